@@ -1,0 +1,98 @@
+// swift-tools-version: 6.2
+// Regent: the service, the device agent, the companion CLI and two libraries. The layers and who may
+// import whom are in docs/decisions/0001-layers.md and proven by Tests/ArchitectureTests.
+
+import Foundation
+import PackageDescription
+
+// A missing C library would show up as a page of compiler errors; one sentence is kinder.
+let systemHeaders: [(package: String, header: String)] = [
+  ("libsqlite3-dev", "sqlite3.h"),
+  ("libssl-dev", "openssl/ssl.h"),
+  ("libqrencode-dev", "qrencode.h"),
+  ("libcurl4-openssl-dev", "curl/curl.h"),
+  ("libargon2-dev", "argon2.h"),
+]
+let headerFolders = ["/usr/include", "/usr/include/x86_64-linux-gnu", "/usr/include/aarch64-linux-gnu"]
+let missing = systemHeaders.filter { entry in
+  !headerFolders.contains { FileManager.default.fileExists(atPath: "\($0)/\(entry.header)") }
+}
+if !missing.isEmpty {
+  let names = missing.map(\.package).joined(separator: " ")
+  let sentence = "Regent needs the Debian packages \(names): run deploy/bootstrap (or `make`) first.\n"
+  FileHandle.standardError.write(Data(sentence.utf8))
+  exit(1)
+}
+
+let house: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .strictMemorySafety(),
+  .treatAllWarnings(as: .error),
+]
+
+func tool(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: house)
+}
+
+func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .executableTarget(name: name, dependencies: dependencies, swiftSettings: house)
+}
+
+func tests(of name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .testTarget(
+    name: "\(name)Tests",
+    dependencies: [.byName(name: name), "TestSupport"] + dependencies,
+    swiftSettings: house)
+}
+
+let package = Package(
+  name: "regent",
+  products: [
+    .executable(name: "regentd", targets: ["regentd"])
+  ],
+  targets: [
+    // C libraries: module map and shim header, nothing else.
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "COpenSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(
+      name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
+    // No pkg-config name: libcurl is loaded at run time, only when an https URL is used.
+    .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(name: "CArgon2", pkgConfig: "libargon2", providers: [.apt(["libargon2-dev"])]),
+    .systemLibrary(name: "CLinux"),
+
+    // Layer 0, ground floor: what several tools share.
+    tool("JSON"),
+    tool("HTTPCodec"),
+    tool("Platform", ["CLinux"]),
+
+    // Layer 0: tools. They know no pairing word and never import one another.
+    tool("SQLite", ["CSQLite", "Platform"]),
+    tool("Cryptography", ["COpenSSL", "CArgon2", "JSON"]),
+    tool("QRCode", ["CQREncode"]),
+    tool("HTTPServer", ["HTTPCodec", "Platform", "COpenSSL", "CLinux"]),
+    tool("HTTPClient", ["HTTPCodec", "Platform", "CCurl", "CLinux"]),
+    tool("CommandKit", ["JSON", "Platform"]),
+
+    // Layer 5: programs.
+    program("regentd", ["CommandKit", "HTTPServer", "HTTPCodec", "JSON", "Platform"]),
+
+    // Tests: one folder per target, and what they share.
+    .target(
+      name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport",
+      swiftSettings: house),
+    tests(of: "JSON"),
+    tests(of: "HTTPCodec"),
+    tests(of: "Platform"),
+    tests(of: "SQLite", ["CSQLite"]),
+    tests(of: "Cryptography"),
+    tests(of: "QRCode"),
+    tests(of: "HTTPServer", ["HTTPCodec", "Platform"]),
+    tests(of: "HTTPClient", ["HTTPCodec", "HTTPServer", "Platform"]),
+    tests(of: "CommandKit", ["JSON", "Platform"]),
+    .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: house),
+  ],
+  swiftLanguageModes: [.v6]
+)

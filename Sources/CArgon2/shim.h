@@ -1,0 +1,3 @@
+// libargon2: password hashing.
+#pragma once
+#include <argon2.h>

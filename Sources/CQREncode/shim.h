@@ -1,0 +1,3 @@
+// libqrencode: text to QR modules.
+#pragma once
+#include <qrencode.h>

@@ -1,0 +1,3 @@
+// SQLite, as Debian ships it.
+#pragma once
+#include <sqlite3.h>

@@ -1,0 +1,1 @@
+// HTTPClient: calls out. Plain HTTP and Unix sockets on HTTPCodec, https through libcurl, loaded when first used.

@@ -1,0 +1,1 @@
+// regentd: reads the settings, builds the service and runs it. No logic.
