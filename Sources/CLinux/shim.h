@@ -15,3 +15,7 @@
 
 // Glibc's module is built without the feature macro that declares this one (glibc 2.34).
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
+
+// strerror shares one buffer between threads; this one does not (glibc 2.32).
+extern const char *strerrordesc_np(int number);
+static inline const char *linux_error_words(int number) { return strerrordesc_np(number); }
