@@ -79,6 +79,9 @@ let package = Package(
     tool("HTTPClient", ["HTTPCodec", "Platform", "CCurl", "CLinux"]),
     tool("CommandKit", ["JSON", "Platform"]),
 
+    // Layer 4: use cases.
+    tool("PairingService", ["JSON", "Platform"]),
+
     // Layer 5: programs.
     program("regentd", ["CommandKit", "HTTPServer", "HTTPCodec", "JSON", "Platform"]),
 
@@ -89,6 +92,9 @@ let package = Package(
     .executableTarget(
       name: "Benchmarks", dependencies: ["TestSupport"], path: "Tests/Benchmarks",
       swiftSettings: house),
+    .executableTarget(
+      name: "PagePreview", dependencies: ["PairingService"], path: "Tests/PagePreview",
+      swiftSettings: house),
     tests(of: "JSON"),
     tests(of: "HTTPCodec"),
     tests(of: "Platform"),
@@ -98,6 +104,7 @@ let package = Package(
     tests(of: "HTTPServer", ["HTTPCodec", "Platform"]),
     tests(of: "HTTPClient", ["HTTPCodec", "HTTPServer", "Platform"]),
     tests(of: "CommandKit", ["JSON", "Platform"]),
+    tests(of: "PairingService", ["JSON"]),
     .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: house),
   ],
   swiftLanguageModes: [.v6]

@@ -1,0 +1,53 @@
+/// A point in time as pages use it: milliseconds since 1970, from whoever calls. Pages read no clock.
+package struct Moment: Hashable, Sendable, Comparable {
+  /// Milliseconds since 1970-01-01T00:00:00Z.
+  package let epochMilliseconds: Int64
+
+  /// A moment from the usual number.
+  package init(epochMilliseconds: Int64) {
+    self.epochMilliseconds = epochMilliseconds
+  }
+
+  /// Whether one moment is before another.
+  package static func < (one: Moment, other: Moment) -> Bool {
+    one.epochMilliseconds < other.epochMilliseconds
+  }
+
+  /// Whole seconds from `self` until `later`; zero when that is past.
+  package func seconds(until later: Moment) -> Int {
+    let (difference, overflow) = later.epochMilliseconds.subtractingReportingOverflow(
+      epochMilliseconds)
+    return overflow || difference <= 0 ? 0 : Int(difference / 1000)
+  }
+
+  /// The day in the Gregorian calendar, in UTC.
+  var day: (year: Int, month: Int, day: Int) {
+    // Days since 0000-03-01, so that the leap day is the last of its year; 146,097 days are 400 years.
+    let millisecondsPerDay: Int64 = 86_400_000
+    var days = Int(epochMilliseconds / millisecondsPerDay)
+    if epochMilliseconds % millisecondsPerDay < 0 { days -= 1 }
+    days += 719_468
+    let era = (days >= 0 ? days : days - 146_096) / 146_097
+    let dayOfEra = days - era * 146_097
+    let yearOfEra =
+      (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let shifted = (5 * dayOfYear + 2) / 153
+    let month = shifted < 10 ? shifted + 3 : shifted - 9
+    let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    return (year, month, dayOfYear - (153 * shifted + 2) / 5 + 1)
+  }
+
+  /// `2026-11-20T09:30:00Z`, for `datetime` attributes.
+  var iso8601: String {
+    let (year, month, day) = day
+    let second = Int((epochMilliseconds / 1000) % 86_400 + 86_400) % 86_400
+    return "\(padded(year, 4))-\(padded(month))-\(padded(day))T\(padded(second / 3600)):"
+      + "\(padded(second / 60 % 60)):\(padded(second % 60))Z"
+  }
+}
+
+private func padded(_ number: Int, _ width: Int = 2) -> String {
+  let digits = "\(number)"
+  return String(repeating: "0", count: max(0, width - digits.count)) + digits
+}

@@ -1,0 +1,112 @@
+/// Compare what is asked for with the screen in front of you; approve or deny.
+package struct ApprovePage: PhonePage {
+  /// What is known of the way between phone and screen.
+  package enum Network: String, CaseIterable, Sendable {
+    /// Both came from the same address.
+    case same
+    /// They came from different addresses: a hint, not a proof.
+    case different
+    /// One of the addresses says nothing, for example behind a proxy.
+    case unknown
+  }
+
+  /// The code to compare, and the time left.
+  package var bar: CodeBar
+  /// What the device calls itself, empty when it does not say.
+  package var deviceName: ForeignText
+  /// Its model, empty when it does not say.
+  package var deviceModel: ForeignText
+  /// Same network or not.
+  package var network: Network
+  /// When the screen asked for the code.
+  package var asked: Moment
+  /// Whether the number on the screen is asked for next.
+  package var asksNumber: Bool
+
+  /// A page for one code.
+  package init(
+    bar: CodeBar, deviceName: ForeignText, deviceModel: ForeignText, network: Network,
+    asked: Moment, asksNumber: Bool = false
+  ) {
+    self.bar = bar
+    self.deviceName = deviceName
+    self.deviceModel = deviceModel
+    self.network = network
+    self.asked = asked
+    self.asksNumber = asksNumber
+  }
+
+  package static let template = "approve.html"
+
+  package static let fields: [TemplateField<ApprovePage>] = [
+    .record("bar") { $0.bar },
+    .foreign("deviceName") { $0.deviceName },
+    .foreign("deviceModel") { $0.deviceModel },
+    .choice("network") { $0.network },
+    .moment("asked") { $0.asked },
+    .flag("asksNumber") { $0.asksNumber },
+  ]
+}
+
+/// Pick the number that the screen shows: a code that a stranger sent cannot be approved by somebody who sees no screen.
+package struct MatchNumberPage: PhonePage {
+  /// The code.
+  package var bar: CodeBar
+  /// Three numbers of two digits, in random order; the form sends back one of them as `number`.
+  package var numbers: [String]
+
+  /// A page for one code.
+  package init(bar: CodeBar, numbers: [String]) {
+    self.bar = bar
+    self.numbers = numbers
+  }
+
+  package static let template = "match-number.html"
+
+  package static let fields: [TemplateField<MatchNumberPage>] = [
+    .record("bar") { $0.bar },
+    .list("numbers") { $0.numbers.map { NumberChoice(digits: $0) } },
+  ]
+}
+
+struct NumberChoice: TemplateView {
+  let digits: String
+
+  static let fields: [TemplateField<NumberChoice>] = [.text("digits") { $0.digits }]
+}
+
+/// What became of it: the screen has its token, or will have it in a moment.
+package struct ResultPage: PhonePage {
+  /// The states that the page changes between by itself; their names are what the waiting request answers.
+  package enum State: String, CaseIterable, Sendable {
+    /// Approved; the screen has not fetched it yet.
+    case approved
+    /// The screen has it.
+    case delivered
+    /// Approved, and the screen has been silent for long.
+    case silent
+  }
+
+  /// The code.
+  package var bar: CodeBar
+  /// The state now.
+  package var state: State
+
+  /// A page for one code.
+  package init(bar: CodeBar, state: State) {
+    self.bar = bar
+    self.state = state
+  }
+
+  package static let template = "result.html"
+
+  package static let fields: [TemplateField<ResultPage>] = [
+    .record("bar") { $0.bar },
+    .text("state") { $0.state.rawValue },
+    .flag("isApproved") { $0.state == .approved },
+    .flag("isDelivered") { $0.state == .delivered },
+    .flag("isSilent") { $0.state == .silent },
+    .path("here") { PagePaths.code($0.bar.code, .result) },
+    .path("wait") { PagePaths.code($0.bar.code, .wait) },
+  ]
+}

@@ -1,0 +1,201 @@
+/// My screens: what is signed in with this account, and the account itself.
+package struct ScreensPage: PhonePage {
+  /// What has just been done, said once.
+  package enum Done: String, CaseIterable, Sendable {
+    /// A screen has a new name.
+    case renamed
+    /// One screen is signed out.
+    case signedOut = "signed-out"
+    /// All screens are signed out.
+    case allSignedOut = "all-signed-out"
+    /// The password is changed.
+    case passwordChanged = "password-changed"
+  }
+
+  /// The screens, the last used first.
+  package var screens: [Screen]
+  /// What has just been done.
+  package var done: Done?
+  /// Whether this provider lets its accounts change their password here.
+  package var canChangePassword: Bool
+
+  /// A page of these screens.
+  package init(screens: [Screen], done: Done? = nil, canChangePassword: Bool = true) {
+    self.screens = screens
+    self.done = done
+    self.canChangePassword = canChangePassword
+  }
+
+  package static let template = "screens.html"
+
+  package static let fields: [TemplateField<ScreensPage>] = [
+    .list("screens") { $0.screens },
+    .flag("hasSeveral") { $0.screens.count > 1 },
+    .record("done") { $0.done.map { FormProblem(kind: $0) } },
+    .flag("canChangePassword") { $0.canChangePassword },
+  ]
+}
+
+/// One signed-in screen.
+package struct Screen: Sendable {
+  /// What addresses call it.
+  package let id: String
+  /// The viewer's name for it, else the device's own.
+  package let name: ForeignText
+  /// Its model, empty when unknown.
+  package let model: ForeignText
+  /// Whose app runs on it.
+  package let app: ForeignText
+  /// When it last used its sign-in.
+  package let lastUse: Moment
+  /// When it was signed in.
+  package let since: Moment
+
+  /// A screen from its parts.
+  package init(
+    id: String, name: ForeignText, model: ForeignText, app: ForeignText, lastUse: Moment,
+    since: Moment
+  ) {
+    self.id = id
+    self.name = name
+    self.model = model
+    self.app = app
+    self.lastUse = lastUse
+    self.since = since
+  }
+}
+
+extension Screen: TemplateView {
+  package static let fields: [TemplateField<Screen>] = [
+    .foreign("name") { $0.name },
+    .foreign("model") { $0.model },
+    .foreign("app") { $0.app },
+    .moment("lastUse") { $0.lastUse },
+    .moment("since") { $0.since },
+    .path("rename") { PagePaths.rename(screen: $0.id) },
+    .path("signOut") { PagePaths.signOut(screen: $0.id) },
+  ]
+}
+
+/// A new name for one screen.
+package struct RenameScreenPage: PhonePage {
+  /// Why the form came back.
+  package enum Problem: String, CaseIterable, Sendable {
+    /// Nothing visible was typed.
+    case empty
+    /// More than fits.
+    case tooLong = "too-long"
+  }
+
+  /// The screen's id.
+  package var id: String
+  /// The name now, or what was typed.
+  package var name: ForeignText
+  /// Nil at first.
+  package var problem: Problem?
+
+  /// A page for one screen.
+  package init(id: String, name: ForeignText, problem: Problem? = nil) {
+    self.id = id
+    self.name = name
+    self.problem = problem
+  }
+
+  package static let template = "rename-screen.html"
+  package var status: Int { problem == nil ? 200 : unprocessableContent }
+
+  package static let fields: [TemplateField<RenameScreenPage>] = [
+    .foreign("name") { $0.name },
+    .path("action") { PagePaths.rename(screen: $0.id) },
+    .count("limit") { _ in ForeignText.defaultLimit },
+    .record("problem") { $0.problem.map { FormProblem(kind: $0) } },
+  ]
+}
+
+/// “Are you sure?” before something that cannot be taken back.
+package struct ConfirmPage: PhonePage {
+  /// What is about to happen.
+  package enum Action: Sendable {
+    /// One screen is signed out.
+    case signOutScreen(id: String, name: ForeignText)
+    /// All screens are signed out.
+    case signOutAllScreens(count: Int)
+    /// This phone is signed out; the screens stay signed in.
+    case signOut
+  }
+
+  /// What is about to happen.
+  package var action: Action
+
+  /// A question about one action.
+  package init(_ action: Action) {
+    self.action = action
+  }
+
+  package static let template = "confirm.html"
+
+  private enum Kind: String, CaseIterable { case screen, all, phone }
+
+  package static let fields: [TemplateField<ConfirmPage>] = [
+    .choice("kind") { page in
+      switch page.action {
+      case .signOutScreen: Kind.screen
+      case .signOutAllScreens: Kind.all
+      case .signOut: Kind.phone
+      }
+    },
+    .foreign("name") { page in
+      if case .signOutScreen(_, let name) = page.action { name } else { nil }
+    },
+    .count("count") { page in
+      if case .signOutAllScreens(let count) = page.action { count } else { 0 }
+    },
+    .path("action") { page in
+      switch page.action {
+      case .signOutScreen(let id, _): PagePaths.signOut(screen: id)
+      case .signOutAllScreens: PagePaths.signOutAllScreens
+      case .signOut: PagePaths.signOut
+      }
+    },
+  ]
+}
+
+/// A new password for the account.
+package struct ChangePasswordPage: PhonePage {
+  /// Why the form came back.
+  package enum Problem: String, CaseIterable, Sendable {
+    /// The present password is not right.
+    case wrongCurrent = "wrong-current"
+    /// The new one is shorter than `minimum`.
+    case tooShort = "too-short"
+    /// The new one is longer than anybody types.
+    case tooLong = "too-long"
+    /// Both are the same.
+    case unchanged
+  }
+
+  /// The account's name, for password managers.
+  package var userName: String
+  /// The least characters of a new password.
+  package var minimum: Int
+  /// Nil at first.
+  package var problem: Problem?
+
+  /// A page that asks, or asks again.
+  package init(userName: String, minimum: Int, problem: Problem? = nil) {
+    self.userName = userName
+    self.minimum = minimum
+    self.problem = problem
+  }
+
+  package static let template = "change-password.html"
+  package var status: Int { problem == nil ? 200 : unprocessableContent }
+
+  package static let fields: [TemplateField<ChangePasswordPage>] = [
+    .text("userName") { $0.userName },
+    .count("minimum") { $0.minimum },
+    .flag("isCurrentWrong") { $0.problem == .wrongCurrent },
+    .flag("isNewWrong") { $0.problem != nil && $0.problem != .wrongCurrent },
+    .record("problem") { $0.problem.map { FormProblem(kind: $0) } },
+  ]
+}

