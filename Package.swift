@@ -104,7 +104,7 @@ let package = Package(
     tests(of: "HTTPServer", ["HTTPCodec", "Platform"]),
     tests(of: "HTTPClient", ["HTTPCodec", "HTTPServer", "Platform"]),
     tests(of: "CommandKit", ["JSON", "Platform"]),
-    tests(of: "PairingService", ["JSON"]),
+    tests(of: "PairingService", ["JSON", "Platform", "PagePreview"]),
     .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: house),
   ],
   swiftLanguageModes: [.v6]

@@ -1,14 +1,16 @@
 import FoundationEssentials
 import PairingService
 
-/// Adds `qps`: the English texts, longer and from right to left, so that a layout that breaks does so here first.
-func addPseudoLanguage(to web: inout WebFiles) throws {
-  guard let english = web.contents["locales/en.json"] else { return }
+/// The same files with `qps` added: the English texts, longer and from right to left, so that a layout that breaks does so here first.
+func withPseudoLanguage(_ web: WebFiles) throws -> WebFiles {
+  var web = web
+  guard let english = web.contents["locales/en.json"] else { return web }
   let decoded = try localeTexts(english)
   let lines = decoded.sorted { $0.key < $1.key }.map { key, value in
     "\"\(key)\": \(value.stretched(key).json)"
   }
   web.put("locales/qps.json", Array("{\(lines.joined(separator: ",\n"))}".utf8))
+  return web
 }
 
 /// A text of a locale file, plain or by plural form.

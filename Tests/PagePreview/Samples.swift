@@ -7,7 +7,8 @@ struct Sample: Sendable {
   let render: @Sendable (PhonePages, PageFrame) -> [UInt8]
 
   init(
-    _ name: String, _ page: some PhonePage, _ change: @escaping @Sendable (inout PageFrame) -> Void = { _ in }
+    _ name: String, _ page: some PhonePage,
+    _ change: @escaping @Sendable (inout PageFrame) -> Void = { _ in }
   ) {
     self.name = name
     frame = { language in

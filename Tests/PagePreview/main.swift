@@ -20,19 +20,21 @@ func write(_ path: String, _ bytes: [UInt8]) throws {
   try Data(bytes).write(to: url)
 }
 
-do {
-  var web = try WebFiles(readingFolder: webFolder)
-  try addPseudoLanguage(to: &web)
-  let pages = try PhonePages(web)
-  var names: [String] = []
-  for language in pages.languages {
+func write(_ pages: PhonePages, in languages: [PageLanguage]) throws {
+  for language in languages {
     for sample in samples {
-      let frame = sample.frame(language)
-      let html = sample.render(pages, frame)
-      try write("\(language.tag)/\(sample.name).html", html)
+      try write("\(language.tag)/\(sample.name).html", sample.render(pages, sample.frame(language)))
     }
   }
-  names = samples.map(\.name)
+}
+
+do {
+  let web = try WebFiles(readingFolder: webFolder)
+  let pages = try PhonePages(web)
+  try write(pages, in: pages.languages)
+  // In pages of its own, so that the switch of the others does not offer it.
+  let pseudo = try PhonePages(try withPseudoLanguage(web))
+  try write(pseudo, in: pseudo.languages.filter { $0.tag == "qps" })
   for (path, file) in pages.files.all { try write(String(path.dropFirst()), file.bytes) }
   for color in sampleColors {
     try write(String(color.path.text.dropFirst()), color.styleSheet.bytes)
@@ -40,8 +42,8 @@ do {
   for (name, svg) in sampleLogos { try write("logo/\(name).svg", Array(svg.utf8)) }
   let headers = SecurityHeaders(https: false).list.map { "\($0.name): \($0.value)\n" }.joined()
   try write("headers.txt", Array(headers.utf8))
-  try write("pages.txt", Array((names.joined(separator: "\n") + "\n").utf8))
-  print("\(names.count) pages in \(pages.languages.count) languages: \(output)")
+  try write("pages.txt", Array(samples.map { "\($0.name)\n" }.joined().utf8))
+  print("\(samples.count) pages in \(pages.languages.count) languages: \(output)")
 } catch {
   print("PagePreview: \(error)")
   exit(1)

@@ -43,6 +43,7 @@ package struct PhonePages: Sendable {
   /// - Parameters:
   ///   - chosen: the value of the language cookie; anything unknown is ignored.
   ///   - acceptLanguage: the header.
+  /// - Returns: one of `languages`.
   package func language(chosen: String?, acceptLanguage: String?) -> PageLanguage {
     let tags = texts.languages.map(\.tag)
     let position = LanguageChoice.pick(tags, chosen: chosen, acceptLanguage: acceptLanguage)

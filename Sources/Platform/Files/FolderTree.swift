@@ -10,7 +10,9 @@ public enum FolderTree {
     public let bytes: [UInt8]
   }
 
-  /// Reads every file below a folder, in order of their paths. Names that begin with a dot are left out.
+  /// Reads every file below a folder, in order of their paths.
+  ///
+  /// Names that begin with a dot are left out.
   ///
   /// - Parameters:
   ///   - folder: the folder; it may itself be a symbolic link.

@@ -1,4 +1,6 @@
-/// What a compiled template does, in order. Names are gone: fields are positions, texts are numbers.
+/// What a compiled template does, in order.
+///
+/// Names are gone: fields are positions, texts are numbers.
 indirect enum Instruction: Sendable {
   case literal([UInt8])
   case insert(FieldReference, MarkupScanner.Slot)

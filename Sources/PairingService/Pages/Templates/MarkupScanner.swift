@@ -64,6 +64,8 @@ struct MarkupScanner {
   /// - Parameters:
   ///   - bytes: the literal text.
   ///   - lines: is increased for each line that was gone over, so that the caller can say where a refusal happened.
+  /// - Returns: what to send.
+  /// - Throws: `Refusal` with the reason.
   mutating func scan(_ bytes: [UInt8], lines: inout Int) throws(Refusal) -> [UInt8] {
     var out: [UInt8] = []
     out.reserveCapacity(bytes.count)

@@ -74,7 +74,9 @@ struct LanguageTexts: Sendable {
     }
   }
 
-  /// “less than a minute”, “3 minutes”; escaped. Minutes are rounded up: with 61 seconds left, two have begun.
+  /// “less than a minute”, “3 minutes”; escaped.
+  ///
+  /// Minutes are rounded up: with 61 seconds left, two have begun.
   func duration(_ seconds: Int) -> [UInt8] {
     seconds < 60 ? filled(times[5], nil) : filled(times[6], (seconds + 59) / 60)
   }

@@ -15,6 +15,7 @@ struct Message: Sendable {
   /// - Parameters:
   ///   - sources: the text of each form, only `other` when it is not counted.
   ///   - known: the gaps in the order the first language has them, nil when this is the first language.
+  /// - Throws: `Problem` with the reason.
   init(_ sources: [PluralForm: String], gaps known: [String]?) throws(Problem) {
     var names = known ?? []
     var seen: Set<String> = []

@@ -1,4 +1,4 @@
-/// A point in time as pages use it: milliseconds since 1970, from whoever calls. Pages read no clock.
+/// A point in time as pages use it, given by whoever calls: pages read no clock.
 package struct Moment: Hashable, Sendable, Comparable {
   /// Milliseconds since 1970-01-01T00:00:00Z.
   package let epochMilliseconds: Int64

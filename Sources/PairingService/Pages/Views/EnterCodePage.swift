@@ -28,7 +28,7 @@ package struct EnterCodePage: PhonePage {
 
   package static let fields: [TemplateField<EnterCodePage>] = [
     // A pasted novel need not come back.
-    .text("typed") { String($0.typed.prefix(64)) },
+    .text("typed") { $0.typed.shortened(to: 64) },
     .record("problem") { $0.problem.map { FormProblem(kind: $0) } },
   ]
 }

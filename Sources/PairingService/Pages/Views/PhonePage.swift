@@ -23,3 +23,10 @@ where Kind: CaseIterable & RawRepresentable & Sendable, Kind.RawValue == String 
 
 /// A form came back with a mistake in it: not an error of the service, and not a success either.
 let unprocessableContent = 422
+
+extension String {
+  /// The beginning, counted in Unicode scalars: one character may have a thousand of them.
+  func shortened(to limit: Int) -> String {
+    String(String.UnicodeScalarView(unicodeScalars.prefix(limit)))
+  }
+}

@@ -53,7 +53,7 @@ package struct SignInPage: PhonePage {
     .path("otherProvider") { page in
       page.bar.map { PagePaths.code($0.code, .provider) } ?? PagePaths.signIn
     },
-    .text("userName") { String($0.userName.prefix(128)) },
+    .text("userName") { $0.userName.shortened(to: 320) },
     .path("returnTo") { $0.returnTo },
     .record("problem") { $0.problem.map { FormProblem(kind: $0) } },
   ]
