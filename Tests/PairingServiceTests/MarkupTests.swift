@@ -114,7 +114,7 @@ struct MarkupTests {
 
   @Test(arguments: [
     "<!DOCTYPE html><html lang=\"{{words}}\"><br/><hr />", "<input {{#if flag}}required {{/if}}>",
-    "<p{{#if flag}} class=\"a\"{{/if}}>x</p>", "<a href=\"#x\">a</a><a href=\"/y?z=1\">b</a>",
+    "<p {{#if flag}}class=\"a\"{{/if}}>x</p>", "<a href=\"#x\">a</a><a href=\"/y?z=1\">b</a>",
     "<script src=\"{{asset a.css}}\" defer></script>", "<b>a</b>{{#if flag}}<i>b</i>{{/if}}",
     "<a href=\"{{#if flag}}/a{{else}}/a{{/if}}\">x</a>", "<p data-wait=\"{{path}}\">{{path}}</p>",
     "<title>a < b</title>", "<P TITLE='{{words}}'>x</P>",

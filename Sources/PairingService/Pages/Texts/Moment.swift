@@ -23,10 +23,7 @@ package struct Moment: Hashable, Sendable, Comparable {
   /// The day in the Gregorian calendar, in UTC.
   var day: (year: Int, month: Int, day: Int) {
     // Days since 0000-03-01, so that the leap day is the last of its year; 146,097 days are 400 years.
-    let millisecondsPerDay: Int64 = 86_400_000
-    var days = Int(epochMilliseconds / millisecondsPerDay)
-    if epochMilliseconds % millisecondsPerDay < 0 { days -= 1 }
-    days += 719_468
+    let days = (epochSeconds - secondOfDay) / 86_400 + 719_468
     let era = (days >= 0 ? days : days - 146_096) / 146_097
     let dayOfEra = days - era * 146_097
     let yearOfEra =
@@ -38,10 +35,18 @@ package struct Moment: Hashable, Sendable, Comparable {
     return (year, month, dayOfYear - (153 * shifted + 2) / 5 + 1)
   }
 
+  /// Rounded down, also before 1970.
+  private var epochSeconds: Int {
+    let seconds = epochMilliseconds / 1000
+    return Int(epochMilliseconds % 1000 < 0 ? seconds - 1 : seconds)
+  }
+
+  private var secondOfDay: Int { (epochSeconds % 86_400 + 86_400) % 86_400 }
+
   /// `2026-11-20T09:30:00Z`, for `datetime` attributes.
   var iso8601: String {
     let (year, month, day) = day
-    let second = Int((epochMilliseconds / 1000) % 86_400 + 86_400) % 86_400
+    let second = secondOfDay
     return "\(padded(year, 4))-\(padded(month))-\(padded(day))T\(padded(second / 3600)):"
       + "\(padded(second / 60 % 60)):\(padded(second % 60))Z"
   }
