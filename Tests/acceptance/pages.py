@@ -203,7 +203,7 @@ def check_script(driver, base):
 
     for typed, wanted in (
         ("bcd", "BCD"), ("bcdf", "BCDF-"), ("bcdfg", "BCDF-G"), ("bcdfghjk", "BCDF-GHJK"), ("bcdf-ghjk", "BCDF-GHJK"),
-        ("bcdf" + Keys.BACKSPACE, "BCDF"), ("bcdf" + Keys.BACKSPACE * 2, "BCD"), ("bcdfg" + Keys.BACKSPACE * 2, "BCDF"),
+        ("bcdf" + Keys.BACKSPACE, "BCDF"), ("bcdf" + Keys.BACKSPACE * 2, "BCD"), ("bcdfg" + Keys.BACKSPACE, "BCDF"), ("bcdfg" + Keys.BACKSPACE * 2, "BCD"),
         ("bcdfghjk" + Keys.HOME + "x", "XBCD-FGHJK"), ("bcdfghjk" + Keys.HOME + Keys.DELETE, "CDFG-HJK"),
         ("bcdfghk" + Keys.ARROW_LEFT + "j", "BCDF-GHJK"), ("bc df gh jk", "BCDF-GHJK"), ("bcda1", "BCDA-1"),
     ):
