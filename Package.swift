@@ -76,6 +76,9 @@ let package = Package(
     tool("HTTPClient", ["HTTPCodec", "Platform", "CCurl", "CLinux"]),
     tool("CommandKit", ["JSON", "Platform"]),
 
+    // Layer 1: rules. No I/O, no clock.
+    tool("Pairing"),
+
     // Layer 5: programs.
     program("regentd", ["CommandKit", "HTTPServer", "HTTPCodec", "JSON", "Platform"]),
 
@@ -92,6 +95,7 @@ let package = Package(
     tests(of: "HTTPServer", ["HTTPCodec", "Platform"]),
     tests(of: "HTTPClient", ["HTTPCodec", "HTTPServer", "Platform"]),
     tests(of: "CommandKit", ["JSON", "Platform"]),
+    tests(of: "Pairing"),
     .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: house),
   ],
   swiftLanguageModes: [.v6]
