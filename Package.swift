@@ -82,6 +82,9 @@ let package = Package(
     // Layer 1: rules. No I/O, no clock.
     tool("Pairing"),
 
+    // Layer 2: contracts.
+    tool("PairingStore", ["Pairing"]),
+
     // Layer 5: programs.
     program("regentd", ["CommandKit", "HTTPServer", "HTTPCodec", "JSON", "Platform"]),
 
@@ -102,6 +105,9 @@ let package = Package(
     tests(of: "HTTPClient", ["HTTPCodec", "HTTPServer", "Platform"]),
     tests(of: "CommandKit", ["JSON", "Platform"]),
     tests(of: "Pairing"),
+    tests(of: "PairingStore", ["Pairing"]),
+    .testTarget(
+      name: "StoreConformanceTests", dependencies: ["PairingStore"], swiftSettings: house),
     .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: house),
   ],
   swiftLanguageModes: [.v6]

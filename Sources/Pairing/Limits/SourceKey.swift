@@ -24,6 +24,11 @@ public struct SourceKey: Hashable, Sendable {
     }
   }
 
+  /// A form to keep: `4:c0000201`, `6:20010db800010002`.
+  public var text: String {
+    (isVersion6 ? "6:" : "4:") + String(bits, radix: 16)
+  }
+
   private init(bytes: ArraySlice<UInt8>, isVersion6: Bool) {
     bits = bytes.reduce(0) { $0 << 8 | UInt64($1) }
     self.isVersion6 = isVersion6
