@@ -84,6 +84,7 @@ let package = Package(
 
     // Layer 2: contracts.
     tool("PairingStore", ["Pairing"]),
+    tool("PairingWire", ["Pairing", "JSON"]),
 
     // Layer 5: programs.
     program("regentd", ["CommandKit", "HTTPServer", "HTTPCodec", "JSON", "Platform"]),
@@ -106,6 +107,7 @@ let package = Package(
     tests(of: "CommandKit", ["JSON", "Platform"]),
     tests(of: "Pairing"),
     tests(of: "PairingStore", ["Pairing"]),
+    tests(of: "PairingWire", ["Pairing"]),
     .testTarget(
       name: "StoreConformanceTests", dependencies: ["PairingStore"], swiftSettings: house),
     .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: house),
