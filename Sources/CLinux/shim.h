@@ -1,4 +1,5 @@
 // Linux calls that Glibc's module does not show to Swift, or shows in a form Swift cannot call.
+// No feature macros here: the same system types would then differ between this module and Glibc.
 #pragma once
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -11,6 +12,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <errno.h>
+#include <spawn.h>
 #include <unistd.h>
 
 // _GNU_SOURCE must not be defined here: it changes fd_set, and the module would clash with Glibc's. What only it
@@ -29,3 +31,6 @@ static inline int regent_usable_cores(void) {
     cores += __builtin_popcountl(mask[word]);
   return cores > 0 ? cores : 1;
 }
+
+// Glibc's module is built without the feature macro that declares this one (glibc 2.34).
+extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);

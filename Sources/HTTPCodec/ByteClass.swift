@@ -12,7 +12,9 @@ extension UInt8 {
     contains(0x03FF_6CFA_0000_0000, 0x57FF_FFFF_C7FF_FFFE, self)
   }
 
-  /// What a field value may hold: visible characters, obs-text, space and tab. No other control character.
+  /// What a field value may hold: visible characters, obs-text, space and tab.
+  ///
+  /// No other control character.
   @inline(__always) var isFieldValue: Bool { (self >= 0x20 && self != 0x7F) || self == 0x09 }
 
   /// pchar, `/` and the `%` of an escape: what a path is made of (RFC 3986).

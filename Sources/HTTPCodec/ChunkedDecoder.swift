@@ -96,7 +96,9 @@ extension ChunkedDecoder {
     }
   }
 
-  /// Steps over an extension. A quoted value may hold any visible byte, a line end only closes it when outside quotes.
+  /// Steps over an extension.
+  ///
+  /// A quoted value may hold any visible byte, a line end only closes it when outside quotes.
   private mutating func readExtension(_ byte: UInt8) throws(MessageError) {
     extensionBytes &+= 1
     guard extensionBytes <= ChunkedDecoder.extensionLimit else { throw .chunkExtension }

@@ -1,4 +1,6 @@
-/// How large a message head may be. Offsets are kept in 16 bits, so everything together stays below 64 KiB.
+/// How large a message head may be.
+///
+/// Offsets are kept in 16 bits, so everything together stays below 64 KiB.
 public struct HeadLimits: Sendable, Hashable {
   /// The first line, without its CR LF, in bytes; a longer one is answered with 414.
   public let line: Int

@@ -1,4 +1,6 @@
-/// Why a message was refused. Every case ends the connection: after it, where the next message starts is unknown.
+/// Why a message was refused.
+///
+/// Every case ends the connection: after it, where the next message starts is unknown.
 public enum MessageError: Error, Sendable, Hashable, CaseIterable {
   // The request line and its target.
   case requestLine

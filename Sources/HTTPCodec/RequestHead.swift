@@ -51,7 +51,9 @@ public struct RequestHead: Sendable {
     table = kept
   }
 
-  /// Reads on in `bytes`, which starts with the first byte of the head. Returns the length of the complete head, or nil.
+  /// Reads on in `bytes`, which starts with the first byte of the head.
+  ///
+  /// Returns the length of the complete head, or nil.
   public mutating func parse(_ bytes: Span<UInt8>, limits: HeadLimits) throws(MessageError)
     -> Int?
   {

@@ -33,7 +33,9 @@ public struct ResponseHead: Sendable {
     return length == 0 ? .none : .length(length)
   }
 
-  /// Reads on in `bytes`, which starts with the first byte of the head. Returns the length of the complete head, or nil.
+  /// Reads on in `bytes`, which starts with the first byte of the head.
+  ///
+  /// Returns the length of the complete head, or nil.
   public mutating func parse(_ bytes: Span<UInt8>, limits: HeadLimits) throws(MessageError)
     -> Int?
   {

@@ -1,5 +1,7 @@
-/// What answers requests. It runs on an event loop's thread and must never block it: no disk, no lock that is held
-/// for long, no password hashing, no outgoing call. Such work goes to other threads, which complete the reply later.
+/// What answers requests.
+///
+/// It runs on an event loop's thread and must never block it: no disk, no lock that is held for long, no password
+/// hashing, no outgoing call. Such work goes to other threads, which complete the reply later.
 public protocol Handler: Sendable {
   /// Answers one request.
   func handle(_ request: Request) -> Answer

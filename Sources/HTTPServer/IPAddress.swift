@@ -1,7 +1,9 @@
 internal import CLinux
 internal import Glibc
 
-/// An IPv4 or IPv6 address. An IPv4 address mapped into IPv6 (`::ffff:192.0.2.1`) is the IPv4 address itself.
+/// An IPv4 or IPv6 address.
+///
+/// An IPv4 address mapped into IPv6 (`::ffff:192.0.2.1`) is the IPv4 address itself.
 public struct IPAddress: Sendable, Hashable {
   /// The first eight bytes as a big-endian number; 0 for IPv4.
   public let high: UInt64

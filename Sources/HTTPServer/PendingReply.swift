@@ -1,7 +1,9 @@
 internal import HTTPCodec
 internal import Synchronization
 
-/// A reply that is owed. Whoever holds it completes it once, from any thread.
+/// A reply that is owed.
+///
+/// Whoever holds it completes it once, from any thread.
 ///
 /// When the last reference goes away without that, the client gets a 500: a forgotten reply is never a hanging one.
 public final class PendingReply: Sendable {
@@ -14,7 +16,9 @@ public final class PendingReply: Sendable {
     self.init(ticket: ReplyTicket(sink: ClosureSink(deliver: deliver), connection: 0))
   }
 
-  /// Answers. Returns false, and does nothing, when it was answered before or the client is gone.
+  /// Answers.
+  ///
+  /// Returns false, and does nothing, when it was answered before or the client is gone.
   @discardableResult
   public func complete(_ response: Response) -> Bool { ticket.complete(response) }
 

@@ -1,10 +1,14 @@
 public import HTTPCodec
 
-/// One complete request: a small value over shared, never changing bytes. It may be kept and sent anywhere.
+/// One complete request: a small value over shared, never changing bytes.
+///
+/// It may be kept and sent anywhere.
 public struct Request: Sendable {
   var storage: RequestStorage
 
-  /// The address of the client: the peer's, unless a trusted proxy in front told another. Nil on a Unix socket.
+  /// The address of the client: the peer's, unless a trusted proxy in front told another.
+  ///
+  /// Nil on a Unix socket.
   public var clientAddress: IPAddress?
 
   /// Whether the client's own connection is encrypted: this one, unless a trusted proxy in front told otherwise.
@@ -49,7 +53,9 @@ public struct Request: Sendable {
   /// The raw query without its `?`; nil when there is none.
   public var query: [UInt8]? { storage.parsed.query.map(bytes) }
 
-  /// Host and port the client meant: of the URL when the target is one, else of Host. Only HTTP/1.0 may lack it.
+  /// Host and port the client meant: of the URL when the target is one, else of Host.
+  ///
+  /// Only HTTP/1.0 may lack it.
   public var authority: String? { storage.parsed.authority.map(text) }
 
   /// The body, with chunks already put together.
@@ -61,7 +67,9 @@ public struct Request: Sendable {
   /// Whether this connection is encrypted.
   public var isTLS: Bool { storage.isTLS }
 
-  /// The value of the first header with that name. Bytes that are not UTF-8 become U+FFFD.
+  /// The value of the first header with that name.
+  ///
+  /// Bytes that are not UTF-8 become U+FFFD.
   public func header(_ name: HeaderName) -> String? {
     let head = storage.head
     return storage.parsed.table.first(name, in: head.span).map(text)
@@ -102,8 +110,9 @@ public struct Request: Sendable {
   }
 }
 
-/// What a request is made of. The engine fills it while nobody else has it, and uses it again only when it is once
-/// more the only owner.
+/// What a request is made of.
+///
+/// The engine fills it while nobody else has it, and uses it again only when it is once more the only owner.
 ///
 /// `@unchecked Sendable`, because: 1. it is written by one loop only, before the handler gets it; 2. after that nobody
 /// writes: `Request` has no setter that reaches it; 3. the loop takes it back only when `isKnownUniquelyReferenced`.

@@ -1,7 +1,9 @@
 public import HTTPCodec
 
-/// What a handler answers. Content-Length, Date, Connection and framing are the engine's: handlers set none of them,
-/// give the same response to HEAD as to GET, and the engine leaves the body out where HTTP forbids one.
+/// What a handler answers.
+///
+/// Content-Length, Date, Connection and framing are the engine's: handlers set none of them, give the same response to
+/// HEAD as to GET, and the engine leaves the body out where HTTP forbids one.
 public struct Response: Sendable {
   /// The status.
   public var status: Status

@@ -11,8 +11,9 @@ public struct ServerConfiguration: Sendable {
   public var bodyBytes = 256 * 1024
   /// How many connections there may be in all; one more is answered with 503 and closed.
   public var connections = 20_000
-  /// How many connections one source (IPv4 address, IPv6 /64) may have that never completed a valid request. Those
-  /// that did are not counted, so that many TVs behind one address work.
+  /// How many connections one source (IPv4 address, IPv6 /64) may have that never completed a valid request.
+  ///
+  /// Those that did are not counted, so that many TVs behind one address work.
   public var unprovenConnectionsPerSource = 512
   /// Whether connections from an address count for the limit per source; a trusted proxy's do not.
   public var countsSource: @Sendable (IPAddress) -> Bool = { _ in true }
@@ -27,7 +28,9 @@ public struct ServerConfiguration: Sendable {
   private static var usableCores: Int { Int(regent_usable_cores()) }
 }
 
-/// How long things may take. All are total times, not times of silence: a byte a second keeps nobody alive.
+/// How long things may take.
+///
+/// All are total times, not times of silence: a byte a second keeps nobody alive.
 public struct Deadlines: Sendable, Hashable {
   /// From a request's first byte (or the connection's start, TLS handshake included) to the end of its head.
   public var header = Duration.seconds(10)
