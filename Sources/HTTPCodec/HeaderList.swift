@@ -1,17 +1,17 @@
 /// Comma lists with semicolon parameters (RFC 9110 §5.6), the shape that `Accept`, `Prefer` and `Forwarded` share.
-enum HeaderList {
+package enum HeaderList {
   /// The items of a comma list; commas inside quoted strings do not separate, empty items are left out.
-  static func items(_ line: String) -> [Substring] {
+  package static func items(_ line: String) -> [Substring] {
     split(line[...], at: Characters.comma).filter { !$0.isEmpty }
   }
 
   /// The parts of one item between semicolons; there is always a first.
-  static func parts(_ item: Substring) -> [Substring] {
+  package static func parts(_ item: Substring) -> [Substring] {
     split(item, at: Characters.semicolon)
   }
 
   /// `name`, `name=token` or `name="quoted"`: the name lowered, the value unquoted; nil outside the grammar.
-  static func parameter(_ part: Substring) -> (name: String, value: String)? {
+  package static func parameter(_ part: Substring) -> (name: String, value: String)? {
     let equals = part.utf8.firstIndex(of: Characters.equals)
     let name = trimmed(part[..<(equals ?? part.endIndex)])
     guard isToken(name) else { return nil }
@@ -28,7 +28,7 @@ enum HeaderList {
   }
 
   /// Without surrounding blanks.
-  static func trimmed(_ text: Substring) -> Substring {
+  package static func trimmed(_ text: Substring) -> Substring {
     var text = text
     // By bytes: a blank followed by a combining mark is one Character, but two things to HTTP.
     while let first = text.utf8.first, Characters.isBlank(first) {
