@@ -127,14 +127,14 @@ public struct AbsoluteURL: Hashable, Sendable, CustomStringConvertible {
   }
 
   private static func isSchemeCharacter(_ byte: UInt8) -> Bool {
-    Characters.isLetter(byte) || Characters.isDigit(byte) || byte == Characters.plus
+    Characters.isLetter(byte) || byte.isDigit || byte == Characters.plus
       || byte == Characters.minus || byte == Characters.dot
   }
 
   private static func escapesAreWhole(_ bytes: [UInt8]) -> Bool {
     for index in bytes.indices where bytes[index] == Characters.percent {
-      guard index + 2 < bytes.count, Characters.hexValue(bytes[index + 1]) != nil,
-        Characters.hexValue(bytes[index + 2]) != nil
+      guard index + 2 < bytes.count, bytes[index + 1].hexValue != nil,
+        bytes[index + 2].hexValue != nil
       else { return false }
     }
     return true

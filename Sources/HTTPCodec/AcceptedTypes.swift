@@ -92,7 +92,7 @@ public struct AcceptedTypes: Sendable, Equatable {
     var value = Int(first - Characters.zero) * 1000
     var scale = 100
     for digit in bytes.dropFirst(2) {
-      guard Characters.isDigit(digit) else { return nil }
+      guard digit.isDigit else { return nil }
       value += Int(digit - Characters.zero) * scale
       scale /= 10
     }

@@ -1,4 +1,4 @@
-/// The character classes of RFC 9110 and RFC 3986 that the text parsers of this target share.
+/// The characters that the text parsers of this target share; the classes of RFC 9110 are in ByteClass.swift.
 enum Characters {
   static let tab: UInt8 = 0x09
   static let space: UInt8 = 0x20
@@ -16,10 +16,6 @@ enum Characters {
   static let equals: UInt8 = 0x3D
   static let backslash: UInt8 = 0x5C
 
-  static func isDigit(_ byte: UInt8) -> Bool {
-    byte &- 0x30 < 10
-  }
-
   static func isLetter(_ byte: UInt8) -> Bool {
     (byte | 0x20) &- 0x61 < 26
   }
@@ -28,28 +24,9 @@ enum Characters {
     byte == space || byte == tab
   }
 
-  /// A `tchar` of RFC 9110 §5.6.2: what names of headers, cookies and media types are made of.
-  static func isToken(_ byte: UInt8) -> Bool {
-    if isDigit(byte) || isLetter(byte) { return true }
-    switch byte {
-    case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E, 0x5F, 0x60, 0x7C, 0x7E: return true
-    default: return false
-    }
-  }
-
   /// An `unreserved` character of RFC 3986 §2.3: never needs an escape in a URL.
   static func isUnreserved(_ byte: UInt8) -> Bool {
-    isDigit(byte) || isLetter(byte) || byte == minus || byte == dot || byte == 0x5F || byte == 0x7E
-  }
-
-  static func lowercased(_ byte: UInt8) -> UInt8 {
-    byte &- 0x41 < 26 ? byte | 0x20 : byte
-  }
-
-  static func hexValue(_ byte: UInt8) -> UInt8? {
-    if isDigit(byte) { return byte &- 0x30 }
-    let letter = (byte | 0x20) &- 0x61
-    return letter < 6 ? letter &+ 10 : nil
+    byte.isDigit || isLetter(byte) || byte == minus || byte == dot || byte == 0x5F || byte == 0x7E
   }
 
   static func hexDigit(_ value: UInt8) -> UInt8 {
@@ -58,12 +35,12 @@ enum Characters {
 
   /// ASCII letters lowered, everything else as it was: names in HTTP do not know other alphabets.
   static func lowercased(_ text: some StringProtocol) -> String {
-    String(decoding: text.utf8.map { lowercased($0) }, as: UTF8.self)
+    String(decoding: text.utf8.map(\.lowered), as: UTF8.self)
   }
 
   /// Equality that forgives the case of ASCII letters and nothing else.
   static func equalIgnoringCase(_ left: some StringProtocol, _ right: some StringProtocol) -> Bool {
-    left.utf8.elementsEqual(right.utf8) { lowercased($0) == lowercased($1) }
+    left.utf8.elementsEqual(right.utf8) { $0.lowered == $1.lowered }
   }
 }
 

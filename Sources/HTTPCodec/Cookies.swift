@@ -73,7 +73,7 @@ public struct Cookies: Sendable, Equatable {
   private static func cookie(_ pair: Span<UInt8>) -> Cookie? {
     guard let equals = pair.indices.first(where: { pair[$0] == Characters.equals }), equals > 0
     else { return nil }
-    for index in 0..<equals where !Characters.isToken(pair[index]) { return nil }
+    for index in 0..<equals where !pair[index].isToken { return nil }
     var value = (equals + 1)..<pair.count
     if value.count >= 2, pair[value.lowerBound] == Characters.doubleQuote,
       pair[value.upperBound - 1] == Characters.doubleQuote

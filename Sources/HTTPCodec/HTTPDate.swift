@@ -8,15 +8,20 @@ public enum HTTPDate {
   /// The latest second that four digits of a year can say.
   public static let latest: Int64 = 253_402_300_799
 
-  /// Writes a date; times before year 0000 or after 9999 are moved to the nearest that can be written.
+  /// The text of a time; times before year 0000 or after 9999 are moved to the nearest that can be written.
   public static func text(epochSeconds: Int64) -> String {
-    var bytes: [UInt8] = []
-    append(epochSeconds: epochSeconds, to: &bytes)
-    return String(decoding: bytes, as: UTF8.self)
+    String(decoding: bytes(epochSeconds: epochSeconds), as: UTF8.self)
   }
 
-  /// Writes a date at the end of a buffer.
-  public static func append(epochSeconds: Int64, to buffer: inout [UInt8]) {
+  /// The text of a time, as ASCII.
+  public static func bytes(epochSeconds: Int64) -> [UInt8] {
+    var buffer: [UInt8] = []
+    buffer.reserveCapacity(length)
+    append(epochSeconds: epochSeconds, to: &buffer)
+    return buffer
+  }
+
+  private static func append(epochSeconds: Int64, to buffer: inout [UInt8]) {
     let seconds = min(max(epochSeconds, -62_167_219_200), latest)
     let day = Self.floorDivide(seconds, 86_400)
     let secondOfDay = Int(seconds - day * 86_400)
@@ -73,7 +78,7 @@ public enum HTTPDate {
   private static func number(_ digits: ArraySlice<UInt8>) -> Int? {
     var value = 0
     for digit in digits {
-      guard Characters.isDigit(digit) else { return nil }
+      guard digit.isDigit else { return nil }
       value = value * 10 + Int(digit - Characters.zero)
     }
     return value

@@ -24,7 +24,7 @@ package enum HeaderList {
   }
 
   static func isToken(_ text: Substring) -> Bool {
-    !text.isEmpty && text.utf8.allSatisfy(Characters.isToken)
+    !text.isEmpty && text.utf8.allSatisfy(\.isToken)
   }
 
   /// Without surrounding blanks.

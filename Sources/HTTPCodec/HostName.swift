@@ -12,13 +12,13 @@ public enum HostName: Hashable, Sendable, CustomStringConvertible {
     let bytes = Array(text.utf8)
     if bytes.first == UInt8(ascii: "[") {
       guard bytes.last == UInt8(ascii: "]"),
-        let bits = IPAddress.parseV6(bytes.dropFirst().dropLast())
+        let halves = IPAddress.parseV6(bytes.dropFirst().dropLast())
       else { return nil }
-      self = .address(IPAddress(v6: bits))
+      self = .address(IPAddress(high: halves.high, low: halves.low))
       return
     }
     if let bits = IPAddress.parseV4(bytes[...]) {
-      self = .address(.v4(bits))
+      self = .address(IPAddress(ipv4: bits))
       return
     }
     guard bytes.count <= 253 else { return nil }
@@ -32,8 +32,7 @@ public enum HostName: Hashable, Sendable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .name(let name): name
-    case .address(.v4(let bits)): IPAddress.v4(bits).description
-    case .address(.v6(let bits)): "[\(IPAddress.v6(bits))]"
+    case .address(let address): address.isIPv4 ? "\(address)" : "[\(address)]"
     }
   }
 
@@ -49,14 +48,14 @@ public enum HostName: Hashable, Sendable, CustomStringConvertible {
     (1...63).contains(label.count) && label.first != Characters.minus
       && label.last != Characters.minus
       && label.allSatisfy {
-        Characters.isLetter($0) || Characters.isDigit($0) || $0 == Characters.minus || $0 == 0x5F
+        Characters.isLetter($0) || $0.isDigit || $0 == Characters.minus || $0 == 0x5F
       }
   }
 
   private static func looksLikeNumber(_ label: ArraySlice<UInt8>) -> Bool {
-    if label.allSatisfy(Characters.isDigit) { return true }
+    if label.allSatisfy(\.isDigit) { return true }
     return label.count >= 2 && label.first == Characters.zero
-      && Characters.lowercased(label[label.startIndex + 1]) == UInt8(ascii: "x")
-      && label.dropFirst(2).allSatisfy { Characters.hexValue($0) != nil }
+      && label[label.startIndex + 1].lowered == UInt8(ascii: "x")
+      && label.dropFirst(2).allSatisfy { $0.hexValue != nil }
   }
 }

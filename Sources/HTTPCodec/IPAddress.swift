@@ -2,67 +2,91 @@
 ///
 /// An IPv4 address that arrives as `::ffff:192.0.2.1` on a socket for both families is the IPv4 address: two spellings
 /// of one client must not give it two budgets, or slip it past a list of networks.
-public enum IPAddress: Hashable, Sendable, CustomStringConvertible {
-  case v4(UInt32)
-  case v6(UInt128)
+public struct IPAddress: Sendable, Hashable {
+  /// The first eight bytes as a big-endian number; 0 for IPv4.
+  public let high: UInt64
+  /// The last eight bytes as a big-endian number; for IPv4 the address in the low 32 bits.
+  public let low: UInt64
+  /// Whether it is an IPv4 address.
+  public let isIPv4: Bool
 
-  /// An IPv4 address, the first byte in the highest bits.
-  public init(v4 bits: UInt32) {
-    self = .v4(bits)
+  /// An IPv4 address from its 32 bits, the first byte on top.
+  public init(ipv4 bits: UInt32) {
+    high = 0
+    low = UInt64(bits)
+    isIPv4 = true
   }
 
-  /// An IPv6 address; one that only maps IPv4 becomes that IPv4 address.
-  public init(v6 bits: UInt128) {
-    self = bits >> 32 == 0xFFFF ? .v4(UInt32(truncatingIfNeeded: bits)) : .v6(bits)
+  /// An IPv6 address from its two halves; a mapped IPv4 address becomes IPv4.
+  public init(high: UInt64, low: UInt64) {
+    isIPv4 = high == 0 && low >> 32 == 0xFFFF
+    self.high = high
+    self.low = isIPv4 ? low & 0xFFFF_FFFF : low
   }
 
-  /// Reads an address strictly: four decimal parts without leading zeros, or RFC 4291 text without a zone.
-  public init?(parsing text: some StringProtocol) {
-    let bytes = Array(text.utf8)
-    if let bits = Self.parseV4(bytes[...]) {
-      self = .v4(bits)
-    } else if let bits = Self.parseV6(bytes[...]) {
-      self.init(v6: bits)
+  /// Reads an address strictly: four decimal parts without leading zeros, or RFC 4291 text without a zone; else nil.
+  public init?(_ text: some StringProtocol) {
+    self.init(bytes: Array(text.utf8)[...])
+  }
+
+  init?(bytes: ArraySlice<UInt8>) {
+    if let bits = Self.parseV4(bytes) {
+      self.init(ipv4: bits)
+    } else if let halves = Self.parseV6(bytes) {
+      self.init(high: halves.high, low: halves.low)
     } else {
       return nil
     }
   }
 
-  /// Whether it is 127.0.0.0/8 or ::1.
-  public var isLoopback: Bool {
-    switch self {
-    case .v4(let bits): bits >> 24 == 127
-    case .v6(let bits): bits == 1
-    }
-  }
+  /// 127.0.0.1.
+  public static var loopback: IPAddress { IPAddress(ipv4: 0x7F00_0001) }
+
+  /// Whether it is in 127.0.0.0/8 or is ::1.
+  public var isLoopback: Bool { isIPv4 ? low >> 24 == 127 : high == 0 && low == 1 }
+
+  /// Whether it is 0.0.0.0 or ::, every address of the machine.
+  public var isUnspecified: Bool { high == 0 && low == 0 }
+
+  /// What limits count by: the IPv4 address, or the /64 an IPv6 host can choose from freely.
+  public var source: IPAddress { isIPv4 ? self : network(leadingBits: 64) }
 
   /// How many bits an address of this family has.
-  public var width: Int {
-    switch self {
-    case .v4: 32
-    case .v6: 128
-    }
-  }
+  public var width: Int { isIPv4 ? 32 : 128 }
 
-  /// The first address of the network with that many leading bits, for budgets by network.
+  /// The first address of the network with that many leading bits.
   public func network(leadingBits: Int) -> IPAddress {
     let kept = min(max(leadingBits, 0), width)
-    switch self {
-    case .v4(let bits): return .v4(kept == 0 ? 0 : bits & (UInt32.max << UInt32(32 - kept)))
-    case .v6(let bits): return .v6(kept == 0 ? 0 : bits & (UInt128.max << UInt128(128 - kept)))
-    }
+    // A shift by 64 or more gives zero in Swift, which is what no bits and all bits need.
+    if isIPv4 { return IPAddress(ipv4: UInt32(low) & UInt32.max << (32 - kept)) }
+    return IPAddress(
+      high: high & UInt64.max << max(0, 64 - kept), low: low & UInt64.max << (128 - max(kept, 64)))
   }
+}
 
+extension IPAddress: CustomStringConvertible {
   /// The canonical text: dotted decimal, or RFC 5952 for IPv6.
   public var description: String {
-    switch self {
-    case .v4(let bits):
-      return "\(bits >> 24).\(bits >> 16 & 255).\(bits >> 8 & 255).\(bits & 255)"
-    case .v6(let bits):
-      return Self.textV6(bits)
+    if isIPv4 { return "\(low >> 24 & 255).\(low >> 16 & 255).\(low >> 8 & 255).\(low & 255)" }
+    let groups = [high, low].flatMap { half in
+      [48, 32, 16, 0].map { UInt16(truncatingIfNeeded: half >> $0) }
     }
+    // RFC 5952 section 4.2: the longest run of two or more zero groups becomes `::`, the first one when equal.
+    var longest = 0..<0
+    var start = 0
+    for index in 0...8 where index == 8 || groups[index] != 0 {
+      if index - start > max(longest.count, 1) { longest = start..<index }
+      start = index + 1
+    }
+    let text = { (part: Range<Int>) in
+      part.map { String(groups[$0], radix: 16) }.joined(separator: ":")
+    }
+    if longest.isEmpty { return text(0..<8) }
+    return "\(text(0..<longest.lowerBound))::\(text(longest.upperBound..<8))"
   }
+}
 
+extension IPAddress {
   static func parseV4(_ text: ArraySlice<UInt8>) -> UInt32? {
     guard text.count <= 15 else { return nil }
     let parts = text.split(separator: Characters.dot, omittingEmptySubsequences: false)
@@ -75,7 +99,7 @@ public enum IPAddress: Hashable, Sendable, CustomStringConvertible {
     return bits
   }
 
-  static func parseV6(_ text: ArraySlice<UInt8>) -> UInt128? {
+  static func parseV6(_ text: ArraySlice<UInt8>) -> (high: UInt64, low: UInt64)? {
     guard text.count >= 2, text.count <= 45 else { return nil }
     // At most one `::`; each side is a plain list of groups.
     var sides: [ArraySlice<UInt8>] = []
@@ -110,7 +134,7 @@ public enum IPAddress: Hashable, Sendable, CustomStringConvertible {
     else { return nil }
     var value = 0
     for digit in digits {
-      guard Characters.isDigit(digit) else { return nil }
+      guard digit.isDigit else { return nil }
       value = value * 10 + Int(digit - Characters.zero)
     }
     return value <= maximum ? value : nil
@@ -130,7 +154,7 @@ public enum IPAddress: Hashable, Sendable, CustomStringConvertible {
       guard (1...4).contains(part.count) else { return nil }
       var group: UInt16 = 0
       for digit in part {
-        guard let value = Characters.hexValue(digit) else { return nil }
+        guard let value = digit.hexValue else { return nil }
         group = group << 4 | UInt16(value)
       }
       groups.append(group)
@@ -138,23 +162,8 @@ public enum IPAddress: Hashable, Sendable, CustomStringConvertible {
     return groups.count <= 8 ? groups : nil
   }
 
-  private static func joined(_ groups: [UInt16]) -> UInt128 {
-    groups.reduce(0) { $0 << 16 | UInt128($1) }
-  }
-
-  private static func textV6(_ bits: UInt128) -> String {
-    let groups = (0..<8).map { UInt16(truncatingIfNeeded: bits >> UInt128(112 - 16 * $0)) }
-    // RFC 5952 §4.2: the longest run of two or more zero groups becomes `::`, the first one when equal.
-    var longest = 0..<0
-    var start = 0
-    for index in 0...8 where index == 8 || groups[index] != 0 {
-      if index - start > max(longest.count, 1) { longest = start..<index }
-      start = index + 1
-    }
-    let text = { (part: Range<Int>) in
-      part.map { String(groups[$0], radix: 16) }.joined(separator: ":")
-    }
-    if longest.isEmpty { return text(0..<8) }
-    return "\(text(0..<longest.lowerBound))::\(text(longest.upperBound..<8))"
+  private static func joined(_ groups: [UInt16]) -> (high: UInt64, low: UInt64) {
+    let half = { (part: ArraySlice<UInt16>) in part.reduce(0) { $0 << 16 | UInt64($1) } }
+    return (half(groups[..<4]), half(groups[4...]))
   }
 }

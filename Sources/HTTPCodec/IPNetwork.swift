@@ -27,7 +27,7 @@ public struct IPNetwork: Hashable, Sendable, CustomStringConvertible {
   /// Reads `10.0.0.0/8`, `fd00::/8` or a bare address.
   public init(parsing text: String) throws(IPNetworkError) {
     let pieces = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-    guard let address = IPAddress(parsing: pieces[0]) else { throw .notAnAddress(text) }
+    guard let address = IPAddress(pieces[0]) else { throw .notAnAddress(text) }
     guard pieces.count == 2 else {
       base = address
       leadingBits = address.width
@@ -37,7 +37,7 @@ public struct IPNetwork: Hashable, Sendable, CustomStringConvertible {
       throw .badLength(text)
     }
     // `::ffff:10.0.0.0/104` is written for sockets that show IPv4 as IPv6; its addresses are IPv4 here.
-    if case .v4 = address, pieces[0].utf8.contains(Characters.colon) {
+    if address.isIPv4, pieces[0].utf8.contains(Characters.colon) {
       guard length >= 96 else { throw .badLength(text) }
       length -= 96
     }
@@ -50,7 +50,7 @@ public struct IPNetwork: Hashable, Sendable, CustomStringConvertible {
 
   /// Whether an address belongs to the network; the families never mix.
   public func contains(_ address: IPAddress) -> Bool {
-    address.width == base.width && address.network(leadingBits: leadingBits) == base
+    address.isIPv4 == base.isIPv4 && address.network(leadingBits: leadingBits) == base
   }
 
   /// The network in CIDR form.

@@ -70,7 +70,7 @@ public enum PercentDecoding {
       index += 1
       if byte == Characters.percent {
         guard index + 1 < raw.count,
-          let high = Characters.hexValue(raw[index]), let low = Characters.hexValue(raw[index + 1])
+          let high = raw[index].hexValue, let low = raw[index + 1].hexValue
         else { throw PercentDecodingError(reason: .brokenEscape, offset: start) }
         byte = high << 4 | low
         index += 2

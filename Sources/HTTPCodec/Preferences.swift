@@ -16,7 +16,7 @@ public enum Preferences {
   }
 
   private static func seconds(_ text: String) -> Int? {
-    guard !text.isEmpty, text.utf8.count <= 20, text.utf8.allSatisfy(Characters.isDigit)
+    guard !text.isEmpty, text.utf8.count <= 20, text.utf8.allSatisfy(\.isDigit)
     else { return nil }
     return min(Int(text) ?? Int.max, 86_400)
   }

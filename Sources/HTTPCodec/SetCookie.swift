@@ -57,7 +57,7 @@ public struct SetCookie: Sendable, Equatable {
     maximumAge: Int? = nil, isSecure: Bool = true, isHTTPOnly: Bool = true,
     sameSite: SameSite = .lax
   ) throws(SetCookieError) {
-    guard !name.isEmpty, name.utf8.allSatisfy(Characters.isToken) else { throw .name }
+    guard !name.isEmpty, name.utf8.allSatisfy(\.isToken) else { throw .name }
     guard value.utf8.allSatisfy(Self.isValueCharacter) else { throw .value }
     guard path.utf8.first == Characters.slash, path.utf8.allSatisfy(Self.isAttributeCharacter)
     else { throw .path }

@@ -188,7 +188,7 @@ public struct TrustedProxies: Sendable, Equatable {
 
   /// An address with or without a port; `unknown` and obfuscated names are no address.
   private static func address(_ text: Substring) -> IPAddress? {
-    if let address = IPAddress(parsing: text) { return address }
+    if let address = IPAddress(text) { return address }
     guard case .address(let address)? = HostAndPort(parsing: String(text))?.host else { return nil }
     return address
   }

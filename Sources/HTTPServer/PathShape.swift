@@ -1,4 +1,4 @@
-import HTTPCodec
+internal import HTTPCodec
 
 /// What no path may contain, checked on the raw bytes before any route is looked up.
 ///
@@ -21,8 +21,8 @@ enum PathShape {
         continue
       }
       if byte == 0x25 {
-        guard index + 1 < path.count, let high = hexValue(path[index]),
-          let low = hexValue(path[index + 1])
+        guard index + 1 < path.count, let high = path[index].hexValue,
+          let low = path[index + 1].hexValue
         else { return false }
         byte = high << 4 | low
         index += 2
@@ -34,11 +34,5 @@ enum PathShape {
       dots = byte == 0x2E ? dots.map { $0 + 1 } : nil
     }
     return dots != 1 && dots != 2
-  }
-
-  private static func hexValue(_ byte: UInt8) -> UInt8? {
-    if byte &- 0x30 < 10 { return byte &- 0x30 }
-    let letter = (byte | 0x20) &- 0x61
-    return letter < 6 ? letter &+ 10 : nil
   }
 }

@@ -1,3 +1,5 @@
+internal import HTTPCodec
+
 /// Why a route cannot be registered: always a mistake in the program.
 public enum RouteError: Error, Hashable, Sendable, CustomStringConvertible {
   case badPattern(String, reason: String)
@@ -87,14 +89,10 @@ struct RoutePattern: Sendable {
     if part.hasPrefix("("), part.hasSuffix(")") {
       let inner = part.dropFirst().dropLast()
       guard !inner.isEmpty, inner.utf8.allSatisfy(isLiteralCharacter) else { return nil }
-      return .anyCase(inner.utf8.map(lowered))
+      return .anyCase(inner.utf8.map(\.lowered))
     }
     guard part.utf8.allSatisfy(isLiteralCharacter), part != ".", part != ".." else { return nil }
     return .literal(Array(part.utf8))
-  }
-
-  static func lowered(_ byte: UInt8) -> UInt8 {
-    byte &- 0x41 < 26 ? byte | 0x20 : byte
   }
 
   private static func isNameCharacter(_ byte: UInt8) -> Bool {

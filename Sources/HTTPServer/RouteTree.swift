@@ -1,4 +1,4 @@
-import HTTPCodec
+internal import HTTPCodec
 
 /// Where the captures of a match stand in the raw path.
 struct RouteMatch {
@@ -123,7 +123,7 @@ struct RouteTree: Sendable {
     case .literal(let bytes):
       return literal(from: node, bytes + Array(suffix.utf8), ignoresCase: false)
     case .anyCase(let bytes):
-      let folded = bytes + suffix.utf8.map(RoutePattern.lowered)
+      let folded = bytes + suffix.utf8.map(\.lowered)
       return literal(from: node, folded, ignoresCase: true)
     case .capture where suffix.isEmpty:
       if let next = nodes[node].capture { return next }
@@ -161,7 +161,7 @@ struct RouteTree: Sendable {
     guard literal.bytes.count == range.count else { return false }
     for offset in 0..<range.count {
       let byte = path[range.lowerBound + offset]
-      let compared = literal.ignoresCase ? RoutePattern.lowered(byte) : byte
+      let compared = literal.ignoresCase ? byte.lowered : byte
       guard compared == literal.bytes[offset] else { return false }
     }
     return true

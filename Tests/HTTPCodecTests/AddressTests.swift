@@ -12,9 +12,9 @@ import Testing
     ("1:2:3:4:5:6:1.2.3.4", "1:2:3:4:5:6:102:304"), ("00ab::0001", "ab::1"),
   ])
   func `an address is read and written in its one form`(text: String, canonical: String) throws {
-    let address = try #require(IPAddress(parsing: text))
+    let address = try #require(IPAddress(text))
     #expect(address.description == canonical)
-    #expect(IPAddress(parsing: canonical) == address)
+    #expect(IPAddress(canonical) == address)
   }
 
   @Test(arguments: [
@@ -27,7 +27,7 @@ import Testing
     "\u{661}.2.3.4",
   ])
   func `what is no address is refused`(text: String) {
-    #expect(IPAddress(parsing: text) == nil)
+    #expect(IPAddress(text) == nil)
   }
 
   @Test(arguments: [
@@ -41,7 +41,7 @@ import Testing
   ])
   func `a network contains its addresses`(network: String, address: String, inside: Bool) throws {
     let parsed = try IPNetwork(parsing: network)
-    #expect(parsed.contains(try #require(IPAddress(parsing: address))) == inside)
+    #expect(parsed.contains(try #require(IPAddress(address))) == inside)
   }
 
   @Test(arguments: [
@@ -58,13 +58,13 @@ import Testing
   }
 
   @Test func `budgets can be kept by network`() throws {
-    let address = try #require(IPAddress(parsing: "2001:db8:1:2:3:4:5:6"))
+    let address = try #require(IPAddress("2001:db8:1:2:3:4:5:6"))
     #expect(address.network(leadingBits: 64).description == "2001:db8:1:2::")
     #expect(address.network(leadingBits: 0).description == "::")
     #expect(address.network(leadingBits: 128) == address)
-    #expect(IPAddress(parsing: "10.1.2.3")?.network(leadingBits: 0).description == "0.0.0.0")
-    #expect(IPAddress(parsing: "127.9.9.9")?.isLoopback == true)
-    #expect(IPAddress(parsing: "::1")?.isLoopback == true)
-    #expect(IPAddress(parsing: "128.0.0.1")?.isLoopback == false)
+    #expect(IPAddress("10.1.2.3")?.network(leadingBits: 0).description == "0.0.0.0")
+    #expect(IPAddress("127.9.9.9")?.isLoopback == true)
+    #expect(IPAddress("::1")?.isLoopback == true)
+    #expect(IPAddress("128.0.0.1")?.isLoopback == false)
   }
 }
