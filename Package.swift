@@ -86,16 +86,19 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport",
       swiftSettings: house),
+    .target(
+      name: "HTTPTestSupport", dependencies: ["HTTPServer", "HTTPCodec"],
+      path: "Tests/HTTPTestSupport", swiftSettings: house),
     .executableTarget(
       name: "Benchmarks", dependencies: ["TestSupport"], path: "Tests/Benchmarks",
       swiftSettings: house),
     tests(of: "JSON"),
-    tests(of: "HTTPCodec"),
+    tests(of: "HTTPCodec", ["HTTPTestSupport"]),
     tests(of: "Platform"),
     tests(of: "SQLite", ["CSQLite"]),
     tests(of: "Cryptography"),
     tests(of: "QRCode"),
-    tests(of: "HTTPServer", ["HTTPCodec", "Platform"]),
+    tests(of: "HTTPServer", ["HTTPCodec", "Platform", "HTTPTestSupport"]),
     tests(of: "HTTPClient", ["HTTPCodec", "HTTPServer", "Platform"]),
     tests(of: "CommandKit", ["JSON", "Platform"]),
     .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: house),
