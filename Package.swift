@@ -90,7 +90,8 @@ let package = Package(
       name: "HTTPTestSupport", dependencies: ["HTTPServer", "HTTPCodec"],
       path: "Tests/HTTPTestSupport", swiftSettings: house),
     .executableTarget(
-      name: "Benchmarks", dependencies: ["TestSupport"], path: "Tests/Benchmarks",
+      name: "Benchmarks", dependencies: ["TestSupport", "HTTPServer", "HTTPCodec"],
+      path: "Tests/Benchmarks",
       swiftSettings: house),
     tests(of: "JSON"),
     tests(of: "HTTPCodec", ["HTTPTestSupport"]),

@@ -34,3 +34,6 @@ static inline int regent_usable_cores(void) {
 
 // Glibc's module is built without the feature macro that declares this one (glibc 2.34).
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
+
+// Names the calling thread (prctl is variadic, which Swift cannot call).
+static inline void regent_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
