@@ -86,20 +86,43 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport",
       swiftSettings: house),
+    .target(
+      name: "HTTPTestSupport", dependencies: ["HTTPServer", "HTTPCodec"],
+      path: "Tests/HTTPTestSupport", swiftSettings: house),
     .executableTarget(
       name: "Benchmarks", dependencies: ["TestSupport", "HTTPServer", "HTTPCodec"],
       path: "Tests/Benchmarks",
       swiftSettings: house),
     tests(of: "JSON"),
-    tests(of: "HTTPCodec"),
+    tests(of: "HTTPCodec", ["HTTPTestSupport"]),
     tests(of: "Platform"),
     tests(of: "SQLite", ["CSQLite"]),
     tests(of: "Cryptography"),
     tests(of: "QRCode"),
-    tests(of: "HTTPServer", ["HTTPCodec", "Platform"]),
+    tests(of: "HTTPServer", ["HTTPCodec", "Platform", "HTTPTestSupport"]),
     tests(of: "HTTPClient", ["HTTPCodec", "HTTPServer", "Platform"]),
     tests(of: "CommandKit", ["JSON", "Platform"]),
     .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: house),
   ],
   swiftLanguageModes: [.v6]
 )
+
+// Fuzz targets need -sanitize=fuzzer in the whole build, so Tests/Fuzz/run asks for them with REGENT_FUZZ=1 and
+// builds them in a folder of their own; a normal build never sees them.
+if Context.environment["REGENT_FUZZ"] == "1" {
+  func fuzzer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(
+      name: name, dependencies: dependencies + ["FuzzSupport"], path: "Tests/Fuzz/\(name)",
+      swiftSettings: house)
+  }
+  package.targets += [
+    .target(name: "FuzzSupport", path: "Tests/Fuzz/FuzzSupport", swiftSettings: house),
+    fuzzer("FuzzJSON", ["JSON"]),
+    fuzzer("FuzzRequests", ["HTTPCodec"]),
+    fuzzer("FuzzChunks", ["HTTPCodec"]),
+    fuzzer("FuzzForms", ["HTTPCodec"]),
+    fuzzer("FuzzURLs", ["HTTPCodec"]),
+    fuzzer("FuzzHeaders", ["HTTPCodec", "HTTPServer"]),
+    fuzzer("FuzzRoutes", ["HTTPCodec", "HTTPServer"]),
+  ]
+}

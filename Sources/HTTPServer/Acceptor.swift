@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import HTTPCodec
 internal import Synchronization
 
 /// The thread that accepts connections and gives each to the loop with the least to do.

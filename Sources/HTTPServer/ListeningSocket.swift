@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import HTTPCodec
 
 /// A socket that listens, and removes its file when it was a Unix socket.
 final class ListeningSocket: Sendable {

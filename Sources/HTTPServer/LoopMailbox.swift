@@ -1,4 +1,5 @@
 internal import Glibc
+internal import HTTPCodec
 internal import Synchronization
 
 /// What other threads tell a loop.
