@@ -4,6 +4,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/prctl.h>
@@ -19,3 +20,17 @@ extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *
 // strerror shares one buffer between threads; this one does not (glibc 2.32).
 extern const char *strerrordesc_np(int number);
 static inline const char *linux_error_words(int number) { return strerrordesc_np(number); }
+
+// prctl is variadic, which Swift cannot call; the options used here take one number.
+static inline int linux_prctl(int option, unsigned long value) { return prctl(option, value, 0, 0, 0); }
+
+// The peer of a Unix socket, as SO_PEERCRED fills it: glibc's struct ucred, hidden without _GNU_SOURCE.
+struct linux_credentials {
+  int pid;
+  unsigned int uid;
+  unsigned int gid;
+};
+
+// A global variable is shared mutable state to Swift 6; reading it once at the start of a program is fine.
+extern char **environ;
+static inline char **linux_environment(void) { return environ; }
