@@ -6,6 +6,7 @@
 #include <sys/timerfd.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/prctl.h>
 #include <sys/file.h>
@@ -13,6 +14,24 @@
 #include <netinet/tcp.h>
 #include <errno.h>
 #include <spawn.h>
+#include <unistd.h>
+
+// _GNU_SOURCE must not be defined here: it changes fd_set, and the module would clash with Glibc's. What only it
+// declares is declared below.
+extern int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);
+
+// struct ucred of SO_PEERCRED.
+struct regent_credentials { pid_t process; uid_t user; gid_t group; };
+
+// How many cores this process may run on (the affinity mask of taskset and cpusets counts), at least 1.
+static inline int regent_usable_cores(void) {
+  unsigned long mask[128];
+  long bytes = syscall(SYS_sched_getaffinity, 0, sizeof mask, mask);
+  int cores = 0;
+  for (long word = 0; word < bytes / (long)sizeof mask[0]; word++)
+    cores += __builtin_popcountl(mask[word]);
+  return cores > 0 ? cores : 1;
+}
 
 // Glibc's module is built without the feature macro that declares this one (glibc 2.34).
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
