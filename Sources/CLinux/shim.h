@@ -43,13 +43,9 @@ static inline const char *linux_error_words(int number) { return strerrordesc_np
 // prctl is variadic, which Swift cannot call; the options used here take one number.
 static inline int linux_prctl(int option, unsigned long value) { return prctl(option, value, 0, 0, 0); }
 
-// The peer of a Unix socket, as SO_PEERCRED fills it: glibc's struct ucred, hidden without _GNU_SOURCE.
-struct linux_credentials {
-  int pid;
-  unsigned int uid;
-  unsigned int gid;
-};
 
 // A global variable is shared mutable state to Swift 6; reading it once at the start of a program is fine.
-extern char **environ;
-static inline char **linux_environment(void) { return environ; }
+static inline char **linux_environment(void) {
+  extern char **environ;
+  return environ;
+}
