@@ -13,13 +13,16 @@ let systemHeaders: [(package: String, header: String)] = [
   ("libcurl4-openssl-dev", "curl/curl.h"),
   ("libargon2-dev", "argon2.h"),
 ]
-let headerFolders = ["/usr/include", "/usr/include/x86_64-linux-gnu", "/usr/include/aarch64-linux-gnu"]
+let headerFolders = [
+  "/usr/include", "/usr/include/x86_64-linux-gnu", "/usr/include/aarch64-linux-gnu",
+]
 let missing = systemHeaders.filter { entry in
   !headerFolders.contains { FileManager.default.fileExists(atPath: "\($0)/\(entry.header)") }
 }
 if !missing.isEmpty {
   let names = missing.map(\.package).joined(separator: " ")
-  let sentence = "Regent needs the Debian packages \(names): run deploy/bootstrap (or `make`) first.\n"
+  let sentence =
+    "Regent needs the Debian packages \(names): run deploy/bootstrap (or `make`) first.\n"
   FileHandle.standardError.write(Data(sentence.utf8))
   exit(1)
 }

@@ -1,1 +1,115 @@
 import Testing
+
+@Suite("The house keeps its rules")
+struct ArchitectureTests {
+  @Test func `every target has a place in a layer`() throws {
+    let unknown = try folders(below: "Sources").filter { layers[$0] == nil }
+    #expect(unknown.isEmpty, "give these a layer in House.swift")
+  }
+
+  @Test func `a target imports only from below`() throws {
+    for file in try swiftFiles(below: "Sources") {
+      let own = try #require(layers[file.target], "\(file.path)")
+      for module in importedModules(file) {
+        guard let other = layers[module] else {
+          #expect(
+            mayImport(file.target, toolchainModule: module), "\(file.path) imports \(module)")
+          continue
+        }
+        #expect(other < own, "\(file.path) imports \(module), which is not below it")
+        // C handles stay inside the tools; above them there are only Swift types.
+        #expect(other != .cLibrary || own <= .tool, "\(file.path) imports the C module \(module)")
+      }
+    }
+  }
+
+  @Test func `what the design forbids is not imported`() throws {
+    for file in try swiftFiles(below: "Sources") {
+      for rule in forbiddenImports where rule.target == file.target {
+        #expect(!importedModules(file).contains(rule.module), "\(file.path): \(rule.reason)")
+      }
+    }
+  }
+
+  @Test func `the import reader sees every form of import`() {
+    let text = """
+      public import One
+      @preconcurrency internal import Two
+      import struct Three.Four
+      // import Five
+      let important = "import Six"
+      """
+    let file = SourceFile(path: "x.swift", target: "x", lines: text.split(separator: "\n"))
+    #expect(importedModules(file) == ["One", "Two", "Three"])
+  }
+
+  @Test func `a target opens with what it owns and what it does not`() throws {
+    for target in try folders(below: "Sources") where layers[target] != .cLibrary {
+      let files = try swiftFiles(below: "Sources/\(target)")
+      let opening = files.first { $0.name == "\(target).swift" || $0.name == "main.swift" }
+      let comment = try #require(opening, "\(target) has no \(target).swift").lines
+        .prefix { $0.hasPrefix("//") }
+      #expect(comment.count >= 2, "\(target): two lines of leading comment at least")
+      #expect(comment.first?.hasPrefix("// \(target): ") == true, "\(target): begin with its name")
+    }
+  }
+
+  @Test(arguments: ["Sources", "Tests"])
+  func `no file is over 400 lines without a sentence why`(top: String) throws {
+    for file in try swiftFiles(below: top) where file.lines.count > 400 {
+      let excuse = file.lines.prefix(12).contains { $0.contains("This file is long because") }
+      #expect(excuse, "\(file.path) has \(file.lines.count) lines")
+    }
+  }
+
+  @Test func `unsafe code stays in the tools`() throws {
+    for file in try swiftFiles(below: "Sources") {
+      let layer = try #require(layers[file.target])
+      guard layer > .tool else { continue }
+      for line in file.codeLines {
+        let words = line.split { !($0.isLetter || $0.isNumber || $0 == "_" || $0 == "@") }
+        #expect(!words.contains("unsafe") && !words.contains("@unsafe"), "\(file.path): \(line)")
+      }
+    }
+  }
+
+  @Test func `whoever switches off a check of the compiler gives numbered reasons`() throws {
+    for file in try swiftFiles(below: "Sources") {
+      for (number, line) in file.codeLines.enumerated() where line.contains("@unchecked Sendable") {
+        let before = file.lines[max(0, number - 20)...number]
+        #expect(before.contains { $0.contains("1.") }, "\(file.path):\(number + 1)")
+      }
+    }
+  }
+
+  @Test func `a C target is a module map and a shim`() throws {
+    for target in try folders(below: "Sources") where layers[target] == .cLibrary {
+      #expect(try entries(of: "Sources/\(target)") == ["module.modulemap", "shim.h"], "\(target)")
+    }
+  }
+
+  @Test func `nothing is forced`() throws {
+    for file in try swiftFiles(below: "Sources") {
+      for line in file.codeLines {
+        #expect(!line.contains("try!") && !line.contains(" as! "), "\(file.path): \(line)")
+      }
+    }
+  }
+
+  @Test func `every target has tests`() throws {
+    let tests = try folders(below: "Tests")
+    for target in try folders(below: "Sources") {
+      guard let layer = layers[target], layer > .cLibrary, layer < .program else { continue }
+      #expect(tests.contains("\(target)Tests"), "Tests/\(target)Tests is missing")
+    }
+  }
+
+  @Test func `the top of the package holds what its owner asked for`() throws {
+    let allowed: Set = [
+      "Package.swift", "Makefile", "README.md", "CHANGELOG.md", "LICENSE", "Sources", "Tests",
+      "web", "deploy", "docs",
+    ]
+    let visible = try entries(of: ".").filter { !$0.hasPrefix(".") }
+    #expect(visible.subtracting(allowed).isEmpty)
+  }
+}

@@ -1,2 +1,60 @@
-// TestSupport: what several test targets share: a temporary folder of one's own, and running a program. Plain
-// throwing functions: `import Testing` stays in the test targets.
+// TestSupport: what several test targets share: a temporary folder of one's own, running a program, a free port.
+// Plain throwing functions: `import Testing` stays in the test targets.
+
+internal import Glibc
+
+/// A sentence about what a helper here could not do.
+public struct TestSupportError: Error, CustomStringConvertible {
+  /// The sentence.
+  public let description: String
+
+  /// Makes an error of a sentence.
+  public init(_ description: String) {
+    self.description = description
+  }
+}
+
+/// The folder of the built products that the running tests belong to, whatever the scratch path and configuration.
+public func productsFolder() throws -> String {
+  // `swift test` passes the path of the test bundle, which lies in that folder.
+  let arguments = CommandLine.arguments
+  if let flag = arguments.firstIndex(of: "--test-bundle-path"), flag + 1 < arguments.count {
+    return folder(of: arguments[flag + 1])
+  }
+  if let bundle = arguments.first(where: { $0.hasSuffix(".xctest") }) {
+    return folder(of: bundle)
+  }
+  throw TestSupportError("no test bundle among the arguments: \(arguments)")
+}
+
+/// The path of a program that this package builds, as the running tests' build made it.
+public func builtProgram(_ name: String) throws -> String {
+  let path = try productsFolder() + "/" + name
+  guard unsafe access(path, X_OK) == 0 else {
+    throw TestSupportError("\(path) is not built: make the test target depend on \(name)")
+  }
+  return path
+}
+
+/// The path of an installed program, or nil when no folder of PATH holds it.
+public func installedProgram(_ name: String) -> String? {
+  let path = environment("PATH") ?? "/usr/bin:/bin"
+  let folders = path.split(separator: ":").map(String.init) + ["/usr/sbin", "/sbin"]
+  return folders.map { "\($0)/\(name)" }.first { unsafe access($0, X_OK) == 0 }
+}
+
+/// The folder of this package's sources.
+public func packageFolder(file: String = #filePath) -> String {
+  // This file is Tests/TestSupport/TestSupport.swift.
+  folder(of: folder(of: folder(of: file)))
+}
+
+func folder(of path: String) -> String {
+  guard let slash = path.lastIndex(of: "/") else { return "." }
+  return String(path[..<slash])
+}
+
+func environment(_ name: String) -> String? {
+  guard let value = unsafe getenv(name) else { return nil }
+  return unsafe String(cString: value)
+}

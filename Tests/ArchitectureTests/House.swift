@@ -1,0 +1,105 @@
+// The rules of the house as data: who may import whom, and which folders exist. The tests beside this file hold the
+// sources against it. Why the layers are so: docs/decisions/0001-layers.md.
+
+import FoundationEssentials
+import TestSupport
+
+/// What a target is allowed to be, from the bottom up.
+///
+/// A target imports only from layers below its own.
+enum Layer: Int, Comparable {
+  case cLibrary, ground, tool, rules, contract, adapter, useCase, program
+
+  static func < (one: Layer, other: Layer) -> Bool { one.rawValue < other.rawValue }
+}
+
+let layers: [String: Layer] = [
+  "CSQLite": .cLibrary, "COpenSSL": .cLibrary, "CQREncode": .cLibrary, "CCurl": .cLibrary,
+  "CArgon2": .cLibrary, "CExpat": .cLibrary, "CLinux": .cLibrary,
+  "JSON": .ground, "HTTPCodec": .ground, "Platform": .ground,
+  "SQLite": .tool, "Cryptography": .tool, "QRCode": .tool, "HTTPServer": .tool,
+  "HTTPClient": .tool, "CommandKit": .tool,
+  "Pairing": .rules,
+  "PairingStore": .contract, "PairingWire": .contract,
+  "PairingStoreSQLite": .adapter,
+  "PairingService": .useCase, "Administration": .useCase, "AccessEnabler": .useCase,
+  "DeviceAgent": .useCase, "MediaTokenVerifier": .useCase,
+  "regentd": .program, "regent": .program, "regentctl": .program,
+]
+
+/// Imports that the layers would allow and the design forbids, each with its reason.
+let forbiddenImports: [(target: String, module: String, reason: String)] = [
+  ("PairingService", "PairingStoreSQLite", "the service must run on any store")
+]
+
+/// Modules of the toolchain and the layers that may use them; anything else of the toolchain is refused.
+func mayImport(_ target: String, toolchainModule module: String) -> Bool {
+  guard let layer = layers[target] else { return false }
+  // The rules are pure: no clock, no input or output, nothing to import at all.
+  if layer == .rules { return false }
+  switch module {
+  case "Synchronization": return true
+  case "Glibc": return layer <= .tool || layer == .program
+  // 44 MB and 15 ms of start-up are full Foundation's price; the essentials cost less, and not everywhere.
+  case "FoundationEssentials": return !["HTTPServer", "HTTPCodec", "JSON"].contains(target)
+  default: return false
+  }
+}
+
+struct SourceFile {
+  let path: String
+  let target: String
+  let lines: [Substring]
+
+  var name: Substring { path.split(separator: "/").last ?? "" }
+
+  /// The lines without comments, so that prose about a word is not taken for its use.
+  var codeLines: [Substring] {
+    lines.map { line in
+      guard let comment = line.firstRange(of: "//") else { return line }
+      return line[..<comment.lowerBound]
+    }
+  }
+}
+
+private let packagePath = packageFolder()
+
+/// Every Swift file below a top folder of the package.
+func swiftFiles(below top: String) throws -> [SourceFile] {
+  let paths = try FileManager.default.subpathsOfDirectory(atPath: "\(packagePath)/\(top)")
+  return try paths.filter { $0.hasSuffix(".swift") && !$0.contains("/.build/") }.sorted().map {
+    path in
+    let text = String(decoding: try readFile("\(packagePath)/\(top)/\(path)"), as: UTF8.self)
+    return SourceFile(
+      path: "\(top)/\(path)", target: String(path.split(separator: "/").first ?? ""),
+      lines: text.split(separator: "\n", omittingEmptySubsequences: false))
+  }
+}
+
+/// The folders directly below a top folder.
+func folders(below top: String) throws -> [String] {
+  try FileManager.default.contentsOfDirectory(atPath: "\(packagePath)/\(top)")
+    .filter { !$0.contains(".") }.sorted()
+}
+
+/// The entries of one folder of the package.
+func entries(of folder: String) throws -> Set<String> {
+  Set(try FileManager.default.contentsOfDirectory(atPath: "\(packagePath)/\(folder)"))
+}
+
+/// The modules that a file imports.
+func importedModules(_ file: SourceFile) -> [String] {
+  file.codeLines.compactMap { line in
+    let words = line.split(separator: " ")
+    guard let position = words.firstIndex(of: "import"),
+      words[..<position].allSatisfy({ importModifiers.contains($0) }), position + 1 < words.count
+    else { return nil }
+    // `import struct A.B` names a declaration; the module is before the dot.
+    let name = words[words.count - 1]
+    return name.split(separator: ".").first.map(String.init)
+  }
+}
+
+private let importModifiers: Set<Substring> = [
+  "public", "package", "internal", "fileprivate", "private", "@testable", "@preconcurrency",
+]

@@ -1,0 +1,165 @@
+internal import CLinux
+internal import Glibc
+
+/// What a program left behind when it ended.
+public struct FinishedProgram: Sendable {
+  /// The exit code, or 128 + the signal that ended it, as a shell counts.
+  public let status: Int32
+  /// What it wrote to standard output.
+  public let output: [UInt8]
+  /// What it wrote to standard error.
+  public let errors: [UInt8]
+
+  /// Standard output as text.
+  public var outputText: String { String(decoding: output, as: UTF8.self) }
+  /// Standard error as text.
+  public var errorText: String { String(decoding: errors, as: UTF8.self) }
+}
+
+/// Runs a program to its end and gives what it printed.
+///
+/// The program gets exactly `environment` when it is given, else ours. It is killed after `deadline` seconds, which
+/// is an error.
+public func run(
+  _ program: String, _ arguments: [String] = [], environment: [String: String]? = nil,
+  input: [UInt8] = [], deadline: Int = 60
+) throws -> FinishedProgram {
+  try withTemporaryFolder { folder in
+    // Files instead of pipes: neither side can block the other, whatever the amount.
+    try writeFile("\(folder)/in", input)
+    let running = try RunningProgram(
+      program, arguments, environment: environment,
+      standardInput: "\(folder)/in", standardOutput: "\(folder)/out", standardError: "\(folder)/err"
+    )
+    let status = try running.wait(deadline: deadline)
+    return FinishedProgram(
+      status: status, output: try readFile("\(folder)/out"), errors: try readFile("\(folder)/err"))
+  }
+}
+
+/// A program that runs beside the test; it is killed when the value goes away.
+public final class RunningProgram {
+  /// The process id, for signals and /proc.
+  public let pid: Int32
+  private var ended: Int32?
+
+  /// Starts a program; the three files default to /dev/null, and output files are created.
+  public init(
+    _ program: String, _ arguments: [String] = [], environment: [String: String]? = nil,
+    standardInput: String = "/dev/null", standardOutput: String = "/dev/null",
+    standardError: String = "/dev/null"
+  ) throws {
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    let write = O_WRONLY | O_CREAT | O_APPEND
+    unsafe posix_spawn_file_actions_addopen(&actions, 0, standardInput, O_RDONLY, 0)
+    unsafe posix_spawn_file_actions_addopen(&actions, 1, standardOutput, write, 0o600)
+    unsafe posix_spawn_file_actions_addopen(&actions, 2, standardError, write, 0o600)
+    // Nothing that a parallel test has open may leak into the child and keep its sockets alive.
+    unsafe posix_spawn_file_actions_addclosefrom_np(&actions, 3)
+
+    let found = program.contains("/") ? program : installedProgram(program)
+    guard let found else { throw TestSupportError("\(program) is not installed") }
+    var pid: pid_t = 0
+    var attributes = posix_spawnattr_t()
+    unsafe posix_spawnattr_init(&attributes)
+    defer { unsafe posix_spawnattr_destroy(&attributes) }
+    // Test runners may block signals in their threads; a child starts with none blocked.
+    var none = sigset_t()
+    unsafe sigemptyset(&none)
+    unsafe posix_spawnattr_setsigmask(&attributes, &none)
+    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+    let result = unsafe withCStrings([found] + arguments) { argv in
+      guard let environment else {
+        return unsafe posix_spawn(&pid, found, &actions, &attributes, argv, environ)
+      }
+      return unsafe withCStrings(environment.map { "\($0.key)=\($0.value)" }) { envp in
+        unsafe posix_spawn(&pid, found, &actions, &attributes, argv, envp)
+      }
+    }
+    guard result == 0 else { throw TestSupportError("cannot start \(found): errno \(result)") }
+    self.pid = pid
+  }
+
+  deinit {
+    if ended == nil {
+      kill(pid, SIGKILL)
+      _ = waitpid(pid, nil, 0)
+    }
+  }
+
+  /// Sends a signal.
+  public func signal(_ number: Int32) {
+    if ended == nil { kill(pid, number) }
+  }
+
+  /// The exit code when the program has ended already, else nil.
+  public func poll() -> Int32? {
+    if let ended { return ended }
+    var status: Int32 = 0
+    guard unsafe waitpid(pid, &status, WNOHANG) == pid else { return nil }
+    ended = exitCode(status)
+    return ended
+  }
+
+  /// Waits for the end; kills the program and throws after `deadline` seconds.
+  public func wait(deadline: Int = 60) throws -> Int32 {
+    for pause in 0..<(deadline * 200) {
+      if let code = poll() { return code }
+      usleep(pause < 50 ? 200 : 5_000)
+    }
+    kill(pid, SIGKILL)
+    var status: Int32 = 0
+    _ = unsafe waitpid(pid, &status, 0)
+    ended = exitCode(status)
+    throw TestSupportError("process \(pid) did not end within \(deadline) s and was killed")
+  }
+
+  private func exitCode(_ status: Int32) -> Int32 {
+    let signal = status & 0x7f
+    return signal == 0 ? (status >> 8) & 0xff : 128 + signal
+  }
+}
+
+/// Waits until `condition` gives a value: for what another process or thread does in its own time.
+public func eventually<Value>(
+  within seconds: Int = 20, _ what: String, _ condition: () throws -> Value?
+) throws -> Value {
+  for pause in 0..<(seconds * 200) {
+    if let value = try condition() { return value }
+    usleep(pause < 50 ? 200 : 5_000)
+  }
+  throw TestSupportError("not within \(seconds) s: \(what)")
+}
+
+/// A TCP port of the loopback address that nobody listened on a moment ago.
+public func freePort() throws -> UInt16 {
+  let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+  guard descriptor >= 0 else { throw TestSupportError("no socket: errno \(errno)") }
+  defer { close(descriptor) }
+  var address = sockaddr_in()
+  address.sin_family = sa_family_t(AF_INET)
+  address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+  var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+  let bound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+    unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+      unsafe bind(descriptor, generic, length) == 0
+        && getsockname(descriptor, generic, &length) == 0
+    }
+  }
+  guard bound else { throw TestSupportError("no free port: errno \(errno)") }
+  return UInt16(bigEndian: address.sin_port)
+}
+
+/// Calls `body` with a null-terminated array of C strings that lives for the call.
+private func withCStrings<Result>(
+  _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
+) -> Result {
+  var pointers = unsafe strings.map { unsafe strdup($0) } + [nil]
+  defer { unsafe pointers.forEach { unsafe free($0) } }
+  return unsafe pointers.withUnsafeMutableBufferPointer { buffer in
+    // The array has at least its terminating nil, so it has an address.
+    unsafe body(UnsafePointer(buffer.baseAddress.unsafelyUnwrapped))
+  }
+}
