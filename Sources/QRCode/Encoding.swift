@@ -32,7 +32,7 @@ enum Encoding {
 }
 
 private struct Request {
-  /// "Extended channel interpretation: UTF-8". Without it readers guess, and Korean comes out as Japanese.
+  // "Extended channel interpretation: UTF-8". Without it readers guess, and Korean comes out as Japanese.
   static let utf8: UInt32 = 26
 
   let bytes: [UInt8]

@@ -18,6 +18,7 @@ public struct QRCode: Sendable, Equatable {
     /// About 30 % may be lost.
     case high
 
+    /// Less error correction comes first.
     public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
   }
 

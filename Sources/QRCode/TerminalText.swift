@@ -63,7 +63,7 @@ extension QRCode {
     }
   }
 
-  /// Two rows of modules in one line. An odd last row has a light one under it.
+  /// Two rows of modules in one line; an odd last row has a light one under it.
   private func halfBlockLine(
     _ y: Int, _ range: Range<Int>, _ colours: TerminalText.Colours
   ) -> String {
@@ -83,7 +83,7 @@ extension QRCode {
     return colours.start + cells.joined() + colours.end
   }
 
-  /// One row of modules, two columns each. With colours these are spaces, so that no font is needed.
+  /// One row of modules, two columns each; with colours these are spaces, so that no font is needed.
   private func wideLine(_ y: Int, _ range: Range<Int>, _ text: TerminalText) -> String {
     let colours = text.colours
     guard let dark = colours.darkGround, let light = colours.lightGround else {
