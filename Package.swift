@@ -86,6 +86,9 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport",
       swiftSettings: house),
+    .executableTarget(
+      name: "Benchmarks", dependencies: ["TestSupport"], path: "Tests/Benchmarks",
+      swiftSettings: house),
     tests(of: "JSON"),
     tests(of: "HTTPCodec"),
     tests(of: "Platform"),

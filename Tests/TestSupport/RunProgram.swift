@@ -123,6 +123,7 @@ public final class RunningProgram {
 }
 
 /// Waits until `condition` gives a value: for what another process or thread does in its own time.
+@discardableResult
 public func eventually<Value>(
   within seconds: Int = 20, _ what: String, _ condition: () throws -> Value?
 ) throws -> Value {

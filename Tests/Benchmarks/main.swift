@@ -1,0 +1,19 @@
+// Benchmarks: `table` prints every row, `table --only NAME` those whose name contains NAME. The other verbs are the
+// sides of a comparison, started by the rows.
+
+internal import Glibc
+
+let arguments = Array(CommandLine.arguments.dropFirst())
+switch arguments.first {
+case "table":
+  let only = arguments.count > 2 && arguments[1] == "--only" ? arguments[2] : ""
+  let rows = engineRows().filter { only.isEmpty || $0.name.contains(only) }
+  guard !rows.isEmpty else {
+    note("Benchmarks: no row has “\(only)” in its name\n")
+    exit(2)
+  }
+  exit(runTable(rows) ? 0 : 1)
+default:
+  note("usage: Benchmarks table [--only NAME]\n")
+  exit(2)
+}
