@@ -102,3 +102,17 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// Fuzz targets need -sanitize=fuzzer in the whole build, so Tests/Fuzz/run asks for them with REGENT_FUZZ=1 and
+// builds them in a folder of their own; a normal build never sees them.
+if Context.environment["REGENT_FUZZ"] == "1" {
+  func fuzzer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(
+      name: name, dependencies: dependencies + ["FuzzSupport"], path: "Tests/Fuzz/\(name)",
+      swiftSettings: house)
+  }
+  package.targets += [
+    .target(name: "FuzzSupport", path: "Tests/Fuzz/FuzzSupport", swiftSettings: house),
+    fuzzer("FuzzJSON", ["JSON"]),
+  ]
+}
