@@ -41,4 +41,9 @@ public struct CompletionRequest: Sendable {
   public subscript<Value>(input: Input<Value>) -> Value? {
     try? input.assemble(words[input.specification.label] ?? [])
   }
+
+  /// The value of an input that may be left out, as far as it was given and is right.
+  public subscript<Value>(input: Input<Value?>) -> Value? {
+    (try? input.assemble(words[input.specification.label] ?? [])) ?? nil
+  }
 }

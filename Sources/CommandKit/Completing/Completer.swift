@@ -29,7 +29,9 @@ extension Program {
       return .words(matching(visible.map { Candidate($0.name, $0.summary) }, typed))
     }
     let arguments = known.filter { $0.form == .argument }
-    guard let input = arguments.dropFirst(line.operands.count).first ?? arguments.last(where: \.isRepeated)
+    guard
+      let input = arguments.dropFirst(line.operands.count).first
+        ?? arguments.last(where: \.isRepeated)
     else { return .words([]) }
     return await complete(input, typed, prefix: "", line, environment)
   }

@@ -12,7 +12,7 @@
 public struct Input<Value: Sendable>: InputDeclaration {
   /// All of it that does not depend on the type.
   public var specification: InputSpecification
-  /// From the texts that were given, in order, to the value. None given means absent.
+  /// From the texts that were given, in order, to the value; none given means absent.
   let assemble: @Sendable ([String]) throws(ValueProblem) -> Value
 
   /// Reads the texts that were given; for the reader of command lines.
@@ -168,7 +168,8 @@ extension Input {
   }
 
   private static func many<Element>(
-    _ specification: InputSpecification, _ kind: ValueKind<Element>, default standard: [Element] = []
+    _ specification: InputSpecification, _ kind: ValueKind<Element>,
+    default standard: [Element] = []
   ) -> Input<[Element]> where Value == [Element] {
     Input<[Element]>(specification: specification) { texts throws(ValueProblem) in
       guard !texts.isEmpty else { return standard }

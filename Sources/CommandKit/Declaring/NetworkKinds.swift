@@ -21,7 +21,8 @@ extension ValueKind where Value == String {
       guard network == address else {
         throw ValueProblem(
           "has address bits behind the network size",
-          hint: "write \(network.text)/\(bits) for the network, or \(address.text) for the one address")
+          hint:
+            "write \(network.text)/\(bits) for the network, or \(address.text) for the one address")
       }
       return text
     }
@@ -52,7 +53,9 @@ struct AddressBytes: Equatable {
   var text: String {
     var buffer = [CChar](repeating: 0, count: 64)
     let family = bytes.count == 16 ? AF_INET6 : AF_INET
-    guard unsafe inet_ntop(family, bytes, &buffer, socklen_t(buffer.count)) != nil else { return "" }
+    guard unsafe inet_ntop(family, bytes, &buffer, socklen_t(buffer.count)) != nil else {
+      return ""
+    }
     return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 }

@@ -5,7 +5,7 @@ private let durationUnits: [(suffix: String, milliseconds: Int64)] = [
 ]
 
 /// Whole numbers with units, each unit smaller than the one before: `1h30m`.
-func duration(in text: String) -> Duration? {
+func parsedDuration(_ text: String) -> Duration? {
   var rest = text[...]
   var total: Int64 = 0
   var smallest = Int64.max
@@ -42,7 +42,7 @@ private let sizeUnits: [(suffix: String, bytes: Int)] = [
   ("G", 1 << 30), ("M", 1 << 20), ("k", 1 << 10),
 ]
 
-func bytes(in text: String) -> Int? {
+func parsedBytes(_ text: String) -> Int? {
   let digits = text.prefix(while: \.isASCIIDigit)
   let suffix = text[digits.endIndex...].lowercased()
   guard let number = Int(digits) else { return nil }

@@ -48,7 +48,8 @@ extension ValueKind where Value: Equatable {
   }
 }
 
-extension ValueKind where Value: RawRepresentable & CaseIterable & Equatable, Value.RawValue == String {
+extension ValueKind
+where Value: RawRepresentable & CaseIterable & Equatable, Value.RawValue == String {
   /// One of the cases, by its raw value.
   public static var cases: ValueKind { choice(Value.allCases.map { ($0.rawValue, $0) }) }
 }
@@ -86,7 +87,7 @@ extension ValueKind where Value == Int {
   /// An amount of memory in bytes: `512`, `64k`, `10M`, `1G` (1,024 at each step).
   public static func bytes(_ range: ClosedRange<Int>) -> ValueKind {
     ValueKind("SIZE", show: { shownBytes($0) }) { text throws(ValueProblem) in
-      guard let bytes = bytes(in: text) else {
+      guard let bytes = parsedBytes(text) else {
         throw ValueProblem("is not a size", hint: "write it as 512, 64k, 10M or 1G")
       }
       guard range.contains(bytes) else {
@@ -102,7 +103,7 @@ extension ValueKind where Value == Duration {
   /// A length of time: `250ms`, `90s`, `10m`, `24h`, `30d`, or several together as `1h30m`.
   public static func duration(_ range: ClosedRange<Duration>) -> ValueKind {
     ValueKind("DURATION", show: { shownDuration($0) }) { text throws(ValueProblem) in
-      guard let duration = duration(in: text) else {
+      guard let duration = parsedDuration(text) else {
         throw ValueProblem("is not a duration", hint: "write it as 250ms, 90s, 10m, 24h or 30d")
       }
       guard range.contains(duration) else {

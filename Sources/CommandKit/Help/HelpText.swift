@@ -13,8 +13,9 @@ extension Program {
     var lines = wrapped("\(page.calledAs): \(page.summary)", width)
     lines += [""] + page.usageLines
     for paragraph in paragraphs(page.details) { lines += [""] + wrapped(paragraph, width) }
+    let left = leftColumn(page.blocks.flatMap(\.rows))
     for (heading, rows) in page.blocks where !rows.isEmpty {
-      lines += ["", "\(heading):"] + twoColumns(rows, width)
+      lines += ["", "\(heading):"] + twoColumns(rows, left: left, width)
     }
     for note in page.notes { lines += [""] + wrapped(note, width) }
     if !page.example.isEmpty { lines += ["", "example:", "  \(page.example)"] }
@@ -50,7 +51,7 @@ struct HelpPage {
       blocks.append((section.heading.isEmpty ? "options" : section.heading, rows))
     }
     let common = program.options + [Program.help] + (path.isEmpty ? [Program.versionFlag] : [])
-    blocks.append((command == nil ? "options" : "common options", common.map(row)))
+    blocks.append((command == nil ? "options" : "common options", common.map(commonRow)))
     self.blocks = blocks
 
     var notes: [String] = []
@@ -59,7 +60,9 @@ struct HelpPage {
         "Each option may also be set in the environment: --\(option.name) as "
           + "\(prefix)\(environmentName(option.name)). The command line comes first.")
     }
-    if !commands.isEmpty { notes.append("\"\(calledAs) COMMAND --help\" says more about one command.") }
+    if !commands.isEmpty {
+      notes.append("\"\(calledAs) COMMAND --help\" says more about one command.")
+    }
     self.notes = notes
   }
 }
@@ -117,6 +120,13 @@ extension [InputSection] {
   }
 }
 
+/// Options of the program name their variables one by one, because not all programs have a rule for them.
+private func commonRow(_ input: any InputDeclaration) -> (left: String, right: String) {
+  let (left, right) = row(input)
+  guard let variable = input.specification.environment else { return (left, right) }
+  return (left, "\(right) (environment: \(variable))")
+}
+
 /// The left column says how to write it, the right one what it does and what happens without it.
 private func row(_ input: any InputDeclaration) -> (left: String, right: String) {
   let specification = input.specification
@@ -133,10 +143,15 @@ private func row(_ input: any InputDeclaration) -> (left: String, right: String)
   return (left, specification.help + aside)
 }
 
-private func twoColumns(_ rows: [(left: String, right: String)], _ width: Int) -> [String] {
+/// One width for all blocks of a page, so that its texts begin at one edge.
+private func leftColumn(_ rows: [(left: String, right: String)]) -> Int {
+  rows.map { displayWidth($0.left) }.filter { $0 <= widestLeftColumn }.max() ?? widestLeftColumn
+}
+
+private func twoColumns(
+  _ rows: [(left: String, right: String)], left: Int, _ width: Int
+) -> [String] {
   let indent = String(repeating: " ", count: helpIndent)
-  let widths = rows.map { displayWidth($0.left) }.filter { $0 <= widestLeftColumn }
-  let left = max(widths.max() ?? widestLeftColumn, 8)
   let margin = helpIndent + left + 2
   return rows.flatMap { row in
     let text = wrapped(row.right, width - margin)

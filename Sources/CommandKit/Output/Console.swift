@@ -41,7 +41,7 @@ public final class Console: Sendable {
     for line in table.lines(width: output.columns()) { append(line + "\n") }
   }
 
-  /// Writes our own text as it is: colours, pictures, cursor movements. Never put a stranger's text in it.
+  /// Writes our own text as it is: colours, pictures, cursor movements; never a stranger's text.
   public func draw(_ text: String) {
     append(text)
   }

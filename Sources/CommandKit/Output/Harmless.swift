@@ -95,7 +95,8 @@ func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
   default:
     switch scalar.properties.generalCategory {
     // Controls (C0, DEL, C1), bidi and zero-width formats, line and paragraph separators, unassigned.
-    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: return true
+    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned:
+      return true
     default: return false
     }
   }

@@ -1,5 +1,5 @@
-internal import CLinux
 internal import Glibc
+internal import Platform
 internal import Synchronization
 
 /// One end of a console: where bytes go, and what is known about the other side.
@@ -23,9 +23,10 @@ public struct Port: Sendable {
 
   /// An open descriptor of this process, such as 1 for standard output.
   public static func descriptor(_ number: Int32) -> Port {
-    let isTerminal = isatty(number) == 1
+    let isTerminal = Terminal.isTerminal(number)
     return Port(
-      isTerminal: isTerminal, columns: { isTerminal ? terminalColumns(number) : nil },
+      isTerminal: isTerminal,
+      columns: { isTerminal ? WindowSize(of: number)?.columns ?? 80 : nil },
       write: { writeEverything($0, to: number) })
   }
 }
@@ -49,25 +50,19 @@ public final class WrittenText: Sendable {
   }
 }
 
-private func terminalColumns(_ descriptor: Int32) -> Int {
-  var size = winsize()
-  let known = unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
-  // A serial line says 0.
-  return known ? Int(size.ws_col) : 80
-}
-
 private func writeEverything(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
   var rest = bytes[...]
   while !rest.isEmpty {
-    let count = unsafe rest.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
-    if count > 0 {
+    do throws(SystemError) {
+      let count = try systemCall("write") {
+        unsafe rest.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
+      }
       rest = rest.dropFirst(count)
-    } else if errno == EAGAIN {
+    } catch {
+      guard error.code == EAGAIN else { return error.code }
       // Somebody who shares the terminal made it non-blocking.
       var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
       _ = unsafe poll(&wait, 1, -1)
-    } else if errno != EINTR {
-      return errno
     }
   }
   return 0

@@ -1,4 +1,4 @@
-/// What stands on a command line, sorted into the command, its options and its other words. Values are still texts.
+/// What stands on a command line, sorted into the command, its options (still as texts) and its other words.
 struct CommandLineWords {
   /// The commands named, outermost first: noun, verb.
   private(set) var path: [Command] = []
@@ -8,7 +8,7 @@ struct CommandLineWords {
   private(set) var operands: [String] = []
   private(set) var wantsHelp = false
   private(set) var wantsVersion = false
-  /// The first thing that could not be understood. Help is shown all the same when it is asked for.
+  /// The first thing that could not be understood; help is shown all the same when it is asked for.
   private(set) var problem: CommandError?
 
   private let program: Program
@@ -96,7 +96,8 @@ extension CommandLineWords {
     let nearest = nearest(to: word, among: commands.filter { !$0.isHidden }.map(\.name))
     let hint = nearest.map { "did you mean \"\(calledAs) \($0)\"?" }
     return .usage(
-      "\(calledAs) has no command \"\(word)\"", hint: hint ?? "\(calledAs) --help lists what it has")
+      "\(calledAs) has no command \"\(word)\"", hint: hint ?? "\(calledAs) --help lists what it has"
+    )
   }
 
   private func unknownOption(_ label: String, among known: [InputSpecification]) -> CommandError {
@@ -108,7 +109,8 @@ extension CommandLineWords {
     let commands = path.last.map(\.commands) ?? program.allCommands
     if commands.contains(where: { $0.has(option: label) }) {
       return .usage(
-        "\(label) belongs to a command", hint: "write it behind the command: \(calledAs) … \(label)")
+        "\(label) belongs to a command", hint: "write it behind the command: \(calledAs) … \(label)"
+      )
     }
     return .usage(
       "\(calledAs) has no option \(label)", hint: "\(calledAs) --help lists what it has")

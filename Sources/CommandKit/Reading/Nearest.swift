@@ -10,7 +10,9 @@ func nearest(to text: String, among words: [String]) -> String? {
   }
   if let best { return best.word }
   // "require" for "requestor" is far by letters and near by its beginning.
-  let beginning = words.filter { typed.count >= 3 && $0.lowercased().unicodeScalars.starts(with: typed) }
+  let beginning = words.filter {
+    typed.count >= 3 && $0.lowercased().unicodeScalars.starts(with: typed)
+  }
   return beginning.count == 1 ? beginning[0] : nil
 }
 

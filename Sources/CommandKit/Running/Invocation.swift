@@ -12,7 +12,8 @@ public struct Invocation: Sendable {
     self.given = given
     self.console = console
     self.environment = environment
-    wantsJSON = (given.values[Program.json.specification.label] as? TypedValue<Bool>)?.value ?? false
+    wantsJSON =
+      (given.values[Program.json.specification.label] as? TypedValue<Bool>)?.value ?? false
   }
 
   /// The value of an input of this command.

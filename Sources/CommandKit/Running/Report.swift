@@ -33,7 +33,7 @@ extension Program {
     return finished(call.console, arguments)
   }
 
-  /// Writes out what was printed. An answer that did not arrive is a failure, however well the command went.
+  /// Writes out what was printed; an answer that did not arrive is a failure, however well the command went.
   func finished(_ console: Console, _ arguments: [String]) -> ExitCode {
     do throws(ConsoleFailure) {
       try console.finish()
@@ -58,8 +58,9 @@ extension Program {
 }
 
 extension CommandLine {
-  /// The arguments without the program's name; nil when one is not UTF-8. `arguments` would repair it silently, and
-  /// the path of another file would come out.
+  /// The arguments without the program's name; nil when one is not UTF-8.
+  ///
+  /// `arguments` would repair it silently, and the path of another file would come out.
   static var validArguments: [String]? {
     var texts: [String] = []
     for index in 1..<max(1, Int(argc)) {
