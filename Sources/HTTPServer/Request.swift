@@ -14,8 +14,8 @@ public struct Request: Sendable {
   /// Whether the client's own connection is encrypted: this one, unless a trusted proxy in front told otherwise.
   public var isSecure: Bool
 
-  /// The named parts of the path, filled in by the router.
-  public var routeParameters = RouteParameters()
+  /// The host a trusted proxy in front was asked for; nil means that ``authority`` counts.
+  public var forwardedHost: HostAndPort?
 
   init(storage: RequestStorage) {
     self.storage = storage
@@ -134,25 +134,4 @@ final class RequestStorage: @unchecked Sendable {
     head.removeAll(keepingCapacity: true)
     body.removeAll(keepingCapacity: true)
   }
-}
-
-/// The named parts of a path that a route matched.
-public struct RouteParameters: Sendable, Hashable {
-  private var pairs: [Pair] = []
-
-  private struct Pair: Sendable, Hashable {
-    let name: String
-    let value: String
-  }
-
-  /// No parameters.
-  public init() {}
-
-  /// Adds a parameter.
-  public mutating func append(_ name: String, _ value: String) {
-    pairs.append(Pair(name: name, value: value))
-  }
-
-  /// The decoded value of the parameter with that name.
-  public subscript(name: String) -> String? { pairs.first { $0.name == name }?.value }
 }
