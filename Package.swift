@@ -77,7 +77,7 @@ let package = Package(
     tool("QRCode", ["CQREncode"]),
     tool("HTTPServer", ["HTTPCodec", "Platform", "COpenSSL", "CLinux"]),
     tool("HTTPClient", ["HTTPCodec", "Platform", "CCurl", "CLinux"]),
-    tool("CommandKit", ["JSON", "Platform"]),
+    tool("CommandKit", ["HTTPCodec", "JSON", "Platform"]),
 
     // Layer 5: programs.
     program("regentd", ["CommandKit", "HTTPServer", "HTTPCodec", "JSON", "Platform"]),

@@ -1,61 +1,44 @@
-internal import Glibc
+public import HTTPCodec
 
-extension ValueKind where Value == String {
+extension ValueKind where Value == IPNetwork {
   /// A network: `10.0.0.0/8`, `fd00::/8`, or one address.
   public static var network: ValueKind {
-    ValueKind("CIDR", show: { $0 }) { text throws(ValueProblem) in
-      let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-      guard parts.count <= 2, let address = AddressBytes(String(parts[0])) else {
-        throw ValueProblem("is not a network", hint: "write it as 10.0.0.0/8 or fd00::/8")
+    ValueKind("CIDR", show: { $0.description }) { text throws(ValueProblem) in
+      do throws(IPNetworkError) {
+        return try IPNetwork(parsing: text)
+      } catch {
+        switch error {
+        case .notAnAddress:
+          throw ValueProblem(
+            "is not a network", hint: "write it as 10.0.0.0/8, fd00::/8 or 192.0.2.7")
+        case .badLength:
+          throw ValueProblem(
+            "has an impossible network size",
+            hint: "IPv4 has 0 to 32 behind the slash, IPv6 0 to 128")
+        case .hostBitsSet(_, let network):
+          throw ValueProblem(
+            "is an address inside a network, not a network", hint: "did you mean \(network)?")
+        }
       }
-      guard parts.count == 2 else { return text }
-      guard let bits = Int(parts[1]), parts[1].allSatisfy(\.isASCIIDigit),
-        (0...address.bytes.count * 8).contains(bits)
-      else {
-        throw ValueProblem(
-          "has no network size between 0 and \(address.bytes.count * 8) after the slash",
-          hint: "write it as 10.0.0.0/8 or fd00::/8")
-      }
-      // "10.1.2.3/8" is one address to some readers and a whole network to others.
-      let network = address.masked(to: bits)
-      guard network == address else {
-        throw ValueProblem(
-          "has address bits behind the network size",
-          hint:
-            "write \(network.text)/\(bits) for the network, or \(address.text) for the one address")
-      }
-      return text
     }
   }
 }
 
-/// An IPv4 or IPv6 address in network order.
-struct AddressBytes: Equatable {
-  private(set) var bytes: [UInt8]
-
-  init?(_ text: String) {
-    let family = text.contains(":") ? AF_INET6 : AF_INET
-    var buffer = [UInt8](repeating: 0, count: family == AF_INET6 ? 16 : 4)
-    // inet_pton is strict: no shortened or octal IPv4, no zone. It reads up to a NUL, so none may be inside.
-    guard !text.utf8.contains(0), unsafe inet_pton(family, text, &buffer) == 1 else { return nil }
-    bytes = buffer
-  }
-
-  func masked(to bits: Int) -> AddressBytes {
-    var copy = self
-    for index in bytes.indices {
-      let kept = min(max(bits - index * 8, 0), 8)
-      copy.bytes[index] &= UInt8(truncatingIfNeeded: 0xff00 >> kept)
+extension ValueKind where Value == AbsoluteURL {
+  /// An address of the web with a host, `http` or `https`.
+  public static var webAddress: ValueKind {
+    ValueKind("URL", show: { $0.description }) { text throws(ValueProblem) in
+      let url: AbsoluteURL
+      do throws(URLError) {
+        url = try AbsoluteURL(parsing: text)
+      } catch {
+        throw ValueProblem(
+          "is not an address of the web: \(error)", hint: "write it as https://tv.example.org")
+      }
+      guard url.scheme == "https" || url.scheme == "http" else {
+        throw ValueProblem("is neither http nor https", hint: "write it as https://tv.example.org")
+      }
+      return url
     }
-    return copy
-  }
-
-  var text: String {
-    var buffer = [CChar](repeating: 0, count: 64)
-    let family = bytes.count == 16 ? AF_INET6 : AF_INET
-    guard unsafe inet_ntop(family, bytes, &buffer, socklen_t(buffer.count)) != nil else {
-      return ""
-    }
-    return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 }

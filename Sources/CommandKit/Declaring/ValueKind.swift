@@ -18,6 +18,9 @@ public struct ValueKind<Value: Sendable>: Sendable {
     self.show = show
     self.read = read
   }
+
+  /// Reads a text, for kinds that are made of others.
+  public func value(of text: String) throws(ValueProblem) -> Value { try read(text) }
 }
 
 /// What is wrong with a value: the end of a sentence that begins with the option and the value.

@@ -24,7 +24,7 @@ extension Invocation {
 }
 
 /// The document with every invisible or reordering character escaped; such characters stand only inside strings.
-func harmlessJSON(_ document: JSONValue) -> String {
+public func harmlessJSON(_ document: JSONValue) -> String {
   let text = document.description
   if text.utf8.allSatisfy({ $0 < 0x7f }) { return text }
   var result = ""
