@@ -102,6 +102,9 @@ let package = Package(
     tests(of: "HTTPServer", ["HTTPCodec", "Platform"]),
     tests(of: "HTTPClient", ["HTTPCodec", "HTTPServer", "Platform"]),
     tests(of: "CommandKit", ["JSON", "Platform"]),
+    .testTarget(
+      name: "CommandTests", dependencies: ["TestSupport", "regentd"], exclude: ["Scripts"],
+      swiftSettings: house),
     .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: house),
   ],
   swiftLanguageModes: [.v6]

@@ -22,15 +22,18 @@ extension ServicePlaces {
 
     // What was given is looked at before anything is created.
     if givenDatabase != nil { try PrivateFile.check(database) }
-    if givenKey != nil { try PrivateFile.check(masterKey, widest: Self.widestKeyMode) }
+    if givenKey != nil { try checkKey(masterKey, environment) }
     guard [givenDatabase, givenKey, givenSocket].contains(nil) else { return }
     try PrivateDirectory.ensure(try home.folder())
     try PrivateFile.check(database)
-    try PrivateFile.check(masterKey, widest: Self.widestKeyMode)
+    try checkKey(masterKey, environment)
   }
+}
 
-  /// A credential of systemd that was granted through an access list shows as 0440.
-  private static let widestKeyMode: mode_t = 0o440 | 0o600
+private func checkKey(_ path: String, _ environment: Environment) throws {
+  // A credential of systemd that was granted through an access list shows as 0440.
+  let isCredential = environment["CREDENTIALS_DIRECTORY"].map { path.hasPrefix("\($0)/") } ?? false
+  try PrivateFile.check(path, widest: isCredential ? 0o640 : 0o600)
 }
 
 /// Where everything lies that was not given a place of its own.

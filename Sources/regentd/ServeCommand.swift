@@ -77,7 +77,8 @@ enum ServeCommand {
       "serve", "run the service",
       details: """
         The data directory is $STATE_DIRECTORY, else $XDG_STATE_HOME/regent, else ~/.local/state/regent. What is \
-        missing there is created at the first start, for this user alone.
+        missing there is created at the first start, for this user alone. Under systemd the admin socket lies in \
+        $RUNTIME_DIRECTORY, and a credential named master-key is used when there is one.
 
         SIGTERM ends the service within five seconds and lets running requests finish. SIGHUP reads the certificate \
         again.

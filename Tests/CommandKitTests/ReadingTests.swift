@@ -80,7 +80,7 @@ import Testing
     ("open --upload 5T", "--upload \"5T\" is not a size", "write it as 512, 64k, 10M or 1G"),
     (
       "open --allow 10.0.0.0/8 --allow x", "--allow \"x\" is not a network",
-      "write it as 10.0.0.0/8 or fd00::/8"
+      "write it as 10.0.0.0/8, fd00::/8 or 192.0.2.7"
     ),
     ("book find", "WORD is missing", "write library book find WORD …"),
   ])
@@ -137,11 +137,11 @@ import Testing
     #expect((await library(words: ["open", "--allow", text]).code == 0) == isNetwork, "\(text)")
   }
 
-  @Test func `with address bits behind the network says both ways out`() async {
+  @Test func `with address bits behind the network says what was probably meant`() async {
     #expect(
       await library("open --allow 10.1.2.3/8").errors == """
-        library: --allow "10.1.2.3/8" has address bits behind the network size
-          hint: write 10.0.0.0/8 for the network, or 10.1.2.3 for the one address
+        library: --allow "10.1.2.3/8" is an address inside a network, not a network
+          hint: did you mean 10.0.0.0/8?
 
         """)
   }
