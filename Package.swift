@@ -87,7 +87,8 @@ let package = Package(
       name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport",
       swiftSettings: house),
     .executableTarget(
-      name: "Benchmarks", dependencies: ["TestSupport"], path: "Tests/Benchmarks",
+      name: "Benchmarks", dependencies: ["TestSupport", "HTTPServer", "HTTPCodec"],
+      path: "Tests/Benchmarks",
       swiftSettings: house),
     tests(of: "JSON"),
     tests(of: "HTTPCodec"),

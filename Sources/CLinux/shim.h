@@ -51,5 +51,7 @@ struct linux_credentials {
 };
 
 // A global variable is shared mutable state to Swift 6; reading it once at the start of a program is fine.
-extern char **environ;
-static inline char **linux_environment(void) { return environ; }
+
+static inline char **linux_environment(void) { extern char **environ; return environ; }
+// Names the calling thread (prctl is variadic, which Swift cannot call).
+static inline void regent_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }

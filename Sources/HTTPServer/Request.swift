@@ -123,6 +123,9 @@ final class RequestStorage: @unchecked Sendable {
   var body: [UInt8] = []
   var peer = Peer.network(.loopback, port: 0)
   var isTLS = false
+  /// How many bytes of a body with a length are still to come; nil for a chunked body.
+  var missing: Int?
+  var decoder = ChunkedDecoder(limit: 0)
 
   /// What is worth keeping between requests; a rare large request must not stay in memory.
   private static let keptBytes = 16384
