@@ -86,12 +86,15 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport",
       swiftSettings: house),
+    .target(
+      name: "HTTPTestSupport", dependencies: ["HTTPServer", "HTTPCodec"],
+      path: "Tests/HTTPTestSupport", swiftSettings: house),
     .executableTarget(
       name: "Benchmarks", dependencies: ["TestSupport", "HTTPServer", "HTTPCodec"],
       path: "Tests/Benchmarks",
       swiftSettings: house),
     tests(of: "JSON"),
-    tests(of: "HTTPCodec"),
+    tests(of: "HTTPCodec", ["HTTPTestSupport"]),
     // What a test can only see in a process of its own: signals, a terminal's rescue.
     .executableTarget(
       name: "PlatformProbe", dependencies: ["Platform"], path: "Tests/PlatformProbe",
@@ -100,7 +103,7 @@ let package = Package(
     tests(of: "SQLite", ["CSQLite"]),
     tests(of: "Cryptography"),
     tests(of: "QRCode"),
-    tests(of: "HTTPServer", ["HTTPCodec", "Platform"]),
+    tests(of: "HTTPServer", ["HTTPCodec", "Platform", "HTTPTestSupport"]),
     tests(of: "HTTPClient", ["HTTPCodec", "HTTPServer", "Platform"]),
     tests(of: "CommandKit", ["JSON", "Platform"]),
     .testTarget(
@@ -122,5 +125,11 @@ if Context.environment["REGENT_FUZZ"] == "1" {
   package.targets += [
     .target(name: "FuzzSupport", path: "Tests/Fuzz/FuzzSupport", swiftSettings: house),
     fuzzer("FuzzJSON", ["JSON"]),
+    fuzzer("FuzzRequests", ["HTTPCodec"]),
+    fuzzer("FuzzChunks", ["HTTPCodec"]),
+    fuzzer("FuzzForms", ["HTTPCodec"]),
+    fuzzer("FuzzURLs", ["HTTPCodec"]),
+    fuzzer("FuzzHeaders", ["HTTPCodec", "HTTPServer"]),
+    fuzzer("FuzzRoutes", ["HTTPCodec", "HTTPServer"]),
   ]
 }
