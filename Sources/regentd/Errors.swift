@@ -9,12 +9,12 @@ let regentVersion = "0.1.0"
 func explained(_ error: any Error) -> CommandError? {
   switch error {
   case let error as FileError: CommandError(error.description, hint: error.hint)
-  case let error as ServerError: explained(error)
+  case let error as ServerError: sentence(about: error)
   default: nil
   }
 }
 
-private func explained(_ error: ServerError) -> CommandError {
+private func sentence(about error: ServerError) -> CommandError {
   switch error {
   case .addressInUse(let address):
     CommandError(

@@ -25,7 +25,8 @@ import Testing
 
   @Test func `says one line when it is ready, and logs to standard error`() throws {
     try withService { service in
-      #expect(try service.output == "regentd: listening on \(service.url)\n")
+      let output = try service.output
+      #expect(output == "regentd: listening on \(service.url)\n")
       let log = try service.log.split(separator: "\n")
       #expect(log.count == 2)
       #expect(log[0].contains(" info starting version="))
@@ -39,15 +40,17 @@ import Testing
       for line in try service.log.split(separator: "\n") {
         #expect(line.hasPrefix(#"{"time":1"#) && line.hasSuffix("}"))
       }
+      let log = try service.log
       #expect(
-        try service.log.contains(
+        log.contains(
           #""event":"listening","address":"\#(service.url)","url":"https://tv.example.org""#))
     }
   }
 
   @Test func `gives the journal levels instead of times`() throws {
     try withService(environment: ["JOURNAL_STREAM": "8:1"]) { service in
-      #expect(try service.log.hasPrefix("<6>starting version="))
+      let log = try service.log
+      #expect(log.hasPrefix("<6>starting version="))
     }
   }
 
@@ -56,9 +59,10 @@ import Testing
     try withService { service in
       service.program.signal(signal)
       #expect(try service.program.wait(deadline: 10) == 0)
+      let log = try service.log
       #expect(
-        try service.log.contains(" info stopping signal=\(signal == SIGINT ? "INT" : "TERM")\n"))
-      #expect(try service.log.contains(" info stopped requests=0\n"))
+        log.contains(" info stopping signal=\(signal == SIGINT ? "INT" : "TERM")\n"))
+      #expect(log.contains(" info stopped requests=0\n"))
       #expect(throws: TestSupportError.self) { try fetch("\(service.url)/healthz") }
     }
   }
@@ -122,9 +126,60 @@ import Testing
 
   @Test func `warns when passwords would travel in the open`() throws {
     try withService("--public-url", "http://tv.example.org") { service in
+      let log = try service.log
       #expect(
-        try service.log.contains(
+        log.contains(
           #" warning plain-http url=http://tv.example.org hint="sign-in is not encrypted""#))
+    }
+  }
+
+  @Test func `speaks TLS, and takes a new certificate on SIGHUP`() throws {
+    try withTemporaryFolder { folder in
+      func makeCertificate(named name: String) throws {
+        let made = try run(
+          "openssl",
+          [
+            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+            "-subj", "/CN=\(name)", "-days", "2", "-keyout", "\(folder)/new.key", "-out",
+            "\(folder)/new.pem",
+          ])
+        #expect(made.status == 0, "\(made.errorText)")
+        for kind in ["key", "pem"] {
+          try writeFile("\(folder)/\(kind)", try readFile("\(folder)/new.\(kind)"))
+        }
+      }
+      func shownName(_ service: RunningService) throws -> String {
+        let address = String(service.url.dropFirst("https://".count))
+        return try run("openssl", ["s_client", "-connect", address]).outputText
+      }
+      try makeCertificate(named: "first.example")
+      try withService(
+        "--tls-certificate", "\(folder)/pem", "--tls-key", "\(folder)/key"
+      ) { service in
+        #expect(service.url.hasPrefix("https://127.0.0.1:"))
+        #expect(try shownName(service).contains("CN = first.example"))
+        try makeCertificate(named: "second.example")
+        service.program.signal(SIGHUP)
+        _ = try eventually("the new certificate") {
+          try shownName(service).contains("CN = second.example") ? true : nil
+        }
+        // A broken one changes nothing.
+        try writeFile("\(folder)/pem", Array("rubbish".utf8))
+        service.program.signal(SIGHUP)
+        _ = try eventually("a line about it") {
+          try service.log.contains(" error not-reloaded reason=") ? true : nil
+        }
+        #expect(try shownName(service).contains("CN = second.example"))
+      }
+    }
+  }
+
+  @Test func `listens on a Unix socket`() throws {
+    try withTemporaryFolder { folder in
+      try withService("--listen", "unix:\(folder)/socket") { service in
+        let output = try service.output
+        #expect(output.hasSuffix("\nregentd: listening on unix:\(folder)/socket\n"))
+      }
     }
   }
 
