@@ -77,7 +77,7 @@ let package = Package(
     tool("QRCode", ["CQREncode"]),
     tool("HTTPServer", ["HTTPCodec", "Platform", "COpenSSL", "CLinux"]),
     tool("HTTPClient", ["HTTPCodec", "Platform", "CCurl", "CLinux"]),
-    tool("CommandKit", ["JSON", "Platform"]),
+    tool("CommandKit", ["HTTPCodec", "JSON", "Platform"]),
 
     // Layer 5: programs.
     program("regentd", ["CommandKit", "HTTPServer", "HTTPCodec", "JSON", "Platform"]),
@@ -106,6 +106,9 @@ let package = Package(
     tests(of: "HTTPServer", ["HTTPCodec", "Platform", "HTTPTestSupport"]),
     tests(of: "HTTPClient", ["HTTPCodec", "HTTPServer", "Platform"]),
     tests(of: "CommandKit", ["JSON", "Platform"]),
+    .testTarget(
+      name: "CommandTests", dependencies: ["TestSupport", "regentd"], exclude: ["Scripts"],
+      swiftSettings: house),
     .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: house),
   ],
   swiftLanguageModes: [.v6]
