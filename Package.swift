@@ -91,7 +91,11 @@ let package = Package(
       swiftSettings: house),
     tests(of: "JSON"),
     tests(of: "HTTPCodec"),
-    tests(of: "Platform"),
+    // What a test can only see in a process of its own: signals, a terminal's rescue.
+    .executableTarget(
+      name: "PlatformProbe", dependencies: ["Platform"], path: "Tests/PlatformProbe",
+      swiftSettings: house),
+    tests(of: "Platform", ["PlatformProbe"]),
     tests(of: "SQLite", ["CSQLite"]),
     tests(of: "Cryptography"),
     tests(of: "QRCode"),
