@@ -6,12 +6,13 @@ import CSQLite
   enum Role { case writer, reader, backup }
 
   let handle: OpaquePointer
-  let path: String
   /// Mutable things that C callbacks and borrowed contexts share.
   let state: ConnectionState
   let interrupter: Interrupter
 
-  init(_ path: String, role: Role, storage: StorageSettings = StorageSettings()) throws(SQLiteError) {
+  static func open(
+    _ path: String, role: Role, storage: StorageSettings = StorageSettings()
+  ) throws(SQLiteError) -> Connection {
     SQLiteLibrary.prepare()
     // NOMUTEX: SQLite's own lock is not needed where one thread at a time uses a connection.
     // NOFOLLOW: a link planted under the name must not make us write elsewhere.
@@ -27,16 +28,22 @@ import CSQLite
       unsafe sqlite3_close_v2(made)
       throw error
     }
-    unsafe handle = unsafe made
-    self.path = path
+    let connection = unsafe Connection(owning: made)
+    try connection.configure(role, storage)
+    return connection
+  }
+
+  private init(owning handle: OpaquePointer) {
+    unsafe self.handle = unsafe handle
     state = ConnectionState()
-    interrupter = unsafe Interrupter(made)
-    try configure(role, storage)
+    interrupter = unsafe Interrupter(handle)
   }
 
   deinit {
     interrupter.forget()
     state.statements.removeAll()
+    // After a failure nobody may build on the log as it looks from here: opening settles it.
+    if state.fatal != nil { keepLogWhenClosing() }
     unsafe sqlite3_close_v2(handle)
   }
 }
@@ -113,7 +120,7 @@ extension Connection {
       entry = kept
     } else {
       do throws(SQLiteError) {
-        entry = state.statements.keep(try Statement(sql.text, on: handle, kept: true))
+        entry = state.statements.keep(unsafe try Statement(sql.text, on: handle, kept: true))
       } catch {
         throw noted(error)
       }

@@ -11,12 +11,12 @@ import CSQLite
     var made: OpaquePointer?
     var rest = 0
     let flags = kept ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
-    let code = unsafe text.withUTF8 { bytes -> Int32 in
+    let code = text.withUTF8 { bytes -> Int32 in
       unsafe bytes.withMemoryRebound(to: CChar.self) { characters in
         var tail: UnsafePointer<CChar>?
         let code = unsafe sqlite3_prepare_v3(
           database, characters.baseAddress, Int32(clamping: characters.count), flags, &made, &tail)
-        if let tail = unsafe tail, let start = unsafe characters.baseAddress {
+        if let tail = unsafe tail, let start = characters.baseAddress {
           rest = unsafe characters.count - (tail - start)
         }
         return code
@@ -28,11 +28,12 @@ import CSQLite
     guard let made = unsafe made else {
       throw SQLiteError(code: .misuse, message: "there is no statement in the text", sql: sql)
     }
-    unsafe handle = unsafe made
-    self.sql = sql
     guard sql.utf8.suffix(rest).allSatisfy({ $0 == 0x20 || $0 == 0x0A || $0 == 0x3B }) else {
+      unsafe sqlite3_finalize(made)
       throw SQLiteError(code: .misuse, message: "there is more than one statement", sql: sql)
     }
+    unsafe handle = unsafe made
+    self.sql = sql
   }
 
   deinit { unsafe sqlite3_finalize(handle) }
@@ -82,7 +83,7 @@ import CSQLite
     case .null: unsafe sqlite3_bind_null(handle, index)
     case .integer(let number): unsafe sqlite3_bind_int64(handle, index, number)
     case .real(let number): unsafe sqlite3_bind_double(handle, index, number)
-    case .text(var text): unsafe text.withUTF8 { unsafe bindText($0, index) }
+    case .text(var text): text.withUTF8 { unsafe bindText($0, index) }
     case .blob(let bytes): unsafe bytes.withUnsafeBytes { unsafe bindBlob($0, index) }
     }
   }
@@ -90,7 +91,7 @@ import CSQLite
   private borrowing func bindText(_ bytes: UnsafeBufferPointer<UInt8>, _ index: Int32) -> Int32 {
     unsafe bytes.withMemoryRebound(to: CChar.self) { characters in
       // A null pointer would bind NULL; an empty text is not NULL.
-      guard let start = unsafe characters.baseAddress else {
+      guard let start = characters.baseAddress else {
         return unsafe csqlite_bind_text(handle, index, "", 0)
       }
       return unsafe csqlite_bind_text(handle, index, start, UInt64(characters.count))
@@ -98,7 +99,7 @@ import CSQLite
   }
 
   private borrowing func bindBlob(_ bytes: UnsafeRawBufferPointer, _ index: Int32) -> Int32 {
-    guard let start = unsafe bytes.baseAddress, !bytes.isEmpty else {
+    guard let start = bytes.baseAddress, unsafe !bytes.isEmpty else {
       return unsafe sqlite3_bind_zeroblob(handle, index, 0)
     }
     return unsafe csqlite_bind_blob(handle, index, start, UInt64(bytes.count))

@@ -19,7 +19,7 @@ extension Database {
     guard try !DatabaseFiles.exists(target) else { throw BackupFailure.exists(target) }
     try DatabaseFiles.createIfMissing(draft)
     do {
-      let connection = try Connection(path, role: .backup, storage: storage)
+      let connection = try Connection.open(path, role: .backup, storage: storage)
       try connection.run("VACUUM INTO \(draft)")
       try DatabaseFiles.force(draft)
       let problems = try Database.problems(inFileAt: draft)
@@ -45,7 +45,7 @@ extension Database {
   /// - Returns: SQLite's words for what is damaged; empty when all is well.
   /// - Throws: `SQLiteError`.
   public static func problems(inFileAt path: String) throws -> [String] {
-    try ReadContext(connection: Connection(path, role: .reader)).integrityProblems()
+    try ReadContext(connection: Connection.open(path, role: .reader)).integrityProblems()
   }
 }
 

@@ -13,7 +13,7 @@ public final class Database: Sendable {
   let readers: ReaderPool
   let counters: Counters
   let storage: StorageSettings
-  private let writer: OwnThread
+  private let writer: Worker
   private let lock: DatabaseLock
   private let closed = Once<Bool>()
   private let closing = Atomic(false)
@@ -40,7 +40,7 @@ public final class Database: Sendable {
     readers = try ReaderPool(
       path: path, count: options.readers, capacity: options.readQueueCapacity, storage: storage,
       counters: counters)
-    writer = try OwnThread("sqlite writer") {
+    writer = try Worker("sqlite writer") {
       guard let context = handover.take() else { return }
       let failure = Database.write(
         context, queue: queue, limits: limits, counters: counters, sabotage: storage.sabotage)
@@ -90,7 +90,7 @@ public final class Database: Sendable {
     _ path: String, _ options: DatabaseOptions
   ) throws -> WriteContext {
     let context = WriteContext(
-      connection: try Connection(path, role: .writer, storage: options.storage))
+      connection: try Connection.open(path, role: .writer, storage: options.storage))
     let journal = try context.connection.value("PRAGMA journal_mode = WAL", as: String.self) ?? ""
     guard journal == "wal" else { throw OpenFailure.noWriteAheadLog(path: path, journal: journal) }
     if options.storage.sabotage != .trustTheLog {

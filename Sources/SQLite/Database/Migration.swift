@@ -21,14 +21,13 @@ struct Migrator {
   let path: String
 
   func run(in context: borrowing WriteContext) throws {
-    let connection = context.connection
-    let version = try connection.value("PRAGMA user_version", as: Int.self) ?? 0
-    let marked = try connection.value("PRAGMA application_id", as: Int64.self) ?? 0
-    let tables = try connection.value("SELECT count(*) FROM sqlite_schema", as: Int.self) ?? 0
+    let version = try context.connection.value("PRAGMA user_version", as: Int.self) ?? 0
+    let marked = try context.connection.value("PRAGMA application_id", as: Int64.self) ?? 0
+    let tables = try context.connection.value("SELECT count(*) FROM sqlite_schema", as: Int.self) ?? 0
     if tables == 0 && version == 0 && marked == 0 {
-      try transaction(connection) {
-        try connection.run("PRAGMA application_id = \(unsafeRawSQL: String(applicationID))")
-        try connection.run(
+      try transaction(context.connection) {
+        try context.connection.run("PRAGMA application_id = \(unsafeRawSQL: String(applicationID))")
+        try context.connection.run(
           "CREATE TABLE schema_migration (position INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT")
       }
     } else if marked != Int64(applicationID) {
@@ -37,10 +36,10 @@ struct Migrator {
     guard version <= migrations.count else {
       throw OpenFailure.newerSchema(path: path, found: version, known: migrations.count)
     }
-    try compareNames(in: connection)
+    try compareNames(in: context.connection)
     // With the checks on, rebuilding a table would delete the rows that point to it. They are made up for before COMMIT.
-    try connection.run("PRAGMA foreign_keys = OFF")
-    defer { connection.keepReferencesAgain() }
+    try context.connection.run("PRAGMA foreign_keys = OFF")
+    defer { context.connection.keepReferencesAgain() }
     for (index, migration) in migrations.enumerated().dropFirst(version) {
       try apply(migration, number: index + 1, in: context)
     }
@@ -49,19 +48,18 @@ struct Migrator {
   private func apply(
     _ migration: Migration, number: Int, in context: borrowing WriteContext
   ) throws {
-    let connection = context.connection
-    try transaction(connection) {
-      connection.state.insideRequest = true
-      defer { connection.state.insideRequest = false }
+    try transaction(context.connection) {
+      context.connection.state.insideRequest = true
+      defer { context.connection.state.insideRequest = false }
       try migration.apply(context)
-      connection.state.insideRequest = false
-      try connection.each("PRAGMA foreign_key_check") { row in
+      context.connection.state.insideRequest = false
+      try context.connection.each("PRAGMA foreign_key_check") { row in
         throw OpenFailure.brokenReferences(
           path: path, migration: migration.name, table: try row.text(0))
       }
-      try connection.run(
+      try context.connection.run(
         "INSERT INTO schema_migration (position, name) VALUES (\(number), \(migration.name))")
-      try connection.run("PRAGMA user_version = \(unsafeRawSQL: String(number))")
+      try context.connection.run("PRAGMA user_version = \(unsafeRawSQL: String(number))")
     }
   }
 

@@ -23,15 +23,15 @@ extension ResultCode {
   /// A rule of the schema forbids the change; the statement changed nothing.
   public static let constraint = ResultCode(SQLITE_CONSTRAINT)
   /// A primary key or unique index already holds the value.
-  public static let constraintUnique = ResultCode(SQLITE_CONSTRAINT_UNIQUE)
+  public static let constraintUnique = constraint.refined(8)
   /// A primary key already holds the value.
-  public static let constraintPrimaryKey = ResultCode(SQLITE_CONSTRAINT_PRIMARYKEY)
+  public static let constraintPrimaryKey = constraint.refined(6)
   /// A row points to one that is not there.
-  public static let constraintForeignKey = ResultCode(SQLITE_CONSTRAINT_FOREIGNKEY)
+  public static let constraintForeignKey = constraint.refined(3)
   /// A `CHECK` clause is not fulfilled.
-  public static let constraintCheck = ResultCode(SQLITE_CONSTRAINT_CHECK)
+  public static let constraintCheck = constraint.refined(1)
   /// A column that must have a value got none.
-  public static let constraintNotNull = ResultCode(SQLITE_CONSTRAINT_NOTNULL)
+  public static let constraintNotNull = constraint.refined(5)
   /// No space is left on the file system.
   public static let full = ResultCode(SQLITE_FULL)
   /// The operating system failed to read, write or synchronise.
@@ -61,8 +61,8 @@ extension ResultCode {
   /// Memory ran out.
   public static let noMemory = ResultCode(SQLITE_NOMEM)
 
-  static let done = ResultCode(SQLITE_DONE)
-  static let ok = ResultCode(SQLITE_OK)
+  // sqlite3.h composes the extended codes with shifts, which Swift does not import.
+  private func refined(_ detail: Int32) -> ResultCode { ResultCode(number | detail << 8) }
 
   /// Whether nothing this connection says afterwards can be trusted: the writer stops at such a code.
   var isFatal: Bool {

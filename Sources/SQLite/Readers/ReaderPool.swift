@@ -8,22 +8,22 @@ final class ReaderPool: Sendable {
 
   private let monitor = Monitor(State())
   private let interrupters: [Interrupter]
-  private let threads: [OwnThread]
+  private let threads: [Worker]
   private let capacity: Int
 
   init(
     path: String, count: Int, capacity: Int, storage: StorageSettings, counters: Counters
-  ) throws(SQLiteError) {
+  ) throws {
     self.capacity = capacity
     var interrupters: [Interrupter] = []
-    var threads: [OwnThread] = []
+    var threads: [Worker] = []
     for number in 1...max(1, count) {
-      let connection = try Connection(path, role: .reader, storage: storage)
+      let connection = try Connection.open(path, role: .reader, storage: storage)
       interrupters.append(connection.interrupter)
       let handover = Handover(ReadContext(connection: connection))
       let monitor = monitor
       threads.append(
-        try OwnThread("sqlite reader \(number)") {
+        try Worker("sqlite reader \(number)") {
           guard let context = handover.take() else { return }
           ReaderPool.serve(monitor, context, counters)
         })

@@ -33,7 +33,7 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
 
     /// Adds SQL that stands in the source.
     public mutating func appendLiteral(_ literal: StaticString) {
-      unsafe literal.withUTF8Buffer { bytes in
+      literal.withUTF8Buffer { bytes in
         text += unsafe String(decoding: bytes, as: UTF8.self)
       }
     }

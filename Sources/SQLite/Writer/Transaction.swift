@@ -1,11 +1,11 @@
 /// The statements that surround requests, prepared once: they run for every request.
-struct Transaction: ~Copyable {
-  private let begin: Statement
-  private let commit: Statement
-  private let rollback: Statement
-  private let savepoint: Statement
-  private let release: Statement
-  private let rollbackToSavepoint: Statement
+struct Transaction {
+  private let begin: StatementCache.Entry
+  private let commit: StatementCache.Entry
+  private let rollback: StatementCache.Entry
+  private let savepoint: StatementCache.Entry
+  private let release: StatementCache.Entry
+  private let rollbackToSavepoint: StatementCache.Entry
 
   init(on connection: borrowing Connection) throws(SQLiteError) {
     // IMMEDIATE: a transaction that reads first and writes later would meet SQLITE_BUSY_SNAPSHOT at once, whatever the
@@ -18,20 +18,20 @@ struct Transaction: ~Copyable {
     rollbackToSavepoint = try connection.prepared("ROLLBACK TO request")
   }
 
-  borrowing func beginNow() throws(SQLiteError) { try begin.runToEnd() }
-  borrowing func commitNow() throws(SQLiteError) { try commit.runToEnd() }
-  borrowing func rollbackNow() throws(SQLiteError) { try rollback.runToEnd() }
-  borrowing func openSavepoint() throws(SQLiteError) { try savepoint.runToEnd() }
-  borrowing func closeSavepoint() throws(SQLiteError) { try release.runToEnd() }
+  func beginNow() throws(SQLiteError) { try begin.statement.runToEnd() }
+  func commitNow() throws(SQLiteError) { try commit.statement.runToEnd() }
+  func rollbackNow() throws(SQLiteError) { try rollback.statement.runToEnd() }
+  func openSavepoint() throws(SQLiteError) { try savepoint.statement.runToEnd() }
+  func closeSavepoint() throws(SQLiteError) { try release.statement.runToEnd() }
 
-  borrowing func undoToSavepoint() throws(SQLiteError) {
-    try rollbackToSavepoint.runToEnd()
-    try release.runToEnd()
+  func undoToSavepoint() throws(SQLiteError) {
+    try rollbackToSavepoint.statement.runToEnd()
+    try release.statement.runToEnd()
   }
 }
 
 extension Connection {
-  fileprivate borrowing func prepared(_ sql: StaticString) throws(SQLiteError) -> Statement {
-    try Statement(sql.description, on: handle, kept: true)
+  fileprivate func prepared(_ sql: StaticString) throws(SQLiteError) -> StatementCache.Entry {
+    StatementCache.Entry(unsafe try Statement(sql.description, on: handle, kept: true))
   }
 }

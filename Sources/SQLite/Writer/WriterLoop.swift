@@ -123,7 +123,6 @@ final class WriterLoop {
   private func stop(_ failure: FailStop) {
     // The queue first, so that a requester who reacts to its answer is refused at once.
     let queued = queue.stop(failure.cause)
-    context.connection.keepLogWhenClosing()
     for answer in failure.unknown { answer.refuse(.outcomeUnknown(failure.cause)) }
     for request in waiting + queued { request.refuse(DatabaseFailure.stopped(failure.cause)) }
     waiting = []
