@@ -40,13 +40,20 @@ struct Verdict {
 
 /// Opens the file as the service would after a crash, and compares.
 func judge(path: String, acknowledged: Set<Int>, submitted: Set<Int>) throws -> Verdict {
-  let database = try Database(numberedRows(at: path))
-  defer { database.close() }
-  let (rows, damage) = try database.readBlocking { context in
-    (
-      Set(try context.all("SELECT id FROM numbered") { try $0.get(0, as: Int.self) }),
-      try context.all("PRAGMA integrity_check") { try $0.text(0) }.filter { $0 != "ok" }
-    )
+  let rows: Set<Int>
+  let damage: [String]
+  do {
+    let database = try Database(numberedRows(at: path))
+    defer { database.close() }
+    (rows, damage) = try database.readBlocking { context in
+      (
+        Set(try context.all("SELECT id FROM numbered") { try $0.get(0, as: Int.self) }),
+        try context.all("PRAGMA integrity_check") { try $0.text(0) }.filter { $0 != "ok" }
+      )
+    }
+  } catch let error as SQLiteError {
+    // A file that cannot even be read has lost everything.
+    return Verdict(lost: acknowledged.sorted(), damage: ["\(error)"])
   }
   return Verdict(
     lost: acknowledged.subtracting(rows).sorted(), invented: rows.subtracting(submitted).sorted(),

@@ -44,7 +44,11 @@ extension Connection {
     try run("PRAGMA mmap_size = 0")
     switch role {
     case .writer: try configureWriter(storage)
-    case .reader, .backup: try configureReader()
+    case .reader:
+      try run("PRAGMA query_only = ON")
+      try neverCheckpoint()
+    // VACUUM INTO writes its target, which query_only would forbid; the database itself is opened for reading only.
+    case .backup: try neverCheckpoint()
     }
   }
 
@@ -64,8 +68,7 @@ extension Connection {
     refuseTransactionControlInRequests()
   }
 
-  private borrowing func configureReader() throws(SQLiteError) {
-    try run("PRAGMA query_only = ON")
+  private borrowing func neverCheckpoint() throws(SQLiteError) {
     try run("PRAGMA wal_autocheckpoint = 0")
     // The last connection that closes would checkpoint: only the writer's may (the WAL-reset fault).
     try check(unsafe csqlite_switch(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1))

@@ -21,6 +21,7 @@ extension Database {
   /// - Parameter body: as above.
   /// - Returns: what `body` returned.
   /// - Throws: `DatabaseFailure`, or what `body` threw.
+  @discardableResult
   public func write<Value: Sendable>(
     _ body: @escaping @Sendable (borrowing WriteContext) throws -> Value
   ) async throws -> Value {
@@ -34,6 +35,7 @@ extension Database {
   /// - Parameter body: as above.
   /// - Returns: what `body` returned.
   /// - Throws: `DatabaseFailure`, or what `body` threw.
+  @discardableResult
   public func writeBlocking<Value: Sendable>(
     _ body: @escaping @Sendable (borrowing WriteContext) throws -> Value
   ) throws -> Value {
