@@ -114,5 +114,8 @@ if Context.environment["REGENT_FUZZ"] == "1" {
   package.targets += [
     .target(name: "FuzzSupport", path: "Tests/Fuzz/FuzzSupport", swiftSettings: house),
     fuzzer("FuzzJSON", ["JSON"]),
+    fuzzer("FuzzText", ["Cryptography"]),
+    fuzzer("FuzzPEM", ["Cryptography"]),
+    fuzzer("FuzzTokens", ["Cryptography", "JSON"]),
   ]
 }

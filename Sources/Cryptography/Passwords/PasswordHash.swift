@@ -1,5 +1,5 @@
 /// A stored password hash: `$argon2id$v=19$m=19456,t=2,p=1$SALT$HASH`, the PHC string format.
-struct PasswordHash: Sendable {
+package struct PasswordHash: Sendable {
   static let saltLength = 16
   static let hashLength = 32
 
@@ -35,7 +35,7 @@ struct PasswordHash: Sendable {
   }
 
   /// Reads the text form, strictly, so that one hash has one text.
-  init(reading text: String) throws(PasswordError) {
+  package init(reading text: String) throws(PasswordError) {
     guard text.utf8.count <= 256 else { throw .malformedHash }
     let parts = text.utf8.split(separator: UInt8(ascii: "$"), omittingEmptySubsequences: false)
       .map { String(decoding: $0, as: UTF8.self) }
@@ -56,7 +56,7 @@ struct PasswordHash: Sendable {
   }
 
   /// The text form.
-  var text: String {
+  package var text: String {
     let numbers = "m=\(parameters.memory),t=\(parameters.passes),p=\(parameters.lanes)"
     return "$argon2id$v=19$\(numbers)$\(PasswordHash.base64(salt))$\(PasswordHash.base64(hash))"
   }
