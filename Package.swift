@@ -143,6 +143,9 @@ if Context.environment["REGENT_FUZZ"] == "1" {
   package.targets += [
     .target(name: "FuzzSupport", path: "Tests/Fuzz/FuzzSupport", swiftSettings: house),
     fuzzer("FuzzJSON", ["JSON"]),
+    fuzzer("FuzzText", ["Cryptography"]),
+    fuzzer("FuzzPEM", ["Cryptography"]),
+    fuzzer("FuzzTokens", ["Cryptography", "JSON"]),
     fuzzer("FuzzRequests", ["HTTPCodec"]),
     fuzzer("FuzzChunks", ["HTTPCodec"]),
     fuzzer("FuzzForms", ["HTTPCodec"]),
