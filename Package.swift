@@ -93,7 +93,8 @@ let package = Package(
       name: "Soak", dependencies: ["SQLite", "StorageFaults", "TestSupport"], path: "Tests/Soak",
       swiftSettings: house),
     .executableTarget(
-      name: "Benchmarks", dependencies: ["TestSupport"], path: "Tests/Benchmarks",
+      name: "Benchmarks", dependencies: ["SQLite", "TestSupport"], path: "Tests/Benchmarks",
+      exclude: ["reference"],
       swiftSettings: house),
     tests(of: "JSON"),
     tests(of: "HTTPCodec"),

@@ -24,7 +24,9 @@ struct FilesTests {
     try withTemporaryFolder { folder in
       try closedDatabase(in: folder)
       try writeFile("\(folder)/\(name)", (try? readFile("\(folder)/\(name)")) ?? [], mode: 0o644)
-      let error = #expect(throws: FileError.self) { try Database(things(at: "\(folder)/things.db")) }
+      let error = #expect(throws: FileError.self) {
+        try Database(things(at: "\(folder)/things.db"))
+      }
       #expect(error?.hint == "type: chmod 600 \(resolved(folder))/\(name)")
       #expect(mode("\(folder)/\(name)") == 0o644)
     }
@@ -33,7 +35,9 @@ struct FilesTests {
   @Test func `a directory that others can enter is refused with what to type`() throws {
     try withTemporaryFolder { folder in
       unsafe chmod(folder, 0o755)
-      let error = #expect(throws: FileError.self) { try Database(things(at: "\(folder)/things.db")) }
+      let error = #expect(throws: FileError.self) {
+        try Database(things(at: "\(folder)/things.db"))
+      }
       #expect(error?.hint == "type: chmod 700 \(resolved(folder))")
     }
   }
@@ -64,7 +68,9 @@ struct FilesTests {
   @Test func `a second service is kept out and told who is in`() throws {
     try withTemporaryFolder { folder in
       let first = try Database(things(at: "\(folder)/things.db"))
-      let error = #expect(throws: FileError.self) { try Database(things(at: "\(folder)/things.db")) }
+      let error = #expect(throws: FileError.self) {
+        try Database(things(at: "\(folder)/things.db"))
+      }
       #expect("\(try #require(error))".contains("held by process \(getpid())"))
       first.close()
       try Database(things(at: "\(folder)/things.db")).close()

@@ -36,7 +36,8 @@ struct KillSoak {
       guard verdict.isGood else {
         say(
           "LOST in cycle \(counted + 1): \(verdict.lost.count) acknowledged rows missing "
-            + "\(verdict.lost.prefix(5)), \(verdict.invented.count) invented, damage: \(verdict.damage)")
+            + "\(verdict.lost.prefix(5)), \(verdict.invented.count) invented, damage: \(verdict.damage)"
+        )
         return 1
       }
       total += log.acknowledged.count

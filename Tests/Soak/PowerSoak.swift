@@ -18,7 +18,8 @@ struct PowerSoak {
       guard verdict.isGood else {
         say(
           "LOST in cycle \(cycle): \(verdict.lost.count) acknowledged rows missing "
-            + "\(verdict.lost.prefix(5)), \(verdict.invented.count) invented, damage: \(verdict.damage)")
+            + "\(verdict.lost.prefix(5)), \(verdict.invented.count) invented, damage: \(verdict.damage)"
+        )
         return 1
       }
       total += count

@@ -37,10 +37,12 @@ public final class FaultyDisk: Sendable {
 
   /// Makes the `count`-th of the operations from now on fail, and every one after it when `forEver`.
   public func fail(
-    _ operations: Set<Operation>, at count: Int, forEver: Bool = false, with fault: Fault = .inputOutput
+    _ operations: Set<Operation>, at count: Int, forEver: Bool = false,
+    with fault: Fault = .inputOutput
   ) {
     state.withLock { state in
-      state.plan = FaultPlan(operations: operations, countdown: count, forEver: forEver, fault: fault)
+      state.plan = FaultPlan(
+        operations: operations, countdown: count, forEver: forEver, fault: fault)
     }
   }
 

@@ -74,7 +74,9 @@ extension Connection {
   borrowing func runScript(_ script: StaticString) throws(SQLiteError) {
     let text = script.description
     let code = unsafe sqlite3_exec(handle, text, nil, nil, nil)
-    guard code == SQLITE_OK else { throw noted(unsafe SQLiteError(of: handle, code: code, sql: text)) }
+    guard code == SQLITE_OK else {
+      throw noted(unsafe SQLiteError(of: handle, code: code, sql: text))
+    }
   }
 
   /// The single value of a statement, for pragmas and counts.

@@ -51,6 +51,9 @@ final class WriteQueue: Sendable {
     }
   }
 
+  /// Whether somebody waits.
+  var hasRequests: Bool { monitor.withLock { !$0.requests.isEmpty } }
+
   /// What has come in meanwhile, without waiting.
   func takeMore() -> [PendingWrite] { monitor.withLock { take(from: &$0) } ?? [] }
 
