@@ -86,8 +86,10 @@ private func ownProgram() throws -> String {
   return unsafe String(cString: found)
 }
 
-/// What the killed process said: nine bytes a record, a letter and a number. Each was one `write` to a file that is
-/// only appended to, so records are whole, and the kernel keeps them when the process dies.
+/// What the killed process said: nine bytes a record, a letter and a number.
+///
+/// Each was one `write` to a file that is only appended to, so records are whole, and the kernel keeps them when the
+/// process dies.
 struct WriterLog {
   var submitted: Set<Int> = []
   var acknowledged: Set<Int> = []

@@ -7,7 +7,9 @@ internal import Glibc
 internal import SQLite
 internal import Synchronization
 
-/// A disk that can be made to fail. One per test: each registers a file layer under its own name.
+/// A disk that can be made to fail.
+///
+/// One per test: each registers a file layer under its own name.
 public final class FaultyDisk: Sendable {
   /// What can be made to fail.
   public enum Operation: Sendable, CaseIterable {

@@ -1,6 +1,8 @@
 import CSQLite
 
-/// One open connection; it is closed when its owner lets it go. Used by one thread at a time.
+/// One open connection; it is closed when its owner lets it go.
+///
+/// Used by one thread at a time.
 @safe struct Connection: ~Copyable {
   /// What a connection is opened for.
   enum Role { case writer, reader, backup }
@@ -145,7 +147,9 @@ extension Connection {
   }
 }
 
-/// The mutable part of a connection. Used by the connection's thread only.
+/// The mutable part of a connection.
+///
+/// Used by the connection's thread only.
 final class ConnectionState {
   let statements = StatementCache()
   /// The first error after which nothing this connection says can be trusted.

@@ -1,4 +1,6 @@
-/// One step from one schema to the next. Once released, a step is never changed, renamed or removed.
+/// One step from one schema to the next.
+///
+/// Once released, a step is never changed, renamed or removed.
 public struct Migration: Sendable {
   /// The step's name, recorded in the file.
   public let name: String

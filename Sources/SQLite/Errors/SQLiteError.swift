@@ -1,6 +1,8 @@
 import CSQLite
 
-/// A call to SQLite that failed: what it said, and on which statement. Values never appear in it.
+/// A call to SQLite that failed: what it said, and on which statement.
+///
+/// Values never appear in it.
 public struct SQLiteError: Error, Hashable, Sendable {
   /// SQLite's extended result code.
   public let code: ResultCode

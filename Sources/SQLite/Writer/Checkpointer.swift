@@ -55,7 +55,9 @@ struct Checkpointer {
     }
   }
 
-  /// Runs one checkpoint. A reader in its way or a full disk only puts it off.
+  /// Runs one checkpoint.
+  ///
+  /// A reader in its way or a full disk only puts it off.
   mutating func run(_ mode: Mode, on connection: borrowing Connection) throws(FailStop) {
     var pages: Int32 = 0
     var done: Int32 = 0
