@@ -154,7 +154,7 @@ private let year: Int64 = 365 * 24 * hour
     let server = try TLSServer(world.get())
     var request = try ClientRequest(.get, ClientURL("\(server.url)\(path)"))
     request.responseLimit = 1_000
-    if path == "/slow" { request.deadline = .milliseconds(400) }
+    if path == "/slow" { request.deadline = .milliseconds(1_500) }
     #expect(await outcome(try client(), request).failureKind == kind)
   }
 
