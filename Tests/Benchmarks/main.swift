@@ -13,6 +13,8 @@ case "table":
     exit(2)
   }
   exit(runTable(rows) ? 0 : 1)
+case "serve-static":
+  exit(serveStatic(Array(arguments.dropFirst())))
 default:
   note("usage: Benchmarks table [--only NAME]\n")
   exit(2)
