@@ -77,7 +77,7 @@ let package = Package(
     tool("QRCode", ["CQREncode"]),
     tool("HTTPServer", ["HTTPCodec", "Platform", "COpenSSL", "CLinux"]),
     tool("HTTPClient", ["HTTPCodec", "Platform", "CCurl", "CLinux"]),
-    tool("CommandKit", ["JSON", "Platform"]),
+    tool("CommandKit", ["HTTPCodec", "JSON", "Platform"]),
 
     // Layer 5: programs.
     program("regentd", ["CommandKit", "HTTPServer", "HTTPCodec", "JSON", "Platform"]),
@@ -87,17 +87,20 @@ let package = Package(
       name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport",
       swiftSettings: house),
     .target(
+      name: "HTTPTestSupport", dependencies: ["HTTPServer", "HTTPCodec"],
+      path: "Tests/HTTPTestSupport", swiftSettings: house),
+    .target(
       name: "StorageFaults", dependencies: ["CSQLite", "SQLite"], path: "Tests/StorageFaults",
       swiftSettings: house),
     .executableTarget(
       name: "Soak", dependencies: ["SQLite", "StorageFaults", "TestSupport"], path: "Tests/Soak",
       swiftSettings: house),
     .executableTarget(
-      name: "Benchmarks", dependencies: ["SQLite", "TestSupport"], path: "Tests/Benchmarks",
-      exclude: ["reference"],
+      name: "Benchmarks", dependencies: ["SQLite", "TestSupport", "HTTPServer", "HTTPCodec"],
+      path: "Tests/Benchmarks", exclude: ["reference"],
       swiftSettings: house),
     tests(of: "JSON"),
-    tests(of: "HTTPCodec"),
+    tests(of: "HTTPCodec", ["HTTPTestSupport"]),
     // What a test can only see in a process of its own: signals, a terminal's rescue.
     .executableTarget(
       name: "PlatformProbe", dependencies: ["Platform"], path: "Tests/PlatformProbe",
@@ -106,10 +109,33 @@ let package = Package(
     tests(of: "SQLite", ["CSQLite", "Platform", "StorageFaults", "Soak"]),
     tests(of: "Cryptography"),
     tests(of: "QRCode"),
-    tests(of: "HTTPServer", ["HTTPCodec", "Platform"]),
+    tests(of: "HTTPServer", ["HTTPCodec", "Platform", "HTTPTestSupport"]),
     tests(of: "HTTPClient", ["HTTPCodec", "HTTPServer", "Platform"]),
     tests(of: "CommandKit", ["JSON", "Platform"]),
+    .testTarget(
+      name: "CommandTests", dependencies: ["TestSupport", "regentd"], exclude: ["Scripts"],
+      swiftSettings: house),
     .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: house),
   ],
   swiftLanguageModes: [.v6]
 )
+
+// Fuzz targets need -sanitize=fuzzer in the whole build, so Tests/Fuzz/run asks for them with REGENT_FUZZ=1 and
+// builds them in a folder of their own; a normal build never sees them.
+if Context.environment["REGENT_FUZZ"] == "1" {
+  func fuzzer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(
+      name: name, dependencies: dependencies + ["FuzzSupport"], path: "Tests/Fuzz/\(name)",
+      swiftSettings: house)
+  }
+  package.targets += [
+    .target(name: "FuzzSupport", path: "Tests/Fuzz/FuzzSupport", swiftSettings: house),
+    fuzzer("FuzzJSON", ["JSON"]),
+    fuzzer("FuzzRequests", ["HTTPCodec"]),
+    fuzzer("FuzzChunks", ["HTTPCodec"]),
+    fuzzer("FuzzForms", ["HTTPCodec"]),
+    fuzzer("FuzzURLs", ["HTTPCodec"]),
+    fuzzer("FuzzHeaders", ["HTTPCodec", "HTTPServer"]),
+    fuzzer("FuzzRoutes", ["HTTPCodec", "HTTPServer"]),
+  ]
+}

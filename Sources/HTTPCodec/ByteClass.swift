@@ -35,12 +35,12 @@ extension UInt8 {
   @inline(__always) var isDigit: Bool { self &- 0x30 < 10 }
 
   /// The value of a hexadecimal digit, or nil.
-  @inline(__always) var hexValue: UInt8? {
+  @inline(__always) package var hexValue: UInt8? {
     if isDigit { return self &- 0x30 }
     let letter = (self | 0x20) &- 0x61
     return letter < 6 ? letter &+ 10 : nil
   }
 
   /// The byte with an ASCII capital letter made small.
-  @inline(__always) var lowered: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
+  @inline(__always) package var lowered: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
 }

@@ -91,6 +91,8 @@ extension HeaderName {
   public static var wwwAuthenticate: HeaderName { HeaderName(known: "WWW-Authenticate") }
   /// X-Forwarded-For.
   public static var xForwardedFor: HeaderName { HeaderName(known: "X-Forwarded-For") }
+  /// X-Forwarded-Host.
+  public static var xForwardedHost: HeaderName { HeaderName(known: "X-Forwarded-Host") }
   /// X-Forwarded-Proto.
   public static var xForwardedProto: HeaderName { HeaderName(known: "X-Forwarded-Proto") }
 }

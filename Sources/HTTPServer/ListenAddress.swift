@@ -1,3 +1,5 @@
+public import HTTPCodec
+
 /// Where a server listens.
 public enum ListenAddress: Sendable, Hashable {
   /// TCP; port 0 picks a free one.

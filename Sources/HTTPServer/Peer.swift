@@ -1,3 +1,5 @@
+public import HTTPCodec
+
 /// Who is at the other end of a connection.
 public enum Peer: Sendable, Hashable {
   /// A TCP peer.

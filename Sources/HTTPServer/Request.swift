@@ -14,8 +14,8 @@ public struct Request: Sendable {
   /// Whether the client's own connection is encrypted: this one, unless a trusted proxy in front told otherwise.
   public var isSecure: Bool
 
-  /// The named parts of the path, filled in by the router.
-  public var routeParameters = RouteParameters()
+  /// The host a trusted proxy in front was asked for; nil means that ``authority`` counts.
+  public var forwardedHost: HostAndPort?
 
   init(storage: RequestStorage) {
     self.storage = storage
@@ -123,6 +123,9 @@ final class RequestStorage: @unchecked Sendable {
   var body: [UInt8] = []
   var peer = Peer.network(.loopback, port: 0)
   var isTLS = false
+  /// How many bytes of a body with a length are still to come; nil for a chunked body.
+  var missing: Int?
+  var decoder = ChunkedDecoder(limit: 0)
 
   /// What is worth keeping between requests; a rare large request must not stay in memory.
   private static let keptBytes = 16384
@@ -134,25 +137,4 @@ final class RequestStorage: @unchecked Sendable {
     head.removeAll(keepingCapacity: true)
     body.removeAll(keepingCapacity: true)
   }
-}
-
-/// The named parts of a path that a route matched.
-public struct RouteParameters: Sendable, Hashable {
-  private var pairs: [Pair] = []
-
-  private struct Pair: Sendable, Hashable {
-    let name: String
-    let value: String
-  }
-
-  /// No parameters.
-  public init() {}
-
-  /// Adds a parameter.
-  public mutating func append(_ name: String, _ value: String) {
-    pairs.append(Pair(name: name, value: value))
-  }
-
-  /// The decoded value of the parameter with that name.
-  public subscript(name: String) -> String? { pairs.first { $0.name == name }?.value }
 }

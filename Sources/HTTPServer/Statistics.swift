@@ -23,19 +23,4 @@ public struct Statistics: Sendable, Hashable {
 
   /// Nothing counted.
   public init() {}
-
-  static func + (left: Statistics, right: Statistics) -> Statistics {
-    var sum = left
-    sum.accepted += right.accepted
-    sum.open += right.open
-    sum.requests += right.requests
-    sum.refused += right.refused
-    sum.shed += right.shed
-    sum.timedOut += right.timedOut
-    sum.abandoned += right.abandoned
-    sum.faulty += right.faulty
-    sum.failedHandshakes += right.failedHandshakes
-    sum.acceptPauses += right.acceptPauses
-    return sum
-  }
 }

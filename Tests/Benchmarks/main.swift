@@ -19,6 +19,8 @@ case "durable-inserts":
     try durableInsertsPerSecond(in: folder, rows: 64 * 600, requesters: 64)
   }
   print(rate)
+case "serve-static":
+  exit(serveStatic(Array(arguments.dropFirst())))
 default:
   note("usage: Benchmarks table [--only NAME]\n")
   exit(2)

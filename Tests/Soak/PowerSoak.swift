@@ -1,6 +1,5 @@
 internal import SQLite
 internal import StorageFaults
-internal import Synchronization
 internal import TestSupport
 
 /// Takes the power from a simulated disk while many write, and looks for what was promised.
@@ -74,6 +73,6 @@ struct PowerSoak {
 }
 
 private final class Promised: Sendable {
-  let numbers = Mutex(Set<Int>())
+  let numbers = Monitor(Set<Int>())
   var count: Int { numbers.withLock { $0.count } }
 }

@@ -1,6 +1,6 @@
 internal import CSQLite
 internal import Glibc
-internal import Synchronization
+internal import SQLite
 
 // The C side: a table of functions, and in front of SQLite's own file object a header that leads to the disk. All
 // callbacks are file-scope functions, called on whatever thread uses the connection; the disk's state is behind a lock.

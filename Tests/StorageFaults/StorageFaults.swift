@@ -26,7 +26,7 @@ public final class FaultyDisk: Sendable {
 
   /// The name under which SQLite finds this file layer.
   public let name: String
-  let state = Mutex(DiskState())
+  let state = Monitor(DiskState())
 
   /// Registers a new disk.
   public init() {

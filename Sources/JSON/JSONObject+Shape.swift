@@ -1,0 +1,103 @@
+// Reading members of an expected kind: the sentence a caller needs when a document has another shape.
+
+/// A document is JSON, but not of the shape that was expected.
+public struct JSONShapeError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// The member that is wrong.
+  public let name: String
+  /// What it had to be, for example "a string".
+  public let expected: String
+  /// Whether it is not there at all.
+  public let isMissing: Bool
+
+  /// The member and what it had to be; never the value that was sent.
+  public var description: String {
+    isMissing ? "member \"\(name)\" is missing" : "member \"\(name)\" must be \(expected)"
+  }
+}
+
+extension JSONObject {
+  /// The string `name`; an error when it is missing or something else.
+  public func string(_ name: String) throws(JSONShapeError) -> String {
+    try required(name, "a string") { $0.string }
+  }
+
+  /// The string `name`, nil when it is missing or null.
+  public func optionalString(_ name: String) throws(JSONShapeError) -> String? {
+    try optional(name, "a string") { $0.string }
+  }
+
+  /// The whole number `name`; an error when it is missing or something else.
+  public func int64(_ name: String) throws(JSONShapeError) -> Int64 {
+    try required(name, "a whole number") { $0.int64 }
+  }
+
+  /// The whole number `name`, nil when it is missing or null.
+  public func optionalInt64(_ name: String) throws(JSONShapeError) -> Int64? {
+    try optional(name, "a whole number") { $0.int64 }
+  }
+
+  /// The truth value `name`; an error when it is missing or something else.
+  public func bool(_ name: String) throws(JSONShapeError) -> Bool {
+    try required(name, "true or false") { $0.bool }
+  }
+
+  /// The truth value `name`, nil when it is missing or null.
+  public func optionalBool(_ name: String) throws(JSONShapeError) -> Bool? {
+    try optional(name, "true or false") { $0.bool }
+  }
+
+  /// The array `name`; an error when it is missing or something else.
+  public func array(_ name: String) throws(JSONShapeError) -> [JSONValue] {
+    try required(name, "an array") { $0.array }
+  }
+
+  /// The array `name`, nil when it is missing or null.
+  public func optionalArray(_ name: String) throws(JSONShapeError) -> [JSONValue]? {
+    try optional(name, "an array") { $0.array }
+  }
+
+  /// The array of strings `name`; an error when it is missing or something else.
+  public func strings(_ name: String) throws(JSONShapeError) -> [String] {
+    try required(name, "an array of strings", strings)
+  }
+
+  /// The array of strings `name`, nil when it is missing or null.
+  public func optionalStrings(_ name: String) throws(JSONShapeError) -> [String]? {
+    try optional(name, "an array of strings", strings)
+  }
+
+  /// The object `name`; an error when it is missing or something else.
+  public func object(_ name: String) throws(JSONShapeError) -> JSONObject {
+    try required(name, "an object") { $0.object }
+  }
+
+  /// The object `name`, nil when it is missing or null.
+  public func optionalObject(_ name: String) throws(JSONShapeError) -> JSONObject? {
+    try optional(name, "an object") { $0.object }
+  }
+
+  private func required<Value>(
+    _ name: String, _ expected: String, _ read: (JSONValue) -> Value?
+  ) throws(JSONShapeError) -> Value {
+    guard let value = self[name] else {
+      throw JSONShapeError(name: name, expected: expected, isMissing: true)
+    }
+    guard let read = read(value) else {
+      throw JSONShapeError(name: name, expected: expected, isMissing: false)
+    }
+    return read
+  }
+
+  private func optional<Value>(
+    _ name: String, _ expected: String, _ read: (JSONValue) -> Value?
+  ) throws(JSONShapeError) -> Value? {
+    guard let value = self[name], !value.isNull else { return nil }
+    return try required(name, expected, read)
+  }
+
+  private func strings(_ value: JSONValue) -> [String]? {
+    guard let array = value.array else { return nil }
+    let strings = array.compactMap(\.string)
+    return strings.count == array.count ? strings : nil
+  }
+}

@@ -1,0 +1,97 @@
+// Digits and escapes of the writer.
+//
+// Beyond what RFC 8259 demands, three groups are escaped although they may stand in a string: U+2028 and U+2029,
+// which end a line in older JavaScript; DEL and U+0080…U+009F, which steer a terminal that shows the text
+// (U+009B begins a control sequence); and, when asked for, < > &, which end a script element in HTML.
+
+extension JSONWriter {
+  /// Appends `string` in quotes.
+  mutating func quoted(_ string: String) {
+    bytes.append(Byte.quote)
+    let plain = firstToEscape(string.utf8.span)
+    if plain == nil {
+      bytes.append(contentsOf: string.utf8)
+    } else {
+      escaped(string.utf8.span)
+    }
+    bytes.append(Byte.quote)
+  }
+
+  /// The first byte that cannot be copied as it is.
+  private func firstToEscape(_ text: Span<UInt8>) -> Int? {
+    for place in text.indices where mayNeedEscape(text[place]) {
+      if escape(text, place) != nil { return place }
+    }
+    return nil
+  }
+
+  /// True for all bytes that begin something escaped, and for few others.
+  private func mayNeedEscape(_ byte: UInt8) -> Bool {
+    byte < 0x20 || byte == Byte.quote || byte == Byte.backslash || byte == 0x7F || byte == 0xC2
+      || byte == 0xE2 || (style.isHTMLSafe && (byte == 0x26 || byte == 0x3C || byte == 0x3E))
+  }
+
+  private mutating func escaped(_ text: Span<UInt8>) {
+    var place = 0
+    while place < text.count {
+      if mayNeedEscape(text[place]), let escape = escape(text, place) {
+        bytes.append(Byte.backslash)
+        if let letter = escape.letter {
+          bytes.append(letter)
+        } else {
+          bytes.append(UInt8(ascii: "u"))
+          for shift in [12, 8, 4, 0] { bytes.append(hexDigit(escape.scalar >> UInt16(shift) & 15)) }
+        }
+        place += escape.length
+      } else {
+        bytes.append(text[place])
+        place += 1
+      }
+    }
+  }
+
+  /// What stands for the character that begins at `place`; nil when it stands for itself.
+  private func escape(
+    _ text: Span<UInt8>, _ place: Int
+  ) -> (letter: UInt8?, scalar: UInt16, length: Int)? {
+    let byte = text[place]
+    switch byte {
+    case Byte.quote, Byte.backslash: return (byte, 0, 1)
+    case 0x08: return (UInt8(ascii: "b"), 0, 1)
+    case 0x09: return (UInt8(ascii: "t"), 0, 1)
+    case 0x0A: return (UInt8(ascii: "n"), 0, 1)
+    case 0x0C: return (UInt8(ascii: "f"), 0, 1)
+    case 0x0D: return (UInt8(ascii: "r"), 0, 1)
+    case 0..<0x20, 0x7F: return (nil, UInt16(byte), 1)
+    case 0x26, 0x3C, 0x3E: return style.isHTMLSafe ? (nil, UInt16(byte), 1) : nil
+    case 0xC2 where place + 1 < text.count && text[place + 1] < 0xA0:
+      return (nil, UInt16(text[place + 1]), 2)
+    case 0xE2 where place + 2 < text.count && text[place + 1] == 0x80:
+      let last = text[place + 2]
+      return last & 0xFE == 0xA8 ? (nil, 0x2000 | UInt16(last & 0x3F), 3) : nil
+    default: return nil
+    }
+  }
+
+  /// Appends a number in decimal digits.
+  mutating func decimal(_ number: UInt64) {
+    if number < 10 {
+      bytes.append(0x30 + UInt8(truncatingIfNeeded: number))
+      return
+    }
+    var digits: [20 of UInt8] = .init(repeating: 0)
+    var place = 20
+    var rest = number
+    while rest > 0 {
+      place -= 1
+      digits[place] = 0x30 + UInt8(truncatingIfNeeded: rest % 10)
+      rest /= 10
+    }
+    for digit in place..<20 { bytes.append(digits[digit]) }
+  }
+}
+
+private func hexDigit(_ value: UInt16) -> UInt8 {
+  let digit = UInt8(truncatingIfNeeded: value)
+  return digit < 10 ? 0x30 + digit : 0x57 + digit
+}
