@@ -103,8 +103,8 @@ let package = Package(
       name: "Soak", dependencies: ["SQLite", "StorageFaults", "TestSupport"], path: "Tests/Soak",
       swiftSettings: house),
     .executableTarget(
-      name: "Benchmarks", dependencies: ["TestSupport", "HTTPServer", "HTTPCodec"],
-      path: "Tests/Benchmarks",
+      name: "Benchmarks", dependencies: ["SQLite", "TestSupport", "HTTPServer", "HTTPCodec"],
+      path: "Tests/Benchmarks", exclude: ["reference"],
       swiftSettings: house),
     tests(of: "JSON"),
     tests(of: "HTTPCodec", ["HTTPTestSupport"]),
