@@ -7,7 +7,7 @@ let arguments = Array(CommandLine.arguments.dropFirst())
 switch arguments.first {
 case "table":
   let only = arguments.count > 2 && arguments[1] == "--only" ? arguments[2] : ""
-  let rows = engineRows().filter { only.isEmpty || $0.name.contains(only) }
+  let rows = (engineRows() + slowAttackRows()).filter { only.isEmpty || $0.name.contains(only) }
   guard !rows.isEmpty else {
     note("Benchmarks: no row has “\(only)” in its name\n")
     exit(2)
@@ -15,6 +15,8 @@ case "table":
   exit(runTable(rows) ? 0 : 1)
 case "serve-static":
   exit(serveStatic(Array(arguments.dropFirst())))
+case "serve-attacked":
+  exit(serveAttacked(Array(arguments.dropFirst())))
 default:
   note("usage: Benchmarks table [--only NAME]\n")
   exit(2)
