@@ -13,6 +13,7 @@
 #include <netinet/tcp.h>
 #include <errno.h>
 #include <spawn.h>
+#include <sched.h>
 #include <unistd.h>
 
 // _GNU_SOURCE must not be defined here: it changes fd_set, and the module would clash with Glibc's. What only it
@@ -37,3 +38,9 @@ extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *
 
 // Names the calling thread (prctl is variadic, which Swift cannot call).
 static inline void regent_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
+
+// Lets the calling thread wait for its turn instead of interrupting the one that runs (SCHED_BATCH). Best effort.
+static inline void regent_be_patient(void) {
+  struct sched_param none = {0};
+  sched_setscheduler(0, 3 /* SCHED_BATCH, declared only with _GNU_SOURCE */, &none);
+}
