@@ -137,5 +137,8 @@ if Context.environment["REGENT_FUZZ"] == "1" {
     fuzzer("FuzzURLs", ["HTTPCodec"]),
     fuzzer("FuzzHeaders", ["HTTPCodec", "HTTPServer"]),
     fuzzer("FuzzRoutes", ["HTTPCodec", "HTTPServer"]),
+    fuzzer("FuzzText", ["Cryptography"]),
+    fuzzer("FuzzPEM", ["Cryptography"]),
+    fuzzer("FuzzTokens", ["Cryptography", "JSON"]),
   ]
 }
