@@ -143,14 +143,14 @@ if Context.environment["REGENT_FUZZ"] == "1" {
   package.targets += [
     .target(name: "FuzzSupport", path: "Tests/Fuzz/FuzzSupport", swiftSettings: house),
     fuzzer("FuzzJSON", ["JSON"]),
-    fuzzer("FuzzText", ["Cryptography"]),
-    fuzzer("FuzzPEM", ["Cryptography"]),
-    fuzzer("FuzzTokens", ["Cryptography", "JSON"]),
     fuzzer("FuzzRequests", ["HTTPCodec"]),
     fuzzer("FuzzChunks", ["HTTPCodec"]),
     fuzzer("FuzzForms", ["HTTPCodec"]),
     fuzzer("FuzzURLs", ["HTTPCodec"]),
     fuzzer("FuzzHeaders", ["HTTPCodec", "HTTPServer"]),
     fuzzer("FuzzRoutes", ["HTTPCodec", "HTTPServer"]),
+    fuzzer("FuzzText", ["Cryptography"]),
+    fuzzer("FuzzPEM", ["Cryptography"]),
+    fuzzer("FuzzTokens", ["Cryptography", "JSON"]),
   ]
 }

@@ -8,7 +8,8 @@ let arguments = Array(CommandLine.arguments.dropFirst())
 switch arguments.first {
 case "table":
   let only = arguments.count > 2 && arguments[1] == "--only" ? arguments[2] : ""
-  let rows = (engineRows() + durableInsertRows()).filter { only.isEmpty || $0.name.contains(only) }
+  let rows = (engineRows() + slowAttackRows() + durableInsertRows())
+    .filter { only.isEmpty || $0.name.contains(only) }
   guard !rows.isEmpty else {
     note("Benchmarks: no row has “\(only)” in its name\n")
     exit(2)
@@ -21,6 +22,8 @@ case "durable-inserts":
   print(rate)
 case "serve-static":
   exit(serveStatic(Array(arguments.dropFirst())))
+case "serve-attacked":
+  exit(serveAttacked(Array(arguments.dropFirst())))
 default:
   note("usage: Benchmarks table [--only NAME]\n")
   exit(2)
