@@ -77,7 +77,7 @@ let package = Package(
     tool("QRCode", ["CQREncode"]),
     tool("HTTPServer", ["HTTPCodec", "Platform", "COpenSSL", "CLinux"]),
     tool("HTTPClient", ["HTTPCodec", "Platform", "CCurl", "CLinux"]),
-    tool("CommandKit", ["JSON", "Platform"]),
+    tool("CommandKit", ["HTTPCodec", "JSON", "Platform"]),
 
     // Layer 5: programs.
     program("regentd", ["CommandKit", "HTTPServer", "HTTPCodec", "JSON", "Platform"]),
@@ -89,19 +89,32 @@ let package = Package(
     .target(
       name: "HTTPTestSupport", dependencies: ["HTTPServer", "HTTPCodec"],
       path: "Tests/HTTPTestSupport", swiftSettings: house),
+    .target(
+      name: "StorageFaults", dependencies: ["CSQLite", "SQLite"], path: "Tests/StorageFaults",
+      swiftSettings: house),
+    .executableTarget(
+      name: "Soak", dependencies: ["SQLite", "StorageFaults", "TestSupport"], path: "Tests/Soak",
+      swiftSettings: house),
     .executableTarget(
       name: "Benchmarks", dependencies: ["TestSupport", "HTTPServer", "HTTPCodec"],
       path: "Tests/Benchmarks",
       swiftSettings: house),
     tests(of: "JSON"),
     tests(of: "HTTPCodec", ["HTTPTestSupport"]),
-    tests(of: "Platform"),
-    tests(of: "SQLite", ["CSQLite"]),
+    // What a test can only see in a process of its own: signals, a terminal's rescue.
+    .executableTarget(
+      name: "PlatformProbe", dependencies: ["Platform"], path: "Tests/PlatformProbe",
+      swiftSettings: house),
+    tests(of: "Platform", ["PlatformProbe"]),
+    tests(of: "SQLite", ["CSQLite", "Platform", "StorageFaults", "Soak"]),
     tests(of: "Cryptography"),
     tests(of: "QRCode"),
     tests(of: "HTTPServer", ["HTTPCodec", "Platform", "HTTPTestSupport"]),
     tests(of: "HTTPClient", ["HTTPCodec", "HTTPServer", "Platform"]),
     tests(of: "CommandKit", ["JSON", "Platform"]),
+    .testTarget(
+      name: "CommandTests", dependencies: ["TestSupport", "regentd"], exclude: ["Scripts"],
+      swiftSettings: house),
     .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: house),
   ],
   swiftLanguageModes: [.v6]

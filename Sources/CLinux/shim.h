@@ -4,6 +4,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -43,4 +44,17 @@ static inline void regent_name_thread(const char *name) { prctl(PR_SET_NAME, nam
 static inline void regent_be_patient(void) {
   struct sched_param none = {0};
   sched_setscheduler(0, 3 /* SCHED_BATCH, declared only with _GNU_SOURCE */, &none);
+}
+
+// strerror shares one buffer between threads; this one does not (glibc 2.32).
+extern const char *strerrordesc_np(int number);
+static inline const char *linux_error_words(int number) { return strerrordesc_np(number); }
+
+// prctl is variadic, which Swift cannot call; the options used here take one number.
+static inline int linux_prctl(int option, unsigned long value) { return prctl(option, value, 0, 0, 0); }
+
+// A global variable is shared mutable state to Swift 6; reading it once at the start of a program is fine.
+static inline char **linux_environment(void) {
+  extern char **environ;
+  return environ;
 }

@@ -1,0 +1,128 @@
+public import Glibc
+
+/// An open file descriptor with one owner; it is closed when its owner lets it go.
+///
+/// A descriptor cannot be copied, so it can neither be closed twice nor used after another thread got the same number.
+public struct FileDescriptor: ~Copyable, Sendable {
+  /// The kernel's number, for calls that this type does not offer; never close it by hand.
+  public let number: CInt
+
+  /// Takes ownership of a number that the kernel just returned.
+  ///
+  /// - Parameter number: an open descriptor that nobody else will close.
+  public init(owning number: CInt) {
+    self.number = number
+  }
+
+  deinit {
+    // Never repeated after EINTR: Linux has freed the number, and another thread may own it by now.
+    _ = Glibc.close(number)
+  }
+
+  /// Closes now and reports what the kernel says, which for files on some file systems is the last word on a write.
+  ///
+  /// - Throws: `SystemError` when the kernel reports a late write error.
+  public consuming func close() throws(SystemError) {
+    let number = number
+    discard self
+    if Glibc.close(number) == -1 && errno != EINTR {
+      throw SystemError(operation: "close descriptor", subject: String(number), code: errno)
+    }
+  }
+
+  /// Gives the number away: the caller closes it from now on.
+  ///
+  /// - Returns: the open number.
+  public consuming func release() -> CInt {
+    let number = number
+    discard self
+    return number
+  }
+}
+
+extension FileDescriptor {
+  /// Opens a path; `O_CLOEXEC` is always added, so that no child process inherits it by accident.
+  ///
+  /// - Parameters:
+  ///   - path: what to open; a NUL byte inside is refused.
+  ///   - flags: `O_RDONLY` and friends.
+  ///   - mode: the mode of a file that is created.
+  /// - Returns: the open descriptor.
+  /// - Throws: `SystemError` naming the path.
+  public static func open(
+    _ path: String, _ flags: CInt, mode: mode_t = 0o600
+  ) throws(SystemError) -> FileDescriptor {
+    try refuseNUL(in: path, operation: "open")
+    let number = try systemCall("open", on: path) {
+      unsafe Glibc.open(path, flags | O_CLOEXEC, mode)
+    }
+    return FileDescriptor(owning: number)
+  }
+
+  /// Opens a name inside this directory; `O_CLOEXEC` is always added.
+  ///
+  /// - Parameters:
+  ///   - name: the name inside the directory.
+  ///   - flags: `O_RDONLY` and friends.
+  ///   - mode: the mode of a file that is created.
+  ///   - path: the whole path, for the error.
+  /// - Returns: the open descriptor.
+  /// - Throws: `SystemError` naming the path.
+  func openInside(
+    _ name: String, _ flags: CInt, mode: mode_t = 0o600, path: String
+  ) throws(SystemError) -> FileDescriptor {
+    let directory = number
+    let number = try systemCall("open", on: path) {
+      unsafe openat(directory, name, flags | O_CLOEXEC, mode)
+    }
+    return FileDescriptor(owning: number)
+  }
+
+  /// Writes all bytes, however many calls that takes.
+  ///
+  /// - Parameters:
+  ///   - bytes: what to write.
+  ///   - subject: the path or name, for the error.
+  /// - Throws: `SystemError`; some of the bytes may have been written then.
+  public func writeAll(_ bytes: [UInt8], to subject: String = "") throws(SystemError) {
+    var done = 0
+    while done < bytes.count {
+      let start = done
+      done += try systemCall("write", on: subject) {
+        unsafe bytes.withUnsafeBytes { buffer in
+          unsafe Glibc.write(
+            number, buffer.baseAddress.map { unsafe $0 + start }, buffer.count - start)
+        }
+      }
+    }
+  }
+
+  /// Reads at most so many bytes; an empty answer means the end.
+  ///
+  /// - Parameters:
+  ///   - limit: the most to read in this call.
+  ///   - subject: the path or name, for the error.
+  /// - Returns: the bytes that were there.
+  /// - Throws: `SystemError`, also `EAGAIN` on a non-blocking descriptor.
+  public func read(atMost limit: Int, from subject: String = "") throws(SystemError) -> [UInt8] {
+    var failure: SystemError?
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
+      do throws(SystemError) {
+        count = try systemCall("read", on: subject) {
+          unsafe Glibc.read(number, buffer.baseAddress, limit)
+        }
+      } catch {
+        failure = error
+      }
+    }
+    if let failure { throw failure }
+    return bytes
+  }
+}
+
+/// A path with a NUL inside would be cut there by the kernel: another file than the one that was checked.
+func refuseNUL(in path: String, operation: String) throws(SystemError) {
+  guard !path.utf8.contains(0) else {
+    throw SystemError(operation: operation, subject: "a path with a NUL byte", code: EINVAL)
+  }
+}

@@ -1,0 +1,173 @@
+public import Glibc
+
+/// Small private files that survive a power cut: the old content or the new one, never a torn mixture.
+///
+/// A write goes to a second file in the same directory, is forced to disk, renamed over the old one, and then the
+/// directory is forced to disk too: without the last step the rename itself can be lost.
+public enum DurableFile {
+  /// Replaces a file's content, durably: when this returns, a power cut no longer brings the old content back.
+  ///
+  /// The old content stays in place when anything fails, a full disk included. Only a failure of the very last step
+  /// (forcing the directory) leaves the new content visible with an unknown fate after a power cut; it throws as well.
+  ///
+  /// - Parameters:
+  ///   - bytes: the whole new content.
+  ///   - path: the file; its directory must exist. A symbolic link there is refused.
+  ///   - mode: the exact mode of the file, whatever the umask is.
+  /// - Throws: `FileError`.
+  public static func write(
+    _ bytes: [UInt8], to path: String, mode: mode_t = 0o600
+  ) throws(FileError) {
+    try write(bytes, to: path, mode: mode, afterStep: { _ in })
+  }
+
+  /// The steps of a write, in order, so that tests can die between any two of them.
+  enum Step: Int, CaseIterable { case created, written, synced, renamed, directorySynced }
+
+  static func write(
+    _ bytes: [UInt8], to path: String, mode: mode_t, afterStep: (Step) -> Void
+  ) throws(FileError) {
+    let place = try SplitPath(path)
+    let directory = try place.openDirectory()
+    let old = try directory.statusInside(place.name, path: path)
+    if let old {
+      if old.isSymbolicLink { throw FileError(.symbolicLink, path: path) }
+      guard old.isRegular else { throw FileError(.notAFile, path: path) }
+    }
+    let draft = try Draft(of: place, in: directory, path: path)
+    afterStep(.created)
+    do throws(FileError) {
+      try onFile(path) { () throws(SystemError) in
+        try systemCall("set the mode of", on: draft.path) { fchmod(draft.file.number, mode) }
+        try draft.file.writeAll(bytes, to: path)
+        afterStep(.written)
+        // A failed fsync is final: the kernel marks the pages clean, so repeating it would prove nothing.
+        try systemCall("force to disk", on: path) { fsync(draft.file.number) }
+        afterStep(.synced)
+        try systemCall("replace", on: path) {
+          unsafe renameat(directory.number, draft.name, directory.number, place.name)
+        }
+        afterStep(.renamed)
+      }
+    } catch {
+      _ = unsafe unlinkat(directory.number, draft.name, 0)
+      throw error
+    }
+    try force(directory, path: place.directory)
+    afterStep(.directorySynced)
+  }
+
+  /// Reads a whole private file.
+  ///
+  /// - Parameters:
+  ///   - path: the file; a symbolic link, pipe or device is refused.
+  ///   - limit: the most bytes it may have.
+  ///   - widest: the widest acceptable mode; `nil` for files that are not secret. A systemd credential that was granted
+  ///     through an access list shows as 0440.
+  /// - Returns: the content.
+  /// - Throws: `FileError`, `.missing` when there is nothing.
+  public static func read(
+    _ path: String, limit: Int, widest: mode_t? = 0o600
+  ) throws(FileError) -> [UInt8] {
+    let place = try SplitPath(path)
+    let directory = try place.openDirectory()
+    let file = try onFile(path) { () throws(SystemError) in
+      try directory.openInside(place.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, path: path)
+    }
+    let status = try file.status(of: path)
+    guard status.isRegular else { throw FileError(.notAFile, path: path) }
+    if let widest { try status.requirePrivate(widest: widest, path: path) }
+    guard status.st_size <= limit else { throw FileError(.tooLarge(limit: limit), path: path) }
+    var content: [UInt8] = []
+    while true {
+      // One byte more than allowed, so that a file that grows meanwhile is noticed.
+      let room = min(limit - content.count + 1, 65_536)
+      let piece = try onFile(path) { () throws(SystemError) in
+        try file.read(atMost: room, from: path)
+      }
+      if piece.isEmpty { return content }
+      content += piece
+      guard content.count <= limit else { throw FileError(.tooLarge(limit: limit), path: path) }
+    }
+  }
+
+  /// Removes a file, durably; nothing there is fine.
+  ///
+  /// - Parameter path: the file.
+  /// - Throws: `FileError`.
+  public static func remove(_ path: String) throws(FileError) {
+    let place = try SplitPath(path)
+    let directory = try place.openDirectory()
+    do throws(SystemError) {
+      try systemCall("remove", on: path) { unsafe unlinkat(directory.number, place.name, 0) }
+    } catch {
+      if error.code == ENOENT { return }
+      throw FileError(error, path: path)
+    }
+    try force(directory, path: place.directory)
+  }
+
+  static func force(_ directory: borrowing FileDescriptor, path: String) throws(FileError) {
+    let number = directory.number
+    try onFile(path) { () throws(SystemError) in
+      _ = try systemCall("force to disk", on: path) { fsync(number) }
+    }
+  }
+}
+
+/// The second file that a write fills before it takes the first one's name.
+///
+/// Its name comes from a short fixed list and a `flock` says whether its writer is alive. So a writer that was killed
+/// leaves at most one file, which the next write takes over: no clutter, no directory scan, and two writers at once
+/// never share one.
+private struct Draft: ~Copyable {
+  let file: FileDescriptor
+  let name: String
+  let path: String
+
+  /// More writers than this at once to one file means that something else is wrong.
+  private static let slots = 64
+
+  init(
+    of place: SplitPath, in directory: borrowing FileDescriptor, path: String
+  ) throws(FileError) {
+    var slot = 0
+    while true {
+      let name = ".\(place.name).new\(slot)"
+      let path = "\(place.directory)/\(name)"
+      let file = try onFile(path) { () throws(SystemError) in
+        try directory.openInside(name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, path: path)
+      }
+      switch try Draft.claim(file, name: name, in: directory, path: path) {
+      case .ours:
+        self.file = file
+        self.name = name
+        self.path = path
+        return
+      case .gone: continue
+      case .busy:
+        slot += 1
+        guard slot < Draft.slots else { throw FileError(.held(by: nil), path: path) }
+      }
+    }
+  }
+
+  private enum Claim { case ours, busy, gone }
+
+  private static func claim(
+    _ file: borrowing FileDescriptor, name: String, in directory: borrowing FileDescriptor,
+    path: String
+  ) throws(FileError) -> Claim {
+    let number = file.number
+    let status = try file.status(of: path)
+    guard status.isRegular, status.st_nlink <= 1 else { throw FileError(.notAFile, path: path) }
+    guard try flockNow(number, path: path) else { return .busy }
+    // Its writer may have renamed it between our open and our lock: then it is the finished file, not a draft.
+    guard let there = try directory.statusInside(name, path: path), there.isSameFile(as: status)
+    else { return .gone }
+    _ = try onFile(path) { () throws(SystemError) in
+      try systemCall("empty", on: path) { ftruncate(number, 0) }
+    }
+    return .ours
+  }
+}

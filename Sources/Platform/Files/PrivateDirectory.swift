@@ -1,0 +1,57 @@
+public import Glibc
+
+/// Directories that only this program's user may enter.
+public enum PrivateDirectory {
+  /// Makes sure that a private directory exists, creating what is missing of the path with mode 0700.
+  ///
+  /// An existing directory is not changed: a wider mode is refused with the command that narrows it, because it may be
+  /// somebody's deliberate choice or the sign of a mistyped path.
+  ///
+  /// - Parameters:
+  ///   - path: the directory.
+  ///   - widest: the widest acceptable mode of the directory itself; its parents are not judged.
+  /// - Throws: `FileError`.
+  public static func ensure(_ path: String, widest: mode_t = 0o700) throws(FileError) {
+    let path = trimmed(path)
+    try create(path)
+    let directory = try onFile(path) { () throws(SystemError) in
+      try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+    }
+    let status = try directory.status(of: path)
+    try status.requirePrivate(widest: widest, path: path)
+  }
+
+  private static func create(_ path: String) throws(FileError) {
+    do throws(SystemError) {
+      try refuseNUL(in: path, operation: "create")
+      try systemCall("create", on: path) { unsafe mkdir(path, 0o700) }
+    } catch {
+      switch error.code {
+      case EEXIST: return
+      case ENOENT where SplitPath.parent(of: path) != nil:
+        if let parent = SplitPath.parent(of: path) { try create(parent) }
+        return try create(path)
+      default: throw FileError(error, path: path)
+      }
+    }
+    // A new directory's own name must survive a power cut too, or everything inside is lost with it.
+    let place = try SplitPath(path)
+    try DurableFile.force(try place.openDirectory(), path: place.directory)
+  }
+
+  private static func trimmed(_ path: String) -> String {
+    var path = path
+    while path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
+    return path
+  }
+}
+
+extension SplitPath {
+  /// The directory above, `nil` at the top or when the path has only one step.
+  static func parent(of path: String) -> String? {
+    guard let place = try? SplitPath(path), place.directory != ".", place.directory != "/" else {
+      return nil
+    }
+    return place.directory
+  }
+}

@@ -1,0 +1,51 @@
+@testable import CommandKit
+import Glibc
+import TestSupport
+import Testing
+
+@Suite struct `A password from standard input` {
+  @Test(arguments: [
+    ("secret\nnext", "secret"), ("secret\r\n", "secret"), ("no end", "no end"),
+    (" spaces \n", " spaces "),
+    (String(repeating: "x", count: 1_024) + "\n", String(repeating: "x", count: 1_024)),
+  ])
+  func `is its first line`(input: String, password: String) throws {
+    #expect(try firstLine(of: input) == Array(password.utf8))
+  }
+
+  @Test(arguments: ["", "\n", "\r\n"])
+  func `that is empty is missing`(input: String) {
+    let error = #expect(throws: CommandError.self) { try firstLine(of: input) }
+    #expect(error?.message == "password of anna is missing")
+    #expect(error?.hint?.contains("first line of standard input") == true)
+  }
+
+  @Test func `without an end is refused`() {
+    #expect(throws: CommandError.self) {
+      try firstLine(of: String(repeating: "x", count: 1_025) + "\n")
+    }
+  }
+
+  @Test func `leaves the rest to whoever reads next`() throws {
+    try withInput("secret\nnext") { input in
+      _ = try PasswordPrompt.firstLine(of: input, "password")
+      var rest = [UInt8](repeating: 0, count: 10)
+      #expect(unsafe read(input, &rest, 10) == 4)
+      #expect(rest.prefix(4) == Array("next".utf8)[...])
+    }
+  }
+
+  private func firstLine(of text: String) throws -> [UInt8] {
+    try withInput(text) { try PasswordPrompt.firstLine(of: $0, "password of anna") }
+  }
+
+  private func withInput<Result>(_ text: String, _ body: (Int32) throws -> Result) throws -> Result
+  {
+    try withTemporaryFolder { folder in
+      try writeFile("\(folder)/input", text.utf8)
+      let descriptor = unsafe open("\(folder)/input", O_RDONLY | O_CLOEXEC)
+      defer { close(descriptor) }
+      return try body(descriptor)
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import Glibc
+import Synchronization
+
+/// A thread of its own for what a test must do beside itself.
+final class Thread: Sendable {
+  private let handle: pthread_t
+
+  init(_ body: sending @escaping () -> Void) {
+    let box = unsafe Unmanaged.passRetained(Box(body)).toOpaque()
+    var handle = pthread_t()
+    let made = unsafe pthread_create(&handle, nil, run, box)
+    precondition(made == 0, "no thread: error \(made)")
+    self.handle = handle
+  }
+
+  func join() {
+    pthread_join(handle, nil)
+  }
+}
+
+private final class Box {
+  let body: () -> Void
+  init(_ body: @escaping () -> Void) { self.body = body }
+}
+
+private func run(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+  guard let context = unsafe context else { return nil }
+  unsafe Unmanaged<Box>.fromOpaque(context).takeRetainedValue().body()
+  return nil
+}
+
+/// Something that one thread does and others wait for.
+final class Flag: Sendable {
+  private let raised = Atomic(false)
+
+  func raise() { raised.store(true, ordering: .releasing) }
+
+  func wait() {
+    while !raised.load(ordering: .acquiring) { usleep(200) }
+  }
+}
