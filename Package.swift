@@ -89,6 +89,12 @@ let package = Package(
     .target(
       name: "HTTPTestSupport", dependencies: ["HTTPServer", "HTTPCodec"],
       path: "Tests/HTTPTestSupport", swiftSettings: house),
+    .target(
+      name: "StorageFaults", dependencies: ["CSQLite", "SQLite"], path: "Tests/StorageFaults",
+      swiftSettings: house),
+    .executableTarget(
+      name: "Soak", dependencies: ["SQLite", "StorageFaults", "TestSupport"], path: "Tests/Soak",
+      swiftSettings: house),
     .executableTarget(
       name: "Benchmarks", dependencies: ["TestSupport", "HTTPServer", "HTTPCodec"],
       path: "Tests/Benchmarks",
@@ -100,7 +106,7 @@ let package = Package(
       name: "PlatformProbe", dependencies: ["Platform"], path: "Tests/PlatformProbe",
       swiftSettings: house),
     tests(of: "Platform", ["PlatformProbe"]),
-    tests(of: "SQLite", ["CSQLite"]),
+    tests(of: "SQLite", ["CSQLite", "Platform", "StorageFaults", "Soak"]),
     tests(of: "Cryptography"),
     tests(of: "QRCode"),
     tests(of: "HTTPServer", ["HTTPCodec", "Platform", "HTTPTestSupport"]),

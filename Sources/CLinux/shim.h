@@ -14,6 +14,7 @@
 #include <netinet/tcp.h>
 #include <errno.h>
 #include <spawn.h>
+#include <sched.h>
 #include <unistd.h>
 
 // _GNU_SOURCE must not be defined here: it changes fd_set, and the module would clash with Glibc's. What only it
@@ -36,6 +37,15 @@ static inline int regent_usable_cores(void) {
 // Glibc's module is built without the feature macro that declares this one (glibc 2.34).
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 
+// Names the calling thread (prctl is variadic, which Swift cannot call).
+static inline void regent_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
+
+// Lets the calling thread wait for its turn instead of interrupting the one that runs (SCHED_BATCH). Best effort.
+static inline void regent_be_patient(void) {
+  struct sched_param none = {0};
+  sched_setscheduler(0, 3 /* SCHED_BATCH, declared only with _GNU_SOURCE */, &none);
+}
+
 // strerror shares one buffer between threads; this one does not (glibc 2.32).
 extern const char *strerrordesc_np(int number);
 static inline const char *linux_error_words(int number) { return strerrordesc_np(number); }
@@ -43,15 +53,8 @@ static inline const char *linux_error_words(int number) { return strerrordesc_np
 // prctl is variadic, which Swift cannot call; the options used here take one number.
 static inline int linux_prctl(int option, unsigned long value) { return prctl(option, value, 0, 0, 0); }
 
-// The peer of a Unix socket, as SO_PEERCRED fills it: glibc's struct ucred, hidden without _GNU_SOURCE.
-struct linux_credentials {
-  int pid;
-  unsigned int uid;
-  unsigned int gid;
-};
-
 // A global variable is shared mutable state to Swift 6; reading it once at the start of a program is fine.
-
-static inline char **linux_environment(void) { extern char **environ; return environ; }
-// Names the calling thread (prctl is variadic, which Swift cannot call).
-static inline void regent_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
+static inline char **linux_environment(void) {
+  extern char **environ;
+  return environ;
+}

@@ -2,7 +2,7 @@
 ///
 /// Offsets are kept in 16 bits, so everything together stays below 64 KiB.
 public struct HeadLimits: Sendable, Hashable {
-  /// The first line, without its CR LF, in bytes; a longer one is answered with 414.
+  /// The first line with its CR LF, in bytes; a longer one is answered with 414.
   public let line: Int
   /// All field lines together with their CR LF, in bytes; more is answered with 431.
   public let fields: Int

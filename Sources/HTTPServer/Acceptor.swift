@@ -1,10 +1,11 @@
 internal import CLinux
 internal import Glibc
+internal import HTTPCodec
 internal import Synchronization
 
 /// The thread that accepts connections and gives each to the loop with the least to do.
 ///
-/// `@unchecked Sendable`, because: 1. `reserve` is touched by its thread alone; 2. everything else is constant or atomic.
+/// `@unchecked Sendable`, because: 1. `reserve` and `arrivals` are touched by its thread alone; 2. everything else is constant or atomic.
 final class Acceptor: @unchecked Sendable {
   let accepted = Counter()
   let shed = Counter()
@@ -18,6 +19,8 @@ final class Acceptor: @unchecked Sendable {
   private let isStopping = Atomic<Bool>(false)
   /// An open descriptor that is given up for a moment when there are no others left, to tell clients at once.
   private var reserve: Int32
+  /// What was accepted for each loop and not handed over yet.
+  private var arrivals: [[LoopMessage]]
 
   init(
     _ listeners: [(socket: ListeningSocket, service: ListenerService)], loops: [EventLoop],
@@ -27,6 +30,7 @@ final class Acceptor: @unchecked Sendable {
     self.loops = loops
     self.configuration = configuration
     self.sources = sources
+    arrivals = Array(repeating: [], count: loops.count)
     wakeUp = try WakeUp()
     reserve = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
   }
@@ -41,6 +45,9 @@ final class Acceptor: @unchecked Sendable {
 
   /// Accepts until stopped, then closes the listening sockets.
   func run() {
+    // On a busy core the acceptor must not interrupt a loop for every single connection: it takes its turn, and then
+    // many at once.
+    regent_be_patient()
     var waiting = listeners.map {
       pollfd(fd: $0.socket.descriptor, events: Int16(POLLIN), revents: 0)
     }
@@ -48,13 +55,23 @@ final class Acceptor: @unchecked Sendable {
     while !isStopping.load(ordering: .acquiring) {
       guard unsafe poll(&waiting, nfds_t(waiting.count), -1) > 0 else { continue }
       for (index, listener) in listeners.enumerated() where waiting[index].revents != 0 {
-        guard acceptSome(listener.socket.descriptor, listener.service) else {
+        let isDone = acceptSome(listener.socket.descriptor, listener.service)
+        handOver()
+        guard isDone else {
           pauseBecauseFull(listener.socket.descriptor)
           break
         }
       }
     }
     for listener in listeners { listener.socket.close() }
+  }
+
+  /// Wakes each loop once for all it gets.
+  private func handOver() {
+    for index in loops.indices where !arrivals[index].isEmpty {
+      loops[index].mailbox.post(arrivals[index])
+      arrivals[index].removeAll(keepingCapacity: true)
+    }
   }
 
   /// How many connections of one listener are accepted before the next listener is looked at.
@@ -85,13 +102,13 @@ final class Acceptor: @unchecked Sendable {
       close(descriptor)
       return
     }
-    var quietest = loops[0]
+    var quietest = 0
     var least = Int.max
     var total = 0
-    for loop in loops {
-      let load = loop.load.load(ordering: .relaxed)
+    for index in loops.indices {
+      let load = loops[index].load.load(ordering: .relaxed)
       total += load
-      if load < least { (quietest, least) = (loop, load) }
+      if load < least { (quietest, least) = (index, load) }
     }
     guard total < configuration.connections else {
       turnAway(descriptor, service)
@@ -105,15 +122,10 @@ final class Acceptor: @unchecked Sendable {
       }
       source = address.source
     }
-    if peer.address != nil {
-      var on: Int32 = 1
-      unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, 4)
-    }
-    quietest.load.add(1, ordering: .relaxed)
-    quietest.mailbox.post(
+    loops[quietest].load.add(1, ordering: .relaxed)
+    arrivals[quietest].append(
       .adopt(
-        Newcomer(
-          descriptor: descriptor, peer: peer, service: service, countedSource: source)))
+        Newcomer(descriptor: descriptor, peer: peer, service: service, countedSource: source)))
   }
 
   /// Closes a connection over a limit, with a word of why where that costs nothing.

@@ -1,3 +1,5 @@
+internal import HTTPCodec
+
 /// One connection: its state and nothing that is only needed while bytes are in flight.
 ///
 /// Its loop alone touches it.

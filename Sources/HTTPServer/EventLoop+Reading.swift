@@ -94,8 +94,15 @@ extension EventLoop {
 
   func watch(_ connection: Connection, _ interest: UInt32) {
     guard connection.interest != interest else { return }
+    let isNew = connection.interest == 0
     connection.interest = interest
-    poller.change(connection.descriptor, connection.id, interest)
+    if isNew {
+      // The kernel may have no memory left for it.
+      let isWatched = poller.watch(connection.descriptor, connection.id, interest)
+      if !isWatched { close(connection) }
+    } else {
+      poller.change(connection.descriptor, connection.id, interest)
+    }
   }
 
   /// Answers every complete request in `bytes`; keeps what cannot be answered yet.

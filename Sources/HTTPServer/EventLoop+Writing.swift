@@ -88,10 +88,10 @@ extension EventLoop {
   /// makes the kernel reset the connection, and the client would lose the reply.
   private func finishClosing(_ connection: Connection) {
     connection.tls?.sendCloseNotice()
-    shutdown(connection.descriptor, Int32(SHUT_WR))
     connection.phase = .lingering
     connection.unread = []
     if dropInput(of: connection) {
+      shutdown(connection.descriptor, Int32(SHUT_WR))
       setDeadline(connection, times.lingering)
       watch(connection, Poller.readable)
     }

@@ -111,7 +111,14 @@ final class EventLoop: @unchecked Sendable, ReplySink {
     case .drain(let until):
       drainsUntil = until
       for case let connection? in connections where connection.phase == .idle {
-        if !connection.hasOutbound, connection.unread.isEmpty { close(connection) }
+        guard !connection.hasOutbound, connection.unread.isEmpty else { continue }
+        // A request that arrived before the end was announced is still answered.
+        receive(on: connection)
+        if self.connection(connection.id) != nil, connection.phase == .idle,
+          !connection.hasOutbound
+        {
+          close(connection)
+        }
       }
     }
   }
@@ -147,15 +154,17 @@ extension EventLoop {
       tls: session, countedSource: newcomer.countedSource)
     connections[slot] = connection
     counters.open.add()
-    connection.interest = Poller.readable | Poller.peerClosed
     let isServed = newcomer.service.tls == nil || session != nil
-    guard isServed, drainsUntil == nil,
-      poller.watch(newcomer.descriptor, id, connection.interest)
-    else {
+    guard isServed, drainsUntil == nil else {
       close(connection)
       return
     }
     setDeadline(connection, times.header)
+    // The first request is often there already; when it is also the last, epoll never hears of the connection.
+    handle(Poller.readable, on: connection)
+    if self.connection(id) != nil, connection.interest == 0 {
+      watch(connection, Poller.readable | Poller.peerClosed)
+    }
   }
 
   /// Whether nothing is left; when the time is up the rest is cut.

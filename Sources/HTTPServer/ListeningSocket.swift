@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import HTTPCodec
 
 /// A socket that listens, and removes its file when it was a Unix socket.
 final class ListeningSocket: Sendable {
@@ -63,6 +64,8 @@ private func listenTCP(_ host: IPAddress, _ port: UInt16) throws(ServerError) ->
   do throws(ServerError) {
     var on: Int32 = 1
     unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, 4)
+    // Accepted sockets inherit it: a reply goes out at once, not when the last one was acknowledged.
+    unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, 4)
     if !host.isIPv4 {
       // `::` alone also takes IPv4; any other IPv6 address is only itself.
       var only: Int32 = host.isUnspecified ? 0 : 1

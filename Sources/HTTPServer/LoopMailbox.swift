@@ -1,4 +1,5 @@
 internal import Glibc
+internal import HTTPCodec
 internal import Synchronization
 
 /// What other threads tell a loop.
@@ -35,8 +36,14 @@ final class LoopMailbox: Sendable {
   /// Puts a letter in; returns false when the loop has ended and nobody will read it.
   @discardableResult
   func post(_ message: LoopMessage) -> Bool {
+    post(CollectionOfOne(message))
+  }
+
+  /// Puts several letters in and wakes the loop once.
+  @discardableResult
+  func post(_ messages: some Collection<LoopMessage>) -> Bool {
     let isOpen = letters.withLock { letters in
-      if !letters.isClosed { letters.messages.append(message) }
+      if !letters.isClosed { letters.messages += messages }
       return !letters.isClosed
     }
     // The lock orders this after the loop's own look into the box (see `sleepUnlessFull`).

@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import HTTPCodec
 
 /// A socket address of the C library, IPv4 or IPv6.
 struct SocketAddress {

@@ -1,3 +1,4 @@
+internal import HTTPCodec
 internal import Synchronization
 
 /// Counts, per source, the connections that never completed a valid request: what a slow attack consists of.

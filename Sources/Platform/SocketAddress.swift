@@ -59,3 +59,16 @@ public struct SocketAddress: Sendable {
     }
   }
 }
+
+extension SocketAddress {
+  /// The address as numbers, without port and brackets; `nil` for a Unix socket.
+  public var numericHost: String? {
+    guard family != AF_UNIX else { return nil }
+    var text = [CChar](repeating: 0, count: 64)
+    let code = unsafe withPointer { pointer, length in
+      unsafe getnameinfo(pointer, length, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
+    }
+    guard code == 0 else { return nil }
+    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}

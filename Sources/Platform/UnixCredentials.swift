@@ -27,17 +27,17 @@ public struct UnixCredentials: Equatable, Sendable {
   /// - Parameter socket: the socket's number.
   /// - Throws: `SystemError` when it is not a connected Unix socket.
   public init(peerOf socket: CInt) throws(SystemError) {
-    var peer = linux_credentials()
-    var length = socklen_t(MemoryLayout<linux_credentials>.size)
+    var peer = regent_credentials()
+    var length = socklen_t(MemoryLayout<regent_credentials>.size)
     try systemCall("ask for the peer of", on: "a Unix socket") {
       unsafe getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length)
     }
     // Linux reports a socket without credentials as pid 0; treating that as root would be a gift.
-    guard peer.pid != 0 else {
+    guard peer.process != 0 else {
       throw SystemError(operation: "ask for the peer of", subject: "a Unix socket", code: ENOTCONN)
     }
     self.init(
-      process: peer.pid, user: peer.uid, group: peer.gid,
+      process: peer.process, user: peer.user, group: peer.group,
       supplementaryGroups: UnixCredentials.groups(ofPeer: socket))
   }
 

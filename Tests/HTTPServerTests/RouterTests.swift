@@ -175,7 +175,9 @@ import Testing
 
   private func client() throws -> InProcessClient {
     var routes = Routes()
-    @Sendable func text(_ words: String...) -> Answer { .now(.text(.ok, words.joined(separator: " "))) }
+    @Sendable func text(_ words: String...) -> Answer {
+      .now(.text(.ok, words.joined(separator: " ")))
+    }
     @Sendable func kind(_ it: PathParameters) -> String { it.suffix.map { " as \($0)" } ?? "" }
     routes.get("/") { _, _ in text("root") }
     routes.get("/healthz") { _, _ in text("health") }

@@ -4,8 +4,10 @@ public struct WireCase: Sendable, CustomStringConvertible {
   public enum Outcome: Sendable, Equatable {
     /// One answer with this status, no handler called, the connection closed, nothing behind the fault looked at.
     case refused(UInt16)
-    /// So many requests are served.
+    /// So many requests are served, and then the one that follows.
     case served(Int)
+    /// One request is served, and the connection closed without looking at what follows.
+    case servedLast
   }
 
   /// What the case is about; also its name in the output of the tests.
@@ -30,20 +32,16 @@ public struct WireCase: Sendable, CustomStringConvertible {
     "GET /smuggled HTTP/1.1\r\nHost: test.example\r\nConnection: close\r\n\r\n".utf8)
 }
 
-/// What happens to one request with the given request line and field lines; Host is added.
-private func request(_ line: String, _ fields: String..., body: String = "") -> String {
-  "\(line)\r\nHost: test.example\r\n" + fields.map { "\($0)\r\n" }.joined() + "\r\n" + body
-}
-
-private func chunked(_ body: String, _ fields: String...) -> String {
-  "POST /case HTTP/1.1\r\nHost: test.example\r\nTransfer-Encoding: chunked\r\n"
-    + fields.map { "\($0)\r\n" }.joined() + "\r\n" + body
+/// A request of the given request line and field lines; Host is added.
+private func request(_ line: String, _ fields: String...) -> String {
+  "\(line)\r\nHost: test.example\r\n" + fields.map { "\($0)\r\n" }.joined() + "\r\n"
 }
 
 extension WireCase {
   /// Everything: the lines of RFC 9112 and RFC 9110 that servers are known to get wrong, and what a strict one answers.
   public static let all =
     requestLines + targets + hosts + fieldLines + lengths + codings + chunks + sizes + wellFormed
+    + lastOnes
 
   /// The first line.
   public static let requestLines: [WireCase] = [
@@ -81,6 +79,7 @@ extension WireCase {
       "CR CR LF ends the request line", "GET /case HTTP/1.1\r\r\nHost: test.example\r\n\r\n",
       .refused(400)),
     WireCase("unknown method", request("BREW /case HTTP/1.1"), .refused(501)),
+    WireCase("TRACE", request("TRACE /case HTTP/1.1"), .refused(405)),
     WireCase("method in small letters", request("get /case HTTP/1.1"), .refused(501)),
     WireCase("method longer than any", request("GETTTTTTTTTTTTT /case HTTP/1.1"), .refused(501)),
     WireCase("method with a colon", request("GE:T /case HTTP/1.1"), .refused(400)),

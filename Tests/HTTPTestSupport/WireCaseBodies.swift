@@ -106,7 +106,7 @@ extension WireCase {
     ),
   ]
 
-  /// The chunks themselves. The head is in order, so the fault is found while the body is read.
+  /// The chunks themselves: the head is in order, so the fault is found while the body is read.
   public static let chunks: [WireCase] = [
     WireCase("chunk size with 0x", chunked("0x3\r\nabc\r\n0\r\n\r\n"), .refused(400)),
     WireCase("negative chunk size", chunked("-3\r\nabc\r\n0\r\n\r\n"), .refused(400)),
@@ -237,5 +237,26 @@ extension WireCase {
     WireCase("asterisk-form", "OPTIONS * HTTP/1.1\r\nHost: test.example\r\n\r\n", .served(1)),
     WireCase("IPv6 Host", "GET /case HTTP/1.1\r\nHost: [::1]:8080\r\n\r\n", .served(1)),
     WireCase("query with brackets", "GET /case?a[]=1 HTTP/1.1\r\nHost: a\r\n\r\n", .served(1)),
+  ]
+
+  /// What is served as the last request of its connection.
+  public static let lastOnes: [WireCase] = [
+    WireCase("HTTP/1.0", "GET /case HTTP/1.0\r\nHost: test.example\r\n\r\n", .servedLast),
+    WireCase("HTTP/1.0 without Host", "GET /case HTTP/1.0\r\n\r\n", .servedLast),
+    WireCase(
+      "HTTP/1.0 that asks to stay", "GET /case HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
+      .servedLast),
+    WireCase(
+      "HTTP/1.0 with a body", "POST /case HTTP/1.0\r\nContent-Length: 3\r\n\r\nabc", .servedLast),
+    WireCase(
+      "Connection: close", "GET /case HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", .servedLast
+    ),
+    WireCase(
+      "close among others", "GET /case HTTP/1.1\r\nHost: a\r\nConnection: x, Close , y\r\n\r\n",
+      .servedLast),
+    WireCase(
+      "close and keep-alive",
+      "GET /case HTTP/1.1\r\nHost: a\r\nConnection: close\r\nConnection: keep-alive\r\n\r\n",
+      .servedLast),
   ]
 }

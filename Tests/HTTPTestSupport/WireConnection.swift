@@ -6,6 +6,9 @@ public import HTTPServer
 public struct WireError: Error, CustomStringConvertible {
   /// A sentence.
   public let description: String
+
+  /// An error of a sentence.
+  public init(_ description: String) { self.description = description }
 }
 
 /// A connection that sends any bytes and shows what comes back; it blocks, so tests use it off the pool.
@@ -23,13 +26,16 @@ public final class WireConnection {
     case .local: family = AF_UNIX
     }
     descriptor = socket(family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    guard descriptor >= 0 else { throw WireError(description: "no socket: errno \(errno)") }
+    guard descriptor >= 0 else { throw WireError("no socket: errno \(errno)") }
     var limit = timeval(tv_sec: patience, tv_usec: 0)
     let size = socklen_t(MemoryLayout<timeval>.size)
     unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
     unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, size)
+    // Pieces go out as they are sent, so that a test decides how bytes are cut.
+    var on: Int32 = 1
+    unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, 4)
     guard Self.connect(descriptor, address) else {
-      throw WireError(description: "cannot connect to \(address): errno \(errno)")
+      throw WireError("cannot connect to \(address): errno \(errno)")
     }
   }
 
@@ -49,7 +55,7 @@ public final class WireConnection {
       } else if errno == EPIPE || errno == ECONNRESET {
         return
       } else if errno != EINTR {
-        throw WireError(description: "cannot send: errno \(errno)")
+        throw WireError("cannot send: errno \(errno)")
       }
     }
   }
@@ -64,7 +70,7 @@ public final class WireConnection {
       if let taken { return taken }
       guard !isEnded else {
         let rest = String(decoding: received.prefix(200), as: UTF8.self)
-        throw WireError(description: "the connection ended before a response; there was: \(rest)")
+        throw WireError("the connection ended before a response; there was: \(rest)")
       }
       try receive()
     }
@@ -86,9 +92,9 @@ public final class WireConnection {
     } else if count == 0 || errno == ECONNRESET {
       isEnded = true
     } else if errno == EAGAIN {
-      throw WireError(description: "nothing came for too long, and the connection stayed open")
+      throw WireError("nothing came for too long, and the connection stayed open")
     } else if errno != EINTR {
-      throw WireError(description: "cannot receive: errno \(errno)")
+      throw WireError("cannot receive: errno \(errno)")
     }
   }
 

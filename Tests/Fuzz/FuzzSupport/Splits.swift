@@ -5,7 +5,7 @@ public struct Splitter {
   /// A splitter from a number of the input, so that the fuzzer chooses the cuts.
   public init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
 
-  /// The ends of the pieces of `count` bytes; the last is `count`. Pieces are short where it matters.
+  /// The ends of the pieces of `count` bytes, most of them short; the last is `count`.
   public mutating func ends(_ count: Int) -> [Int] {
     var ends: [Int] = []
     var end = 0
