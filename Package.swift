@@ -113,7 +113,8 @@ let package = Package(
     tests(of: "HTTPClient", ["HTTPCodec", "HTTPServer", "Platform"]),
     tests(of: "CommandKit", ["JSON", "Platform"]),
     .testTarget(
-      name: "CommandTests", dependencies: ["CommandKit", "TestSupport", "regentd"], exclude: ["Scripts"],
+      name: "CommandTests", dependencies: ["CommandKit", "TestSupport", "regentd"],
+      exclude: ["Scripts"],
       swiftSettings: house),
     .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: house),
   ],

@@ -84,7 +84,7 @@ private func engineConfiguration(_ settings: ServiceSettings, _ log: Log) -> Ser
   return engine
 }
 
-/// What the service manager is told. That it cannot be told is worth a line in the log and nothing more.
+/// What the service manager is told; that it cannot be told is worth a line in the log and nothing more.
 private struct ServiceManager {
   private let notification: ServiceNotification?
   private let log: Log

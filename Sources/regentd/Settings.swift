@@ -19,7 +19,7 @@ struct ServiceSettings: Sendable {
   let choseConnections: Bool
 }
 
-/// Where the service keeps its files. What does not exist is created when it is first needed, for this user alone.
+/// Where the service keeps its files; what does not exist is created when it is first needed, for this user alone.
 struct ServicePlaces: Sendable, Equatable {
   let database: String
   let adminSocket: String
