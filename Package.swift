@@ -125,7 +125,8 @@ let package = Package(
     .testTarget(
       name: "StoreConformanceTests", dependencies: ["PairingStore"], swiftSettings: house),
     .testTarget(
-      name: "CommandTests", dependencies: ["TestSupport", "regentd"], exclude: ["Scripts"],
+      name: "CommandTests", dependencies: ["CommandKit", "TestSupport", "regentd"],
+      exclude: ["Scripts"],
       swiftSettings: house),
     .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: house),
   ],
