@@ -77,7 +77,14 @@ let package = Package(
     tool("QRCode", ["CQREncode"]),
     tool("HTTPServer", ["HTTPCodec", "Platform", "COpenSSL", "CLinux"]),
     tool("HTTPClient", ["HTTPCodec", "Platform", "CCurl", "CLinux"]),
-    tool("CommandKit", ["JSON", "Platform"]),
+    tool("CommandKit", ["HTTPCodec", "JSON", "Platform"]),
+
+    // Layer 1: rules. No I/O, no clock.
+    tool("Pairing"),
+
+    // Layer 2: contracts.
+    tool("PairingStore", ["Pairing"]),
+    tool("PairingWire", ["Pairing", "JSON"]),
 
     // Layer 4: use cases.
     tool("PairingService", ["JSON", "Platform"]),
@@ -89,21 +96,44 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport",
       swiftSettings: house),
+    .target(
+      name: "HTTPTestSupport", dependencies: ["HTTPServer", "HTTPCodec"],
+      path: "Tests/HTTPTestSupport", swiftSettings: house),
+    .target(
+      name: "StorageFaults", dependencies: ["CSQLite", "SQLite"], path: "Tests/StorageFaults",
+      swiftSettings: house),
     .executableTarget(
-      name: "Benchmarks", dependencies: ["TestSupport"], path: "Tests/Benchmarks",
+      name: "Soak", dependencies: ["SQLite", "StorageFaults", "TestSupport"], path: "Tests/Soak",
+      swiftSettings: house),
+    .executableTarget(
+      name: "Benchmarks", dependencies: ["SQLite", "TestSupport", "HTTPServer", "HTTPCodec"],
+      path: "Tests/Benchmarks", exclude: ["reference"],
       swiftSettings: house),
     .executableTarget(
       name: "PagePreview", dependencies: ["PairingService"], path: "Tests/PagePreview",
       swiftSettings: house),
     tests(of: "JSON"),
-    tests(of: "HTTPCodec"),
-    tests(of: "Platform"),
-    tests(of: "SQLite", ["CSQLite"]),
+    tests(of: "HTTPCodec", ["HTTPTestSupport"]),
+    // What a test can only see in a process of its own: signals, a terminal's rescue.
+    .executableTarget(
+      name: "PlatformProbe", dependencies: ["Platform"], path: "Tests/PlatformProbe",
+      swiftSettings: house),
+    tests(of: "Platform", ["PlatformProbe"]),
+    tests(of: "SQLite", ["CSQLite", "Platform", "StorageFaults", "Soak"]),
     tests(of: "Cryptography"),
     tests(of: "QRCode"),
-    tests(of: "HTTPServer", ["HTTPCodec", "Platform"]),
+    tests(of: "HTTPServer", ["HTTPCodec", "Platform", "HTTPTestSupport"]),
     tests(of: "HTTPClient", ["HTTPCodec", "HTTPServer", "Platform"]),
     tests(of: "CommandKit", ["JSON", "Platform"]),
+    tests(of: "Pairing"),
+    tests(of: "PairingStore", ["Pairing"]),
+    tests(of: "PairingWire", ["Pairing"]),
+    .testTarget(
+      name: "StoreConformanceTests", dependencies: ["PairingStore"], swiftSettings: house),
+    .testTarget(
+      name: "CommandTests", dependencies: ["CommandKit", "TestSupport", "regentd"],
+      exclude: ["Scripts"],
+      swiftSettings: house),
     tests(of: "PairingService", ["JSON", "Platform", "PagePreview"]),
     .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: house),
   ],
@@ -121,5 +151,14 @@ if Context.environment["REGENT_FUZZ"] == "1" {
   package.targets += [
     .target(name: "FuzzSupport", path: "Tests/Fuzz/FuzzSupport", swiftSettings: house),
     fuzzer("FuzzJSON", ["JSON"]),
+    fuzzer("FuzzRequests", ["HTTPCodec"]),
+    fuzzer("FuzzChunks", ["HTTPCodec"]),
+    fuzzer("FuzzForms", ["HTTPCodec"]),
+    fuzzer("FuzzURLs", ["HTTPCodec"]),
+    fuzzer("FuzzHeaders", ["HTTPCodec", "HTTPServer"]),
+    fuzzer("FuzzRoutes", ["HTTPCodec", "HTTPServer"]),
+    fuzzer("FuzzText", ["Cryptography"]),
+    fuzzer("FuzzPEM", ["Cryptography"]),
+    fuzzer("FuzzTokens", ["Cryptography", "JSON"]),
   ]
 }

@@ -4,7 +4,9 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/prctl.h>
 #include <sys/file.h>
@@ -12,10 +14,47 @@
 #include <netinet/tcp.h>
 #include <errno.h>
 #include <spawn.h>
+#include <sched.h>
+#include <unistd.h>
+
+// _GNU_SOURCE must not be defined here: it changes fd_set, and the module would clash with Glibc's. What only it
+// declares is declared below.
+extern int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);
+
+// struct ucred of SO_PEERCRED.
+struct regent_credentials { pid_t process; uid_t user; gid_t group; };
+
+// How many cores this process may run on (the affinity mask of taskset and cpusets counts), at least 1.
+static inline int regent_usable_cores(void) {
+  unsigned long mask[128];
+  long bytes = syscall(SYS_sched_getaffinity, 0, sizeof mask, mask);
+  int cores = 0;
+  for (long word = 0; word < bytes / (long)sizeof mask[0]; word++)
+    cores += __builtin_popcountl(mask[word]);
+  return cores > 0 ? cores : 1;
+}
 
 // Glibc's module is built without the feature macro that declares this one (glibc 2.34).
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 
+// Names the calling thread (prctl is variadic, which Swift cannot call).
+static inline void regent_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
+
+// Lets the calling thread wait for its turn instead of interrupting the one that runs (SCHED_BATCH). Best effort.
+static inline void regent_be_patient(void) {
+  struct sched_param none = {0};
+  sched_setscheduler(0, 3 /* SCHED_BATCH, declared only with _GNU_SOURCE */, &none);
+}
+
 // strerror shares one buffer between threads; this one does not (glibc 2.32).
 extern const char *strerrordesc_np(int number);
 static inline const char *linux_error_words(int number) { return strerrordesc_np(number); }
+
+// prctl is variadic, which Swift cannot call; the options used here take one number.
+static inline int linux_prctl(int option, unsigned long value) { return prctl(option, value, 0, 0, 0); }
+
+// A global variable is shared mutable state to Swift 6; reading it once at the start of a program is fine.
+static inline char **linux_environment(void) {
+  extern char **environ;
+  return environ;
+}

@@ -11,3 +11,12 @@
 #include <openssl/ec.h>
 #include <openssl/core_names.h>
 #include <openssl/param_build.h>
+
+// Macros with casts or function-like macros inside, which Swift does not see.
+static inline uint64_t regent_tls_server_options(void) {
+  return SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE |
+         SSL_OP_PRIORITIZE_CHACHA;
+}
+static inline long regent_tls_modes(void) {
+  return SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER;
+}

@@ -1,3 +1,19 @@
 // SQLite, as Debian ships it.
 #pragma once
 #include <sqlite3.h>
+
+// Variadic functions cannot be called from Swift; each of these fixes the argument list of one use.
+static inline int csqlite_switch(sqlite3 *database, int option, int value) {
+  int now = 0;
+  int result = sqlite3_db_config(database, option, value, &now);
+  return result != SQLITE_OK ? result : (now == value ? SQLITE_OK : SQLITE_ERROR);
+}
+static inline int csqlite_configure_int(int option, int value) { return sqlite3_config(option, value); }
+
+// SQLITE_TRANSIENT is a cast macro, which Swift does not see: SQLite copies the bytes before the call returns.
+static inline int csqlite_bind_text(sqlite3_stmt *statement, int index, const char *bytes, sqlite3_uint64 count) {
+  return sqlite3_bind_text64(statement, index, bytes, count, SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+static inline int csqlite_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, sqlite3_uint64 count) {
+  return sqlite3_bind_blob64(statement, index, bytes, count, SQLITE_TRANSIENT);
+}

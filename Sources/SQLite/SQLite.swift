@@ -1,2 +1,42 @@
 // SQLite: owns connections, statements, the one writer thread with group commit, the reader pool, migrations
 // and backup. Knows no table of Regent; PairingStoreSQLite does.
+
+import CSQLite
+
+/// The SQLite library that this program runs on.
+public enum SQLiteLibrary {
+  /// The version of the library that was loaded, for example "3.40.1".
+  public static var version: String { unsafe String(cString: sqlite3_libversion()) }
+
+  /// Whether this version can corrupt a file when a checkpoint races with a write that restarts the log.
+  ///
+  /// Every version from 3.7.0 to 3.51.2 has this fault (the "WAL-reset" bug, found in March 2026); Debian 12 ships
+  /// 3.40.1.
+  public static var hasLogResetFault: Bool {
+    SQLiteLibrary.hasLogResetFault(number: Int(sqlite3_libversion_number()))
+  }
+
+  /// One sentence for the log: the version, and the rule that this package follows because of it.
+  public static var ruleInForce: String {
+    hasLogResetFault
+      ? "SQLite \(version) has the WAL-reset fault (3.7.0 to 3.51.2): one connection does all writes and all "
+        + "checkpoints, and nothing else may write or checkpoint this file while the service runs"
+      : "SQLite \(version) is free of the WAL-reset fault; all writes and checkpoints stay on one connection all the same"
+  }
+
+  static func hasLogResetFault(number: Int) -> Bool { (3_007_000...3_051_002).contains(number) }
+
+  /// Settings of the whole process that SQLite accepts only before its first use; the first caller decides.
+  ///
+  /// - Returns: whether the settings are in force.
+  @discardableResult
+  package static func prepare() -> Bool { prepared }
+
+  private static let prepared: Bool = {
+    // Savepoints keep the old page images in memory: the default spills them, secrets included, to a file in /tmp.
+    let spill = csqlite_configure_int(SQLITE_CONFIG_STMTJRNL_SPILL, -1)
+    // The counters behind sqlite3_memory_used cost one global lock per allocation, and nothing here reads them.
+    let counters = csqlite_configure_int(SQLITE_CONFIG_MEMSTATUS, 0)
+    return spill == SQLITE_OK && counters == SQLITE_OK && sqlite3_initialize() == SQLITE_OK
+  }()
+}

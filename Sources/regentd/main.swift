@@ -1,2 +1,21 @@
-// regentd: reads the settings, builds the service and runs it. No logic: what a request means is decided by the use
-// cases, how bytes travel by HTTPServer.
+// regentd: reads the settings, builds the service and runs it. No logic.
+// What is served is decided by the service targets, how commands look by CommandKit.
+
+import CommandKit
+import Platform
+
+// Before any thread exists: a thread that started without the mask would take the signal and end the program.
+let heldSignals = HeldSignals([.terminate, .interrupt, .hangUp])
+HeldSignals.ignoreBrokenPipes()
+
+Program(
+  name: "regentd", version: regentVersion,
+  summary: "the service that signs screens in with a phone",
+  details: """
+    A box without a keyboard shows a short code and a QR code; somebody opens it on a phone, signs in, and the box \
+    is in. regentd is the service behind that: it keeps the codes, serves the pages for the phone and gives the box \
+    its tokens. Nothing else has to be installed; everything is in one SQLite database.
+    """,
+  commands: [ServeCommand.command(heldSignals)], seeAlso: ["regentctl(1)", "regent(1)"],
+  manualSection: 8, explain: explained
+).main()

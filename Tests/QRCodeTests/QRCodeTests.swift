@@ -1,1 +1,83 @@
+import QRCode
 import Testing
+
+/// Texts of every mode and of several sizes.
+let texts = [
+  "HTTPS://TV.EXAMPLE.ORG/D/BCDFGHJK",
+  "https://tv.example.org/D/BCDFGHJK?from=box",
+  "http://192.168.1.20:8787/D/BCDFGHJK",
+  "0123456789",
+  "a",
+  "한국어 화면 등록 è perché ñandú",
+  "line one\nline two\ttab",
+  String(repeating: "HTTPS://A.EXAMPLE/", count: 40),
+]
+
+@Suite struct `A QR code` {
+  @Test func `of an upper-case address is smaller than of the same in lower case`() throws {
+    let upper = try QRCode("HTTPS://TV.EXAMPLE.ORG/D/BCDFGHJK")
+    let lower = try QRCode("https://tv.example.org/d/bcdfghjk")
+    #expect(upper.version == 2)
+    #expect(upper.side == 25)
+    #expect(lower.version == 3)
+  }
+
+  @Test func `spends the room that is left on error correction`() throws {
+    #expect(try QRCode("A").level == .high)
+    // Version 1 holds 25 capitals at the lowest level, 20 at the next, 16, 10.
+    for (count, level) in [(25, QRCode.Level.low), (20, .medium), (16, .quartile), (10, .high)] {
+      let code = try QRCode(String(repeating: "Q", count: count))
+      #expect(code.version == 1)
+      #expect(code.level == level)
+    }
+  }
+
+  @Test func `grows when more error correction is demanded`() throws {
+    let text = String(repeating: "Q", count: 25)
+    let code = try QRCode(text, minimumLevel: .high)
+    #expect(code.version > 1)
+    #expect(code.level == .high)
+  }
+
+  @Test func `has three finder patterns and light surroundings`() throws {
+    let code = try QRCode("HTTPS://TV.EXAMPLE.ORG/D/BCDFGHJK")
+    for (x, y) in [(0, 0), (code.side - 7, 0), (0, code.side - 7)] {
+      #expect((0..<7).allSatisfy { code.isDark(x + $0, y) && code.isDark(x, y + $0) })
+      #expect(!code.isDark(x + 1, y + 1))
+      #expect(code.isDark(x + 3, y + 3))
+    }
+    #expect(!code.isDark(-1, 0) && !code.isDark(0, -1))
+    #expect(!code.isDark(code.side, 0) && !code.isDark(0, code.side))
+    #expect(code.side == 17 + 4 * code.version)
+  }
+
+  @Test func `of nothing is refused`() {
+    #expect(throws: QRCodeError.emptyText) { try QRCode("") }
+  }
+
+  @Test func `of too much text is refused with what to do`() throws {
+    let longest = String(repeating: "x", count: 2953)
+    #expect(try QRCode(longest).version == 40)
+    let error = #expect(throws: QRCodeError.tooLong(bytes: 2954, level: .low)) {
+      try QRCode(longest + "x")
+    }
+    #expect(error?.hint.contains("2,953") == true)
+    #expect(throws: QRCodeError.tooLong(bytes: 2953, level: .high)) {
+      try QRCode(longest, minimumLevel: .high)
+    }
+  }
+
+  @Test func `keeps a zero byte and what follows it`() throws {
+    let cut = try QRCode("ab")
+    let whole = try QRCode("ab\0" + String(repeating: "c", count: 100))
+    #expect(whole.version > cut.version)
+  }
+
+  @Test func `is made on many threads at once`() async throws {
+    let expected = try texts.map { try QRCode($0) }
+    try await withThrowingTaskGroup(of: [QRCode].self) { group in
+      for _ in 0..<8 { group.addTask { try texts.map { try QRCode($0) } } }
+      for try await codes in group { #expect(codes == expected) }
+    }
+  }
+}

@@ -72,7 +72,7 @@ public final class RunningProgram {
     unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
     let result = unsafe withCStrings([found] + arguments) { argv in
       guard let environment else {
-        return unsafe posix_spawn(&pid, found, &actions, &attributes, argv, environ)
+        return unsafe posix_spawn(&pid, found, &actions, &attributes, argv, Glibc.environ)
       }
       return unsafe withCStrings(environment.map { "\($0.key)=\($0.value)" }) { envp in
         unsafe posix_spawn(&pid, found, &actions, &attributes, argv, envp)

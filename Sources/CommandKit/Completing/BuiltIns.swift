@@ -1,0 +1,46 @@
+extension Program {
+  /// The program's own commands and those that every program has.
+  var allCommands: [Command] {
+    commands + [completionCommand, manualCommand, completeCommand]
+  }
+
+  private var completionCommand: Command {
+    let shell = Input.argument("SHELL", ValueKind<Shell>.cases, "bash, zsh or fish")
+    return Command(
+      "completion", "print a script that completes commands in your shell", inputs: [shell],
+      example: "\(name) completion bash > ~/.local/share/bash-completion/completions/\(name)"
+    ) { call in
+      call.console.draw(completionScript(for: call[shell]))
+    }
+  }
+
+  private var manualCommand: Command {
+    Command(
+      "manual", "print the page of the manual, for man", example: "\(name) manual | man -l -",
+      isHidden: true
+    ) { call in
+      call.console.draw(manualPage())
+    }
+  }
+
+  /// What the completion scripts call.
+  private var completeCommand: Command {
+    let anything = ValueKind<String>("WORD", show: { $0 }, read: { $0 })
+    let words = Input.arguments("WORD", anything, orNone: true, "the words up to the cursor")
+    return Command(
+      "__complete", "list what fits at the cursor", inputs: [words],
+      example: "\(name) __complete -- ser", isHidden: true
+    ) { call in
+      let found = await complete(call[words], call.environment)
+      switch found {
+      case .files: call.console.draw("files\n")
+      case .folders: call.console.draw("folders\n")
+      case .words(let candidates):
+        call.console.draw("words\n")
+        for candidate in candidates {
+          call.console.draw("\(candidate.word)\t\(harmless(candidate.summary))\n")
+        }
+      }
+    }
+  }
+}

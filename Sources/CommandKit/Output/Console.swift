@@ -1,0 +1,98 @@
+internal import Platform
+internal import Synchronization
+
+/// Where a command speaks: standard output for what was asked for, standard error for everything else.
+///
+/// Output is collected and written in few calls; messages go out at once, after what was printed before them. All
+/// text is made ``harmless(_:)`` on its way, except what is drawn.
+public final class Console: Sendable {
+  /// Standard output.
+  public let output: Port
+  /// Standard error.
+  public let errors: Port
+  private let state = Mutex(State())
+
+  private struct State {
+    var pending: [UInt8] = []
+    var failure: ConsoleFailure?
+  }
+
+  /// A console on two ports; programs use ``system``, tests make their own.
+  public init(output: Port, errors: Port) {
+    self.output = output
+    self.errors = errors
+  }
+
+  /// The console of this process.
+  public static let system = Console(output: .descriptor(1), errors: .descriptor(2))
+
+  /// Prints one line.
+  public func print(_ line: String = "") {
+    append(harmless(line) + "\n")
+  }
+
+  /// Prints lines.
+  public func print(lines: some Sequence<String>) {
+    for line in lines { print(line) }
+  }
+
+  /// Prints a table, cut to the terminal's width when there is a terminal.
+  public func print(_ table: Table) {
+    // The cells are harmless already, and so are headings that a program wrote.
+    for line in table.lines(width: output.columns()) { append(line + "\n") }
+  }
+
+  /// Writes our own text as it is: colours, pictures, cursor movements; never a stranger's text.
+  public func draw(_ text: String) {
+    append(text)
+  }
+
+  /// Says one line on standard error at once.
+  public func note(_ line: String) {
+    flush()
+    _ = errors.write(Array((harmless(line) + "\n").utf8))
+  }
+
+  /// Draws on standard error at once, for what replaces itself.
+  public func drawNote(_ text: String) {
+    flush()
+    _ = errors.write(Array(text.utf8))
+  }
+
+  /// Writes out what was printed; the first failure is remembered for ``finish()``.
+  public func flush() {
+    state.withLock { state in
+      guard !state.pending.isEmpty else { return }
+      let code = output.write(state.pending)
+      if code != 0, state.failure == nil { state.failure = ConsoleFailure(code: code) }
+      state.pending = []
+    }
+  }
+
+  /// Writes out what was printed and reports a full disk or a closed pipe, once.
+  public func finish() throws(ConsoleFailure) {
+    flush()
+    let failure = state.withLock { state in
+      defer { state.failure = nil }
+      return state.failure
+    }
+    if let failure { throw failure }
+  }
+
+  private func append(_ text: String) {
+    let isLarge = state.withLock { state in
+      state.pending += text.utf8
+      return state.pending.count > 1 << 16
+    }
+    if isLarge { flush() }
+  }
+}
+
+/// Standard output did not take what was printed.
+public struct ConsoleFailure: Error, Equatable, Sendable, CustomStringConvertible {
+  /// The kernel's number for the reason.
+  public let code: Int32
+
+  /// A sentence.
+  public var description: String { "cannot write to standard output: \(reasonText(of: code))" }
+}

@@ -1,0 +1,69 @@
+internal import Glibc
+internal import Platform
+internal import Synchronization
+
+/// One end of a console: where bytes go, and what is known about the other side.
+public struct Port: Sendable {
+  /// Whether people look at it.
+  public let isTerminal: Bool
+  /// The width when people look at it; asked each time, because windows change.
+  public let columns: @Sendable () -> Int?
+  /// Writes everything; gives 0 or the kernel's number for what went wrong.
+  public let write: @Sendable ([UInt8]) -> Int32
+
+  /// A port of one's own.
+  public init(
+    isTerminal: Bool, columns: @escaping @Sendable () -> Int?,
+    write: @escaping @Sendable ([UInt8]) -> Int32
+  ) {
+    self.isTerminal = isTerminal
+    self.columns = columns
+    self.write = write
+  }
+
+  /// An open descriptor of this process, such as 1 for standard output.
+  public static func descriptor(_ number: Int32) -> Port {
+    let isTerminal = Terminal.isTerminal(number)
+    return Port(
+      isTerminal: isTerminal,
+      columns: { isTerminal ? WindowSize(of: number)?.columns ?? 80 : nil },
+      write: { writeEverything($0, to: number) })
+  }
+}
+
+/// What was written, for tests and for output that is wanted as a text.
+public final class WrittenText: Sendable {
+  private let bytes = Mutex<[UInt8]>([])
+
+  /// Nothing written yet.
+  public init() {}
+
+  /// All that was written.
+  public var text: String { bytes.withLock { String(decoding: $0, as: UTF8.self) } }
+
+  /// A port that writes here; with `columns` it is taken for a terminal.
+  public func port(columns: Int? = nil) -> Port {
+    Port(isTerminal: columns != nil, columns: { columns }) { written in
+      self.bytes.withLock { $0 += written }
+      return 0
+    }
+  }
+}
+
+private func writeEverything(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
+  var rest = bytes[...]
+  while !rest.isEmpty {
+    do throws(SystemError) {
+      let count = try systemCall("write") {
+        unsafe rest.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
+      }
+      rest = rest.dropFirst(count)
+    } catch {
+      guard error.code == EAGAIN else { return error.code }
+      // Somebody who shares the terminal made it non-blocking.
+      var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+      _ = unsafe poll(&wait, 1, -1)
+    }
+  }
+  return 0
+}

@@ -1,0 +1,136 @@
+/// What stands on a command line, sorted into the command, its options (still as texts) and its other words.
+struct CommandLineWords {
+  /// The commands named, outermost first: noun, verb.
+  private(set) var path: [Command] = []
+  /// What was given for each option, by its label.
+  private(set) var options: [String: [String]] = [:]
+  /// Words that are neither commands nor options.
+  private(set) var operands: [String] = []
+  private(set) var wantsHelp = false
+  private(set) var wantsVersion = false
+  /// The first thing that could not be understood; help is shown all the same when it is asked for.
+  private(set) var problem: CommandError?
+
+  private let program: Program
+
+  init(_ arguments: [String], of program: Program) {
+    self.program = program
+    var rest = arguments[...]
+    while let word = rest.popFirst() {
+      if word == "--" {
+        rest.forEach { take(word: $0) }
+        return
+      }
+      if word.hasPrefix("-"), word != "-" {
+        take(option: word, &rest)
+      } else {
+        take(word: word)
+      }
+    }
+  }
+
+  /// The command that is to run: the last one named.
+  var command: Command? { path.last }
+
+  /// The options that may be written here: those of the program and of the commands named so far.
+  var knownInputs: [any InputDeclaration] {
+    program.options + path.flatMap(\.inputs)
+  }
+
+  /// What must hold between them.
+  var rules: [InputRule] { program.rules + path.flatMap(\.rules) }
+
+  private mutating func take(word: String) {
+    let commands = path.last.map(\.commands) ?? program.allCommands
+    guard !commands.isEmpty else {
+      operands.append(word)
+      return
+    }
+    if let command = commands.first(where: { $0.name == word }) {
+      path.append(command)
+    } else if path.isEmpty, word == "help" {
+      wantsHelp = true
+    } else if problem == nil {
+      problem = unknownCommand(word, among: commands)
+    }
+  }
+
+  private mutating func take(option word: String, _ rest: inout ArraySlice<String>) {
+    if word == "--help" || word == "-h" {
+      wantsHelp = true
+      return
+    }
+    if word == "--version", path.isEmpty {
+      wantsVersion = true
+      return
+    }
+    let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    let label = String(parts[0])
+    let attached = parts.count == 2 ? String(parts[1]) : nil
+    let known = knownInputs.map(\.specification).filter { $0.form != .argument }
+    guard let input = known.first(where: { $0.label == label }) else {
+      note(unknownOption(label, among: known))
+      return
+    }
+    switch (input.form, attached) {
+    case (.flag, nil): options[label, default: []].append("on")
+    case (.flag, .some): note(.usage("\(label) takes no value", hint: "write \(label) alone"))
+    case (_, .some(let value)): options[label, default: []].append(value)
+    case (_, nil):
+      guard let value = rest.first, !value.hasPrefix("-") || value == "-" else {
+        note(missingValue(of: input, before: rest.first))
+        return
+      }
+      rest.removeFirst()
+      options[label, default: []].append(value)
+    }
+  }
+
+  private mutating func note(_ error: CommandError) {
+    if problem == nil { problem = error }
+  }
+}
+
+extension CommandLineWords {
+  /// The program and the commands named: `regentctl requestor add`.
+  var calledAs: String { ([program.name] + path.map(\.name)).joined(separator: " ") }
+
+  private func unknownCommand(_ word: String, among commands: [Command]) -> CommandError {
+    let nearest = nearest(to: word, among: commands.filter { !$0.isHidden }.map(\.name))
+    let hint = nearest.map { "did you mean \"\(calledAs) \($0)\"?" }
+    return .usage(
+      "\(calledAs) has no command \"\(word)\"", hint: hint ?? "\(calledAs) --help lists what it has"
+    )
+  }
+
+  private func unknownOption(_ label: String, among known: [InputSpecification]) -> CommandError {
+    let words = known.map(\.label) + ["--help"]
+    if let nearest = nearest(to: label, among: words) {
+      return .usage("\(calledAs) has no option \(label)", hint: "did you mean \(nearest)?")
+    }
+    // The usual slip: the option stands before the command that has it.
+    let commands = path.last.map(\.commands) ?? program.allCommands
+    if commands.contains(where: { $0.has(option: label) }) {
+      return .usage(
+        "\(label) belongs to a command", hint: "write it behind the command: \(calledAs) … \(label)"
+      )
+    }
+    return .usage(
+      "\(calledAs) has no option \(label)", hint: "\(calledAs) --help lists what it has")
+  }
+
+  private func missingValue(of input: InputSpecification, before next: String?) -> CommandError {
+    let hint = next.map { next in
+      "a value that begins with a dash is written \(input.label)=\(next)"
+    }
+    return .usage(
+      "\(input.label) needs a value", hint: hint ?? "write \(input.label) \(input.placeholder)")
+  }
+}
+
+extension Command {
+  fileprivate func has(option label: String) -> Bool {
+    inputs.contains { $0.specification.label == label }
+      || commands.contains { $0.has(option: label) }
+  }
+}

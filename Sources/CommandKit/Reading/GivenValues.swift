@@ -1,0 +1,114 @@
+/// The values of all inputs of one command, checked and typed.
+struct GivenValues: Sendable {
+  private(set) var values: [String: any Sendable] = [:]
+  /// Where each came from that was given at all: `--name`, or the name of a variable.
+  private(set) var sources: [String: String] = [:]
+
+  init() {}
+
+  /// Takes what was written, then what the environment says, then defaults.
+  init(_ words: CommandLineWords, _ environment: Environment) throws(CommandError) {
+    let inputs = words.knownInputs
+    let operands = try words.assignedOperands(to: inputs.map(\.specification))
+    for input in inputs {
+      let specification = input.specification
+      var texts = words.options[specification.label] ?? operands[specification.label] ?? []
+      var source = specification.label
+      if texts.isEmpty, let name = specification.environment, let text = environment[name] {
+        // Repaired text would be another path than the one that was meant.
+        guard !text.unicodeScalars.contains("\u{fffd}") else {
+          throw .usage("\(name) is not valid UTF-8")
+        }
+        texts =
+          specification.isRepeated
+          ? text.split(whereSeparator: \.isWhitespace).map(String.init) : [text]
+        source = name
+      }
+      try take(input, texts, from: source, words)
+    }
+    for rule in words.rules { try check(rule, words) }
+  }
+
+  private mutating func take(
+    _ input: any InputDeclaration, _ texts: [String], from source: String, _ words: CommandLineWords
+  ) throws(CommandError) {
+    let specification = input.specification
+    if texts.isEmpty, specification.isRequired {
+      throw .usage("\(specification.label) is missing", hint: "write \(words.usage)")
+    }
+    if texts.count > 1, !specification.isRepeated {
+      throw .usage("\(specification.label) is given twice", hint: "give it once")
+    }
+    if !texts.isEmpty { sources[specification.label] = source }
+    do throws(ValueProblem) {
+      values[specification.label] = try input.value(of: texts)
+    } catch {
+      // Which of several it was: the first that is wrong alone.
+      let wrong = texts.first { (try? input.value(of: [$0])) == nil } ?? texts.last ?? ""
+      throw .usage("\(source) \"\(wrong)\" \(error.problem)", hint: error.hint)
+    }
+  }
+
+  private func check(_ rule: InputRule, _ words: CommandLineWords) throws(CommandError) {
+    let labels = rule.inputs.map(\.specification.label)
+    let given = labels.filter { sources[$0] != nil }
+    let shown = given.map { sources[$0] ?? $0 }.joined(separator: " and ")
+    switch rule {
+    case .oneOf, .atMostOne:
+      if given.count > 1 {
+        throw .usage("\(shown) contradict each other", hint: "give one of \(listed(labels))")
+      }
+    case .someOf: break
+    case .together:
+      let missing = labels.filter { sources[$0] == nil }
+      if !given.isEmpty, !missing.isEmpty {
+        throw .usage("\(shown) needs \(listed(missing, "and"))", hint: "give both or none")
+      }
+      return
+    }
+    if given.isEmpty, rule.isRequired {
+      throw .usage("one of \(listed(labels)) is missing", hint: "write \(words.usage)")
+    }
+  }
+}
+
+extension InputRule {
+  var inputs: [any InputDeclaration] {
+    switch self {
+    case .oneOf(let inputs), .atMostOne(let inputs), .someOf(let inputs), .together(let inputs):
+      inputs
+    }
+  }
+
+  fileprivate var isRequired: Bool {
+    switch self {
+    case .oneOf, .someOf: true
+    case .atMostOne, .together: false
+    }
+  }
+}
+
+extension CommandLineWords {
+  /// Gives each argument its words: one each in order, the last one all that remain when it is repeated.
+  fileprivate func assignedOperands(
+    to inputs: [InputSpecification]
+  ) throws(CommandError) -> [String: [String]] {
+    var rest = operands[...]
+    var assigned: [String: [String]] = [:]
+    for input in inputs where input.form == .argument && !rest.isEmpty {
+      let count = input.isRepeated ? rest.count : 1
+      assigned[input.label] = Array(rest.prefix(count))
+      rest = rest.dropFirst(count)
+    }
+    if let extra = rest.first {
+      throw .usage("\"\(extra)\" is one word too many", hint: "write \(usage)")
+    }
+    return assigned
+  }
+}
+
+/// `a, b or c`.
+func listed(_ words: [String], _ conjunction: String = "or") -> String {
+  guard let last = words.last, words.count > 1 else { return words.first ?? "" }
+  return words.dropLast().joined(separator: ", ") + " \(conjunction) \(last)"
+}

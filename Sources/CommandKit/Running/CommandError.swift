@@ -1,0 +1,29 @@
+/// Why a command did not do what it was asked, and what to type next.
+public struct CommandError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// A sentence in lower case without a full stop.
+  public let message: String
+  /// What to do about it.
+  public let hint: String?
+  /// A word for scripts: `usage`, `failed`, `not-found`.
+  public let code: String
+  /// How the program ends.
+  public let exit: ExitCode
+
+  /// Describes what went wrong.
+  public init(
+    _ message: String, hint: String? = nil, code: String = "failed", exit: ExitCode = .failed
+  ) {
+    self.message = message
+    self.hint = hint
+    self.code = code
+    self.exit = exit
+  }
+
+  /// What was typed is wrong.
+  public static func usage(_ message: String, hint: String? = nil) -> CommandError {
+    CommandError(message, hint: hint, code: "usage", exit: .usage)
+  }
+
+  /// The sentence.
+  public var description: String { message }
+}

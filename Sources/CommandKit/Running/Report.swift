@@ -1,0 +1,79 @@
+internal import Glibc
+internal import JSON
+internal import Platform
+
+extension Program {
+  /// Says what went wrong, on standard error, and gives the exit code.
+  func report(_ error: CommandError, asJSON: Bool, to console: Console) -> ExitCode {
+    if asJSON {
+      var details: JSONObject = ["code": .string(error.code), "message": .string(error.message)]
+      if let hint = error.hint { details["hint"] = .string(hint) }
+      console.drawNote(harmlessJSON(["error": .object(details)]) + "\n")
+    } else {
+      console.note("\(name): \(error.message)")
+      if let hint = error.hint { console.note("  hint: \(hint)") }
+    }
+    return error.exit
+  }
+
+  /// Whether errors are to be JSON documents; asked before the command line is understood.
+  func wantsJSON(_ arguments: [String]) -> Bool {
+    offersJSON && arguments.prefix { $0 != "--" }.contains("--json")
+  }
+
+  func perform(_ arguments: [String], _ call: Invocation, _ action: () throws -> Void) -> ExitCode {
+    do { try action() } catch { return failed(error, arguments, call.console) }
+    return finished(call.console, arguments)
+  }
+
+  func performLater(
+    _ arguments: [String], _ call: Invocation, _ action: () async throws -> Void
+  ) async -> ExitCode {
+    do { try await action() } catch { return failed(error, arguments, call.console) }
+    return finished(call.console, arguments)
+  }
+
+  /// Writes out what was printed; an answer that did not arrive is a failure, however well the command went.
+  func finished(_ console: Console, _ arguments: [String]) -> ExitCode {
+    do throws(ConsoleFailure) {
+      try console.finish()
+      return .done
+    } catch {
+      // Whoever reads through `head` has seen enough.
+      if error.code == EPIPE { return .failed }
+      return failed(error, arguments, console)
+    }
+  }
+
+  private func failed(
+    _ error: any Error, _ arguments: [String], _ console: Console
+  ) -> ExitCode {
+    let known = error as? CommandError ?? explain(error) ?? explainedByKind(error)
+    return report(known, asJSON: wantsJSON(arguments), to: console)
+  }
+}
+
+/// Errors of the ground floor, which every program meets.
+private func explainedByKind(_ error: any Error) -> CommandError {
+  switch error {
+  case let error as FileError: CommandError(error.description, hint: error.hint)
+  case let error as SystemError: CommandError(error.description, hint: error.hint)
+  case let error as ConsoleFailure: CommandError(error.description)
+  default: CommandError(String(describing: error))
+  }
+}
+
+extension CommandLine {
+  /// The arguments without the program's name; nil when one is not UTF-8.
+  ///
+  /// `arguments` would repair it silently, and the path of another file would come out.
+  static var validArguments: [String]? {
+    var texts: [String] = []
+    for index in 1..<max(1, Int(argc)) {
+      guard let argument = unsafe unsafeArgv[index] else { break }
+      guard let text = unsafe String(validatingCString: argument) else { return nil }
+      texts.append(text)
+    }
+    return texts
+  }
+}

@@ -1,0 +1,72 @@
+internal import Glibc
+
+extension Program {
+  /// Runs the program of this process and ends it; the one line of a `main.swift`.
+  public func main() -> Never {
+    guard let arguments = CommandLine.validArguments else {
+      let error = CommandError.usage("an argument is not valid UTF-8")
+      exit(report(error, asJSON: false, to: .system).rawValue)
+    }
+    switch decide(arguments, .process, .system) {
+    case .ended(let code): exit(code.rawValue)
+    case .now(let run, let call): exit(perform(arguments, call) { try run(call) }.rawValue)
+    case .later(let run, let call):
+      // The task runs on a thread of its own; this one has nothing else to do.
+      Task.detached {
+        let code = await performLater(arguments, call) { try await run(call) }
+        exit(code.rawValue)
+      }
+      while true { pause() }
+    }
+  }
+
+  /// Runs with everything given, for tests.
+  public func run(
+    _ arguments: [String], environment: Environment = Environment([:]), console: Console
+  ) async -> ExitCode {
+    switch decide(arguments, environment, console) {
+    case .ended(let code): code
+    case .now(let run, let call): perform(arguments, call) { try run(call) }
+    case .later(let run, let call):
+      await performLater(arguments, call) { try await run(call) }
+    }
+  }
+}
+
+extension Program {
+  private enum Decision {
+    case ended(ExitCode)
+    case now(@Sendable (Invocation) throws -> Void, Invocation)
+    case later(@Sendable (Invocation) async throws -> Void, Invocation)
+  }
+
+  /// Reads the command line; help and errors are dealt with here.
+  private func decide(
+    _ arguments: [String], _ environment: Environment, _ console: Console
+  ) -> Decision {
+    let words = CommandLineWords(arguments, of: self)
+    if words.wantsVersion {
+      console.print("\(name) \(version)")
+      return .ended(finished(console, arguments))
+    }
+    if words.wantsHelp {
+      console.print(lines: helpLines(for: words.path, width: console.output.columns()))
+      return .ended(finished(console, arguments))
+    }
+    do throws(CommandError) {
+      if let problem = words.problem { throw problem }
+      guard let command = words.command, let action = command.action else {
+        throw .usage(
+          "\(words.calledAs) needs a command", hint: "\(words.calledAs) --help lists what it has")
+      }
+      let given = try GivenValues(words, environment)
+      let call = Invocation(given, console: console, environment: environment)
+      return switch action {
+      case .now(let run): .now(run, call)
+      case .later(let run): .later(run, call)
+      }
+    } catch {
+      return .ended(report(error, asJSON: wantsJSON(arguments), to: console))
+    }
+  }
+}

@@ -1,0 +1,39 @@
+/// Which certificate authorities are trusted.
+public enum CertificateAuthorities: Hashable, Sendable {
+  /// Those of the machine (`/etc/ssl/certs`).
+  case system
+  /// Those in one PEM file and no others.
+  case file(String)
+  /// Those in one folder with OpenSSL's hashed names and no others.
+  case folder(String)
+}
+
+/// How a client behaves for all its calls.
+public struct ClientConfiguration: Sendable {
+  /// Which certificate authorities are trusted.
+  public var authorities = CertificateAuthorities.system
+  /// The wall clock in epoch milliseconds, for certificates.
+  public var wallClock: @Sendable () -> Int64
+  /// When the program was built, in epoch milliseconds: no clock that is right says less.
+  public var buildTime: Int64
+  /// The latest server time that earlier runs have seen, in epoch milliseconds.
+  public var lastSeenServerTime: Int64
+  /// How long an unused connection is kept for the next call.
+  public var keepAlive = Duration.seconds(60)
+  /// How many unused connections are kept.
+  public var idleConnections = 8
+
+  /// A configuration.
+  ///
+  /// - Parameters:
+  ///   - wallClock: the wall clock in epoch milliseconds, for certificates.
+  ///   - buildTime: when the program was built, in epoch milliseconds.
+  ///   - lastSeenServerTime: the latest server time that earlier runs have seen, in epoch milliseconds.
+  public init(
+    wallClock: @escaping @Sendable () -> Int64, buildTime: Int64 = 0, lastSeenServerTime: Int64 = 0
+  ) {
+    self.wallClock = wallClock
+    self.buildTime = buildTime
+    self.lastSeenServerTime = lastSeenServerTime
+  }
+}

@@ -1,0 +1,101 @@
+/// What a client accepts, from its `Accept` headers (RFC 9110 §12.5.1).
+public struct AcceptedTypes: Sendable, Equatable {
+  private struct Range: Sendable, Equatable {
+    let type: MediaType
+    /// In thousandths, as the grammar has at most three decimals.
+    let weight: Int
+
+    var specificity: Int {
+      if type.type == "*" { return 0 }
+      return type.subtype == "*" ? 1 : 2 + type.parameters.count
+    }
+
+    func covers(_ offered: MediaType) -> Bool {
+      (type.type == "*" || type.type == offered.type)
+        && (type.subtype == "*" || type.subtype == offered.subtype)
+        && type.parameters.allSatisfy(offered.parameters.contains)
+    }
+  }
+
+  private let ranges: [Range]
+
+  /// Reads the values of all `Accept` lines; nil when one breaks the grammar.
+  ///
+  /// No line, or only empty ones, accepts everything.
+  public init?(headerValues: [String]) {
+    var ranges: [Range] = []
+    for line in headerValues {
+      for item in HeaderList.items(line) {
+        guard ranges.count < 64, let range = Self.range(item) else { return nil }
+        ranges.append(range)
+      }
+    }
+    self.ranges = ranges
+  }
+
+  /// How much a type is wanted, in thousandths: 0 is not acceptable, 1000 most.
+  ///
+  /// The most specific range that covers the type decides, wherever it stands in the list.
+  public func weight(of offered: MediaType) -> Int {
+    if ranges.isEmpty { return 1000 }
+    var best: Range?
+    for range in ranges where range.covers(offered) {
+      if let found = best, found.specificity >= range.specificity { continue }
+      best = range
+    }
+    return best?.weight ?? 0
+  }
+
+  /// The most wanted of what is offered, the earlier one when equal; nil when nothing is acceptable.
+  public func preferred(among offered: [MediaType]) -> MediaType? {
+    var best: (type: MediaType, weight: Int)?
+    for type in offered {
+      let weight = self.weight(of: type)
+      if weight > best?.weight ?? 0 { best = (type, weight) }
+    }
+    return best?.type
+  }
+
+  /// Whether a type is named as such, not merely covered by a wildcard.
+  public func names(_ type: MediaType) -> Bool {
+    ranges.contains { $0.type.matches(type) && $0.weight > 0 }
+  }
+
+  private static func range(_ item: Substring) -> Range? {
+    // Everything from `q` on belongs to the weight, not to the type.
+    var typeParts: [Substring] = []
+    var weight = 1000
+    var sawWeight = false
+    for part in HeaderList.parts(item) {
+      if let parameter = HeaderList.parameter(part), parameter.name == "q",
+        part.utf8.contains(Characters.equals)
+      {
+        guard !sawWeight, let value = thousandths(parameter.value) else { return nil }
+        weight = value
+        sawWeight = true
+      } else if !sawWeight {
+        typeParts.append(part)
+      }
+    }
+    guard let type = MediaType(item: typeParts.joined(separator: ";")[...]),
+      type.type != "*" || type.subtype == "*"
+    else { return nil }
+    return Range(type: type, weight: weight)
+  }
+
+  /// `0`, `0.5`, `0.125`, `1`, `1.000`: nothing else.
+  private static func thousandths(_ text: String) -> Int? {
+    let bytes = Array(text.utf8)
+    guard let first = bytes.first, first == Characters.zero || first == Characters.zero + 1,
+      bytes.count <= 5, bytes.count == 1 || bytes[1] == Characters.dot
+    else { return nil }
+    var value = Int(first - Characters.zero) * 1000
+    var scale = 100
+    for digit in bytes.dropFirst(2) {
+      guard digit.isDigit else { return nil }
+      value += Int(digit - Characters.zero) * scale
+      scale /= 10
+    }
+    return value <= 1000 ? value : nil
+  }
+}

@@ -1,0 +1,46 @@
+// The character classes of RFC 9110 and RFC 3986 as two 64-bit masks each: no table to load, no branch per range.
+
+@inline(__always)
+private func contains(_ low: UInt64, _ high: UInt64, _ byte: UInt8) -> Bool {
+  let mask = byte < 64 ? low : high
+  return byte < 128 && (mask >> UInt64(byte & 63)) & 1 == 1
+}
+
+extension UInt8 {
+  /// tchar: what method and field names are made of.
+  @inline(__always) var isToken: Bool {
+    contains(0x03FF_6CFA_0000_0000, 0x57FF_FFFF_C7FF_FFFE, self)
+  }
+
+  /// What a field value may hold: visible characters, obs-text, space and tab.
+  ///
+  /// No other control character.
+  @inline(__always) var isFieldValue: Bool { (self >= 0x20 && self != 0x7F) || self == 0x09 }
+
+  /// pchar, `/` and the `%` of an escape: what a path is made of (RFC 3986).
+  @inline(__always) var isPath: Bool {
+    contains(0x2FFF_FFF2_0000_0000, 0x47FF_FFFE_87FF_FFFF, self)
+  }
+
+  /// What a query may hold: RFC 3986 and the six characters browsers leave unescaped there (`[ ] ^ { | }` and the back quote).
+  @inline(__always) var isQuery: Bool {
+    contains(0xAFFF_FFF2_0000_0000, 0x7FFF_FFFF_EFFF_FFFF, self)
+  }
+
+  /// What a registered name or an IPv4 address is made of; sub-delims and escapes are refused.
+  @inline(__always) var isHostName: Bool {
+    contains(0x03FF_6000_0000_0000, 0x47FF_FFFE_87FF_FFFE, self)
+  }
+
+  @inline(__always) var isDigit: Bool { self &- 0x30 < 10 }
+
+  /// The value of a hexadecimal digit, or nil.
+  @inline(__always) package var hexValue: UInt8? {
+    if isDigit { return self &- 0x30 }
+    let letter = (self | 0x20) &- 0x61
+    return letter < 6 ? letter &+ 10 : nil
+  }
+
+  /// The byte with an ASCII capital letter made small.
+  @inline(__always) package var lowered: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
+}

@@ -1,0 +1,151 @@
+/// Takes a chunked body apart (RFC 9112 section 7.1), byte by byte if need be, and refuses every deviation.
+///
+/// Chunk extensions and trailer fields are checked and dropped.
+public struct ChunkedDecoder: Sendable {
+  /// How many body bytes there may be in all; one more is `bodyTooLarge`.
+  public let limit: Int
+  /// How many body bytes came out so far.
+  public private(set) var decoded = 0
+  /// Whether the body and its trailer section are complete.
+  public private(set) var isComplete = false
+
+  private var state = State.firstDigit
+  private var remaining = 0
+  private var digits = 0
+  private var extensionBytes = 0
+  private var isQuoted = false
+  private var isEscaped = false
+  private var trailer: [UInt8] = []
+  private var trailerParser = FieldParser()
+  private var trailerPosition = 0
+  private var trailerCount = 0
+
+  private enum State: UInt8 {
+    case firstDigit, size, sizeBlank, sizeExtension, sizeEnd, data, dataReturn, dataEnd, trailer
+  }
+
+  /// All extensions of one body together, in bytes: nobody needs them, but they are free to send for an attacker.
+  private static let extensionLimit = 4096
+  private static let trailerLimits = HeadLimits(line: 64, fields: 8192, count: 32)
+
+  /// A decoder for one body of at most `limit` bytes.
+  public init(limit: Int) { self.limit = limit }
+
+  /// Decodes `bytes` from `position` on, appends body bytes to `body`, and returns where it stopped: at the end of
+  /// the bytes, or (when `isComplete`) at the first byte after the body.
+  public mutating func decode(
+    _ bytes: Span<UInt8>, from position: Int = 0, into body: inout [UInt8]
+  )
+    throws(MessageError) -> Int
+  {
+    var at = position
+    while at < bytes.count, !isComplete {
+      let byte = bytes[at]
+      switch state {
+      case .firstDigit, .size: try readSize(byte)
+      case .sizeBlank, .sizeExtension: try readExtension(byte)
+      case .sizeEnd:
+        guard byte == 0x0A else { throw .chunkSize }
+        state = remaining == 0 ? .trailer : .data
+      case .data:
+        let taken = min(remaining, bytes.count &- at)
+        body.append(span: bytes, at..<(at &+ taken))
+        decoded &+= taken
+        remaining &-= taken
+        at &+= taken
+        if remaining == 0 { state = .dataReturn }
+        continue
+      case .dataReturn:
+        guard byte == 0x0D else { throw .chunkEnding }
+        state = .dataEnd
+      case .dataEnd:
+        guard byte == 0x0A else { throw .chunkEnding }
+        state = .firstDigit
+      case .trailer: try readTrailer(byte)
+      }
+      at &+= 1
+    }
+    return at
+  }
+}
+
+extension ChunkedDecoder {
+  private mutating func readSize(_ byte: UInt8) throws(MessageError) {
+    if let digit = byte.hexValue {
+      if state == .firstDigit {
+        remaining = 0
+        digits = 0
+        state = .size
+      }
+      // Fifteen digits cannot overflow and are more than any limit.
+      guard digits < 15 else { throw .chunkSize }
+      digits &+= 1
+      remaining = remaining << 4 | Int(digit)
+      return
+    }
+    guard state == .size else { throw .chunkSize }
+    guard remaining <= limit &- decoded else { throw .bodyTooLarge }
+    switch byte {
+    case 0x0D: state = .sizeEnd
+    case 0x3B, 0x20, 0x09:
+      state = byte == 0x3B ? .sizeExtension : .sizeBlank
+      isQuoted = false
+      isEscaped = false
+      extensionBytes &+= 1
+    default: throw .chunkSize
+    }
+  }
+
+  /// Steps over an extension.
+  ///
+  /// A quoted value may hold any visible byte, a line end only closes it when outside quotes.
+  private mutating func readExtension(_ byte: UInt8) throws(MessageError) {
+    extensionBytes &+= 1
+    guard extensionBytes <= ChunkedDecoder.extensionLimit else { throw .chunkExtension }
+    if state == .sizeBlank {
+      // RFC 9110 "bad white space": allowed before the semicolon, never before the line end.
+      guard byte == 0x3B || byte == 0x20 || byte == 0x09 else { throw .chunkSize }
+      if byte == 0x3B { state = .sizeExtension }
+    } else if isEscaped {
+      guard byte.isFieldValue else { throw .chunkExtension }
+      isEscaped = false
+    } else if isQuoted {
+      guard byte.isFieldValue else { throw .chunkExtension }
+      if byte == 0x22 { isQuoted = false }
+      if byte == 0x5C { isEscaped = true }
+    } else if byte == 0x0D {
+      state = .sizeEnd
+    } else if byte == 0x22 {
+      isQuoted = true
+    } else {
+      let isAllowed = byte.isToken || byte == 0x3D || byte == 0x3B || byte == 0x20 || byte == 0x09
+      guard isAllowed else { throw .chunkExtension }
+    }
+  }
+
+  private mutating func readTrailer(_ byte: UInt8) throws(MessageError) {
+    trailer.append(byte)
+    let soFar = trailer
+    guard
+      let event = try? trailerParser.next(
+        soFar.span, &trailerPosition, limits: ChunkedDecoder.trailerLimits)
+    else { throw .trailer }
+    switch event {
+    case .field:
+      trailerCount += 1
+      guard trailerCount <= ChunkedDecoder.trailerLimits.count else { throw .trailer }
+    case .end: isComplete = true
+    case .needsMore: break
+    }
+    if isComplete { trailer = [] }
+  }
+}
+
+extension [UInt8] {
+  /// Appends a part of a span with one copy.
+  @inline(__always)
+  public mutating func append(span: Span<UInt8>, _ range: Range<Int>) {
+    let part = span.extracting(range)
+    unsafe part.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
+  }
+}

@@ -1,0 +1,89 @@
+// The field lines of requests, responses and trailers: one grammar, one parser, resumable after any byte.
+
+/// What the parser is in the middle of.
+enum FieldState: UInt8 {
+  case lineStart, name, beforeValue, value, valueEnd, lastLineEnd, done
+}
+
+/// What the parser came to.
+enum FieldEvent {
+  case field(HeaderField)
+  case end
+  case needsMore
+}
+
+/// Reads field lines from a growing buffer; `position` is the next byte to look at, so no byte is looked at twice.
+struct FieldParser {
+  private(set) var state = FieldState.lineStart
+  private var sectionStart = 0
+  private var nameStart = 0
+  private var nameEnd = 0
+  private var valueStart = 0
+
+  /// Starts a section of field lines at `position`.
+  init(startingAt position: Int = 0) { sectionStart = position }
+
+  /// Reads on from `position` to the end of the next field or of the section.
+  @inline(__always)
+  mutating func next(_ bytes: Span<UInt8>, _ position: inout Int, limits: HeadLimits)
+    throws(MessageError) -> FieldEvent
+  {
+    // Looking no further than the limit makes the verdict the same however the bytes were cut into reads.
+    let stop = min(bytes.count, sectionStart &+ limits.fields)
+    var at = position
+    defer { position = at }
+    while at < stop {
+      let byte = bytes[at]
+      switch state {
+      case .lineStart:
+        if byte == 0x0D {
+          state = .lastLineEnd
+        } else if byte.isToken {
+          nameStart = at
+          state = .name
+        } else {
+          throw byte == 0x20 || byte == 0x09
+            ? .foldedLine : byte == 0x0A ? .lineEnding : .fieldName
+        }
+        at &+= 1
+      case .name:
+        while at < stop, bytes[at].isToken { at &+= 1 }
+        guard at < stop else { break }
+        guard bytes[at] == 0x3A else { throw .fieldName }
+        nameEnd = at
+        at &+= 1
+        state = .beforeValue
+      case .beforeValue:
+        if byte == 0x20 || byte == 0x09 {
+          at &+= 1
+        } else {
+          valueStart = at
+          state = .value
+        }
+      case .value:
+        while at < stop, bytes[at].isFieldValue { at &+= 1 }
+        guard at < stop else { break }
+        guard bytes[at] == 0x0D else { throw bytes[at] == 0x0A ? .lineEnding : .fieldValue }
+        at &+= 1
+        state = .valueEnd
+      case .valueEnd:
+        guard byte == 0x0A else { throw .lineEnding }
+        var end = at &- 1
+        while end > valueStart, bytes[end &- 1] == 0x20 || bytes[end &- 1] == 0x09 { end &-= 1 }
+        at &+= 1
+        state = .lineStart
+        return .field(
+          HeaderField(name: ByteRange(nameStart, nameEnd), value: ByteRange(valueStart, end)))
+      case .lastLineEnd:
+        guard byte == 0x0A else { throw .lineEnding }
+        at &+= 1
+        state = .done
+        return .end
+      case .done:
+        return .end
+      }
+    }
+    if at == sectionStart &+ limits.fields { throw .fieldsTooLarge }
+    return .needsMore
+  }
+}

@@ -1,0 +1,135 @@
+/// Dates as HTTP writes them (RFC 9110 §5.6.7, IMF-fixdate only): `Sun, 06 Nov 1994 08:49:37 GMT`.
+///
+/// Seconds since 1970 go in and come out; nothing here looks at a clock.
+public enum HTTPDate {
+  /// How many bytes a date takes: always the same.
+  public static let length = 29
+
+  /// The latest second that four digits of a year can say.
+  public static let latest: Int64 = 253_402_300_799
+
+  /// The text of a time; times before year 0000 or after 9999 are moved to the nearest that can be written.
+  public static func text(epochSeconds: Int64) -> String {
+    String(decoding: bytes(epochSeconds: epochSeconds), as: UTF8.self)
+  }
+
+  /// The text of a time, as ASCII.
+  public static func bytes(epochSeconds: Int64) -> [UInt8] {
+    var buffer: [UInt8] = []
+    buffer.reserveCapacity(length)
+    append(epochSeconds: epochSeconds, to: &buffer)
+    return buffer
+  }
+
+  private static func append(epochSeconds: Int64, to buffer: inout [UInt8]) {
+    let seconds = min(max(epochSeconds, -62_167_219_200), latest)
+    let day = Self.floorDivide(seconds, 86_400)
+    let secondOfDay = Int(seconds - day * 86_400)
+    let date = CivilDate(daysSince1970: day)
+    buffer.append(contentsOf: weekdays[weekday(day)].utf8)
+    buffer.append(contentsOf: ", ".utf8)
+    appendDigits(date.day, 2, &buffer)
+    buffer.append(Characters.space)
+    buffer.append(contentsOf: months[date.month - 1].utf8)
+    buffer.append(Characters.space)
+    appendDigits(date.year, 4, &buffer)
+    buffer.append(Characters.space)
+    appendDigits(secondOfDay / 3600, 2, &buffer)
+    buffer.append(Characters.colon)
+    appendDigits(secondOfDay / 60 % 60, 2, &buffer)
+    buffer.append(Characters.colon)
+    appendDigits(secondOfDay % 60, 2, &buffer)
+    buffer.append(contentsOf: " GMT".utf8)
+  }
+
+  /// Reads a date; nil for the obsolete forms, a wrong weekday, or a day or time that does not exist.
+  public static func epochSeconds(_ text: String) -> Int64? {
+    let bytes = Array(text.utf8)
+    guard bytes.count == length else { return nil }
+    let part = { (range: Range<Int>) in String(decoding: bytes[range], as: UTF8.self) }
+    guard part(3..<5) == ", ", part(7..<8) == " ", part(11..<12) == " ", part(16..<17) == " ",
+      part(19..<20) == ":", part(22..<23) == ":", part(25..<29) == " GMT",
+      let day = number(bytes[5..<7]), let year = number(bytes[12..<16]),
+      let hour = number(bytes[17..<19]), let minute = number(bytes[20..<22]),
+      let second = number(bytes[23..<25]),
+      let weekday = weekdays.firstIndex(of: part(0..<3)),
+      let month = months.firstIndex(of: part(8..<11))
+    else { return nil }
+    // A leap second is written as second 60 of the last minute and counts as the second after it.
+    guard hour < 24, minute < 60, second < 60 || (second == 60 && hour == 23 && minute == 59)
+    else { return nil }
+    let date = CivilDate(year: year, month: month + 1, day: day)
+    let days = date.daysSince1970
+    guard day > 0, CivilDate(daysSince1970: days) == date, self.weekday(days) == weekday
+    else { return nil }
+    return days * 86_400 + Int64(hour * 3600 + minute * 60 + second)
+  }
+
+  private static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+  private static let months = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+  ]
+
+  private static func weekday(_ daysSince1970: Int64) -> Int {
+    let day = daysSince1970 + 4
+    return Int(day - floorDivide(day, 7) * 7)
+  }
+
+  private static func number(_ digits: ArraySlice<UInt8>) -> Int? {
+    var value = 0
+    for digit in digits {
+      guard digit.isDigit else { return nil }
+      value = value * 10 + Int(digit - Characters.zero)
+    }
+    return value
+  }
+
+  private static func appendDigits(_ value: Int, _ count: Int, _ buffer: inout [UInt8]) {
+    var divisor = 1
+    for _ in 1..<count { divisor *= 10 }
+    while divisor > 0 {
+      buffer.append(Characters.zero + UInt8(value / divisor % 10))
+      divisor /= 10
+    }
+  }
+
+  static func floorDivide(_ value: Int64, _ divisor: Int64) -> Int64 {
+    value >= 0 ? value / divisor : (value - divisor + 1) / divisor
+  }
+}
+
+/// A day of the proleptic Gregorian calendar, counted in 400-year cycles that begin in March.
+private struct CivilDate: Equatable {
+  let year: Int
+  let month: Int
+  let day: Int
+
+  init(year: Int, month: Int, day: Int) {
+    self.year = year
+    self.month = month
+    self.day = day
+  }
+
+  init(daysSince1970: Int64) {
+    let shifted = daysSince1970 + 719_468
+    let cycle = HTTPDate.floorDivide(shifted, 146_097)
+    let dayOfCycle = shifted - cycle * 146_097
+    let leapDays = dayOfCycle / 1460 - dayOfCycle / 36_524 + dayOfCycle / 146_096
+    let yearOfCycle = (dayOfCycle - leapDays) / 365
+    let dayOfYear = dayOfCycle - (365 * yearOfCycle + yearOfCycle / 4 - yearOfCycle / 100)
+    let marchMonth = (5 * dayOfYear + 2) / 153
+    day = Int(dayOfYear - (153 * marchMonth + 2) / 5 + 1)
+    month = Int(marchMonth < 10 ? marchMonth + 3 : marchMonth - 9)
+    year = Int(yearOfCycle + cycle * 400) + (month <= 2 ? 1 : 0)
+  }
+
+  var daysSince1970: Int64 {
+    let marchYear = Int64(month <= 2 ? year - 1 : year)
+    let cycle = HTTPDate.floorDivide(marchYear, 400)
+    let yearOfCycle = marchYear - cycle * 400
+    let marchMonth = Int64(month > 2 ? month - 3 : month + 9)
+    let dayOfYear = (153 * marchMonth + 2) / 5 + Int64(day) - 1
+    let dayOfCycle = yearOfCycle * 365 + yearOfCycle / 4 - yearOfCycle / 100 + dayOfYear
+    return cycle * 146_097 + dayOfCycle - 719_468
+  }
+}

@@ -1,0 +1,169 @@
+/// An IPv4 or IPv6 address.
+///
+/// An IPv4 address that arrives as `::ffff:192.0.2.1` on a socket for both families is the IPv4 address: two spellings
+/// of one client must not give it two budgets, or slip it past a list of networks.
+public struct IPAddress: Sendable, Hashable {
+  /// The first eight bytes as a big-endian number; 0 for IPv4.
+  public let high: UInt64
+  /// The last eight bytes as a big-endian number; for IPv4 the address in the low 32 bits.
+  public let low: UInt64
+  /// Whether it is an IPv4 address.
+  public let isIPv4: Bool
+
+  /// An IPv4 address from its 32 bits, the first byte on top.
+  public init(ipv4 bits: UInt32) {
+    high = 0
+    low = UInt64(bits)
+    isIPv4 = true
+  }
+
+  /// An IPv6 address from its two halves; a mapped IPv4 address becomes IPv4.
+  public init(high: UInt64, low: UInt64) {
+    isIPv4 = high == 0 && low >> 32 == 0xFFFF
+    self.high = high
+    self.low = isIPv4 ? low & 0xFFFF_FFFF : low
+  }
+
+  /// Reads an address strictly: four decimal parts without leading zeros, or RFC 4291 text without a zone; else nil.
+  public init?(_ text: some StringProtocol) {
+    self.init(bytes: Array(text.utf8)[...])
+  }
+
+  init?(bytes: ArraySlice<UInt8>) {
+    if let bits = Self.parseV4(bytes) {
+      self.init(ipv4: bits)
+    } else if let halves = Self.parseV6(bytes) {
+      self.init(high: halves.high, low: halves.low)
+    } else {
+      return nil
+    }
+  }
+
+  /// 127.0.0.1.
+  public static var loopback: IPAddress { IPAddress(ipv4: 0x7F00_0001) }
+
+  /// Whether it is in 127.0.0.0/8 or is ::1.
+  public var isLoopback: Bool { isIPv4 ? low >> 24 == 127 : high == 0 && low == 1 }
+
+  /// Whether it is 0.0.0.0 or ::, every address of the machine.
+  public var isUnspecified: Bool { high == 0 && low == 0 }
+
+  /// What limits count by: the IPv4 address, or the /64 an IPv6 host can choose from freely.
+  public var source: IPAddress { isIPv4 ? self : network(leadingBits: 64) }
+
+  /// How many bits an address of this family has.
+  public var width: Int { isIPv4 ? 32 : 128 }
+
+  /// The first address of the network with that many leading bits.
+  public func network(leadingBits: Int) -> IPAddress {
+    let kept = min(max(leadingBits, 0), width)
+    // A shift by 64 or more gives zero in Swift, which is what no bits and all bits need.
+    if isIPv4 { return IPAddress(ipv4: UInt32(low) & UInt32.max << (32 - kept)) }
+    return IPAddress(
+      high: high & UInt64.max << max(0, 64 - kept), low: low & UInt64.max << (128 - max(kept, 64)))
+  }
+}
+
+extension IPAddress: CustomStringConvertible {
+  /// The canonical text: dotted decimal, or RFC 5952 for IPv6.
+  public var description: String {
+    if isIPv4 { return "\(low >> 24 & 255).\(low >> 16 & 255).\(low >> 8 & 255).\(low & 255)" }
+    let groups = [high, low].flatMap { half in
+      [48, 32, 16, 0].map { UInt16(truncatingIfNeeded: half >> $0) }
+    }
+    // RFC 5952 section 4.2: the longest run of two or more zero groups becomes `::`, the first one when equal.
+    var longest = 0..<0
+    var start = 0
+    for index in 0...8 where index == 8 || groups[index] != 0 {
+      if index - start > max(longest.count, 1) { longest = start..<index }
+      start = index + 1
+    }
+    let text = { (part: Range<Int>) in
+      part.map { String(groups[$0], radix: 16) }.joined(separator: ":")
+    }
+    if longest.isEmpty { return text(0..<8) }
+    return "\(text(0..<longest.lowerBound))::\(text(longest.upperBound..<8))"
+  }
+}
+
+extension IPAddress {
+  static func parseV4(_ text: ArraySlice<UInt8>) -> UInt32? {
+    guard text.count <= 15 else { return nil }
+    let parts = text.split(separator: Characters.dot, omittingEmptySubsequences: false)
+    guard parts.count == 4 else { return nil }
+    var bits: UInt32 = 0
+    for part in parts {
+      guard let value = decimal(part, maximum: 255) else { return nil }
+      bits = bits << 8 | UInt32(value)
+    }
+    return bits
+  }
+
+  static func parseV6(_ text: ArraySlice<UInt8>) -> (high: UInt64, low: UInt64)? {
+    guard text.count >= 2, text.count <= 45 else { return nil }
+    // At most one `::`; each side is a plain list of groups.
+    var sides: [ArraySlice<UInt8>] = []
+    var index = text.startIndex
+    var start = index
+    while index < text.endIndex {
+      if text[index] == Characters.colon, index + 1 < text.endIndex,
+        text[index + 1] == Characters.colon
+      {
+        sides.append(text[start..<index])
+        index += 2
+        start = index
+      } else {
+        index += 1
+      }
+    }
+    sides.append(text[start...])
+    guard sides.count <= 2, let head = groups(sides[0], mayEndInV4: sides.count == 1) else {
+      return nil
+    }
+    if sides.count == 1 { return head.count == 8 ? joined(head) : nil }
+    guard let tail = groups(sides[1], mayEndInV4: true), head.count + tail.count <= 7 else {
+      return nil
+    }
+    return joined(head + Array(repeating: 0, count: 8 - head.count - tail.count) + tail)
+  }
+
+  /// A decimal number without leading zeros or a sign.
+  static func decimal(_ digits: ArraySlice<UInt8>, maximum: Int) -> Int? {
+    guard let first = digits.first, digits.count == 1 || first != Characters.zero,
+      digits.count <= 5
+    else { return nil }
+    var value = 0
+    for digit in digits {
+      guard digit.isDigit else { return nil }
+      value = value * 10 + Int(digit - Characters.zero)
+    }
+    return value <= maximum ? value : nil
+  }
+
+  private static func groups(_ text: ArraySlice<UInt8>, mayEndInV4: Bool) -> [UInt16]? {
+    if text.isEmpty { return [] }
+    let parts = text.split(separator: Characters.colon, omittingEmptySubsequences: false)
+    var groups: [UInt16] = []
+    for (position, part) in parts.enumerated() {
+      if mayEndInV4, position == parts.count - 1, part.contains(Characters.dot) {
+        guard let bits = parseV4(part) else { return nil }
+        groups.append(UInt16(truncatingIfNeeded: bits >> 16))
+        groups.append(UInt16(truncatingIfNeeded: bits))
+        continue
+      }
+      guard (1...4).contains(part.count) else { return nil }
+      var group: UInt16 = 0
+      for digit in part {
+        guard let value = digit.hexValue else { return nil }
+        group = group << 4 | UInt16(value)
+      }
+      groups.append(group)
+    }
+    return groups.count <= 8 ? groups : nil
+  }
+
+  private static func joined(_ groups: [UInt16]) -> (high: UInt64, low: UInt64) {
+    let half = { (part: ArraySlice<UInt16>) in part.reduce(0) { $0 << 16 | UInt64($1) } }
+    return (half(groups[..<4]), half(groups[4...]))
+  }
+}

@@ -1,0 +1,51 @@
+/// A request method this software knows; every other token is answered with 501.
+public enum Method: UInt8, Sendable, Hashable, CaseIterable {
+  case get, head, post, put, patch, delete, options, trace, connect
+
+  /// The method with exactly this spelling (methods are case-sensitive), or nil.
+  public init?(_ token: String) {
+    guard let known = Method.allCases.first(where: { $0.token == token }) else { return nil }
+    self = known
+  }
+
+  /// The spelling on the wire.
+  public var token: String {
+    switch self {
+    case .get: "GET"
+    case .head: "HEAD"
+    case .post: "POST"
+    case .put: "PUT"
+    case .patch: "PATCH"
+    case .delete: "DELETE"
+    case .options: "OPTIONS"
+    case .trace: "TRACE"
+    case .connect: "CONNECT"
+    }
+  }
+
+  /// The longest token of a known method, in bytes.
+  static let longestToken = 7
+
+  /// The method whose token, read as a big-endian number, is `packed`.
+  ///
+  /// The parser gathers up to seven bytes into a number, so that recognising a method is one comparison.
+  init?(packed: UInt64) {
+    switch packed {
+    case 0x47_4554: self = .get
+    case 0x4845_4144: self = .head
+    case 0x504F_5354: self = .post
+    case 0x50_5554: self = .put
+    case 0x50_4154_4348: self = .patch
+    case 0x4445_4C45_5445: self = .delete
+    case 0x4F_5054_494F_4E53: self = .options
+    case 0x54_5241_4345: self = .trace
+    case 0x43_4F4E_4E45_4354: self = .connect
+    default: return nil
+    }
+  }
+}
+
+extension Method: CustomStringConvertible {
+  /// The spelling on the wire.
+  public var description: String { token }
+}

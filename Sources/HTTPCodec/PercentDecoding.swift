@@ -1,0 +1,103 @@
+/// Why percent-encoded bytes were refused.
+public struct PercentDecodingError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The kinds of refusal.
+  public enum Reason: Hashable, Sendable {
+    case brokenEscape
+    case zeroByte
+    case notUTF8
+  }
+
+  /// What was wrong.
+  public let reason: Reason
+
+  /// Where in the raw bytes the fault begins, counted from zero.
+  public let offset: Int
+
+  /// A sentence that is safe to show: it repeats nothing of the input.
+  public var description: String {
+    switch reason {
+    case .brokenEscape:
+      "a percent sign at byte \(offset) is not followed by two hexadecimal digits: write it as %25"
+    case .zeroByte:
+      "a zero byte at byte \(offset) is not allowed in text: leave it out"
+    case .notUTF8:
+      "the text is not UTF-8 from byte \(offset) on: encode it as UTF-8 first"
+    }
+  }
+}
+
+/// Percent-decoding (RFC 3986 §2.1), strict, and done exactly once.
+///
+/// Servers that repair a broken escape, decode twice or stop at `%00` disagree with the proxy in front about which
+/// resource is meant: that is how path filters are bypassed. So a fault is refused.
+public enum PercentDecoding {
+  /// What a plus sign stands for: itself in paths, a space in forms and queries.
+  public enum PlusSign: Sendable {
+    case plus
+    case space
+  }
+
+  /// Decodes to text.
+  ///
+  /// - Throws: `PercentDecodingError` for a broken escape, a zero byte (raw or escaped) and invalid UTF-8.
+  public static func text(
+    _ raw: Span<UInt8>, plusSign: PlusSign = .plus
+  ) throws(PercentDecodingError) -> String {
+    if isPlain(raw, plusSign) { return try validated(raw) }
+    let decoded = try bytes(raw, plusSign: plusSign)
+    return try validated(decoded.span)
+  }
+
+  /// Decodes to text.
+  public static func text(
+    _ raw: String, plusSign: PlusSign = .plus
+  ) throws(PercentDecodingError) -> String {
+    try text(Array(raw.utf8).span, plusSign: plusSign)
+  }
+
+  /// Decodes to bytes, which need not be UTF-8.
+  ///
+  /// - Throws: `PercentDecodingError` for a broken escape and for a zero byte (raw or escaped).
+  public static func bytes(
+    _ raw: Span<UInt8>, plusSign: PlusSign = .plus
+  ) throws(PercentDecodingError) -> [UInt8] {
+    var decoded: [UInt8] = []
+    decoded.reserveCapacity(raw.count)
+    var index = 0
+    while index < raw.count {
+      let start = index
+      var byte = raw[index]
+      index += 1
+      if byte == Characters.percent {
+        guard index + 1 < raw.count,
+          let high = raw[index].hexValue, let low = raw[index + 1].hexValue
+        else { throw PercentDecodingError(reason: .brokenEscape, offset: start) }
+        byte = high << 4 | low
+        index += 2
+      } else if byte == Characters.plus, plusSign == .space {
+        byte = Characters.space
+      }
+      guard byte != 0 else { throw PercentDecodingError(reason: .zeroByte, offset: start) }
+      decoded.append(byte)
+    }
+    return decoded
+  }
+
+  /// Whether decoding would change nothing, which is the common case and needs no copy.
+  private static func isPlain(_ raw: Span<UInt8>, _ plusSign: PlusSign) -> Bool {
+    for index in raw.indices {
+      let byte = raw[index]
+      if byte == Characters.percent || byte == 0 { return false }
+      if byte == Characters.plus, plusSign == .space { return false }
+    }
+    return true
+  }
+
+  private static func validated(_ bytes: Span<UInt8>) throws(PercentDecodingError) -> String {
+    do {
+      return String(copying: try UTF8Span(validating: bytes))
+    } catch {
+      throw PercentDecodingError(reason: .notUTF8, offset: error.byteOffsets.lowerBound)
+    }
+  }
+}

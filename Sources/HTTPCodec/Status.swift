@@ -1,0 +1,142 @@
+/// A response status code, 100 to 999.
+public struct Status: RawRepresentable, Sendable, Hashable {
+  /// The three digits as a number.
+  public let rawValue: UInt16
+
+  /// A status from its number; numbers outside 100…999 become 500, so that the line stays three digits long.
+  public init(rawValue: UInt16) {
+    self.rawValue = (100...999).contains(rawValue) ? rawValue : 500
+  }
+
+  /// A status from its number.
+  public init(_ code: UInt16) { self.init(rawValue: code) }
+
+  /// Whether a response with this status never has a body (1xx, 204, 304).
+  public var forbidsBody: Bool { rawValue < 200 || rawValue == 204 || rawValue == 304 }
+
+  /// Whether the number is 200…299.
+  public var isSuccess: Bool { (200..<300).contains(rawValue) }
+}
+
+extension Status {
+  /// 100.
+  public static var `continue`: Status { Status(100) }
+  /// 200.
+  public static var ok: Status { Status(200) }
+  /// 201.
+  public static var created: Status { Status(201) }
+  /// 202.
+  public static var accepted: Status { Status(202) }
+  /// 204.
+  public static var noContent: Status { Status(204) }
+  /// 301.
+  public static var movedPermanently: Status { Status(301) }
+  /// 302.
+  public static var found: Status { Status(302) }
+  /// 303.
+  public static var seeOther: Status { Status(303) }
+  /// 304.
+  public static var notModified: Status { Status(304) }
+  /// 307.
+  public static var temporaryRedirect: Status { Status(307) }
+  /// 308.
+  public static var permanentRedirect: Status { Status(308) }
+  /// 400.
+  public static var badRequest: Status { Status(400) }
+  /// 401.
+  public static var unauthorized: Status { Status(401) }
+  /// 403.
+  public static var forbidden: Status { Status(403) }
+  /// 404.
+  public static var notFound: Status { Status(404) }
+  /// 405.
+  public static var methodNotAllowed: Status { Status(405) }
+  /// 406.
+  public static var notAcceptable: Status { Status(406) }
+  /// 408.
+  public static var requestTimeout: Status { Status(408) }
+  /// 409.
+  public static var conflict: Status { Status(409) }
+  /// 410.
+  public static var gone: Status { Status(410) }
+  /// 411.
+  public static var lengthRequired: Status { Status(411) }
+  /// 412.
+  public static var preconditionFailed: Status { Status(412) }
+  /// 413.
+  public static var contentTooLarge: Status { Status(413) }
+  /// 414.
+  public static var uriTooLong: Status { Status(414) }
+  /// 415.
+  public static var unsupportedMediaType: Status { Status(415) }
+  /// 417.
+  public static var expectationFailed: Status { Status(417) }
+  /// 421.
+  public static var misdirectedRequest: Status { Status(421) }
+  /// 422.
+  public static var unprocessableContent: Status { Status(422) }
+  /// 429.
+  public static var tooManyRequests: Status { Status(429) }
+  /// 431.
+  public static var headerFieldsTooLarge: Status { Status(431) }
+  /// 500.
+  public static var internalServerError: Status { Status(500) }
+  /// 501.
+  public static var notImplemented: Status { Status(501) }
+  /// 502.
+  public static var badGateway: Status { Status(502) }
+  /// 503.
+  public static var serviceUnavailable: Status { Status(503) }
+  /// 504.
+  public static var gatewayTimeout: Status { Status(504) }
+  /// 505.
+  public static var versionNotSupported: Status { Status(505) }
+}
+
+extension Status: CustomStringConvertible {
+  /// The number and the reason phrase.
+  public var description: String { "\(rawValue) \(reason)" }
+
+  /// The reason phrase of RFC 9110, or `Status` for a number without one.
+  public var reason: String {
+    switch rawValue {
+    case 100: "Continue"
+    case 200: "OK"
+    case 201: "Created"
+    case 202: "Accepted"
+    case 204: "No Content"
+    case 301: "Moved Permanently"
+    case 302: "Found"
+    case 303: "See Other"
+    case 304: "Not Modified"
+    case 307: "Temporary Redirect"
+    case 308: "Permanent Redirect"
+    case 400: "Bad Request"
+    case 401: "Unauthorized"
+    case 403: "Forbidden"
+    case 404: "Not Found"
+    case 405: "Method Not Allowed"
+    case 406: "Not Acceptable"
+    case 408: "Request Timeout"
+    case 409: "Conflict"
+    case 410: "Gone"
+    case 411: "Length Required"
+    case 412: "Precondition Failed"
+    case 413: "Content Too Large"
+    case 414: "URI Too Long"
+    case 415: "Unsupported Media Type"
+    case 417: "Expectation Failed"
+    case 421: "Misdirected Request"
+    case 422: "Unprocessable Content"
+    case 429: "Too Many Requests"
+    case 431: "Request Header Fields Too Large"
+    case 500: "Internal Server Error"
+    case 501: "Not Implemented"
+    case 502: "Bad Gateway"
+    case 503: "Service Unavailable"
+    case 504: "Gateway Timeout"
+    case 505: "HTTP Version Not Supported"
+    default: "Status"
+    }
+  }
+}

@@ -1,0 +1,186 @@
+internal import CLinux
+internal import Glibc
+internal import HTTPCodec
+internal import Synchronization
+
+/// The thread that accepts connections and gives each to the loop with the least to do.
+///
+/// `@unchecked Sendable`, because: 1. `reserve` and `arrivals` are touched by its thread alone; 2. everything else is constant or atomic.
+final class Acceptor: @unchecked Sendable {
+  let accepted = Counter()
+  let shed = Counter()
+  let pauses = Counter()
+
+  private let listeners: [(socket: ListeningSocket, service: ListenerService)]
+  private let loops: [EventLoop]
+  private let configuration: ServerConfiguration
+  private let sources: SourceLimiter
+  private let wakeUp: WakeUp
+  private let isStopping = Atomic<Bool>(false)
+  /// An open descriptor that is given up for a moment when there are no others left, to tell clients at once.
+  private var reserve: Int32
+  /// What was accepted for each loop and not handed over yet.
+  private var arrivals: [[LoopMessage]]
+
+  init(
+    _ listeners: [(socket: ListeningSocket, service: ListenerService)], loops: [EventLoop],
+    configuration: ServerConfiguration, sources: SourceLimiter
+  ) throws(ServerError) {
+    self.listeners = listeners
+    self.loops = loops
+    self.configuration = configuration
+    self.sources = sources
+    arrivals = Array(repeating: [], count: loops.count)
+    wakeUp = try WakeUp()
+    reserve = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
+  }
+
+  deinit { if reserve >= 0 { close(reserve) } }
+
+  /// From any thread: accept no more.
+  func stop() {
+    isStopping.store(true, ordering: .releasing)
+    wakeUp.signal()
+  }
+
+  /// Accepts until stopped, then closes the listening sockets.
+  func run() {
+    // On a busy core the acceptor must not interrupt a loop for every single connection: it takes its turn, and then
+    // many at once.
+    regent_be_patient()
+    var waiting = listeners.map {
+      pollfd(fd: $0.socket.descriptor, events: Int16(POLLIN), revents: 0)
+    }
+    waiting.append(pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0))
+    while !isStopping.load(ordering: .acquiring) {
+      guard unsafe poll(&waiting, nfds_t(waiting.count), -1) > 0 else { continue }
+      for (index, listener) in listeners.enumerated() where waiting[index].revents != 0 {
+        let isDone = acceptSome(listener.socket.descriptor, listener.service)
+        handOver()
+        guard isDone else {
+          pauseBecauseFull(listener.socket.descriptor)
+          break
+        }
+      }
+    }
+    for listener in listeners { listener.socket.close() }
+  }
+
+  /// Wakes each loop once for all it gets.
+  private func handOver() {
+    for index in loops.indices where !arrivals[index].isEmpty {
+      loops[index].mailbox.post(arrivals[index])
+      arrivals[index].removeAll(keepingCapacity: true)
+    }
+  }
+
+  /// How many connections of one listener are accepted before the next listener is looked at.
+  private static let batch = 64
+
+  /// Accepts what waits; returns false when descriptors or memory ran out.
+  private func acceptSome(_ listener: Int32, _ service: ListenerService) -> Bool {
+    let flags = Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+    for _ in 0..<Acceptor.batch {
+      var address = SocketAddress()
+      let descriptor = unsafe address.filling { unsafe accept4(listener, $0, $1, flags) }
+      guard descriptor >= 0 else {
+        switch errno {
+        case EAGAIN: return true
+        case EMFILE, ENFILE, ENOBUFS, ENOMEM: return false
+        // A connection that failed before it was accepted concerns nobody else.
+        default: continue
+        }
+      }
+      accepted.add()
+      admit(descriptor, address, service)
+    }
+    return true
+  }
+
+  private func admit(_ descriptor: Int32, _ address: SocketAddress, _ service: ListenerService) {
+    guard let peer = address.peer ?? credentials(of: descriptor).map(Peer.local) else {
+      close(descriptor)
+      return
+    }
+    var quietest = 0
+    var least = Int.max
+    var total = 0
+    for index in loops.indices {
+      let load = loops[index].load.load(ordering: .relaxed)
+      total += load
+      if load < least { (quietest, least) = (index, load) }
+    }
+    guard total < configuration.connections else {
+      turnAway(descriptor, service)
+      return
+    }
+    var source: IPAddress?
+    if let address = peer.address, configuration.countsSource(address) {
+      guard sources.admit(address.source) else {
+        turnAway(descriptor, service)
+        return
+      }
+      source = address.source
+    }
+    loops[quietest].load.add(1, ordering: .relaxed)
+    arrivals[quietest].append(
+      .adopt(
+        Newcomer(descriptor: descriptor, peer: peer, service: service, countedSource: source)))
+  }
+
+  /// Closes a connection over a limit, with a word of why where that costs nothing.
+  private func turnAway(_ descriptor: Int32, _ service: ListenerService) {
+    shed.add()
+    if service.tls == nil {
+      let bytes = Acceptor.fullReply
+      _ = unsafe bytes.withUnsafeBytes { buffer in
+        unsafe send(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_NOSIGNAL))
+      }
+      shutdown(descriptor, Int32(SHUT_WR))
+    }
+    close(descriptor)
+  }
+
+  private static let fullReply = Array(
+    """
+    HTTP/1.1 503 Service Unavailable\r
+    Retry-After: 5\r
+    Content-Length: 0\r
+    Connection: close\r
+    \r
+
+    """.utf8)
+
+  /// Without a descriptor nothing can be accepted, and poll would report the waiting client again and again.
+  ///
+  /// The reserve is spent on closing some of those that wait, so that they learn it at once; then a pause, during which
+  /// other connections end.
+  private func pauseBecauseFull(_ listener: Int32) {
+    pauses.add()
+    for _ in 0..<16 {
+      if reserve >= 0 { close(reserve) }
+      let flags = Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+      let descriptor = accept4(listener, nil, nil, flags)
+      if descriptor >= 0 {
+        accepted.add()
+        shed.add()
+        close(descriptor)
+      }
+      reserve = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
+      guard descriptor >= 0, reserve >= 0 else { break }
+    }
+    var waiting = pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0)
+    unsafe poll(&waiting, 1, 50)
+  }
+}
+
+/// What connections of one listener share.
+final class ListenerService: Sendable {
+  let handler: any Handler
+  let tls: TLSContext?
+
+  init(handler: any Handler, tls: TLSContext?) {
+    self.handler = handler
+    self.tls = tls
+  }
+}

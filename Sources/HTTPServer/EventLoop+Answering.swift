@@ -1,0 +1,133 @@
+internal import Glibc
+internal import HTTPCodec
+
+// From requests to replies.
+
+extension EventLoop {
+  /// Has the complete request answered.
+  func answer(_ connection: Connection) {
+    guard let storage = connection.storage.take() else { return }
+    connection.answersHead = storage.parsed.method == .head
+    connection.answersLast = storage.parsed.wantsClose
+    if storage.parsed.method == .trace {
+      // TRACE would show a script in a browser the cookies that are hidden from it.
+      recycle(storage)
+      connection.mustLinger = true
+      counters.refused.add()
+      send(EventLoop.traceRefusal, on: connection, closes: true)
+      return
+    }
+    prove(connection)
+    counters.requests.add()
+    let request = Request(storage: storage)
+    switch connection.service.handler.handle(request) {
+    case .now(let response):
+      finish(connection, with: response)
+    case .later(let start):
+      let ticket = ReplyTicket(sink: self, connection: connection.id)
+      connection.ticket = ticket
+      connection.phase = .handling
+      setDeadline(connection, times.reply)
+      start(PendingReply(ticket: ticket))
+    }
+    recycle(request.storage)
+  }
+
+  /// A valid request was read: the connection counts no more for its source.
+  private func prove(_ connection: Connection) {
+    connection.isFresh = false
+    if let source = connection.countedSource {
+      connection.countedSource = nil
+      sources.release(source)
+    }
+  }
+
+  /// Keeps the storage for the next request when nobody else does.
+  private func recycle(_ storage: consuming RequestStorage) {
+    var storage = storage
+    guard isKnownUniquelyReferenced(&storage) else { return }
+    storage.reset()
+    spare = storage
+  }
+
+  /// The handler's reply.
+  func finish(_ connection: Connection, with response: Response) {
+    let isLater = connection.phase == .handling
+    connection.phase = .idle
+    let closes =
+      connection.answersLast || response.closesConnection || drainsUntil != nil
+    if response.isFaulty {
+      counters.faulty.add()
+      send(Response(.internalServerError), on: connection, closes: closes)
+    } else {
+      send(response, on: connection, closes: closes)
+    }
+    guard isLater else { return }
+    flush(connection)
+    if self.connection(connection.id) != nil, connection.phase == .idle { resume(connection) }
+  }
+
+  private func send(_ response: Response, on connection: Connection, closes: Bool) {
+    date.refresh(now: now)
+    output.append(
+      reply: response, date: date.bytes, toHead: connection.answersHead, closes: closes)
+    if closes {
+      connection.isClosing = true
+    } else {
+      setDeadline(connection, times.idle)
+    }
+  }
+
+  /// The engine's own answer to what is not a valid request; it is the last on its connection.
+  func refuse(_ connection: Connection, _ error: MessageError) {
+    counters.refused.add()
+    refuse(connection, error.status, error.description)
+  }
+
+  func refuse(_ connection: Connection, _ status: Status, _ sentence: String) {
+    connection.storage = nil
+    connection.unread = []
+    connection.answersHead = false
+    connection.mustLinger = true
+    connection.phase = .idle
+    send(.text(status, sentence + "\n"), on: connection, closes: true)
+  }
+
+  private static let traceRefusal: Response = {
+    var response = Response.text(.methodNotAllowed, "TRACE is not allowed.\n")
+    response.addHeader(.allow, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
+    return response
+  }()
+
+  func deadlinePassed(of connection: Connection) {
+    if connection.hasOutbound {
+      counters.timedOut.add()
+      close(connection)
+      return
+    }
+    switch connection.phase {
+    case .idle, .lingering:
+      if connection.isFresh { counters.timedOut.add() }
+      close(connection)
+    case .handshake:
+      counters.timedOut.add()
+      close(connection)
+    case .head, .body:
+      counters.timedOut.add()
+      refuse(connection, .requestTimeout, "The request did not arrive in time.")
+      flush(connection)
+    case .handling:
+      counters.timedOut.add()
+      abandon(connection)
+      refuse(connection, .serviceUnavailable, "The answer did not come in time.")
+      flush(connection)
+    }
+  }
+
+  /// Tells the handler that nobody waits for its reply.
+  func abandon(_ connection: Connection) {
+    guard let ticket = connection.ticket.take() else { return }
+    counters.abandoned.add()
+    ticket.abandon()
+  }
+}

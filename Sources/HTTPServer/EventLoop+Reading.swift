@@ -1,0 +1,226 @@
+internal import CLinux
+internal import Glibc
+internal import HTTPCodec
+
+// From readiness to requests.
+
+extension EventLoop {
+  func handle(_ events: UInt32, on connection: Connection) {
+    if connection.phase == .handshake {
+      shakeHands(connection)
+      return
+    }
+    if connection.phase == .lingering {
+      dropInput(of: connection)
+      return
+    }
+    if connection.hasOutbound {
+      if events & Poller.failed != 0 { close(connection) } else { flushOutbound(of: connection) }
+      return
+    }
+    if connection.phase == .handling {
+      if events & (Poller.failed | Poller.peerClosed) != 0 {
+        // The client is gone (or will not say more, which is how clients leave): nobody waits for the reply.
+        close(connection)
+      } else {
+        // Pipelined requests wait in the socket until the reply is out.
+        watch(connection, Poller.peerClosed)
+      }
+      return
+    }
+    // What was read before comes first; the socket reports again.
+    guard connection.unread.isEmpty else { return }
+    receive(on: connection)
+  }
+
+  func receive(on connection: Connection) {
+    if let tls = connection.tls {
+      receive(on: connection, tls)
+      return
+    }
+    let count = unsafe input.fill { buffer in
+      unsafe recv(connection.descriptor, buffer.baseAddress, buffer.count, 0)
+    }
+    guard count > 0 else {
+      if count == 0 || (errno != EAGAIN && errno != EINTR) { close(connection) }
+      return
+    }
+    input.with(count) { process($0, on: connection) }
+    flush(connection)
+  }
+
+  /// Reads what the session decrypted.
+  ///
+  /// OpenSSL may hold more than the socket shows, so this goes on until it is empty.
+  private func receive(on connection: Connection, _ tls: TLSSession) {
+    while true {
+      switch tls.receive(into: input) {
+      case .bytes(let count):
+        input.with(count) { process($0, on: connection) }
+        flush(connection)
+        let goesOn = connection.phase != .handling && connection.phase != .lingering
+        guard self.connection(connection.id) != nil, goesOn, connection.unread.isEmpty,
+          !connection.hasOutbound
+        else { return }
+      case .wouldBlock:
+        return
+      case .ended:
+        close(connection)
+        return
+      }
+    }
+  }
+
+  /// Goes on with what was read earlier, then watches the socket again.
+  func resume(_ connection: Connection) {
+    if !connection.unread.isEmpty,
+      connection.phase == .idle || connection.phase == .head
+        || connection.phase == .body
+    {
+      let bytes = connection.unread
+      connection.unread = []
+      process(bytes.span, on: connection)
+      flush(connection)
+    }
+    guard self.connection(connection.id) != nil, connection.phase != .handling,
+      connection.phase != .lingering, !connection.hasOutbound
+    else { return }
+    watch(connection, Poller.readable | Poller.peerClosed)
+    // Decrypted bytes do not make the socket readable.
+    if let tls = connection.tls, tls.hasPending, connection.unread.isEmpty {
+      receive(on: connection)
+    }
+  }
+
+  func watch(_ connection: Connection, _ interest: UInt32) {
+    guard connection.interest != interest else { return }
+    let isNew = connection.interest == 0
+    connection.interest = interest
+    if isNew {
+      // The kernel may have no memory left for it.
+      let isWatched = poller.watch(connection.descriptor, connection.id, interest)
+      if !isWatched { close(connection) }
+    } else {
+      poller.change(connection.descriptor, connection.id, interest)
+    }
+  }
+
+  /// Answers every complete request in `bytes`; keeps what cannot be answered yet.
+  func process(_ bytes: Span<UInt8>, on connection: Connection) {
+    var at = 0
+    var turns = 0
+    while at < bytes.count {
+      if connection.isClosing { return }
+      if connection.phase == .handling || turns == configuration.pipelinedRequestsPerTurn {
+        connection.unread.append(span: bytes, at..<bytes.count)
+        // Others get their turn before the rest of a long pipeline.
+        if connection.phase != .handling, !connection.isQueued {
+          connection.isQueued = true
+          queue.append(connection.id)
+        }
+        return
+      }
+      do {
+        if connection.phase == .body {
+          try readBody(bytes, &at, on: connection)
+        } else {
+          try readHead(bytes, &at, on: connection)
+        }
+        if connection.phase == .body, isBodyComplete(of: connection) {
+          turns += 1
+          answer(connection)
+        }
+      } catch {
+        refuse(connection, error)
+        return
+      }
+    }
+  }
+
+  private func readHead(_ bytes: Span<UInt8>, _ at: inout Int, on connection: Connection)
+    throws(MessageError)
+  {
+    let storage = connection.storage ?? borrowStorage(for: connection)
+    let length: Int?
+    if storage.head.isEmpty {
+      let part = bytes.extracting(droppingFirst: at)
+      length = try storage.parsed.parse(part, limits: configuration.head)
+      let taken = length ?? part.count
+      storage.head.append(span: part, 0..<taken)
+      at += taken
+    } else {
+      // The rest of a head that came in pieces. No more is copied than a head may have.
+      let before = storage.head.count
+      let room = configuration.head.line + configuration.head.fields + 2 - before
+      let taken = min(bytes.count - at, max(room, 1))
+      storage.head.append(span: bytes, at..<(at + taken))
+      let soFar = storage.head
+      length = try storage.parsed.parse(soFar.span, limits: configuration.head)
+      if let length {
+        storage.head.removeLast(storage.head.count - length)
+        at += length - before
+      } else {
+        at += taken
+      }
+    }
+    guard length != nil else {
+      if connection.phase == .idle {
+        connection.phase = .head
+        // The first request's time runs from the start of the connection.
+        if !connection.isFresh { setDeadline(connection, times.header) }
+      }
+      return
+    }
+    try beginBody(storage, on: connection, isMoreThere: at < bytes.count)
+  }
+
+  private func borrowStorage(for connection: Connection) -> RequestStorage {
+    let storage = spare.take() ?? RequestStorage()
+    storage.peer = connection.peer
+    storage.isTLS = connection.tls != nil
+    connection.storage = storage
+    return storage
+  }
+
+  private func beginBody(
+    _ storage: RequestStorage, on connection: Connection, isMoreThere: Bool
+  ) throws(MessageError) {
+    connection.phase = .body
+    switch storage.parsed.framing {
+    case .none, .untilClose:
+      storage.missing = 0
+      return
+    case .length(let length):
+      guard length <= configuration.bodyBytes else { throw .bodyTooLarge }
+      storage.missing = length
+      // The sender's word is not worth a large reservation.
+      storage.body.reserveCapacity(min(length, 8192))
+    case .chunked:
+      storage.missing = nil
+      storage.decoder = ChunkedDecoder(limit: configuration.bodyBytes)
+    }
+    setDeadline(connection, times.body)
+    if storage.parsed.expectsContinue, !isMoreThere {
+      output += "HTTP/1.1 100 Continue\r\n\r\n".utf8
+    }
+  }
+
+  private func readBody(_ bytes: Span<UInt8>, _ at: inout Int, on connection: Connection)
+    throws(MessageError)
+  {
+    guard let storage = connection.storage else { return }
+    if let missing = storage.missing {
+      let taken = min(missing, bytes.count - at)
+      storage.body.append(span: bytes, at..<(at + taken))
+      storage.missing = missing - taken
+      at += taken
+    } else {
+      at = try storage.decoder.decode(bytes, from: at, into: &storage.body)
+    }
+  }
+
+  private func isBodyComplete(of connection: Connection) -> Bool {
+    guard let storage = connection.storage else { return false }
+    return storage.missing.map { $0 == 0 } ?? storage.decoder.isComplete
+  }
+}

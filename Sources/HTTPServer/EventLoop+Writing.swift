@@ -1,0 +1,148 @@
+internal import CLinux
+internal import Glibc
+internal import HTTPCodec
+internal import Synchronization
+
+// From replies to the socket, and the end of a connection.
+
+extension EventLoop {
+  /// Sends what the last turn put into `output`, in one call.
+  func flush(_ connection: Connection) {
+    defer {
+      // One large reply must not stay in memory for good.
+      if output.capacity > 256 * 1024 {
+        output = []
+      } else {
+        output.removeAll(keepingCapacity: true)
+      }
+    }
+    if connection.hasOutbound {
+      connection.outbound += output
+      return
+    }
+    var sent = 0
+    if !output.isEmpty {
+      switch transmit(output, from: 0, on: connection) {
+      case .bytes(let count): sent = count
+      case .wouldBlock: break
+      case .ended:
+        close(connection)
+        return
+      }
+    }
+    guard sent == output.count else {
+      connection.outbound = Array(output[sent...])
+      connection.outboundStart = 0
+      setDeadline(connection, times.write)
+      watchForRoom(connection)
+      return
+    }
+    if connection.isClosing { finishClosing(connection) }
+  }
+
+  /// Sends more of what the socket did not take before.
+  func flushOutbound(of connection: Connection) {
+    switch transmit(connection.outbound, from: connection.outboundStart, on: connection) {
+    case .bytes(let count): connection.outboundStart += count
+    case .wouldBlock: watchForRoom(connection)
+    case .ended:
+      close(connection)
+      return
+    }
+    guard !connection.hasOutbound else { return }
+    connection.outbound = []
+    connection.outboundStart = 0
+    if connection.isClosing {
+      finishClosing(connection)
+    } else if connection.phase == .handling {
+      setDeadline(connection, times.reply)
+      watch(connection, Poller.readable | Poller.peerClosed)
+    } else {
+      setDeadline(connection, times.idle)
+      resume(connection)
+    }
+  }
+
+  private func watchForRoom(_ connection: Connection) {
+    // A TLS session may have to read before it can write.
+    let needsInput = connection.tls?.wantsInput == true
+    watch(connection, needsInput ? Poller.readable | Poller.writable : Poller.writable)
+  }
+
+  private func transmit(_ bytes: [UInt8], from start: Int, on connection: Connection)
+    -> TransferResult
+  {
+    if let tls = connection.tls { return tls.transmit(bytes, from: start) }
+    let count = unsafe bytes.withUnsafeBufferPointer { buffer in
+      let rest = unsafe UnsafeBufferPointer(rebasing: buffer[start...])
+      return unsafe Glibc.send(
+        connection.descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
+    }
+    if count >= 0 { return .bytes(count) }
+    return errno == EAGAIN || errno == EINTR ? .wouldBlock : .ended
+  }
+
+  /// Everything is sent.
+  ///
+  /// When the client may still be sending, its bytes are read and dropped first: closing a socket with unread bytes
+  /// makes the kernel reset the connection, and the client would lose the reply.
+  private func finishClosing(_ connection: Connection) {
+    connection.tls?.sendCloseNotice()
+    connection.phase = .lingering
+    connection.unread = []
+    if dropInput(of: connection) {
+      shutdown(connection.descriptor, Int32(SHUT_WR))
+      setDeadline(connection, times.lingering)
+      watch(connection, Poller.readable)
+    }
+  }
+
+  /// Reads and drops what came; closes at the end, or when it was too much.
+  ///
+  /// Returns whether the connection remains.
+  @discardableResult
+  func dropInput(of connection: Connection) -> Bool {
+    while true {
+      let count = unsafe input.fill { buffer in
+        unsafe recv(connection.descriptor, buffer.baseAddress, buffer.count, 0)
+      }
+      if count < 0, errno == EINTR { continue }
+      if count < 0, errno == EAGAIN {
+        // After a regular last reply nothing more is to be expected; after a refusal much may be on its way.
+        if connection.mustLinger || connection.dropped > 0 { return true }
+        close(connection)
+        return false
+      }
+      connection.dropped += Int32(max(0, count))
+      guard count > 0, connection.dropped < EventLoop.dropLimit else {
+        close(connection)
+        return false
+      }
+    }
+  }
+
+  /// How much of what a refused client still sends is read before it is cut off.
+  private static var dropLimit: Int32 { 512 * 1024 }
+
+  /// The end: whatever is still owed is abandoned.
+  func close(_ connection: Connection) {
+    let slot = connection.slot
+    guard connections[slot] === connection else { return }
+    connections[slot] = nil
+    freeSlots.append(slot)
+    wheel.cancel(slot)
+    Glibc.close(connection.descriptor)
+    counters.open.add(-1)
+    load.subtract(1, ordering: .relaxed)
+    if let source = connection.countedSource { sources.release(source) }
+    connection.countedSource = nil
+    abandon(connection)
+  }
+}
+
+/// What became of an attempt to read or write.
+enum TransferResult {
+  case bytes(Int)
+  case wouldBlock
+  case ended
+}

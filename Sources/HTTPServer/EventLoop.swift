@@ -1,0 +1,215 @@
+internal import CLinux
+internal import Glibc
+internal import HTTPCodec
+internal import Synchronization
+
+/// One thread that serves many connections: it waits in epoll, reads, has requests answered, writes, and keeps deadlines.
+///
+/// `@unchecked Sendable`, because: 1. everything below "the loop's own" is touched by its thread alone, from `run` on;
+/// 2. what other threads may touch (`mailbox`, `load`, `counters`) is itself safe to share.
+final class EventLoop: @unchecked Sendable, ReplySink {
+  let mailbox: LoopMailbox
+  /// How many connections it has or is about to have; the acceptor counts up, the loop down.
+  let load = Atomic<Int>(0)
+  let counters = LoopCounters()
+  let configuration: ServerConfiguration
+  let times: Milliseconds
+  let sources: SourceLimiter
+
+  // The loop's own.
+  let poller: Poller
+  var connections: [Connection?] = []
+  var freeSlots: [Int] = []
+  var generation: UInt64 = 0
+  var wheel: TimerWheel
+  var now: UInt64
+  /// Connections that are owed another turn.
+  var queue: [UInt64] = []
+  var output: [UInt8] = []
+  let input: ReceiveBuffer
+  var spare: RequestStorage? = RequestStorage()
+  var date = DateLine()
+  var drainsUntil: UInt64?
+
+  init(configuration: ServerConfiguration, sources: SourceLimiter) throws(ServerError) {
+    self.configuration = configuration
+    self.sources = sources
+    times = Milliseconds(configuration.deadlines)
+    mailbox = try LoopMailbox()
+    poller = try Poller()
+    input = ReceiveBuffer()
+    now = monotonicMilliseconds()
+    wheel = TimerWheel(now: now)
+    guard poller.watch(mailbox.wakeUp.descriptor, EventLoop.wakeUpID, Poller.edgeTriggered) else {
+      throw .resources(reason: "epoll: \(errorText(errno))")
+    }
+  }
+
+  private static let wakeUpID = UInt64.max
+
+  /// Serves until drained.
+  func run() {
+    var messages: [LoopMessage] = []
+    var expired: [Int] = []
+    while true {
+      let count = wait()
+      now = monotonicMilliseconds()
+      for index in 0..<count {
+        let (id, events) = poller.event(index)
+        guard id != EventLoop.wakeUpID else { continue }
+        if let connection = connection(id) { handle(events, on: connection) }
+      }
+      mailbox.take(&messages)
+      for message in messages { read(message) }
+      messages.removeAll(keepingCapacity: messages.count < 1024)
+      takeTurns()
+      wheel.advance(to: now, expired: &expired)
+      for slot in expired {
+        if let connection = connections[slot] { deadlinePassed(of: connection) }
+      }
+      expired.removeAll(keepingCapacity: true)
+      if let drainsUntil, isDrained(by: drainsUntil) { break }
+    }
+    end()
+  }
+
+  /// Sleeps until there is something to do: news, a letter, a deadline.
+  private func wait() -> Int {
+    guard queue.isEmpty, mailbox.sleepUnlessFull() else { return poller.wait(milliseconds: 0) }
+    var wakeAt = wheel.nextWake
+    if let drainsUntil { wakeAt = min(wakeAt ?? drainsUntil, drainsUntil) }
+    var timeout: Int32 = -1
+    if let wakeAt {
+      let now = monotonicMilliseconds()
+      timeout = wakeAt > now ? Int32(min(wakeAt - now, 3_600_000)) : 0
+    }
+    let count = poller.wait(milliseconds: timeout)
+    mailbox.wake()
+    return count
+  }
+
+  /// Gives the connections that still have unread requests another turn each.
+  private func takeTurns() {
+    guard !queue.isEmpty else { return }
+    let waiting = queue
+    queue.removeAll(keepingCapacity: true)
+    for id in waiting {
+      guard let connection = connection(id) else { continue }
+      connection.isQueued = false
+      resume(connection)
+    }
+  }
+
+  private func read(_ message: LoopMessage) {
+    switch message {
+    case .adopt(let newcomer): adopt(newcomer)
+    case .reply(let response, let id):
+      if let connection = connection(id), connection.phase == .handling {
+        connection.ticket = nil
+        finish(connection, with: response)
+      }
+    case .drain(let until):
+      drainsUntil = until
+      for case let connection? in connections where connection.phase == .idle {
+        guard !connection.hasOutbound, connection.unread.isEmpty else { continue }
+        // A request that arrived before the end was announced is still answered.
+        receive(on: connection)
+        if self.connection(connection.id) != nil, connection.phase == .idle,
+          !connection.hasOutbound
+        {
+          close(connection)
+        }
+      }
+    }
+  }
+
+  /// From any thread: a handler completed a reply.
+  func deliver(_ response: Response, to connection: UInt64) {
+    mailbox.post(.reply(response, connection: connection))
+  }
+
+  func connection(_ id: UInt64) -> Connection? {
+    let slot = Int(id & 0xFFFF_FFFF)
+    guard slot < connections.count, let found = connections[slot], found.id == id else {
+      return nil
+    }
+    return found
+  }
+}
+
+// MARK: - Beginning and end
+
+extension EventLoop {
+  private func adopt(_ newcomer: Newcomer) {
+    let slot = freeSlots.popLast() ?? connections.count
+    if slot == connections.count { connections.append(nil) }
+    generation &+= 1
+    let id = UInt64(slot) | (generation & 0x7FFF_FFFF) << 32
+    var session: TLSSession?
+    if let context = newcomer.service.tls {
+      session = context.newSession(descriptor: newcomer.descriptor)
+    }
+    let connection = Connection(
+      descriptor: newcomer.descriptor, id: id, peer: newcomer.peer, service: newcomer.service,
+      tls: session, countedSource: newcomer.countedSource)
+    connections[slot] = connection
+    counters.open.add()
+    let isServed = newcomer.service.tls == nil || session != nil
+    guard isServed, drainsUntil == nil else {
+      close(connection)
+      return
+    }
+    setDeadline(connection, times.header)
+    // The first request is often there already; when it is also the last, epoll never hears of the connection.
+    handle(Poller.readable, on: connection)
+    if self.connection(id) != nil, connection.interest == 0 {
+      watch(connection, Poller.readable | Poller.peerClosed)
+    }
+  }
+
+  /// Whether nothing is left; when the time is up the rest is cut.
+  private func isDrained(by limit: UInt64) -> Bool {
+    if now >= limit {
+      for case let connection? in connections { close(connection) }
+    }
+    return counters.open.now == 0
+  }
+
+  private func end() {
+    for message in mailbox.shut() {
+      if case .adopt(let newcomer) = message {
+        Glibc.close(newcomer.descriptor)
+        newcomer.countedSource.map(sources.release)
+      }
+    }
+  }
+
+  func setDeadline(_ connection: Connection, _ duration: UInt64) {
+    wheel.set(connection.slot, at: now &+ duration)
+  }
+}
+
+/// The deadlines in milliseconds.
+struct Milliseconds {
+  let header, body, reply, write, idle, lingering: UInt64
+
+  init(_ deadlines: Deadlines) {
+    header = deadlines.header.milliseconds
+    body = deadlines.body.milliseconds
+    reply = deadlines.reply.milliseconds
+    write = deadlines.write.milliseconds
+    idle = deadlines.idle.milliseconds
+    lingering = deadlines.lingering.milliseconds
+  }
+}
+
+/// What one loop counts.
+final class LoopCounters: Sendable {
+  let open = Counter()
+  let requests = Counter()
+  let refused = Counter()
+  let timedOut = Counter()
+  let abandoned = Counter()
+  let faulty = Counter()
+  let failedHandshakes = Counter()
+}

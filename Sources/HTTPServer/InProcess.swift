@@ -1,0 +1,13 @@
+internal import HTTPCodec
+
+extension Response {
+  /// The bytes a client would get, with a fixed date: for tests that call a handler without a server.
+  package func wireBytes(toHead: Bool) -> [UInt8] {
+    let sound = isFaulty ? Response(.internalServerError) : self
+    var bytes: [UInt8] = []
+    bytes.append(
+      reply: sound, date: Array("Date: \(HTTPDate.text(epochSeconds: 0))\r\n".utf8), toHead: toHead,
+      closes: sound.closesConnection)
+    return bytes
+  }
+}

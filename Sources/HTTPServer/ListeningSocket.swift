@@ -1,0 +1,160 @@
+internal import CLinux
+internal import Glibc
+internal import HTTPCodec
+
+/// A socket that listens, and removes its file when it was a Unix socket.
+final class ListeningSocket: Sendable {
+  let descriptor: Int32
+  /// Where it listens, with the port that was picked.
+  let address: ListenAddress
+  private let file: FileIdentity?
+
+  /// Binds and listens.
+  ///
+  /// A port or socket that somebody answers on is `addressInUse`.
+  init(_ wanted: ListenAddress) throws(ServerError) {
+    switch wanted {
+    case .network(let host, let port):
+      (descriptor, address) = try listenTCP(host, port)
+      file = nil
+    case .local(let path, let mode, let group):
+      (descriptor, file) = try listenUnix(path, mode: mode, group: group)
+      address = wanted
+    }
+  }
+
+  /// Accepts no more.
+  ///
+  /// The file is removed first, when it is still the one that was made here.
+  func close() {
+    if case .local(let path, _, _) = address, let file, FileIdentity(path) == file {
+      unsafe unlink(path)
+    }
+    Glibc.close(descriptor)
+  }
+}
+
+/// What tells a file from another of the same name.
+struct FileIdentity: Equatable, Sendable {
+  let device: dev_t
+  let node: ino_t
+  let isSocket: Bool
+
+  init?(_ path: String) {
+    var status = stat()
+    guard unsafe lstat(path, &status) == 0 else { return nil }
+    device = status.st_dev
+    node = status.st_ino
+    isSocket = status.st_mode & S_IFMT == S_IFSOCK
+  }
+}
+
+/// Connections the kernel may have ready before they are accepted.
+private let backlog: Int32 = 4096
+
+// MARK: - TCP
+
+private func listenTCP(_ host: IPAddress, _ port: UInt16) throws(ServerError) -> (
+  Int32, ListenAddress
+) {
+  let wanted = ListenAddress.network(host, port: port)
+  // SO_REUSEADDR (for a quick restart) must not let two servers share a port in any way, so ask first.
+  if port != 0, probe(host, port) { throw .addressInUse(wanted) }
+  let descriptor = try newSocket(host.isIPv4 ? AF_INET : AF_INET6, wanted)
+  do throws(ServerError) {
+    var on: Int32 = 1
+    unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, 4)
+    // Accepted sockets inherit it: a reply goes out at once, not when the last one was acknowledged.
+    unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, 4)
+    if !host.isIPv4 {
+      // `::` alone also takes IPv4; any other IPv6 address is only itself.
+      var only: Int32 = host.isUnspecified ? 0 : 1
+      unsafe setsockopt(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &only, 4)
+    }
+    let socketAddress = SocketAddress(host, port)
+    guard unsafe socketAddress.with({ unsafe bind(descriptor, $0, $1) }) == 0,
+      listen(descriptor, backlog) == 0
+    else { throw listenError(wanted, errno) }
+    guard case .network(_, let picked)? = SocketAddress.local(of: descriptor)?.peer else {
+      throw listenError(wanted, errno)
+    }
+    return (descriptor, .network(host, port: picked))
+  } catch {
+    Glibc.close(descriptor)
+    throw error
+  }
+}
+
+/// Whether somebody accepts connections there.
+private func probe(_ host: IPAddress, _ port: UInt16) -> Bool {
+  let target = host.isUnspecified ? IPAddress.loopback : host
+  let type =
+    Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+    | Int32(SOCK_NONBLOCK.rawValue)
+  let descriptor = socket(target.isIPv4 ? AF_INET : AF_INET6, type, 0)
+  guard descriptor >= 0 else { return false }
+  defer { Glibc.close(descriptor) }
+  let result = unsafe SocketAddress(target, port).with { unsafe connect(descriptor, $0, $1) }
+  if result != 0 {
+    guard errno == EINPROGRESS else { return false }
+    var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    guard unsafe poll(&waiting, 1, 1000) == 1 else { return false }
+    var failure: Int32 = 0
+    var length = socklen_t(MemoryLayout<Int32>.size)
+    unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &failure, &length)
+    guard failure == 0 else { return false }
+  }
+  // A socket can happen to connect to itself when the port is one the kernel picks from.
+  return SocketAddress.local(of: descriptor)?.peer != .network(target, port: port)
+}
+
+// MARK: - Unix sockets
+
+private func listenUnix(_ path: String, mode: UInt32, group: UInt32?) throws(ServerError) -> (
+  Int32, FileIdentity?
+) {
+  let wanted = ListenAddress.local(path: path, mode: mode, group: group)
+  guard let socketAddress = UnixAddress(path) else {
+    throw .cannotListen(wanted, reason: "the path is longer than 107 bytes or has a NUL")
+  }
+  if let existing = FileIdentity(path) {
+    guard existing.isSocket else { throw .notASocket(path: path) }
+    let probe = try newSocket(AF_UNIX, wanted)
+    defer { Glibc.close(probe) }
+    let result = unsafe socketAddress.with { unsafe connect(probe, $0, $1) }
+    // Refused is what a dead server's file answers; anything else is somebody, or not ours to remove.
+    if result == 0 || errno == EAGAIN { throw .addressInUse(wanted) }
+    guard errno == ECONNREFUSED else { throw listenError(wanted, errno) }
+    guard FileIdentity(path) == existing, unsafe unlink(path) == 0 else {
+      throw listenError(wanted, errno)
+    }
+  }
+  let descriptor = try newSocket(AF_UNIX, wanted)
+  do throws(ServerError) {
+    // On the socket before bind: the file never exists with wider rights, not even for a moment.
+    guard fchmod(descriptor, 0o600) == 0,
+      unsafe socketAddress.with({ unsafe bind(descriptor, $0, $1) }) == 0
+    else { throw listenError(wanted, errno) }
+    if let group, unsafe chown(path, uid_t.max, group) != 0 { throw listenError(wanted, errno) }
+    guard unsafe chmod(path, mode & 0o777) == 0, listen(descriptor, backlog) == 0 else {
+      throw listenError(wanted, errno)
+    }
+    return (descriptor, FileIdentity(path))
+  } catch {
+    Glibc.close(descriptor)
+    throw error
+  }
+}
+
+private func newSocket(_ family: Int32, _ wanted: ListenAddress) throws(ServerError) -> Int32 {
+  let type =
+    Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+    | Int32(SOCK_NONBLOCK.rawValue)
+  let descriptor = socket(family, type, 0)
+  guard descriptor >= 0 else { throw listenError(wanted, errno) }
+  return descriptor
+}
+
+private func listenError(_ wanted: ListenAddress, _ code: Int32) -> ServerError {
+  code == EADDRINUSE ? .addressInUse(wanted) : .cannotListen(wanted, reason: errorText(code))
+}

@@ -1,0 +1,140 @@
+public import HTTPCodec
+
+/// One complete request: a small value over shared, never changing bytes.
+///
+/// It may be kept and sent anywhere.
+public struct Request: Sendable {
+  var storage: RequestStorage
+
+  /// The address of the client: the peer's, unless a trusted proxy in front told another.
+  ///
+  /// Nil on a Unix socket.
+  public var clientAddress: IPAddress?
+
+  /// Whether the client's own connection is encrypted: this one, unless a trusted proxy in front told otherwise.
+  public var isSecure: Bool
+
+  /// The host a trusted proxy in front was asked for; nil means that ``authority`` counts.
+  public var forwardedHost: HostAndPort?
+
+  init(storage: RequestStorage) {
+    self.storage = storage
+    clientAddress = storage.peer.address
+    isSecure = storage.isTLS
+  }
+
+  /// A request made by hand (for tests and in-process callers), read by the same parser as one from a socket.
+  ///
+  /// `head` is everything up to and with the empty line.
+  public init(
+    head: [UInt8], body: [UInt8] = [], peer: Peer = .network(.loopback, port: 1),
+    isTLS: Bool = false, limits: HeadLimits = HeadLimits()
+  ) throws(MessageError) {
+    let storage = RequestStorage()
+    storage.head = head
+    guard try storage.parsed.parse(head.span, limits: limits) == head.count else {
+      throw .requestLine
+    }
+    storage.body = body
+    storage.peer = peer
+    storage.isTLS = isTLS
+    self.init(storage: storage)
+  }
+
+  /// The method; never TRACE or CONNECT, which the engine refuses.
+  public var method: Method { storage.parsed.method }
+
+  /// The request target exactly as sent.
+  public var target: [UInt8] { bytes(storage.parsed.target) }
+
+  /// The raw path, not percent-decoded; `*` for `OPTIONS *`, empty for a URL without a path.
+  public var path: [UInt8] { bytes(storage.parsed.path) }
+
+  /// The raw query without its `?`; nil when there is none.
+  public var query: [UInt8]? { storage.parsed.query.map(bytes) }
+
+  /// Host and port the client meant: of the URL when the target is one, else of Host.
+  ///
+  /// Only HTTP/1.0 may lack it.
+  public var authority: String? { storage.parsed.authority.map(text) }
+
+  /// The body, with chunks already put together.
+  public var body: [UInt8] { storage.body }
+
+  /// Who is at the other end of the connection.
+  public var peer: Peer { storage.peer }
+
+  /// Whether this connection is encrypted.
+  public var isTLS: Bool { storage.isTLS }
+
+  /// The value of the first header with that name.
+  ///
+  /// Bytes that are not UTF-8 become U+FFFD.
+  public func header(_ name: HeaderName) -> String? {
+    let head = storage.head
+    return storage.parsed.table.first(name, in: head.span).map(text)
+  }
+
+  /// The values of all headers with that name, in the order they came.
+  public func headers(_ name: HeaderName) -> [String] {
+    let head = storage.head
+    return storage.parsed.table.all(name, in: head.span).map(text)
+  }
+
+  /// The bytes of the first header with that name.
+  public func headerBytes(_ name: HeaderName) -> [UInt8]? {
+    let head = storage.head
+    return storage.parsed.table.first(name, in: head.span).map(bytes)
+  }
+
+  /// Lends the head and the bytes its ranges point into, for readers that want no copy.
+  public func withHead<Result, Failure: Error>(
+    _ read: (RequestHead, Span<UInt8>) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let head = storage.head
+    return try read(storage.parsed, head.span)
+  }
+
+  /// Lends the body without a copy.
+  public func withBody<Result, Failure: Error>(
+    _ read: (Span<UInt8>) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let body = storage.body
+    return try read(body.span)
+  }
+
+  private func bytes(_ range: ByteRange) -> [UInt8] { Array(storage.head[range.indices]) }
+
+  private func text(_ range: ByteRange) -> String {
+    String(decoding: storage.head[range.indices], as: UTF8.self)
+  }
+}
+
+/// What a request is made of.
+///
+/// The engine fills it while nobody else has it, and uses it again only when it is once more the only owner.
+///
+/// `@unchecked Sendable`, because: 1. it is written by one loop only, before the handler gets it; 2. after that nobody
+/// writes: `Request` has no setter that reaches it; 3. the loop takes it back only when `isKnownUniquelyReferenced`.
+final class RequestStorage: @unchecked Sendable {
+  var parsed = RequestHead()
+  /// The bytes of the head; while it is being read, as many as came so far.
+  var head: [UInt8] = []
+  var body: [UInt8] = []
+  var peer = Peer.network(.loopback, port: 0)
+  var isTLS = false
+  /// How many bytes of a body with a length are still to come; nil for a chunked body.
+  var missing: Int?
+  var decoder = ChunkedDecoder(limit: 0)
+
+  /// What is worth keeping between requests; a rare large request must not stay in memory.
+  private static let keptBytes = 16384
+
+  func reset() {
+    parsed.reset()
+    if head.capacity > RequestStorage.keptBytes { head = [] }
+    if body.capacity > RequestStorage.keptBytes { body = [] }
+    head.removeAll(keepingCapacity: true)
+    body.removeAll(keepingCapacity: true)
+  }
+}

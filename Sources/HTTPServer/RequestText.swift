@@ -1,0 +1,113 @@
+public import HTTPCodec
+
+/// Why a typed part of a request could not be read: the client's mistake, to be answered with its status.
+public enum RequestTextError: Error, Sendable, Hashable, CustomStringConvertible {
+  case repeatedHeader(HeaderName)
+  case headerNotText(HeaderName)
+  case query(FormError)
+  case form(FormError)
+  case notAForm
+
+  /// The status that says it.
+  public var status: Status {
+    switch self {
+    case .notAForm: .unsupportedMediaType
+    case .form(.tooManyBytes): .contentTooLarge
+    default: .badRequest
+    }
+  }
+
+  /// A sentence that is safe to show.
+  public var description: String {
+    switch self {
+    case .repeatedHeader(let name): "the header \(name) is there more than once: send it once"
+    case .headerNotText(let name): "the header \(name) is not UTF-8"
+    case .query(let fault): "\(fault)"
+    case .form(let fault): "\(fault)"
+    case .notAForm: "the body is not a form: send Content-Type: \(MediaType.form)"
+    }
+  }
+}
+
+extension Request {
+  /// The parameters of the query; none when there is no query.
+  public func queryParameters(
+    limits: FormParameters.Limits = .init()
+  ) throws(RequestTextError) -> FormParameters {
+    try withHead { (head, bytes) throws(RequestTextError) in
+      guard let range = head.query else { return FormParameters() }
+      do throws(FormError) {
+        return try FormParameters(encoded: bytes.extracting(range.indices), limits: limits)
+      } catch {
+        throw .query(error)
+      }
+    }
+  }
+
+  /// The parameters of an `application/x-www-form-urlencoded` body.
+  ///
+  /// An empty body without a Content-Type is an empty form. Any other media type is refused, so that a form of another
+  /// kind is never taken for one of ours.
+  public func form(
+    limits: FormParameters.Limits = .init()
+  ) throws(RequestTextError) -> FormParameters {
+    let type = try singleHeader(.contentType)
+    guard let type else {
+      guard body.isEmpty else { throw .notAForm }
+      return FormParameters()
+    }
+    guard let type = MediaType(parsing: type), type.matches(.form),
+      type.parameter("charset").map({ ["utf-8", "utf8"].contains($0.lowercased()) }) ?? true
+    else { throw .notAForm }
+    return try withBody { (bytes) throws(RequestTextError) in
+      do throws(FormError) {
+        return try FormParameters(encoded: bytes, limits: limits)
+      } catch {
+        throw .form(error)
+      }
+    }
+  }
+
+  /// The cookies of all `Cookie` lines.
+  public var cookies: Cookies {
+    Cookies(headerValues: headers(.cookie))
+  }
+
+  /// The value of a header that may be there once at most.
+  ///
+  /// - Throws: `RequestTextError` when it is there twice, where two programs could each take another one, or not UTF-8.
+  public func singleHeader(_ name: HeaderName) throws(RequestTextError) -> String? {
+    try withHead { (head, bytes) throws(RequestTextError) in
+      let found = head.table.all(name, in: bytes)
+      guard let range = found.first else { return nil }
+      guard found.count == 1 else { throw .repeatedHeader(name) }
+      guard let text = try? UTF8Span(validating: bytes.extracting(range.indices)) else {
+        throw .headerNotText(name)
+      }
+      return String(copying: text)
+    }
+  }
+
+  /// The media type of the body; nil when there is none or it cannot be read.
+  public var contentType: MediaType? {
+    guard let text = try? singleHeader(.contentType) else { return nil }
+    return MediaType(parsing: text)
+  }
+
+  /// What the client accepts; nil when its `Accept` headers break the grammar.
+  public var acceptedTypes: AcceptedTypes? {
+    AcceptedTypes(headerValues: headers(.accept))
+  }
+
+  /// The seconds of `Prefer: wait=N`.
+  public var preferredWait: Int? {
+    Preferences.wait(headerValues: headers(.prefer))
+  }
+
+  /// The header lines in which proxies say where the request comes from.
+  public var forwardedHeaders: ForwardedHeaders {
+    ForwardedHeaders(
+      forwarded: headers(.forwarded), forwardedFor: headers(.xForwardedFor),
+      forwardedProto: headers(.xForwardedProto), forwardedHost: headers(.xForwardedHost))
+  }
+}

@@ -1,0 +1,95 @@
+internal import Synchronization
+
+/// A running server.
+///
+/// It listens from the moment it exists until `stop`, which must be called: the threads do not end by themselves.
+public final class Server: Sendable {
+  /// Where it listens, with the ports that were picked, in the order of the listeners.
+  public let addresses: [ListenAddress]
+
+  private let acceptor: Acceptor
+  private let loops: [EventLoop]
+  private let contexts: [TLSContext]
+  /// The acceptor's thread, then one for each loop; none once stopped.
+  private let threads: Mutex<[ServerThread]>
+
+  /// Binds every listener and starts the threads; on an error nothing stays bound.
+  public init(_ listeners: [Listener], configuration: ServerConfiguration = ServerConfiguration())
+    throws(ServerError)
+  {
+    var bound: [(socket: ListeningSocket, service: ListenerService)] = []
+    var started: [ServerThread] = []
+    do throws(ServerError) {
+      var contexts: [TLSContext] = []
+      for listener in listeners {
+        // The certificate first: a port is not taken by a server that cannot serve.
+        var context: TLSContext?
+        if let files = listener.tls {
+          let new = try TLSContext(files)
+          contexts.append(new)
+          context = new
+        }
+        let service = ListenerService(handler: listener.handler, tls: context)
+        bound.append((try ListeningSocket(listener.address), service))
+      }
+      let sources = SourceLimiter(limit: configuration.unprovenConnectionsPerSource)
+      var loops: [EventLoop] = []
+      for _ in 0..<max(1, configuration.loops) {
+        loops.append(try EventLoop(configuration: configuration, sources: sources))
+      }
+      let acceptor = try Acceptor(
+        bound, loops: loops, configuration: configuration, sources: sources)
+      addresses = bound.map(\.socket.address)
+      (self.acceptor, self.loops, self.contexts) = (acceptor, loops, contexts)
+      for (index, loop) in loops.enumerated() {
+        started.append(try ServerThread("http-loop-\(index)") { loop.run() })
+      }
+      started.append(try ServerThread("http-accept") { acceptor.run() })
+      threads = Mutex(started)
+    } catch {
+      for (socket, _) in bound { socket.close() }
+      throw error
+    }
+  }
+
+  /// What was counted so far.
+  public var statistics: Statistics {
+    var sum = Statistics()
+    sum.accepted = acceptor.accepted.now
+    sum.shed = acceptor.shed.now
+    sum.acceptPauses = acceptor.pauses.now
+    for loop in loops {
+      sum.open += loop.counters.open.now
+      sum.requests += loop.counters.requests.now
+      sum.refused += loop.counters.refused.now
+      sum.timedOut += loop.counters.timedOut.now
+      sum.abandoned += loop.counters.abandoned.now
+      sum.faulty += loop.counters.faulty.now
+      sum.failedHandshakes += loop.counters.failedHandshakes.now
+    }
+    return sum
+  }
+
+  /// Reads the certificate files again; new connections use them.
+  ///
+  /// On an error the certificates of that listener stay as they were.
+  public func reloadCertificates() throws(ServerError) {
+    for context in contexts { try context.reload() }
+  }
+
+  /// Stops accepting, lets what is in flight finish for at most `limit`, then cuts the rest.
+  ///
+  /// Blocks until all threads ended, so it must not be called by a handler. A second call waits for nothing.
+  public func stop(within limit: Duration = .seconds(5)) {
+    let threads = threads.withLock { threads in
+      defer { threads = [] }
+      return threads
+    }
+    guard let accepting = threads.last else { return }
+    acceptor.stop()
+    accepting.join()
+    let until = monotonicMilliseconds() + limit.milliseconds
+    for loop in loops { loop.mailbox.post(.drain(until: until)) }
+    for thread in threads.dropLast() { thread.join() }
+  }
+}

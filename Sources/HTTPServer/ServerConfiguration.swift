@@ -1,0 +1,50 @@
+internal import CLinux
+public import HTTPCodec
+
+/// Every limit and deadline of a server.
+public struct ServerConfiguration: Sendable {
+  /// How many event loops (threads) serve connections; by default one per core this process may use.
+  public var loops = ServerConfiguration.usableCores
+  /// How large a request head may be.
+  public var head = HeadLimits()
+  /// How large a request body may be, in bytes.
+  public var bodyBytes = 256 * 1024
+  /// How many connections there may be in all; one more is answered with 503 and closed.
+  public var connections = 20_000
+  /// How many connections one source (IPv4 address, IPv6 /64) may have that never completed a valid request.
+  ///
+  /// Those that did are not counted, so that many TVs behind one address work.
+  public var unprovenConnectionsPerSource = 512
+  /// Whether connections from an address count for the limit per source; a trusted proxy's do not.
+  public var countsSource: @Sendable (IPAddress) -> Bool = { _ in true }
+  /// How many pipelined requests of one connection are answered before others get their turn.
+  public var pipelinedRequestsPerTurn = 32
+  /// The deadlines.
+  public var deadlines = Deadlines()
+
+  /// The default limits and deadlines.
+  public init() {}
+
+  private static var usableCores: Int { Int(regent_usable_cores()) }
+}
+
+/// How long things may take.
+///
+/// All are total times, not times of silence: a byte a second keeps nobody alive.
+public struct Deadlines: Sendable, Hashable {
+  /// From a request's first byte (or the connection's start, TLS handshake included) to the end of its head.
+  public var header = Duration.seconds(10)
+  /// From the end of the head to the end of the body.
+  public var body = Duration.seconds(30)
+  /// From the request to the handler's reply; then the client gets 503 and the handler is told.
+  public var reply = Duration.seconds(120)
+  /// From the first byte of a reply that did not go out at once to its last.
+  public var write = Duration.seconds(30)
+  /// Between a reply and the next request's first byte.
+  public var idle = Duration.seconds(75)
+  /// How long what a refused client still sends is read, so that it sees the reply instead of a reset.
+  public var lingering = Duration.seconds(2)
+
+  /// The default deadlines.
+  public init() {}
+}

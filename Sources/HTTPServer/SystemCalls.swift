@@ -1,0 +1,56 @@
+internal import CLinux
+internal import Glibc
+
+/// What the system says about an error number.
+func errorText(_ code: Int32) -> String {
+  var text = [CChar](repeating: 0, count: 256)
+  guard unsafe strerror_r(code, &text, text.count) == 0 else { return "errno \(code)" }
+  return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+}
+
+/// Milliseconds of a clock that never goes back.
+@inline(__always)
+func monotonicMilliseconds() -> UInt64 {
+  var time = timespec()
+  unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+  return UInt64(time.tv_sec) &* 1000 &+ UInt64(time.tv_nsec) / 1_000_000
+}
+
+/// Wall-clock time since 1970: seconds, and the milliseconds of the second.
+func wallClock() -> (seconds: Int64, milliseconds: UInt64) {
+  var time = timespec()
+  unsafe clock_gettime(CLOCK_REALTIME, &time)
+  return (Int64(time.tv_sec), UInt64(time.tv_nsec) / 1_000_000)
+}
+
+/// An eventfd: any thread wakes the one that waits for it.
+///
+/// Edge-triggered waiters never need to read it.
+@safe struct WakeUp: ~Copyable, Sendable {
+  let descriptor: Int32
+
+  init() throws(ServerError) {
+    descriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
+    guard descriptor >= 0 else { throw .resources(reason: "eventfd: \(errorText(errno))") }
+  }
+
+  func signal() { _ = eventfd_write(descriptor, 1) }
+
+  func drain() {
+    var value: eventfd_t = 0
+    _ = unsafe eventfd_read(descriptor, &value)
+  }
+
+  deinit { close(descriptor) }
+}
+
+extension Duration {
+  /// Whole milliseconds, at least 1 for anything above nothing.
+  var milliseconds: UInt64 {
+    let (seconds, attoseconds) = components
+    guard seconds >= 0, attoseconds >= 0 else { return 0 }
+    // Ten years are as good as for ever, and far from overflow.
+    let rounded = (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+    return UInt64(min(seconds, 315_360_000)) * 1000 + UInt64(rounded)
+  }
+}

@@ -1,0 +1,98 @@
+internal import COpenSSL
+internal import Synchronization
+
+/// The certificate and rules that new TLS connections of one listener get; the certificate can be replaced.
+final class TLSContext: Sendable {
+  private let files: TLSFiles
+  private let current: Mutex<TLSRules>
+
+  init(_ files: TLSFiles) throws(ServerError) {
+    self.files = files
+    current = Mutex(try TLSRules(files))
+  }
+
+  /// Reads the files again; connections that are open keep the certificate they began with.
+  func reload() throws(ServerError) {
+    let new = try TLSRules(files)
+    current.withLock { $0 = new }
+  }
+
+  /// A session that talks over a connected socket, or nil when memory is short.
+  func newSession(descriptor: Int32) -> TLSSession? {
+    TLSSession(rules: current.withLock { $0 }, descriptor: descriptor)
+  }
+}
+
+/// An SSL_CTX that never changes.
+///
+/// `@unchecked Sendable`, because: 1. it is set up completely in `init`; 2. OpenSSL counts references to it and locks its
+/// session state itself.
+@safe final class TLSRules: @unchecked Sendable {
+  let handle: OpaquePointer
+
+  init(_ files: TLSFiles) throws(ServerError) {
+    ERR_clear_error()
+    guard let context = unsafe SSL_CTX_new(TLS_server_method()) else {
+      throw .resources(reason: "OpenSSL: \(opensslReason())")
+    }
+    unsafe handle = context
+    unsafe SSL_CTX_set_options(context, regent_tls_server_options())
+    unsafe SSL_CTX_ctrl(context, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
+    // Buffers are given back between records: an idle connection must stay small.
+    unsafe SSL_CTX_ctrl(context, SSL_CTRL_MODE, regent_tls_modes(), nil)
+    unsafe SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20")
+    unsafe SSL_CTX_set_alpn_select_cb(context, chooseProtocol, nil)
+    // An encrypted key must be an error, not a question on the terminal.
+    unsafe SSL_CTX_set_default_passwd_cb(context, refusePassword)
+    guard unsafe SSL_CTX_use_certificate_chain_file(context, files.certificate) == 1 else {
+      throw .certificate(file: files.certificate, reason: opensslReason())
+    }
+    guard unsafe SSL_CTX_use_PrivateKey_file(context, files.key, SSL_FILETYPE_PEM) == 1,
+      unsafe SSL_CTX_check_private_key(context) == 1
+    else {
+      throw .certificate(file: files.key, reason: opensslReason())
+    }
+  }
+
+  deinit { unsafe SSL_CTX_free(handle) }
+}
+
+/// What OpenSSL says about the last error of this thread.
+private func opensslReason() -> String {
+  let code = ERR_get_error()
+  ERR_clear_error()
+  guard let text = unsafe ERR_reason_error_string(code) else { return "error \(code)" }
+  return unsafe String(cString: text)
+}
+
+private func refusePassword(
+  _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int32, _ isWriting: Int32,
+  _ context: UnsafeMutableRawPointer?
+) -> Int32 { -1 }
+
+/// ALPN: `http/1.1` and nothing else.
+///
+/// A client that offers only others is told so by an alert (RFC 7301).
+private func chooseProtocol(
+  _ session: OpaquePointer?, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
+  _ chosenLength: UnsafeMutablePointer<UInt8>?, _ offered: UnsafePointer<UInt8>?,
+  _ offeredLength: UInt32, _ context: UnsafeMutableRawPointer?
+) -> Int32 {
+  guard let offered = unsafe offered, let chosen = unsafe chosen,
+    let chosenLength = unsafe chosenLength
+  else { return SSL_TLSEXT_ERR_ALERT_FATAL }
+  let list = unsafe UnsafeBufferPointer(start: offered, count: Int(offeredLength))
+  let wanted = Array("http/1.1".utf8)
+  var at = 0
+  while at < list.count {
+    let length = Int(unsafe list[at])
+    guard at + 1 + length <= list.count else { break }
+    if unsafe list[(at + 1)..<(at + 1 + length)].elementsEqual(wanted) {
+      unsafe chosen.pointee = offered + at + 1
+      unsafe chosenLength.pointee = UInt8(length)
+      return SSL_TLSEXT_ERR_OK
+    }
+    at += 1 + length
+  }
+  return SSL_TLSEXT_ERR_ALERT_FATAL
+}

@@ -1,0 +1,94 @@
+internal import COpenSSL
+internal import Glibc
+
+/// The TLS side of one connection, over its non-blocking socket.
+///
+/// Its loop alone touches it.
+@safe final class TLSSession {
+  private let handle: OpaquePointer
+  /// Kept, because the session uses its certificate until the end.
+  private let rules: TLSRules
+  /// A write waits for the peer's bytes.
+  private(set) var wantsInput = false
+  /// After a fatal error OpenSSL forbids even the close notice.
+  private var isBroken = false
+
+  init?(rules: TLSRules, descriptor: Int32) {
+    guard let session = unsafe SSL_new(rules.handle) else { return nil }
+    guard unsafe SSL_set_fd(session, descriptor) == 1 else {
+      unsafe SSL_free(session)
+      return nil
+    }
+    unsafe SSL_set_accept_state(session)
+    unsafe handle = session
+    self.rules = rules
+  }
+
+  deinit { unsafe SSL_free(handle) }
+
+  /// Goes on with the handshake; `.bytes(0)` when it is complete.
+  func shakeHands() -> TransferResult {
+    ERR_clear_error()
+    let result = unsafe SSL_do_handshake(handle)
+    return result == 1 ? .bytes(0) : judge(result)
+  }
+
+  /// Reads decrypted bytes.
+  func receive(into buffer: ReceiveBuffer) -> TransferResult {
+    ERR_clear_error()
+    let count = unsafe buffer.fill { bytes in
+      Int(unsafe SSL_read(handle, bytes.baseAddress, Int32(bytes.count)))
+    }
+    return count > 0 ? .bytes(count) : judge(Int32(count))
+  }
+
+  /// Writes as much of `bytes` from `start` on as the socket takes.
+  func transmit(_ bytes: [UInt8], from start: Int) -> TransferResult {
+    wantsInput = false
+    var at = start
+    while at < bytes.count {
+      ERR_clear_error()
+      let count = unsafe bytes.withUnsafeBufferPointer { buffer in
+        let rest = unsafe UnsafeBufferPointer(rebasing: buffer[at...])
+        return unsafe SSL_write(handle, rest.baseAddress, Int32(min(rest.count, 1 << 24)))
+      }
+      if count > 0 {
+        at += Int(count)
+        continue
+      }
+      if case .ended = judge(count) { return .ended }
+      break
+    }
+    return at > start ? .bytes(at - start) : .wouldBlock
+  }
+
+  /// Whether decrypted bytes wait here, which the socket does not show.
+  var hasPending: Bool { unsafe SSL_has_pending(handle) == 1 }
+
+  /// What the handshake waits for, while it blocks.
+  var wantsRoom: Bool { unsafe SSL_want(handle) == SSL_WRITING }
+
+  /// Tells the peer that nothing more comes.
+  func sendCloseNotice() {
+    guard !isBroken else { return }
+    ERR_clear_error()
+    // A failure here is the peer's loss alone: the socket is closed next.
+    _ = unsafe SSL_shutdown(handle)
+    ERR_clear_error()
+  }
+
+  private func judge(_ result: Int32) -> TransferResult {
+    switch unsafe SSL_get_error(handle, result) {
+    case SSL_ERROR_WANT_READ:
+      wantsInput = true
+      return .wouldBlock
+    case SSL_ERROR_WANT_WRITE:
+      return .wouldBlock
+    case SSL_ERROR_ZERO_RETURN:
+      return .ended
+    default:
+      isBroken = true
+      return .ended
+    }
+  }
+}

@@ -1,0 +1,94 @@
+public import Glibc
+
+/// A user of this machine.
+public struct UserAccount: Equatable, Sendable {
+  /// The login name.
+  public let name: String
+  /// The number that the kernel uses.
+  public let id: uid_t
+  /// The primary group.
+  public let group: gid_t
+  /// The home directory.
+  public let home: String
+}
+
+/// Looks users and groups up.
+///
+/// The answers may come from the network (LDAP): ask at start-up or off the event loop.
+public enum Accounts {
+  /// The user this process acts as.
+  public static var effectiveUser: uid_t { geteuid() }
+
+  /// The user of that name.
+  ///
+  /// - Parameter name: a login name.
+  /// - Returns: `nil` when there is none.
+  /// - Throws: `SystemError` when the look-up itself failed.
+  public static func user(named name: String) throws(SystemError) -> UserAccount? {
+    try refuseNUL(in: name, operation: "look up user")
+    return try unsafe lookUp("look up user", name) { buffer, size in
+      var record = unsafe passwd()
+      var result: UnsafeMutablePointer<passwd>?
+      let code = unsafe getpwnam_r(name, &record, buffer, size, &result)
+      return unsafe (code, result == nil ? nil : account(record))
+    }
+  }
+
+  /// The user of that number.
+  ///
+  /// - Parameter id: a user number.
+  /// - Returns: `nil` when there is none.
+  /// - Throws: `SystemError` when the look-up itself failed.
+  public static func user(id: uid_t) throws(SystemError) -> UserAccount? {
+    try unsafe lookUp("look up user", String(id)) { buffer, size in
+      var record = unsafe passwd()
+      var result: UnsafeMutablePointer<passwd>?
+      let code = unsafe getpwuid_r(id, &record, buffer, size, &result)
+      return unsafe (code, result == nil ? nil : account(record))
+    }
+  }
+
+  /// The number of the group of that name.
+  ///
+  /// - Parameter name: a group name.
+  /// - Returns: `nil` when there is none.
+  /// - Throws: `SystemError` when the look-up itself failed.
+  public static func group(named name: String) throws(SystemError) -> gid_t? {
+    try refuseNUL(in: name, operation: "look up group")
+    return try unsafe lookUp("look up group", name) { buffer, size in
+      var record = unsafe Glibc.group()
+      var result: UnsafeMutablePointer<Glibc.group>?
+      let code = unsafe getgrnam_r(name, &record, buffer, size, &result)
+      return unsafe (code, result == nil ? nil : record.gr_gid)
+    }
+  }
+
+  /// Runs a reentrant look-up with a buffer that grows until the entry fits.
+  private static func lookUp<Found>(
+    _ operation: String, _ subject: String,
+    _ body: (UnsafeMutablePointer<CChar>, Int) -> (CInt, Found?)
+  ) throws(SystemError) -> Found? {
+    var size = 1_024
+    while true {
+      let buffer = UnsafeMutablePointer<CChar>.allocate(capacity: size)
+      let (code, found) = unsafe body(buffer, size)
+      unsafe buffer.deallocate()
+      switch code {
+      case 0: return found
+      case EINTR: continue
+      case ERANGE where size < 1_048_576: size *= 4
+      // What some name services say instead of "not found".
+      case ENOENT, ESRCH, EBADF, EPERM: return nil
+      default: throw SystemError(operation: operation, subject: subject, code: code)
+      }
+    }
+  }
+}
+
+private func account(_ record: passwd) -> UserAccount {
+  unsafe UserAccount(
+    name: record.pw_name.map { unsafe String(cString: $0) } ?? "",
+    id: record.pw_uid,
+    group: record.pw_gid,
+    home: record.pw_dir.map { unsafe String(cString: $0) } ?? "")
+}

@@ -1,0 +1,47 @@
+import CLinux
+import Glibc
+
+/// A thread of our own, for calls that block: the concurrency pool has only as many threads as cores.
+public enum DedicatedThread {
+  /// Starts a detached thread; it ends when the body returns.
+  ///
+  /// - Parameters:
+  ///   - name: what `top -H` and a debugger show; the kernel keeps 15 bytes.
+  ///   - body: what the thread does.
+  /// - Throws: `SystemError` when the kernel has no thread to give.
+  public static func start(
+    named name: String, _ body: @escaping @Sendable () -> Void
+  ) throws(SystemError) {
+    let box = unsafe Unmanaged.passRetained(ThreadBody(name: name, body: body))
+    var attributes = pthread_attr_t()
+    unsafe pthread_attr_init(&attributes)
+    defer { unsafe pthread_attr_destroy(&attributes) }
+    unsafe pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
+    var handle = pthread_t()
+    let code = unsafe pthread_create(&handle, &attributes, runThread, box.toOpaque())
+    guard code == 0 else {
+      unsafe box.release()
+      throw SystemError(operation: "start thread", subject: name, code: code)
+    }
+  }
+}
+
+private final class ThreadBody: Sendable {
+  let name: String
+  let body: @Sendable () -> Void
+
+  init(name: String, body: @escaping @Sendable () -> Void) {
+    self.name = name
+    self.body = body
+  }
+}
+
+private func runThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+  guard let context = unsafe context else { return nil }
+  let thread = unsafe Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue()
+  _ = unsafe thread.name.withCString { name in
+    linux_prctl(PR_SET_NAME, UInt(bitPattern: name))
+  }
+  thread.body()
+  return nil
+}

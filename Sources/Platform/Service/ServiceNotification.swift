@@ -1,0 +1,92 @@
+import Glibc
+
+/// Tells the service manager how the program is doing (the `sd_notify` protocol), without libsystemd.
+///
+/// When no service manager listens there is no value to call, so `notification?.ready()` does the right thing anywhere.
+public struct ServiceNotification: Sendable {
+  private let address: SocketAddress
+  private let name: String
+  private let watchdogMicroseconds: UInt64?
+
+  /// The manager named in the environment; `nil` when there is none.
+  ///
+  /// - Parameters:
+  ///   - environment: the process's variables.
+  ///   - processID: this process, to see whether the watchdog is meant for it.
+  /// - Throws: `SystemError` when `NOTIFY_SOCKET` is set to something that cannot be a socket.
+  public init?(environment: [String: String], processID: Int32) throws(SystemError) {
+    guard let name = environment["NOTIFY_SOCKET"], !name.isEmpty else { return nil }
+    guard name.hasPrefix("/") || name.hasPrefix("@") else {
+      throw SystemError(operation: "use NOTIFY_SOCKET", subject: name, code: EAFNOSUPPORT)
+    }
+    self.name = name
+    self.address = try SocketAddress(unixPath: name)
+    let meant = environment["WATCHDOG_PID"].map { $0 == String(processID) } ?? true
+    let interval = environment["WATCHDOG_USEC"].flatMap { UInt64($0) }
+    self.watchdogMicroseconds = meant ? interval.flatMap { $0 > 0 ? $0 : nil } : nil
+  }
+
+  /// How often to call `watchdog()`: half of what the manager allows; `nil` when it does not watch.
+  public var watchdogInterval: Duration? {
+    watchdogMicroseconds.map { .microseconds(Int64(clamping: $0 / 2)) }
+  }
+
+  /// Says that the program is ready to serve, with a sentence for `systemctl status`.
+  ///
+  /// - Parameter status: what the program does now.
+  /// - Throws: `SystemError` when the manager cannot be told.
+  public func ready(status: String? = nil) throws(SystemError) {
+    try send(["READY=1"] + statusLine(status))
+  }
+
+  /// Says that the program is about to end.
+  ///
+  /// - Throws: `SystemError` when the manager cannot be told.
+  public func stopping() throws(SystemError) {
+    try send(["STOPPING=1"])
+  }
+
+  /// Says that settings are being read again; `ready` follows when that is done.
+  ///
+  /// - Throws: `SystemError` when the manager cannot be told.
+  public func reloading() throws(SystemError) {
+    // Type=notify-reload matches this time with the moment it sent the signal.
+    try send(["RELOADING=1", "MONOTONIC_USEC=\(Clocks.monotonicMicroseconds())"])
+  }
+
+  /// Shows a sentence in `systemctl status`.
+  ///
+  /// - Parameter sentence: what the program does now.
+  /// - Throws: `SystemError` when the manager cannot be told.
+  public func status(_ sentence: String) throws(SystemError) {
+    try send(statusLine(sentence))
+  }
+
+  /// Says that the program is alive; due every `watchdogInterval`.
+  ///
+  /// - Throws: `SystemError` when the manager cannot be told.
+  public func watchdog() throws(SystemError) {
+    try send(["WATCHDOG=1"])
+  }
+
+  private func statusLine(_ sentence: String?) -> [String] {
+    guard let sentence else { return [] }
+    // A line break would begin another variable: text from outside must not be able to say READY=1.
+    let line = sentence.unicodeScalars.map { $0.value < 32 ? " " : String($0) }.joined()
+    return ["STATUS=\(line)"]
+  }
+
+  private func send(_ lines: [String]) throws(SystemError) {
+    let socket = FileDescriptor(
+      owning: try systemCall("create", on: "a socket") {
+        Glibc.socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue) | O_CLOEXEC, 0)
+      })
+    let number = socket.number
+    let message = Array(lines.joined(separator: "\n").utf8)
+    try systemCall("notify", on: name) {
+      unsafe address.withPointer { pointer, length in
+        unsafe sendto(number, message, message.count, CInt(MSG_NOSIGNAL), pointer, length)
+      }
+    }
+  }
+}

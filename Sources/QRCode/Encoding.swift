@@ -1,0 +1,61 @@
+internal import CQREncode
+internal import Glibc
+
+/// The one place that talks to libqrencode.
+enum Encoding {
+  struct Encoded {
+    let version: Int
+    let side: Int
+    let modules: [Bool]
+  }
+
+  /// `version` is the smallest one wanted, 0 for whatever fits.
+  static func encode(
+    _ text: String, level: QRCode.Level, version: Int
+  ) throws(QRCodeError) -> Encoded {
+    let bytes = Array(text.utf8)
+    guard !bytes.isEmpty else { throw .emptyText }
+    let request = Request(
+      bytes: bytes, level: QRecLevel(UInt32(level.rawValue)), version: Int32(version))
+    // libqrencode says why only in errno.
+    errno = 0
+    guard let code = unsafe request.run() else {
+      throw errno == ENOMEM ? .outOfMemory : .tooLong(bytes: bytes.count, level: level)
+    }
+    defer { unsafe QRcode_free(code) }
+    let side = unsafe Int(code.pointee.width)
+    guard let data = unsafe code.pointee.data else { throw .outOfMemory }
+    // Bit 0 of each byte is the colour; the others say what kind of module it is.
+    let modules = unsafe UnsafeBufferPointer(start: data, count: side * side).map { $0 & 1 == 1 }
+    return unsafe Encoded(version: Int(code.pointee.version), side: side, modules: modules)
+  }
+}
+
+private struct Request {
+  // "Extended channel interpretation: UTF-8". Without it readers guess, and Korean comes out as Japanese.
+  static let utf8: UInt32 = 26
+
+  let bytes: [UInt8]
+  let level: QRecLevel
+  let version: Int32
+
+  func run() -> UnsafeMutablePointer<QRcode>? {
+    if bytes.contains(where: { $0 >= 0x80 }) { return unsafe encodeUnicode() }
+    // A zero byte would end the C string early and drop the rest of the text.
+    if bytes.contains(0) {
+      return unsafe QRcode_encodeData(Int32(clamping: bytes.count), bytes, version, level)
+    }
+    // Splits the text into numeric, alphanumeric and byte segments, whatever takes the least room.
+    let string = bytes.map { CChar(bitPattern: $0) } + [0]
+    return unsafe QRcode_encodeString(string, version, level, QR_MODE_8, 1)
+  }
+
+  private func encodeUnicode() -> UnsafeMutablePointer<QRcode>? {
+    guard let input = unsafe QRinput_new2(version, level) else { return nil }
+    defer { unsafe QRinput_free(input) }
+    guard unsafe QRinput_appendECIheader(input, Self.utf8) == 0,
+      unsafe QRinput_append(input, QR_MODE_8, Int32(clamping: bytes.count), bytes) == 0
+    else { return nil }
+    return unsafe QRcode_encodeInput(input)
+  }
+}

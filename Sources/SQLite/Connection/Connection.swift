@@ -1,0 +1,163 @@
+import CSQLite
+
+/// One open connection; it is closed when its owner lets it go.
+///
+/// Used by one thread at a time.
+@safe struct Connection: ~Copyable {
+  /// What a connection is opened for.
+  enum Role { case writer, reader, backup }
+
+  let handle: OpaquePointer
+  /// Mutable things that C callbacks and borrowed contexts share.
+  let state: ConnectionState
+  let interrupter: Interrupter
+
+  static func open(
+    _ path: String, role: Role, storage: StorageSettings = StorageSettings()
+  ) throws(SQLiteError) -> Connection {
+    SQLiteLibrary.prepare()
+    // NOMUTEX: SQLite's own lock is not needed where one thread at a time uses a connection.
+    // NOFOLLOW: a link planted under the name must not make us write elsewhere.
+    let access = role == .writer ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY
+    let flags =
+      access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE
+      | SQLITE_OPEN_PRIVATECACHE
+    var made: OpaquePointer?
+    let code = unsafe sqlite3_open_v2(path, &made, flags, storage.vfsName)
+    guard code == SQLITE_OK, let made = unsafe made else {
+      // The manual: even a failed open may return a handle, which must be closed.
+      let error = unsafe SQLiteError(of: made, code: code)
+      unsafe sqlite3_close_v2(made)
+      throw error
+    }
+    let connection = unsafe Connection(owning: made)
+    try connection.configure(role, storage)
+    return connection
+  }
+
+  private init(owning handle: OpaquePointer) {
+    unsafe self.handle = unsafe handle
+    state = ConnectionState()
+    interrupter = unsafe Interrupter(handle)
+  }
+
+  deinit {
+    interrupter.forget()
+    state.statements.removeAll()
+    // After a failure nobody may build on the log as it looks from here: opening settles it.
+    if state.fatal != nil { keepLogWhenClosing() }
+    unsafe sqlite3_close_v2(handle)
+  }
+}
+
+extension Connection {
+  /// Runs a statement and hands out its rows.
+  borrowing func each(_ sql: SQL, _ body: (borrowing Row) throws -> Void) throws {
+    let entry = try begin(sql)
+    defer { state.statements.giveBack(entry) }
+    while try step(entry) { try body(entry.statement.row) }
+  }
+
+  /// Runs a statement to its end.
+  ///
+  /// - Returns: how many rows it changed itself, without triggers and cascades.
+  @discardableResult
+  borrowing func run(_ sql: SQL) throws(SQLiteError) -> Int {
+    let entry = try begin(sql)
+    defer { state.statements.giveBack(entry) }
+    let before = unsafe sqlite3_total_changes64(handle)
+    while try step(entry) {}
+    // sqlite3_changes keeps the figure of the last INSERT, UPDATE or DELETE; only a grown total makes it this one's.
+    guard unsafe sqlite3_total_changes64(handle) != before else { return 0 }
+    return Int(unsafe sqlite3_changes64(handle))
+  }
+
+  /// Runs a text of several statements that stands in the source.
+  borrowing func runScript(_ script: StaticString) throws(SQLiteError) {
+    let text = script.description
+    let code = unsafe sqlite3_exec(handle, text, nil, nil, nil)
+    guard code == SQLITE_OK else {
+      throw noted(unsafe SQLiteError(of: handle, code: code, sql: text))
+    }
+  }
+
+  /// The single value of a statement, for pragmas and counts.
+  borrowing func value<Value: SQLDecodable>(
+    _ sql: SQL, as type: Value.Type = Value.self
+  ) throws(SQLiteError) -> Value? {
+    let entry = try begin(sql)
+    defer { state.statements.giveBack(entry) }
+    guard try step(entry) else { return nil }
+    return try entry.statement.row.get(0)
+  }
+
+  /// Ends a read transaction, also one whose statement was cut short.
+  borrowing func endRead() {
+    // COMMIT is refused while the interrupt of a closing database is pending; ROLLBACK never is.
+    unsafe sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
+  }
+
+  /// Whether a transaction is open.
+  var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
+
+  /// Whether a deferred foreign key is broken at this moment: `COMMIT` would fail for everybody in the transaction.
+  var hasBrokenDeferredReferences: Bool {
+    var now: Int32 = 0
+    var peak: Int32 = 0
+    unsafe sqlite3_db_status(handle, SQLITE_DBSTATUS_DEFERRED_FKS, &now, &peak, 0)
+    return now != 0
+  }
+
+  /// Remembers an error after which the connection cannot be trusted, and gives the error back.
+  borrowing func noted(_ error: SQLiteError) -> SQLiteError {
+    state.lastError = error
+    if error.code.isFatal, state.fatal == nil { state.fatal = error }
+    return error
+  }
+
+  private borrowing func begin(_ sql: SQL) throws(SQLiteError) -> StatementCache.Entry {
+    guard !interrupter.isCancelled else {
+      throw SQLiteError(code: .interrupted, message: "the database is being closed", sql: sql.text)
+    }
+    let entry: StatementCache.Entry
+    if let kept = state.statements.take(sql.text) {
+      entry = kept
+    } else {
+      do throws(SQLiteError) {
+        entry = state.statements.keep(unsafe try Statement(sql.text, on: handle, kept: true))
+      } catch {
+        throw noted(error)
+      }
+    }
+    do throws(SQLiteError) {
+      try entry.statement.bind(sql.values)
+    } catch {
+      state.statements.giveBack(entry)
+      throw noted(error)
+    }
+    return entry
+  }
+
+  private borrowing func step(_ entry: StatementCache.Entry) throws(SQLiteError) -> Bool {
+    do throws(SQLiteError) {
+      return try entry.statement.step()
+    } catch {
+      throw noted(error)
+    }
+  }
+}
+
+/// The mutable part of a connection.
+///
+/// Used by the connection's thread only.
+final class ConnectionState {
+  let statements = StatementCache()
+  /// The first error after which nothing this connection says can be trusted.
+  var fatal: SQLiteError?
+  /// The last error, also one that a request's own code caught.
+  var lastError: SQLiteError?
+  /// True while a request's own code runs: it must not end or nest the transaction it runs in.
+  var insideRequest = false
+  /// The pages in the write-ahead log after the last commit.
+  var logPages = 0
+}

@@ -1,0 +1,45 @@
+/// What both a read and a write can do: ask.
+public protocol Querying: ~Copyable {
+  /// Runs a statement and hands each row to `body`, in order.
+  func each(_ sql: SQL, _ body: (borrowing Row) throws -> Void) throws
+}
+
+extension Querying where Self: ~Copyable {
+  /// All rows, each turned into a value.
+  public borrowing func all<Value>(
+    _ sql: SQL, _ decode: (borrowing Row) throws -> Value
+  ) throws -> [Value] {
+    var values: [Value] = []
+    try each(sql) { values.append(try decode($0)) }
+    return values
+  }
+
+  /// The first row turned into a value, or nil when there is none.
+  public borrowing func first<Value>(
+    _ sql: SQL, _ decode: (borrowing Row) throws -> Value
+  ) throws -> Value? {
+    var found: Value?
+    do {
+      try each(sql) { row in
+        found = try decode(row)
+        throw EnoughRows()
+      }
+    } catch is EnoughRows {}
+    return found
+  }
+
+  /// The first column of the first row, or nil when there is no row.
+  public borrowing func value<Value: SQLDecodable>(
+    _ sql: SQL, as type: Value.Type = Value.self
+  ) throws -> Value? {
+    try first(sql) { try $0.get(0) }
+  }
+
+  /// Whether there is a row.
+  public borrowing func exists(_ sql: SQL) throws -> Bool {
+    try first(sql) { _ in true } ?? false
+  }
+}
+
+/// Ends a loop over rows; it never leaves this file.
+private struct EnoughRows: Error {}

@@ -1,0 +1,131 @@
+import Glibc
+import Platform
+
+extension Database {
+  /// Writes a copy of the database as it is at one moment, while reads and writes go on.
+  ///
+  /// Blocks the caller.
+  ///
+  /// The copy is private (0600), on disk, and its integrity was checked before it gets its name; a file of that name is
+  /// never overwritten. The copy is compact and holds no rest of deleted rows.
+  ///
+  /// `VACUUM INTO` on a connection of its own, because it is one read of one moment: SQLite's backup interface would
+  /// start again with every commit of the writer, or slow the writer down by running on its thread. Its price is that
+  /// the log cannot be emptied while the copy is made.
+  ///
+  /// - Parameter target: the copy; its directory must exist.
+  /// - Throws: `FileError`, `SQLiteError` or `BackupFailure`.
+  public func backup(to target: String) throws {
+    let draft = "\(target).partial"
+    try DatabaseFiles.removeDraft(draft)
+    guard try !DatabaseFiles.exists(target) else { throw BackupFailure.exists(target) }
+    try DatabaseFiles.createIfMissing(draft)
+    do {
+      let connection = try Connection.open(path, role: .backup, storage: storage)
+      try connection.run("VACUUM INTO \(draft)")
+      try DatabaseFiles.force(draft)
+      let problems = try Database.problems(inFileAt: draft)
+      guard problems.isEmpty else { throw BackupFailure.damaged(target, problems) }
+      try DatabaseFiles.giveName(target, to: draft)
+    } catch {
+      try DatabaseFiles.removeDraft(draft)
+      throw error
+    }
+  }
+
+  /// Looks for damage in the open database, on a reader thread.
+  ///
+  /// - Returns: SQLite's words for what is damaged; empty when all is well.
+  /// - Throws: `DatabaseFailure` or `SQLiteError`.
+  public func integrityProblems() async throws -> [String] {
+    try await read { try $0.integrityProblems() }
+  }
+
+  /// Looks for damage in a database file that no program has open.
+  ///
+  /// - Parameter path: the file; it is not changed.
+  /// - Returns: SQLite's words for what is damaged; empty when all is well.
+  /// - Throws: `SQLiteError`.
+  public static func problems(inFileAt path: String) throws -> [String] {
+    try ReadContext(connection: Connection.open(path, role: .reader)).integrityProblems()
+  }
+}
+
+extension ReadContext {
+  borrowing func integrityProblems() throws -> [String] {
+    let damage = try all("PRAGMA integrity_check(20)") { try $0.text(0) }.filter { $0 != "ok" }
+    let loose = try all("PRAGMA foreign_key_check") { row in
+      "a row of \(try row.text(0)) points to nothing in \(try row.text(2))"
+    }
+    return damage + loose.prefix(20)
+  }
+}
+
+/// Why a backup was not made.
+public enum BackupFailure: Error, Hashable, Sendable, CustomStringConvertible {
+  /// There is a file of that name.
+  case exists(String)
+  /// The copy does not pass its check; it was removed.
+  case damaged(String, [String])
+
+  /// One sentence that is safe to show.
+  public var description: String {
+    switch self {
+    case .exists(let path): "\(path) exists already and is not overwritten"
+    case .damaged(let path, let problems):
+      "the copy \(path) is damaged and was removed: \(problems.first ?? "")"
+    }
+  }
+
+  /// What to do about it.
+  public var hint: String {
+    switch self {
+    case .exists: "give another name"
+    case .damaged: "the database itself is probably damaged: check it, and keep the older backups"
+    }
+  }
+}
+
+extension DatabaseFiles {
+  fileprivate static func exists(_ path: String) throws(FileError) -> Bool {
+    var status = stat()
+    if unsafe lstat(path, &status) == 0 { return true }
+    guard errno == ENOENT else {
+      throw FileError(
+        .system(SystemError(operation: "examine", subject: path, code: errno)), path: path)
+    }
+    return false
+  }
+
+  /// Removes what an interrupted backup left behind.
+  fileprivate static func removeDraft(_ path: String) throws(FileError) {
+    try DurableFile.remove(path)
+  }
+
+  fileprivate static func force(_ path: String) throws(FileError) {
+    do throws(SystemError) {
+      let file = try FileDescriptor.open(path, O_RDWR | O_NOFOLLOW)
+      let number = file.number
+      try systemCall("force to disk", on: path) { fsync(number) }
+    } catch {
+      throw FileError(.system(error), path: path)
+    }
+  }
+
+  /// Gives the draft its name unless somebody has taken it meanwhile, which `rename` would overwrite.
+  fileprivate static func giveName(_ target: String, to draft: String) throws(FileError) {
+    do throws(SystemError) {
+      do throws(SystemError) {
+        try systemCall("name", on: target) { unsafe link(draft, target) }
+        try systemCall("remove", on: draft) { unsafe unlink(draft) }
+      } catch {
+        // Memory sticks have file systems without links.
+        guard [EPERM, EOPNOTSUPP].contains(error.code) else { throw error }
+        try systemCall("name", on: target) { unsafe rename(draft, target) }
+      }
+      try forceDirectory(of: target)
+    } catch {
+      throw FileError(.system(error), path: target)
+    }
+  }
+}

@@ -1,0 +1,141 @@
+import Platform
+import Synchronization
+
+/// A database in use: one thread writes, a few read, and a lock file keeps every other program out.
+///
+/// Writes that come at the same time share one transaction and one fsync; each is told only after the commit. A write
+/// that fails is undone alone. When a failure leaves the outcome unknown, the writer stops for good (see
+/// `DatabaseFailure`), because only opening the file again tells what is in it.
+public final class Database: Sendable {
+  /// The file, without symbolic links.
+  public let path: String
+  let queue: WriteQueue
+  let readers: ReaderPool
+  let counters: Counters
+  let storage: StorageSettings
+  private let writer: Worker
+  private let lock: DatabaseLock
+  private let closed = Once<Bool>()
+  private let closing = Atomic(false)
+
+  /// Opens the file, recovers it, brings it to the program's schema, and starts the threads.
+  ///
+  /// Blocks the caller.
+  ///
+  /// - Parameter options: which file and how.
+  /// - Throws: `FileError` for the files, `OpenFailure` for their content, `SQLiteError` for the rest.
+  public init(_ options: DatabaseOptions) throws {
+    let path = try DatabaseFiles.prepareDirectory(of: options.path)
+    let lock = DatabaseLock(try FileLock(beside: path))
+    try DatabaseFiles.check(path)
+    try DatabaseFiles.createIfMissing(path)
+    let context = try Database.openForWriting(path, options)
+    // The log and its index exist now, made by SQLite: their modes are checked like the rest.
+    try DatabaseFiles.check(path)
+
+    let counters = Counters()
+    let queue = WriteQueue(capacity: options.writer.queueCapacity)
+    let handover = Handover(context)
+    let limits = options.writer
+    let storage = options.storage
+    let onFailStop = options.onFailStop
+    let readers = try ReaderPool(
+      path: path, count: options.readers, capacity: options.readQueueCapacity, storage: storage,
+      counters: counters)
+    do {
+      writer = try Worker("sqlite writer") {
+        guard let context = handover.take() else { return }
+        let failure = Database.write(
+          context, queue: queue, limits: limits, counters: counters, sabotage: storage.sabotage)
+        // The connection is closed by now; the lock goes when the owner lets go too.
+        withExtendedLifetime(lock) {}
+        if let failure { onFailStop(failure) }
+      }
+    } catch {
+      readers.close()
+      throw error
+    }
+    self.readers = readers
+    self.path = path
+    self.lock = lock
+    self.queue = queue
+    self.counters = counters
+    self.storage = storage
+  }
+
+  deinit {
+    // Without waiting: the last reference may be dropped by a completion on one of our own threads.
+    readers.startClosing()
+    queue.close()
+  }
+
+  /// Ends reads, finishes the writes that wait, empties the log and closes the file.
+  ///
+  /// Blocks the caller.
+  ///
+  /// Not to be called from a request's own code or completion.
+  public func close() {
+    guard !closing.exchange(true, ordering: .acquiringAndReleasing) else {
+      _ = closed.wait()
+      return
+    }
+    // Readers first: they would keep the last checkpoint from finishing.
+    readers.close()
+    queue.close()
+    writer.join()
+    lock.release()
+    closed.fulfil(true)
+  }
+
+  /// What happened since the file was opened.
+  public var statistics: DatabaseStatistics { counters.now }
+
+  /// The error that stopped the writer for good, if one did.
+  public var stopped: SQLiteError? { queue.stopped }
+
+  /// Empties the write-ahead log at the next quiet moment.
+  public func checkpointSoon() { queue.askForCheckpoint() }
+
+  private static func openForWriting(
+    _ path: String, _ options: DatabaseOptions
+  ) throws -> WriteContext {
+    let context = WriteContext(
+      connection: try Connection.open(path, role: .writer, storage: options.storage))
+    let journal = try context.connection.value("PRAGMA journal_mode = WAL", as: String.self) ?? ""
+    guard journal == "wal" else { throw OpenFailure.noWriteAheadLog(path: path, journal: journal) }
+    if options.storage.sabotage != .trustTheLog {
+      try context.connection.run("BEGIN IMMEDIATE")
+      try context.connection.forceLogToDisk()
+      try context.connection.run("COMMIT")
+    }
+    try Migrator(
+      migrations: options.migrations, applicationID: options.applicationID, path: path
+    ).run(in: context)
+    return context
+  }
+
+  private static func write(
+    _ context: consuming WriteContext, queue: WriteQueue, limits: WriterLimits,
+    counters: Counters, sabotage: StorageSettings.Sabotage
+  ) -> SQLiteError? {
+    do throws(SQLiteError) {
+      return try WriterLoop(
+        context, queue: queue, limits: limits, counters: counters, sabotage: sabotage
+      ).run()
+    } catch {
+      for request in queue.stop(error) { request.refuse(DatabaseFailure.stopped(error)) }
+      return error
+    }
+  }
+}
+
+/// The lock file, held until both the owner and the writer thread have let go.
+private final class DatabaseLock: Sendable {
+  private let held: Mutex<FileLock?>
+
+  init(_ lock: consuming FileLock) { held = Mutex(consume lock) }
+
+  func release() {
+    held.withLock { $0 = nil }
+  }
+}

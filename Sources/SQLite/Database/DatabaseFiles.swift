@@ -1,0 +1,83 @@
+import Glibc
+import Platform
+
+/// The files of a database on disk: who may use them, and how they come to be.
+enum DatabaseFiles {
+  /// Makes sure that the directory exists and is private.
+  ///
+  /// - Returns: the database's path with no symbolic link in its directories: SQLite refuses links anywhere, and a
+  ///   state directory of systemd may be one.
+  static func prepareDirectory(of path: String) throws(FileError) -> String {
+    let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+    let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
+    let directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    guard !name.isEmpty, name != ".", name != "..", !path.utf8.contains(0) else {
+      throw FileError(.notAFile, path: path)
+    }
+    let resolved = realPath(directory) ?? directory
+    try PrivateDirectory.ensure(resolved)
+    let whole = realPath(resolved) ?? resolved
+    return whole == "/" ? "/\(name)" : "\(whole)/\(name)"
+  }
+
+  /// Refuses files that others can use, links, and what is no file.
+  ///
+  /// The files are only looked at, never opened: closing a second descriptor of a database drops the locks of the
+  /// first (POSIX).
+  static func check(_ path: String) throws(FileError) {
+    for file in [path, "\(path)-wal", "\(path)-shm"] { _ = try checkOne(file) }
+  }
+
+  /// Creates an empty database file, mode 0600 whatever the umask is, when there is none.
+  static func createIfMissing(_ path: String) throws(FileError) {
+    guard try !checkOne(path) else { return }
+    do throws(SystemError) {
+      let file = try FileDescriptor.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+      let number = file.number
+      try systemCall("set the mode of", on: path) { fchmod(number, 0o600) }
+      try systemCall("force to disk", on: path) { fsync(number) }
+      try forceDirectory(of: path)
+    } catch {
+      throw FileError(.system(error), path: path)
+    }
+  }
+
+  /// Forces the directory, so that a new or removed name survives a power cut.
+  static func forceDirectory(of path: String) throws(SystemError) {
+    let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
+    let directory = slash == path.startIndex ? "/" : String(path[..<slash])
+    let handle = try FileDescriptor.open(directory, O_RDONLY | O_DIRECTORY)
+    let number = handle.number
+    try systemCall("force to disk", on: directory) { fsync(number) }
+  }
+
+  /// - Returns: whether the file exists.
+  private static func checkOne(_ path: String) throws(FileError) -> Bool {
+    var status = stat()
+    do throws(SystemError) {
+      try systemCall("examine", on: path) { unsafe lstat(path, &status) }
+    } catch {
+      if error.code == ENOENT { return false }
+      throw FileError(.system(error), path: path)
+    }
+    switch status.st_mode & S_IFMT {
+    case S_IFREG: break
+    case S_IFLNK: throw FileError(.symbolicLink, path: path)
+    default: throw FileError(.notAFile, path: path)
+    }
+    let mode = status.st_mode & 0o7777
+    guard mode & ~0o600 == 0 else {
+      throw FileError(.modeTooWide(found: mode, allowed: 0o600), path: path)
+    }
+    guard status.st_uid == geteuid() else {
+      throw FileError(.foreignOwner(status.st_uid), path: path)
+    }
+    return true
+  }
+
+  private static func realPath(_ path: String) -> String? {
+    guard let found = unsafe realpath(path, nil) else { return nil }
+    defer { unsafe free(found) }
+    return unsafe String(cString: found)
+  }
+}

@@ -1,0 +1,31 @@
+/// How a database is opened.
+public struct DatabaseOptions: Sendable {
+  /// The file.
+  ///
+  /// Its directory is made when missing (0700), and so is the file (0600).
+  public var path: String
+  /// A number of the program's own in the file's header: the file of another program is refused.
+  public var applicationID: Int32
+  /// The steps that make the schema, oldest first.
+  public var migrations: [Migration]
+  /// How many reads run at the same time.
+  public var readers = 2
+  /// The most reads that may wait; more are refused at once.
+  public var readQueueCapacity = 1_000
+  /// How much the writer does at once.
+  public var writer = WriterLimits()
+  /// Called once, on the writer thread, after a failure that stopped the writer for good and after its answers are out.
+  ///
+  /// The program should end itself: opening the database again settles what was written. `close` must not be called from
+  /// here, because it waits for this thread.
+  public var onFailStop: @Sendable (SQLiteError) -> Void = { _ in }
+  /// What tests change below the connections.
+  package var storage = StorageSettings()
+
+  /// Options for a file with its schema.
+  public init(path: String, applicationID: Int32, migrations: [Migration]) {
+    self.path = path
+    self.applicationID = applicationID
+    self.migrations = migrations
+  }
+}

@@ -1,0 +1,52 @@
+import CSQLite
+
+/// A call to SQLite that failed: what it said, and on which statement.
+///
+/// Values never appear in it.
+public struct SQLiteError: Error, Hashable, Sendable {
+  /// SQLite's extended result code.
+  public let code: ResultCode
+  /// SQLite's own words, or ours.
+  public let message: String
+  /// The statement with `?` in place of its values, or `nil` when there was none.
+  public let sql: String?
+
+  /// An error of the given call.
+  public init(code: ResultCode, message: String, sql: String? = nil) {
+    self.code = code
+    self.message = message
+    self.sql = sql
+  }
+
+  /// What to do about it, when there is something to do.
+  public var hint: String? {
+    switch code {
+    case .full: "free some space on the file system of the database; nothing was lost"
+    case .inputOutput:
+      "look for disk errors in the kernel's log (journalctl -k), then start the service again"
+    case .corrupt, .notADatabase: "stop the service and restore the last backup"
+    case .busy: "another program has the database open; find it with: fuser -v DATABASE*"
+    case .readOnly, .cannotOpen:
+      "check owner and mode of the database and its directory with: ls -la"
+    default: nil
+    }
+  }
+}
+
+extension SQLiteError: CustomStringConvertible {
+  /// One sentence that is safe to show.
+  public var description: String {
+    let place = sql.map { " in “\($0)”" } ?? ""
+    return "SQLite says “\(message)” (code \(code.number))\(place)"
+  }
+}
+
+extension SQLiteError {
+  /// The funnel of every failed call on an open connection.
+  init(of database: OpaquePointer?, code: Int32, sql: String? = nil) {
+    // errmsg describes the connection's last call, which is the failed one: connections are used by one thread.
+    let words = unsafe database.flatMap { unsafe sqlite3_errmsg($0) } ?? sqlite3_errstr(code)
+    let message = unsafe words.map { unsafe String(cString: $0) } ?? "unknown error"
+    self.init(code: ResultCode(code), message: message, sql: sql)
+  }
+}

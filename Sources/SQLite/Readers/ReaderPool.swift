@@ -1,0 +1,95 @@
+/// A fixed number of threads, each with one connection that can only read.
+final class ReaderPool: Sendable {
+  private struct State {
+    var jobs: ArraySlice<PendingRead> = []
+    var closing = false
+    var running = 0
+  }
+
+  private let monitor = Monitor(State())
+  private let interrupters: [Interrupter]
+  private let threads: [Worker]
+  private let capacity: Int
+
+  init(
+    path: String, count: Int, capacity: Int, storage: StorageSettings, counters: Counters
+  ) throws {
+    self.capacity = capacity
+    var interrupters: [Interrupter] = []
+    var threads: [Worker] = []
+    do {
+      for number in 1...max(1, count) {
+        let connection = try Connection.open(path, role: .reader, storage: storage)
+        interrupters.append(connection.interrupter)
+        let handover = Handover(ReadContext(connection: connection))
+        let monitor = monitor
+        threads.append(
+          try Worker("sqlite reader \(number)") {
+            guard let context = handover.take() else { return }
+            ReaderPool.serve(monitor, context, counters)
+          })
+      }
+    } catch {
+      // The readers that have started already would wait for ever and keep the file open.
+      monitor.withLock { $0.closing = true }
+      monitor.wakeAll()
+      for thread in threads { thread.join() }
+      throw error
+    }
+    self.interrupters = interrupters
+    self.threads = threads
+  }
+
+  func add(_ job: PendingRead) {
+    let refusal: DatabaseFailure? = monitor.withLock { state in
+      if state.closing { return .closed }
+      guard state.jobs.count < capacity else { return .overloaded(waiting: capacity) }
+      state.jobs.append(job)
+      return nil
+    }
+    if let refusal { job.refuse(refusal) } else { monitor.wakeOne() }
+  }
+
+  /// Refuses what waits, cuts short what runs, and does not wait for the threads.
+  func startClosing() {
+    let jobs = monitor.withLock { state in
+      state.closing = true
+      defer { state.jobs = [] }
+      return state.jobs
+    }
+    monitor.wakeAll()
+    for job in jobs { job.refuse(DatabaseFailure.closed) }
+    for interrupter in interrupters { interrupter.cancel() }
+  }
+
+  /// The same, and waits until every connection is closed.
+  func close() {
+    startClosing()
+    // A statement that started at the moment of the first call may have escaped it: repeat until nothing runs.
+    while monitor.wait(
+      until: monotonicNow() + 10_000_000, for: { state -> Bool? in state.running == 0 ? true : nil }
+    ) == nil {
+      for interrupter in interrupters { interrupter.cancel() }
+    }
+    for thread in threads { thread.join() }
+  }
+
+  private static func serve(
+    _ monitor: Monitor<State>, _ context: borrowing ReadContext, _ counters: Counters
+  ) {
+    while true {
+      let job = monitor.wait { state -> PendingRead?? in
+        if let job = state.jobs.popFirst() {
+          state.running += 1
+          return .some(job)
+        }
+        return state.closing ? .some(nil) : nil
+      }
+      guard case .some(.some(let job)) = job else { return }
+      job.serve(in: context)
+      counters.noteRead()
+      monitor.withLock { $0.running -= 1 }
+      monitor.wakeAll()
+    }
+  }
+}

@@ -1,0 +1,11 @@
+/// Carries something that one thread made to the one thread that will use it.
+// @unchecked Sendable, because:
+// 1. it is filled before the receiving thread starts, and starting a thread orders memory;
+// 2. only that thread calls `take`, once.
+final class Handover<Value: ~Copyable>: @unchecked Sendable {
+  private var value: Value?
+
+  init(_ value: consuming Value) { self.value = consume value }
+
+  func take() -> Value? { value.take() }
+}

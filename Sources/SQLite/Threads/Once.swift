@@ -1,0 +1,11 @@
+/// A result that one thread brings and another waits for.
+final class Once<Value: Sendable>: Sendable {
+  private let monitor = Monitor<Value?>(nil)
+
+  func fulfil(_ value: Value) {
+    monitor.withLock { $0 = value }
+    monitor.wakeAll()
+  }
+
+  func wait() -> Value? { monitor.wait { $0 } }
+}

@@ -1,0 +1,83 @@
+import CSQLite
+
+/// One row of a result, readable only inside the closure that gets it.
+///
+/// Columns are numbered from 0.
+///
+/// Reading is strict: asking a text column for an integer is an error, never a guess.
+@safe public struct Row: ~Copyable {
+  private let statement: OpaquePointer
+  private let sql: String
+
+  init(of statement: OpaquePointer, sql: String) {
+    unsafe self.statement = unsafe statement
+    self.sql = sql
+  }
+
+  /// How many columns the row has.
+  public var count: Int { Int(unsafe sqlite3_column_count(statement)) }
+
+  /// The value of a column in the type that is asked for.
+  public func get<Value: SQLDecodable>(
+    _ column: Int, as type: Value.Type = Value.self
+  ) throws(SQLiteError) -> Value {
+    try Value(row: self, column: column)
+  }
+
+  /// Whether the column holds no value.
+  public func isNull(_ column: Int) throws(SQLiteError) -> Bool {
+    try kind(column) == SQLITE_NULL
+  }
+
+  /// The whole number of a column.
+  public func integer(_ column: Int) throws(SQLiteError) -> Int64 {
+    try require(SQLITE_INTEGER, column, "an integer")
+    return unsafe sqlite3_column_int64(statement, Int32(column))
+  }
+
+  /// The number of a column.
+  public func real(_ column: Int) throws(SQLiteError) -> Double {
+    if try kind(column) != SQLITE_INTEGER { try require(SQLITE_FLOAT, column, "a number") }
+    return unsafe sqlite3_column_double(statement, Int32(column))
+  }
+
+  /// The text of a column; bytes that are not UTF-8 are an error.
+  public func text(_ column: Int) throws(SQLiteError) -> String {
+    try require(SQLITE_TEXT, column, "a text")
+    let start = unsafe sqlite3_column_text(statement, Int32(column))
+    let bytes = unsafe UnsafeBufferPointer(
+      start: start, count: Int(unsafe sqlite3_column_bytes(statement, Int32(column))))
+    guard let text = unsafe String(validating: bytes, as: UTF8.self) else {
+      throw wrong(column, "a text in UTF-8")
+    }
+    return text
+  }
+
+  /// The bytes of a column.
+  public func blob(_ column: Int) throws(SQLiteError) -> [UInt8] {
+    try require(SQLITE_BLOB, column, "bytes")
+    // The pointer is null for an empty blob, which is fine: the count is 0 then.
+    let start = unsafe sqlite3_column_blob(statement, Int32(column))
+    let count = Int(unsafe sqlite3_column_bytes(statement, Int32(column)))
+    return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: count))
+  }
+
+  private func kind(_ column: Int) throws(SQLiteError) -> Int32 {
+    guard column >= 0, column < count else {
+      throw SQLiteError(
+        code: .range, message: "there is no column \(column), the row has \(count)", sql: sql)
+    }
+    return unsafe sqlite3_column_type(statement, Int32(column))
+  }
+
+  private func require(_ wanted: Int32, _ column: Int, _ words: String) throws(SQLiteError) {
+    guard try kind(column) == wanted else { throw wrong(column, words) }
+  }
+
+  private func wrong(_ column: Int, _ words: String) -> SQLiteError {
+    let name = unsafe sqlite3_column_name(statement, Int32(column))
+    let shown = unsafe name.map { unsafe String(cString: $0) } ?? "?"
+    return SQLiteError(
+      code: .mismatch, message: "column \(column) (\(shown)) is not \(words)", sql: sql)
+  }
+}

@@ -1,0 +1,243 @@
+/// What the writer thread does: takes requests, runs them in one transaction, commits, and only then answers.
+///
+/// Lives on the writer thread alone.
+final class WriterLoop {
+  private let context: WriteContext
+  private let transaction: Transaction
+  private let queue: WriteQueue
+  private let limits: WriterLimits
+  private let counters: Counters
+  private let sabotage: StorageSettings.Sabotage
+  private var checkpointer: Checkpointer
+  /// Taken from the queue and not yet run.
+  private var waiting: ArraySlice<PendingWrite> = []
+  /// How many requests the last transaction held: that many requesters may be about to come back.
+  private var lastBatch = 1
+
+  init(
+    _ context: consuming WriteContext, queue: WriteQueue, limits: WriterLimits,
+    counters: Counters, sabotage: StorageSettings.Sabotage
+  ) throws(SQLiteError) {
+    transaction = try Transaction(on: context.connection)
+    self.context = context
+    checkpointer = Checkpointer(limits: limits, counters: counters)
+    self.queue = queue
+    self.limits = limits
+    self.counters = counters
+    self.sabotage = sabotage
+  }
+
+  /// Serves requests until the queue is closed and empty, or until a failure after which the file cannot be trusted.
+  ///
+  /// - Returns: that failure.
+  func run() -> SQLiteError? {
+    while true {
+      let order = queue.next(until: checkpointer.deadline)
+      do throws(FailStop) {
+        switch order {
+        case .write(let requests):
+          waiting = requests[...]
+          while !waiting.isEmpty {
+            try runTransaction()
+            try checkpointer.afterCommit(
+              on: context.connection, busy: !waiting.isEmpty || queue.hasRequests)
+          }
+        case .checkpoint: try checkpointer.run(.truncate, on: context.connection)
+        case nil: try checkpointer.quiet(on: context.connection)
+        case .finish:
+          try checkpointer.run(.truncate, on: context.connection)
+          return nil
+        }
+      } catch {
+        stop(error)
+        return error.cause
+      }
+    }
+  }
+
+  private func runTransaction() throws(FailStop) {
+    do throws(SQLiteError) {
+      try own { () throws(SQLiteError) in try transaction.beginNow() }
+    } catch {
+      if error.code.isFatal { throw FailStop(cause: error) }
+      // For example somebody's shell holds the lock: whoever waits behind it would wait as long again.
+      let refused = waiting
+      waiting = []
+      for request in refused { request.refuse(DatabaseFailure(definite: error)) }
+      return
+    }
+    let start = monotonicNow()
+    var answers: [Answer] = []
+    while answers.count < limits.batchRequests, monotonicNow() < start + limits.batchNanoseconds {
+      if waiting.isEmpty { waiting = gather(have: answers.count, since: start)[...] }
+      guard let request = waiting.popFirst() else { break }
+      // Alone, the transaction itself is the savepoint: nobody else's change can be undone with it.
+      let alone = answers.isEmpty && waiting.isEmpty
+      switch try perform(request, alone: alone, &answers) {
+      case .open: continue
+      case .lost(let failure): return refuse(answers, failure)
+      case .empty:
+        for answer in answers { answer.release() }
+        return
+      }
+    }
+    lastBatch = answers.count
+    try commit(answers)
+  }
+
+  /// More requests for the open transaction.
+  ///
+  /// After a shared commit everybody who was answered tends to ask again at once: waiting a moment for as many as last
+  /// time makes one commit of them. A lone requester is never waited for.
+  private func gather(have count: Int, since start: Nanoseconds) -> [PendingWrite] {
+    let expected = lastBatch - count
+    guard count > 0, expected > 0, limits.gatherNanoseconds > 0 else { return queue.takeMore() }
+    return queue.takeMore(atLeast: expected, until: start + limits.gatherNanoseconds)
+  }
+
+  private func commit(_ answers: [Answer]) throws(FailStop) {
+    if sabotage == .answerBeforeCommit { for answer in answers { answer.release() } }
+    let start = monotonicNow()
+    do throws(SQLiteError) {
+      try own { () throws(SQLiteError) in try transaction.commitNow() }
+    } catch {
+      switch error.code {
+      // Definite: the log has no commit record. BUSY and CONSTRAINT fail before the log is touched.
+      case .full, .busy, .constraint:
+        try rollBack(answers)
+        return refuse(answers, DatabaseFailure(definite: error))
+      // Anything else may have happened after the commit record was written: neither yes nor no.
+      default: throw FailStop(cause: error, unknown: answers)
+      }
+    }
+    counters.noteCommit(requests: answers.count, nanoseconds: monotonicNow() - start)
+    guard sabotage != .answerBeforeCommit else { return }
+    for answer in answers { answer.release() }
+  }
+
+  private func refuse(_ answers: [Answer], _ failure: DatabaseFailure) {
+    counters.noteRollback(failure)
+    for answer in answers { answer.refuse(failure) }
+  }
+
+  /// Fail-stop: what may have been written is unknown, everything else is refused, now and from now on.
+  private func stop(_ failure: FailStop) {
+    // The queue first, so that a requester who reacts to its answer is refused at once.
+    let queued = queue.stop(failure.cause)
+    for answer in failure.unknown { answer.refuse(.outcomeUnknown(failure.cause)) }
+    for request in waiting + queued { request.refuse(DatabaseFailure.stopped(failure.cause)) }
+    waiting = []
+  }
+}
+
+extension WriterLoop {
+  /// What became of the open transaction when a request ran in it.
+  private enum Fate {
+    case open
+    /// It was given up, with everything that ran in it before.
+    case lost(DatabaseFailure)
+    /// It held nothing but the request, which failed.
+    case empty
+  }
+
+  /// Runs one request inside the open transaction and notes its answer.
+  private func perform(
+    _ request: PendingWrite, alone: Bool, _ answers: inout [Answer]
+  ) throws(FailStop) -> Fate {
+    let state = context.connection.state
+    state.lastError = nil
+    let outcome = attempt(request, alone: alone)
+    if let fatal = state.fatal {
+      // Even when the request caught the error itself: the connection is not to be trusted any more.
+      let unsettled = Answer(request: request, outcome: .ready({}))
+      throw FailStop(cause: fatal, unknown: answers + [unsettled])
+    }
+    switch outcome {
+    case .success(let deliver):
+      answers.append(Answer(request: request, outcome: .ready(deliver)))
+      return context.connection.isInTransaction ? .open : .lost(definite(state.lastError))
+    case .failure(let error):
+      counters.noteFailedRequest()
+      answers.append(Answer(request: request, outcome: .failed(reported(error))))
+      guard context.connection.isInTransaction else { return .lost(definite(state.lastError)) }
+      do throws(SQLiteError) {
+        try own { () throws(SQLiteError) in
+          if alone { try transaction.rollbackNow() } else { try transaction.undoToSavepoint() }
+        }
+        return alone ? .empty : .open
+      } catch {
+        try rollBack(answers)
+        return .lost(DatabaseFailure(definite: error))
+      }
+    }
+  }
+
+  private func attempt(
+    _ request: PendingWrite, alone: Bool
+  ) -> Result<@Sendable () -> Void, any Error> {
+    let state = context.connection.state
+    do {
+      if !alone {
+        try own { () throws(SQLiteError) in try transaction.openSavepoint() }
+      }
+      state.insideRequest = true
+      defer { state.insideRequest = false }
+      let deliver = try request.run(context)
+      // COMMIT would find a broken deferred reference too, and punish everybody in the transaction for it.
+      guard !context.connection.hasBrokenDeferredReferences else {
+        throw SQLiteError(
+          code: .constraintForeignKey, message: "a deferred foreign key points to nothing")
+      }
+      state.insideRequest = false
+      if !alone, context.connection.isInTransaction {
+        try own { () throws(SQLiteError) in try transaction.closeSavepoint() }
+      }
+      return .success(deliver)
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private func rollBack(_ answers: [Answer]) throws(FailStop) {
+    guard context.connection.isInTransaction else { return }
+    do throws(SQLiteError) {
+      try own { () throws(SQLiteError) in try transaction.rollbackNow() }
+    } catch {
+      throw FailStop(cause: error, unknown: answers)
+    }
+  }
+
+  /// Runs one of the writer's own statements; its errors count like those of requests.
+  private func own(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) {
+    do throws(SQLiteError) {
+      try body()
+    } catch {
+      throw context.connection.noted(error)
+    }
+  }
+
+  /// A full disk is the same answer whether the request or the commit met it.
+  private func reported(_ error: any Error) -> any Error {
+    guard let error = error as? SQLiteError, case .full = error.code else { return error }
+    return DatabaseFailure.diskFull(error)
+  }
+
+  private func definite(_ error: SQLiteError?) -> DatabaseFailure {
+    DatabaseFailure(
+      definite: error ?? SQLiteError(code: .error, message: "the transaction ended by itself"))
+  }
+}
+
+/// A failure after which the writer must not write again.
+struct FailStop: Error {
+  let cause: SQLiteError
+  /// Requests that ran and of which nobody can say whether they are in the file.
+  var unknown: [Answer] = []
+}
+
+extension DatabaseFailure {
+  /// A transaction that certainly left nothing behind.
+  init(definite error: SQLiteError) {
+    if case .full = error.code { self = .diskFull(error) } else { self = .rolledBack(error) }
+  }
+}

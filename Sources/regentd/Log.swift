@@ -1,0 +1,139 @@
+import CommandKit
+import JSON
+import Platform
+
+/// How log lines look.
+enum LogFormat: String, CaseIterable, Sendable {
+  case text, json
+}
+
+/// Writes one line for each event with a single `write`, so that lines of several threads never mix.
+///
+/// Values may come from strangers: whatever is in them, a line stays a line and a terminal obeys nothing. Secrets have
+/// no way in: values are texts and numbers that the caller names one by one.
+struct Log: Sendable {
+  enum Level: Int, Sendable {
+    // The numbers of syslog, which the journal reads at the start of a line.
+    case error = 3
+    case warning = 4
+    case info = 6
+  }
+
+  private let format: LogFormat
+  private let port: Port
+  /// The journal has its own clock and wants the level in front.
+  private let isJournal: Bool
+  private let now: @Sendable () -> Int64
+
+  init(
+    _ format: LogFormat, to port: Port, isJournal: Bool,
+    now: @escaping @Sendable () -> Int64 = Clocks.wallMilliseconds
+  ) {
+    self.format = format
+    self.port = port
+    self.isJournal = isJournal
+    self.now = now
+  }
+
+  func info(_ event: StaticString, _ fields: KeyValuePairs<String, LogValue> = [:]) {
+    write(.info, event, fields)
+  }
+
+  func warning(_ event: StaticString, _ fields: KeyValuePairs<String, LogValue> = [:]) {
+    write(.warning, event, fields)
+  }
+
+  func error(_ event: StaticString, _ fields: KeyValuePairs<String, LogValue> = [:]) {
+    write(.error, event, fields)
+  }
+
+  private func write(
+    _ level: Level, _ event: StaticString, _ fields: KeyValuePairs<String, LogValue>
+  ) {
+    let line =
+      switch format {
+      case .text: textLine(level, event, fields)
+      case .json: jsonLine(level, event, fields)
+      }
+    // A log that cannot be written has nowhere to complain.
+    _ = port.write(Array((line + "\n").utf8))
+  }
+
+  private func textLine(
+    _ level: Level, _ event: StaticString, _ fields: KeyValuePairs<String, LogValue>
+  ) -> String {
+    let start = isJournal ? "<\(level.rawValue)>" : "\(timestamp(now())) \(level) "
+    return fields.reduce("\(start)\(event)") { line, field in
+      "\(line) \(field.key)=\(field.value.asText)"
+    }
+  }
+
+  private func jsonLine(
+    _ level: Level, _ event: StaticString, _ fields: KeyValuePairs<String, LogValue>
+  ) -> String {
+    var line: JSONObject = [
+      "time": .integer(now()), "level": .string("\(level)"), "event": .string("\(event)"),
+    ]
+    for (key, value) in fields { line[key] = value.asJSON }
+    return harmlessJSON(.object(line))
+  }
+}
+
+/// A value in a log line.
+enum LogValue: Sendable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
+  case text(String)
+  case number(Int64)
+
+  init(stringLiteral text: String) { self = .text(text) }
+  init(integerLiteral number: Int64) { self = .number(number) }
+
+  fileprivate var asJSON: JSONValue {
+    switch self {
+    case .text(let text): .string(text)
+    case .number(let number): .integer(number)
+    }
+  }
+
+  /// Quoted when a reader could not tell where it ends.
+  fileprivate var asText: String {
+    switch self {
+    case .number(let number): return String(number)
+    case .text(let text):
+      if !text.isEmpty, text.utf8.allSatisfy(isPlain) { return text }
+      // The text's own backslashes first: those that `harmless` adds are the only single ones then.
+      // By scalars, because a quote with an accent on it is another character and still a quote to a parser.
+      let escaped = text.unicodeScalars.map { $0 == "\\" || $0 == "\"" ? "\\\($0)" : String($0) }
+        .joined()
+      return "\"\(harmless(escaped))\""
+    }
+  }
+}
+
+private func isPlain(_ byte: UInt8) -> Bool {
+  byte > 0x20 && byte < 0x7f && !#"\"="#.utf8.contains(byte)
+}
+
+/// `2026-11-20T10:05:00.123Z`, by the civil calendar.
+func timestamp(_ milliseconds: Int64) -> String {
+  let day: Int64 = 86_400_000
+  let days = milliseconds >= 0 ? milliseconds / day : (milliseconds - day + 1) / day
+  let time = milliseconds - days * day
+  // Years begin in March here, so that the leap day is the last one; 719,468 days lie before 1970-03-01 of year 0.
+  let shifted = days + 719_468
+  let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+  let dayOfEra = shifted - era * 146_097
+  let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+  let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+  let shiftedMonth = (5 * dayOfYear + 2) / 153
+  let dayOfMonth = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
+  let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+  let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+  let date = "\(digits(year, 4))-\(digits(month, 2))-\(digits(dayOfMonth, 2))"
+  let clock = [time / 3_600_000, time / 60_000 % 60, time / 1_000 % 60].map { digits($0, 2) }
+  return "\(date)T\(clock.joined(separator: ":")).\(digits(time % 1_000, 3))Z"
+}
+
+private func digits(_ number: Int64, _ count: Int) -> String {
+  let text = String(number)
+  return String(repeating: "0", count: max(0, count - text.count)) + text
+}

@@ -1,0 +1,108 @@
+import CommandKit
+import Glibc
+import Platform
+
+extension ServicePlaces {
+  /// Finds each place, as it was given or in the data directory, and refuses what others could read or write.
+  init(_ call: Invocation) throws {
+    let environment = call.environment
+    let home = DataDirectory(environment)
+    let givenDatabase = call[ServeCommand.database]
+    let givenKey = call[ServeCommand.masterKey]
+    let givenSocket = call[ServeCommand.adminSocket]
+
+    adminGroup = try call[ServeCommand.adminGroup].map(groupNumber)
+    web = try webFolder(call[ServeCommand.web])
+    database = try givenDatabase ?? home.path(of: "regent.db")
+    masterKey = try givenKey ?? credential(environment) ?? home.path(of: "master-key")
+    adminSocket =
+      try givenSocket ?? runtimePath(environment) ?? home.path(of: "admin.sock")
+    // A kernel address holds 107 bytes; a longer path would be cut there.
+    _ = try SocketAddress(unixPath: adminSocket)
+
+    // What was given is looked at before anything is created.
+    if givenDatabase != nil { try PrivateFile.check(database) }
+    if givenKey != nil { try checkKey(masterKey, environment) }
+    guard [givenDatabase, givenKey, givenSocket].contains(nil) else { return }
+    try PrivateDirectory.ensure(try home.folder())
+    try PrivateFile.check(database)
+    try checkKey(masterKey, environment)
+  }
+}
+
+private func checkKey(_ path: String, _ environment: Environment) throws {
+  // A credential of systemd that was granted through an access list shows as 0440.
+  let isCredential = environment["CREDENTIALS_DIRECTORY"].map { path.hasPrefix("\($0)/") } ?? false
+  try PrivateFile.check(path, widest: isCredential ? 0o640 : 0o600)
+}
+
+/// Where everything lies that was not given a place of its own.
+private struct DataDirectory {
+  let environment: Environment
+
+  init(_ environment: Environment) { self.environment = environment }
+
+  func path(of name: String) throws -> String { "\(try folder())/\(name)" }
+
+  func folder() throws -> String {
+    // systemd gives several folders with colons between them; the first one is ours.
+    if let given = environment["STATE_DIRECTORY"]?.split(separator: ":").first {
+      return String(given)
+    }
+    // The standard says that a path that is not absolute is to be ignored.
+    if let base = environment["XDG_STATE_HOME"], base.hasPrefix("/") { return "\(base)/regent" }
+    if let home = try environment["HOME"] ?? Accounts.user(id: Accounts.effectiveUser)?.home,
+      home.hasPrefix("/")
+    {
+      return "\(home)/.local/state/regent"
+    }
+    throw CommandError(
+      "there is no place for the data: this user has no home directory",
+      hint: "set STATE_DIRECTORY, or give --database, --master-key and --admin-socket")
+  }
+}
+
+/// The master key that the service manager hands over.
+private func credential(_ environment: Environment) throws -> String? {
+  guard let folder = environment["CREDENTIALS_DIRECTORY"] else { return nil }
+  let path = "\(folder)/master-key"
+  return try PrivateFile.check(path, widest: 0o640) ? path : nil
+}
+
+private func runtimePath(_ environment: Environment) -> String? {
+  environment["RUNTIME_DIRECTORY"]?.split(separator: ":").first.map { "\($0)/admin.sock" }
+}
+
+private func groupNumber(_ name: String) throws -> UInt32 {
+  guard let number = try Accounts.group(named: name) else {
+    throw CommandError(
+      "--admin-group: there is no group \(name)",
+      hint: "type: groupadd --system \(shellQuoted(name))")
+  }
+  return number
+}
+
+/// The folder given, else the one that was installed, else the one of the source tree.
+private func webFolder(_ given: String?) throws -> String? {
+  if let given {
+    guard isFolder(given) else {
+      throw CommandError(
+        "--web: \(given) is not a folder that can be read",
+        hint: "see what is there: ls -ld \(shellQuoted(given))")
+    }
+    return given
+  }
+  let installed = ProgramPlace.prefix.map { "\($0)/share/regent/web" }
+  return [installed, "./web"].compactMap(\.self).first(where: isFolder)
+}
+
+private func isFolder(_ path: String) -> Bool {
+  (try? FileDescriptor.open(path, O_RDONLY | O_DIRECTORY)) != nil
+}
+
+extension PrivateFile {
+  /// The same as `check`, and the file must be there.
+  static func require(_ path: String, widest: mode_t) throws(FileError) {
+    guard try check(path, widest: widest) else { throw FileError(.missing, path: path) }
+  }
+}

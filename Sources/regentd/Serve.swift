@@ -1,0 +1,147 @@
+import CommandKit
+import Glibc
+import HTTPCodec
+import HTTPServer
+import Platform
+
+/// Runs the service until a signal ends it.
+func serve(_ settings: ServiceSettings, _ console: Console, _ held: HeldSignals) async throws {
+  let variables = ProcessEnvironment.all()
+  let log = Log(
+    settings.log, to: console.errors, isJournal: variables["JOURNAL_STREAM"] != nil)
+  try ProcessHardening.apply()
+  let signals = try SignalListener.stream(held)
+  let manager = ServiceManager(
+    try ServiceNotification(environment: variables, processID: getpid()), log)
+
+  let handler = ForwardedHandler(
+    trusting: settings.proxies, before: try Router(routes(), refuse: refused))
+  let listeners = settings.listen.map { address in
+    Listener(address, tls: address.isLocal ? nil : settings.tls, handler: handler)
+  }
+  let server = try Server(listeners, configuration: engineConfiguration(settings, log))
+  let metrics = try settings.metricsListen.map { try metricsServer(on: $0, of: server) }
+
+  let addresses = server.addresses.map { $0.url(isEncrypted: settings.tls != nil) }
+  log.info("starting", ["version": .text(regentVersion), "process": .number(Int64(getpid()))])
+  let publicURL = settings.publicURL?.description ?? addresses[0]
+  if settings.isPlainOnTheNetwork {
+    log.warning("plain-http", ["url": .text(publicURL), "hint": "sign-in is not encrypted"])
+  }
+  if let metrics {
+    log.info("metrics", ["address": .text("\(metrics.addresses[0])")])
+  }
+  for address in addresses {
+    log.info("listening", ["address": .text(address), "url": .text(publicURL)])
+    console.print("regentd: listening on \(address)")
+  }
+  do throws(ConsoleFailure) {
+    try console.finish()
+  } catch {
+    // Nobody hears that the service is ready; that is no reason not to serve.
+    log.warning("output", ["reason": .text(error.description)])
+  }
+  manager.ready("listening on \(addresses.joined(separator: ", "))")
+
+  for await signal in signals {
+    if signal != .hangUp {
+      log.info("stopping", ["signal": .text(signal == .interrupt ? "INT" : "TERM")])
+      break
+    }
+    manager.reloading()
+    do throws(ServerError) {
+      try server.reloadCertificates()
+      log.info("reloaded")
+    } catch {
+      // The old certificates go on; ending the service would help nobody.
+      log.error("not-reloaded", ["reason": .text(explained(error)?.message ?? "\(error)")])
+    }
+    manager.ready("listening on \(addresses.joined(separator: ", "))")
+  }
+  manager.stopping()
+  metrics?.stop(within: .zero)
+  server.stop(within: .seconds(5))
+  log.info("stopped", ["requests": .number(Int64(server.statistics.requests))])
+}
+
+/// Each connection is an open file; the usual soft limit of 1,024 is there for programs that use `select`.
+private func engineConfiguration(_ settings: ServiceSettings, _ log: Log) -> ServerConfiguration {
+  var engine = settings.engine
+  // The database, the sockets that listen, the log.
+  let others = 128
+  let limit = OpenFiles.raiseLimit(to: engine.connections + others)
+  guard limit < engine.connections + others else { return engine }
+  if settings.choseConnections {
+    log.warning(
+      "open-files",
+      [
+        "limit": .number(Int64(limit)), "connections": .number(Int64(engine.connections)),
+        "hint": "raise LimitNOFILE= of the unit or ulimit -n, or lower --connections",
+      ])
+  } else {
+    engine.connections = max(limit - others, 64)
+  }
+  return engine
+}
+
+/// What the service manager is told; that it cannot be told is worth a line in the log and nothing more.
+private struct ServiceManager {
+  private let notification: ServiceNotification?
+  private let log: Log
+
+  init(_ notification: ServiceNotification?, _ log: Log) {
+    self.notification = notification
+    self.log = log
+    watch()
+  }
+
+  func ready(_ status: String) { tell { n throws(SystemError) in try n.ready(status: status) } }
+  func reloading() { tell { n throws(SystemError) in try n.reloading() } }
+  func stopping() { tell { n throws(SystemError) in try n.stopping() } }
+
+  /// Says that we are alive as often as the manager wants to hear it.
+  private func watch() {
+    guard let notification, let interval = notification.watchdogInterval else { return }
+    Task {
+      while true {
+        try? notification.watchdog()
+        try await Task.sleep(for: interval)
+      }
+    }
+  }
+
+  private func tell(_ message: (ServiceNotification) throws(SystemError) -> Void) {
+    guard let notification else { return }
+    do throws(SystemError) {
+      try message(notification)
+    } catch {
+      log.warning("service-manager", ["reason": .text(error.description)])
+    }
+  }
+}
+
+extension ServiceSettings {
+  /// Whether passwords travel where others could read them.
+  fileprivate var isPlainOnTheNetwork: Bool {
+    if let publicURL { return publicURL.scheme == "http" && !publicURL.host.isLoopback }
+    guard tls == nil, case .network(let address, _) = listen[0] else { return false }
+    return !address.isLoopback
+  }
+}
+
+extension HostName {
+  fileprivate var isLoopback: Bool {
+    IPAddress("\(self)")?.isLoopback ?? (description == "localhost")
+  }
+}
+
+extension ListenAddress {
+  fileprivate var isLocal: Bool {
+    if case .local = self { true } else { false }
+  }
+
+  /// As a browser would open it; a Unix socket as it was given.
+  fileprivate func url(isEncrypted: Bool) -> String {
+    isLocal ? description : "\(isEncrypted ? "https" : "http")://\(self)"
+  }
+}

@@ -1,0 +1,153 @@
+import CommandKit
+import HTTPCodec
+import HTTPServer
+import Platform
+
+/// Everything that `regentd serve` was told, checked against this machine.
+struct ServiceSettings: Sendable {
+  let listen: [ListenAddress]
+  /// Nil when it is to be made of the address listened on, whose port may not be known yet.
+  let publicURL: AbsoluteURL?
+  let tls: TLSFiles?
+  let metricsListen: ListenAddress?
+  let proxies: TrustedProxies
+  let places: ServicePlaces
+  let log: LogFormat
+  let limits: ServiceLimits
+  let engine: ServerConfiguration
+  /// Whether somebody said how many connections there may be.
+  let choseConnections: Bool
+}
+
+/// Where the service keeps its files; what does not exist is created when it is first needed, for this user alone.
+struct ServicePlaces: Sendable, Equatable {
+  let database: String
+  let adminSocket: String
+  /// The group that may use the admin socket beside this user and root.
+  let adminGroup: UInt32?
+  let masterKey: String
+  /// Nil when no folder was named and none lies where it is installed.
+  let web: String?
+}
+
+/// The limits of design: they understand pairing, so many boxes behind one address are no attack.
+struct ServiceLimits: Sendable, Equatable {
+  let deviceRate: Int
+  let deviceBurst: Int
+  let sourceRate: RequestRate
+  let wrongCodes: Int
+  let wrongCodesWindow: Duration
+  let wrongCodesTotal: Int
+  let liveCodes: Int
+}
+
+/// How many requests a second are let through.
+enum RequestRate: Sendable, Equatable, CustomStringConvertible {
+  case unlimited
+  case perSecond(Int)
+
+  var description: String {
+    switch self {
+    case .unlimited: "off"
+    case .perSecond(let number): String(number)
+    }
+  }
+}
+
+extension ServiceSettings {
+  /// Reads the options and looks at every file and folder they name; nothing is created for settings that are wrong.
+  init(_ call: Invocation) throws {
+    listen = call[ServeCommand.listen]
+    publicURL = call[ServeCommand.publicURL]
+    metricsListen = call[ServeCommand.metricsListen]
+    log = call[ServeCommand.log]
+    limits = ServiceLimits(call)
+    proxies = TrustedProxies(call[ServeCommand.trustProxy])
+    engine = ServerConfiguration(call, proxies: proxies)
+    choseConnections = call[ServeCommand.connections] != nil
+    // The two come together or not at all: the command says so.
+    if let certificate = call[ServeCommand.certificate], let key = call[ServeCommand.key] {
+      tls = TLSFiles(certificate: certificate, key: key)
+    } else {
+      tls = nil
+    }
+    try checkAddresses(listen, metricsListen)
+    try checkPublicURL(publicURL, listen, isEncrypted: tls != nil)
+    if let tls { try checkTLSFiles(tls) }
+    places = try ServicePlaces(call)
+  }
+}
+
+extension ServiceLimits {
+  fileprivate init(_ call: Invocation) {
+    self.init(
+      deviceRate: call[ServeCommand.deviceRate], deviceBurst: call[ServeCommand.deviceBurst],
+      sourceRate: call[ServeCommand.sourceRate], wrongCodes: call[ServeCommand.wrongCodes],
+      wrongCodesWindow: call[ServeCommand.wrongCodesWindow],
+      wrongCodesTotal: call[ServeCommand.wrongCodesTotal], liveCodes: call[ServeCommand.liveCodes])
+  }
+}
+
+extension ServerConfiguration {
+  fileprivate init(_ call: Invocation, proxies: TrustedProxies) {
+    self.init()
+    if let number = call[ServeCommand.loops] { loops = number }
+    bodyBytes = call[ServeCommand.requestSize]
+    if let number = call[ServeCommand.connections] { connections = number }
+    unprovenConnectionsPerSource = call[ServeCommand.connectionsPerSource]
+    countsSource = { !proxies.trusts($0) }
+    deadlines.header = call[ServeCommand.headerDeadline]
+    deadlines.body = call[ServeCommand.bodyDeadline]
+    deadlines.idle = call[ServeCommand.idleDeadline]
+  }
+}
+
+private func checkAddresses(_ listen: [ListenAddress], _ metrics: ListenAddress?) throws {
+  let fixed = (listen + [metrics].compactMap(\.self)).filter { !$0.picksPort }
+  for (index, address) in fixed.enumerated() where fixed[..<index].contains(address) {
+    throw CommandError.usage(
+      "\(address) is to be listened on twice",
+      hint: "give each --listen and --metrics-listen an address of its own")
+  }
+}
+
+private func checkPublicURL(
+  _ url: AbsoluteURL?, _ listen: [ListenAddress], isEncrypted: Bool
+) throws {
+  guard let url else {
+    // Nobody can open "http://0.0.0.0": it is the name of all addresses and of none.
+    guard listen[0].isOpenable else {
+      throw CommandError.usage(
+        "--public-url is missing, and \(listen[0]) is not an address that a phone can open",
+        hint: "write --public-url http://NAME-OF-THIS-MACHINE:8787, or with https")
+    }
+    return
+  }
+  guard url.query == nil, url.fragment == nil else {
+    throw CommandError.usage(
+      "--public-url \"\(url)\" has more than a path", hint: "leave out what begins with ? or #")
+  }
+  if url.scheme == "http", isEncrypted {
+    throw CommandError.usage(
+      "--public-url says http, and with --tls-certificate it is https",
+      hint: "write --public-url https://\(url.host)")
+  }
+}
+
+private func checkTLSFiles(_ files: TLSFiles) throws {
+  // The certificate is public. The key may be readable by a group, which is how certificate tools share it.
+  try PrivateFile.require(files.certificate, widest: 0o666)
+  try PrivateFile.require(files.key, widest: 0o640)
+}
+
+extension ListenAddress {
+  /// Whether the system picks the port.
+  fileprivate var picksPort: Bool {
+    if case .network(_, 0) = self { true } else { false }
+  }
+
+  /// Whether a phone or a browser can open it as it is written.
+  fileprivate var isOpenable: Bool {
+    if case .network(let address, _) = self { !address.isUnspecified } else { false }
+  }
+}

@@ -1,0 +1,177 @@
+import CommandKit
+import Testing
+
+@Suite struct `Text from strangers` {
+  @Test(arguments: [
+    ("plain text, ~ and all", "plain text, ~ and all"),
+    ("거실 TV è ñ 日本", "거실 TV è ñ 日本"),
+    ("\u{1b}[2J", "\\e[2J"), ("\u{1b}]0;title\u{7}", "\\e]0;title\\u{7}"),
+    ("\u{9b}2J", "\\u{9b}2J"), ("\u{9d}0;x\u{9c}", "\\u{9d}0;x\\u{9c}"), ("a\rb", "a\\rb"),
+    ("one\ntwo", "one\\ntwo"), ("tab\there", "tab\\there"), ("nul\0", "nul\\0"),
+    ("\u{7f}", "\\u{7f}"),
+    ("\u{202e}gnp.exe", "\\u{202e}gnp.exe"), ("\u{2066}x\u{2069}", "\\u{2066}x\\u{2069}"),
+    ("a\u{200b}b\u{200d}c\u{feff}", "a\\u{200b}b\\u{200d}c\\u{feff}"), ("\u{2028}", "\\u{2028}"),
+    ("\u{61c}\u{200e}\u{200f}", "\\u{61c}\\u{200e}\\u{200f}"),
+    ("soft\u{ad}hyphen", "soft\\u{ad}hyphen"),
+    ("\u{3164}\u{115f}\u{2800}", "\\u{3164}\\u{115f}\\u{2800}"), ("\u{e0041}", "\\u{e0041}"),
+    ("Anna's TV ❤\u{fe0f}", "Anna's TV ❤\u{fe0f}"), ("a\u{fe0f}", "a\\u{fe0f}"),
+    ("e\u{301}", "e\u{301}"), ("\u{301}x", "\\u{301}x"),
+    ("\u{ffff}\u{10ffff}", "\\u{ffff}\\u{10ffff}"),
+  ])
+  func `is shown without its tricks`(text: String, shown: String) {
+    #expect(harmless(text) == shown)
+    #expect(harmless(bytes: text.utf8) == shown)
+  }
+
+  @Test func `cannot cover other lines with accents`() {
+    let tower = "a" + String(repeating: "\u{301}", count: 100)
+    #expect(harmless(tower).unicodeScalars.count { $0 == "\u{301}" } == 4)
+  }
+
+  @Test(
+    arguments: [
+      ([0x61, 0xff, 0x62], "a\\xffb"), ([0xc0, 0x80], "\\xc0\\x80"),
+      ([0xed, 0xa0, 0x80], "\\xed\\xa0\\x80"),
+      ([0xe2, 0x82], "\\xe2\\x82"), ([0xe2, 0x82, 0xac], "€"),
+      ([0xf4, 0x90, 0x80, 0x80], "\\xf4\\x90\\x80\\x80"),
+      ([0xe2, 0x82, 0x41], "\\xe2\\x82A"), ([0xf0, 0x9f, 0x93, 0xba], "📺"), ([], ""),
+      ([0xc3, 0x1b], "\\xc3\\e"),
+    ] as [([UInt8], String)])
+  func `that is not UTF-8 shows its bytes`(bytes: [UInt8], shown: String) {
+    #expect(harmless(bytes: bytes) == shown)
+  }
+
+  @Test func `is harmless whatever it is`() {
+    var random = SystemRandomNumberGenerator()
+    for _ in 0..<2_000 {
+      let bytes = (0..<12).map { _ in UInt8.random(in: 0...255, using: &random) }
+      let shown = harmless(bytes: bytes)
+      #expect(
+        !shown.unicodeScalars.contains { $0.value < 0x20 || (0x7f..<0xa0).contains($0.value) })
+      #expect(harmless(shown) == shown, "\(bytes)")
+    }
+  }
+}
+
+@Suite struct `A width` {
+  @Test(arguments: [
+    ("", 0), ("abc", 3), ("거실", 4), ("\u{1112}\u{1161}\u{11ab}", 2), ("e\u{301}", 1), ("日本", 4),
+    ("ﾃﾚﾋﾞ", 4), ("Ａ", 2), ("📺", 2), ("é", 1), ("…", 1), ("█▀", 2), ("a\u{200b}", 1),
+  ])
+  func `is counted in columns`(text: String, width: Int) {
+    #expect(displayWidth(text) == width)
+  }
+
+  @Test(arguments: [
+    ("abcdef", 6, "abcdef"), ("abcdef", 5, "abcd…"), ("거실에서", 8, "거실에서"), ("거실에서", 7, "거실에…"),
+    ("거실에서", 6, "거실…"), ("abc", 1, "…"), ("abc", 0, ""),
+  ])
+  func `is cut between characters`(text: String, columns: Int, cut: String) {
+    #expect(truncated(text, to: columns) == cut)
+    #expect(displayWidth(truncated(text, to: columns)) <= columns)
+  }
+}
+
+@Suite struct `A table` {
+  static var sample: Table {
+    var table = Table([.init("ID", neverCut: true), .init("NAME"), .init("AGE", right: true)])
+    table.add(["a1", "거실 텔레비전", "5"])
+    table.add(["b22", "Kitchen\u{1b}[2J with a long name indeed", "120"])
+    table.add(["c"])
+    return table
+  }
+
+  @Test func `lines up what is seen`() {
+    #expect(
+      Self.sample.lines(width: nil) == [
+        "ID   NAME                                  AGE",
+        "a1   거실 텔레비전                           5",
+        "b22  Kitchen\\e[2J with a long name indeed  120",
+        "c",
+      ])
+  }
+
+  @Test func `is cut where the terminal ends, and ids never`() {
+    let lines = Self.sample.lines(width: 24)
+    #expect(
+      lines == [
+        "ID   NAME            AGE",
+        "a1   거실 텔레비전     5",
+        "b22  Kitchen\\e[2J …  120",
+        "c",
+      ])
+    #expect(Self.sample.lines(width: 1).allSatisfy { displayWidth($0) <= 3 + 2 + 8 + 2 + 3 })
+  }
+
+  @Test func `is cut on a terminal and whole in a pipe`() async {
+    let wide = await library("book list")
+    #expect(wide.output.contains("구운몽\\u{202e}\\e[2J"))
+    let narrow = await library("book list", columns: 24)
+    #expect(narrow.output.split(separator: "\n").allSatisfy { displayWidth(String($0)) <= 24 })
+  }
+}
+
+@Suite struct `Answers for programs` {
+  @Test func `are one document in which nothing is invisible`() async {
+    #expect(
+      await library("book list --json")
+        == Answer(output: #"[{"id":"dune","copies":2},{"id":"nim","title":"\u202e"}]"# + "\n"))
+  }
+
+  @Test func `are documents also when it fails`() async {
+    #expect(
+      await library("book lend lost --member x --json")
+        == Answer(
+          errors:
+            #"{"error":{"code":"not-found","message":"there is no book lost","hint":"library book list shows all"}}"#
+            + "\n", code: 1))
+    #expect(
+      await library("--json bok").errors
+        == #"{"error":{"code":"usage","message":"library has no command \"bok\"","hint":"did you mean \"library book\"?"}}"#
+        + "\n")
+  }
+
+  @Test func `show an unknown error as the program explains it`() async {
+    #expect(await library("fail") == Answer(errors: "library: a surprise\n", code: 1))
+  }
+}
+
+@Suite struct `A console` {
+  @Test func `reports a full disk once, as a failure`() async {
+    let errors = WrittenText()
+    let full = Port(isTerminal: false, columns: { nil }, write: { _ in 28 })
+    let console = Console(output: full, errors: errors.port())
+    let code = await Library.program.run(["book", "list"], console: console)
+    #expect(code == .failed)
+    #expect(errors.text == "library: cannot write to standard output: No space left on device\n")
+  }
+
+  @Test func `keeps the order of output and messages`() {
+    let both = WrittenText()
+    let console = Console(output: both.port(), errors: both.port())
+    console.print("one")
+    console.note("two")
+    console.print("three")
+    console.flush()
+    #expect(both.text == "one\ntwo\nthree\n")
+  }
+
+  @Test func `says nothing about progress without a terminal`() async throws {
+    let errors = WrittenText()
+    let console = Console(output: errors.port(), errors: errors.port())
+    #expect(await console.progress("working") { 5 } == 5)
+    #expect(errors.text == "")
+  }
+
+  @Test func `takes a progress line away again`() async throws {
+    let errors = WrittenText()
+    let console = Console(output: errors.port(), errors: errors.port(columns: 20))
+    await console.progress("working\u{1b}[2J for a long time") {
+      while errors.text.isEmpty { try? await Task.sleep(for: .milliseconds(20)) }
+    }
+    #expect(errors.text == "\r\u{1b}[Kworking\\e[2J for a\u{2026}\r\u{1b}[K")
+    let quick = await console.progress("quick") { 1 }
+    #expect(quick == 1)
+    #expect(!errors.text.contains("quick"))
+  }
+}

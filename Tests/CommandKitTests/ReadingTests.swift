@@ -1,0 +1,220 @@
+import CommandKit
+import Testing
+
+@Suite struct `A command line` {
+  @Test(arguments: [
+    ("book add dune", "dune - [] novel - 28d\n"),
+    ("book add dune --title Dune --author A --author=B", "dune Dune [\"A\", \"B\"] novel - 28d\n"),
+    ("book add --genre poetry --lent on --period 1h30m x", "x - [] poetry true 90m\n"),
+    ("--shelf b2 book add --lent=off x", "x - [] novel false 28d\n"),
+    ("book --shelf=b2 add x --title=--force", "x --force [] novel - 28d\n"),
+    ("book add -- --title", "--title - [] novel - 28d\n"),
+    ("book add --title -", nil),
+    ("book add - --title a=b", "- a=b [] novel - 28d\n"),
+    ("book find a b c", "a+b+c\n"),
+    ("book lend dune --guest bob --force", "lent dune to bob true\n"),
+  ])
+  func `is understood`(line: String, output: String?) async {
+    let answer = await library(line)
+    guard let output else {
+      #expect(answer.code == 2)
+      return
+    }
+    #expect(answer == Answer(output: output))
+  }
+
+  @Test(arguments: [
+    ("", "library needs a command", "library --help lists what it has"),
+    ("book", "library book needs a command", "library book --help lists what it has"),
+    ("bok list", "library has no command \"bok\"", "did you mean \"library book\"?"),
+    ("zebra", "library has no command \"zebra\"", "library --help lists what it has"),
+    ("book lsit", "library book has no command \"lsit\"", "did you mean \"library book list\"?"),
+    ("book add x --titel y", "library book add has no option --titel", "did you mean --title?"),
+    (
+      "book add x --zebra", "library book add has no option --zebra",
+      "library book add --help lists what it has"
+    ),
+    (
+      "book add x -v", "library book add has no option -v",
+      "library book add --help lists what it has"
+    ),
+    (
+      "--title y book add x", "--title belongs to a command",
+      "write it behind the command: library … --title"
+    ),
+    ("book add", "ID is missing", "write library book add ID [options]"),
+    ("book add a b", "\"b\" is one word too many", "write library book add ID [options]"),
+    ("book add a --title", "--title needs a value", "write --title TEXT"),
+    (
+      "book add a --title --lent", "--title needs a value",
+      "a value that begins with a dash is written --title=--lent"
+    ),
+    ("book add a --title x --title y", "--title is given twice", "give it once"),
+    ("book add a --title=", "--title \"\" is empty", nil),
+    (
+      "book add a --genre poerty", "--genre \"poerty\" is not one of novel, poetry, technical",
+      "did you mean poetry?"
+    ),
+    ("book add a --lent maybe", "--lent \"maybe\" is neither on nor off", nil),
+    (
+      "book add a --period 5", "--period \"5\" is not a duration",
+      "write it as 250ms, 90s, 10m, 24h or 30d"
+    ),
+    ("book add a --period 500d", "--period \"500d\" is not between 1s and 365d", nil),
+    (
+      "book lend a", "one of --member or --guest is missing",
+      "write library book lend ID (--member TEXT | --guest TEXT) [options]"
+    ),
+    (
+      "book lend a --member x --guest y", "--member and --guest contradict each other",
+      "give one of --member or --guest"
+    ),
+    ("book lend a --guest x --force=yes", "--force takes no value", "write --force alone"),
+    ("open --key k", "--key needs --certificate", "give both or none"),
+    ("open --port 0", "--port \"0\" is not between 1 and 65535", nil),
+    ("open --port +5", "--port \"+5\" is not a whole number", nil),
+    (
+      "open --port 99999999999999999999", "--port \"99999999999999999999\" is not a whole number",
+      nil
+    ),
+    ("open --upload 5T", "--upload \"5T\" is not a size", "write it as 512, 64k, 10M or 1G"),
+    (
+      "open --allow 10.0.0.0/8 --allow x", "--allow \"x\" is not a network",
+      "write it as 10.0.0.0/8, fd00::/8 or 192.0.2.7"
+    ),
+    ("book find", "WORD is missing", "write library book find WORD …"),
+  ])
+  func `that is wrong is refused with what to type`(line: String, sentence: String, hint: String?)
+    async
+  {
+    let expected = "library: \(sentence)\n" + (hint.map { "  hint: \($0)\n" } ?? "")
+    #expect(await library(line) == Answer(errors: expected, code: 2))
+  }
+
+  @Test func `takes from the environment what it does not say`() async {
+    let environment = [
+      "LIBRARY_PORT": "81", "LIBRARY_LISTEN_ON": "a b", "LIBRARY_UPLOAD": "10k",
+      "LIBRARY_QUIET": "on",
+    ]
+    #expect(
+      await library("open", environment: environment).output
+        == "81 [\"a\", \"b\"] 10240 [] true LIBRARY_PORT\n")
+    #expect(
+      await library("open --port 82 --listen-on c", environment: environment).output
+        == "82 [\"c\"] 10240 [] true --port\n")
+    // An empty variable is one that somebody switched off.
+    #expect(
+      await library("open", environment: ["LIBRARY_PORT": ""]).output
+        == "80 [\"localhost\"] 65536 [] false default\n")
+  }
+
+  @Test func `names the variable that is wrong`() async {
+    #expect(
+      await library("open", environment: ["LIBRARY_PORT": "many"]).errors
+        == "library: LIBRARY_PORT \"many\" is not a whole number\n")
+    #expect(
+      await library("open --key k", environment: ["LIBRARY_QUIET": "perhaps"]).errors
+        == "library: LIBRARY_QUIET \"perhaps\" is neither on nor off\n")
+  }
+
+  @Test func `does not take a repaired text from the environment`() async {
+    #expect(
+      await library(
+        "open --port 1", environment: ["LIBRARY_CERTIFICATE": "a\u{fffd}.pem", "LIBRARY_KEY": "k"])
+        == Answer(errors: "library: LIBRARY_CERTIFICATE is not valid UTF-8\n", code: 2))
+  }
+
+  @Test func `is held to the rules of the program, too`() async {
+    let (one, other) = (Input.flag("one", "this"), Input.flag("other", "that"))
+    let program = Program(
+      name: "p", version: "0", summary: "p", options: [one, other],
+      rules: [.atMostOne([one, other])],
+      commands: [Command("go", "go", example: "p go") { _ in }])
+    let text = WrittenText()
+    let console = Console(output: text.port(), errors: text.port())
+    #expect(await program.run(["go", "--one"], console: console) == .done)
+    #expect(await program.run(["--other", "go", "--one"], console: console) == .usage)
+    #expect(
+      text.text
+        == "p: --one and --other contradict each other\n  hint: give one of --one or --other\n")
+    #expect(program.declarationProblems == [])
+  }
+
+  @Test func `made of anything is answered and never crashes`() async {
+    let words = [
+      "book", "add", "lend", "open", "--title", "--title=", "--", "-", "-h", "--help", "--json",
+      "=", "--=",
+      "--period=1d", "\u{1b}", "", "--port", "65535", "--force", "help", "--version", "dune", "-x",
+      "---",
+    ]
+    var random = SystemRandomNumberGenerator()
+    for _ in 0..<3_000 {
+      let line = (0..<Int.random(in: 0...7, using: &random)).map { _ in
+        words.randomElement(using: &random) ?? ""
+      }
+      let answer = await library(words: line)
+      #expect([0, 2].contains(answer.code), "\(line)")
+      #expect((answer.code == 0) == answer.errors.isEmpty, "\(line) \(answer)")
+      #expect(answer.code == 0 || answer.output.isEmpty, "\(line)")
+    }
+  }
+
+  @Test func `with hostile bytes cannot command the terminal`() async {
+    let answer = await library(words: ["book", "\u{1b}]0;pwned\u{7}\n\u{202e}"])
+    #expect(
+      answer.errors.hasPrefix(
+        "library: library book has no command \"\\e]0;pwned\\u{7}\\n\\u{202e}\"\n"))
+  }
+}
+
+@Suite struct `A value` {
+  @Test(arguments: [
+    ("10.0.0.0/8", true), ("10.1.2.3", true), ("10.1.2.3/32", true), ("0.0.0.0/0", true),
+    ("fd00::/8", true), ("::1", true), ("2001:db8::/32", true), ("10.0.0.0/33", false),
+    ("10.1.2.3/8", false), ("10.0.0/8", false), ("010.0.0.0/8", false), ("10.0.0.0/", false),
+    ("10.0.0.0/8/8", false), ("fd00::/129", false), ("fd00::1/8", false), ("", false),
+    ("fe80::1%eth0", false), ("10.0.0.0/+8", false), ("10.0.0.0\0/8", false),
+  ])
+  func `is a network or not`(text: String, isNetwork: Bool) async {
+    #expect((await library(words: ["open", "--allow", text]).code == 0) == isNetwork, "\(text)")
+  }
+
+  @Test func `with address bits behind the network says what was probably meant`() async {
+    #expect(
+      await library("open --allow 10.1.2.3/8").errors == """
+        library: --allow "10.1.2.3/8" is an address inside a network, not a network
+          hint: did you mean 10.0.0.0/8?
+
+        """)
+  }
+
+  @Test(arguments: [
+    ("250ms", "250ms"), ("90s", "90s"), ("60s", "1m"), ("10m", "10m"), ("24h", "1d"),
+    ("30d", "30d"),
+    ("1h30m", "90m"), ("1d2h3m4s5ms", "93784005ms"), ("0s", "0s"), ("5", nil), ("", nil),
+    ("m", nil),
+    ("1m1h", nil), ("1m1m", nil), ("1.5h", nil), ("-5s", nil), ("5 s", nil), ("５s", nil),
+    ("9223372036854775807d", nil), ("106751991167d106751991167h", nil),
+  ])
+  func `is a duration or not`(text: String, shown: String?) throws {
+    let kind = ValueKind.duration(.zero ... .seconds(Int64.max))
+    let input = Input.required("x", kind, "x")
+    guard let shown else {
+      #expect(throws: ValueProblem.self) { try input.value(of: [text]) }
+      return
+    }
+    let value = try Mirror(reflecting: input.value(of: [text])).descendant("value") as? Duration
+    #expect(value.map(shownDuration) == shown)
+  }
+
+  @Test(arguments: [
+    ("0", 0), ("512", 512), ("64k", 65_536), ("64K", 65_536), ("10M", 10 << 20), ("1G", 1 << 30),
+    ("1g", 1 << 30), ("", nil), ("k", nil), ("1kB", nil), ("-1", nil), ("1.5k", nil),
+    ("9223372036854775807G", nil),
+  ])
+  func `is a size or not`(text: String, bytes: Int?) throws {
+    let input = Input.required("x", .bytes(0...Int.max), "x")
+    let value = try? Mirror(reflecting: input.value(of: [text])).descendant("value") as? Int
+    #expect(value == bytes)
+  }
+}

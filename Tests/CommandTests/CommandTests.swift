@@ -1,0 +1,64 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+/// Every script in `Scripts`: what people type, and exactly what they see.
+@Suite struct `What people type` {
+  @Test(arguments: try scriptNames())
+  func `gives what the script says`(script: String) throws {
+    let text = String(decoding: try readFile("\(scriptsFolder)/\(script)"), as: UTF8.self)
+    let steps = try parseScript(text)
+    #expect(!steps.isEmpty)
+    try withTemporaryFolder { folder in
+      for step in steps {
+        let answer = try perform(step, in: folder)
+        let difference = step.difference(from: answer)
+        #expect(difference == nil, "\(script):\(step.line): \(difference ?? "")")
+      }
+    }
+  }
+
+  @Test func `is compared line by line, with wildcards`() throws {
+    let script = """
+      # a comment
+      $ something
+      one [..] three
+      ...
+      last
+      ! an error on [..]
+      ? 3
+      """
+    let step = try #require(try parseScript(script).first)
+    #expect(step.command == "something")
+    let good = StepAnswer(
+      output: "one two three\nx\ny\nlast\n", errors: "an error on fire\n", status: 3)
+    #expect(step.difference(from: good) == nil)
+    for bad in [
+      StepAnswer(output: "one two\nlast\n", errors: "an error on fire\n", status: 3),
+      StepAnswer(output: "one two three\nlast\nmore\n", errors: "an error on fire\n", status: 3),
+      StepAnswer(output: "one two three\nlast\n", errors: "", status: 3),
+      StepAnswer(output: "one two three\nlast\n", errors: "an error on fire\n", status: 0),
+      StepAnswer(output: "one two three\nlast", errors: "an error on fire\n", status: 3),
+    ] { #expect(step.difference(from: bad) != nil) }
+  }
+}
+
+private let scriptsFolder = packageFolder() + "/Tests/CommandTests/Scripts"
+
+private func scriptNames() throws -> [String] {
+  try FileManager.default.contentsOfDirectory(atPath: scriptsFolder).filter { $0.hasSuffix(".txt") }
+    .sorted()
+}
+
+/// Runs one step in a shell whose home is the folder, with the built programs on its path and nothing else from outside.
+private func perform(_ step: ScriptStep, in folder: String) throws -> StepAnswer {
+  let finished = try run(
+    "sh", ["-c", "cd \"$HOME\" && \(step.command)"],
+    environment: [
+      "HOME": folder, "PATH": "\(try productsFolder()):/usr/bin:/bin", "LC_ALL": "C.UTF-8",
+    ])
+  // The folder has another name each time.
+  let shown = { (text: String) in text.replacing(folder, with: "$HOME") }
+  return StepAnswer(
+    output: shown(finished.outputText), errors: shown(finished.errorText), status: finished.status)
+}

@@ -1,0 +1,274 @@
+import Glibc
+import TestSupport
+import Testing
+
+@Suite struct `regentd serve` {
+  @Test func `answers health, says no to the rest, and nothing is cached`() throws {
+    try withService { service in
+      let health = try fetch("\(service.url)/healthz")
+      #expect(health.status == 200)
+      #expect(health.body.hasPrefix(#"{"status":"ok","version":""#))
+      #expect(health.header("content-type") == "application/json")
+      #expect(health.header("cache-control") == "no-store")
+      let head = try fetch("\(service.url)/healthz", method: "HEAD")
+      #expect(head.status == 200)
+      #expect(head.body == "")
+      #expect(head.header("content-length") == health.header("content-length"))
+      #expect(try fetch("\(service.url)/").status == 404)
+      #expect(try fetch("\(service.url)/healthz/x").status == 404)
+      #expect(try fetch("\(service.url)/nowhere").header("cache-control") == "no-store")
+      let post = try fetch("\(service.url)/healthz", method: "POST")
+      #expect(post.status == 405)
+      #expect(post.header("allow")?.contains("GET") == true)
+    }
+  }
+
+  @Test func `says one line when it is ready, and logs to standard error`() throws {
+    try withService { service in
+      let output = try service.output
+      #expect(output == "regentd: listening on \(service.url)\n")
+      let log = try service.log.split(separator: "\n")
+      #expect(log.count == 2)
+      #expect(log[0].contains(" info starting version="))
+      #expect(log[1].hasSuffix(" info listening address=\(service.url) url=\(service.url)"))
+      #expect(log[0].prefix(24).allSatisfy { "0123456789-T:.Z".contains($0) })
+    }
+  }
+
+  @Test func `writes one JSON document a line when asked to`() throws {
+    try withService("--log", "json", "--public-url", "https://tv.example.org") { service in
+      for line in try service.log.split(separator: "\n") {
+        #expect(line.hasPrefix(#"{"time":1"#) && line.hasSuffix("}"))
+      }
+      let log = try service.log
+      #expect(
+        log.contains(
+          #""event":"listening","address":"\#(service.url)","url":"https://tv.example.org""#))
+    }
+  }
+
+  @Test func `gives the journal levels instead of times`() throws {
+    try withService(environment: ["JOURNAL_STREAM": "8:1"]) { service in
+      let log = try service.log
+      #expect(log.hasPrefix("<6>starting version="))
+    }
+  }
+
+  @Test(arguments: [SIGTERM, SIGINT])
+  func `ends well on a signal`(signal: Int32) throws {
+    try withService { service in
+      service.program.signal(signal)
+      #expect(try service.program.wait(deadline: 10) == 0)
+      let log = try service.log
+      #expect(
+        log.contains(" info stopping signal=\(signal == SIGINT ? "INT" : "TERM")\n"))
+      #expect(log.contains(" info stopped requests=0\n"))
+      #expect(throws: TestSupportError.self) { try fetch("\(service.url)/healthz") }
+    }
+  }
+
+  @Test func `does not wait for connections that nobody uses`() throws {
+    try withService { service in
+      let idle = try openConnection(to: service.url)
+      defer { close(idle) }
+      service.program.signal(SIGTERM)
+      #expect(try service.program.wait(deadline: 4) == 0)
+    }
+  }
+
+  @Test func `goes on after SIGHUP`() throws {
+    try withService { service in
+      service.program.signal(SIGHUP)
+      _ = try eventually("reloaded") { try service.log.contains(" info reloaded\n") ? true : nil }
+      #expect(try fetch("\(service.url)/healthz").status == 200)
+    }
+  }
+
+  @Test func `says in a sentence that the port is taken`() throws {
+    try withService { service in
+      let port = service.url.drop { $0 != ":" }.dropFirst(3).drop { $0 != ":" }.dropFirst()
+      let second = try run(
+        try builtProgram("regentd"), ["serve", "--listen", "127.0.0.1:\(port)"],
+        environment: ["HOME": service.folder])
+      #expect(second.status == 1)
+      #expect(second.outputText == "")
+      #expect(
+        second.errorText == """
+          regentd: something is already listening on 127.0.0.1:\(port)
+            hint: stop it, or choose another address with --listen
+
+          """)
+      #expect(try fetch("\(service.url)/healthz").status == 200)
+    }
+  }
+
+  @Test func `listens in several places at once`() throws {
+    try withService("--listen", "[::1]:0") { service in
+      let urls = try service.output.split(separator: "\n").map {
+        $0.dropFirst("regentd: listening on ".count)
+      }
+      #expect(urls.count == 2)
+      #expect(urls[1].hasPrefix("http://[::1]:"))
+      for url in urls { #expect(try fetch("\(url)/healthz").status == 200) }
+    }
+  }
+
+  @Test func `offers numbers in a place of their own`() throws {
+    let port = try freePort()
+    try withService("--metrics-listen", "127.0.0.1:\(port)") { service in
+      _ = try fetch("\(service.url)/healthz")
+      let metrics = try fetch("http://127.0.0.1:\(port)/metrics")
+      #expect(metrics.status == 200)
+      #expect(metrics.body.contains("\nregent_http_requests_total 1\n"))
+      #expect(try fetch("\(service.url)/metrics").status == 404)
+      #expect(try fetch("http://127.0.0.1:\(port)/healthz").status == 404)
+    }
+  }
+
+  @Test func `keeps its data for this user alone`() throws {
+    try withService { service in
+      var status = stat()
+      #expect(unsafe stat("\(service.folder)/.local/state/regent", &status) == 0)
+      #expect(status.st_mode & 0o777 == 0o700)
+    }
+  }
+
+  @Test func `warns when passwords would travel in the open`() throws {
+    try withService("--public-url", "http://tv.example.org") { service in
+      let log = try service.log
+      #expect(
+        log.contains(
+          #" warning plain-http url=http://tv.example.org hint="sign-in is not encrypted""#))
+    }
+  }
+
+  @Test func `speaks TLS, and takes a new certificate on SIGHUP`() throws {
+    try withTemporaryFolder { folder in
+      // A path may have anything in it, and ends up in the log.
+      let folder = "\(folder)/\u{1b}]0;x\u{7}\n2026 info \"quoted\""
+      #expect(unsafe mkdir(folder, 0o700) == 0)
+      func makeCertificate(named name: String) throws {
+        let made = try run(
+          "openssl",
+          [
+            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+            "-subj", "/CN=\(name)", "-days", "2", "-keyout", "\(folder)/new.key", "-out",
+            "\(folder)/new.pem",
+          ])
+        #expect(made.status == 0, "\(made.errorText)")
+        for kind in ["key", "pem"] {
+          try writeFile("\(folder)/\(kind)", try readFile("\(folder)/new.\(kind)"))
+        }
+      }
+      func shownName(_ service: RunningService) throws -> String {
+        let address = String(service.url.dropFirst("https://".count))
+        return try run("openssl", ["s_client", "-connect", address]).outputText
+      }
+      try makeCertificate(named: "first.example")
+      try withService(
+        "--tls-certificate", "\(folder)/pem", "--tls-key", "\(folder)/key"
+      ) { service in
+        #expect(service.url.hasPrefix("https://127.0.0.1:"))
+        #expect(try shownName(service).contains("CN = first.example"))
+        try makeCertificate(named: "second.example")
+        service.program.signal(SIGHUP)
+        _ = try eventually("the new certificate") {
+          try shownName(service).contains("CN = second.example") ? true : nil
+        }
+        // A broken one changes nothing.
+        try writeFile("\(folder)/pem", Array("rubbish".utf8))
+        service.program.signal(SIGHUP)
+        _ = try eventually("a line about it") {
+          try service.log.contains(" error not-reloaded reason=") ? true : nil
+        }
+        #expect(try shownName(service).contains("CN = second.example"))
+        let log = try service.log
+        #expect(!log.contains("\u{1b}"))
+        #expect(
+          log.split(separator: "\n").allSatisfy {
+            $0.dropFirst(24).hasPrefix(" info ") || $0.contains(" error ")
+          })
+      }
+    }
+  }
+
+  @Test func `listens on a Unix socket`() throws {
+    try withTemporaryFolder { folder in
+      try withService("--listen", "unix:\(folder)/socket") { service in
+        let output = try service.output
+        #expect(output.hasSuffix("\nregentd: listening on unix:\(folder)/socket\n"))
+      }
+    }
+  }
+
+  @Test func `tells the service manager when it is ready and when it stops`() throws {
+    try withTemporaryFolder { folder in
+      let manager = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+      defer { close(manager) }
+      let path = "\(folder)/notify"
+      #expect(bindUnixSocket(manager, path))
+      try withService(environment: ["NOTIFY_SOCKET": path]) { service in
+        #expect(receive(manager) == "READY=1\nSTATUS=listening on \(service.url)")
+        service.program.signal(SIGHUP)
+        #expect(receive(manager).hasPrefix("RELOADING=1\nMONOTONIC_USEC="))
+        #expect(receive(manager).hasPrefix("READY=1\n"))
+        service.program.signal(SIGTERM)
+        #expect(receive(manager) == "STOPPING=1")
+      }
+    }
+  }
+}
+
+/// A service that runs for one test.
+struct RunningService {
+  let program: RunningProgram
+  let folder: String
+  let url: String
+
+  var output: String {
+    get throws { String(decoding: try readFile("\(folder)/out"), as: UTF8.self) }
+  }
+  var log: String { get throws { String(decoding: try readFile("\(folder)/log"), as: UTF8.self) } }
+}
+
+func withService(
+  _ options: String..., environment: [String: String] = [:], _ body: (RunningService) throws -> Void
+) throws {
+  try withTemporaryFolder { folder in
+    let program = try RunningProgram(
+      try builtProgram("regentd"), ["serve", "--listen", "127.0.0.1:0"] + options,
+      environment: environment.merging(["HOME": folder]) { given, _ in given },
+      standardOutput: "\(folder)/out", standardError: "\(folder)/log")
+    let line = try eventually("the line of readiness") { () throws -> String? in
+      if let status = program.poll() {
+        let log = String(decoding: try readFile("\(folder)/log"), as: UTF8.self)
+        throw TestSupportError("regentd ended with \(status): \(log)")
+      }
+      let text = String(decoding: (try? readFile("\(folder)/out")) ?? [], as: UTF8.self)
+      return text.hasSuffix("\n") ? String(text.prefix { $0 != "\n" }) : nil
+    }
+    let url = String(line.dropFirst("regentd: listening on ".count))
+    try body(RunningService(program: program, folder: folder, url: url))
+  }
+}
+
+private func bindUnixSocket(_ descriptor: Int32, _ path: String) -> Bool {
+  var address = sockaddr_un()
+  address.sun_family = sa_family_t(AF_UNIX)
+  unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
+  return unsafe withUnsafePointer(to: address) { pointer in
+    unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+      unsafe bind(descriptor, generic, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+    }
+  }
+}
+
+/// The next message, or nothing after a while.
+private func receive(_ descriptor: Int32) -> String {
+  var patience = timeval(tv_sec: 20, tv_usec: 0)
+  unsafe setsockopt(
+    descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+  var buffer = [UInt8](repeating: 0, count: 4_096)
+  let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
+  return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+}

@@ -1,0 +1,89 @@
+// FuzzHeaders: the values of headers that are read as more than text: cookies, media types, preferences, forwarding.
+
+import FuzzSupport
+import HTTPCodec
+import HTTPServer
+
+/// One input: header lines, one value per line.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  let input = unsafe bytes(start, count)
+  let raw = input.split(separator: 10, omittingEmptySubsequences: false).prefix(8)
+  let lines = raw.map { String(decoding: $0, as: UTF8.self) }
+  checkCookies(lines)
+  checkTypes(lines)
+  if let wait = Preferences.wait(headerValues: lines) {
+    promise("a wait is no longer than a day", (0...86_400).contains(wait))
+  }
+  checkForwarded(lines)
+  return 0
+}
+
+func checkCookies(_ lines: [String]) {
+  let cookies = Cookies(headerValues: lines)
+  let pieces = lines.flatMap { $0.utf8.split(separator: 59) }
+    .filter { !$0.allSatisfy { $0 == 32 || $0 == 9 } }
+  promise(
+    "each pair is read or counted", cookies.all.count + cookies.malformedCount == pieces.count)
+  for cookie in cookies.all {
+    // Whatever was read can be set again: the two grammars are one.
+    promise(
+      "a cookie that is read can be written",
+      (try? SetCookie(cookie.name, cookie.value, isSecure: true)) != nil
+        || cookie.name.lowercased().hasPrefix("__"))
+    let again = Cookies(headerValues: ["\(cookie.name)=\(cookie.value)"])
+    let isQuoted = cookie.value.hasPrefix("\"")
+    promise("a cookie is read as it was written", isQuoted || again.all == [cookie])
+  }
+  if let only = cookies.all.first, cookies.all.count == 1 {
+    promise("one cookie is found", cookies.value(of: only.name) == only.value)
+  }
+}
+
+func checkTypes(_ lines: [String]) {
+  for line in lines {
+    guard let type = MediaType(parsing: line) else { continue }
+    promise(
+      "a type is read as it was written",
+      MediaType(parsing: type.description)?.matches(type) == true)
+    promise("a type is in lower case", type.description == type.description.lowercased())
+  }
+  guard let accepted = AcceptedTypes(headerValues: lines) else { return }
+  let offered = [MediaType.json, .xml, .html]
+  let best = accepted.preferred(among: offered)
+  for type in offered {
+    let weight = accepted.weight(of: type)
+    promise("a weight is in range", (0...1000).contains(weight))
+    promise("nothing is wanted more than the best", weight <= best.map(accepted.weight) ?? 0)
+  }
+}
+
+func checkForwarded(_ lines: [String]) {
+  guard let network = try? IPNetwork(parsing: "10.0.0.0/8"), let inside = IPAddress("10.1.2.3"),
+    let outside = IPAddress("192.0.2.1")
+  else { broken("the fixture is wrong") }
+  let proxies = TrustedProxies([network])
+  for headers in [
+    ForwardedHeaders(forwarded: lines), ForwardedHeaders(forwardedFor: lines),
+    ForwardedHeaders(forwarded: lines, forwardedFor: lines),
+    ForwardedHeaders(forwardedProto: lines, forwardedHost: lines),
+  ] {
+    let stranger = ClientOrigin(address: outside, scheme: .http)
+    promise(
+      "a stranger is not believed", proxies.origin(of: stranger, claimed: headers) == stranger)
+    let proxy = ClientOrigin(address: inside, scheme: .http)
+    let origin = proxies.origin(of: proxy, claimed: headers)
+    promise("there is always an address", origin.address != nil)
+    promise("an address comes with a hop", origin.hops > 0 || origin.address == inside)
+    // Whatever the client puts before what the proxy appended changes nothing.
+    var longer = headers
+    if !headers.forwardedFor.isEmpty, headers.forwarded.isEmpty, origin.hops > 0,
+      let address = origin.address, !network.contains(address)
+    {
+      longer.forwardedFor.insert("203.0.113.66, 10.0.0.1", at: 0)
+      promise(
+        "what the client wrote first changes nothing",
+        proxies.origin(of: proxy, claimed: longer) == origin)
+    }
+  }
+}

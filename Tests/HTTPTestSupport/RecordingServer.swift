@@ -1,0 +1,56 @@
+internal import HTTPCodec
+public import HTTPServer
+internal import Synchronization
+
+/// A server that remembers every request its handler gets, and answers with what it understood.
+public final class RecordingServer: Sendable {
+  /// One request as the handler saw it.
+  public struct Seen: Sendable, Equatable, CustomStringConvertible {
+    /// The method.
+    public let method: String
+    /// The request target as it was sent.
+    public let target: String
+    /// The body, chunks put together.
+    public let body: [UInt8]
+
+    /// One line.
+    public var description: String {
+      "\(method) \(target) \(String(decoding: body.prefix(40), as: UTF8.self)) (\(body.count))"
+    }
+  }
+
+  private final class Record: Sendable {
+    let seen = Mutex<[Seen]>([])
+  }
+
+  private let record = Record()
+  private let server: Server
+
+  /// Starts listening on a free port of the loopback address.
+  public init(configuration: ServerConfiguration = .init()) throws {
+    let record = record
+    let handler = ClosureHandler { request in
+      let seen = Seen(
+        method: request.method.token, target: String(decoding: request.target, as: UTF8.self),
+        body: request.body)
+      record.seen.withLock { $0.append(seen) }
+      return .now(.text(.ok, "\(seen)"))
+    }
+    var configuration = configuration
+    configuration.loops = 1
+    server = try Server(
+      [Listener(.network(.loopback, port: 0), handler: handler)], configuration: configuration)
+  }
+
+  /// Where it listens.
+  public var address: ListenAddress { server.addresses[0] }
+
+  /// What its handler got so far.
+  public var seen: [Seen] { record.seen.withLock { $0 } }
+
+  /// Forgets what its handler got.
+  public func forget() { record.seen.withLock { $0 = [] } }
+
+  /// Stops the server; blocks until its threads have ended.
+  public func stop() { server.stop() }
+}

@@ -1,0 +1,130 @@
+public import HTTPCodec
+public import HTTPServer
+
+/// Sends requests to a handler: directly or through a server, so that one test shows both.
+public protocol TestClient: Sendable {
+  /// Sends one request and waits for its response.
+  func send(_ request: TestRequest) async throws -> TestResponse
+}
+
+extension TestClient {
+  /// GET.
+  public func get(
+    _ target: String, headers: [(name: String, value: String)] = []
+  ) async throws -> TestResponse {
+    try await send(TestRequest("GET", target, headers: headers))
+  }
+
+  /// POST of a form.
+  public func post(
+    _ target: String, form: [(name: String, value: String)] = [],
+    headers: [(name: String, value: String)] = []
+  ) async throws -> TestResponse {
+    let type = (name: "Content-Type", value: "application/x-www-form-urlencoded")
+    return try await send(
+      TestRequest(
+        "POST", target, headers: [type] + headers, body: Array(PercentEncoding.form(form).utf8)))
+  }
+}
+
+/// The two ways to reach a handler.
+public enum TestTransport: Sendable, CaseIterable, CustomStringConvertible {
+  case inProcess
+  case socket
+
+  /// The name of the way.
+  public var description: String { self == .inProcess ? "in-process" : "over a socket" }
+
+  /// Runs `body` with a client of `handler`; a server that is needed for it is stopped afterwards.
+  public func withClient<Result>(
+    of handler: some Handler, isolation: isolated (any Actor)? = #isolation,
+    _ body: (any TestClient) async throws -> Result
+  ) async throws -> Result {
+    switch self {
+    case .inProcess:
+      return try await body(InProcessClient(handler))
+    case .socket:
+      var configuration = ServerConfiguration()
+      configuration.loops = 1
+      let listener = Listener(.network(.loopback, port: 0), handler: handler)
+      let server = try Server([listener], configuration: configuration)
+      do {
+        let result = try await body(SocketClient(server.addresses[0]))
+        await offPool { server.stop() }
+        return result
+      } catch {
+        await offPool { server.stop() }
+        throw error
+      }
+    }
+  }
+}
+
+/// Calls a handler directly; what it answers goes through the same writer as on a socket.
+public struct InProcessClient: TestClient {
+  private let handler: any Handler
+  private let peer: Peer
+  private let isTLS: Bool
+
+  /// A client that seems to come from `peer`.
+  public init(
+    _ handler: any Handler, peer: Peer = .network(.loopback, port: 1), isTLS: Bool = false
+  ) {
+    self.handler = handler
+    self.peer = peer
+    self.isTLS = isTLS
+  }
+
+  /// Sends one request and waits for its response.
+  public func send(_ test: TestRequest) async throws -> TestResponse {
+    let bytes = try await wireBytes(test)
+    var rest = bytes
+    guard
+      let response = try TestResponse.take(
+        from: &rest, toHead: test.method == "HEAD", isEnded: true),
+      rest.isEmpty
+    else { throw NotAResponse(description: String(decoding: bytes.prefix(200), as: UTF8.self)) }
+    return response
+  }
+
+  private func wireBytes(_ test: TestRequest) async throws -> [UInt8] {
+    let request: Request
+    do {
+      request = try Request(head: test.head, body: test.body, peer: peer, isTLS: isTLS)
+    } catch {
+      let refusal = Response.text(error.status, error.description)
+      return refusal.wireBytes(toHead: test.method == "HEAD")
+    }
+    let response: Response
+    switch handler.handle(request) {
+    case .now(let immediate): response = immediate
+    case .later(let start):
+      response = await withCheckedContinuation { continuation in
+        start(PendingReply { continuation.resume(returning: $0) })
+      }
+    }
+    return response.wireBytes(toHead: request.method == .head)
+  }
+}
+
+/// Sends each request over a connection of its own.
+public struct SocketClient: TestClient {
+  private let address: ListenAddress
+
+  /// A client of the server that listens there.
+  public init(_ address: ListenAddress) {
+    self.address = address
+  }
+
+  /// Sends one request and waits for its response.
+  public func send(_ request: TestRequest) async throws -> TestResponse {
+    let outcome = await offPool {
+      Result<TestResponse, any Error> {
+        let connection = try WireConnection(address)
+        try connection.send(request.head + request.body)
+        return try connection.response(toHead: request.method == "HEAD")
+      }
+    }
+    return try outcome.get()
+  }
+}

@@ -1,0 +1,64 @@
+internal import Glibc
+internal import SQLite
+internal import TestSupport
+internal import Testing
+
+@Suite("The log")
+struct CheckpointTests {
+  @Test func `the log is copied back while the service works`() async throws {
+    try await withThings({
+      $0.writer.passivePages = 10
+      $0.writer.forcedPages = 20
+    }) { database in
+      for number in 0..<200 {
+        try await database.write { try insert("n\(number)", in: $0) }
+      }
+      #expect(database.statistics.checkpoints > 5)
+      #expect(database.statistics.logPages < 40)
+      #expect(logSize(database) < 60 * 4_120)
+    }
+  }
+
+  @Test func `a quiet moment empties the log file`() async throws {
+    try await withThings({
+      $0.writer.quietNanoseconds = 1_000_000
+      $0.writer.truncateNanoseconds = 1_000_000
+    }) { database in
+      try await database.write { try insert("a", in: $0) }
+      try eventually("an empty log") { logSize(database) == 0 ? true : nil }
+      try await database.write { try insert("b", in: $0) }
+      #expect(try await database.names() == ["a", "b"])
+    }
+  }
+
+  @Test func `a long read only puts the checkpoint off`() async throws {
+    try await withThings({
+      $0.writer.passivePages = 5
+      $0.writer.maximumPages = 30
+      $0.readers = 1
+    }) { database in
+      try await database.write { try insert("a", in: $0) }
+      let inside = Signal()
+      let end = Signal()
+      async let reading = database.read { context in
+        let before = try context.value("SELECT count(*) FROM thing", as: Int.self)
+        inside.give()
+        end.waitBlocking()
+        return before
+      }
+      await inside.wait()
+      for number in 0..<40 { try await database.write { try insert("n\(number)", in: $0) } }
+      #expect(database.statistics.incompleteCheckpoints > 0)
+      #expect(database.statistics.logOverLimit > 0)
+      end.give()
+      #expect(try await reading == 1)
+      database.checkpointSoon()
+      try eventually("an empty log") { logSize(database) == 0 ? true : nil }
+    }
+  }
+
+  private func logSize(_ database: Database) -> Int {
+    var status = stat()
+    return unsafe stat("\(database.path)-wal", &status) == 0 ? Int(status.st_size) : 0
+  }
+}

@@ -1,0 +1,107 @@
+internal import SQLite
+internal import StorageFaults
+internal import TestSupport
+internal import Testing
+
+/// SQLite's own way of testing: let operation N fail, look, N + 1, until nothing fails any more.
+@Suite("Every operation fails once")
+struct FaultLoopTests {
+  struct Case: Sendable, CustomTestStringConvertible {
+    let operations: Set<FaultyDisk.Operation>
+    let forEver: Bool
+    let fault: FaultyDisk.Fault
+    let testDescription: String
+  }
+
+  static let cases: [Case] = [
+    Case(
+      operations: [.write], forEver: false, fault: .inputOutput, testDescription: "a write, once"),
+    Case(
+      operations: [.write], forEver: true, fault: .inputOutput, testDescription: "writes, for ever"),
+    Case(operations: [.write], forEver: false, fault: .full, testDescription: "a full disk, once"),
+    Case(
+      operations: [.write], forEver: true, fault: .full, testDescription: "a full disk, for ever"),
+    Case(
+      operations: [.synchronise], forEver: false, fault: .inputOutput,
+      testDescription: "a sync, once"),
+    Case(
+      operations: [.synchronise], forEver: true, fault: .inputOutput,
+      testDescription: "syncs, for ever"),
+    Case(operations: [.read], forEver: false, fault: .inputOutput, testDescription: "a read, once"),
+    Case(
+      operations: [.truncate, .delete], forEver: false, fault: .inputOutput,
+      testDescription: "a truncation or removal, once"),
+    Case(
+      operations: Set(FaultyDisk.Operation.allCases), forEver: false, fault: .inputOutput,
+      testDescription: "anything, once"),
+    Case(
+      operations: Set(FaultyDisk.Operation.allCases), forEver: true, fault: .inputOutput,
+      testDescription: "everything, for ever"),
+  ]
+
+  @Test(arguments: cases)
+  func `nothing acknowledged is lost`(plan: Case) async throws {
+    try await withTemporaryFolder { folder in
+      for round in 1...2_000 {
+        let happened = try await play(plan, failing: round, in: "\(folder)/\(round)")
+        removeTree("\(folder)/\(round)")
+        if !happened { return }
+      }
+      Issue.record("there was always one more operation to fail")
+    }
+  }
+
+  /// A short life of a database on a disk whose `failing`-th operation fails; then the power goes.
+  ///
+  /// - Returns: whether the operation came up at all.
+  private func play(_ plan: Case, failing: Int, in folder: String) async throws -> Bool {
+    let disk = FaultyDisk()
+    var options = things(at: "\(folder)/things.db")
+    options.storage.vfsName = disk.name
+    options.writer.passivePages = 4
+    options.readers = 1
+    disk.fail(plan.operations, at: failing, forEver: plan.forEver, with: plan.fault)
+    var acknowledged: Set<String> = []
+    var refused: Set<String> = []
+    if let database = try? Database(options) {
+      for number in 0..<6 {
+        let name = "n\(number)"
+        do {
+          try await database.write { context in
+            try context.run("INSERT INTO thing (name, body) VALUES (\(name), zeroblob(5000))")
+          }
+          acknowledged.insert(name)
+        } catch let error as DatabaseFailure where error.nothingWritten {
+          refused.insert(name)
+        } catch {}
+      }
+      // What was acknowledged can be read at once, unless the reader's own disk fails.
+      if let names = try? await database.names() {
+        #expect(acknowledged.isSubset(of: names), "round \(failing)")
+      }
+      database.close()
+    }
+    let happened = disk.heal()
+    // The same process starts again, on what the kernel remembers.
+    let again = try Database(options)
+    try await judge(again, acknowledged, refused, "round \(failing), reopened")
+    try await again.write { try insert("more", in: $0) }
+    let files = disk.survivors()
+    again.close()
+    // And the power goes: what is left is what reached the disk.
+    try makeDisk("\(folder)/after", from: files)
+    let recovered = try Database(things(at: "\(folder)/after/things.db"))
+    try await judge(recovered, acknowledged.union(["more"]), refused, "round \(failing), power cut")
+    recovered.close()
+    return happened
+  }
+
+  private func judge(
+    _ database: Database, _ acknowledged: Set<String>, _ refused: Set<String>, _ comment: Comment
+  ) async throws {
+    let names = Set(try await database.names())
+    #expect(acknowledged.subtracting(names) == [], comment)
+    #expect(refused.intersection(names) == [], comment)
+    #expect(try await database.integrityProblems() == [], comment)
+  }
+}

@@ -1,0 +1,159 @@
+internal import Glibc
+internal import Platform
+internal import SQLite
+internal import TestSupport
+internal import Testing
+
+@Suite("The files of a database")
+struct FilesTests {
+  @Test(arguments: ["000", "027", "077"])
+  func `everything is private whatever the umask is`(umask: String) throws {
+    try withTemporaryFolder { folder in
+      // The umask belongs to the whole process: a program of its own makes the files.
+      let program = try RunningProgram(
+        "sh",
+        [
+          "-c", "umask \(umask); exec \"$0\" child --first 1 --database \"$1\"",
+          try builtProgram("Soak"), "\(folder)/new/deep/soak.db",
+        ], standardOutput: "\(folder)/acknowledged")
+      try eventually("the first answer") {
+        try readFile("\(folder)/acknowledged").count > 400 ? true : nil
+      }
+      program.signal(SIGKILL)
+      #expect(mode("\(folder)/new/deep") == 0o700)
+      for name in ["soak.db", "soak.db-wal", "soak.db-shm", "soak.db.lock"] {
+        #expect(mode("\(folder)/new/deep/\(name)") == 0o600, "\(name)")
+      }
+    }
+  }
+
+  @Test func `everything is made private`() throws {
+    try withTemporaryFolder { folder in
+      let database = try Database(things(at: "\(folder)/new/deep/things.db"))
+      defer { database.close() }
+      try database.writeBlocking { try insert("a", in: $0) }
+      #expect(mode("\(folder)/new/deep") == 0o700)
+      for name in ["things.db", "things.db-wal", "things.db-shm", "things.db.lock"] {
+        #expect(mode("\(folder)/new/deep/\(name)") == 0o600, "\(name)")
+      }
+    }
+  }
+
+  @Test(arguments: ["things.db", "things.db-wal", "things.db-shm"])
+  func `a file that others can read is refused with what to type`(name: String) throws {
+    try withTemporaryFolder { folder in
+      try closedDatabase(in: folder)
+      try writeFile("\(folder)/\(name)", (try? readFile("\(folder)/\(name)")) ?? [], mode: 0o644)
+      let error = #expect(throws: FileError.self) {
+        try Database(things(at: "\(folder)/things.db"))
+      }
+      #expect(error?.hint == "type: chmod 600 \(resolved(folder))/\(name)")
+      #expect(mode("\(folder)/\(name)") == 0o644)
+    }
+  }
+
+  @Test func `a directory that others can enter is refused with what to type`() throws {
+    try withTemporaryFolder { folder in
+      unsafe chmod(folder, 0o755)
+      let error = #expect(throws: FileError.self) {
+        try Database(things(at: "\(folder)/things.db"))
+      }
+      #expect(error?.hint == "type: chmod 700 \(resolved(folder))")
+    }
+  }
+
+  @Test func `a symbolic link is refused as a file and followed as a directory`() throws {
+    try withTemporaryFolder { folder in
+      try closedDatabase(in: "\(folder)/real")
+      unsafe symlink("\(folder)/real/things.db", "\(folder)/link.db")
+      let error = #expect(throws: FileError.self) { try Database(things(at: "\(folder)/link.db")) }
+      #expect(error?.kind == .symbolicLink)
+      // systemd's state directories are links when users are dynamic.
+      unsafe symlink("\(folder)/real", "\(folder)/state")
+      let database = try Database(things(at: "\(folder)/state/things.db"))
+      #expect(database.path == "\(resolved(folder))/real/things.db")
+      database.close()
+    }
+  }
+
+  @Test(arguments: ["pipe", "directory"])
+  func `something else under the name is refused`(kind: String) throws {
+    try withTemporaryFolder { folder in
+      let path = "\(folder)/things.db"
+      if kind == "pipe" { unsafe mkfifo(path, 0o600) } else { unsafe mkdir(path, 0o700) }
+      #expect(throws: FileError.self) { try Database(things(at: path)) }
+    }
+  }
+
+  @Test func `a second service is kept out and told who is in`() throws {
+    try withTemporaryFolder { folder in
+      let first = try Database(things(at: "\(folder)/things.db"))
+      let error = #expect(throws: FileError.self) {
+        try Database(things(at: "\(folder)/things.db"))
+      }
+      #expect("\(try #require(error))".contains("held by process \(getpid())"))
+      first.close()
+      try Database(things(at: "\(folder)/things.db")).close()
+    }
+  }
+
+  @Test func `a database that is let go without closing can be opened again`() async throws {
+    try await withTemporaryFolder { folder in
+      let options = things(at: "\(folder)/things.db")
+      try await Database(options).write { try insert("a", in: $0) }
+      // The threads end on their own time; the lock says when.
+      let again = try await reopen(options)
+      #expect(try await again.names() == ["a"])
+      again.close()
+    }
+  }
+
+  @Test func `a clean close leaves one file and no log`() throws {
+    try withTemporaryFolder { folder in
+      try closedDatabase(in: folder)
+      #expect(mode("\(folder)/things.db-wal") == nil)
+      #expect(mode("\(folder)/things.db-shm") == nil)
+    }
+  }
+
+  @Test func `damage is found and nothing is overwritten`() throws {
+    try withTemporaryFolder { folder in
+      let noise = [UInt8](repeating: 0x5A, count: 8_192)
+      try writeFile("\(folder)/things.db", noise)
+      let error = #expect(throws: SQLiteError.self) {
+        try Database(things(at: "\(folder)/things.db"))
+      }
+      #expect(error?.code == .notADatabase)
+      #expect(try readFile("\(folder)/things.db") == noise)
+    }
+  }
+
+  private func closedDatabase(in folder: String) throws {
+    let database = try Database(things(at: "\(folder)/things.db"))
+    try database.writeBlocking { try insert("a", in: $0) }
+    database.close()
+  }
+
+  private func mode(_ path: String) -> mode_t? {
+    var status = stat()
+    return unsafe lstat(path, &status) == 0 ? status.st_mode & 0o7777 : nil
+  }
+
+  private func resolved(_ path: String) -> String {
+    guard let found = unsafe realpath(path, nil) else { return path }
+    defer { unsafe free(found) }
+    return unsafe String(cString: found)
+  }
+}
+
+/// Opens as soon as the last holder's threads are gone.
+func reopen(_ options: DatabaseOptions) async throws -> Database {
+  while true {
+    do {
+      return try Database(options)
+    } catch let error as FileError {
+      guard case .held = error.kind else { throw error }
+      await Task.yield()
+    }
+  }
+}

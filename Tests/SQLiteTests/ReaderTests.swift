@@ -1,0 +1,110 @@
+internal import Glibc
+@testable internal import SQLite
+internal import TestSupport
+internal import Testing
+
+@Suite("Readers")
+struct ReaderTests {
+  @Test func `a read sees one moment although others write`() async throws {
+    try await withThings { database in
+      try await database.write { try insert("a", in: $0) }
+      let inside = Signal()
+      let written = Signal()
+      async let counts = database.read { context in
+        let first = try context.value("SELECT count(*) FROM thing", as: Int.self)
+        inside.give()
+        written.waitBlocking()
+        return [first, try context.value("SELECT count(*) FROM thing", as: Int.self)]
+      }
+      await inside.wait()
+      try await database.write { try insert("b", in: $0) }
+      written.give()
+      #expect(try await counts == [1, 1])
+      #expect(try await database.names() == ["a", "b"])
+    }
+  }
+
+  @Test(arguments: [
+    "INSERT INTO thing (name) VALUES ('x')", "DELETE FROM thing", "CREATE TABLE other (id)",
+    "PRAGMA user_version = 9", "VACUUM", "ATTACH ':memory:' AS other",
+    "PRAGMA journal_mode = DELETE",
+  ])
+  func `a reader cannot write`(text: String) async throws {
+    try await withThings { database in
+      _ = try? await database.read { try $0.exists("\(unsafeRawSQL: text)") }
+      // Some pragmas answer instead of failing: what counts is that nothing changed.
+      let after = try await database.read { context in
+        [
+          try context.value(
+            "SELECT count(*) FROM sqlite_schema WHERE name = 'other'", as: Int.self),
+          try context.value("SELECT count(*) FROM thing", as: Int.self),
+          try context.value("PRAGMA user_version", as: Int.self),
+        ]
+      }
+      #expect(after == [0, 0, 1])
+      #expect(try await database.read { try $0.value("PRAGMA journal_mode") } == "wal")
+    }
+  }
+
+  @Test func `an error in a read leaves the reader usable`() async throws {
+    try await withThings({ $0.readers = 1 }) { database in
+      await #expect(throws: Refusal(number: 3)) {
+        _ = try await database.read { context in
+          try context.each("SELECT 1 UNION SELECT 2") { _ in throw Refusal(number: 3) }
+        }
+      }
+      let five: Int? = try await database.read { try $0.value("SELECT 5") }
+      #expect(five == 5)
+    }
+  }
+
+  @Test func `closing cuts a read short that would never end`() async throws {
+    try await withThings { database in
+      let started = Signal()
+      let endless = Task {
+        try await database.read { context in
+          started.give()
+          return try context.value(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n",
+            as: Int.self)
+        }
+      }
+      await started.wait()
+      await Task.detached { database.close() }.value
+      let error = await #expect(throws: SQLiteError.self) { _ = try await endless.value }
+      #expect(error?.code == .interrupted)
+    }
+  }
+
+  @Test func `the settings are in force on every connection`() async throws {
+    try await withThings { database in
+      for pragma in ["foreign_keys", "query_only", "cell_size_check"] {
+        let value = try await database.read {
+          try $0.value("PRAGMA \(unsafeRawSQL: pragma)", as: Int.self)
+        }
+        #expect(value == 1, "\(pragma)")
+      }
+      for pragma in ["trusted_schema", "mmap_size", "wal_autocheckpoint"] {
+        let value = try await database.read {
+          try $0.value("PRAGMA \(unsafeRawSQL: pragma)", as: Int.self)
+        }
+        #expect((value ?? 0) == 0, "\(pragma)")
+      }
+    }
+    try withTemporaryFolder { folder in
+      try writeFile("\(folder)/x.db", [])
+      let writer = try Connection.open("\(folder)/x.db", role: .writer)
+      let wanted = [
+        "synchronous": 2, "foreign_keys": 1, "cell_size_check": 1, "trusted_schema": 0,
+        "wal_autocheckpoint": 0, "busy_timeout": 5_000, "secure_delete": 2, "temp_store": 2,
+        "query_only": 0, "cache_size": -16_384,
+      ]
+      for (pragma, value) in wanted {
+        #expect(try writer.value("PRAGMA \(unsafeRawSQL: pragma)") == value, "\(pragma)")
+      }
+      #expect(throws: SQLiteError.self) {
+        try writer.run("INSERT INTO sqlite_schema (name) VALUES ('planted')")
+      }
+    }
+  }
+}

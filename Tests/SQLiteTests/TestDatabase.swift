@@ -1,0 +1,73 @@
+internal import SQLite
+internal import StorageFaults
+internal import TestSupport
+internal import Testing
+
+/// A table for most tests: a number, a unique name, and a row that may point to another.
+let thingsMigration = Migration("things") { context in
+  try context.runScript(
+    """
+    CREATE TABLE thing (
+      id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, body BLOB,
+      parent INTEGER REFERENCES thing (id) ON DELETE CASCADE,
+      later INTEGER REFERENCES thing (id) DEFERRABLE INITIALLY DEFERRED
+    ) STRICT;
+    CREATE INDEX thing_parent ON thing (parent);
+    """)
+}
+
+func things(at path: String) -> DatabaseOptions {
+  var options = DatabaseOptions(path: path, applicationID: 77, migrations: [thingsMigration])
+  // Tests say by gates what shares a transaction, not by time.
+  options.writer.batchNanoseconds = 60_000_000_000
+  return options
+}
+
+/// Opens a database in a folder of its own, closes it, and looks whether its file is sound: for every test.
+func withThings(
+  _ change: (inout DatabaseOptions) -> Void = { _ in },
+  _ body: (Database) async throws -> Void
+) async throws {
+  try await withTemporaryFolder { folder in
+    var options = things(at: "\(folder)/data/things.db")
+    change(&options)
+    let database = try Database(options)
+    do {
+      try await body(database)
+    } catch {
+      database.close()
+      throw error
+    }
+    database.close()
+    #expect(try Database.problems(inFileAt: database.path) == [])
+  }
+}
+
+func insert(_ name: String, in context: borrowing WriteContext) throws {
+  try context.run("INSERT INTO thing (name) VALUES (\(name))")
+}
+
+extension Database {
+  func names() async throws -> [String] {
+    try await read { try $0.all("SELECT name FROM thing ORDER BY id") { try $0.text(0) } }
+  }
+}
+
+/// Holds the writer thread inside a request, so that what is submitted meanwhile must share a transaction.
+final class Gate: Sendable {
+  private let reached = Signal()
+  private let opened = Signal()
+
+  /// Returns when the writer thread stands in the gate.
+  func close(_ database: Database) async throws {
+    let reached = reached
+    let opened = opened
+    database.writeLater { _ in
+      reached.give()
+      opened.waitBlocking()
+    }
+    await reached.wait()
+  }
+
+  func open() { opened.give() }
+}

@@ -1,0 +1,242 @@
+internal import SQLite
+internal import Testing
+
+@Suite("The writer")
+struct WriterTests {
+  @Test func `what was answered can be read by everybody`() async throws {
+    try await withThings { database in
+      let count = try await database.write { context in
+        try context.run("INSERT INTO thing (name) VALUES (\("a")), (\("b"))")
+      }
+      #expect(count == 2)
+      #expect(try await database.names() == ["a", "b"])
+      #expect(
+        try database.writeBlocking { try $0.run("DELETE FROM thing WHERE name = \("b")") } == 1)
+      #expect(try database.readBlocking { try $0.value("SELECT count(*) FROM thing") } == 1)
+    }
+  }
+
+  @Test func `a write sees its own changes and RETURNING gives rows`() async throws {
+    try await withThings { database in
+      let rows = try await database.write { context in
+        try insert("a", in: context)
+        #expect(try context.exists("SELECT 1 FROM thing WHERE name = 'a'"))
+        return try context.all("UPDATE thing SET name = name || 'x' RETURNING id, name") {
+          "\(try $0.integer(0)) \(try $0.text(1))"
+        }
+      }
+      #expect(rows == ["1 ax"])
+    }
+  }
+
+  @Test func `changes are counted for this statement only`() async throws {
+    try await withThings { database in
+      let counts = try await database.write { context in
+        [
+          try context.run("INSERT INTO thing (name) VALUES ('a'), ('b')"),
+          try context.run("UPDATE thing SET name = 'c' WHERE name = 'nobody'"),
+          try context.run("CREATE TABLE other (id INTEGER PRIMARY KEY)"),
+          try context.run("UPDATE thing SET parent = 1 WHERE name = 'b'"),
+          // The cascade removes the second row too.
+          try context.run("DELETE FROM thing WHERE name = 'a'"),
+          try context.value("SELECT count(*) FROM thing") ?? -1,
+        ]
+      }
+      #expect(counts == [2, 0, 0, 1, 1, 0])
+    }
+  }
+
+  @Test func `requests that come together share one commit`() async throws {
+    try await withThings { database in
+      let gate = Gate()
+      try await gate.close(database)
+      let before = database.statistics.commits
+      let answers = Collected<Int>()
+      for number in 1...20 {
+        database.write({ try insert("n\(number)", in: $0) }) { (result: Result<Void, any Error>) in
+          if case .success = result { answers.add(number) }
+        }
+      }
+      #expect(answers.all.isEmpty)
+      gate.open()
+      #expect(await answers.wait(for: 20) == Array(1...20))
+      #expect(database.statistics.commits == before + 1)
+      #expect(database.statistics.batchSizes.largest == 21)
+    }
+  }
+
+  @Test func `a batch has an end`() async throws {
+    try await withThings({ $0.writer.batchRequests = 8 }) { database in
+      let gate = Gate()
+      try await gate.close(database)
+      let answers = Collected<Bool>()
+      for number in 0..<40 {
+        database.write({ try insert("n\(number)", in: $0) }) { (result: Result<Void, any Error>) in
+          answers.add((try? result.get()) != nil)
+        }
+      }
+      gate.open()
+      #expect(await answers.wait(for: 40).allSatisfy { $0 })
+      #expect(database.statistics.batchSizes.largest == 8)
+    }
+  }
+
+  @Test func `a request that fails is undone alone`() async throws {
+    try await withThings { database in
+      let gate = Gate()
+      try await gate.close(database)
+      let answers = Collected<String>()
+      for number in 0..<9 {
+        database.write({ context in
+          try insert("n\(number)", in: context)
+          if number % 3 == 1 { throw Refusal(number: number) }
+          if number % 3 == 2 { try insert("n\(number)", in: context) }
+        }) { (result: Result<Void, any Error>) in
+          switch result {
+          case .success: answers.add("ok")
+          case .failure(let error as Refusal): answers.add("refused \(error.number)")
+          case .failure(let error as SQLiteError): answers.add("code \(error.code.number)")
+          case .failure: answers.add("other")
+          }
+        }
+      }
+      gate.open()
+      #expect(
+        await answers.wait(for: 9) == [
+          "ok", "refused 1", "code 2067", "ok", "refused 4", "code 2067", "ok", "refused 7",
+          "code 2067",
+        ])
+      #expect(try await database.names() == ["n0", "n3", "n6"])
+      #expect(database.statistics.failedRequests == 6)
+    }
+  }
+
+  @Test func `a lone request that fails leaves nothing and the next one works`() async throws {
+    try await withThings { database in
+      await #expect(throws: Refusal(number: 1)) {
+        try await database.write { context in
+          try insert("a", in: context)
+          throw Refusal(number: 1)
+        }
+      }
+      #expect(try await database.names() == [])
+      try await database.write { try insert("b", in: $0) }
+      #expect(try await database.names() == ["b"])
+    }
+  }
+
+  @Test func `a broken deferred reference fails its own request only`() async throws {
+    try await withThings { database in
+      let gate = Gate()
+      try await gate.close(database)
+      async let good: Void = database.write { try insert("good", in: $0) }
+      let bad = Task {
+        try await database.write {
+          try $0.run("INSERT INTO thing (name, later) VALUES ('bad', 99)")
+        }
+      }
+      async let alsoGood: Void = database.write { try insert("also good", in: $0) }
+      gate.open()
+      try await good
+      let error = await #expect(throws: SQLiteError.self) { _ = try await bad.value }
+      #expect(error?.code == .constraintForeignKey)
+      try await alsoGood
+      #expect(Set(try await database.names()) == ["good", "also good"])
+    }
+  }
+
+  @Test(arguments: [
+    "COMMIT", "ROLLBACK", "BEGIN", "SAVEPOINT mine", "RELEASE request", "ROLLBACK TO request",
+    "ATTACH ':memory:' AS other", "PRAGMA synchronous = OFF", "PRAGMA wal_checkpoint", "VACUUM",
+  ])
+  func `a request cannot touch the transaction or the settings`(text: String) async throws {
+    try await withThings { database in
+      let gate = Gate()
+      try await gate.close(database)
+      async let before: Void = database.write { try insert("before", in: $0) }
+      async let meddling: Int = database.write { context in
+        try insert("meddling", in: context)
+        // The request hides the refusal: it must have had no effect all the same.
+        return (try? context.run("\(unsafeRawSQL: text)")) == nil ? 1 : 0
+      }
+      async let after: Void = database.write { try insert("after", in: $0) }
+      gate.open()
+      _ = try await (before, after)
+      let refused = try await meddling
+      #expect(refused == 1)
+      #expect(Set(try await database.names()) == ["before", "meddling", "after"])
+    }
+  }
+
+  @Test func `requests are run in the order they came`() async throws {
+    try await withThings { database in
+      let answers = Collected<Int>()
+      for number in 0..<500 {
+        database.write({ try insert("n\(number)", in: $0) }) { (_: Result<Void, any Error>) in
+          answers.add(number)
+        }
+      }
+      #expect(await answers.wait(for: 500) == Array(0..<500))
+      let names = try await database.names()
+      #expect(names == (0..<500).map { "n\($0)" })
+    }
+  }
+
+  @Test func `many writers at once are all served`() async throws {
+    try await withThings { database in
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for writer in 0..<32 {
+          group.addTask {
+            for step in 0..<20 {
+              try await database.write { try insert("\(writer)-\(step)", in: $0) }
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
+      #expect(try await database.names().count == 640)
+      #expect(database.statistics.requests == 640)
+      #expect(database.statistics.commits <= 640)
+      #expect(database.statistics.commitMicroseconds.count == database.statistics.commits)
+    }
+  }
+
+  @Test func `more waiting requests than allowed are refused at once`() async throws {
+    try await withThings({ $0.writer.queueCapacity = 3 }) { database in
+      let gate = Gate()
+      try await gate.close(database)
+      let answers = Collected<String>()
+      for number in 0..<5 {
+        database.write({ try insert("n\(number)", in: $0) }) { (result: Result<Void, any Error>) in
+          do { answers.add("\(number) \(try result.get())") } catch {
+            answers.add("\(number) \(error)")
+          }
+        }
+      }
+      #expect(answers.all.count == 2)
+      #expect(answers.all.allSatisfy { $0.contains("waiting already") })
+      gate.open()
+      #expect(await answers.wait(for: 5).count == 5)
+      #expect(try await database.names() == ["n0", "n1", "n2"])
+    }
+  }
+
+  @Test func `closing serves what waits and refuses what comes later`() async throws {
+    try await withThings { database in
+      let gate = Gate()
+      try await gate.close(database)
+      async let waiting: Void = database.write { try insert("a", in: $0) }
+      while database.statistics.reads == 0 { _ = try await database.names() }
+      let closing = Task.detached { database.close() }
+      gate.open()
+      try await waiting
+      await closing.value
+      await #expect(throws: DatabaseFailure.closed) {
+        try await database.write { try insert("b", in: $0) }
+      }
+      await #expect(throws: DatabaseFailure.closed) { _ = try await database.names() }
+    }
+  }
+}
+
+struct Refusal: Error, Equatable { let number: Int }
