@@ -87,7 +87,7 @@ let package = Package(
     tool("PairingWire", ["Pairing", "JSON"]),
 
     // Layer 4: use cases.
-    tool("PairingService", ["JSON", "Platform"]),
+    tool("PairingService", ["Pairing", "JSON", "Platform"]),
 
     // Layer 5: programs.
     program("regentd", ["CommandKit", "HTTPServer", "HTTPCodec", "JSON", "Platform"]),
@@ -110,7 +110,7 @@ let package = Package(
       path: "Tests/Benchmarks", exclude: ["reference"],
       swiftSettings: house),
     .executableTarget(
-      name: "PagePreview", dependencies: ["PairingService"], path: "Tests/PagePreview",
+      name: "PagePreview", dependencies: ["Pairing", "PairingService"], path: "Tests/PagePreview",
       swiftSettings: house),
     tests(of: "JSON"),
     tests(of: "HTTPCodec", ["HTTPTestSupport"]),
@@ -134,7 +134,7 @@ let package = Package(
       name: "CommandTests", dependencies: ["CommandKit", "TestSupport", "regentd"],
       exclude: ["Scripts"],
       swiftSettings: house),
-    tests(of: "PairingService", ["JSON", "Platform", "PagePreview"]),
+    tests(of: "PairingService", ["Pairing", "JSON", "Platform", "PagePreview"]),
     .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: house),
   ],
   swiftLanguageModes: [.v6]

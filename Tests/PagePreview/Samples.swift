@@ -1,3 +1,4 @@
+import Pairing
 import PairingService
 
 /// One page state with its name, language still open.
@@ -21,16 +22,16 @@ struct Sample: Sendable {
   }
 }
 
-let now = Moment(epochMilliseconds: 1_795_174_200_000)
+let now = Instant(milliseconds: 1_795_174_200_000)
 
-func ago(minutes: Int64) -> Moment {
-  Moment(epochMilliseconds: now.epochMilliseconds - minutes * 60_000)
+func ago(minutes: Int64) -> Instant {
+  Instant(milliseconds: now.milliseconds - minutes * 60_000)
 }
 
 func bar(_ seconds: Int64 = 462) -> CodeBar? {
-  PageCode(wire: "BCDFGHJK").map {
+  (try? RegistrationCode(typed: "BCDFGHJK")).map {
     CodeBar(
-      code: $0, expires: Moment(epochMilliseconds: now.epochMilliseconds + seconds * 1000),
+      code: $0, expires: Instant(milliseconds: now.milliseconds + seconds * 1000),
       now: now)
   }
 }
@@ -94,7 +95,8 @@ let screens = [
 let samples: [Sample] = flowSamples() + otherSamples()
 
 func flowSamples() -> [Sample] {
-  guard let bar = bar(), let short = PageCode(wire: "BCDFGHJK"), let last = PreviewBars.nearlyOver
+  guard let bar = bar(), let short = (try? RegistrationCode(typed: "BCDFGHJK")),
+    let last = PreviewBars.nearlyOver
   else { return [] }
   var samples = [
     Sample("enter-code", EnterCodePage()),
@@ -139,7 +141,7 @@ func flowSamples() -> [Sample] {
           name: ForeignText("Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamten"),
           accent: AccentColor(hex: "fefefe"))
       }),
-    Sample("match-number", MatchNumberPage(bar: bar, numbers: ["17", "42", "86"]), both),
+    Sample("match-number", MatchNumberPage(bar: bar, numbers: [17, 42, 86]), both),
   ]
   for problem in EnterCodePage.Problem.allCases {
     samples.append(
@@ -205,7 +207,8 @@ func notice(_ kind: NoticePage.Kind) -> NoticePage {
   case .tooManyTries: NoticePage(kind, wait: 540)
   case .busy: NoticePage(kind, wait: 20, retry: .root)
   case .held:
-    NoticePage(kind, wait: 120, retry: PageCode(wire: "BCDFGHJK").map { PagePaths.code($0) })
+    NoticePage(
+      kind, wait: 120, retry: (try? RegistrationCode(typed: "BCDFGHJK")).map { PagePaths.code($0) })
   case .failed: NoticePage(kind, reference: "7f3a-91c2")
   default: NoticePage(kind)
   }

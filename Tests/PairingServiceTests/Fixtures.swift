@@ -1,3 +1,4 @@
+import Pairing
 import Platform
 import TestSupport
 
@@ -15,7 +16,7 @@ struct Everything: PhonePage {
   var stranger = ""
   var flag = false
   var path: SafePath?
-  var when: Moment?
+  var when: Instant?
   var left = 0
   var number = 0
   var kind = Kind.red
@@ -73,7 +74,7 @@ func smallWeb(_ templates: [String: String], locales: [String: String] = [:]) ->
 /// Compiles `page.html` and renders it.
 func rendered(
   _ templates: [String: String], _ view: Everything = Everything(), locales: [String: String] = [:],
-  language: Int = 0, now: Moment = Moment(epochMilliseconds: 0)
+  language: Int = 0, now: Instant = Instant(milliseconds: 0)
 ) throws -> String {
   let web = smallWeb(templates, locales: locales)
   let texts = try TextCatalog(web)

@@ -1,3 +1,4 @@
+import Pairing
 import JSON
 import Testing
 
@@ -168,10 +169,14 @@ struct PageTests {
   }
 
   @Test(arguments: [
-    "", "BCDF", "BCDFGHJKL", "bcdfghjk", "BCDFGHJA", "BCDF-GHJ", "ＢＣＤＦＧＨＪＫ", "BCDFGHJ\u{212A}",
+    ("", "empty"), (" - ", "empty"), ("BCDF", "wrong-length"), ("BCDFGHJKL", "wrong-length"),
+    ("BCDFGHJA", "wrong-letters"), ("BCDF-GHJ1", "wrong-letters"),
   ])
-  func `only eight of the letters are a code`(text: String) {
-    #expect(PageCode(wire: text) == nil)
+  func `what is wrong with a code is said as precisely as it is known`(
+    text: String, problem: String
+  ) {
+    let error = #expect(throws: CodeInputError.self) { try RegistrationCode(typed: text) }
+    #expect(error.map { EnterCodePage.Problem($0).rawValue } == problem)
   }
 }
 

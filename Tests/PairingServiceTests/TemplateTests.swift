@@ -1,3 +1,4 @@
+import Pairing
 import Testing
 
 @testable import PairingService
@@ -30,7 +31,7 @@ struct TemplateTests {
     ("stranger", Everything(stranger: "x"), Everything(stranger: "\u{202E}\u{200B}")),
     ("flag", Everything(flag: true), Everything()),
     ("path", Everything(path: .root), Everything()),
-    ("when", Everything(when: Moment(epochMilliseconds: 0)), Everything()),
+    ("when", Everything(when: Instant(milliseconds: 0)), Everything()),
     ("left", Everything(left: 1), Everything(left: -1)),
     ("number", Everything(number: -1), Everything()),
     ("inner", Everything(inner: Inner(name: "")), Everything()),
@@ -68,8 +69,8 @@ struct TemplateTests {
   @Test func `times are said relative to now and written for machines`() throws {
     let page = "<time datetime=\"{{iso when}}\">{{when}}</time>"
     let text = try rendered(
-      ["page.html": page], Everything(when: Moment(epochMilliseconds: 0)),
-      now: Moment(epochMilliseconds: 120_000))
+      ["page.html": page], Everything(when: Instant(milliseconds: 0)),
+      now: Instant(milliseconds: 120_000))
     #expect(text == "<time datetime=\"1970-01-01T00:00:00Z\">2 minutes ago</time>")
   }
 

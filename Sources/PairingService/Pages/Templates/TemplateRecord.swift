@@ -1,3 +1,5 @@
+internal import Pairing
+
 /// What a template may read of a view model: its fields by name, each with a kind and a way to read it.
 package protocol TemplateView: Sendable {
   /// The fields, in the order in which their values lie in a record.
@@ -36,7 +38,7 @@ enum TemplateValue: Sendable {
   case foreign(ForeignText)
   case flag(Bool)
   case path(SafePath?)
-  case moment(Moment?)
+  case moment(Instant?)
   case duration(Int)
   case count(Int)
   case choice(Int)
@@ -98,7 +100,7 @@ extension TemplateField {
 
   /// A time in the past, shown as “3 minutes ago”.
   static func moment(
-    _ name: String, _ read: @escaping @Sendable (View) -> Moment?
+    _ name: String, _ read: @escaping @Sendable (View) -> Instant?
   ) -> TemplateField {
     TemplateField(name: name, kind: .moment) { .moment(read($0)) }
   }

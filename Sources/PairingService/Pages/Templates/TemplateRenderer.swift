@@ -1,12 +1,14 @@
+internal import Pairing
+
 /// Runs the instructions of a template: one pass, into one array of bytes.
 struct TemplateRenderer {
   private let texts: LanguageTexts
-  private let now: Moment
+  private let now: Instant
   private var scopes: [TemplateRecord]
   private var out: [UInt8] = []
 
   static func render(
-    _ template: CompiledTemplate, records: [TemplateRecord], texts: LanguageTexts, now: Moment
+    _ template: CompiledTemplate, records: [TemplateRecord], texts: LanguageTexts, now: Instant
   ) -> [UInt8] {
     var renderer = TemplateRenderer(texts: texts, now: now, scopes: records)
     renderer.out.reserveCapacity(16_384)
@@ -14,7 +16,7 @@ struct TemplateRenderer {
     return renderer.out
   }
 
-  private init(texts: LanguageTexts, now: Moment, scopes: [TemplateRecord]) {
+  private init(texts: LanguageTexts, now: Instant, scopes: [TemplateRecord]) {
     self.texts = texts
     self.now = now
     self.scopes = scopes

@@ -1,3 +1,5 @@
+internal import Pairing
+
 /// The texts of one language, and how it says when something was.
 struct LanguageTexts: Sendable {
   /// The BCP 47 tag, as in `lang`.
@@ -62,7 +64,7 @@ struct LanguageTexts: Sendable {
   }
 
   /// “just now”, “3 minutes ago”, “2 hours ago”, “5 days ago”, then the date; escaped.
-  func ago(_ moment: Moment, now: Moment) -> [UInt8] {
+  func ago(_ moment: Instant, now: Instant) -> [UInt8] {
     let seconds = moment.seconds(until: now)
     return switch seconds {
     // Also what lies ahead: the clocks of two machines may differ a little.
@@ -81,7 +83,7 @@ struct LanguageTexts: Sendable {
     seconds < 60 ? filled(times[5], nil) : filled(times[6], (seconds + 59) / 60)
   }
 
-  private func date(_ moment: Moment) -> [UInt8] {
+  private func date(_ moment: Instant) -> [UInt8] {
     let (year, month, day) = moment.day
     let gaps = gaps(of: times[4])
     return parts(of: times[4], count: nil).flatMap { part -> [UInt8] in

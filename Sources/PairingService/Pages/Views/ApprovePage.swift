@@ -1,3 +1,5 @@
+package import Pairing
+
 /// Compare what is asked for with the screen in front of you; approve or deny.
 package struct ApprovePage: PhonePage {
   /// What is known of the way between phone and screen.
@@ -19,14 +21,14 @@ package struct ApprovePage: PhonePage {
   /// Same network or not.
   package var network: Network
   /// When the screen asked for the code.
-  package var asked: Moment
+  package var asked: Instant
   /// Whether the number on the screen is asked for next.
   package var asksNumber: Bool
 
   /// A page for one code.
   package init(
     bar: CodeBar, deviceName: ForeignText, deviceModel: ForeignText, network: Network,
-    asked: Moment, asksNumber: Bool = false
+    asked: Instant, asksNumber: Bool = false
   ) {
     self.bar = bar
     self.deviceName = deviceName
@@ -52,11 +54,11 @@ package struct ApprovePage: PhonePage {
 package struct MatchNumberPage: PhonePage {
   /// The code.
   package var bar: CodeBar
-  /// Three numbers of two digits, in random order; the form sends back one of them as `number`.
-  package var numbers: [String]
+  /// The choices of the code's `NumberMatch`, in its order; the form sends back one of them as `number`.
+  package var numbers: [Int]
 
   /// A page for one code.
-  package init(bar: CodeBar, numbers: [String]) {
+  package init(bar: CodeBar, numbers: [Int]) {
     self.bar = bar
     self.numbers = numbers
   }
@@ -65,12 +67,12 @@ package struct MatchNumberPage: PhonePage {
 
   package static let fields: [TemplateField<MatchNumberPage>] = [
     .record("bar") { $0.bar },
-    .list("numbers") { $0.numbers.map { NumberChoice(digits: $0) } },
+    .list("numbers") { $0.numbers.map { NumberChoice(number: $0) } },
   ]
 }
 
 struct NumberChoice: TemplateView {
-  let digits: String
+  let number: Int
 
-  static let fields: [TemplateField<NumberChoice>] = [.text("digits") { $0.digits }]
+  static let fields: [TemplateField<NumberChoice>] = [.count("digits") { $0.number }]
 }

@@ -1,32 +1,14 @@
-/// A registration code on a page: eight letters, shown as two groups.
-package struct PageCode: Hashable, Sendable {
-  /// Without the dash, as in addresses.
-  package let wire: String
-
-  /// The letters of codes: no vowels, nothing that looks like something else.
-  package static let letters = "BCDFGHJKLMNPQRSTVWXZ"
-
-  /// A code from its wire form; nil for anything but eight of the letters.
-  package init?(wire: String) {
-    guard wire.utf8.count == 8, wire.allSatisfy({ PageCode.letters.contains($0) }) else {
-      return nil
-    }
-    self.wire = wire
-  }
-
-  /// With the dash, as on the screen.
-  package var display: String { "\(wire.prefix(4))-\(wire.suffix(4))" }
-}
+package import Pairing
 
 /// The line above the pages of one code: the code, and the time that is left.
 package struct CodeBar: Sendable {
   /// The code.
-  package let code: PageCode
+  package let code: RegistrationCode
   /// The seconds until it expires.
   package let secondsLeft: Int
 
   /// The bar as of now.
-  package init(code: PageCode, expires: Moment, now: Moment) {
+  package init(code: RegistrationCode, expires: Instant, now: Instant) {
     self.code = code
     self.secondsLeft = now.seconds(until: expires)
   }

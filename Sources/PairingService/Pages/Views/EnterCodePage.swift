@@ -1,15 +1,29 @@
+package import Pairing
+
 /// The front page: type the code that the screen shows.
 package struct EnterCodePage: PhonePage {
   /// What was wrong with the code that was typed.
   package enum Problem: String, CaseIterable, Sendable {
     /// Nothing was typed.
     case empty
-    /// It cannot be a code: another length, or letters that codes never contain.
-    case malformed
+    /// Fewer or more than eight letters.
+    case wrongLength = "wrong-length"
+    /// A letter or digit that codes never contain.
+    case wrongLetters = "wrong-letters"
     /// No screen is waiting with that code.
     case unknown
     /// The screen has a newer one by now.
     case expired
+
+    /// What to say about a text that is no code.
+    package init(_ error: CodeInputError) {
+      self =
+        switch error {
+        case .empty: .empty
+        case .tooFewLetters, .tooManyLetters: .wrongLength
+        case .neverInACode: .wrongLetters
+        }
+    }
   }
 
   /// What was typed, kept so that one letter can be mended; empty at first.
@@ -38,10 +52,10 @@ package struct EnterCodePage: PhonePage {
 /// The script sends the form at once; without script there is one button.
 package struct ScannedCodePage: PhonePage {
   /// The code of the link.
-  package var code: PageCode
+  package var code: RegistrationCode
 
   /// A page for one code, whether a screen waits with it or not.
-  package init(code: PageCode) {
+  package init(code: RegistrationCode) {
     self.code = code
   }
 

@@ -1,9 +1,11 @@
+package import Pairing
+
 /// What surrounds every page: language, protection of its forms, who is signed in.
 package struct PageFrame: Sendable {
   /// The language of the page, from `PhonePages.language(chosen:acceptLanguage:)`.
   package var language: PageLanguage
   /// The time that “3 minutes ago” counts from.
-  package var now: Moment
+  package var now: Instant
   /// The token that every form of the page sends back as `csrf`.
   package var formToken: String
   /// Where a GET shows this page again: the language switch returns there.
@@ -17,7 +19,7 @@ package struct PageFrame: Sendable {
 
   /// A frame from its parts.
   package init(
-    language: PageLanguage, now: Moment, formToken: String, here: SafePath,
+    language: PageLanguage, now: Instant, formToken: String, here: SafePath,
     isPlainHTTP: Bool = false, viewer: Viewer? = nil, brand: Brand? = nil
   ) {
     self.language = language

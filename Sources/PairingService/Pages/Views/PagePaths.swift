@@ -1,3 +1,5 @@
+package import Pairing
+
 /// Where the phone's pages are: what the routes mount and the forms post to.
 package enum PagePaths {
   /// The page that asks for a code; its form posts to ``code``.
@@ -27,7 +29,7 @@ package enum PagePaths {
   package static func signOut(screen: String) -> SafePath { screens.step(screen).step("sign-out") }
 
   /// A page of one code: without a step the one a scan opens.
-  package static func code(_ code: PageCode, _ step: CodeStep? = nil) -> SafePath {
+  package static func code(_ code: RegistrationCode, _ step: CodeStep? = nil) -> SafePath {
     let page = SafePath(["D"]).step(code.wire)
     return step.map { page.step($0.rawValue) } ?? page
   }

@@ -1,3 +1,5 @@
+package import Pairing
+
 /// My screens: what is signed in with this account, and the account itself.
 package struct ScreensPage: PhonePage {
   /// What has just been done, said once.
@@ -47,14 +49,14 @@ package struct Screen: Sendable {
   /// Whose app runs on it.
   package let app: ForeignText
   /// When it last used its sign-in.
-  package let lastUse: Moment
+  package let lastUse: Instant
   /// When it was signed in.
-  package let since: Moment
+  package let since: Instant
 
   /// A screen from its parts.
   package init(
-    id: String, name: ForeignText, model: ForeignText, app: ForeignText, lastUse: Moment,
-    since: Moment
+    id: String, name: ForeignText, model: ForeignText, app: ForeignText, lastUse: Instant,
+    since: Instant
   ) {
     self.id = id
     self.name = name

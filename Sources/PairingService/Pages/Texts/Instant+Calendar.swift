@@ -1,23 +1,11 @@
-/// A point in time as pages use it, given by whoever calls: pages read no clock.
-package struct Moment: Hashable, Sendable, Comparable {
-  /// Milliseconds since 1970-01-01T00:00:00Z.
-  package let epochMilliseconds: Int64
+// How pages say an instant: the seconds to it, its day in the calendar, its form for machines.
 
-  /// A moment from the usual number.
-  package init(epochMilliseconds: Int64) {
-    self.epochMilliseconds = epochMilliseconds
-  }
+internal import Pairing
 
-  /// Whether one moment is before another.
-  package static func < (one: Moment, other: Moment) -> Bool {
-    one.epochMilliseconds < other.epochMilliseconds
-  }
-
+extension Instant {
   /// Whole seconds from `self` until `later`; zero when that is past.
-  package func seconds(until later: Moment) -> Int {
-    let (difference, overflow) = later.epochMilliseconds.subtractingReportingOverflow(
-      epochMilliseconds)
-    return overflow || difference <= 0 ? 0 : Int(difference / 1000)
+  func seconds(until later: Instant) -> Int {
+    Int(max(0, later.since(self).wholeMilliseconds) / 1000)
   }
 
   /// The day in the Gregorian calendar, in UTC.
@@ -37,8 +25,8 @@ package struct Moment: Hashable, Sendable, Comparable {
 
   /// Rounded down, also before 1970.
   private var epochSeconds: Int {
-    let seconds = epochMilliseconds / 1000
-    return Int(epochMilliseconds % 1000 < 0 ? seconds - 1 : seconds)
+    let seconds = milliseconds / 1000
+    return Int(milliseconds % 1000 < 0 ? seconds - 1 : seconds)
   }
 
   private var secondOfDay: Int { (epochSeconds % 86_400 + 86_400) % 86_400 }
