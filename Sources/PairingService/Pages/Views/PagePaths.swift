@@ -54,7 +54,9 @@ package enum PagePaths {
     case number
     /// GET: what became of it.
     case result
-    /// GET: held until the result changes, answered with `{"state": …}`.
+    /// GET: what the script of the result page waits on. It says `?state=` with the state it shows; the answer is held
+    /// until that changes (or about half a minute) and is `{"state": "approved" | "delivered" | "silent"}` as JSON. Any
+    /// other state makes the page load itself again; a 4xx ends the waiting.
     case wait
   }
 }
