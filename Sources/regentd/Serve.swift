@@ -10,7 +10,6 @@ func serve(_ settings: ServiceSettings, _ console: Console, _ held: HeldSignals)
   let log = Log(
     settings.log, to: console.errors, isJournal: variables["JOURNAL_STREAM"] != nil)
   try ProcessHardening.apply()
-  // From here on signals are kept for us, even those that came before.
   let signals = try SignalListener.stream(held)
   let manager = ServiceManager(
     try ServiceNotification(environment: variables, processID: getpid()), log)
@@ -20,7 +19,7 @@ func serve(_ settings: ServiceSettings, _ console: Console, _ held: HeldSignals)
   let listeners = settings.listen.map { address in
     Listener(address, tls: address.isLocal ? nil : settings.tls, handler: handler)
   }
-  let server = try Server(listeners, configuration: settings.engine)
+  let server = try Server(listeners, configuration: engineConfiguration(settings, log))
   let metrics = try settings.metricsListen.map { try metricsServer(on: $0, of: server) }
 
   let addresses = server.addresses.map { $0.url(isEncrypted: settings.tls != nil) }
@@ -29,11 +28,19 @@ func serve(_ settings: ServiceSettings, _ console: Console, _ held: HeldSignals)
   if settings.isPlainOnTheNetwork {
     log.warning("plain-http", ["url": .text(publicURL), "hint": "sign-in is not encrypted"])
   }
+  if let metrics {
+    log.info("metrics", ["address": .text("\(metrics.addresses[0])")])
+  }
   for address in addresses {
     log.info("listening", ["address": .text(address), "url": .text(publicURL)])
     console.print("regentd: listening on \(address)")
   }
-  try console.finish()
+  do throws(ConsoleFailure) {
+    try console.finish()
+  } catch {
+    // Nobody hears that the service is ready; that is no reason not to serve.
+    log.warning("output", ["reason": .text(error.description)])
+  }
   manager.ready("listening on \(addresses.joined(separator: ", "))")
 
   for await signal in signals {
@@ -57,7 +64,27 @@ func serve(_ settings: ServiceSettings, _ console: Console, _ held: HeldSignals)
   log.info("stopped", ["requests": .number(Int64(server.statistics.requests))])
 }
 
-/// What the service manager is told. That it cannot be told is worth a line in the log and nothing more.
+/// Each connection is an open file; the usual soft limit of 1,024 is there for programs that use `select`.
+private func engineConfiguration(_ settings: ServiceSettings, _ log: Log) -> ServerConfiguration {
+  var engine = settings.engine
+  // The database, the sockets that listen, the log.
+  let others = 128
+  let limit = OpenFiles.raiseLimit(to: engine.connections + others)
+  guard limit < engine.connections + others else { return engine }
+  if settings.choseConnections {
+    log.warning(
+      "open-files",
+      [
+        "limit": .number(Int64(limit)), "connections": .number(Int64(engine.connections)),
+        "hint": "raise LimitNOFILE= of the unit or ulimit -n, or lower --connections",
+      ])
+  } else {
+    engine.connections = max(limit - others, 64)
+  }
+  return engine
+}
+
+/// What the service manager is told; that it cannot be told is worth a line in the log and nothing more.
 private struct ServiceManager {
   private let notification: ServiceNotification?
   private let log: Log

@@ -67,6 +67,15 @@ import Testing
     }
   }
 
+  @Test func `does not wait for connections that nobody uses`() throws {
+    try withService { service in
+      let idle = try openConnection(to: service.url)
+      defer { close(idle) }
+      service.program.signal(SIGTERM)
+      #expect(try service.program.wait(deadline: 4) == 0)
+    }
+  }
+
   @Test func `goes on after SIGHUP`() throws {
     try withService { service in
       service.program.signal(SIGHUP)
@@ -135,6 +144,9 @@ import Testing
 
   @Test func `speaks TLS, and takes a new certificate on SIGHUP`() throws {
     try withTemporaryFolder { folder in
+      // A path may have anything in it, and ends up in the log.
+      let folder = "\(folder)/\u{1b}]0;x\u{7}\n2026 info \"quoted\""
+      #expect(unsafe mkdir(folder, 0o700) == 0)
       func makeCertificate(named name: String) throws {
         let made = try run(
           "openssl",
@@ -170,6 +182,12 @@ import Testing
           try service.log.contains(" error not-reloaded reason=") ? true : nil
         }
         #expect(try shownName(service).contains("CN = second.example"))
+        let log = try service.log
+        #expect(!log.contains("\u{1b}"))
+        #expect(
+          log.split(separator: "\n").allSatisfy {
+            $0.dropFirst(24).hasPrefix(" info ") || $0.contains(" error ")
+          })
       }
     }
   }

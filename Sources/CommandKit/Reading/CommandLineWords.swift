@@ -37,6 +37,9 @@ struct CommandLineWords {
     program.options + path.flatMap(\.inputs)
   }
 
+  /// What must hold between them.
+  var rules: [InputRule] { program.rules + path.flatMap(\.rules) }
+
   private mutating func take(word: String) {
     let commands = path.last.map(\.commands) ?? program.allCommands
     guard !commands.isEmpty else {

@@ -15,12 +15,18 @@ struct GivenValues: Sendable {
       var texts = words.options[specification.label] ?? operands[specification.label] ?? []
       var source = specification.label
       if texts.isEmpty, let name = specification.environment, let text = environment[name] {
-        texts = specification.isRepeated ? text.split(separator: " ").map(String.init) : [text]
+        // Repaired text would be another path than the one that was meant.
+        guard !text.unicodeScalars.contains("\u{fffd}") else {
+          throw .usage("\(name) is not valid UTF-8")
+        }
+        texts =
+          specification.isRepeated
+          ? text.split(whereSeparator: \.isWhitespace).map(String.init) : [text]
         source = name
       }
       try take(input, texts, from: source, words)
     }
-    for rule in words.path.flatMap(\.rules) { try check(rule, words) }
+    for rule in words.rules { try check(rule, words) }
   }
 
   private mutating func take(

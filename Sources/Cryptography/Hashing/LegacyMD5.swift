@@ -1,5 +1,6 @@
-/// MD5, which protects nothing: anybody can make two texts with one hash. For a field of an old wire format that
-/// is defined as MD5, and for nothing else.
+/// MD5, which protects nothing: anybody can make two texts with one hash.
+///
+/// For a field of an old wire format that is defined as MD5, and for nothing else.
 public enum LegacyMD5 {
   /// The hash of `bytes`.
   public static func hash(_ bytes: [UInt8]) -> [UInt8] {

@@ -13,8 +13,10 @@ public struct JWK: Sendable, Equatable {
     self.keyID = keyID
   }
 
-  /// Reads one key. Refused: private and symmetric keys, keys that are not for signatures, an `alg` other than the
-  /// one the key has here, and numbers in any but their only spelling.
+  /// Reads one key.
+  ///
+  /// Refused: private and symmetric keys, keys that are not for signatures, an `alg` other than the one
+  /// the key has here, and numbers in any but their only spelling.
   public init(reading object: JSONObject) throws(KeyError) {
     do throws(JSONShapeError) {
       let keyID = try object.optionalString("kid")

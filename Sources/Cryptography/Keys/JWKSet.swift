@@ -15,8 +15,10 @@ public struct JWKSet: Sendable, Equatable {
     self.keys = keys
   }
 
-  /// Reads a document. Keys that cannot be used here are left out, as the RFC wants; two usable keys of one id and
-  /// one algorithm are refused, because nobody could say which one counts.
+  /// Reads a document.
+  ///
+  /// Keys that cannot be used here are left out, as the RFC wants; two usable keys of one id and one
+  /// algorithm are refused, because nobody could say which one counts.
   public init(reading document: [UInt8]) throws(KeyError) {
     let members: [JSONValue]
     do {

@@ -53,8 +53,10 @@ public struct RSADecryptionKey: Sendable {
     self.key = try rsa(PKey(privateKey: block))
   }
 
-  /// Decrypts a message. Whether this fails must not become known to whoever sent it: with PKCS #1 v1.5 that alone
-  /// lets them decrypt other messages (Bleichenbacher 1998).
+  /// Decrypts a message.
+  ///
+  /// Whether this fails must not become known to whoever sent it: with PKCS #1 v1.5 that alone lets them
+  /// decrypt other messages (Bleichenbacher 1998).
   public func decrypt(_ message: [UInt8], _ padding: RSAPadding) throws(KeyError) -> Secret {
     Secret(wiping: try key.transform(message, padding, encrypts: false))
   }

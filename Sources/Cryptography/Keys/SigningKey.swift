@@ -6,8 +6,9 @@ public struct SigningKey: Sendable {
   public let publicKey: VerifyingKey
   private let key: PKey
 
-  /// Makes a new key; `rsaBits` (2048 to 4096) counts for RS256 alone. RSA takes up to a second: not on an event
-  /// loop.
+  /// Makes a new key; `rsaBits` (2048 to 4096) counts for RS256 alone.
+  ///
+  /// RSA takes up to a second: not on an event loop.
   public static func generate(
     _ algorithm: SignatureAlgorithm, rsaBits: Int = 3072
   ) throws(KeyError) -> SigningKey {

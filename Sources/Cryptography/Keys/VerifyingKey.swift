@@ -6,7 +6,9 @@ public struct VerifyingKey: Sendable {
   public let spki: [UInt8]
   let key: PKey
 
-  /// Reads a PEM text with one public key or one X.509 certificate. Of a certificate nothing but the key counts.
+  /// Reads a PEM text with one public key or one X.509 certificate.
+  ///
+  /// Of a certificate nothing but the key counts.
   public init(pem: String) throws(KeyError) {
     let block = try PEM.oneBlock(of: ["PUBLIC KEY", "CERTIFICATE"], in: pem.utf8.span)
     if block.label == "CERTIFICATE" {
@@ -43,8 +45,10 @@ public struct VerifyingKey: Sendable {
     isValid(signature, for: message.span)
   }
 
-  /// True when `signature` is RSASSA-PKCS1-v1_5 with SHA-1, of an RSA key. Collisions of SHA-1 can be made: only for
-  /// an old wire format in which nobody else chooses what is signed.
+  /// True when `signature` is RSASSA-PKCS1-v1_5 with SHA-1, of an RSA key.
+  ///
+  /// Collisions of SHA-1 can be made: only for an old wire format in which nobody else chooses what is
+  /// signed.
   public func isValidLegacySHA1(_ signature: [UInt8], for message: [UInt8]) -> Bool {
     algorithm == .rs256 && key.verifies(signature, message.span, digest: .sha1)
   }

@@ -9,8 +9,9 @@ public struct Argon2Parameters: Sendable, Equatable {
 
   /// What OWASP asks for: 19 MiB, 2 passes, 1 lane.
   public static let standard = Argon2Parameters(known: 19 * 1024, 2, 1)
-  /// The most that is read from a stored hash: 128 MiB, 16 passes, 8 lanes. A stored value that somebody could
-  /// write must not decide how much memory we take.
+  /// The most that is read from a stored hash: 128 MiB, 16 passes, 8 lanes.
+  ///
+  /// A stored value that somebody could write must not decide how much memory we take.
   public static let ceiling = Argon2Parameters(known: 128 * 1024, 16, 8)
 
   /// Work factors; nil when Argon2 does not define them or they are beyond ``ceiling``.

@@ -21,7 +21,9 @@ final class WorkerThreads: Sendable {
   func run(_ job: @escaping Job) -> Bool { line.append(job) }
 }
 
-/// The line. Threads hold it, not its owner, so that the owner can go away and the threads end.
+/// The line.
+///
+/// Threads hold it, not its owner, so that the owner can go away and the threads end.
 @safe private final class Line: @unchecked Sendable {
   // @unchecked: (1) `state` is a Mutex, (2) the semaphore is made in init, is itself for many threads, and is destroyed
   // with the last reference, when no thread can wait on it any more.

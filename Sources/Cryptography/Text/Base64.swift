@@ -28,9 +28,11 @@ public enum Base64 {
     return try Alphabet.standard.decode(text, upTo: end)
   }
 
-  /// The bytes of a text as the sloppiest of senders write it: either alphabet, padding or none, white space
-  /// anywhere except that a space inside may also be a `+` which a form decoder has eaten. For descriptions that
-  /// devices give of themselves; never for anything that is signed, compared or looked up.
+  /// The bytes of a text as the sloppiest of senders write it: either alphabet, padding or none, white
+  /// space anywhere except that a space inside may also be a `+` which a form decoder has eaten.
+  ///
+  /// For descriptions that devices give of themselves; never for anything that is signed, compared or
+  /// looked up.
   public static func decodeLeniently(_ text: String) throws(TextError) -> [UInt8] {
     var kept: [UInt8] = []
     kept.reserveCapacity(text.utf8.count)

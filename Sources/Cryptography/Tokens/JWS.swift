@@ -139,8 +139,9 @@ public struct VerifiedJWS: Sendable {
   /// What was signed.
   public let payload: [UInt8]
 
-  /// True when the header says that the token is of this kind, for example `at+jwt`. A token of one kind must not
-  /// be taken for another (RFC 8725 §3.11).
+  /// True when the header says that the token is of this kind, for example `at+jwt`.
+  ///
+  /// A token of one kind must not be taken for another (RFC 8725 §3.11).
   public func isType(_ type: String) -> Bool {
     guard let stated = header["typ"]?.string?.lowercased() else { return false }
     // RFC 7515 §4.1.9: `application/` may be left out.
