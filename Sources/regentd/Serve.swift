@@ -7,8 +7,8 @@ import Platform
 /// Runs the service until a signal ends it.
 func serve(_ settings: ServiceSettings, _ console: Console, _ held: HeldSignals) async throws {
   let variables = ProcessEnvironment.all()
-  let log = Log(
-    settings.log, to: console.errors, isJournal: variables["JOURNAL_STREAM"] != nil)
+  let isJournal = Journal.receives(2, stream: variables["JOURNAL_STREAM"])
+  let log = Log(settings.log, to: console.errors, isJournal: isJournal)
   try ProcessHardening.apply()
   let signals = try SignalListener.stream(held)
   let manager = ServiceManager(
@@ -131,7 +131,10 @@ extension ServiceSettings {
 
 extension HostName {
   fileprivate var isLoopback: Bool {
-    IPAddress("\(self)")?.isLoopback ?? (description == "localhost")
+    switch self {
+    case .address(let address): address.isLoopback
+    case .name(let name): name == "localhost"
+    }
   }
 }
 
