@@ -14,12 +14,19 @@ struct FaultLoopTests {
   }
 
   static let cases: [Case] = [
-    Case(operations: [.write], forEver: false, fault: .inputOutput, testDescription: "a write, once"),
-    Case(operations: [.write], forEver: true, fault: .inputOutput, testDescription: "writes, for ever"),
+    Case(
+      operations: [.write], forEver: false, fault: .inputOutput, testDescription: "a write, once"),
+    Case(
+      operations: [.write], forEver: true, fault: .inputOutput, testDescription: "writes, for ever"),
     Case(operations: [.write], forEver: false, fault: .full, testDescription: "a full disk, once"),
-    Case(operations: [.write], forEver: true, fault: .full, testDescription: "a full disk, for ever"),
-    Case(operations: [.synchronise], forEver: false, fault: .inputOutput, testDescription: "a sync, once"),
-    Case(operations: [.synchronise], forEver: true, fault: .inputOutput, testDescription: "syncs, for ever"),
+    Case(
+      operations: [.write], forEver: true, fault: .full, testDescription: "a full disk, for ever"),
+    Case(
+      operations: [.synchronise], forEver: false, fault: .inputOutput,
+      testDescription: "a sync, once"),
+    Case(
+      operations: [.synchronise], forEver: true, fault: .inputOutput,
+      testDescription: "syncs, for ever"),
     Case(operations: [.read], forEver: false, fault: .inputOutput, testDescription: "a read, once"),
     Case(
       operations: [.truncate, .delete], forEver: false, fault: .inputOutput,

@@ -36,7 +36,9 @@ struct FaultTests {
     }
   }
 
-  @Test func `a full disk in the middle of a batch undoes all of it and answers everybody`() async throws {
+  @Test func `a full disk in the middle of a batch undoes all of it and answers everybody`()
+    async throws
+  {
     let disk = FaultyDisk()
     try await withThings({ $0.storage.vfsName = disk.name }) { database in
       let gate = Gate()
@@ -137,7 +139,10 @@ struct FaultTests {
     }
   }
 
-  @Test func `after a failed fsync the next start does not build on pages that are not on the disk`() async throws {
+  @Test
+  func `after a failed fsync the next start does not build on pages that are not on the disk`()
+    async throws
+  {
     #expect(try await rowsLostAfterFailedFsync(sabotage: .none) == [])
     // The same without the repair at opening: the test must be able to fail.
     #expect(try await rowsLostAfterFailedFsync(sabotage: .trustTheLog) != [])

@@ -7,7 +7,9 @@ internal import Glibc
 internal import SQLite
 internal import Synchronization
 
-/// A disk that can be made to fail. One per test: each registers a file layer under its own name.
+/// A disk that can be made to fail.
+///
+/// One per test: each registers a file layer under its own name.
 public final class FaultyDisk: Sendable {
   /// What can be made to fail.
   public enum Operation: Sendable, CaseIterable {
@@ -24,7 +26,7 @@ public final class FaultyDisk: Sendable {
 
   /// The name under which SQLite finds this file layer.
   public let name: String
-  let state = Mutex(DiskState())
+  let state = Monitor(DiskState())
 
   /// Registers a new disk.
   public init() {
@@ -37,10 +39,12 @@ public final class FaultyDisk: Sendable {
 
   /// Makes the `count`-th of the operations from now on fail, and every one after it when `forEver`.
   public func fail(
-    _ operations: Set<Operation>, at count: Int, forEver: Bool = false, with fault: Fault = .inputOutput
+    _ operations: Set<Operation>, at count: Int, forEver: Bool = false,
+    with fault: Fault = .inputOutput
   ) {
     state.withLock { state in
-      state.plan = FaultPlan(operations: operations, countdown: count, forEver: forEver, fault: fault)
+      state.plan = FaultPlan(
+        operations: operations, countdown: count, forEver: forEver, fault: fault)
     }
   }
 

@@ -193,8 +193,7 @@ extension TLSTransfer {
   /// Remembers the server's time, but never one after the end of its own certificate: a server that we trusted once
   /// could otherwise make every other certificate look expired.
   private func noteServerTime() {
-    let dates = headers.filter { $0.name == .date }
-    guard dates.count == 1, let time = ServerDate.epochMilliseconds(dates[0].value),
+    guard let time = ClientResponse.serverDate(in: headers),
       let ssl = unsafe regent_get_ssl(library.getInfo, easy),
       let certificate = unsafe library.openSSL.peerCertificate(ssl)
     else { return }

@@ -39,7 +39,8 @@ final class WriterLoop {
           waiting = requests[...]
           while !waiting.isEmpty {
             try runTransaction()
-            try checkpointer.afterCommit(on: context.connection, busy: !waiting.isEmpty)
+            try checkpointer.afterCommit(
+              on: context.connection, busy: !waiting.isEmpty || queue.hasRequests)
           }
         case .checkpoint: try checkpointer.run(.truncate, on: context.connection)
         case nil: try checkpointer.quiet(on: context.connection)
