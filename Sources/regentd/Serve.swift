@@ -19,11 +19,17 @@ func serve(_ settings: ServiceSettings, _ console: Console, _ held: HeldSignals)
   let listeners = settings.listen.map { address in
     Listener(address, tls: address.isLocal ? nil : settings.tls, handler: handler)
   }
-  let server = try Server(listeners, configuration: engineConfiguration(settings, log))
+  let engine = engineConfiguration(settings, log)
+  let server = try Server(listeners, configuration: engine)
   let metrics = try settings.metricsListen.map { try metricsServer(on: $0, of: server) }
 
   let addresses = server.addresses.map { $0.url(isEncrypted: settings.tls != nil) }
-  log.info("starting", ["version": .text(regentVersion), "process": .number(Int64(getpid()))])
+  log.info(
+    "starting",
+    [
+      "version": .text(regentVersion), "process": .number(Int64(getpid())),
+      "connections": .number(Int64(engine.connections)), "threads": .number(Int64(engine.loops)),
+    ])
   let publicURL = settings.publicURL?.description ?? addresses[0]
   if settings.isPlainOnTheNetwork {
     log.warning("plain-http", ["url": .text(publicURL), "hint": "sign-in is not encrypted"])
