@@ -4,8 +4,6 @@ struct GivenValues: Sendable {
   /// Where each came from that was given at all: `--name`, or the name of a variable.
   private(set) var sources: [String: String] = [:]
 
-  init() {}
-
   /// Takes what was written, then what the environment says, then defaults.
   init(_ words: CommandLineWords, _ environment: Environment) throws(CommandError) {
     let inputs = words.knownInputs
