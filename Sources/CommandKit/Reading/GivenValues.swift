@@ -60,7 +60,9 @@ struct GivenValues: Sendable {
     case .together:
       let missing = labels.filter { sources[$0] == nil }
       if !given.isEmpty, !missing.isEmpty {
-        throw .usage("\(shown) needs \(listed(missing, "and"))", hint: "give both or none")
+        throw .usage(
+          "\(shown) needs \(listed(missing, "and"))",
+          hint: "give \(labels.count == 2 ? "both" : "all") or none")
       }
       return
     }
