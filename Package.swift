@@ -156,6 +156,7 @@ if Context.environment["REGENT_FUZZ"] == "1" {
     fuzzer("FuzzForms", ["HTTPCodec"]),
     fuzzer("FuzzURLs", ["HTTPCodec"]),
     fuzzer("FuzzHeaders", ["HTTPCodec", "HTTPServer"]),
+    fuzzer("FuzzResponses", ["HTTPClient", "HTTPCodec"]),
     fuzzer("FuzzRoutes", ["HTTPCodec", "HTTPServer"]),
     fuzzer("FuzzText", ["Cryptography"]),
     fuzzer("FuzzPEM", ["Cryptography"]),

@@ -130,6 +130,20 @@ import Testing
     }
   }
 
+  @Test func `a pipeline whose replies nobody reads is not worked off into memory`() async throws {
+    let large = [UInt8](repeating: 7, count: 1_000_000)
+    let handler = ClosureHandler { _ in .now(Response(.ok, body: large)) }
+    try await withServer(handler) { server, address in
+      let connection = try WireConnection(address)
+      try connection.send((0..<200).flatMap { get("/\($0)") })
+      try eventually { server.statistics.requests >= 1 }
+      pause(milliseconds: 50)
+      // The socket takes a few; the rest waits until those are read.
+      #expect(server.statistics.requests < 30)
+      for _ in 0..<200 { #expect(try connection.response().body.count == large.count) }
+    }
+  }
+
   @Test func `the client of a refused upload sees the refusal`() async throws {
     try await withServer(echo, { $0.bodyBytes = 1000 }) { server, address in
       let connection = try WireConnection(address)

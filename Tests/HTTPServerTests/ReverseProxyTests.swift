@@ -3,8 +3,10 @@ import HTTPTestSupport
 import TestSupport
 import Testing
 
-/// The malformed bytes once more, through other people's proxies: what these make of them is what reaches us in the
-/// field. Whatever a proxy forwards, it and the engine must agree on how many requests that was and what was in them.
+/// The malformed bytes once more, through other people's proxies.
+///
+/// What these make of them is what reaches us in the field. Whatever a proxy forwards, it and the engine must agree on
+/// how many requests that was and what was in them.
 @Suite struct ReverseProxyTests {
   @Test(
     .enabled(
