@@ -86,6 +86,9 @@ let package = Package(
     tool("PairingStore", ["Pairing"]),
     tool("PairingWire", ["Pairing", "JSON"]),
 
+    // Layer 4: use cases.
+    tool("PairingService", ["Pairing", "JSON", "Platform"]),
+
     // Layer 5: programs.
     program("regentd", ["CommandKit", "HTTPServer", "HTTPCodec", "JSON", "Platform"]),
 
@@ -103,8 +106,11 @@ let package = Package(
       name: "Soak", dependencies: ["SQLite", "StorageFaults", "TestSupport"], path: "Tests/Soak",
       swiftSettings: house),
     .executableTarget(
-      name: "Benchmarks", dependencies: ["TestSupport", "HTTPServer", "HTTPCodec"],
-      path: "Tests/Benchmarks",
+      name: "Benchmarks", dependencies: ["SQLite", "TestSupport", "HTTPServer", "HTTPCodec"],
+      path: "Tests/Benchmarks", exclude: ["reference"],
+      swiftSettings: house),
+    .executableTarget(
+      name: "PagePreview", dependencies: ["Pairing", "PairingService"], path: "Tests/PagePreview",
       swiftSettings: house),
     tests(of: "JSON"),
     tests(of: "HTTPCodec", ["HTTPTestSupport"]),
@@ -125,8 +131,10 @@ let package = Package(
     .testTarget(
       name: "StoreConformanceTests", dependencies: ["PairingStore"], swiftSettings: house),
     .testTarget(
-      name: "CommandTests", dependencies: ["TestSupport", "regentd"], exclude: ["Scripts"],
+      name: "CommandTests", dependencies: ["CommandKit", "TestSupport", "regentd"],
+      exclude: ["Scripts"],
       swiftSettings: house),
+    tests(of: "PairingService", ["Pairing", "JSON", "Platform", "PagePreview"]),
     .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: house),
   ],
   swiftLanguageModes: [.v6]
@@ -143,14 +151,15 @@ if Context.environment["REGENT_FUZZ"] == "1" {
   package.targets += [
     .target(name: "FuzzSupport", path: "Tests/Fuzz/FuzzSupport", swiftSettings: house),
     fuzzer("FuzzJSON", ["JSON"]),
-    fuzzer("FuzzText", ["Cryptography"]),
-    fuzzer("FuzzPEM", ["Cryptography"]),
-    fuzzer("FuzzTokens", ["Cryptography", "JSON"]),
     fuzzer("FuzzRequests", ["HTTPCodec"]),
     fuzzer("FuzzChunks", ["HTTPCodec"]),
     fuzzer("FuzzForms", ["HTTPCodec"]),
     fuzzer("FuzzURLs", ["HTTPCodec"]),
     fuzzer("FuzzHeaders", ["HTTPCodec", "HTTPServer"]),
+    fuzzer("FuzzResponses", ["HTTPClient", "HTTPCodec"]),
     fuzzer("FuzzRoutes", ["HTTPCodec", "HTTPServer"]),
+    fuzzer("FuzzText", ["Cryptography"]),
+    fuzzer("FuzzPEM", ["Cryptography"]),
+    fuzzer("FuzzTokens", ["Cryptography", "JSON"]),
   ]
 }

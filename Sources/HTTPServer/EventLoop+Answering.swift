@@ -69,8 +69,11 @@ extension EventLoop {
 
   private func send(_ response: Response, on connection: Connection, closes: Bool) {
     date.refresh(now: now)
-    output.append(
-      reply: response, date: date.bytes, toHead: connection.answersHead, closes: closes)
+    // A body that waits behind the output comes before this reply.
+    if !largeBody.isEmpty { output += largeBody }
+    largeBody = output.append(
+      reply: response, date: date.bytes, toHead: connection.answersHead, closes: closes,
+      keeping: EventLoop.largeBodyBytes)
     if closes {
       connection.isClosing = true
     } else {
@@ -81,13 +84,13 @@ extension EventLoop {
   /// The engine's own answer to what is not a valid request; it is the last on its connection.
   func refuse(_ connection: Connection, _ error: MessageError) {
     counters.refused.add()
+    connection.answersHead = false
     refuse(connection, error.status, error.description)
   }
 
   func refuse(_ connection: Connection, _ status: Status, _ sentence: String) {
     connection.storage = nil
     connection.unread = []
-    connection.answersHead = false
     connection.mustLinger = true
     connection.phase = .idle
     send(.text(status, sentence + "\n"), on: connection, closes: true)
@@ -114,20 +117,23 @@ extension EventLoop {
       close(connection)
     case .head, .body:
       counters.timedOut.add()
+      connection.answersHead = false
       refuse(connection, .requestTimeout, "The request did not arrive in time.")
       flush(connection)
     case .handling:
+      // A reply that was completed in this very moment is in the mailbox.
+      guard abandon(connection) else { return }
       counters.timedOut.add()
-      abandon(connection)
       refuse(connection, .serviceUnavailable, "The answer did not come in time.")
       flush(connection)
     }
   }
 
-  /// Tells the handler that nobody waits for its reply.
-  func abandon(_ connection: Connection) {
-    guard let ticket = connection.ticket.take() else { return }
+  /// Tells the handler that nobody waits for its reply; false when none was owed.
+  @discardableResult
+  func abandon(_ connection: Connection) -> Bool {
+    guard let ticket = connection.ticket.take(), ticket.abandon() else { return false }
     counters.abandoned.add()
-    ticket.abandon()
+    return true
   }
 }

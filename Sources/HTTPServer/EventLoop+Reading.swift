@@ -71,8 +71,13 @@ extension EventLoop {
     }
   }
 
+  /// How many bytes of replies are made for one connection before they are sent.
+  private static var outputPerTurn: Int { 128 * 1024 }
+
   /// Goes on with what was read earlier, then watches the socket again.
   func resume(_ connection: Connection) {
+    // When the client does not read what it got, no more is made for it; `flushOutbound` comes back here.
+    guard !connection.hasOutbound else { return }
     if !connection.unread.isEmpty,
       connection.phase == .idle || connection.phase == .head
         || connection.phase == .body
@@ -111,7 +116,11 @@ extension EventLoop {
     var turns = 0
     while at < bytes.count {
       if connection.isClosing { return }
-      if connection.phase == .handling || turns == configuration.pipelinedRequestsPerTurn {
+      // A pipeline of small requests for large replies must not fill the memory before the first reply is read.
+      let isTurnOver =
+        turns == configuration.pipelinedRequestsPerTurn || !largeBody.isEmpty
+        || output.count > EventLoop.outputPerTurn
+      if connection.phase == .handling || isTurnOver {
         connection.unread.append(span: bytes, at..<bytes.count)
         // Others get their turn before the rest of a long pipeline.
         if connection.phase != .handling, !connection.isQueued {

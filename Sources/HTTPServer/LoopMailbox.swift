@@ -1,5 +1,6 @@
 internal import Glibc
 internal import HTTPCodec
+internal import Platform
 internal import Synchronization
 
 /// What other threads tell a loop.
@@ -23,7 +24,7 @@ struct Newcomer: Sendable {
 /// Writers wake the loop only when it sleeps, and the loop takes all letters at once.
 final class LoopMailbox: Sendable {
   let wakeUp: WakeUp
-  private let letters = Mutex<Letters>(Letters())
+  private let letters = Locked<Letters>(Letters())
   private let isSleeping = Atomic<Bool>(false)
 
   private struct Letters {

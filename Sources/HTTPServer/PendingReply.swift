@@ -1,5 +1,5 @@
 internal import HTTPCodec
-internal import Synchronization
+internal import Platform
 
 /// A reply that is owed.
 ///
@@ -32,7 +32,7 @@ public final class PendingReply: Sendable {
   public var isAbandoned: Bool { ticket.isAbandoned }
 
   /// Tells whoever waits that nobody does: for in-process callers that give up.
-  public func abandon() { ticket.abandon() }
+  public func abandon() { _ = ticket.abandon() }
 
   deinit { ticket.complete(Response(.internalServerError)) }
 }
@@ -56,7 +56,7 @@ final class ReplyTicket: Sendable {
     case abandoned
   }
 
-  private let state = Mutex(State.open(nil))
+  private let state = Locked(State.open(nil))
   private let sink: any ReplySink
   private let connection: UInt64
 
@@ -92,12 +92,15 @@ final class ReplyTicket: Sendable {
     state.withLock { if case .abandoned = $0 { true } else { false } }
   }
 
-  func abandon() {
-    let tell = state.withLock { state -> (@Sendable () -> Void)? in
-      guard case .open(let body) = state else { return nil }
+  /// Returns false when the reply was completed or abandoned before.
+  @discardableResult
+  func abandon() -> Bool {
+    let (isFirst, tell) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
+      guard case .open(let body) = state else { return (false, nil) }
       state = .abandoned
-      return body
+      return (true, body)
     }
     tell?()
+    return isFirst
   }
 }

@@ -48,11 +48,11 @@ public struct Response: Sendable {
   /// engine's own headers cannot be set: both turn the whole response into a 500, which the statistics count.
   public mutating func addHeader(_ name: HeaderName, _ value: String) {
     let isSafe = value.utf8.allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }
-    guard isSafe, !Response.engineHeaders.contains(name) else {
+    guard isSafe, !name.isEngines else {
       isFaulty = true
       return
     }
-    fieldLines.reserveCapacity(fieldLines.count + name.text.utf8.count + value.utf8.count + 4)
+    if fieldLines.isEmpty { fieldLines.reserveCapacity(256) }
     fieldLines += name.text.utf8
     fieldLines += ": ".utf8
     fieldLines += value.utf8
@@ -72,10 +72,19 @@ public struct Response: Sendable {
 
   /// The value of the first header with that name.
   public func header(_ name: HeaderName) -> String? { headers(name).first }
+}
 
-  private static let engineHeaders: Set<HeaderName> = [
-    .contentLength, .transferEncoding, .connection, .date,
-  ]
+extension HeaderName {
+  /// Whether the engine alone writes this header.
+  fileprivate var isEngines: Bool {
+    switch text.utf8.count {
+    case 4: self == .date
+    case 10: self == .connection
+    case 14: self == .contentLength
+    case 17: self == .transferEncoding
+    default: false
+    }
+  }
 }
 
 /// A response whose bytes are made once and sent many times: a static file, a health answer.

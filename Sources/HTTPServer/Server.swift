@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Platform
 
 /// A running server.
 ///
@@ -10,15 +10,15 @@ public final class Server: Sendable {
   private let acceptor: Acceptor
   private let loops: [EventLoop]
   private let contexts: [TLSContext]
-  /// The acceptor's thread, then one for each loop; none once stopped.
-  private let threads: Mutex<[ServerThread]>
+  /// One for each loop, then the acceptor's; none once stopped.
+  private let threads: Locked<[ServerThread]>
 
   /// Binds every listener and starts the threads; on an error nothing stays bound.
   public init(_ listeners: [Listener], configuration: ServerConfiguration = ServerConfiguration())
     throws(ServerError)
   {
     var bound: [(socket: ListeningSocket, service: ListenerService)] = []
-    var started: [ServerThread] = []
+    var running: [(loop: EventLoop, thread: ServerThread)] = []
     do throws(ServerError) {
       var contexts: [TLSContext] = []
       for listener in listeners {
@@ -42,11 +42,15 @@ public final class Server: Sendable {
       addresses = bound.map(\.socket.address)
       (self.acceptor, self.loops, self.contexts) = (acceptor, loops, contexts)
       for (index, loop) in loops.enumerated() {
-        started.append(try ServerThread("http-loop-\(index)") { loop.run() })
+        running.append((loop, try ServerThread("http-loop-\(index)") { loop.run() }))
       }
-      started.append(try ServerThread("http-accept") { acceptor.run() })
-      threads = Mutex(started)
+      let accepting = try ServerThread("http-accept") { acceptor.run() }
+      threads = Locked(running.map(\.thread) + [accepting])
     } catch {
+      for (loop, thread) in running {
+        loop.mailbox.post(.drain(until: 0))
+        thread.join()
+      }
       for (socket, _) in bound { socket.close() }
       throw error
     }

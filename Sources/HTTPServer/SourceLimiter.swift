@@ -1,10 +1,10 @@
 internal import HTTPCodec
-internal import Synchronization
+internal import Platform
 
 /// Counts, per source, the connections that never completed a valid request: what a slow attack consists of.
 final class SourceLimiter: Sendable {
   private let limit: Int
-  private let counts = Mutex<[IPAddress: Int]>([:])
+  private let counts = Locked<[IPAddress: Int]>([:])
 
   init(limit: Int) { self.limit = limit }
 

@@ -1,14 +1,14 @@
 internal import COpenSSL
-internal import Synchronization
+internal import Platform
 
 /// The certificate and rules that new TLS connections of one listener get; the certificate can be replaced.
 final class TLSContext: Sendable {
   private let files: TLSFiles
-  private let current: Mutex<TLSRules>
+  private let current: Locked<TLSRules>
 
   init(_ files: TLSFiles) throws(ServerError) {
     self.files = files
-    current = Mutex(try TLSRules(files))
+    current = Locked(try TLSRules(files))
   }
 
   /// Reads the files again; connections that are open keep the certificate they began with.

@@ -2,7 +2,8 @@ import HTTPCodec
 import Testing
 
 /// What a parser says of a head: its length and the main facts, or the error.
-private func verdict(_ text: String, cutInto size: Int, limits: HeadLimits = HeadLimits()) -> String {
+private func verdict(_ text: String, cutInto size: Int, limits: HeadLimits = HeadLimits()) -> String
+{
   let bytes = Array(text.utf8)
   var head = RequestHead()
   var shown = 0

@@ -1,8 +1,8 @@
 internal import Glibc
 internal import Platform
 
-/// Asking for a password without showing it.
-public enum PasswordPrompt {
+/// Questions that a command asks the person in front of it.
+public enum Prompt {
   /// Longer lines are refused: nobody types them.
   public static let longest = 1_024
 
@@ -15,13 +15,36 @@ public enum PasswordPrompt {
   ///   - twice: whether it is a new one.
   /// - Returns: its bytes.
   /// - Throws: ``CommandError`` when there is none, or when the two differ.
-  public static func read(_ prompt: String, twice: Bool = false) throws(CommandError) -> [UInt8] {
+  public static func password(_ prompt: String, twice: Bool = false) throws(CommandError) -> [UInt8]
+  {
     guard Terminal.isTerminal(0) else { return try firstLine(of: 0, prompt) }
     let first = try ask("\(harmless(prompt)): ")
     if twice, try ask("\(harmless(prompt)), again: ") != first {
       throw CommandError("the two passwords differ", hint: "try again, nothing was changed")
     }
     return first
+  }
+
+  /// Makes sure that somebody means it before something is lost.
+  ///
+  /// - Parameters:
+  ///   - what: what is about to happen: "remove requestor acme and its 3 keys".
+  ///   - flag: the flag that says yes beforehand, for scripts.
+  ///   - call: the command's call, which declares the flag.
+  /// - Throws: ``CommandError`` when nobody is there to ask, or when the answer is not yes.
+  public static func confirm(
+    _ what: String, unless flag: Input<Bool>, _ call: Invocation
+  ) throws(CommandError) {
+    if call[flag] { return }
+    guard Terminal.isTerminal(0), call.console.errors.isTerminal else {
+      throw CommandError.usage(
+        "this would \(what)", hint: "add \(flag.specification.label) to do it without being asked")
+    }
+    call.console.drawNote("\(harmless(what))? Type yes to go on: ")
+    let answer = try firstLine(of: 0, "an answer")
+    guard answer == Array("yes".utf8) else {
+      throw CommandError("nothing was done", hint: "the answer was not yes", code: "refused")
+    }
   }
 
   private static func ask(_ prompt: String) throws(CommandError) -> [UInt8] {

@@ -1,0 +1,36 @@
+import Glibc
+import HTTPCodec
+import HTTPServer
+import HTTPTestSupport
+import Testing
+
+@Suite struct DescriptorTests {
+  /// In a process of its own, because the limit holds for all of it: client and server share the descriptors.
+  @Test func `running out of descriptors is survived without spinning`() async {
+    await #expect(processExitsWith: .success) {
+      var limit = rlimit(rlim_cur: 100, rlim_max: 100)
+      let limited = unsafe setrlimit(__rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue)), &limit)
+      try #require(limited == 0)
+      try await withServer(echo) { server, address in
+        let before = try WireConnection(address)
+        try before.send(get("/"))
+        #expect(try before.response().status == 200)
+        var others: [WireConnection] = []
+        while let other = try? WireConnection(address) { others.append(other) }
+        // There may be one descriptor left; what matters is that accepting fails from here on.
+        try eventually { server.statistics.acceptPauses > 0 }
+        let pauses = server.statistics.acceptPauses
+        pause(milliseconds: 100)
+        #expect(server.statistics.acceptPauses - pauses < 10)
+
+        try before.send(get("/meanwhile"))
+        #expect(try before.response().text == "GET /meanwhile ")
+
+        others.removeAll()
+        let after: WireConnection = try eventually { try? WireConnection(address) }
+        try after.send(get("/after"))
+        #expect(try after.response().text == "GET /after ")
+      }
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import HTTPCodec
+import HTTPServer
+import HTTPTestSupport
+import Testing
+
+@Suite struct LimitTests {
+  @Test func `connections over the limit are told so, and the others served`() async throws {
+    try await withServer(echo, { $0.connections = 3 }) { server, address in
+      var connections = try (0..<3).map { _ in try WireConnection(address) }
+      for connection in connections {
+        try connection.send(get("/"))
+        #expect(try connection.response().status == 200)
+      }
+      let fourth = try WireConnection(address)
+      #expect(try fourth.response().status == 503)
+      #expect(try fourth.rest().isEmpty)
+      #expect(server.statistics.shed == 1)
+      connections.removeLast()
+      try eventually { server.statistics.open == 2 }
+      let fifth = try WireConnection(address)
+      try fifth.send(get("/five"))
+      #expect(try fifth.response().text == "GET /five ")
+    }
+  }
+
+  @Test func `a source counts until its connections prove themselves`() async throws {
+    try await withServer(echo, { $0.unprovenConnectionsPerSource = 2 }) { server, address in
+      // Many that did complete a request, as behind one household's address.
+      let proven = try (0..<10).map { _ in
+        let connection = try WireConnection(address)
+        try connection.send(get("/"))
+        _ = try connection.response()
+        return connection
+      }
+      var silent: [WireConnection] = try (0..<2).map { _ in try WireConnection(address) }
+      try eventually { server.statistics.open == 12 }
+      #expect(try WireConnection(address).response().status == 503)
+      // A malformed request proves nothing.
+      try silent[0].send(bytes("NONSENSE\r\n"))
+      #expect(try silent[0].response().status == 501)
+      silent.removeAll()
+      try eventually { server.statistics.open == 10 }
+      let next = try WireConnection(address)
+      try next.send(get("/"))
+      #expect(try next.response().status == 200)
+      #expect(proven.count == 10)
+    }
+  }
+
+  @Test func `a source that is excepted does not count`() async throws {
+    try await withServer(
+      echo,
+      {
+        $0.unprovenConnectionsPerSource = 1
+        $0.countsSource = { !$0.isLoopback }
+      }
+    ) { server, address in
+      let silent = try (0..<5).map { _ in try WireConnection(address) }
+      try eventually { server.statistics.open == 5 }
+      #expect(silent.count == 5 && server.statistics.shed == 0)
+    }
+  }
+
+  @Test func `heads are limited as configured`() async throws {
+    let small = HeadLimits(line: 100, fields: 200, count: 4)
+    try await withServer(echo, { $0.head = small }) { _, address in
+      let long = String(repeating: "a", count: 300)
+      let cases: [(request: [UInt8], status: UInt16)] = [
+        (get("/\(long)"), 414),
+        (get("/", "X: \(long)\r\n"), 431),
+        (get("/", "A: 1\r\nB: 2\r\nC: 3\r\nD: 4\r\n"), 431),
+        (get("/", "A: 1\r\nB: 2\r\nC: 3\r\n"), 200),
+      ]
+      for (request, status) in cases {
+        let connection = try WireConnection(address)
+        try connection.send(request)
+        #expect(try connection.response().status == status)
+      }
+    }
+  }
+}

@@ -1,0 +1,148 @@
+import Glibc
+import HTTPCodec
+import HTTPServer
+import HTTPTestSupport
+import TestSupport
+import Testing
+
+@Suite struct ListenTests {
+  static let texts: [(String, ListenAddress?)] = [
+    ("127.0.0.1:8787", .network(.loopback, port: 8787)),
+    ("localhost:0", .network(.loopback, port: 0)),
+    ("[::1]:80", .network(IPAddress(high: 0, low: 1), port: 80)),
+    ("*:80", .network(IPAddress(high: 0, low: 0), port: 80)),
+    ("unix:/run/x", .local(path: "/run/x", mode: 0o660, group: nil)),
+    ("unix:x", nil), ("127.0.0.1", nil), ("127.0.0.1:", nil), ("127.0.0.1:99999", nil),
+    ("::1:80", nil), ("[127.0.0.1]:80", nil), ("example.com:80", nil), (":80", nil), ("", nil),
+  ]
+
+  @Test("addresses are read from text", arguments: texts)
+  func reads(text: String, expected: ListenAddress?) { #expect(ListenAddress(text) == expected) }
+
+  @Test func `a port somebody answers on is a clear error`() async throws {
+    try await withServer(echo) { _, address in
+      #expect(throws: ServerError.addressInUse(address)) {
+        try Server([Listener(address, handler: echo)])
+      }
+      guard case .network(_, let port) = address else { return }
+      let everywhere = ListenAddress.network(IPAddress(high: 0, low: 0), port: port)
+      #expect(throws: ServerError.addressInUse(everywhere)) {
+        try Server([Listener(everywhere, handler: echo)])
+      }
+      #expect("\(ServerError.addressInUse(address))".contains("already listening"))
+    }
+  }
+
+  @Test func `nothing stays bound when one listener fails`() async throws {
+    try await withServer(echo) { _, taken in
+      try withTemporaryFolder { folder in
+        let first = ListenAddress.local(path: "\(folder)/s", mode: 0o600, group: nil)
+        #expect(throws: ServerError.self) {
+          try Server([Listener(first, handler: echo), Listener(taken, handler: echo)])
+        }
+        #expect(!exists("\(folder)/s"))
+      }
+    }
+  }
+
+  @Test func `listeners have handlers of their own, and IPv6 is served`() async throws {
+    let outcome = await offPool {
+      Result<Void, any Error> {
+        let handlers = ["one", "two"].map { name in
+          ClosureHandler { .now(.text(.ok, "\(name) \($0.clientAddress?.description ?? "-")")) }
+        }
+        let server = try Server([
+          Listener(.network(.loopback, port: 0), handler: handlers[0]),
+          Listener(.network(IPAddress(high: 0, low: 1), port: 0), handler: handlers[1]),
+        ])
+        defer { server.stop() }
+        for (address, expected) in zip(server.addresses, ["one 127.0.0.1", "two ::1"]) {
+          let connection = try WireConnection(address)
+          try connection.send(get("/"))
+          #expect(try connection.response().text == expected)
+        }
+      }
+    }
+    try outcome.get()
+  }
+}
+
+@Suite struct UnixSocketTests {
+  private func withFolder(_ body: @escaping @Sendable (String) throws -> Void) async throws {
+    let outcome = await offPool {
+      Result<Void, any Error> { try withTemporaryFolder { try body($0) } }
+    }
+    try outcome.get()
+  }
+
+  private static let whoIsThere = ClosureHandler { request in
+    guard let who = request.peer.credentials else { return .now(.text(.forbidden, "nobody")) }
+    return .now(.text(.ok, "\(who.process) \(who.user) \(who.group)"))
+  }
+
+  @Test func `the peer's process and user are known`() async throws {
+    try await withFolder { folder in
+      let address = ListenAddress.local(path: "\(folder)/s", mode: 0o640, group: getgid())
+      let server = try Server([Listener(address, handler: UnixSocketTests.whoIsThere)])
+      defer { server.stop() }
+      let connection = try WireConnection(address)
+      try connection.send(get("/"))
+      #expect(try connection.response().text == "\(getpid()) \(geteuid()) \(getegid())")
+      #expect(mode(of: "\(folder)/s") == 0o640)
+    }
+  }
+
+  @Test func `a dead server's file is replaced, a living one's is not`() async throws {
+    try await withFolder { folder in
+      let address = ListenAddress.local(path: "\(folder)/s", mode: 0o600, group: nil)
+      let first = try Server([Listener(address, handler: echo)])
+      #expect(throws: ServerError.addressInUse(address)) {
+        try Server([Listener(address, handler: echo)])
+      }
+      // What a killed server leaves behind: the name without anybody listening.
+      move("\(folder)/s", to: "\(folder)/kept")
+      first.stop()
+      move("\(folder)/kept", to: "\(folder)/s")
+      let second = try Server([Listener(address, handler: echo)])
+      let connection = try WireConnection(address)
+      try connection.send(get("/second"))
+      #expect(try connection.response().text == "GET /second ")
+      second.stop()
+      #expect(!exists("\(folder)/s"))
+    }
+  }
+
+  @Test func `a file that is no socket is left alone`() async throws {
+    try await withFolder { folder in
+      let path = "\(folder)/precious"
+      try writeFile(path, bytes("data"))
+      let address = ListenAddress.local(path: path, mode: 0o600, group: nil)
+      #expect(throws: ServerError.notASocket(path: path)) {
+        try Server([Listener(address, handler: echo)])
+      }
+      #expect(try readFile(path) == bytes("data"))
+    }
+  }
+
+  @Test func `a path that cannot be a socket's is an error`() async throws {
+    try await withFolder { folder in
+      for path in ["\(folder)/" + String(repeating: "x", count: 200), "\(folder)/missing/s"] {
+        #expect(throws: ServerError.self) {
+          try Server([Listener(.local(path: path, mode: 0o600, group: nil), handler: echo)])
+        }
+      }
+    }
+  }
+}
+
+private func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+
+private func move(_ path: String, to other: String) {
+  let result = unsafe rename(path, other)
+  #expect(result == 0)
+}
+
+private func mode(of path: String) -> UInt32? {
+  var status = stat()
+  return unsafe lstat(path, &status) == 0 ? status.st_mode & 0o777 : nil
+}

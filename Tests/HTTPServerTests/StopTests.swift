@@ -1,0 +1,71 @@
+import HTTPCodec
+import HTTPServer
+import HTTPTestSupport
+import Testing
+
+@Suite struct StopTests {
+  @Test func `what is in flight is finished, what is idle is closed`() async throws {
+    let parking = Parking()
+    try await withServer(parking) { server, address in
+      let idle = try WireConnection(address)
+      try idle.send(get("/"))
+      _ = try idle.response()
+      let waiting = try WireConnection(address)
+      try waiting.send(get("/later/1"))
+      let reply = try parking.take("/later/1")
+      let half = try WireConnection(address)
+      let request = post("/half", "body")
+      try half.send(Array(request.dropLast(2)))
+      try eventually { server.statistics.open == 3 }
+      pause(milliseconds: 20)
+
+      startThread { server.stop(within: .seconds(8)) }
+      #expect(try idle.rest().isEmpty)
+      try eventually { (try? WireConnection(address)) == nil }
+      reply.complete(.text(.ok, "finished"))
+      let last = try waiting.response()
+      #expect(last.text == "finished" && last.header("connection") == "close")
+      #expect(try waiting.rest().isEmpty)
+      try half.send(Array(request.suffix(2)))
+      #expect(try half.response().text == "now /half")
+      #expect(try half.rest().isEmpty)
+    }
+  }
+
+  @Test func `what does not finish is cut, and its handler told`() async throws {
+    let parking = Parking()
+    try await withServer(parking) { server, address in
+      let connection = try WireConnection(address)
+      try connection.send(get("/later/never"))
+      let reply = try parking.take("/later/never")
+      server.stop(within: .milliseconds(50))
+      #expect(try connection.rest().isEmpty)
+      #expect(parking.abandoned == 1)
+      #expect(!reply.complete(.text(.ok, "late")))
+      server.stop()
+    }
+  }
+
+  @Test func `a stopped server's port is free at once`() async throws {
+    let outcome = await offPool {
+      Result<Void, any Error> {
+        // An address that no other test uses: otherwise one of them may be given the port in between.
+        let address = try #require(ListenAddress("127.0.0.77:0"))
+        let first = try Server([Listener(address, handler: echo)])
+        let taken = first.addresses[0]
+        let connection = try WireConnection(taken)
+        try connection.send(get("/"))
+        _ = try connection.response()
+        first.stop()
+        for _ in 0..<5 {
+          let next = try Server([Listener(taken, handler: echo)])
+          let again = try WireConnection(taken)
+          try again.send(get("/again"))
+          #expect(try again.response().text == "GET /again ")
+          next.stop()
+        }
+      }
+    }
+    try outcome.get()
+  }
+}

@@ -1,0 +1,187 @@
+import HTTPCodec
+import HTTPServer
+import HTTPTestSupport
+import TestSupport
+import Testing
+
+@Suite struct TLSTests {
+  /// A server with a certificate of its own, and what openssl's client says to it.
+  private struct Site: Sendable {
+    let folder: String
+    let server: Server
+
+    var files: TLSFiles {
+      TLSFiles(certificate: "\(folder)/cert.pem", key: "\(folder)/key.pem")
+    }
+
+    /// Sends `input` and gives everything the client printed, its own words included.
+    func connect(_ options: [String] = ["-quiet"], _ input: [UInt8]) throws -> String {
+      guard case .network(_, let port) = server.addresses[0] else { return "" }
+      let common = ["s_client", "-connect", "127.0.0.1:\(port)"]
+      // Letters at the start of a line are commands to this client, unless it is to ignore the end of its input.
+      let manner = options.contains("-no_ign_eof") ? [] : ["-ign_eof"]
+      let finished = try run("openssl", common + manner + options, input: input, deadline: 30)
+      return finished.outputText + finished.errorText
+    }
+  }
+
+  private func withSite(
+    _ handler: some Handler = echo, _ configure: (inout ServerConfiguration) -> Void = { _ in },
+    _ body: @escaping @Sendable (Site) throws -> Void
+  ) async throws {
+    var configuration = ServerConfiguration()
+    configuration.loops = 1
+    configure(&configuration)
+    let settings = configuration
+    let outcome = await offPool {
+      Result<Void, any Error> {
+        try withTemporaryFolder { folder in
+          try makeCertificate(in: folder, name: "first.example")
+          let files = TLSFiles(certificate: "\(folder)/cert.pem", key: "\(folder)/key.pem")
+          let listener = Listener(.network(.loopback, port: 0), tls: files, handler: handler)
+          let server = try Server([listener], configuration: settings)
+          defer { server.stop() }
+          try body(Site(folder: folder, server: server))
+        }
+      }
+    }
+    try outcome.get()
+  }
+
+  private static let last = "Connection: close\r\n"
+
+  @Test(arguments: ["-tls1_2", "-tls1_3"])
+  func `requests are served, and known to be encrypted`(version: String) async throws {
+    let handler = ClosureHandler { request in
+      .now(.text(.ok, "\(request.isTLS) \(request.isSecure) \(request.body.count)"))
+    }
+    try await withSite(handler) { site in
+      let large = String(repeating: "x", count: 200_000)
+      let said = try site.connect(
+        ["-quiet", version], post("/1", "abc") + post("/2", large, TLSTests.last))
+      #expect(said.contains("true true 3") && said.contains("true true 200000"))
+      #expect(site.server.statistics.requests == 2)
+    }
+  }
+
+  @Test func `a reply larger than every buffer arrives whole`() async throws {
+    let large = String(repeating: "0123456789", count: 400_000)
+    let handler = ClosureHandler { _ in .now(.text(.ok, large)) }
+    try await withSite(handler) { site in
+      let said = try site.connect(["-quiet"], get("/") + get("/", TLSTests.last))
+      #expect(said.components(of: large) == 2)
+    }
+  }
+
+  @Test func `replies may come later`() async throws {
+    let handler = ClosureHandler { request in
+      .later { reply in
+        startThread { reply.complete(.text(.ok, "later \(request.body.count)")) }
+      }
+    }
+    try await withSite(handler) { site in
+      let said = try site.connect(
+        ["-quiet"], post("/", "a") + post("/", "bb") + get("/", TLSTests.last))
+      #expect(said.contains("later 1") && said.contains("later 2") && said.contains("later 0"))
+    }
+  }
+
+  @Test func `http/1.1 is the only protocol`() async throws {
+    try await withSite { site in
+      let both = try site.connect(["-alpn", "h2,http/1.1"], get("/", TLSTests.last))
+      #expect(both.contains("ALPN protocol: http/1.1") && both.contains("200 OK"))
+      let other = try site.connect(["-alpn", "h2"], get("/", TLSTests.last))
+      #expect(other.contains("no application protocol") && !other.contains("200 OK"))
+      #expect(site.server.statistics.failedHandshakes == 1)
+    }
+  }
+
+  @Test func `old versions, old ciphers and renegotiation are refused`() async throws {
+    try await withSite { site in
+      for options in [
+        ["-tls1_1", "-cipher", "ALL:@SECLEVEL=0"], ["-tls1_2", "-cipher", "AES128-SHA"],
+        ["-tls1_2", "-cipher", "AES256-GCM-SHA384"],
+      ] {
+        #expect(!(try site.connect(options, get("/", TLSTests.last))).contains("200 OK"))
+      }
+      // A line with R alone makes this client ask for a new handshake.
+      let asked = try site.connect(["-tls1_2", "-no_ign_eof"], bytes("R\n"))
+      #expect(asked.contains("RENEGOTIATING") && asked.contains("no renegotiation"))
+    }
+  }
+
+  @Test func `a new certificate is taken without a restart, a bad one is not`() async throws {
+    try await withSite { site in
+      let request = get("/", TLSTests.last)
+      #expect(try site.connect([], request).contains("CN = first.example"))
+      try makeCertificate(in: site.folder, name: "second.example")
+      #expect(try site.connect([], request).contains("CN = first.example"))
+      try site.server.reloadCertificates()
+      #expect(try site.connect([], request).contains("CN = second.example"))
+      try writeFile(site.files.certificate, bytes("nonsense"))
+      #expect(throws: ServerError.self) { try site.server.reloadCertificates() }
+      #expect(try site.connect([], request).contains("CN = second.example"))
+    }
+  }
+
+  @Test func `a client that never shakes hands is cut off, one that talks nonsense too`()
+    async throws
+  {
+    try await withSite(echo, { $0.deadlines.header = .milliseconds(100) }) { site in
+      let silent = try WireConnection(site.server.addresses[0])
+      #expect(try silent.rest().isEmpty)
+      #expect(site.server.statistics.timedOut == 1)
+      let plain = try WireConnection(site.server.addresses[0])
+      try plain.send(get("/"))
+      #expect(!String(decoding: try plain.rest(), as: UTF8.self).contains("HTTP/1.1 200"))
+      try eventually { site.server.statistics.failedHandshakes == 1 }
+      #expect(site.server.statistics.open == 0)
+    }
+  }
+
+  @Test func `files that cannot be used are named`() async throws {
+    try await withSite { site in
+      try withTemporaryFolder { other in
+        try makeCertificate(in: other, name: "other.example")
+        let wrong = [
+          TLSFiles(certificate: site.files.certificate, key: "\(other)/key.pem"),
+          TLSFiles(certificate: "\(other)/missing.pem", key: site.files.key),
+          TLSFiles(certificate: site.files.certificate, key: site.files.certificate),
+        ]
+        let blamed = ["\(other)/key.pem", "\(other)/missing.pem", site.files.certificate]
+        for (files, name) in zip(wrong, blamed) {
+          let error = #expect(throws: ServerError.self) {
+            try Server([Listener(.network(.loopback, port: 0), tls: files, handler: echo)])
+          }
+          guard case .certificate(name, _)? = error else {
+            Issue.record("\(name): \(error.map(\.description) ?? "")")
+            continue
+          }
+        }
+      }
+    }
+  }
+}
+
+private func makeCertificate(in folder: String, name: String) throws {
+  let made = try run(
+    "openssl",
+    [
+      "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days",
+      "2", "-subj", "/CN=\(name)", "-keyout", "\(folder)/key.pem", "-out", "\(folder)/cert.pem",
+    ])
+  guard made.status == 0 else { throw TestSupportError("openssl: \(made.errorText)") }
+}
+
+extension String {
+  /// How often `part` occurs.
+  fileprivate func components(of part: String) -> Int {
+    var count = 0
+    var rest = self[...]
+    while let found = rest.firstRange(of: part) {
+      count += 1
+      rest = rest[found.upperBound...]
+    }
+    return count
+  }
+}
