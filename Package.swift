@@ -79,6 +79,16 @@ let package = Package(
     tool("HTTPClient", ["HTTPCodec", "Platform", "CCurl", "CLinux"]),
     tool("CommandKit", ["HTTPCodec", "JSON", "Platform"]),
 
+    // Layer 1: rules. No I/O, no clock.
+    tool("Pairing"),
+
+    // Layer 2: contracts.
+    tool("PairingStore", ["Pairing"]),
+    tool("PairingWire", ["Pairing", "JSON"]),
+
+    // Layer 4: use cases.
+    tool("PairingService", ["Pairing", "JSON", "Platform"]),
+
     // Layer 5: programs.
     program("regentd", ["CommandKit", "HTTPServer", "HTTPCodec", "JSON", "Platform"]),
 
@@ -96,8 +106,11 @@ let package = Package(
       name: "Soak", dependencies: ["SQLite", "StorageFaults", "TestSupport"], path: "Tests/Soak",
       swiftSettings: house),
     .executableTarget(
-      name: "Benchmarks", dependencies: ["TestSupport", "HTTPServer", "HTTPCodec"],
-      path: "Tests/Benchmarks",
+      name: "Benchmarks", dependencies: ["SQLite", "TestSupport", "HTTPServer", "HTTPCodec"],
+      path: "Tests/Benchmarks", exclude: ["reference"],
+      swiftSettings: house),
+    .executableTarget(
+      name: "PagePreview", dependencies: ["Pairing", "PairingService"], path: "Tests/PagePreview",
       swiftSettings: house),
     tests(of: "JSON"),
     tests(of: "HTTPCodec", ["HTTPTestSupport"]),
@@ -112,9 +125,16 @@ let package = Package(
     tests(of: "HTTPServer", ["HTTPCodec", "Platform", "HTTPTestSupport"]),
     tests(of: "HTTPClient", ["HTTPCodec", "HTTPServer", "Platform"]),
     tests(of: "CommandKit", ["JSON", "Platform"]),
+    tests(of: "Pairing"),
+    tests(of: "PairingStore", ["Pairing"]),
+    tests(of: "PairingWire", ["Pairing"]),
     .testTarget(
-      name: "CommandTests", dependencies: ["TestSupport", "regentd"], exclude: ["Scripts"],
+      name: "StoreConformanceTests", dependencies: ["PairingStore"], swiftSettings: house),
+    .testTarget(
+      name: "CommandTests", dependencies: ["CommandKit", "TestSupport", "regentd"],
+      exclude: ["Scripts"],
       swiftSettings: house),
+    tests(of: "PairingService", ["Pairing", "JSON", "Platform", "PagePreview"]),
     .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: house),
   ],
   swiftLanguageModes: [.v6]
@@ -136,6 +156,10 @@ if Context.environment["REGENT_FUZZ"] == "1" {
     fuzzer("FuzzForms", ["HTTPCodec"]),
     fuzzer("FuzzURLs", ["HTTPCodec"]),
     fuzzer("FuzzHeaders", ["HTTPCodec", "HTTPServer"]),
+    fuzzer("FuzzResponses", ["HTTPClient", "HTTPCodec"]),
     fuzzer("FuzzRoutes", ["HTTPCodec", "HTTPServer"]),
+    fuzzer("FuzzText", ["Cryptography"]),
+    fuzzer("FuzzPEM", ["Cryptography"]),
+    fuzzer("FuzzTokens", ["Cryptography", "JSON"]),
   ]
 }

@@ -52,9 +52,8 @@ final class Connection {
   var storage: RequestStorage?
   /// What came after the request being answered.
   var unread: [UInt8] = []
-  /// What the socket did not take yet, from `outboundStart` on.
-  var outbound: [UInt8] = []
-  var outboundStart = 0
+  /// What the socket did not take yet.
+  var outbound = Outbound()
   /// The reply that is owed.
   var ticket: ReplyTicket?
 
@@ -72,5 +71,5 @@ final class Connection {
   }
 
   var slot: Int { Int(id & 0xFFFF_FFFF) }
-  var hasOutbound: Bool { outboundStart < outbound.count }
+  var hasOutbound: Bool { !outbound.isEmpty }
 }

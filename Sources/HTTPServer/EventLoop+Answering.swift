@@ -63,8 +63,11 @@ extension EventLoop {
 
   private func send(_ response: Response, on connection: Connection, closes: Bool) {
     date.refresh(now: now)
-    output.append(
-      reply: response, date: date.bytes, toHead: connection.answersHead, closes: closes)
+    // A body that waits behind the output comes before this reply.
+    if !largeBody.isEmpty { output += largeBody }
+    largeBody = output.append(
+      reply: response, date: date.bytes, toHead: connection.answersHead, closes: closes,
+      keeping: EventLoop.largeBodyBytes)
     if closes {
       connection.isClosing = true
     } else {

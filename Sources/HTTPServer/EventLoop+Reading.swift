@@ -118,7 +118,8 @@ extension EventLoop {
       if connection.isClosing { return }
       // A pipeline of small requests for large replies must not fill the memory before the first reply is read.
       let isTurnOver =
-        turns == configuration.pipelinedRequestsPerTurn || output.count > EventLoop.outputPerTurn
+        turns == configuration.pipelinedRequestsPerTurn || !largeBody.isEmpty
+        || output.count > EventLoop.outputPerTurn
       if connection.phase == .handling || isTurnOver {
         connection.unread.append(span: bytes, at..<bytes.count)
         // Others get their turn before the rest of a long pipeline.

@@ -6,9 +6,10 @@ internal import Synchronization
 // From replies to the socket, and the end of a connection.
 
 extension EventLoop {
-  /// Sends what the last turn put into `output`, in one call.
+  /// Sends what the last turn put into `output` and `largeBody`.
   func flush(_ connection: Connection) {
     defer {
+      largeBody = []
       // One large reply must not stay in memory for good.
       if output.capacity > 256 * 1024 {
         output = []
@@ -17,41 +18,58 @@ extension EventLoop {
       }
     }
     if connection.hasOutbound {
-      connection.outbound += output
+      connection.outbound.append(output)
+      connection.outbound.append(largeBody)
       return
     }
-    var sent = 0
-    if !output.isEmpty {
-      switch transmit(output, from: 0, on: connection) {
-      case .bytes(let count): sent = count
-      case .wouldBlock: break
+    guard let sent = transmitted(output, isMoreComing: !largeBody.isEmpty, on: connection) else {
+      return
+    }
+    if sent < output.count {
+      connection.outbound.append(Array(output[sent...]))
+      connection.outbound.append(largeBody)
+    } else if !largeBody.isEmpty {
+      guard let sent = transmitted(largeBody, isMoreComing: false, on: connection) else { return }
+      connection.outbound.append(largeBody, from: sent)
+    }
+    if connection.hasOutbound {
+      setDeadline(connection, times.write)
+      watchForRoom(connection)
+    } else if connection.isClosing {
+      finishClosing(connection)
+    }
+  }
+
+  /// Bodies from this size on are sent from where they are instead of being copied behind their head.
+  static var largeBodyBytes: Int { 16 * 1024 }
+
+  /// How many bytes the socket took; nil when the connection is no more.
+  private func transmitted(_ bytes: [UInt8], isMoreComing: Bool, on connection: Connection) -> Int?
+  {
+    if bytes.isEmpty { return 0 }
+    switch transmit(bytes, from: 0, isMoreComing: isMoreComing, on: connection) {
+    case .bytes(let count): return count
+    case .wouldBlock: return 0
+    case .ended:
+      close(connection)
+      return nil
+    }
+  }
+
+  /// Sends more of what the socket did not take before.
+  func flushOutbound(of connection: Connection) {
+    while connection.hasOutbound {
+      let outbound = connection.outbound
+      switch transmit(outbound.first, from: outbound.start, isMoreComing: false, on: connection) {
+      case .bytes(let count): connection.outbound.advance(count)
+      case .wouldBlock:
+        watchForRoom(connection)
+        return
       case .ended:
         close(connection)
         return
       }
     }
-    guard sent == output.count else {
-      connection.outbound = Array(output[sent...])
-      connection.outboundStart = 0
-      setDeadline(connection, times.write)
-      watchForRoom(connection)
-      return
-    }
-    if connection.isClosing { finishClosing(connection) }
-  }
-
-  /// Sends more of what the socket did not take before.
-  func flushOutbound(of connection: Connection) {
-    switch transmit(connection.outbound, from: connection.outboundStart, on: connection) {
-    case .bytes(let count): connection.outboundStart += count
-    case .wouldBlock: watchForRoom(connection)
-    case .ended:
-      close(connection)
-      return
-    }
-    guard !connection.hasOutbound else { return }
-    connection.outbound = []
-    connection.outboundStart = 0
     if connection.isClosing {
       finishClosing(connection)
     } else if connection.phase == .handling {
@@ -69,14 +87,15 @@ extension EventLoop {
     watch(connection, needsInput ? Poller.readable | Poller.writable : Poller.writable)
   }
 
-  private func transmit(_ bytes: [UInt8], from start: Int, on connection: Connection)
-    -> TransferResult
-  {
+  private func transmit(
+    _ bytes: [UInt8], from start: Int, isMoreComing: Bool, on connection: Connection
+  ) -> TransferResult {
     if let tls = connection.tls { return tls.transmit(bytes, from: start) }
+    // A head whose body follows at once does not go out as a packet of its own.
+    let flags = Int32(MSG_NOSIGNAL) | (isMoreComing ? Int32(MSG_MORE) : 0)
     let count = unsafe bytes.withUnsafeBufferPointer { buffer in
       let rest = unsafe UnsafeBufferPointer(rebasing: buffer[start...])
-      return unsafe Glibc.send(
-        connection.descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
+      return unsafe Glibc.send(connection.descriptor, rest.baseAddress, rest.count, flags)
     }
     if count >= 0 { return .bytes(count) }
     return errno == EAGAIN || errno == EINTR ? .wouldBlock : .ended

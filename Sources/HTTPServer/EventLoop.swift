@@ -26,6 +26,8 @@ final class EventLoop: @unchecked Sendable, ReplySink {
   /// Connections that are owed another turn.
   var queue: [UInt64] = []
   var output: [UInt8] = []
+  /// The body of the last reply in `output`, when it is too large to be copied there.
+  var largeBody: [UInt8] = []
   let input: ReceiveBuffer
   var spare: RequestStorage? = RequestStorage()
   var date = DateLine()

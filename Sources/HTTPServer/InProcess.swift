@@ -5,7 +5,7 @@ extension Response {
   package func wireBytes(toHead: Bool) -> [UInt8] {
     let sound = isFaulty ? Response(.internalServerError) : self
     var bytes: [UInt8] = []
-    bytes.append(
+    _ = bytes.append(
       reply: sound, date: Array("Date: \(HTTPDate.text(epochSeconds: 0))\r\n".utf8), toHead: toHead,
       closes: sound.closesConnection)
     return bytes

@@ -66,6 +66,10 @@ private func listenTCP(_ host: IPAddress, _ port: UInt16) throws(ServerError) ->
     unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, 4)
     // Accepted sockets inherit it: a reply goes out at once, not when the last one was acknowledged.
     unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, 4)
+    // Inherited too: how much the kernel holds of what a client has not taken. Without it two thousand clients that
+    // read a large reply byte by byte fill the memory the kernel has for all of TCP, and nobody else is served.
+    var unsent: Int32 = 64 * 1024
+    unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, &unsent, 4)
     if !host.isIPv4 {
       // `::` alone also takes IPv4; any other IPv6 address is only itself.
       var only: Int32 = host.isUnspecified ? 0 : 1

@@ -13,7 +13,11 @@ extension [UInt8] {
   }
 
   /// Everything the client gets for one request.
-  mutating func append(reply response: Response, date: [UInt8], toHead: Bool, closes: Bool) {
+  ///
+  /// A body of `apart` bytes or more is not copied but returned, to be sent behind this.
+  mutating func append(
+    reply response: Response, date: [UInt8], toHead: Bool, closes: Bool, keeping apart: Int = .max
+  ) -> [UInt8] {
     let (body, status): ([UInt8], Status)
     if let prepared = response.prepared {
       append(contentsOf: prepared.head)
@@ -24,7 +28,10 @@ extension [UInt8] {
     }
     append(contentsOf: date)
     self += closes ? "Connection: close\r\n\r\n".utf8 : "\r\n".utf8
-    if !toHead, !status.forbidsBody { append(contentsOf: body) }
+    if toHead || status.forbidsBody { return [] }
+    if body.count >= apart { return body }
+    append(contentsOf: body)
+    return []
   }
 
   private mutating func append(statusLineOf status: Status) {

@@ -2,10 +2,14 @@
 public struct JSONLimits: Sendable, Equatable {
   /// How many arrays and objects may be open at once, at most ``deepest``.
   public let depth: Int
-  /// How long the text may be, in bytes. Values take up to 20 times the memory of their text.
+  /// How long the text may be, in bytes.
+  ///
+  /// Values take up to 20 times the memory of their text.
   public let bytes: Int
-  /// Whether a string may contain U+0000, written `\u0000`. Refused unless asked for: whatever keeps strings as
-  /// C does would silently cut the value there, so that what is checked differs from what is stored.
+  /// Whether a string may contain U+0000, written `\u0000`.
+  ///
+  /// Refused unless asked for: whatever keeps strings as C does would silently cut the value there, so
+  /// that what is checked differs from what is stored.
   public let allowsNUL: Bool
 
   /// The depth no limit may exceed: reading and releasing a value are recursive.

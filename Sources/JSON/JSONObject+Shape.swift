@@ -9,6 +9,13 @@ public struct JSONShapeError: Error, Sendable, Equatable, CustomStringConvertibl
   /// Whether it is not there at all.
   public let isMissing: Bool
 
+  /// An error about one member, also for rules of the caller's.
+  public init(name: String, expected: String, isMissing: Bool = false) {
+    self.name = name
+    self.expected = expected
+    self.isMissing = isMissing
+  }
+
   /// The member and what it had to be; never the value that was sent.
   public var description: String {
     isMissing ? "member \"\(name)\" is missing" : "member \"\(name)\" must be \(expected)"

@@ -190,8 +190,10 @@ private struct SeenNames {
     return set.insert(ExactName(name: name)).inserted
   }
 
-  /// Hashed and compared as bytes. String's own hash is the same for all spellings of one text, which would let
-  /// a sender pile up names in one bucket.
+  /// Hashed and compared as bytes.
+  ///
+  /// String's own hash is the same for all spellings of one text, which would let a sender pile up names
+  /// in one bucket.
   private struct ExactName: Hashable {
     let name: String
 

@@ -8,8 +8,7 @@ extension JSONWriter {
   /// Appends `string` in quotes.
   mutating func quoted(_ string: String) {
     bytes.append(Byte.quote)
-    let plain = firstToEscape(string.utf8.span)
-    if plain == nil {
+    if isPlain(string.utf8.span) {
       bytes.append(contentsOf: string.utf8)
     } else {
       escaped(string.utf8.span)
@@ -17,12 +16,9 @@ extension JSONWriter {
     bytes.append(Byte.quote)
   }
 
-  /// The first byte that cannot be copied as it is.
-  private func firstToEscape(_ text: Span<UInt8>) -> Int? {
-    for place in text.indices where mayNeedEscape(text[place]) {
-      if escape(text, place) != nil { return place }
-    }
-    return nil
+  private func isPlain(_ text: Span<UInt8>) -> Bool {
+    for place in text.indices where mayNeedEscape(text[place]) { return false }
+    return true
   }
 
   /// True for all bytes that begin something escaped, and for few others.

@@ -1,17 +1,12 @@
 import CommandKit
 import HTTPServer
-import Platform
 
 /// The version that `--version`, the log and `/healthz` show.
 let regentVersion = "0.1.0"
 
 /// Errors of the tools as a sentence and what to type.
 func explained(_ error: any Error) -> CommandError? {
-  switch error {
-  case let error as FileError: CommandError(error.description, hint: error.hint)
-  case let error as ServerError: sentence(about: error)
-  default: nil
-  }
+  (error as? ServerError).map(sentence)
 }
 
 private func sentence(about error: ServerError) -> CommandError {

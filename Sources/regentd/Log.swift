@@ -99,13 +99,18 @@ enum LogValue: Sendable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral
     switch self {
     case .number(let number): return String(number)
     case .text(let text):
-      let safe = harmless(text)
-      let isWord = !safe.isEmpty && !safe.contains { " \"=".contains($0) }
-      return isWord
-        ? safe
-        : "\"\(safe.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\\\""))\""
+      if !text.isEmpty, text.utf8.allSatisfy(isPlain) { return text }
+      // The text's own backslashes first: those that `harmless` adds are the only single ones then.
+      // By scalars, because a quote with an accent on it is another character and still a quote to a parser.
+      let escaped = text.unicodeScalars.map { $0 == "\\" || $0 == "\"" ? "\\\($0)" : String($0) }
+        .joined()
+      return "\"\(harmless(escaped))\""
     }
   }
+}
+
+private func isPlain(_ byte: UInt8) -> Bool {
+  byte > 0x20 && byte < 0x7f && !#"\"="#.utf8.contains(byte)
 }
 
 /// `2026-11-20T10:05:00.123Z`, by the civil calendar.

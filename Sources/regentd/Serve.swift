@@ -7,10 +7,9 @@ import Platform
 /// Runs the service until a signal ends it.
 func serve(_ settings: ServiceSettings, _ console: Console, _ held: HeldSignals) async throws {
   let variables = ProcessEnvironment.all()
-  let log = Log(
-    settings.log, to: console.errors, isJournal: variables["JOURNAL_STREAM"] != nil)
+  let isJournal = Journal.receives(2, stream: variables["JOURNAL_STREAM"])
+  let log = Log(settings.log, to: console.errors, isJournal: isJournal)
   try ProcessHardening.apply()
-  // From here on signals are kept for us, even those that came before.
   let signals = try SignalListener.stream(held)
   let manager = ServiceManager(
     try ServiceNotification(environment: variables, processID: getpid()), log)
@@ -20,20 +19,34 @@ func serve(_ settings: ServiceSettings, _ console: Console, _ held: HeldSignals)
   let listeners = settings.listen.map { address in
     Listener(address, tls: address.isLocal ? nil : settings.tls, handler: handler)
   }
-  let server = try Server(listeners, configuration: settings.engine)
+  let engine = engineConfiguration(settings, log)
+  let server = try Server(listeners, configuration: engine)
   let metrics = try settings.metricsListen.map { try metricsServer(on: $0, of: server) }
 
   let addresses = server.addresses.map { $0.url(isEncrypted: settings.tls != nil) }
-  log.info("starting", ["version": .text(regentVersion), "process": .number(Int64(getpid()))])
+  log.info(
+    "starting",
+    [
+      "version": .text(regentVersion), "process": .number(Int64(getpid())),
+      "connections": .number(Int64(engine.connections)), "threads": .number(Int64(engine.loops)),
+    ])
   let publicURL = settings.publicURL?.description ?? addresses[0]
   if settings.isPlainOnTheNetwork {
     log.warning("plain-http", ["url": .text(publicURL), "hint": "sign-in is not encrypted"])
+  }
+  if let metrics {
+    log.info("metrics", ["address": .text("\(metrics.addresses[0])")])
   }
   for address in addresses {
     log.info("listening", ["address": .text(address), "url": .text(publicURL)])
     console.print("regentd: listening on \(address)")
   }
-  try console.finish()
+  do throws(ConsoleFailure) {
+    try console.finish()
+  } catch {
+    // Nobody hears that the service is ready; that is no reason not to serve.
+    log.warning("output", ["reason": .text(error.description)])
+  }
   manager.ready("listening on \(addresses.joined(separator: ", "))")
 
   for await signal in signals {
@@ -57,7 +70,27 @@ func serve(_ settings: ServiceSettings, _ console: Console, _ held: HeldSignals)
   log.info("stopped", ["requests": .number(Int64(server.statistics.requests))])
 }
 
-/// What the service manager is told. That it cannot be told is worth a line in the log and nothing more.
+/// Each connection is an open file; the usual soft limit of 1,024 is there for programs that use `select`.
+private func engineConfiguration(_ settings: ServiceSettings, _ log: Log) -> ServerConfiguration {
+  var engine = settings.engine
+  // The database, the sockets that listen, the log.
+  let others = 128
+  let limit = OpenFiles.raiseLimit(to: engine.connections + others)
+  guard limit < engine.connections + others else { return engine }
+  if settings.choseConnections {
+    log.warning(
+      "open-files",
+      [
+        "limit": .number(Int64(limit)), "connections": .number(Int64(engine.connections)),
+        "hint": "raise LimitNOFILE= of the unit or ulimit -n, or lower --connections",
+      ])
+  } else {
+    engine.connections = max(limit - others, 64)
+  }
+  return engine
+}
+
+/// What the service manager is told; that it cannot be told is worth a line in the log and nothing more.
 private struct ServiceManager {
   private let notification: ServiceNotification?
   private let log: Log
@@ -104,7 +137,10 @@ extension ServiceSettings {
 
 extension HostName {
   fileprivate var isLoopback: Bool {
-    IPAddress("\(self)")?.isLoopback ?? (description == "localhost")
+    switch self {
+    case .address(let address): address.isLoopback
+    case .name(let name): name == "localhost"
+    }
   }
 }
 

@@ -54,7 +54,8 @@ enum ServeCommand {
     "codes that wait for a phone at a time")
 
   static let connections = Input.option(
-    "connections", .integer(1...1_000_000), default: 20_000, "open connections")
+    "connections", .integer(1...1_000_000),
+    "open connections; by default 20000, or what the limit of open files allows")
   static let connectionsPerSource = Input.option(
     "connections-per-source", .integer(1...1_000_000), default: 512,
     "connections from one address that have not sent a valid request yet")

@@ -15,9 +15,11 @@ struct ServiceSettings: Sendable {
   let log: LogFormat
   let limits: ServiceLimits
   let engine: ServerConfiguration
+  /// Whether somebody said how many connections there may be.
+  let choseConnections: Bool
 }
 
-/// Where the service keeps its files. What does not exist is created when it is first needed, for this user alone.
+/// Where the service keeps its files; what does not exist is created when it is first needed, for this user alone.
 struct ServicePlaces: Sendable, Equatable {
   let database: String
   let adminSocket: String
@@ -62,6 +64,7 @@ extension ServiceSettings {
     limits = ServiceLimits(call)
     proxies = TrustedProxies(call[ServeCommand.trustProxy])
     engine = ServerConfiguration(call, proxies: proxies)
+    choseConnections = call[ServeCommand.connections] != nil
     // The two come together or not at all: the command says so.
     if let certificate = call[ServeCommand.certificate], let key = call[ServeCommand.key] {
       tls = TLSFiles(certificate: certificate, key: key)
@@ -90,7 +93,7 @@ extension ServerConfiguration {
     self.init()
     if let number = call[ServeCommand.loops] { loops = number }
     bodyBytes = call[ServeCommand.requestSize]
-    connections = call[ServeCommand.connections]
+    if let number = call[ServeCommand.connections] { connections = number }
     unprovenConnectionsPerSource = call[ServeCommand.connectionsPerSource]
     countsSource = { !proxies.trusts($0) }
     deadlines.header = call[ServeCommand.headerDeadline]

@@ -2,19 +2,28 @@
 // sides of a comparison, started by the rows.
 
 internal import Glibc
+internal import TestSupport
 
 let arguments = Array(CommandLine.arguments.dropFirst())
 switch arguments.first {
 case "table":
   let only = arguments.count > 2 && arguments[1] == "--only" ? arguments[2] : ""
-  let rows = engineRows().filter { only.isEmpty || $0.name.contains(only) }
+  let rows = (engineRows() + slowAttackRows() + durableInsertRows())
+    .filter { only.isEmpty || $0.name.contains(only) }
   guard !rows.isEmpty else {
     note("Benchmarks: no row has “\(only)” in its name\n")
     exit(2)
   }
   exit(runTable(rows) ? 0 : 1)
+case "durable-inserts":
+  let rate = try withTemporaryFolder { folder in
+    try durableInsertsPerSecond(in: folder, rows: 64 * 600, requesters: 64)
+  }
+  print(rate)
 case "serve-static":
   exit(serveStatic(Array(arguments.dropFirst())))
+case "serve-attacked":
+  exit(serveAttacked(Array(arguments.dropFirst())))
 default:
   note("usage: Benchmarks table [--only NAME]\n")
   exit(2)

@@ -28,7 +28,7 @@ import Testing
 
   @Test func `leaves the rest to whoever reads next`() throws {
     try withInput("secret\nnext") { input in
-      _ = try PasswordPrompt.firstLine(of: input, "password")
+      _ = try Prompt.firstLine(of: input, "password")
       var rest = [UInt8](repeating: 0, count: 10)
       #expect(unsafe read(input, &rest, 10) == 4)
       #expect(rest.prefix(4) == Array("next".utf8)[...])
@@ -36,7 +36,7 @@ import Testing
   }
 
   private func firstLine(of text: String) throws -> [UInt8] {
-    try withInput(text) { try PasswordPrompt.firstLine(of: $0, "password of anna") }
+    try withInput(text) { try Prompt.firstLine(of: $0, "password of anna") }
   }
 
   private func withInput<Result>(_ text: String, _ body: (Int32) throws -> Result) throws -> Result
@@ -47,5 +47,34 @@ import Testing
       defer { close(descriptor) }
       return try body(descriptor)
     }
+  }
+}
+
+@Suite struct `A question before something is lost` {
+  private static let yes = Input.flag("yes", "without being asked")
+
+  private func remove(_ words: String...) async -> Answer {
+    let command = Command("remove", "remove it", inputs: [Self.yes], example: "p remove") { call in
+      try Prompt.confirm("remove \u{1b}[2J and its keys", unless: Self.yes, call)
+      call.console.print("removed")
+    }
+    let program = Program(name: "p", version: "0", summary: "p", commands: [command])
+    let (output, errors) = (WrittenText(), WrittenText())
+    let console = Console(output: output.port(), errors: errors.port())
+    let code = await program.run(["remove"] + words, console: console)
+    return Answer(output: output.text, errors: errors.text, code: code.rawValue)
+  }
+
+  @Test func `is not asked when the flag says yes`() async {
+    #expect(await remove("--yes") == Answer(output: "removed\n"))
+  }
+
+  @Test func `is refused when nobody is there to answer`() async {
+    #expect(
+      await remove()
+        == Answer(
+          errors:
+            "p: this would remove \\e[2J and its keys\n  hint: add --yes to do it without being asked\n",
+          code: 2))
   }
 }

@@ -117,6 +117,48 @@ import Testing
         == "library: LIBRARY_QUIET \"perhaps\" is neither on nor off\n")
   }
 
+  @Test func `does not take a repaired text from the environment`() async {
+    #expect(
+      await library(
+        "open --port 1", environment: ["LIBRARY_CERTIFICATE": "a\u{fffd}.pem", "LIBRARY_KEY": "k"])
+        == Answer(errors: "library: LIBRARY_CERTIFICATE is not valid UTF-8\n", code: 2))
+  }
+
+  @Test func `is held to the rules of the program, too`() async {
+    let (one, other) = (Input.flag("one", "this"), Input.flag("other", "that"))
+    let program = Program(
+      name: "p", version: "0", summary: "p", options: [one, other],
+      rules: [.atMostOne([one, other])],
+      commands: [Command("go", "go", example: "p go") { _ in }])
+    let text = WrittenText()
+    let console = Console(output: text.port(), errors: text.port())
+    #expect(await program.run(["go", "--one"], console: console) == .done)
+    #expect(await program.run(["--other", "go", "--one"], console: console) == .usage)
+    #expect(
+      text.text
+        == "p: --one and --other contradict each other\n  hint: give one of --one or --other\n")
+    #expect(program.declarationProblems == [])
+  }
+
+  @Test func `made of anything is answered and never crashes`() async {
+    let words = [
+      "book", "add", "lend", "open", "--title", "--title=", "--", "-", "-h", "--help", "--json",
+      "=", "--=",
+      "--period=1d", "\u{1b}", "", "--port", "65535", "--force", "help", "--version", "dune", "-x",
+      "---",
+    ]
+    var random = SystemRandomNumberGenerator()
+    for _ in 0..<3_000 {
+      let line = (0..<Int.random(in: 0...7, using: &random)).map { _ in
+        words.randomElement(using: &random) ?? ""
+      }
+      let answer = await library(words: line)
+      #expect([0, 2].contains(answer.code), "\(line)")
+      #expect((answer.code == 0) == answer.errors.isEmpty, "\(line) \(answer)")
+      #expect(answer.code == 0 || answer.output.isEmpty, "\(line)")
+    }
+  }
+
   @Test func `with hostile bytes cannot command the terminal`() async {
     let answer = await library(words: ["book", "\u{1b}]0;pwned\u{7}\n\u{202e}"])
     #expect(

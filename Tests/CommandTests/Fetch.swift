@@ -18,12 +18,9 @@ func fetch(_ url: String, method: String = "GET") throws -> Fetched {
   let rest = url.drop { $0 != "/" }.drop { $0 == "/" }
   let authority = rest.prefix { $0 != "/" }
   let path = rest[authority.endIndex...]
-  guard let colon = authority.lastIndex(of: ":"),
-    let port = UInt16(authority[authority.index(after: colon)...])
-  else { throw TestSupportError("no port in \(url)") }
   let request =
     "\(method) \(path.isEmpty ? "/" : path) HTTP/1.1\r\nHost: \(authority)\r\nConnection: close\r\n\r\n"
-  let answer = try exchange(port: port, isIPv6: authority.hasPrefix("["), Array(request.utf8))
+  let answer = try exchange(url, Array(request.utf8))
   let text = String(decoding: answer, as: UTF8.self)
   guard let end = text.firstRange(of: "\r\n\r\n"), text.hasPrefix("HTTP/1.1 "),
     let status = Int(text.dropFirst(9).prefix(3))
@@ -32,12 +29,24 @@ func fetch(_ url: String, method: String = "GET") throws -> Fetched {
     status: status, head: String(text[..<end.lowerBound]), body: String(text[end.upperBound...]))
 }
 
-private func exchange(port: UInt16, isIPv6: Bool, _ request: [UInt8]) throws -> [UInt8] {
+/// A connection that the caller closes.
+func openConnection(to url: String) throws -> Int32 {
+  let authority = url.drop { $0 != "/" }.drop { $0 == "/" }.prefix { $0 != "/" }
+  guard let colon = authority.lastIndex(of: ":"),
+    let port = UInt16(authority[authority.index(after: colon)...])
+  else { throw TestSupportError("no port in \(url)") }
+  let isIPv6 = authority.hasPrefix("[")
   let descriptor = socket(isIPv6 ? AF_INET6 : AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-  defer { close(descriptor) }
   guard connectToLoopback(descriptor, port, isIPv6: isIPv6) else {
+    close(descriptor)
     throw TestSupportError("nobody listens on port \(port): errno \(errno)")
   }
+  return descriptor
+}
+
+private func exchange(_ url: String, _ request: [UInt8]) throws -> [UInt8] {
+  let descriptor = try openConnection(to: url)
+  defer { close(descriptor) }
   var sent = 0
   while sent < request.count {
     let count = unsafe request[sent...].withUnsafeBytes {

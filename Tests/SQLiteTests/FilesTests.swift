@@ -6,9 +6,29 @@ internal import Testing
 
 @Suite("The files of a database")
 struct FilesTests {
-  @Test func `everything is made private whatever the umask is`() throws {
+  @Test(arguments: ["000", "027", "077"])
+  func `everything is private whatever the umask is`(umask: String) throws {
     try withTemporaryFolder { folder in
-      // The mode is set after creation: a wide umask would not show, a narrow one would take bits away.
+      // The umask belongs to the whole process: a program of its own makes the files.
+      let program = try RunningProgram(
+        "sh",
+        [
+          "-c", "umask \(umask); exec \"$0\" child --first 1 --database \"$1\"",
+          try builtProgram("Soak"), "\(folder)/new/deep/soak.db",
+        ], standardOutput: "\(folder)/acknowledged")
+      try eventually("the first answer") {
+        try readFile("\(folder)/acknowledged").count > 400 ? true : nil
+      }
+      program.signal(SIGKILL)
+      #expect(mode("\(folder)/new/deep") == 0o700)
+      for name in ["soak.db", "soak.db-wal", "soak.db-shm", "soak.db.lock"] {
+        #expect(mode("\(folder)/new/deep/\(name)") == 0o600, "\(name)")
+      }
+    }
+  }
+
+  @Test func `everything is made private`() throws {
+    try withTemporaryFolder { folder in
       let database = try Database(things(at: "\(folder)/new/deep/things.db"))
       defer { database.close() }
       try database.writeBlocking { try insert("a", in: $0) }
@@ -24,7 +44,9 @@ struct FilesTests {
     try withTemporaryFolder { folder in
       try closedDatabase(in: folder)
       try writeFile("\(folder)/\(name)", (try? readFile("\(folder)/\(name)")) ?? [], mode: 0o644)
-      let error = #expect(throws: FileError.self) { try Database(things(at: "\(folder)/things.db")) }
+      let error = #expect(throws: FileError.self) {
+        try Database(things(at: "\(folder)/things.db"))
+      }
       #expect(error?.hint == "type: chmod 600 \(resolved(folder))/\(name)")
       #expect(mode("\(folder)/\(name)") == 0o644)
     }
@@ -33,7 +55,9 @@ struct FilesTests {
   @Test func `a directory that others can enter is refused with what to type`() throws {
     try withTemporaryFolder { folder in
       unsafe chmod(folder, 0o755)
-      let error = #expect(throws: FileError.self) { try Database(things(at: "\(folder)/things.db")) }
+      let error = #expect(throws: FileError.self) {
+        try Database(things(at: "\(folder)/things.db"))
+      }
       #expect(error?.hint == "type: chmod 700 \(resolved(folder))")
     }
   }
@@ -64,7 +88,9 @@ struct FilesTests {
   @Test func `a second service is kept out and told who is in`() throws {
     try withTemporaryFolder { folder in
       let first = try Database(things(at: "\(folder)/things.db"))
-      let error = #expect(throws: FileError.self) { try Database(things(at: "\(folder)/things.db")) }
+      let error = #expect(throws: FileError.self) {
+        try Database(things(at: "\(folder)/things.db"))
+      }
       #expect("\(try #require(error))".contains("held by process \(getpid())"))
       first.close()
       try Database(things(at: "\(folder)/things.db")).close()

@@ -20,7 +20,9 @@ struct MigrationTests {
         let state = try await database.read { context in
           (
             try context.value("PRAGMA user_version", as: Int.self),
-            try context.all("SELECT name FROM schema_migration ORDER BY position") { try $0.text(0) },
+            try context.all("SELECT name FROM schema_migration ORDER BY position") {
+              try $0.text(0)
+            },
             try context.value("SELECT count(*) FROM thing WHERE extra IS NULL", as: Int.self)
           )
         }
@@ -39,7 +41,8 @@ struct MigrationTests {
       try Database(options).close()
       let before = try readFile("\(folder)/things.db")
       let error = #expect(throws: OpenFailure.self) { try Database(things(at: options.path)) }
-      #expect("\(try #require(error))".contains("schema version 2, this program knows versions up to 1"))
+      #expect(
+        "\(try #require(error))".contains("schema version 2, this program knows versions up to 1"))
       #expect(try readFile("\(folder)/things.db") == before)
     }
   }
@@ -76,7 +79,10 @@ struct MigrationTests {
         })
       #expect(throws: Refusal(number: 1)) { try Database(options) }
       let database = try Database(things(at: options.path))
-      #expect(try !database.readBlocking { try $0.exists("SELECT 1 FROM sqlite_schema WHERE name = 'half'") })
+      #expect(
+        try !database.readBlocking {
+          try $0.exists("SELECT 1 FROM sqlite_schema WHERE name = 'half'")
+        })
       database.close()
     }
   }
@@ -115,7 +121,9 @@ struct MigrationTests {
       var options = things(at: "\(folder)/things.db")
       try Database(options).close()
       options.migrations.append(
-        Migration("careless") { try $0.run("INSERT INTO thing (name, parent) VALUES ('orphan', 99)") })
+        Migration("careless") {
+          try $0.run("INSERT INTO thing (name, parent) VALUES ('orphan', 99)")
+        })
       let error = #expect(throws: OpenFailure.self) { try Database(options) }
       #expect("\(try #require(error))".contains("“careless”"))
       let database = try Database(things(at: options.path))

@@ -26,7 +26,8 @@ struct ReaderTests {
 
   @Test(arguments: [
     "INSERT INTO thing (name) VALUES ('x')", "DELETE FROM thing", "CREATE TABLE other (id)",
-    "PRAGMA user_version = 9", "VACUUM", "ATTACH ':memory:' AS other", "PRAGMA journal_mode = DELETE",
+    "PRAGMA user_version = 9", "VACUUM", "ATTACH ':memory:' AS other",
+    "PRAGMA journal_mode = DELETE",
   ])
   func `a reader cannot write`(text: String) async throws {
     try await withThings { database in
@@ -34,7 +35,8 @@ struct ReaderTests {
       // Some pragmas answer instead of failing: what counts is that nothing changed.
       let after = try await database.read { context in
         [
-          try context.value("SELECT count(*) FROM sqlite_schema WHERE name = 'other'", as: Int.self),
+          try context.value(
+            "SELECT count(*) FROM sqlite_schema WHERE name = 'other'", as: Int.self),
           try context.value("SELECT count(*) FROM thing", as: Int.self),
           try context.value("PRAGMA user_version", as: Int.self),
         ]
@@ -61,10 +63,10 @@ struct ReaderTests {
       let started = Signal()
       let endless = Task {
         try await database.read { context in
-        started.give()
-        return try context.value(
-          "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n",
-          as: Int.self)
+          started.give()
+          return try context.value(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n",
+            as: Int.self)
         }
       }
       await started.wait()

@@ -38,7 +38,8 @@ struct SQLiteTests {
     var dumped = ""
     dump(value, to: &dumped)
     dump(statement, to: &dumped)
-    let shown = "\(value) \(String(reflecting: value)) \(statement) \(String(reflecting: statement))"
+    let shown =
+      "\(value) \(String(reflecting: value)) \(statement) \(String(reflecting: statement))"
     #expect(!(shown + dumped).contains("hush"))
   }
 

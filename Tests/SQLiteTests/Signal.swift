@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SQLite
 internal import Synchronization
 
 /// Something that happens once.
@@ -22,7 +23,7 @@ final class Signal: Sendable {
 
 /// A value that several threads put things into.
 final class Collected<Element: Sendable>: Sendable {
-  private let elements = Mutex<[Element]>([])
+  private let elements = Monitor<[Element]>([])
 
   func add(_ element: Element) { elements.withLock { $0.append(element) } }
   var all: [Element] { elements.withLock { $0 } }

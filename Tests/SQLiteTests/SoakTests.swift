@@ -11,8 +11,11 @@ struct SoakTests {
   }
 
   @Test(arguments: [
-    Run(arguments: ["kill", "--cycles", "50"], status: 0, testDescription: "50 kills lose nothing"),
-    Run(arguments: ["power", "--cycles", "40"], status: 0, testDescription: "40 power cuts lose nothing"),
+    Run(
+      arguments: ["kill", "--cycles", "50"], status: 0, testDescription: "50 kills lose nothing"),
+    Run(
+      arguments: ["power", "--cycles", "40"], status: 0,
+      testDescription: "40 power cuts lose nothing"),
     Run(
       arguments: ["kill", "--cycles", "400", "--early-answers"], status: 1,
       testDescription: "answers before COMMIT are found out"),

@@ -61,7 +61,9 @@ struct ValueTests {
   @Test func `text that is not UTF-8 is an error`() async throws {
     try await withThings { database in
       await #expect(throws: SQLiteError.self) {
-        _ = try await database.read { try $0.value("SELECT CAST(x'ff41' AS TEXT)", as: String.self) }
+        _ = try await database.read {
+          try $0.value("SELECT CAST(x'ff41' AS TEXT)", as: String.self)
+        }
       }
     }
   }
@@ -83,7 +85,9 @@ struct ValueTests {
         for name in ["a", "b", "c) OR (1"] { try insert(name, in: context) }
       }
       let found = try await database.read { context in
-        try context.all("SELECT name FROM thing WHERE name IN \(list: ["b", "c) OR (1"]) ORDER BY 1") {
+        try context.all(
+          "SELECT name FROM thing WHERE name IN \(list: ["b", "c) OR (1"]) ORDER BY 1"
+        ) {
           try $0.text(0)
         }
       }

@@ -10,7 +10,8 @@ struct WriterTests {
       }
       #expect(count == 2)
       #expect(try await database.names() == ["a", "b"])
-      #expect(try database.writeBlocking { try $0.run("DELETE FROM thing WHERE name = \("b")") } == 1)
+      #expect(
+        try database.writeBlocking { try $0.run("DELETE FROM thing WHERE name = \("b")") } == 1)
       #expect(try database.readBlocking { try $0.value("SELECT count(*) FROM thing") } == 1)
     }
   }
@@ -102,7 +103,8 @@ struct WriterTests {
       gate.open()
       #expect(
         await answers.wait(for: 9) == [
-          "ok", "refused 1", "code 2067", "ok", "refused 4", "code 2067", "ok", "refused 7", "code 2067",
+          "ok", "refused 1", "code 2067", "ok", "refused 4", "code 2067", "ok", "refused 7",
+          "code 2067",
         ])
       #expect(try await database.names() == ["n0", "n3", "n6"])
       #expect(database.statistics.failedRequests == 6)
@@ -206,7 +208,9 @@ struct WriterTests {
       let answers = Collected<String>()
       for number in 0..<5 {
         database.write({ try insert("n\(number)", in: $0) }) { (result: Result<Void, any Error>) in
-          do { answers.add("\(number) \(try result.get())") } catch { answers.add("\(number) \(error)") }
+          do { answers.add("\(number) \(try result.get())") } catch {
+            answers.add("\(number) \(error)")
+          }
         }
       }
       #expect(answers.all.count == 2)

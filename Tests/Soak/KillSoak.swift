@@ -36,7 +36,8 @@ struct KillSoak {
       guard verdict.isGood else {
         say(
           "LOST in cycle \(counted + 1): \(verdict.lost.count) acknowledged rows missing "
-            + "\(verdict.lost.prefix(5)), \(verdict.invented.count) invented, damage: \(verdict.damage)")
+            + "\(verdict.lost.prefix(5)), \(verdict.invented.count) invented, damage: \(verdict.damage)"
+        )
         return 1
       }
       total += log.acknowledged.count
@@ -85,8 +86,10 @@ private func ownProgram() throws -> String {
   return unsafe String(cString: found)
 }
 
-/// What the killed process said: nine bytes a record, a letter and a number. Each was one `write` to a file that is
-/// only appended to, so records are whole, and the kernel keeps them when the process dies.
+/// What the killed process said: nine bytes a record, a letter and a number.
+///
+/// Each was one `write` to a file that is only appended to, so records are whole, and the kernel keeps them when the
+/// process dies.
 struct WriterLog {
   var submitted: Set<Int> = []
   var acknowledged: Set<Int> = []

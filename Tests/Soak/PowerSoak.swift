@@ -1,6 +1,5 @@
 internal import SQLite
 internal import StorageFaults
-internal import Synchronization
 internal import TestSupport
 
 /// Takes the power from a simulated disk while many write, and looks for what was promised.
@@ -18,7 +17,8 @@ struct PowerSoak {
       guard verdict.isGood else {
         say(
           "LOST in cycle \(cycle): \(verdict.lost.count) acknowledged rows missing "
-            + "\(verdict.lost.prefix(5)), \(verdict.invented.count) invented, damage: \(verdict.damage)")
+            + "\(verdict.lost.prefix(5)), \(verdict.invented.count) invented, damage: \(verdict.damage)"
+        )
         return 1
       }
       total += count
@@ -73,6 +73,6 @@ struct PowerSoak {
 }
 
 private final class Promised: Sendable {
-  let numbers = Mutex(Set<Int>())
+  let numbers = Monitor(Set<Int>())
   var count: Int { numbers.withLock { $0.count } }
 }

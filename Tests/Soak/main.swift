@@ -8,7 +8,9 @@ internal import SQLite
 let arguments = Array(CommandLine.arguments.dropFirst())
 
 func option(_ name: String) -> String? {
-  guard let position = arguments.firstIndex(of: name), position + 1 < arguments.count else { return nil }
+  guard let position = arguments.firstIndex(of: name), position + 1 < arguments.count else {
+    return nil
+  }
   return arguments[position + 1]
 }
 
@@ -31,13 +33,17 @@ do {
     ).run()
     exit(losses == 0 ? 0 : 1)
   case "child":
-    guard let path = option("--database"), let first = option("--first").flatMap(Int.init) else { break }
+    guard let path = option("--database"), let first = option("--first").flatMap(Int.init) else {
+      break
+    }
     try await writeForEver(
       path: path, first: first, earlyAnswers: arguments.contains("--early-answers"))
   default: break
   }
   say("usage: Soak kill|power [--cycles N] [--early-answers] [--synchronous-off]")
-  say("exit codes: 0 nothing lost, 1 an acknowledged write was lost or the file is damaged, 2 usage, 3 it could not run")
+  say(
+    "exit codes: 0 nothing lost, 1 an acknowledged write was lost or the file is damaged, 2 usage, 3 it could not run"
+  )
   exit(2)
 } catch {
   say("Soak: \(error)")

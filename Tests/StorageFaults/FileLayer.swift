@@ -1,6 +1,6 @@
 internal import CSQLite
 internal import Glibc
-internal import Synchronization
+internal import SQLite
 
 // The C side: a table of functions, and in front of SQLite's own file object a header that leads to the disk. All
 // callbacks are file-scope functions, called on whatever thread uses the connection; the disk's state is behind a lock.
@@ -49,16 +49,22 @@ nonisolated(unsafe) private let methods: UnsafePointer<sqlite3_io_methods> = {
   unsafe table.pointee.xWrite = writeFile
   unsafe table.pointee.xTruncate = truncateFile
   unsafe table.pointee.xSync = synchroniseFile
-  unsafe table.pointee.xFileSize = { unsafe below($0).pointee.pMethods.pointee.xFileSize(below($0), $1) }
+  unsafe table.pointee.xFileSize = {
+    unsafe below($0).pointee.pMethods.pointee.xFileSize(below($0), $1)
+  }
   unsafe table.pointee.xLock = { unsafe below($0).pointee.pMethods.pointee.xLock(below($0), $1) }
-  unsafe table.pointee.xUnlock = { unsafe below($0).pointee.pMethods.pointee.xUnlock(below($0), $1) }
+  unsafe table.pointee.xUnlock = {
+    unsafe below($0).pointee.pMethods.pointee.xUnlock(below($0), $1)
+  }
   unsafe table.pointee.xCheckReservedLock = {
     unsafe below($0).pointee.pMethods.pointee.xCheckReservedLock(below($0), $1)
   }
   unsafe table.pointee.xFileControl = {
     unsafe below($0).pointee.pMethods.pointee.xFileControl(below($0), $1, $2)
   }
-  unsafe table.pointee.xSectorSize = { unsafe below($0).pointee.pMethods.pointee.xSectorSize(below($0)) }
+  unsafe table.pointee.xSectorSize = {
+    unsafe below($0).pointee.pMethods.pointee.xSectorSize(below($0))
+  }
   unsafe table.pointee.xDeviceCharacteristics = {
     unsafe below($0).pointee.pMethods.pointee.xDeviceCharacteristics(below($0))
   }
@@ -68,7 +74,9 @@ nonisolated(unsafe) private let methods: UnsafePointer<sqlite3_io_methods> = {
   unsafe table.pointee.xShmLock = {
     unsafe below($0).pointee.pMethods.pointee.xShmLock(below($0), $1, $2, $3)
   }
-  unsafe table.pointee.xShmBarrier = { unsafe below($0).pointee.pMethods.pointee.xShmBarrier(below($0)) }
+  unsafe table.pointee.xShmBarrier = {
+    unsafe below($0).pointee.pMethods.pointee.xShmBarrier(below($0))
+  }
   unsafe table.pointee.xShmUnmap = {
     unsafe below($0).pointee.pMethods.pointee.xShmUnmap(below($0), $1)
   }
@@ -76,26 +84,33 @@ nonisolated(unsafe) private let methods: UnsafePointer<sqlite3_io_methods> = {
 }()
 
 /// The real file object behind ours.
-private func below(_ file: UnsafeMutablePointer<sqlite3_file>?) -> UnsafeMutablePointer<sqlite3_file> {
+private func below(_ file: UnsafeMutablePointer<sqlite3_file>?) -> UnsafeMutablePointer<
+  sqlite3_file
+> {
   guard let file = unsafe file else { preconditionFailure("SQLite calls with a file") }
-  return unsafe (UnsafeMutableRawPointer(file) + headerSize).assumingMemoryBound(to: sqlite3_file.self)
+  return unsafe (UnsafeMutableRawPointer(file) + headerSize).assumingMemoryBound(
+    to: sqlite3_file.self)
 }
 
 private func owner(_ file: UnsafeMutablePointer<sqlite3_file>?) -> OpenFile {
   guard let file = unsafe file,
-    let owner = unsafe UnsafeMutableRawPointer(file).assumingMemoryBound(to: FileHeader.self).pointee.owner
+    let owner = unsafe UnsafeMutableRawPointer(file).assumingMemoryBound(to: FileHeader.self)
+      .pointee.owner
   else { preconditionFailure("SQLite calls with an open file") }
   return unsafe owner.takeUnretainedValue()
 }
 
 private func disk(_ layer: UnsafeMutablePointer<sqlite3_vfs>?) -> FaultyDisk {
-  guard let data = unsafe layer?.pointee.pAppData else { preconditionFailure("SQLite calls with a layer") }
+  guard let data = unsafe layer?.pointee.pAppData else {
+    preconditionFailure("SQLite calls with a layer")
+  }
   return unsafe Unmanaged<FaultyDisk>.fromOpaque(data).takeUnretainedValue()
 }
 
 private func openFile(
   _ layer: UnsafeMutablePointer<sqlite3_vfs>?, _ name: sqlite3_filename?,
-  _ file: UnsafeMutablePointer<sqlite3_file>?, _ flags: Int32, _ flagsOut: UnsafeMutablePointer<Int32>?
+  _ file: UnsafeMutablePointer<sqlite3_file>?, _ flags: Int32,
+  _ flagsOut: UnsafeMutablePointer<Int32>?
 ) -> Int32 {
   guard let real = unsafe sqlite3_vfs_find(nil), let file = unsafe file else { return SQLITE_ERROR }
   let header = unsafe UnsafeMutableRawPointer(file).assumingMemoryBound(to: FileHeader.self)
@@ -191,24 +206,28 @@ private func writeFile(
     let growth = max(0, Int(offset) + content.count - (state.files[path]?.size ?? 0))
     let isFull = state.capacity.map { growth > 0 && state.size + growth > $0 } ?? false
     if isFull { return (SQLITE_FULL, 0) }
-    let part = fault == nil ? content : Array(content.prefix(content.count / 2))
+    let isWhole = fault == nil || fault == .fullByChanceComplete
+    let part = isWhole ? content : Array(content.prefix(content.count / 2))
     state.files[path]?.pending.append(.write(offset: Int(offset), bytes: part))
     let before = state.files[path]?.size ?? 0
     state.files[path]?.size = max(before, Int(offset) + part.count)
     switch fault {
     case nil: return (SQLITE_OK, Int32(part.count))
-    case .full: return (SQLITE_FULL, Int32(part.count))
+    case .full, .fullByChanceComplete: return (SQLITE_FULL, Int32(part.count))
     case .inputOutput: return (SQLITE_IOERR | 3 << 8, Int32(part.count))
     }
   }
   if written > 0 {
-    let real = unsafe below(file).pointee.pMethods.pointee.xWrite(below(file), bytes, written, offset)
+    let real = unsafe below(file).pointee.pMethods.pointee.xWrite(
+      below(file), bytes, written, offset)
     guard real == SQLITE_OK else { return real }
   }
   return code
 }
 
-private func truncateFile(_ file: UnsafeMutablePointer<sqlite3_file>?, _ size: sqlite3_int64) -> Int32 {
+private func truncateFile(_ file: UnsafeMutablePointer<sqlite3_file>?, _ size: sqlite3_int64)
+  -> Int32
+{
   let owner = unsafe owner(file)
   if let path = owner.path {
     let failed = owner.disk.state.withLock { state in

@@ -7,7 +7,9 @@ internal import Glibc
 internal import SQLite
 internal import Synchronization
 
-/// A disk that can be made to fail. One per test: each registers a file layer under its own name.
+/// A disk that can be made to fail.
+///
+/// One per test: each registers a file layer under its own name.
 public final class FaultyDisk: Sendable {
   /// What can be made to fail.
   public enum Operation: Sendable, CaseIterable {
@@ -18,13 +20,15 @@ public final class FaultyDisk: Sendable {
   public enum Fault: Sendable {
     /// An I/O error.
     case inputOutput
-    /// No space is left.
+    /// No space is left; the first half was written.
     case full
+    /// No space is left, and yet what is in the file is complete: behind the cut stood the same bytes before.
+    case fullByChanceComplete
   }
 
   /// The name under which SQLite finds this file layer.
   public let name: String
-  let state = Mutex(DiskState())
+  let state = Monitor(DiskState())
 
   /// Registers a new disk.
   public init() {
@@ -37,10 +41,12 @@ public final class FaultyDisk: Sendable {
 
   /// Makes the `count`-th of the operations from now on fail, and every one after it when `forEver`.
   public func fail(
-    _ operations: Set<Operation>, at count: Int, forEver: Bool = false, with fault: Fault = .inputOutput
+    _ operations: Set<Operation>, at count: Int, forEver: Bool = false,
+    with fault: Fault = .inputOutput
   ) {
     state.withLock { state in
-      state.plan = FaultPlan(operations: operations, countdown: count, forEver: forEver, fault: fault)
+      state.plan = FaultPlan(
+        operations: operations, countdown: count, forEver: forEver, fault: fault)
     }
   }
 
@@ -54,6 +60,9 @@ public final class FaultyDisk: Sendable {
       return state.plan?.happened ?? false
     }
   }
+
+  /// Frees what it remembers of the files; SQLite keeps the file layer itself for the rest of the process.
+  public func forget() { state.withLock { $0 = DiskState() } }
 
   /// Limits the bytes of all files together, as a small disk would; `nil` is no limit.
   public func setCapacity(_ bytes: Int?) { state.withLock { $0.capacity = bytes } }

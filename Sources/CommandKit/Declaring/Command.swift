@@ -105,8 +105,7 @@ private struct PrefixedInput: InputDeclaration {
   init(_ original: any InputDeclaration, prefix: String) {
     var specification = original.specification
     if specification.environment == nil, specification.form != .argument {
-      let words = specification.name.split(separator: "-").map { $0.uppercased() }
-      specification.environment = prefix + words.joined(separator: "_")
+      specification.environment = prefix + environmentName(specification.name)
     }
     self.specification = specification
     self.original = original

@@ -2,7 +2,7 @@ extension Program {
   /// Mistakes of whoever declared the program; a test of each program says that there are none.
   public var declarationProblems: [String] {
     let common = options.map(\.specification.label) + ["--help", "--version"]
-    return repeatedNames(common, in: name)
+    return repeatedNames(common, in: name) + ruleProblems(rules, among: common, in: name)
       + repeatedNames(allCommands.map(\.name), in: name)
       + textProblems(summary, of: name)
       + options.flatMap { problems(of: $0.specification, in: name) }
@@ -22,10 +22,7 @@ extension Program {
     found += repeatedNames(command.commands.map(\.name), in: place)
     found += inputs.flatMap { problems(of: $0, in: place) }
     found += argumentProblems(inputs.filter { $0.form == .argument }, in: place)
-    for input in command.rules.flatMap(\.inputs).map(\.specification.label)
-    where !inputs.contains(where: { $0.label == input }) {
-      found.append("a rule of \(place) names \(input), which it does not have")
-    }
+    found += ruleProblems(command.rules, among: inputs.map(\.label), in: place)
     return found
       + command.commands.flatMap { problems(of: $0, below: path + [command.name], common: common) }
   }
@@ -52,6 +49,13 @@ extension Program {
       }
     }
     return found
+  }
+
+  private func ruleProblems(
+    _ rules: [InputRule], among labels: [String], in place: String
+  ) -> [String] {
+    rules.flatMap(\.inputs).map(\.specification.label).filter { !labels.contains($0) }
+      .map { "a rule of \(place) names \($0), which it does not have" }
   }
 
   private func textProblems(_ text: String, of place: String) -> [String] {

@@ -10,6 +10,8 @@ public struct Program: Sendable {
   public let details: String
   /// Options that every command takes, before or behind its own words.
   public let options: [any InputDeclaration]
+  /// What must hold between them.
+  public let rules: [InputRule]
   /// Whether `--json` is one of them: errors are JSON documents then, too.
   public let offersJSON: Bool
   /// What it can do.
@@ -26,8 +28,8 @@ public struct Program: Sendable {
   /// Declares a program; `environmentPrefix` gives each common option its variable.
   public init(
     name: String, version: String, summary: String, details: String = "",
-    options: [any InputDeclaration] = [], environmentPrefix: String? = nil,
-    offersJSON: Bool = false, commands: [Command],
+    options: [any InputDeclaration] = [], rules: [InputRule] = [],
+    environmentPrefix: String? = nil, offersJSON: Bool = false, commands: [Command],
     exitCodes: [(code: ExitCode, meaning: String)] = ExitCode.standardMeanings,
     seeAlso: [String] = [], manualSection: Int = 1,
     explain: @escaping @Sendable (any Error) -> CommandError? = { _ in nil }
@@ -39,6 +41,7 @@ public struct Program: Sendable {
     self.options =
       InputSection("", options).withEnvironment(prefix: environmentPrefix).inputs
       + (offersJSON ? [Self.json] : [])
+    self.rules = rules
     self.offersJSON = offersJSON
     self.commands = commands
     self.exitCodes = exitCodes

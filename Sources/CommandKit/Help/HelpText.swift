@@ -56,9 +56,12 @@ struct HelpPage {
 
     var notes: [String] = []
     if let prefix = command?.environmentPrefix, let option = sections.firstOption {
+      let several = sections.flatMap(\.inputs).contains { $0.specification.isRepeated }
       notes.append(
         "Each option may also be set in the environment: --\(option.name) as "
-          + "\(prefix)\(environmentName(option.name)). The command line comes first.")
+          + "\(prefix)\(environmentName(option.name))"
+          + (several ? ", several values with spaces between them" : "")
+          + ". The command line comes first.")
     }
     if !commands.isEmpty {
       notes.append("\"\(calledAs) COMMAND --help\" says more about one command.")

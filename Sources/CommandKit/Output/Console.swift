@@ -1,3 +1,4 @@
+internal import Platform
 internal import Synchronization
 
 /// Where a command speaks: standard output for what was asked for, standard error for everything else.
@@ -88,7 +89,10 @@ public final class Console: Sendable {
 }
 
 /// Standard output did not take what was printed.
-public struct ConsoleFailure: Error, Equatable, Sendable {
+public struct ConsoleFailure: Error, Equatable, Sendable, CustomStringConvertible {
   /// The kernel's number for the reason.
   public let code: Int32
+
+  /// A sentence.
+  public var description: String { "cannot write to standard output: \(reasonText(of: code))" }
 }

@@ -4,8 +4,6 @@ struct GivenValues: Sendable {
   /// Where each came from that was given at all: `--name`, or the name of a variable.
   private(set) var sources: [String: String] = [:]
 
-  init() {}
-
   /// Takes what was written, then what the environment says, then defaults.
   init(_ words: CommandLineWords, _ environment: Environment) throws(CommandError) {
     let inputs = words.knownInputs
@@ -15,12 +13,18 @@ struct GivenValues: Sendable {
       var texts = words.options[specification.label] ?? operands[specification.label] ?? []
       var source = specification.label
       if texts.isEmpty, let name = specification.environment, let text = environment[name] {
-        texts = specification.isRepeated ? text.split(separator: " ").map(String.init) : [text]
+        // Repaired text would be another path than the one that was meant.
+        guard !text.unicodeScalars.contains("\u{fffd}") else {
+          throw .usage("\(name) is not valid UTF-8")
+        }
+        texts =
+          specification.isRepeated
+          ? text.split(whereSeparator: \.isWhitespace).map(String.init) : [text]
         source = name
       }
       try take(input, texts, from: source, words)
     }
-    for rule in words.path.flatMap(\.rules) { try check(rule, words) }
+    for rule in words.rules { try check(rule, words) }
   }
 
   private mutating func take(
@@ -56,7 +60,9 @@ struct GivenValues: Sendable {
     case .together:
       let missing = labels.filter { sources[$0] == nil }
       if !given.isEmpty, !missing.isEmpty {
-        throw .usage("\(shown) needs \(listed(missing, "and"))", hint: "give both or none")
+        throw .usage(
+          "\(shown) needs \(listed(missing, "and"))",
+          hint: "give \(labels.count == 2 ? "both" : "all") or none")
       }
       return
     }

@@ -41,19 +41,29 @@ extension Program {
     } catch {
       // Whoever reads through `head` has seen enough.
       if error.code == EPIPE { return .failed }
-      let sentence = "cannot write to standard output: \(reasonText(of: error.code))"
-      return report(CommandError(sentence), asJSON: wantsJSON(arguments), to: console)
+      return failed(error, arguments, console)
     }
   }
 
   private func failed(
     _ error: any Error, _ arguments: [String], _ console: Console
   ) -> ExitCode {
-    let known =
-      error as? CommandError ?? explain(error)
-      ?? (error as? SystemError).map { CommandError($0.description, hint: $0.hint) }
-      ?? CommandError(String(describing: error))
+    if let quiet = error as? QuietExit {
+      let written = finished(console, arguments)
+      return written == .done ? quiet.code : written
+    }
+    let known = error as? CommandError ?? explain(error) ?? explainedByKind(error)
     return report(known, asJSON: wantsJSON(arguments), to: console)
+  }
+}
+
+/// Errors of the ground floor, which every program meets.
+private func explainedByKind(_ error: any Error) -> CommandError {
+  switch error {
+  case let error as FileError: CommandError(error.description, hint: error.hint)
+  case let error as SystemError: CommandError(error.description, hint: error.hint)
+  case let error as ConsoleFailure: CommandError(error.description)
+  default: CommandError(String(describing: error))
   }
 }
 

@@ -21,8 +21,14 @@ public struct ClientResponse: Sendable {
     self.headers = headers
     self.body = body
     self.url = url
+    serverDate = ClientResponse.serverDate(in: headers)
+  }
+
+  /// The one Date header in epoch milliseconds; two that could differ are none.
+  static func serverDate(in headers: [ClientHeader]) -> Int64? {
     let dates = headers.filter { $0.name == .date }
-    serverDate = dates.count == 1 ? ServerDate.epochMilliseconds(dates[0].value) : nil
+    guard dates.count == 1 else { return nil }
+    return HTTPDate.epochSeconds(dates[0].value).map { $0 * 1_000 }
   }
 
   /// The value of the first header of that name.

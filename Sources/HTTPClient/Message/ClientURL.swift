@@ -1,3 +1,5 @@
+import HTTPCodec
+
 /// Where a call goes: a scheme, a host and a port, or a Unix socket.
 public struct Origin: Hashable, Sendable {
   /// How the bytes travel.
@@ -66,19 +68,23 @@ public struct ClientURL: Hashable, Sendable {
   /// - Parameter text: the URL; names and passwords in it, white space and other than visible ASCII are refused.
   /// - Throws: `ClientError` of kind `.invalidRequest`.
   public init(_ text: String) throws(ClientError) {
-    guard let mark = text.firstRange(of: "://") else {
-      throw ClientError.invalid("\"\(text.shownBriefly)\" is not a URL with http:// or https://")
+    let url: AbsoluteURL
+    do throws(URLError) {
+      url = try AbsoluteURL(parsing: text)
+    } catch {
+      throw ClientError.invalid("\(error)")
     }
     let scheme: Origin.Scheme
-    switch text[..<mark.lowerBound].lowercased() {
+    switch url.scheme {
     case "http": scheme = .http
     case "https": scheme = .https
     default: throw ClientError.invalid("only http and https URLs can be called")
     }
-    let rest = text[mark.upperBound...].prefix { $0 != "#" }
-    let authority = rest.prefix { $0 != "/" && $0 != "?" }
-    origin = try Origin(scheme: scheme, authority: authority)
-    target = try ClientURL.checkedTarget(rest.dropFirst(authority.count))
+    let host = url.host.description
+    origin = Origin(
+      scheme: scheme, host: host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host,
+      port: url.port.map { UInt16($0) } ?? scheme.defaultPort)
+    target = url.requestTarget
   }
 
   /// A call over a Unix socket.
@@ -128,12 +134,10 @@ public struct ClientURL: Hashable, Sendable {
     return ClientURL(origin: origin, target: try ClientURL.checkedTarget(full[...]))
   }
 
+  /// The target as it is sent, checked by the same rules as that of a whole URL.
   private static func checkedTarget(_ text: Substring) throws(ClientError) -> String {
-    // A line end here would begin a header of the writer's choice; a space would end the target.
-    guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "#") }) else {
-      throw ClientError.invalid("the path or query holds a character that must be percent-encoded")
-    }
-    return text.hasPrefix("/") ? String(text) : "/" + text
+    let full = text.hasPrefix("/") || text.hasPrefix("?") ? text : "/" + text
+    return try ClientURL("http://localhost" + full).target
   }
 }
 
@@ -141,54 +145,6 @@ extension ClientURL: CustomStringConvertible {
   /// The URL without its query, which may hold a secret.
   public var description: String {
     origin.description + target.prefix { $0 != "?" }
-  }
-}
-
-extension Origin {
-  fileprivate init(scheme: Scheme, authority: Substring) throws(ClientError) {
-    let bytes = Array(authority.utf8)
-    guard !bytes.contains(UInt8(ascii: "@")) else {
-      throw ClientError.invalid("a name or password inside a URL is refused")
-    }
-    let isBracketed = bytes.first == UInt8(ascii: "[")
-    let host: ArraySlice<UInt8>
-    let rest: ArraySlice<UInt8>
-    if isBracketed {
-      guard let end = bytes.firstIndex(of: UInt8(ascii: "]")) else {
-        throw ClientError.invalid("the address in brackets has no end")
-      }
-      host = bytes[1..<end]
-      rest = bytes[(end + 1)...]
-    } else {
-      let end = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex
-      host = bytes[..<end]
-      rest = bytes[end...]
-    }
-    let isName = host.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."):
-        true
-      case UInt8(ascii: "-"), UInt8(ascii: "_"): !isBracketed
-      case UInt8(ascii: ":"): isBracketed
-      default: false
-      }
-    }
-    guard isName, (1...255).contains(host.count) else {
-      throw ClientError.invalid(
-        "\"\(String(authority).shownBriefly)\" is not a host name or address")
-    }
-    self.scheme = scheme
-    self.host = String(decoding: host, as: UTF8.self).lowercased()
-    guard let colon = rest.first else {
-      port = scheme.defaultPort
-      return
-    }
-    let digits = String(decoding: rest.dropFirst(), as: UTF8.self)
-    guard colon == UInt8(ascii: ":"), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-      let number = UInt16(digits), number > 0
-    else { throw ClientError.invalid("\"\(digits.shownBriefly)\" is not a port") }
-    port = number
   }
 }
 

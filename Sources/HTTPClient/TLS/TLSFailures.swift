@@ -32,8 +32,8 @@ extension TLSTransfer {
     case 10: .expired
     case 9: .notYetValid
     case 2, 18, 19, 20, 21, 27: .untrusted
-    // The chain is good, so libcurl's own comparison of the name was the objection.
-    case 0, 62, 63, 64: .wrongHost
+    // No verdict on the chain (libcurl leaves 1 there), so its own comparison of the name was the objection.
+    case 0, 1, 62, 63, 64: .wrongHost
     default: .refusedCertificate
     }
   }

@@ -21,6 +21,7 @@ enum TerminalRescue {
     guard exchange.exchanged else {
       throw SystemError(operation: "change the mode of", subject: "the terminal", code: EBUSY)
     }
+    records.withLock { $0.append(UInt(bitPattern: record)) }
     _ = leavesAtExit
     for signal in watchedSignals { unsafe install(signal, in: record) }
     unsafe record.pointee.enter()
@@ -64,6 +65,9 @@ private let leavesAtExit: Void = { _ = atexit(leaveNow) }()
 
 /// The address of the record of the session that is on, 0 without one; handlers read it.
 private let armed = Atomic<UInt>(0)
+
+/// Every record there ever was: kept on purpose, and leak checkers can see that.
+private let records = Mutex<[UInt]>([])
 
 private func takeRecord() -> UnsafeMutablePointer<RescueRecord>? {
   let address = armed.exchange(0, ordering: .acquiringAndReleasing)

@@ -1,6 +1,8 @@
 import CSQLite
 
-/// One open connection; it is closed when its owner lets it go. Used by one thread at a time.
+/// One open connection; it is closed when its owner lets it go.
+///
+/// Used by one thread at a time.
 @safe struct Connection: ~Copyable {
   /// What a connection is opened for.
   enum Role { case writer, reader, backup }
@@ -74,7 +76,9 @@ extension Connection {
   borrowing func runScript(_ script: StaticString) throws(SQLiteError) {
     let text = script.description
     let code = unsafe sqlite3_exec(handle, text, nil, nil, nil)
-    guard code == SQLITE_OK else { throw noted(unsafe SQLiteError(of: handle, code: code, sql: text)) }
+    guard code == SQLITE_OK else {
+      throw noted(unsafe SQLiteError(of: handle, code: code, sql: text))
+    }
   }
 
   /// The single value of a statement, for pragmas and counts.
@@ -143,7 +147,9 @@ extension Connection {
   }
 }
 
-/// The mutable part of a connection. Used by the connection's thread only.
+/// The mutable part of a connection.
+///
+/// Used by the connection's thread only.
 final class ConnectionState {
   let statements = StatementCache()
   /// The first error after which nothing this connection says can be trusted.

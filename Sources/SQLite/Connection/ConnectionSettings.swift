@@ -115,7 +115,8 @@ private func noteLogPages(
   _ context: UnsafeMutableRawPointer?, _: OpaquePointer?, _: UnsafePointer<CChar>?, _ pages: Int32
 ) -> Int32 {
   if let context = unsafe context {
-    unsafe Unmanaged<ConnectionState>.fromOpaque(context).takeUnretainedValue().logPages = Int(pages)
+    unsafe Unmanaged<ConnectionState>.fromOpaque(context).takeUnretainedValue().logPages = Int(
+      pages)
   }
   return SQLITE_OK
 }

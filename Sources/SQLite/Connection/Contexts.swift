@@ -8,7 +8,9 @@ public struct ReadContext: ~Copyable, Querying {
   }
 }
 
-/// A write in progress. It sees its own changes; nobody else sees them before the answer is released.
+/// A write in progress.
+///
+/// It sees its own changes; nobody else sees them before the answer is released.
 ///
 /// The transaction belongs to the writer: `BEGIN`, `COMMIT`, `SAVEPOINT`, `ATTACH` and `PRAGMA` are refused here.
 public struct WriteContext: ~Copyable, Querying {
@@ -23,6 +25,7 @@ public struct WriteContext: ~Copyable, Querying {
   ///
   /// - Parameter sql: the statement and its values.
   /// - Returns: how many rows it inserted, updated or deleted, without triggers and cascades.
+  /// - Throws: the failure; catching it and going on is allowed, the statement then changed nothing.
   @discardableResult
   public borrowing func run(_ sql: SQL) throws(SQLiteError) -> Int {
     try connection.run(sql)
@@ -31,6 +34,7 @@ public struct WriteContext: ~Copyable, Querying {
   /// Runs a text of several statements that stands in the source, for migrations.
   ///
   /// - Parameter script: statements without values.
+  /// - Throws: the failure of one of them.
   public borrowing func runScript(_ script: StaticString) throws(SQLiteError) {
     try connection.runScript(script)
   }

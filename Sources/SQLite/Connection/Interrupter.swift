@@ -4,11 +4,11 @@ import Synchronization
 /// Cuts short what a connection is doing, from any thread.
 final class Interrupter: Sendable {
   // The address as a number: a pointer is not Sendable, and here it is only ever used under the lock.
-  private let address: Mutex<UInt>
+  private let address: Monitor<UInt>
   private let cancelled = Atomic(false)
 
   init(_ handle: OpaquePointer) {
-    address = Mutex(UInt(bitPattern: handle))
+    address = Monitor(UInt(bitPattern: handle))
   }
 
   /// Whether the connection must start nothing new.

@@ -1,6 +1,10 @@
-/// The prepared statements of one connection, by their text. Used by the connection's thread only.
+/// The prepared statements of one connection, by their text.
+///
+/// Used by the connection's thread only.
 final class StatementCache {
-  /// A statement that waits to be used again. A class, because a collection cannot hold noncopyable values.
+  /// A statement that waits to be used again.
+  ///
+  /// A class, because a collection cannot hold noncopyable values.
   final class Entry {
     let statement: Statement
     var inUse = true

@@ -2,7 +2,9 @@ import Glibc
 import Platform
 
 extension Database {
-  /// Writes a copy of the database as it is at one moment, while reads and writes go on. Blocks the caller.
+  /// Writes a copy of the database as it is at one moment, while reads and writes go on.
+  ///
+  /// Blocks the caller.
   ///
   /// The copy is private (0600), on disk, and its integrity was checked before it gets its name; a file of that name is
   /// never overwritten. The copy is compact and holds no rest of deleted rows.
@@ -113,8 +115,14 @@ extension DatabaseFiles {
   /// Gives the draft its name unless somebody has taken it meanwhile, which `rename` would overwrite.
   fileprivate static func giveName(_ target: String, to draft: String) throws(FileError) {
     do throws(SystemError) {
-      try systemCall("name", on: target) { unsafe link(draft, target) }
-      try systemCall("remove", on: draft) { unsafe unlink(draft) }
+      do throws(SystemError) {
+        try systemCall("name", on: target) { unsafe link(draft, target) }
+        try systemCall("remove", on: draft) { unsafe unlink(draft) }
+      } catch {
+        // Memory sticks have file systems without links.
+        guard [EPERM, EOPNOTSUPP].contains(error.code) else { throw error }
+        try systemCall("name", on: target) { unsafe rename(draft, target) }
+      }
       try forceDirectory(of: target)
     } catch {
       throw FileError(.system(error), path: target)

@@ -18,7 +18,9 @@ public final class Database: Sendable {
   private let closed = Once<Bool>()
   private let closing = Atomic(false)
 
-  /// Opens the file, recovers it, brings it to the program's schema, and starts the threads. Blocks the caller.
+  /// Opens the file, recovers it, brings it to the program's schema, and starts the threads.
+  ///
+  /// Blocks the caller.
   ///
   /// - Parameter options: which file and how.
   /// - Throws: `FileError` for the files, `OpenFailure` for their content, `SQLiteError` for the rest.
@@ -37,17 +39,23 @@ public final class Database: Sendable {
     let limits = options.writer
     let storage = options.storage
     let onFailStop = options.onFailStop
-    readers = try ReaderPool(
+    let readers = try ReaderPool(
       path: path, count: options.readers, capacity: options.readQueueCapacity, storage: storage,
       counters: counters)
-    writer = try Worker("sqlite writer") {
-      guard let context = handover.take() else { return }
-      let failure = Database.write(
-        context, queue: queue, limits: limits, counters: counters, sabotage: storage.sabotage)
-      // The connection is closed by now; the lock goes when the owner lets go too.
-      withExtendedLifetime(lock) {}
-      if let failure { onFailStop(failure) }
+    do {
+      writer = try Worker("sqlite writer") {
+        guard let context = handover.take() else { return }
+        let failure = Database.write(
+          context, queue: queue, limits: limits, counters: counters, sabotage: storage.sabotage)
+        // The connection is closed by now; the lock goes when the owner lets go too.
+        withExtendedLifetime(lock) {}
+        if let failure { onFailStop(failure) }
+      }
+    } catch {
+      readers.close()
+      throw error
     }
+    self.readers = readers
     self.path = path
     self.lock = lock
     self.queue = queue
@@ -61,7 +69,9 @@ public final class Database: Sendable {
     queue.close()
   }
 
-  /// Ends reads, finishes the writes that wait, empties the log and closes the file. Blocks the caller.
+  /// Ends reads, finishes the writes that wait, empties the log and closes the file.
+  ///
+  /// Blocks the caller.
   ///
   /// Not to be called from a request's own code or completion.
   public func close() {

@@ -20,8 +20,10 @@ enum DatabaseFiles {
     return whole == "/" ? "/\(name)" : "\(whole)/\(name)"
   }
 
-  /// Refuses files that others can use, links, and what is no file. The files are only looked at, never opened: closing a
-  /// second descriptor of a database drops the locks of the first (POSIX).
+  /// Refuses files that others can use, links, and what is no file.
+  ///
+  /// The files are only looked at, never opened: closing a second descriptor of a database drops the locks of the
+  /// first (POSIX).
   static func check(_ path: String) throws(FileError) {
     for file in [path, "\(path)-wal", "\(path)-shm"] { _ = try checkOne(file) }
   }

@@ -1,6 +1,8 @@
 /// How a database is opened.
 public struct DatabaseOptions: Sendable {
-  /// The file. Its directory is made when missing (0700), and so is the file (0600).
+  /// The file.
+  ///
+  /// Its directory is made when missing (0700), and so is the file (0600).
   public var path: String
   /// A number of the program's own in the file's header: the file of another program is refused.
   public var applicationID: Int32
@@ -14,7 +16,8 @@ public struct DatabaseOptions: Sendable {
   public var writer = WriterLimits()
   /// Called once, on the writer thread, after a failure that stopped the writer for good and after its answers are out.
   ///
-  /// The program should end itself: opening the database again settles what was written.
+  /// The program should end itself: opening the database again settles what was written. `close` must not be called from
+  /// here, because it waits for this thread.
   public var onFailStop: @Sendable (SQLiteError) -> Void = { _ in }
   /// What tests change below the connections.
   package var storage = StorageSettings()

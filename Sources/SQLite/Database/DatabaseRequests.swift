@@ -16,7 +16,9 @@ extension Database {
     queue.add(PendingWrite(body, completion: completion))
   }
 
-  /// Writes and returns when the commit is certain. Cancelling the task does not take the write back.
+  /// Writes and returns when the commit is certain.
+  ///
+  /// Cancelling the task does not take the write back.
   ///
   /// - Parameter body: as above.
   /// - Returns: what `body` returned.
@@ -42,7 +44,9 @@ extension Database {
     try Database.block { done in write(body, completion: done) }
   }
 
-  /// Writes without anybody waiting: for what may be lost, like a time of last use. Failures are only counted.
+  /// Writes without anybody waiting: for what may be lost, like a time of last use.
+  ///
+  /// Failures are only counted.
   ///
   /// - Parameter body: as above.
   public func writeLater(_ body: @escaping @Sendable (borrowing WriteContext) throws -> Void) {

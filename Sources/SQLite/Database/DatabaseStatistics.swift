@@ -1,5 +1,3 @@
-import Synchronization
-
 /// What the database has done since it was opened.
 public struct DatabaseStatistics: Sendable {
   /// Transactions that were committed.
@@ -61,7 +59,7 @@ public struct Histogram: Sendable {
 
 /// The statistics while they are counted.
 final class Counters: Sendable {
-  private let state = Mutex(DatabaseStatistics())
+  private let state = Monitor(DatabaseStatistics())
 
   var now: DatabaseStatistics { state.withLock { $0 } }
 

@@ -1,11 +1,14 @@
-/// One step from one schema to the next. Once released, a step is never changed, renamed or removed.
+/// One step from one schema to the next.
+///
+/// Once released, a step is never changed, renamed or removed.
 public struct Migration: Sendable {
   /// The step's name, recorded in the file.
   public let name: String
   let apply: @Sendable (borrowing WriteContext) throws -> Void
 
   /// A step with its name; `apply` runs in a transaction of its own.
-  public init(_ name: String, _ apply: @escaping @Sendable (borrowing WriteContext) throws -> Void) {
+  public init(_ name: String, _ apply: @escaping @Sendable (borrowing WriteContext) throws -> Void)
+  {
     self.name = name
     self.apply = apply
   }
@@ -23,7 +26,8 @@ struct Migrator {
   func run(in context: borrowing WriteContext) throws {
     let version = try context.connection.value("PRAGMA user_version", as: Int.self) ?? 0
     let marked = try context.connection.value("PRAGMA application_id", as: Int64.self) ?? 0
-    let tables = try context.connection.value("SELECT count(*) FROM sqlite_schema", as: Int.self) ?? 0
+    let tables =
+      try context.connection.value("SELECT count(*) FROM sqlite_schema", as: Int.self) ?? 0
     if tables == 0 && version == 0 && marked == 0 {
       try transaction(context.connection) {
         try context.connection.run("PRAGMA application_id = \(unsafeRawSQL: String(applicationID))")
@@ -67,7 +71,8 @@ struct Migrator {
     try connection.each("SELECT position, name FROM schema_migration ORDER BY position") { row in
       let position: Int = try row.get(0)
       let found = try row.text(1)
-      let expected = position > 0 && position <= migrations.count ? migrations[position - 1].name : ""
+      let expected =
+        position > 0 && position <= migrations.count ? migrations[position - 1].name : ""
       guard found == expected else {
         throw OpenFailure.foreignMigration(
           path: path, position: position, found: found, expected: expected)

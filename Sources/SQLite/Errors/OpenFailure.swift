@@ -17,8 +17,10 @@ public enum OpenFailure: Error, Hashable, Sendable {
     case .newerSchema: "install the newer version again, or restore a backup made by this one"
     case .foreignMigration: "install the program version that this file belongs to"
     case .foreignFile: "give another path: this file is left as it is"
-    case .brokenReferences: "go back to the version before and report this; the file was not changed"
-    case .noWriteAheadLog: "put the database on a local file system, not on NFS or a memory-only place"
+    case .brokenReferences:
+      "go back to the version before and report this; the file was not changed"
+    case .noWriteAheadLog:
+      "put the database on a local file system, not on NFS or a memory-only place"
     }
   }
 }

@@ -1,6 +1,8 @@
 import CSQLite
 
-/// A call to SQLite that failed: what it said, and on which statement. Values never appear in it.
+/// A call to SQLite that failed: what it said, and on which statement.
+///
+/// Values never appear in it.
 public struct SQLiteError: Error, Hashable, Sendable {
   /// SQLite's extended result code.
   public let code: ResultCode
@@ -24,7 +26,8 @@ public struct SQLiteError: Error, Hashable, Sendable {
       "look for disk errors in the kernel's log (journalctl -k), then start the service again"
     case .corrupt, .notADatabase: "stop the service and restore the last backup"
     case .busy: "another program has the database open; find it with: fuser -v DATABASE*"
-    case .readOnly, .cannotOpen: "check owner and mode of the database and its directory with: ls -la"
+    case .readOnly, .cannotOpen:
+      "check owner and mode of the database and its directory with: ls -la"
     default: nil
     }
   }

@@ -15,8 +15,9 @@ struct PendingRead: Sendable {
     refuse = { completion(.failure($0)) }
   }
 
-  /// Runs the read as one transaction: all its statements see the same moment. The answer comes after its end, so that
-  /// a requester's code never keeps a snapshot open.
+  /// Runs the read as one transaction: all its statements see the same moment.
+  ///
+  /// The answer comes after its end, so that a requester's code never keeps a snapshot open.
   func serve(in context: borrowing ReadContext) {
     let outcome = Result { () throws -> @Sendable () -> Void in
       try context.connection.run("BEGIN")

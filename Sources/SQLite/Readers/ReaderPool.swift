@@ -17,16 +17,24 @@ final class ReaderPool: Sendable {
     self.capacity = capacity
     var interrupters: [Interrupter] = []
     var threads: [Worker] = []
-    for number in 1...max(1, count) {
-      let connection = try Connection.open(path, role: .reader, storage: storage)
-      interrupters.append(connection.interrupter)
-      let handover = Handover(ReadContext(connection: connection))
-      let monitor = monitor
-      threads.append(
-        try Worker("sqlite reader \(number)") {
-          guard let context = handover.take() else { return }
-          ReaderPool.serve(monitor, context, counters)
-        })
+    do {
+      for number in 1...max(1, count) {
+        let connection = try Connection.open(path, role: .reader, storage: storage)
+        interrupters.append(connection.interrupter)
+        let handover = Handover(ReadContext(connection: connection))
+        let monitor = monitor
+        threads.append(
+          try Worker("sqlite reader \(number)") {
+            guard let context = handover.take() else { return }
+            ReaderPool.serve(monitor, context, counters)
+          })
+      }
+    } catch {
+      // The readers that have started already would wait for ever and keep the file open.
+      monitor.withLock { $0.closing = true }
+      monitor.wakeAll()
+      for thread in threads { thread.join() }
+      throw error
     }
     self.interrupters = interrupters
     self.threads = threads

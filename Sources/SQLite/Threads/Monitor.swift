@@ -1,16 +1,18 @@
 import Glibc
 
 /// A state under a lock, and waiting for it to change. The lock is held only for moments, never during I/O.
+//
+// Not `Synchronization.Mutex`: it cannot wait for a change, and ThreadSanitizer does not see its lock.
 // @unchecked Sendable, because:
 // 1. `state` is touched only between lock and unlock of `mutex`;
 // 2. what `withLock` and `wait` hand out is Sendable or was never shared;
 // 3. the two C objects never move: they live on the heap from init to deinit.
-@safe final class Monitor<State>: @unchecked Sendable {
+@safe package final class Monitor<State>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let changed: UnsafeMutablePointer<pthread_cond_t>
   private var state: State
 
-  init(_ state: sending State) {
+  package init(_ state: sending State) {
     self.state = state
     unsafe mutex = .allocate(capacity: 1)
     unsafe changed = .allocate(capacity: 1)
@@ -33,7 +35,7 @@ import Glibc
   }
 
   /// Looks at the state and changes it; call `wakeOne` or `wakeAll` when somebody waits for the change.
-  func withLock<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
+  package func withLock<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
     unsafe pthread_mutex_lock(mutex)
     defer { unsafe pthread_mutex_unlock(mutex) }
     return try body(&state)

@@ -1,6 +1,8 @@
 import CSQLite
 
-/// One row of a result, readable only inside the closure that gets it. Columns are numbered from 0.
+/// One row of a result, readable only inside the closure that gets it.
+///
+/// Columns are numbered from 0.
 ///
 /// Reading is strict: asking a text column for an integer is an error, never a guess.
 @safe public struct Row: ~Copyable {

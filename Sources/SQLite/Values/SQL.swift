@@ -1,4 +1,6 @@
-/// A statement and its values. Interpolation binds: `"… WHERE id = \(id)"` sends `id` beside the text, never in it.
+/// A statement and its values.
+///
+/// Interpolation binds: `"… WHERE id = \(id)"` sends `id` beside the text, never in it.
 ///
 /// There is no way to make one from a `String`, so text from outside cannot become SQL by accident. The one door for
 /// that has its warning in its name: `\(unsafeRawSQL: text)`.
@@ -56,7 +58,9 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
       text += ")"
     }
 
-    /// Adds text as SQL. Never anything that came from outside this program: it would run.
+    /// Adds text as SQL.
+    ///
+    /// Never anything that came from outside this program: it would run.
     public mutating func appendInterpolation(unsafeRawSQL text: String) {
       self.text += text
     }

@@ -55,7 +55,9 @@ struct Checkpointer {
     }
   }
 
-  /// Runs one checkpoint. A reader in its way or a full disk only puts it off.
+  /// Runs one checkpoint.
+  ///
+  /// A reader in its way or a full disk only puts it off.
   mutating func run(_ mode: Mode, on connection: borrowing Connection) throws(FailStop) {
     var pages: Int32 = 0
     var done: Int32 = 0
@@ -64,7 +66,8 @@ struct Checkpointer {
     unsafe sqlite3_busy_timeout(connection.handle, 50)
     let code = unsafe sqlite3_wal_checkpoint_v2(connection.handle, nil, kind, &pages, &done)
     let error =
-      code == SQLITE_OK ? nil : connection.noted(unsafe SQLiteError(of: connection.handle, code: code))
+      code == SQLITE_OK
+      ? nil : connection.noted(unsafe SQLiteError(of: connection.handle, code: code))
     unsafe sqlite3_busy_timeout(connection.handle, 5_000)
     if let error, error.code.isFatal { throw FailStop(cause: error) }
     counters.noteCheckpoint(complete: error == nil && done >= pages)

@@ -4,7 +4,8 @@ final class WriteQueue: Sendable {
     var requests: [PendingWrite] = []
     var closing = false
     var stopped: SQLiteError?
-    var writerWaits = false
+    /// How many requests the waiting writer wants; 0 when it does not wait.
+    var wakeAt = 0
     var checkpointAsked = false
   }
 
@@ -27,8 +28,9 @@ final class WriteQueue: Sendable {
       if state.closing { return .closed }
       guard state.requests.count < capacity else { return .overloaded(waiting: capacity) }
       state.requests.append(request)
-      if state.writerWaits {
-        state.writerWaits = false
+      // One wake-up for as many as the writer wants, not one for each.
+      if state.wakeAt > 0, state.requests.count >= state.wakeAt {
+        state.wakeAt = 0
         monitor.wakeOne()
       }
       return nil
@@ -46,10 +48,13 @@ final class WriteQueue: Sendable {
         return .checkpoint
       }
       if state.closing { return .finish }
-      state.writerWaits = true
+      state.wakeAt = 1
       return nil
     }
   }
+
+  /// Whether somebody waits.
+  var hasRequests: Bool { monitor.withLock { !$0.requests.isEmpty } }
 
   /// What has come in meanwhile, without waiting.
   func takeMore() -> [PendingWrite] { monitor.withLock { take(from: &$0) } ?? [] }
@@ -60,7 +65,7 @@ final class WriteQueue: Sendable {
       if state.requests.count >= count || state.closing || monotonicNow() >= deadline {
         return take(from: &state) ?? []
       }
-      state.writerWaits = true
+      state.wakeAt = count
       return nil
     } ?? []
   }
@@ -89,6 +94,7 @@ final class WriteQueue: Sendable {
   }
 
   private func take(from state: inout State) -> [PendingWrite]? {
+    state.wakeAt = 0
     guard !state.requests.isEmpty else { return nil }
     var requests: [PendingWrite] = []
     swap(&requests, &state.requests)

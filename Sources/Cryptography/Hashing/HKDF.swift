@@ -1,0 +1,42 @@
+/// HKDF with SHA-256 (RFC 5869): makes keys for several purposes from one secret.
+public enum HKDF {
+  /// The most that can be derived at once, in bytes.
+  public static let longest = 255 * SHA256.size
+
+  /// Derives `count` bytes; `info` names the purpose, so that two purposes never share a key.
+  ///
+  /// The secret must already be hard to guess (a random key): for passwords there is ``PasswordHasher``.
+  public static func derive(
+    from secret: Secret, salt: [UInt8] = [], info: [UInt8], count: Int = 32
+  ) -> Secret {
+    precondition((1...longest).contains(count), "HKDF gives 1 to \(longest) bytes")
+    // RFC 5869: a salt that is not given is as many zeros as the hash is long.
+    let salt = salt.isEmpty ? [UInt8](repeating: 0, count: SHA256.size) : salt
+    let extract = HMACKey(.sha256, known: Secret(copying: salt))
+    let expand = HMACKey(.sha256, known: secret.withBytes { Secret(wiping: extract.code($0)) })
+
+    var output: [UInt8] = []
+    var block: [UInt8] = []
+    var counter: UInt8 = 0
+    defer { wipe(&block) }
+    output.reserveCapacity(count + SHA256.size)
+    while output.count < count {
+      counter += 1
+      var message = block + info
+      message.append(counter)
+      wipe(&block)
+      block = expand.code(message)
+      wipe(&message)
+      output += block
+    }
+    defer { wipe(&output) }
+    return Secret(copying: output.span.extracting(first: count))
+  }
+
+  /// Derives `count` bytes for the purpose that a text names.
+  public static func derive(
+    from secret: Secret, salt: [UInt8] = [], info: String, count: Int = 32
+  ) -> Secret {
+    derive(from: secret, salt: salt, info: Array(info.utf8), count: count)
+  }
+}

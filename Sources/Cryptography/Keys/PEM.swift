@@ -1,0 +1,164 @@
+/// PEM texts (RFC 7468): what stands between `-----BEGIN LABEL-----` and `-----END LABEL-----`.
+///
+/// Text around blocks is skipped, as certificates often come with a description. Inside a block base64 is strict but
+/// for its lines, which may have any length.
+public enum PEM {
+  /// One block.
+  public struct Block: Sendable, Equatable {
+    /// What kind of thing it is, for example `PUBLIC KEY`.
+    public let label: String
+    /// Its DER.
+    public let bytes: [UInt8]
+
+    /// A block from its parts.
+    public init(label: String, bytes: [UInt8]) {
+      self.label = label
+      self.bytes = bytes
+    }
+  }
+
+  /// The longest text that is read, in bytes.
+  public static let longest = 256 * 1024
+
+  /// The blocks of a text in order.
+  public static func decode(_ text: String) throws(KeyError) -> [Block] {
+    try decode(text.utf8.span)
+  }
+
+  /// A block as text, 64 characters a line.
+  public static func encode(_ label: String, _ bytes: [UInt8]) -> String {
+    String(decoding: encoded(label, bytes.span), as: UTF8.self)
+  }
+
+  /// A secret block as text.
+  public static func encode(_ label: String, _ bytes: Secret) -> Secret {
+    bytes.withBytes { Secret(wiping: encoded(label, $0)) }
+  }
+
+  private static func encoded(_ label: String, _ bytes: Span<UInt8>) -> [UInt8] {
+    var base64 = Alphabet.standard.encoded(bytes, padding: true)
+    defer { wipe(&base64) }
+    var text: [UInt8] = []
+    // Room for everything, so that growing leaves no copies of a private key behind.
+    text.reserveCapacity(base64.count * 65 / 64 + 2 * label.utf8.count + 40)
+    text += "-----BEGIN \(label)-----\n".utf8
+    for start in stride(from: 0, to: base64.count, by: 64) {
+      text += base64[start..<min(start + 64, base64.count)]
+      text.append(0x0A)
+    }
+    text += "-----END \(label)-----\n".utf8
+    return text
+  }
+
+  /// The only block of one of these kinds, as a secret.
+  static func secretBlock(of labels: [String], in text: Secret) throws(KeyError) -> Secret {
+    let block = try text.withBytes { (text) throws(KeyError) in try oneBlock(of: labels, in: text) }
+    return Secret(wiping: block.bytes)
+  }
+
+  /// The only block of one of these kinds; others, such as curve parameters, are skipped.
+  static func oneBlock(of labels: [String], in text: Span<UInt8>) throws(KeyError) -> Block {
+    let blocks = try decode(text)
+    if blocks.contains(where: { $0.label == "ENCRYPTED PRIVATE KEY" }) { throw .encrypted }
+    let wanted = blocks.filter { labels.contains($0.label) }
+    guard let block = wanted.first else {
+      throw .malformed("expected a PEM text with \(labels.joined(separator: " or "))")
+    }
+    guard wanted.count == 1 else {
+      throw .malformed("expected one key, the text has \(wanted.count)")
+    }
+    return block
+  }
+
+  private static func decode(_ text: Span<UInt8>) throws(KeyError) -> [Block] {
+    guard text.count <= longest else {
+      throw .malformed("a PEM text of more than \(longest) bytes")
+    }
+    var blocks: [Block] = []
+    var label: String?
+    var body: [UInt8] = []
+    defer { wipe(&body) }
+    var number = 0
+    var at = 0
+    while at < text.count {
+      number += 1
+      let line = nextLine(text, &at)
+      if let begun = marked("BEGIN", text, line) {
+        guard label == nil else { throw .malformed("line \(number) begins a block inside another") }
+        label = begun
+        wipe(&body)
+      } else if let ended = marked("END", text, line) {
+        guard ended == label else {
+          throw .malformed("line \(number) ends a block that did not begin")
+        }
+        blocks.append(Block(label: ended, bytes: try bytes(body, number)))
+        label = nil
+      } else if label != nil {
+        for place in line {
+          guard text[place] != UInt8(ascii: ":") else {
+            throw encryptedOrUnknown(text, line, number)
+          }
+          body.append(text[place])
+        }
+      }
+    }
+    guard label == nil else { throw .malformed("the last block has no end") }
+    return blocks
+  }
+
+  private static func bytes(_ body: [UInt8], _ line: Int) throws(KeyError) -> [UInt8] {
+    do throws(TextError) {
+      return try Base64.decode(body.span)
+    } catch {
+      throw .malformed("the block that ends in line \(line) is not base64")
+    }
+  }
+
+  /// Headers inside a block are of the old password-protected form.
+  private static func encryptedOrUnknown(
+    _ text: Span<UInt8>, _ line: Range<Int>, _ number: Int
+  ) -> KeyError {
+    starts(text, line, with: "Proc-Type") || starts(text, line, with: "DEK-Info")
+      ? .encrypted : .malformed("line \(number) is not base64")
+  }
+
+  /// The next line without its end and without white space around it.
+  private static func nextLine(_ text: Span<UInt8>, _ at: inout Int) -> Range<Int> {
+    var start = at
+    while at < text.count, text[at] != 0x0A { at += 1 }
+    var end = at
+    at += 1
+    while start < end, isSpace(text[start]) { start += 1 }
+    while end > start, isSpace(text[end - 1]) { end -= 1 }
+    return start..<end
+  }
+
+  private static func isSpace(_ byte: UInt8) -> Bool {
+    byte == 0x20 || byte == 0x09 || byte == 0x0D
+  }
+
+  /// The label of a line such as `-----BEGIN LABEL-----`.
+  private static func marked(_ word: String, _ text: Span<UInt8>, _ line: Range<Int>) -> String? {
+    let head = "-----\(word) "
+    guard line.count > head.utf8.count + 5, starts(text, line, with: head) else { return nil }
+    let tail = (line.upperBound - 5)..<line.upperBound
+    guard starts(text, tail, with: "-----") else { return nil }
+    var label: [UInt8] = []
+    for place in (line.lowerBound + head.utf8.count)..<tail.lowerBound {
+      // RFC 7468 labels: printable ASCII but for the hyphen at either end; ours need no hyphen.
+      guard (0x20...0x7E).contains(text[place]), text[place] != 0x2D else { return nil }
+      label.append(text[place])
+    }
+    return String(decoding: label, as: UTF8.self)
+  }
+
+  private static func starts(_ text: Span<UInt8>, _ line: Range<Int>, with word: String) -> Bool {
+    guard line.count >= word.utf8.count else { return false }
+    var place = line.lowerBound
+    for byte in word.utf8 {
+      guard text[place] == byte else { return false }
+      place += 1
+    }
+    return true
+  }
+}

@@ -1,0 +1,70 @@
+/// A private key that signs, with exactly one algorithm.
+public struct SigningKey: Sendable {
+  /// The algorithm.
+  public let algorithm: SignatureAlgorithm
+  /// The other half.
+  public let publicKey: VerifyingKey
+  private let key: PKey
+
+  /// Makes a new key; `rsaBits` (2048 to 4096) counts for RS256 alone.
+  ///
+  /// RSA takes up to a second: not on an event loop.
+  public static func generate(
+    _ algorithm: SignatureAlgorithm, rsaBits: Int = 3072
+  ) throws(KeyError) -> SigningKey {
+    guard algorithm != .rs256 || (2048...4096).contains(rsaBits) else {
+      throw .rsaSize(bits: rsaBits)
+    }
+    return try SigningKey(PKey.generate(algorithm, rsaBits: rsaBits))
+  }
+
+  /// Reads a PEM text with one private key (PKCS#8, or the older RSA and EC forms), without a password.
+  public init(pem: Secret) throws(KeyError) {
+    let labels = ["PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY"]
+    try self.init(PKey(privateKey: PEM.secretBlock(of: labels, in: pem)))
+  }
+
+  /// Reads the PKCS#8 form.
+  public init(pkcs8: Secret) throws(KeyError) {
+    try self.init(PKey(privateKey: pkcs8))
+  }
+
+  private init(_ key: PKey) throws(KeyError) {
+    self.key = key
+    algorithm = key.algorithm
+    publicKey = try VerifyingKey(spki: VerifyingKey(key).spki)
+    // A key file with halves of two keys would sign what nobody can verify.
+    let probe = Array("probe".utf8)
+    guard publicKey.isValid(try sign(probe), for: probe) else { throw .inconsistent }
+  }
+
+  /// Signs `message`.
+  public func sign(_ message: Span<UInt8>) throws(KeyError) -> [UInt8] {
+    do throws(LibraryError) {
+      switch algorithm {
+      case .rs256: return try key.sign(message, digest: .sha256)
+      case .edDSA: return try key.sign(message, digest: nil)
+      case .es256:
+        guard let raw = DER.rawSignature(try key.sign(message, digest: .sha256)) else {
+          throw LibraryError("sign in the expected form")
+        }
+        return raw
+      }
+    } catch {
+      throw .library(error)
+    }
+  }
+
+  /// Signs `message`.
+  public func sign(_ message: [UInt8]) throws(KeyError) -> [UInt8] { try sign(message.span) }
+
+  /// The key as PKCS#8.
+  public func pkcs8() throws(KeyError) -> Secret {
+    do throws(LibraryError) { return try key.pkcs8() } catch { throw .library(error) }
+  }
+
+  /// The key as a PEM text.
+  public func pem() throws(KeyError) -> Secret {
+    PEM.encode("PRIVATE KEY", try pkcs8())
+  }
+}

@@ -1,0 +1,48 @@
+internal import CArgon2
+
+/// Argon2id itself, on the calling thread.
+enum Argon2 {
+  /// The hash; an error only when there is no memory for it.
+  static func hash(
+    _ password: Secret, salt: [UInt8], count: Int, _ parameters: Argon2Parameters,
+    key: [UInt8] = [], associatedData: [UInt8] = []
+  ) throws(PasswordError) -> [UInt8] {
+    var salt = salt
+    var key = key
+    var associatedData = associatedData
+    var output = [UInt8](repeating: 0, count: count)
+    let result = password.withBytes { password in
+      unsafe password.withUnsafeBufferPointer { password in
+        unsafe output.withUnsafeMutableBufferPointer { output in
+          unsafe salt.withUnsafeMutableBufferPointer { salt in
+            unsafe key.withUnsafeMutableBufferPointer { key in
+              unsafe associatedData.withUnsafeMutableBufferPointer { associatedData in
+                var context = unsafe argon2_context()
+                unsafe context.out = output.baseAddress
+                unsafe context.outlen = UInt32(output.count)
+                // Not written to: that would need ARGON2_FLAG_CLEAR_PASSWORD.
+                unsafe context.pwd = UnsafeMutablePointer(mutating: password.baseAddress)
+                unsafe context.pwdlen = UInt32(password.count)
+                unsafe context.salt = salt.baseAddress
+                unsafe context.saltlen = UInt32(salt.count)
+                unsafe context.secret = key.baseAddress
+                unsafe context.secretlen = UInt32(key.count)
+                unsafe context.ad = associatedData.baseAddress
+                unsafe context.adlen = UInt32(associatedData.count)
+                unsafe context.t_cost = parameters.passes
+                unsafe context.m_cost = parameters.memory
+                unsafe context.lanes = parameters.lanes
+                // One thread whatever the lanes: the number of slots bounds the cores that hashing takes.
+                unsafe context.threads = 1
+                unsafe context.version = ARGON2_VERSION_13.rawValue
+                return unsafe argon2id_ctx(&context)
+              }
+            }
+          }
+        }
+      }
+    }
+    guard result == ARGON2_OK.rawValue else { throw .outOfMemory }
+    return output
+  }
+}

@@ -1,0 +1,64 @@
+/// A name from outside, checked once and carried as a type of its own, so that no call can mix two kinds up.
+///
+/// The only way to get one is ``init(_:)``, so whoever holds one holds text that is neither empty, nor endless, nor
+/// able to break a header, a log line or a row.
+public struct Identifier<Kind: IdentifierKind>: Hashable, Sendable, CustomStringConvertible {
+  /// The text as it was given.
+  public let text: String
+
+  /// Takes the text when its kind allows it.
+  public init?(_ text: String) {
+    guard !text.isEmpty, text.utf8.count <= Kind.longest else { return nil }
+    guard text.unicodeScalars.allSatisfy(Kind.allows) else { return nil }
+    self.text = text
+  }
+
+  /// The text, for messages.
+  public var description: String { text }
+}
+
+extension Identifier: Comparable {
+  /// Orders by the text's bytes: the order of listings.
+  public static func < (left: Self, right: Self) -> Bool {
+    left.text < right.text
+  }
+}
+
+/// What one kind of identifier may be made of.
+public protocol IdentifierKind: Sendable {
+  /// The largest size in UTF-8 bytes.
+  static var longest: Int { get }
+  /// Whether a character may be part of it.
+  static func allows(_ scalar: Unicode.Scalar) -> Bool
+}
+
+/// Letters, digits, `.`, `_` and `-`: identifiers that stand in paths, headers and file names.
+public protocol PlainIdentifierKind: IdentifierKind {}
+
+extension PlainIdentifierKind {
+  /// 128 bytes.
+  public static var longest: Int { 128 }
+
+  /// Letters, digits, `.`, `_` and `-` of ASCII.
+  public static func allows(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar {
+    case "a"..."z", "A"..."Z", "0"..."9", ".", "_", "-": true
+    default: false
+    }
+  }
+}
+
+/// Text that people or devices chose: anything but characters that steer terminals or hide.
+public protocol ChosenIdentifierKind: IdentifierKind {}
+
+extension ChosenIdentifierKind {
+  /// Everything but control, format (bidirectional overrides, zero width) and line separating characters.
+  public static func allows(_ scalar: Unicode.Scalar) -> Bool {
+    if scalar.isASCII { return scalar.value >= 0x20 && scalar.value != 0x7F }
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned:
+      return false
+    default: return true
+    }
+  }
+}

@@ -1,0 +1,44 @@
+/// The failed sign-ins of one account or source, as a store counts them.
+public struct LoginFailures: Hashable, Sendable {
+  /// How many in a row.
+  public let count: Int
+  /// The last of them.
+  public let last: Instant
+
+  /// Failures up to the last one.
+  public init(count: Int, last: Instant) {
+    self.count = count
+    self.last = last
+  }
+}
+
+/// How long an account or a source is kept from the next try.
+///
+/// The counts are durable: who could restart the service would otherwise start anew. The pause doubles and has an end,
+/// because a lock for ever is a way to lock others out.
+public enum LoginThrottle {
+  /// Wrong passwords that cost nothing.
+  public static let free = 5
+  /// The longest pause: 15 minutes.
+  public static let longestPause: Duration = .seconds(900)
+  /// After so long without a failure all is forgotten: 24 hours.
+  public static let memory: Duration = .seconds(86_400)
+
+  /// How long to wait before a password is even looked at; none when it may be.
+  public static func pause(after failures: LoginFailures?, at now: Instant) -> Duration? {
+    guard let failures, failures.count >= free else { return nil }
+    let doublings = min(failures.count - free, 20)
+    let pause = min(Duration.seconds(1 << doublings), longestPause)
+    let left = (failures.last + pause).since(now)
+    // A clock that was set back would turn a pause of seconds into one of hours: never longer than the rule's own.
+    return left > .zero ? min(left, pause) : nil
+  }
+
+  /// The failures after one more.
+  public static func adding(to failures: LoginFailures?, at now: Instant) -> LoginFailures {
+    guard let failures, now.since(failures.last) < memory else {
+      return LoginFailures(count: 1, last: now)
+    }
+    return LoginFailures(count: failures.count + 1, last: max(now, failures.last))
+  }
+}

@@ -1,0 +1,36 @@
+/// Where a request comes from, as far as limits care: an IPv4 address, or the /64 of an IPv6 address.
+///
+/// One subscriber has a whole /64 (2⁶⁴ addresses): counting single addresses would count nothing.
+public struct SourceKey: Hashable, Sendable {
+  private let bits: UInt64
+  private let isVersion6: Bool
+
+  /// The key of an address given as its 4 or 16 bytes in network order.
+  public init?(address: [UInt8]) {
+    switch address.count {
+    case 4:
+      self.init(bytes: address[...], isVersion6: false)
+    case 16:
+      // ::ffff:a.b.c.d is an IPv4 peer on a socket that listens for both.
+      let mapped =
+        address.prefix(10).allSatisfy { $0 == 0 } && address[10] == 0xFF && address[11] == 0xFF
+      if mapped {
+        self.init(bytes: address[12...], isVersion6: false)
+      } else {
+        self.init(bytes: address[..<8], isVersion6: true)
+      }
+    default:
+      return nil
+    }
+  }
+
+  /// A form to keep: `4:c0000201`, `6:20010db800010002`.
+  public var text: String {
+    (isVersion6 ? "6:" : "4:") + String(bits, radix: 16)
+  }
+
+  private init(bytes: ArraySlice<UInt8>, isVersion6: Bool) {
+    bits = bytes.reduce(0) { $0 << 8 | UInt64($1) }
+    self.isVersion6 = isVersion6
+  }
+}

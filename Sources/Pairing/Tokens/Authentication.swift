@@ -1,0 +1,122 @@
+/// A device that is signed in: the first of the three tokens.
+public struct Authentication: Hashable, Sendable {
+  /// Its own id.
+  public let id: AuthenticationID
+  /// For whose app.
+  public let requestor: RequestorID
+  /// Who watches.
+  public let viewer: Viewer
+  /// The viewer's household, when the account had one.
+  public let household: HouseholdID?
+  /// The integration's profile that the app asked for.
+  public let profile: ProfileName?
+  /// How it came about.
+  public let source: AuthenticationSource
+  /// When it was made.
+  public let issued: Instant
+  /// When it ends.
+  public let expires: Instant
+
+  /// An authentication with all it says.
+  public init(
+    id: AuthenticationID, requestor: RequestorID, viewer: Viewer, household: HouseholdID?,
+    profile: ProfileName?, source: AuthenticationSource, issued: Instant, expires: Instant
+  ) {
+    self.id = id
+    self.requestor = requestor
+    self.viewer = viewer
+    self.household = household
+    self.profile = profile
+    self.source = source
+    self.issued = issued
+    self.expires = expires
+  }
+}
+
+/// How a device came to be signed in.
+public enum AuthenticationSource: String, Hashable, Sendable, CaseIterable {
+  /// A viewer approved a code.
+  case regular
+  /// A temporary provider let it in.
+  case temporary
+  /// The provider was out of order and everybody is let in.
+  case degraded
+}
+
+/// What else must hold, besides the expiry, for an authentication to count at this moment.
+///
+/// Checked at approval, at pick-up and at every later use: an account that is locked between approval and pick-up must
+/// get nothing (Keycloak CVE-2026-88770 fixed one of several places, security.md §2.3).
+public struct Standing: Hashable, Sendable {
+  /// Where the viewer's account is; none for guests and degraded sign-ins.
+  public var account: AccountStanding
+  /// Whether requestor and provider are integrated now.
+  public var integrated: Bool
+  /// Whether the rows of the requestor's key pair are still honoured.
+  public var keyHonoured: Bool
+
+  /// All that must hold, as found at one moment.
+  public init(account: AccountStanding, integrated: Bool, keyHonoured: Bool) {
+    self.account = account
+    self.integrated = integrated
+    self.keyHonoured = keyHonoured
+  }
+}
+
+/// Where an account is.
+public enum AccountStanding: Hashable, Sendable {
+  /// It may sign in, or none is needed.
+  case good
+  /// An operator disabled it.
+  case disabled
+  /// It does not exist any more.
+  case gone
+}
+
+/// Why an authentication does not count.
+public enum AuthenticationRefusal: Error, Hashable, Sendable {
+  /// Its time is up.
+  case expired
+  /// Its account was disabled.
+  case accountDisabled
+  /// Its account was removed.
+  case accountGone
+  /// The integration was switched off or removed.
+  case notIntegrated
+  /// Its requestor's rows were revoked.
+  case keyRevoked
+}
+
+extension Authentication {
+  /// Whether it counts now.
+  public func check(_ standing: Standing, at now: Instant) throws(AuthenticationRefusal) {
+    try standing.check()
+    guard now < expires else { throw .expired }
+  }
+}
+
+extension Standing {
+  /// Whether a sign-in with this standing may be made or used.
+  public func check() throws(AuthenticationRefusal) {
+    guard keyHonoured else { throw .keyRevoked }
+    guard integrated else { throw .notIntegrated }
+    switch account {
+    case .good: return
+    case .disabled: throw .accountDisabled
+    case .gone: throw .accountGone
+    }
+  }
+}
+
+extension AuthenticationRefusal: CustomStringConvertible {
+  /// What is wrong and what to do about it.
+  public var description: String {
+    switch self {
+    case .expired: "the sign-in has expired: sign in again"
+    case .accountDisabled: "the account is disabled: ask whoever runs the service"
+    case .accountGone: "the account does not exist any more: sign in with another"
+    case .notIntegrated: "this app does not work with that provider (any more)"
+    case .keyRevoked: "the app's key was revoked: sign in again"
+    }
+  }
+}

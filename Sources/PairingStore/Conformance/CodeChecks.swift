@@ -1,0 +1,152 @@
+import Pairing
+
+extension StoreConformance {
+  static let codeChecks = [
+    ConformanceCheck("a reserved code is remembered as it was given") { stage in
+      let record = try stage.registration(1)
+      let withdrawn = try await stage.reserve(record)
+      try expect(withdrawn.isEmpty, "withdrew \(withdrawn)")
+      let kept = try await stage.store.registration(record.id, at: stage.at(1))
+      try expect(kept == record, "kept \(String(describing: kept))")
+      let all = try await stage.store.registrations(after: nil, limit: 10, at: stage.at(1))
+      try expect(all == [record], "listed \(all)")
+    },
+    ConformanceCheck("a code is given to one registration only, until it is forgotten") { stage in
+      try await stage.reserve(stage.registration(1))
+      let other = RegistrationRecord(
+        id: try Stage.name("other"), code: try stage.hash(1), requestor: stage.requestor,
+        device: try Stage.name("device-2"), deviceHash: try stage.hash(1002),
+        rowKey: stage.rowKey, flow: PairingFlow(issued: stage.at(0), lifetime: .usual))
+      try await expect(.codeTaken) {
+        try await stage.store.reserve(other, limit: 100, at: stage.at(1))
+      }
+      // Expired, and still answered as such: not free yet.
+      try await expect(.codeTaken) {
+        try await stage.store.reserve(other, limit: 100, at: stage.at(1801))
+      }
+      try await stage.reserve(other, second: 1800 + 600)
+    },
+    ConformanceCheck("reserving again what is there changes nothing") { stage in
+      let record = try stage.registration(1)
+      try await stage.reserve(record)
+      let again = try await stage.reserve(record)
+      try expect(again.isEmpty, "withdrew \(again)")
+      let status = try await stage.status(record, second: 1)
+      try expect(status == .offered, "is \(status)")
+    },
+    ConformanceCheck("a new code of the same device withdraws the earlier one, and no other") {
+      stage in
+      let first = try stage.registration(1)
+      let neighbour = try stage.registration(2, device: 2)
+      try await stage.reserve(first)
+      try await stage.reserve(neighbour)
+      let withdrawn = try await stage.reserve(stage.registration(3))
+      try expect(withdrawn.map(\.record.id) == [first.id], "withdrew \(withdrawn)")
+      try expect(withdrawn.first?.actions.contains(.wakeDevice) == true, "does not wake the device")
+      let statuses = try await [
+        stage.status(first, second: 1), stage.status(neighbour, second: 1),
+      ]
+      try expect(statuses == [.withdrawn, .offered], "are \(statuses)")
+    },
+    ConformanceCheck("a new code leaves an answer that was given alone") { stage in
+      let (record, session) = try await stage.claimed(1)
+      _ = try await stage.store.deny(record.id, by: session, audit: nil, at: stage.at(2))
+      let withdrawn = try await stage.reserve(stage.registration(2), second: 3)
+      try expect(withdrawn.isEmpty, "withdrew \(withdrawn)")
+      let status = try await stage.status(record, second: 4)
+      try expect(status == .denied, "is \(status)")
+    },
+    ConformanceCheck("no more codes are pending than the limit says; expired ones do not count") {
+      stage in
+      try await stage.reserve(stage.registration(1, device: 1), limit: 2)
+      try await stage.reserve(stage.registration(2, device: 2), limit: 2)
+      let third = try stage.registration(3, device: 3)
+      try await expect(.tooManyLiveCodes(limit: 2)) {
+        try await stage.store.reserve(third, limit: 2, at: stage.at(1))
+      }
+      // One that replaces a pending one needs no room.
+      try await stage.reserve(stage.registration(4, device: 2), limit: 2)
+      try await stage.reserve(
+        stage.registration(5, device: 3, second: 1800), limit: 2, second: 1800)
+    },
+    ConformanceCheck("a code needs a requestor and a row key in force") { stage in
+      let record = try stage.registration(1)
+      let foreign = RegistrationRecord(
+        id: record.id, code: record.code, requestor: try Stage.name("nobody"),
+        device: record.device, deviceHash: record.deviceHash, rowKey: stage.rowKey,
+        flow: record.flow)
+      try await expect(.notFound(what: "requestor")) {
+        try await stage.store.reserve(foreign, limit: 100, at: stage.at(0))
+      }
+      try await stage.store.setState(
+        of: stage.rowKey, to: .retired, audit: nil, at: stage.at(0))
+      try await expect(.notFound(what: "row key")) {
+        try await stage.store.reserve(record, limit: 100, at: stage.at(0))
+      }
+    },
+    ConformanceCheck("opening, claiming and releasing move the code on, step by step") { stage in
+      let record = try stage.registration(1)
+      try await stage.reserve(record)
+      let session = try await stage.session(1, as: stage.ann)
+      let opened = try await stage.store.open(record.id, at: stage.at(1))
+      try expect(opened.record.flow.state == .opened, "is \(opened.record.flow.state)")
+      try expect(opened.actions == [.wakeDevice], "does \(opened.actions)")
+      let claimed = try await stage.store.claim(record.id, by: session, at: stage.at(2))
+      let lease = ClaimLease(
+        claimer: Claimer(session: session, viewer: stage.ann), until: stage.at(122))
+      try expect(claimed.record.flow.state == .claimed(lease), "is \(claimed.record.flow.state)")
+      let renewed = try await stage.store.renew(record.id, by: session, at: stage.at(60))
+      let longer = ClaimLease(claimer: lease.claimer, until: stage.at(180))
+      try expect(renewed.record.flow.state == .claimed(longer), "is \(renewed.record.flow.state)")
+      let released = try await stage.store.release(record.id, by: session, at: stage.at(61))
+      try expect(released.record.flow.state == .opened, "is \(released.record.flow.state)")
+      try expect(released.record.flow.sequence == 4, "sequence \(released.record.flow.sequence)")
+      let kept = try await stage.store.registration(record.id, at: stage.at(62))
+      try expect(kept == released.record, "kept \(String(describing: kept))")
+    },
+    ConformanceCheck("what the life of a code refuses changes nothing") { stage in
+      let (record, _) = try await stage.claimed(1)
+      let before = try await stage.store.registration(record.id, at: stage.at(2))
+      let other = try await stage.session(2, as: stage.bob)
+      try await expect(.refused(.claimedByAnother(until: stage.at(121)))) {
+        try await stage.store.claim(record.id, by: other, at: stage.at(2))
+      }
+      try await expect(.refused(.notTheClaimer)) {
+        try await stage.store.deny(record.id, by: other, audit: nil, at: stage.at(2))
+      }
+      try await expect(.refused(.notTheClaimer)) {
+        try await stage.store.release(record.id, by: other, at: stage.at(2))
+      }
+      let after = try await stage.store.registration(record.id, at: stage.at(2))
+      try expect(before == after, "became \(String(describing: after))")
+      let unknown = try Stage.name("unknown") as RegistrationID
+      try await expect(.notFound(what: "code")) {
+        try await stage.store.open(unknown, at: stage.at(2))
+      }
+    },
+    ConformanceCheck("only a session that is in force claims, approves or denies") { stage in
+      let (record, session) = try await stage.claimed(1)
+      _ = try await stage.store.endSession(session, audit: nil, at: stage.at(2))
+      let request = try stage.yes(session)
+      try await expect(.sessionEnded) {
+        try await stage.store.approve(record.id, request, audit: nil, at: stage.at(3))
+      }
+      try await expect(.sessionEnded) {
+        try await stage.store.claim(record.id, by: session, at: stage.at(3))
+      }
+      try await expect(.sessionEnded) {
+        try await stage.store.deny(record.id, by: session, audit: nil, at: stage.at(3))
+      }
+    },
+    ConformanceCheck("the list goes on after an id and leaves the forgettable out") { stage in
+      for number in 1...5 { try await stage.reserve(stage.registration(number, device: number)) }
+      let first = try await stage.store.registrations(after: nil, limit: 2, at: stage.at(1))
+      let rest = try await stage.store.registrations(
+        after: first.last?.id, limit: 10, at: stage.at(1))
+      let ids = (first + rest).map(\.id.text)
+      try expect(ids == (1...5).map { "registration-\($0)" }, "listed \(ids)")
+      let late = try await stage.store.registrations(after: nil, limit: 10, at: stage.at(2400))
+      try expect(late.isEmpty, "listed \(late.count) that may be forgotten")
+    },
+  ]
+}

@@ -1,0 +1,134 @@
+import Pairing
+
+extension StoreConformance {
+  static let passChecks = [
+    ConformanceCheck("a pass runs from the first opening, and everything ends with it") { stage in
+      let guest = try await stage.store.signIn(stage.guest(1, at: stage.pass), at: stage.at(0))
+      try expect(guest.authentication.expires == stage.at(3600), "ends at another time")
+      let id = guest.authentication.id
+      let permit = try await stage.store.openTemporarily(
+        id, Stage.name("A"), at: stage.at(1000))
+      try expect(permit.expires == stage.at(4600), "the permit ends at another time")
+      let pickUp = try await stage.pickUp(second: 1001)
+      try expect(
+        pickUp?.record.authentication.expires == stage.at(4600), "does not end with the pass")
+      let later = try await stage.store.openTemporarily(id, Stage.name("B"), at: stage.at(2000))
+      try expect(later.expires == stage.at(4600), "a later opening has more time")
+    },
+    ConformanceCheck("signing out and in again gives the rest of the time, and then none") {
+      stage in
+      let guest = try await stage.store.signIn(stage.guest(1, at: stage.pass), at: stage.at(0))
+      _ = try await stage.store.openTemporarily(
+        guest.authentication.id, Stage.name("A"), at: stage.at(100))
+      _ = try await stage.store.signOut(
+        requestor: stage.requestor, device: stage.hash(1001), at: stage.at(200))
+      let again = try await stage.store.signIn(
+        stage.guest(2, at: stage.pass, second: 300), at: stage.at(300))
+      try expect(again.authentication.expires == stage.at(3700), "has another rest")
+      try await expect(.pass(.durationExceeded)) {
+        try await stage.store.signIn(
+          stage.guest(3, at: stage.pass, second: 3700), at: stage.at(3700))
+      }
+      // Another device begins its own.
+      let other = try await stage.store.signIn(
+        stage.guest(4, at: stage.pass, device: 2, second: 3700), at: stage.at(3700))
+      try expect(other.authentication.expires == stage.at(7300), "shares another device's pass")
+    },
+    ConformanceCheck("a promotional pass is found by device and by identity") { stage in
+      try await expect(.pass(.identityMissing)) {
+        try await stage.store.signIn(stage.guest(1, at: stage.promotion), at: stage.at(0))
+      }
+      let first = try await stage.store.signIn(
+        stage.guest(1, at: stage.promotion, identity: 1), at: stage.at(0))
+      for title in ["A", "B", "A"] {
+        _ = try await stage.store.openTemporarily(
+          first.authentication.id, Stage.name(title), at: stage.at(10))
+      }
+      try await expect(.pass(.resourcesExceeded)) {
+        try await stage.store.openTemporarily(
+          first.authentication.id, Stage.name("C"), at: stage.at(11))
+      }
+      // The same device with another identity, and another device with the same identity.
+      let pairs = [(device: 1, identity: 2, number: 2), (2, 1, 3)]
+      for (device, identity, number) in pairs {
+        let guest = try await stage.store.signIn(
+          stage.guest(number, at: stage.promotion, device: device, identity: identity),
+          at: stage.at(20))
+        try expect(guest.authentication.expires == stage.at(3610), "began anew")
+        try await expect(.pass(.resourcesExceeded)) {
+          try await stage.store.openTemporarily(
+            guest.authentication.id, Stage.name("C"), at: stage.at(21))
+        }
+      }
+      let fresh = try await stage.store.signIn(
+        stage.guest(4, at: stage.promotion, device: 3, identity: 3, second: 20), at: stage.at(20))
+      _ = try await stage.store.openTemporarily(
+        fresh.authentication.id, Stage.name("C"), at: stage.at(21))
+      let use = try await stage.store.temporaryPass(
+        requestor: stage.requestor, provider: stage.promotion, device: stage.hash(1001),
+        identity: stage.hash(3001))
+      try expect(use.resources.count == 2 && use.started == stage.at(10), "has used \(use)")
+    },
+    ConformanceCheck("a reset lets one pass begin anew and leaves the others") { stage in
+      for device in 1...2 {
+        let guest = try await stage.store.signIn(
+          stage.guest(device, at: stage.pass, device: device), at: stage.at(0))
+        _ = try await stage.store.openTemporarily(
+          guest.authentication.id, Stage.name("A"), at: stage.at(1))
+      }
+      try await stage.store.resetTemporaryPasses(
+        requestor: stage.requestor, provider: stage.pass, .device(stage.hash(1001)), audit: nil,
+        at: stage.at(2))
+      let left = try await stage.allAuthentications()
+      try expect(left.map(\.device.text) == ["device-2"], "left \(left.map(\.device.text))")
+      let again = try await stage.store.signIn(
+        stage.guest(3, at: stage.pass, second: 5000), at: stage.at(5000))
+      try expect(again.authentication.expires == stage.at(8600), "did not begin anew")
+      try await expect(.pass(.durationExceeded)) {
+        try await stage.store.signIn(
+          stage.guest(4, at: stage.pass, device: 2, second: 5000), at: stage.at(5000))
+      }
+      try await stage.store.resetTemporaryPasses(
+        requestor: stage.requestor, provider: stage.pass, .all, audit: nil, at: stage.at(5001))
+      _ = try await stage.store.signIn(
+        stage.guest(5, at: stage.pass, device: 2, second: 5002), at: stage.at(5002))
+    },
+    ConformanceCheck("a reset by identity frees the devices it was used on") { stage in
+      let guest = try await stage.store.signIn(
+        stage.guest(1, at: stage.promotion, identity: 1), at: stage.at(0))
+      _ = try await stage.store.openTemporarily(
+        guest.authentication.id, Stage.name("A"), at: stage.at(1))
+      try await stage.store.resetTemporaryPasses(
+        requestor: stage.requestor, provider: stage.promotion, .identity(stage.hash(3001)),
+        audit: nil, at: stage.at(2))
+      let use = try await stage.store.temporaryPass(
+        requestor: stage.requestor, provider: stage.promotion, device: stage.hash(1001),
+        identity: stage.hash(3001))
+      try expect(use == TemporaryPassUse(), "has used \(use)")
+    },
+    ConformanceCheck("a guest comes in only where a temporary pass, or degradation, lets him") {
+      stage in
+      try await expect(.notInForce(.accountGone)) {
+        try await stage.store.signIn(stage.guest(1, at: stage.local), at: stage.at(0))
+      }
+      let open = Integration(
+        requestor: stage.requestor, provider: stage.local, degradation: .authenticateEverybody)
+      let usual = Integration(requestor: stage.requestor, provider: stage.local)
+      let guest = try stage.guest(1, at: stage.local)
+      let degraded = AuthenticationRecord(
+        authentication: Authentication(
+          id: guest.authentication.id, requestor: stage.requestor,
+          viewer: guest.authentication.viewer, household: nil, profile: nil, source: .degraded,
+          issued: stage.at(0), expires: stage.at(900)), device: guest.device,
+        deviceHash: guest.deviceHash, rowKey: stage.rowKey)
+      try await expect(.notInForce(.accountGone)) {
+        try await stage.store.signIn(degraded, at: stage.at(0))
+      }
+      try await stage.put(.integration(open), replacing: .integration(usual))
+      let kept = try await stage.store.signIn(degraded, at: stage.at(0))
+      try expect(kept == degraded, "kept \(kept)")
+      try await stage.put(.integration(usual), replacing: .integration(open))
+      try await expect(.notInForce(.accountGone)) { try await stage.pickUp(second: 1) }
+    },
+  ]
+}

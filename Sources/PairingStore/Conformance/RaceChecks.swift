@@ -1,0 +1,154 @@
+import Pairing
+
+extension StoreConformance {
+  static let raceChecks = [
+    ConformanceCheck("of many approvals at once, one wins") { stage in
+      let (record, session) = try await stage.claimed(1)
+      let results = try await stage.together(32) { number in
+        let request =
+          number.isMultiple(of: 2)
+          ? try stage.yes(session, as: number) : try stage.order(for: stage.bob, as: number)
+        return try await stage.store.approve(record.id, request, audit: nil, at: stage.at(2))
+      }
+      let won = results.successes()
+      try expect(won.count == 1, "\(won.count) won")
+      let losers = results.compactMap { result -> StoreError? in
+        if case .failure(let error) = result { error } else { nil }
+      }
+      try expect(losers.allSatisfy { $0 == .refused(.alreadyApproved) }, "lost with \(losers)")
+      let all = try await stage.allAuthentications()
+      try expect(all == won.compactMap(\.authentication), "there are \(all.count)")
+    },
+    ConformanceCheck("of many reads at once, one is the delivery and all say the same") { stage in
+      let signedIn = try await stage.signedIn(1)
+      let reads = try await stage.together(32) { _ in try await stage.pickUp(second: 3) }
+      let pickUps = reads.successes().compactMap(\.self)
+      try expect(pickUps.count == 32, "\(pickUps.count) of 32 read it")
+      try expect(pickUps.allSatisfy { $0.record == signedIn }, "they differ")
+      try expect(pickUps.count { $0.delivery != nil } == 1, "delivered more than once, or never")
+    },
+    ConformanceCheck("of many sessions that claim at once, one holds the code") { stage in
+      let record = try stage.registration(1)
+      try await stage.reserve(record)
+      var sessions: [SessionID] = []
+      for number in 0..<16 {
+        sessions.append(try await stage.session(number, as: stage.ann))
+      }
+      let all = sessions
+      let results = try await stage.together(16) { number in
+        try await stage.store.claim(record.id, by: all[number], at: stage.at(1))
+      }
+      try expect(results.successes().count == 1, "\(results.successes().count) hold it")
+    },
+    ConformanceCheck("approving, denying and withdrawing at once leaves one answer") { stage in
+      for round in 1...8 {
+        let (record, session) = try await stage.claimed(round, device: round)
+        let results = try await stage.together(9) { number -> PairingStatus in
+          switch number % 3 {
+          case 0:
+            return try await stage.store.approve(
+              record.id, stage.yes(session, as: 100 * round + number), audit: nil, at: stage.at(2)
+            ).change.record.flow.state.status
+          case 1:
+            return try await stage.store.deny(
+              record.id, by: session, audit: nil, at: stage.at(2)
+            ).record.flow.state.status
+          default:
+            return try await stage.store.withdraw(
+              record.id, .newerCode, audit: nil, at: stage.at(2)
+            ).record.flow.state.status
+          }
+        }
+        let answers = Set(results.successes())
+        try expect(answers.count == 1, "round \(round) ended as \(answers)")
+        let status = try await stage.status(record, second: 3)
+        try expect(answers.contains(status), "round \(round) is \(status), not \(answers)")
+        let made = try await stage.pickUp(device: round, second: 3)
+        try expect(
+          (made != nil) == (status == .approved),
+          "round \(round): \(status) with \(String(describing: made))")
+      }
+    },
+    ConformanceCheck("of many new codes of one device at once, one is left pending") { stage in
+      let results = try await stage.together(16) { number in
+        try await stage.reserve(stage.registration(number))
+      }
+      try expect(results.successes().count == 16, "only \(results.successes().count) were made")
+      let all = try await stage.store.registrations(after: nil, limit: 100, at: stage.at(1))
+      let pending = all.filter { $0.flow.state.isPending }
+      try expect(pending.count == 1, "\(pending.count) are pending")
+      try expect(results.successes().joined().count == 15, "not each withdrawal is told once")
+    },
+    ConformanceCheck("of many devices that draw the same code at once, one gets it") { stage in
+      let results = try await stage.together(16) { number in
+        let record = RegistrationRecord(
+          id: try Stage.name("registration-\(number)"), code: try stage.hash(7),
+          requestor: stage.requestor, device: try Stage.name("device-\(number)"),
+          deviceHash: try stage.hash(1000 + number), rowKey: stage.rowKey,
+          flow: PairingFlow(issued: stage.at(0), lifetime: .usual))
+        try await stage.reserve(record)
+      }
+      try expect(results.successes().count == 1, "\(results.successes().count) got it")
+    },
+    ConformanceCheck("many new codes at once do not pass the limit") { stage in
+      let results = try await stage.together(32) { number in
+        try await stage.reserve(stage.registration(number, device: number), limit: 10)
+      }
+      try expect(results.successes().count == 10, "\(results.successes().count) were made")
+    },
+    ConformanceCheck("disabling an account and approving at once leaves no way in") { stage in
+      let (record, session) = try await stage.claimed(1)
+      _ = try await stage.together(8) { number in
+        if number == 3 {
+          try await stage.disable(stage.ann)
+        } else {
+          _ = try await stage.store.approve(
+            record.id, stage.yes(session, as: number), audit: nil, at: stage.at(2))
+        }
+      }
+      // Whichever came first: an approval that won stands for nothing now.
+      let pickUp = try? await stage.pickUp(second: 3)
+      try expect(pickUp == nil, "a disabled account's device got \(String(describing: pickUp))")
+    },
+    ConformanceCheck("many permits at once are one permit") { stage in
+      let authentication = try await stage.signedIn(1).authentication
+      let resource = try Stage.name("ESPN") as ResourceID
+      let results = try await stage.together(16) { number in
+        let now = stage.at(10 + number)
+        return try await stage.store.record(
+          Permit(resource, for: authentication, lifetime: .seconds(3600), at: now), at: now)
+      }
+      try expect(Set(results.successes()).count == 1, "there are \(Set(results.successes()))")
+    },
+    ConformanceCheck("however many open at once, a pass opens no more than it has") { stage in
+      let guest = try await stage.store.signIn(
+        stage.guest(1, at: stage.promotion, identity: 1), at: stage.at(0))
+      let results = try await stage.together(16) { number in
+        try await stage.store.openTemporarily(
+          guest.authentication.id, Stage.name("film-\(number)"), at: stage.at(1))
+      }
+      try expect(results.successes().count == 2, "\(results.successes().count) were opened")
+    },
+    ConformanceCheck("of many operators who change a record at once, one succeeds") { stage in
+      let before = Requestor(id: stage.requestor, name: "Reference")
+      let results = try await stage.together(16) { number in
+        var after = before
+        after.name = "Reference \(number)"
+        try await stage.put(.requestor(after), replacing: .requestor(before))
+      }
+      try expect(results.successes().count == 1, "\(results.successes().count) succeeded")
+    },
+    ConformanceCheck("many lines and failures at once are all counted") { stage in
+      let source = try found(SourceKey(address: [10, 0, 0, 1]), "source")
+      _ = try await stage.together(32) { number in
+        try await stage.store.append(
+          AuditEntry(at: stage.at(0), actor: .service, action: "test", subject: "\(number)"))
+        _ = try await stage.store.recordLoginFailure(of: .source(source), at: stage.at(0))
+      }
+      let lines = try await stage.store.audit(after: 0, limit: 100)
+      try expect(lines.map(\.number) == Array(1...32), "numbered \(lines.map(\.number))")
+      let failures = try await stage.store.loginFailures(of: .source(source))
+      try expect(failures?.count == 32, "counted \(String(describing: failures))")
+    },
+  ]
+}

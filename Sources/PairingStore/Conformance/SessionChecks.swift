@@ -1,0 +1,104 @@
+import Pairing
+
+extension StoreConformance {
+  static let sessionChecks = [
+    ConformanceCheck("a session is found by its cookie until it ends") { stage in
+      let id = try await stage.session(1, as: stage.ann)
+      let found = try await stage.store.session(stage.hash(2001), at: stage.at(1))
+      try expect(
+        found?.id == id && found?.viewer == stage.ann, "found \(String(describing: found))")
+      let unknown = try await stage.store.session(stage.hash(9), at: stage.at(1))
+      try expect(unknown == nil, "found a session without its cookie")
+      _ = try await stage.store.endSession(id, audit: nil, at: stage.at(2))
+      let ended = try await stage.store.session(stage.hash(2001), at: stage.at(3))
+      try expect(ended == nil, "found one that has ended")
+      let again = try await stage.store.endSession(id, audit: nil, at: stage.at(4))
+      try expect(again.isEmpty, "gave \(again) back twice")
+    },
+    ConformanceCheck("a session that nobody uses ends by itself, one that is used later") { stage in
+      let idle = 12 * 3600
+      _ = try await stage.session(1, as: stage.ann)
+      let used = try await stage.session(2, as: stage.ann)
+      try await stage.store.touchSession(used, at: stage.at(3600))
+      let sessions = try await stage.store.sessions(of: stage.ann, at: stage.at(idle))
+      try expect(sessions.map(\.id) == [used], "are \(sessions)")
+      try await expect(.sessionEnded) {
+        try await stage.store.touchSession(used, at: stage.at(idle + 3600))
+      }
+    },
+    ConformanceCheck("signing in again ends the session that the browser had") { stage in
+      let first = try await stage.session(1, as: stage.ann)
+      let second = SessionRecord(
+        id: try Stage.name("second"), token: try stage.hash(7), viewer: stage.bob,
+        started: stage.at(1), lastUsed: stage.at(1))
+      try await stage.store.startSession(second, replacing: first, at: stage.at(1))
+      let old = try await stage.store.session(stage.hash(2001), at: stage.at(2))
+      try expect(old == nil, "the earlier cookie still works")
+      let new = try await stage.store.session(stage.hash(7), at: stage.at(2))
+      try expect(new == second, "found \(String(describing: new))")
+    },
+    ConformanceCheck("a session that ends gives back what it had claimed") { stage in
+      let (record, session) = try await stage.claimed(1)
+      let changes = try await stage.store.endSession(session, audit: nil, at: stage.at(2))
+      try expect(changes.map(\.record.id) == [record.id], "gave back \(changes)")
+      try expect(changes.first?.record.flow.state == .opened, "left it \(changes)")
+      let other = try await stage.session(2, as: stage.bob)
+      _ = try await stage.store.claim(record.id, by: other, at: stage.at(3))
+    },
+    ConformanceCheck("disabling an account ends its sessions and lets none begin") { stage in
+      let (record, _) = try await stage.claimed(1)
+      let changes = try await stage.store.put(
+        .account(stage.account(stage.ann, isDisabled: true)),
+        replacing: .account(stage.account(stage.ann)), audit: nil, at: stage.at(2))
+      try expect(changes.map(\.record.id) == [record.id], "gave back \(changes)")
+      let session = try await stage.store.session(stage.hash(2001), at: stage.at(3))
+      try expect(session == nil, "the cookie still works")
+      try await expect(.notInForce(.accountDisabled)) { try await stage.session(2, as: stage.ann) }
+      let neighbour = try await stage.session(3, as: stage.bob)
+      try await stage.store.touchSession(neighbour, at: stage.at(3))
+    },
+    ConformanceCheck("a new password ends every session but the one that set it") { stage in
+      let name = try found(stage.ann.account, "account")
+      let kept = try await stage.session(1, as: stage.ann)
+      _ = try await stage.session(2, as: stage.ann)
+      let bobs = try await stage.session(3, as: stage.bob)
+      _ = try await stage.store.setPassword(
+        "$argon2id$1", of: name, at: stage.local, keeping: kept, audit: nil, at: stage.at(1))
+      let ofAnn = try await stage.store.sessions(of: stage.ann, at: stage.at(2))
+      let ofBob = try await stage.store.sessions(of: stage.bob, at: stage.at(2))
+      try expect(ofAnn.map(\.id) == [kept] && ofBob.map(\.id) == [bobs], "left \(ofAnn + ofBob)")
+      _ = try await stage.store.setPassword(
+        "$argon2id$2", of: name, at: stage.local, keeping: nil, audit: nil, at: stage.at(3))
+      let left = try await stage.store.sessions(of: stage.ann, at: stage.at(4))
+      try expect(left.isEmpty, "left \(left)")
+      let password = try await stage.store.password(of: name, at: stage.local)
+      try expect(password == "$argon2id$2", "kept another password")
+    },
+    ConformanceCheck("nobody begins a session at a provider that has no such way in") { stage in
+      let nobody = Viewer(provider: stage.local, account: try Stage.name("nobody"))
+      try await expect(.notInForce(.accountGone)) { try await stage.session(1, as: nobody) }
+      let guest = Viewer(provider: stage.local, account: nil)
+      try await expect(.notInForce(.accountGone)) { try await stage.session(2, as: guest) }
+      let lost = Viewer(provider: try Stage.name("lost"), account: nil)
+      try await expect(.notInForce(.notIntegrated)) { try await stage.session(3, as: lost) }
+      _ = try await stage.session(4, as: Viewer(provider: stage.pass, account: nil))
+    },
+    ConformanceCheck("failed sign-ins are counted per account and source, and cleared for accounts")
+    { stage in
+      let name = try found(stage.ann.account, "account")
+      let account = LoginSubject.account(stage.local, name)
+      for second in 1...3 {
+        _ = try await stage.store.recordLoginFailure(of: account, at: stage.at(second))
+      }
+      let three = try await stage.store.loginFailures(of: account)
+      try expect(
+        three == LoginFailures(count: 3, last: stage.at(3)), "counted \(String(describing: three))")
+      let other = try await stage.store.loginFailures(
+        of: .account(stage.local, Stage.name("bob")))
+      try expect(other == nil, "counted for another")
+      try await stage.store.clearLoginFailures(of: stage.local, name)
+      let none = try await stage.store.loginFailures(of: account)
+      try expect(none == nil, "still counts \(String(describing: none))")
+    },
+  ]
+}

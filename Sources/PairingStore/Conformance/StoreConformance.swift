@@ -1,0 +1,74 @@
+/// What every store must do, as checks that throw when it does not.
+///
+/// Each check gets an empty store of its own. A test target runs them all against each store:
+///
+///     @Test(arguments: StoreConformance.checks)
+///     func `the store in memory keeps the contract`(check: ConformanceCheck) async throws {
+///       try await check.run(on: MemoryStore())
+///     }
+public enum StoreConformance {
+  /// All checks.
+  public static let checks: [ConformanceCheck] =
+    codeChecks + approvalChecks + raceChecks + tokenChecks + passChecks + sessionChecks
+    + provisioningChecks + keyChecks + upkeepChecks
+}
+
+/// One promise of the contract and how to try it.
+public struct ConformanceCheck: Sendable, CustomStringConvertible {
+  /// The promise, as a sentence.
+  public let promise: String
+  private let body: @Sendable (Stage) async throws -> Void
+
+  init(_ promise: String, _ body: @escaping @Sendable (Stage) async throws -> Void) {
+    self.promise = promise
+    self.body = body
+  }
+
+  /// The promise, for test reports.
+  public var description: String { promise }
+
+  /// Tries the promise on an empty store.
+  public func run(on store: any Store) async throws {
+    do {
+      try await body(try await Stage(store))
+    } catch let failure as ConformanceFailure {
+      throw ConformanceFailure(promise: promise, finding: failure.finding, line: failure.line)
+    } catch {
+      throw ConformanceFailure(promise: promise, finding: "threw \(error)", line: 0)
+    }
+  }
+}
+
+/// A promise that a store did not keep.
+public struct ConformanceFailure: Error, CustomStringConvertible {
+  /// What was promised.
+  public var promise: String = ""
+  /// What was found instead.
+  public let finding: String
+  /// Where in the checks.
+  public let line: Int
+
+  /// Promise and finding.
+  public var description: String { "\(promise): \(finding) (line \(line))" }
+}
+
+func expect(_ holds: Bool, _ finding: String, line: Int = #line) throws {
+  guard holds else { throw ConformanceFailure(finding: finding, line: line) }
+}
+
+func found<Value>(_ value: Value?, _ what: String, line: Int = #line) throws -> Value {
+  guard let value else { throw ConformanceFailure(finding: "no \(what)", line: line) }
+  return value
+}
+
+func expect<Value>(
+  _ expected: StoreError, line: Int = #line, _ body: () async throws -> Value
+) async throws {
+  let value: Value
+  do {
+    value = try await body()
+  } catch let error as StoreError {
+    return try expect(error == expected, "threw \(error) instead of \(expected)", line: line)
+  }
+  throw ConformanceFailure(finding: "gave \(value) instead of \(expected)", line: line)
+}

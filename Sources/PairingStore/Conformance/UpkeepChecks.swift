@@ -1,0 +1,69 @@
+import Pairing
+
+extension StoreConformance {
+  static let upkeepChecks = [
+    ConformanceCheck("the audit log is numbered without gaps and read from a number on") { stage in
+      func line(_ number: Int) throws -> AuditEntry {
+        let actors: [AuditEntry.Actor] = [
+          .operator(stage.carl), .viewer(stage.ann), .device(stage.requestor), .service,
+          .viewer(Viewer(provider: stage.pass, account: nil)),
+        ]
+        return AuditEntry(
+          at: stage.at(number), actor: actors[number % actors.count], action: "test.\(number)",
+          subject: "☃", outcome: AuditEntry.Outcome.allCases[number % 3], detail: "a\nb")
+      }
+      let nothing = try await stage.store.newestAuditNumber()
+      try expect(nothing == 0, "begins at \(nothing)")
+      for number in 1...7 { try await stage.store.append(line(number)) }
+      let first = try await stage.store.audit(after: 0, limit: 3)
+      let rest = try await stage.store.audit(after: 3, limit: 99)
+      let expected = try (1...7).map { NumberedAuditEntry(number: Int64($0), entry: try line($0)) }
+      try expect(first + rest == expected, "are \(first + rest)")
+      let newest = try await stage.store.newestAuditNumber()
+      try expect(newest == 7, "ends at \(newest)")
+    },
+    ConformanceCheck("what is forgotten goes in small steps, and nothing that counts goes") {
+      stage in
+      for number in 1...5 { try await stage.reserve(stage.registration(number, device: number)) }
+      let signedIn = try await stage.signedIn(6, device: 6)
+      let late = try stage.registration(7, device: 7, second: 2000)
+      try await stage.reserve(late, second: 2000)
+      var steps: [Int] = []
+      while let last = try await Optional(stage.store.forgetExpired(at: stage.at(2400), limit: 2)),
+        last > 0, steps.count < 20
+      {
+        steps.append(last)
+      }
+      try expect(steps == [2, 2, 2], "went in \(steps)")
+      let left = try await stage.store.registrations(after: nil, limit: 99, at: stage.at(2401))
+      try expect(left == [late], "left \(left.map(\.id))")
+      let pickUp = try await stage.pickUp(device: 6, second: 2402)
+      try expect(pickUp?.record == signedIn, "the sign-in went with its code")
+    },
+    ConformanceCheck("expired sign-ins, permits, sessions, failures and keys are forgotten") {
+      stage in
+      let authentication = try await stage.signedIn(1).authentication
+      let resource = try Stage.name("ESPN") as ResourceID
+      _ = try await stage.store.record(
+        Permit(resource, for: authentication, lifetime: .seconds(60), at: stage.at(3)),
+        at: stage.at(3))
+      let name = try found(stage.ann.account, "account")
+      _ = try await stage.store.recordLoginFailure(of: .account(stage.local, name), at: stage.at(3))
+      let key = SigningKeyRecord(
+        id: try Stage.name("key"), privateKey: StoredSecret([1]), publicKey: "{}",
+        created: stage.at(0),
+        signsFrom: stage.at(0))
+      try await stage.store.add(key, audit: nil, at: stage.at(0))
+      try await stage.store.retireSigningKey(
+        key.id, neededUntil: stage.at(100), audit: nil, at: stage.at(3))
+      // Registration, session, permit, failure, key; the sign-in lasts a month.
+      let first = try await stage.store.forgetExpired(at: stage.at(2 * 86_400), limit: 100)
+      try expect(first == 5, "forgot \(first)")
+      let second = try await stage.store.forgetExpired(at: authentication.expires, limit: 100)
+      try expect(second == 1, "forgot \(second)")
+      let keys = try await stage.store.signingKeys()
+      let failures = try await stage.store.loginFailures(of: .account(stage.local, name))
+      try expect(keys.isEmpty && failures == nil, "left a key or failures")
+    },
+  ]
+}

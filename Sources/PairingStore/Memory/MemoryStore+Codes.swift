@@ -1,0 +1,142 @@
+public import Pairing
+
+extension MemoryStore {
+  /// Keeps a new code and withdraws the device's earlier one.
+  public func reserve(_ record: RegistrationRecord, limit: Int, at now: Instant)
+    async throws(StoreError) -> [RegistrationChange]
+  {
+    guard records.requestors[record.requestor] != nil else { throw .notFound(what: "requestor") }
+    guard let pair = records.keyPairs[record.rowKey], pair.requestor == record.requestor,
+      pair.purpose == .rows, pair.state == .active
+    else { throw .notFound(what: "row key") }
+    // The same registration again: the first try's answer was lost.
+    if registrations[record.id] == record { return [] }
+    guard registrations[record.id] == nil, !isTaken(record.code, at: now) else { throw .codeTaken }
+    let pending = registrations.values.filter { $0.flow.settled(at: now).state.isPending }
+    let earlier = pending.filter {
+      $0.requestor == record.requestor && $0.deviceHash == record.deviceHash
+    }
+    guard pending.count - earlier.count < limit else { throw .tooManyLiveCodes(limit: limit) }
+    registrations[record.id] = record
+    codes[record.code] = record.id
+    return earlier.sorted { $0.id < $1.id }.compactMap {
+      try? apply(.withdraw(.newerCode), to: $0, at: now)
+    }
+  }
+
+  private func isTaken(_ code: CodeHash, at now: Instant) -> Bool {
+    codes[code].flatMap { registrations[$0] }.map { now < $0.flow.forgettable } ?? false
+  }
+
+  /// The phone's page is there.
+  public func open(_ id: RegistrationID, at now: Instant) async throws(StoreError)
+    -> RegistrationChange
+  {
+    try apply(.open, to: known(id), at: now)
+  }
+
+  /// A signed-in session takes the code.
+  public func claim(_ id: RegistrationID, by session: SessionID, at now: Instant)
+    async throws(StoreError) -> RegistrationChange
+  {
+    let viewer = try liveSession(session, at: now).viewer
+    return try apply(.claim(Claimer(session: session, viewer: viewer)), to: known(id), at: now)
+  }
+
+  /// The lease runs anew.
+  public func renew(_ id: RegistrationID, by session: SessionID, at now: Instant)
+    async throws(StoreError) -> RegistrationChange
+  {
+    _ = try liveSession(session, at: now)
+    return try apply(.renew(session), to: known(id), at: now)
+  }
+
+  /// The viewer went back.
+  public func release(_ id: RegistrationID, by session: SessionID, at now: Instant)
+    async throws(StoreError) -> RegistrationChange
+  {
+    try apply(.release(session), to: known(id), at: now)
+  }
+
+  /// Redeems the code, once.
+  public func approve(
+    _ id: RegistrationID, _ request: ApprovalRequest, audit entry: AuditEntry?, at now: Instant
+  ) async throws(StoreError) -> ApprovalResult {
+    let record = try known(id)
+    let change = try approved(record, request, at: now)
+    note(entry)
+    return change
+  }
+
+  private func approved(
+    _ record: RegistrationRecord, _ request: ApprovalRequest, at now: Instant
+  ) throws(StoreError) -> ApprovalResult {
+    let event: PairingEvent
+    switch request.by {
+    case .session(let session, let picked):
+      _ = try liveSession(session, at: now)
+      event = .approve(session, picked: picked, as: request.authentication)
+    case .operator(let name, let viewer):
+      event = .approveByOperator(name, for: viewer, as: request.authentication)
+    }
+    let step: PairingStep
+    do throws(PairingRefusal) {
+      step = try record.flow.applying(event, at: now)
+    } catch {
+      throw .refused(error)
+    }
+    // Whether the sign-in may be made is known before anything is written.
+    var authentication: AuthenticationRecord?
+    if let approval = step.flow.state.approval {
+      guard authentications[approval.authentication] == nil else {
+        throw .changedMeanwhile(what: "authentication")
+      }
+      let context = context(
+        approval.viewer, record.requestor, rowKey: record.rowKey, device: record.deviceHash,
+        identity: nil)
+      authentication = try record.authentication(for: approval, in: context, at: now)
+    }
+    if let authentication { keep(authentication) }
+    let moved = record.moved(to: step.flow)
+    registrations[record.id] = moved
+    return ApprovalResult(
+      change: RegistrationChange(record: moved, actions: step.actions),
+      authentication: authentication)
+  }
+
+  /// The viewer says no.
+  public func deny(
+    _ id: RegistrationID, by session: SessionID, audit entry: AuditEntry?, at now: Instant
+  ) async throws(StoreError) -> RegistrationChange {
+    _ = try liveSession(session, at: now)
+    let change = try apply(.deny(session), to: known(id), at: now)
+    note(entry)
+    return change
+  }
+
+  /// The code is taken back.
+  public func withdraw(
+    _ id: RegistrationID, _ reason: WithdrawalReason, audit entry: AuditEntry?, at now: Instant
+  ) async throws(StoreError) -> RegistrationChange {
+    let change = try apply(.withdraw(reason), to: known(id), at: now)
+    note(entry)
+    return change
+  }
+
+  /// What is remembered of a code.
+  public func registration(_ id: RegistrationID, at now: Instant) async throws(StoreError)
+    -> RegistrationRecord?
+  {
+    registrations[id].flatMap { now < $0.flow.forgettable ? $0 : nil }
+  }
+
+  /// The registrations that are remembered.
+  public func registrations(after id: RegistrationID?, limit: Int, at now: Instant)
+    async throws(StoreError) -> [RegistrationRecord]
+  {
+    let remembered = registrations.values.filter { record in
+      now < record.flow.forgettable && (id.map { $0 < record.id } ?? true)
+    }
+    return Array(remembered.sorted { $0.id < $1.id }.prefix(limit))
+  }
+}

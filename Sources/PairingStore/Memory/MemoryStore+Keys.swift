@@ -1,0 +1,121 @@
+public import Pairing
+
+extension MemoryStore {
+  /// Random bytes for one purpose.
+  public func keyMaterial(for purpose: KeyPurpose) async throws(StoreError) -> StoredSecret {
+    if let there = material[purpose] { return there }
+    var generator = SystemRandomNumberGenerator()
+    let made = StoredSecret((0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) })
+    material[purpose] = made
+    return made
+  }
+
+  /// Keeps a new key pair.
+  public func add(_ pair: KeyPair, audit entry: AuditEntry?, at now: Instant)
+    async throws(StoreError)
+  {
+    guard records.requestors[pair.requestor] != nil else { throw .notFound(what: "requestor") }
+    if let there = records.keyPairs[pair.publicKey] {
+      guard there == pair else { throw .changedMeanwhile(what: "key pair") }
+      return
+    }
+    if pair.purpose == .rows {
+      for earlier in records.keyPairs.values
+      where earlier.requestor == pair.requestor && earlier.purpose == .rows
+        && earlier.state == .active
+      {
+        records.keyPairs[earlier.publicKey] = earlier.with(.retired)
+      }
+    }
+    records.keyPairs[pair.publicKey] = pair
+    note(entry)
+  }
+
+  /// Retires or revokes a key pair.
+  public func setState(
+    of publicKey: PublicKey, to state: KeyPair.State, audit entry: AuditEntry?, at now: Instant
+  ) async throws(StoreError) {
+    guard let pair = records.keyPairs[publicKey] else { throw .notFound(what: "key pair") }
+    guard pair.state.mayBecome(state) else { throw .changedMeanwhile(what: "key pair") }
+    records.keyPairs[publicKey] = pair.with(state)
+    note(entry)
+    guard pair.purpose == .rows, state == .revoked else { return }
+    for record in registrations.values where record.rowKey == publicKey {
+      registrations[record.id] = nil
+      codes[record.code] = nil
+    }
+    _ = endAuthentications { $0.rowKey == publicKey }
+  }
+
+  /// Keeps a new key for signing media tokens.
+  public func add(_ key: SigningKeyRecord, audit entry: AuditEntry?, at now: Instant)
+    async throws(StoreError)
+  {
+    if let there = signing[key.id] {
+      guard there == key else { throw .changedMeanwhile(what: "signing key") }
+      return
+    }
+    signing[key.id] = key
+    note(entry)
+  }
+
+  /// Ends a signing key.
+  public func retireSigningKey(
+    _ id: SigningKeyID, neededUntil: Instant, audit entry: AuditEntry?, at now: Instant
+  ) async throws(StoreError) {
+    guard let key = signing[id] else { throw .notFound(what: "signing key") }
+    // Retired again: the first retirement stands, so that a repeated call cannot unpublish a key early.
+    guard key.retired == nil else { return }
+    signing[id] = key.retired(at: now, neededUntil: neededUntil)
+    note(entry)
+  }
+
+  /// All signing keys.
+  public func signingKeys() async throws(StoreError) -> [SigningKeyRecord] {
+    signing.values.sorted { ($0.created, $0.id) < ($1.created, $1.id) }
+  }
+
+  /// Appends a line.
+  public func append(_ entry: AuditEntry) async throws(StoreError) { log.append(entry) }
+
+  /// The lines after a number.
+  public func audit(after number: Int64, limit: Int) async throws(StoreError)
+    -> [NumberedAuditEntry]
+  {
+    log.enumerated().lazy.map { NumberedAuditEntry(number: Int64($0) + 1, entry: $1) }
+      .filter { $0.number > number }.prefix(limit).map(\.self)
+  }
+
+  /// The number of the newest line.
+  public func newestAuditNumber() async throws(StoreError) -> Int64 { Int64(log.count) }
+
+  /// Forgets what nobody can ask for any more.
+  public func forgetExpired(at now: Instant, limit: Int) async throws(StoreError) -> Int {
+    var left = limit
+    func take<Key: Hashable>(_ keys: [Key], _ forget: (Key) -> Void) {
+      for key in keys.prefix(left) {
+        forget(key)
+        left -= 1
+      }
+    }
+    take(registrations.values.filter { $0.flow.forgettable <= now }) {
+      registrations[$0.id] = nil
+      if codes[$0.code] == $0.id { codes[$0.code] = nil }
+    }
+    take(authentications.values.filter { $0.authentication.expires <= now }) {
+      authentications[$0.authentication.id] = nil
+      permits[$0.authentication.id] = nil
+    }
+    take(permits.values.joined().map(\.value.permit).filter { !$0.isValid(at: now) }) {
+      permits[$0.authentication]?[$0.resource] = nil
+    }
+    take(sessions.values.filter { !$0.isValid(at: now) }) { sessions[$0.id] = nil }
+    take(failures.filter { now.since($0.value.last) >= LoginThrottle.memory }.map(\.key)) {
+      failures[$0] = nil
+    }
+    take(signing.values.filter { $0.neededUntil.map { $0 <= now } ?? false }.map(\.id)) {
+      signing[$0] = nil
+    }
+    return limit - left
+  }
+}

@@ -1,0 +1,65 @@
+public import Pairing
+
+extension MemoryStore {
+  /// Keeps a new session.
+  public func startSession(_ record: SessionRecord, replacing earlier: SessionID?, at now: Instant)
+    async throws(StoreError)
+  {
+    if let refusal = signInRefusal(of: record.viewer) { throw .notInForce(refusal) }
+    if let earlier, earlier != record.id { _ = endSessions(at: now) { $0.id == earlier } }
+    sessions[record.id] = record
+  }
+
+  /// The session of a cookie.
+  public func session(_ token: TokenHash, at now: Instant) async throws(StoreError)
+    -> SessionRecord?
+  {
+    guard let session = sessions.values.first(where: { $0.token == token }) else { return nil }
+    return try? liveSession(session.id, at: now)
+  }
+
+  /// Notes that a session is used.
+  public func touchSession(_ id: SessionID, at now: Instant) async throws(StoreError) {
+    let session = try liveSession(id, at: now)
+    guard now.since(session.lastUsed) >= SessionRecord.touchInterval else { return }
+    sessions[id] = session.used(at: now)
+  }
+
+  /// Ends a session.
+  public func endSession(_ id: SessionID, audit entry: AuditEntry?, at now: Instant)
+    async throws(StoreError) -> [RegistrationChange]
+  {
+    note(entry)
+    return endSessions(at: now) { $0.id == id }
+  }
+
+  /// The sessions of a viewer.
+  public func sessions(of viewer: Viewer, at now: Instant) async throws(StoreError)
+    -> [SessionRecord]
+  {
+    guard signInRefusal(of: viewer) == nil else { return [] }
+    return sessions.values.filter { $0.viewer == viewer && $0.isValid(at: now) }
+      .sorted { $0.id < $1.id }
+  }
+
+  /// The failures of one account or source.
+  public func loginFailures(of subject: LoginSubject) async throws(StoreError) -> LoginFailures? {
+    failures[subject]
+  }
+
+  /// Counts one more.
+  public func recordLoginFailure(of subject: LoginSubject, at now: Instant)
+    async throws(StoreError) -> LoginFailures
+  {
+    let after = LoginThrottle.adding(to: failures[subject], at: now)
+    failures[subject] = after
+    return after
+  }
+
+  /// Forgets the failures of an account that has signed in.
+  public func clearLoginFailures(of provider: ProviderID, _ name: AccountName)
+    async throws(StoreError)
+  {
+    failures[.account(provider, name)] = nil
+  }
+}

@@ -1,0 +1,173 @@
+public import Pairing
+
+extension MemoryStore {
+  /// What a device gets that asks whether it is signed in.
+  public func pickUp(requestor: RequestorID, device: DeviceHash, at now: Instant)
+    async throws(StoreError) -> PickUp?
+  {
+    let record = authentications.values.first {
+      $0.authentication.requestor == requestor && $0.deviceHash == device
+    }
+    guard let record else { return nil }
+    let authentication = record.authentication
+    try context(of: record).check(
+      authentication.viewer, requestor: requestor, source: authentication.source)
+    guard now < authentication.expires else { throw .notInForce(.expired) }
+    return PickUp(record: record, delivery: try delivery(of: record, at: now))
+  }
+
+  private func delivery(of record: AuthenticationRecord, at now: Instant) throws(StoreError)
+    -> RegistrationChange?
+  {
+    // A code that was taken back or forgotten meanwhile has nothing left to deliver; the sign-in stands.
+    guard let registration = record.registration.flatMap({ registrations[$0] }),
+      case .approved = registration.flow.state
+    else { return nil }
+    return try apply(.deliver, to: registration, at: now)
+  }
+
+  /// Signs a device in without a code.
+  public func signIn(_ record: AuthenticationRecord, at now: Instant) async throws(StoreError)
+    -> AuthenticationRecord
+  {
+    let authentication = record.authentication
+    let context = context(of: record)
+    try context.check(
+      authentication.viewer, requestor: authentication.requestor, source: authentication.source)
+    let bounded = try record.bounded(by: context, at: now)
+    if let there = authentications[authentication.id], there != bounded {
+      throw .changedMeanwhile(what: "authentication")
+    }
+    keep(bounded)
+    return bounded
+  }
+
+  /// Signs a device out.
+  public func signOut(requestor: RequestorID, device: DeviceHash, at now: Instant)
+    async throws(StoreError) -> [AuthenticationRecord]
+  {
+    endAuthentications { $0.authentication.requestor == requestor && $0.deviceHash == device }
+  }
+
+  /// Ends authentications.
+  public func revoke(_ filter: AuthenticationFilter, audit entry: AuditEntry?, at now: Instant)
+    async throws(StoreError) -> [AuthenticationRecord]
+  {
+    note(entry)
+    return endAuthentications(where: filter.includes)
+  }
+
+  /// The authentications that have not expired.
+  public func authentications(
+    _ filter: AuthenticationFilter, after id: AuthenticationID?, limit: Int, at now: Instant
+  ) async throws(StoreError) -> [AuthenticationRecord] {
+    let meant = authentications.values.filter { record in
+      filter.includes(record) && now < record.authentication.expires
+        && (id.map { $0 < record.authentication.id } ?? true)
+    }
+    return Array(meant.sorted { $0.authentication.id < $1.authentication.id }.prefix(limit))
+  }
+
+  /// Gives a device a name.
+  public func name(
+    _ device: DeviceHash, _ name: String?, audit entry: AuditEntry?, at now: Instant
+  ) async throws(StoreError) {
+    names[device] = name
+    note(entry)
+  }
+
+  /// The names that operators gave.
+  public func deviceNames() async throws(StoreError) -> [DeviceHash: String] { names }
+
+  /// The permit that is in force.
+  public func permit(_ authentication: AuthenticationID, _ resource: ResourceID, at now: Instant)
+    async throws(StoreError) -> Permit?
+  {
+    guard let permit = permits[authentication]?[resource]?.permit, permit.isValid(at: now) else {
+      return nil
+    }
+    return permit
+  }
+
+  /// Keeps a permit, unless one is there that is as good.
+  public func record(_ permit: Permit, at now: Instant) async throws(StoreError) -> Permit {
+    try keep(permit, of: usable(permit.authentication, at: now), at: now)
+  }
+
+  private func usable(_ id: AuthenticationID, at now: Instant) throws(StoreError)
+    -> AuthenticationRecord
+  {
+    guard let record = authentications[id] else { throw .notFound(what: "authentication") }
+    guard now < record.authentication.expires else { throw .notInForce(.expired) }
+    return record
+  }
+
+  private func keep(_ permit: Permit, of record: AuthenticationRecord, at now: Instant) -> Permit {
+    let existing = permits[permit.authentication]?[permit.resource]?.permit
+    if let existing, !Permit.isWorthWriting(over: existing, at: now) { return existing }
+    let bounded = Permit(
+      authentication: permit.authentication, resource: permit.resource, issued: permit.issued,
+      expires: min(permit.expires, record.authentication.expires))
+    permits[permit.authentication, default: [:]][permit.resource] = PermitRecord(
+      permit: bounded, rowKey: record.rowKey)
+    return bounded
+  }
+
+  /// Opens a resource with a temporary pass.
+  public func openTemporarily(
+    _ authentication: AuthenticationID, _ resource: ResourceID, at now: Instant
+  ) async throws(StoreError) -> Permit {
+    let record = try usable(authentication, at: now)
+    let viewer = record.authentication.viewer
+    let requestor = record.authentication.requestor
+    guard let rules = records.providers[viewer.provider]?.temporaryPass else {
+      throw .notFound(what: "temporary pass")
+    }
+    let before = use(requestor, viewer.provider, record.deviceHash, record.identity)
+    let after: TemporaryPassUse
+    do throws(TemporaryPassRefusal) {
+      after = try rules.opening(resource, before, at: now)
+    } catch {
+      throw .pass(error)
+    }
+    let key = PassKey(
+      requestor: requestor, provider: viewer.provider, device: record.deviceHash,
+      identity: record.identity)
+    passes[key] = after
+    let ending = record.ending(at: rules.expires(after, at: now))
+    authentications[authentication] = ending
+    return keep(
+      Permit(
+        authentication: authentication, resource: resource, issued: now,
+        expires: ending.authentication.expires), of: ending, at: now)
+  }
+
+  /// What has been used of a pass.
+  public func temporaryPass(
+    requestor: RequestorID, provider: ProviderID, device: DeviceHash, identity: IdentityHash?
+  ) async throws(StoreError) -> TemporaryPassUse {
+    use(requestor, provider, device, identity)
+  }
+
+  /// Lets passes begin anew.
+  public func resetTemporaryPasses(
+    requestor: RequestorID, provider: ProviderID, _ whose: TemporaryPassReset,
+    audit entry: AuditEntry?, at now: Instant
+  ) async throws(StoreError) {
+    func isMeant(_ device: DeviceHash, _ identity: IdentityHash?) -> Bool {
+      switch whose {
+      case .device(let one): device == one
+      case .identity(let one): identity == one
+      case .all: true
+      }
+    }
+    passes = passes.filter { key, _ in
+      key.requestor != requestor || key.provider != provider || !isMeant(key.device, key.identity)
+    }
+    _ = endAuthentications {
+      $0.authentication.requestor == requestor && $0.authentication.viewer.provider == provider
+        && $0.authentication.source == .temporary && isMeant($0.deviceHash, $0.identity)
+    }
+    note(entry)
+  }
+}

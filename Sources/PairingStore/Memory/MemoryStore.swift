@@ -1,0 +1,141 @@
+import Pairing
+
+/// A store that forgets everything when it goes: for tests, demonstrations, and as the shortest text of what each verb
+/// means.
+///
+/// An actor without a single `await` inside a verb: each verb is a transaction because nothing can come in between. A
+/// verb that throws half-way would leave half of it behind, so every verb looks first and writes last.
+public actor MemoryStore: Store {
+  var registrations: [RegistrationID: RegistrationRecord] = [:]
+  var codes: [CodeHash: RegistrationID] = [:]
+  var authentications: [AuthenticationID: AuthenticationRecord] = [:]
+  var permits: [AuthenticationID: [ResourceID: PermitRecord]] = [:]
+  var passes: [PassKey: TemporaryPassUse] = [:]
+  var sessions: [SessionID: SessionRecord] = [:]
+  var records = Provisioning()
+  var accounts: [ProviderID: [AccountName: Account]] = [:]
+  var passwords: [ProviderID: [AccountName: String]] = [:]
+  var clients: [ClientID: ClientRecord] = [:]
+  var material: [KeyPurpose: StoredSecret] = [:]
+  var signing: [SigningKeyID: SigningKeyRecord] = [:]
+  var log: [AuditEntry] = []
+  var failures: [LoginSubject: LoginFailures] = [:]
+  var names: [DeviceHash: String] = [:]
+
+  /// An empty store.
+  public init() {}
+}
+
+/// What a temporary pass was used with: one row per pair, so that a reset of either half leaves the others alone.
+struct PassKey: Hashable, Sendable {
+  let requestor: RequestorID
+  let provider: ProviderID
+  let device: DeviceHash
+  let identity: IdentityHash?
+}
+
+// MARK: - Shared by the verbs
+
+extension MemoryStore {
+  func known(_ id: RegistrationID) throws(StoreError) -> RegistrationRecord {
+    guard let record = registrations[id] else { throw .notFound(what: "code") }
+    return record
+  }
+
+  /// Applies one event to a registration and keeps what it made.
+  func apply(_ event: PairingEvent, to record: RegistrationRecord, at now: Instant)
+    throws(StoreError) -> RegistrationChange
+  {
+    do throws(PairingRefusal) {
+      let step = try record.flow.applying(event, at: now)
+      let moved = record.moved(to: step.flow)
+      registrations[record.id] = moved
+      return RegistrationChange(record: moved, actions: step.actions)
+    } catch {
+      throw .refused(error)
+    }
+  }
+
+  func context(
+    _ viewer: Viewer, _ requestor: RequestorID, rowKey: PublicKey, device: DeviceHash,
+    identity: IdentityHash?
+  ) -> SignInContext {
+    SignInContext(
+      integration: records.integrations[requestor]?[viewer.provider],
+      provider: records.providers[viewer.provider],
+      account: viewer.account.flatMap { accounts[viewer.provider]?[$0] },
+      rowKey: records.keyPairs[rowKey],
+      use: use(requestor, viewer.provider, device, identity))
+  }
+
+  func context(of record: AuthenticationRecord) -> SignInContext {
+    context(
+      record.authentication.viewer, record.authentication.requestor, rowKey: record.rowKey,
+      device: record.deviceHash, identity: record.identity)
+  }
+
+  func use(
+    _ requestor: RequestorID, _ provider: ProviderID, _ device: DeviceHash,
+    _ identity: IdentityHash?
+  ) -> TemporaryPassUse {
+    passes.filter { key, _ in
+      key.requestor == requestor && key.provider == provider
+        && (key.device == device || (identity != nil && key.identity == identity))
+    }.values.reduce(TemporaryPassUse()) { $0.joined(with: $1) }
+  }
+
+  func liveSession(_ id: SessionID, at now: Instant) throws(StoreError) -> SessionRecord {
+    guard let session = sessions[id], session.isValid(at: now) else { throw .sessionEnded }
+    guard signInRefusal(of: session.viewer) == nil else { throw .sessionEnded }
+    return session
+  }
+
+  /// Whether a browser may be signed in as this viewer.
+  func signInRefusal(of viewer: Viewer) -> AuthenticationRefusal? {
+    guard let provider = records.providers[viewer.provider] else { return .notIntegrated }
+    guard let name = viewer.account else {
+      return provider.temporaryPass == nil ? .accountGone : nil
+    }
+    guard provider.kind == .local, let account = accounts[viewer.provider]?[name] else {
+      return .accountGone
+    }
+    return account.isDisabled ? .accountDisabled : nil
+  }
+
+  /// Ends sessions and gives back what they had claimed.
+  func endSessions(at now: Instant, where isMeant: (SessionRecord) -> Bool) -> [RegistrationChange]
+  {
+    let ended = Set(sessions.values.filter(isMeant).map(\.id))
+    for id in ended { sessions[id] = nil }
+    return registrations.values.sorted { $0.id < $1.id }.compactMap { record in
+      guard case .claimed(let lease) = record.flow.settled(at: now).state else { return nil }
+      guard ended.contains(lease.claimer.session) else { return nil }
+      return try? apply(.release(lease.claimer.session), to: record, at: now)
+    }
+  }
+
+  /// Ends authentications with their permits.
+  func endAuthentications(where isMeant: (AuthenticationRecord) -> Bool) -> [AuthenticationRecord] {
+    let ended = authentications.values.filter(isMeant).sorted {
+      $0.authentication.id < $1.authentication.id
+    }
+    for record in ended {
+      authentications[record.authentication.id] = nil
+      permits[record.authentication.id] = nil
+    }
+    return ended
+  }
+
+  /// A new authentication takes the place of what the device had at the requestor.
+  func keep(_ record: AuthenticationRecord) {
+    _ = endAuthentications {
+      $0.authentication.requestor == record.authentication.requestor
+        && $0.deviceHash == record.deviceHash
+    }
+    authentications[record.authentication.id] = record
+  }
+
+  func note(_ entry: AuditEntry?) {
+    if let entry { log.append(entry) }
+  }
+}

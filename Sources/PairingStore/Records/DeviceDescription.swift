@@ -1,0 +1,58 @@
+/// What a device says of itself and where it was seen: text from a stranger, to be escaped wherever it is shown.
+public struct DeviceDescription: Hashable, Sendable {
+  /// What the second screen calls it: manufacturer and model, or what the User-Agent gives away.
+  public var name: String?
+  /// The device information as normalised JSON: echoed in the code's record.
+  public var information: String?
+  /// The User-Agent of the call.
+  public var userAgent: String?
+  /// The network address of the call.
+  public var address: String?
+  /// A visitor id of the app's analytics.
+  public var visitorID: String?
+  /// What older clients send, echoed as it came.
+  public var older: OlderDeviceFields
+
+  /// A description; what is not said is not known.
+  public init(
+    name: String? = nil, information: String? = nil, userAgent: String? = nil,
+    address: String? = nil, visitorID: String? = nil,
+    older: OlderDeviceFields = OlderDeviceFields()
+  ) {
+    self.name = name
+    self.information = information
+    self.userAgent = userAgent
+    self.address = address
+    self.visitorID = visitorID
+    self.older = older
+  }
+}
+
+/// The deprecated parameters of registration: still sent by public clients.
+public struct OlderDeviceFields: Hashable, Sendable {
+  /// `deviceType`.
+  public var deviceType: String?
+  /// `deviceUser`.
+  public var deviceUser: String?
+  /// `appId`.
+  public var appID: String?
+  /// `appVersion`.
+  public var appVersion: String?
+  /// `registrationURL`.
+  public var registrationURL: String?
+
+  /// The deprecated parameters that were sent.
+  public init(
+    deviceType: String? = nil, deviceUser: String? = nil, appID: String? = nil,
+    appVersion: String? = nil, registrationURL: String? = nil
+  ) {
+    self.deviceType = deviceType
+    self.deviceUser = deviceUser
+    self.appID = appID
+    self.appVersion = appVersion
+    self.registrationURL = registrationURL
+  }
+
+  /// Whether none was sent.
+  public var isEmpty: Bool { self == OlderDeviceFields() }
+}

@@ -1,0 +1,58 @@
+/// The keyed hash under which a secret thing is kept and found: codes, tokens, devices, identities.
+///
+/// Whoever has the database has no code, no cookie and no device id. The service makes the hashes (HMAC-SHA256 with
+/// the key of ``KeyStore/keyMaterial(for:)``), because it looks live codes up in memory; a store only compares them.
+public struct KeyedHash<Kind>: Hashable, Sendable {
+  /// The 32 bytes.
+  public let bytes: [UInt8]
+
+  /// A hash; refused when it has not 32 bytes.
+  public init?(_ bytes: [UInt8]) {
+    guard bytes.count == 32 else { return nil }
+    self.bytes = bytes
+  }
+}
+
+/// What is kept as a keyed hash.
+public enum Hashed {
+  /// Registration codes, over their eight letters.
+  public enum Code {}
+  /// Session cookies, client secrets and other bearer tokens.
+  public enum Token {}
+  /// Device ids.
+  public enum Device {}
+  /// What a promotional pass was told about its viewer.
+  public enum Identity {}
+}
+
+/// The hash of a registration code.
+public typealias CodeHash = KeyedHash<Hashed.Code>
+/// The hash of a bearer token.
+public typealias TokenHash = KeyedHash<Hashed.Token>
+/// The hash of a device id.
+public typealias DeviceHash = KeyedHash<Hashed.Device>
+/// The hash of an identity.
+public typealias IdentityHash = KeyedHash<Hashed.Identity>
+
+/// Bytes that must not be printed: a store seals them before they touch a disk.
+public struct StoredSecret: Hashable, Sendable, CustomStringConvertible,
+  CustomDebugStringConvertible,
+  CustomReflectable
+{
+  /// The bytes, for computing with.
+  public let bytes: [UInt8]
+
+  /// Keeps bytes from being printed by accident.
+  public init(_ bytes: [UInt8]) {
+    self.bytes = bytes
+  }
+
+  /// Says only that it is there.
+  public var description: String { "(secret)" }
+
+  /// Says only that it is there.
+  public var debugDescription: String { description }
+
+  /// Shows nothing to `dump` and to debuggers' summaries.
+  public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

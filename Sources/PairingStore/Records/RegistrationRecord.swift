@@ -1,0 +1,66 @@
+public import Pairing
+
+/// The row behind a registration code.
+///
+/// Signed columns: all of them; `public_key` is ``rowKey``, `expires` the flow's own expiry.
+public struct RegistrationRecord: Hashable, Sendable {
+  /// The record's id: what lists, logs and pages use instead of the code.
+  public let id: RegistrationID
+  /// The code.
+  public let code: CodeHash
+  /// For whose app; a code exists for this requestor only.
+  public let requestor: RequestorID
+  /// The device, to be echoed.
+  public let device: DeviceID
+  /// The device, to be found.
+  public let deviceHash: DeviceHash
+  /// The key pair of the requestor that signs this row.
+  public let rowKey: PublicKey
+  /// The provider that was chosen on the device.
+  public let preselected: ProviderID?
+  /// The integration's profile that the app asked for.
+  public let profile: ProfileName?
+  /// What the device says of itself.
+  public let about: DeviceDescription
+  /// Where the code is in its life.
+  public internal(set) var flow: PairingFlow
+
+  /// A registration with all it says.
+  public init(
+    id: RegistrationID, code: CodeHash, requestor: RequestorID, device: DeviceID,
+    deviceHash: DeviceHash, rowKey: PublicKey, preselected: ProviderID? = nil,
+    profile: ProfileName? = nil, about: DeviceDescription = DeviceDescription(), flow: PairingFlow
+  ) {
+    self.id = id
+    self.code = code
+    self.requestor = requestor
+    self.device = device
+    self.deviceHash = deviceHash
+    self.rowKey = rowKey
+    self.preselected = preselected
+    self.profile = profile
+    self.about = about
+    self.flow = flow
+  }
+
+  /// The same registration, one step on: a store writes the columns of the flow, never the whole row.
+  public func moved(to flow: PairingFlow) -> RegistrationRecord {
+    var moved = self
+    moved.flow = flow
+    return moved
+  }
+}
+
+/// What a verb made of a registration.
+public struct RegistrationChange: Hashable, Sendable {
+  /// The registration after it.
+  public let record: RegistrationRecord
+  /// What is to be done now that it is durable; empty when nothing visible happened.
+  public let actions: [PairingAction]
+
+  /// A registration and what is to be done about it.
+  public init(record: RegistrationRecord, actions: [PairingAction]) {
+    self.record = record
+    self.actions = actions
+  }
+}

@@ -1,0 +1,51 @@
+public import Pairing
+
+/// Why a verb did not do what it says.
+///
+/// Except for `unknownOutcome`, nothing has changed then.
+public enum StoreError: Error, Hashable, Sendable {
+  /// The life of the code does not allow it.
+  case refused(PairingRefusal)
+  /// Account, integration or key do not stand (any more).
+  case notInForce(AuthenticationRefusal)
+  /// The temporary pass opens nothing more.
+  case pass(TemporaryPassRefusal)
+  /// There is no such thing; `what` names its kind, never its secret.
+  case notFound(what: String)
+  /// The code is another's: draw a new one and try again.
+  case codeTaken
+  /// As many codes as allowed are waiting for an answer.
+  case tooManyLiveCodes(limit: Int)
+  /// The browser's session has ended.
+  case sessionEnded
+  /// The record is not as the caller has seen it: read it again and decide anew.
+  case changedMeanwhile(what: String)
+  /// The disk is full: nothing was written, reading goes on.
+  case full
+  /// The store cannot be reached now: nothing was written.
+  case unavailable(reason: String)
+  /// The store does not know whether it was written. Stop, reopen, ask again: every verb may be repeated.
+  case unknownOutcome(reason: String)
+}
+
+extension StoreError: CustomStringConvertible {
+  /// What failed, on what, and what to do about it.
+  public var description: String {
+    switch self {
+    case .refused(let reason): reason.description
+    case .notInForce(let reason): reason.description
+    case .pass(.durationExceeded): "the temporary pass has run out: sign in with an account"
+    case .pass(.resourcesExceeded): "the temporary pass opens no further titles"
+    case .pass(.identityMissing): "this temporary pass wants to know for whom it is"
+    case .notFound(let what): "there is no such \(what)"
+    case .codeTaken: "the code is in use: draw another"
+    case .tooManyLiveCodes(let limit): "\(limit) codes are waiting for an answer: try again later"
+    case .sessionEnded: "the browser is signed out: sign in again"
+    case .changedMeanwhile(let what): "the \(what) was changed meanwhile: look at it and try again"
+    case .full: "the disk is full: make room, the service goes on by itself"
+    case .unavailable(let reason): "the store cannot be reached (\(reason)): try again"
+    case .unknownOutcome(let reason):
+      "the store failed while writing (\(reason)): it is being reopened"
+    }
+  }
+}

@@ -1,0 +1,36 @@
+public import Pairing
+
+/// The audit log: append only, numbered without gaps.
+public protocol AuditStore: Sendable {
+  /// Appends a line.
+  func append(_ entry: AuditEntry) async throws(StoreError)
+
+  /// The lines after a number, oldest first.
+  func audit(after number: Int64, limit: Int) async throws(StoreError) -> [NumberedAuditEntry]
+
+  /// The number of the newest line; zero when there is none.
+  func newestAuditNumber() async throws(StoreError) -> Int64
+}
+
+/// Failed sign-ins, counted so that a restart gives no new tries.
+public protocol LoginFailureStore: Sendable {
+  /// The failures of one account or source.
+  func loginFailures(of subject: LoginSubject) async throws(StoreError) -> LoginFailures?
+
+  /// Counts one more (``LoginThrottle/adding(to:at:)``).
+  ///
+  /// - Returns: the failures now.
+  func recordLoginFailure(of subject: LoginSubject, at now: Instant)
+    async throws(StoreError) -> LoginFailures
+
+  /// Forgets the failures of an account that has signed in; those of a source are never forgotten this way.
+  func clearLoginFailures(of provider: ProviderID, _ name: AccountName) async throws(StoreError)
+}
+
+/// Whose failed sign-ins are counted.
+public enum LoginSubject: Hashable, Sendable {
+  /// An account's, whether it exists or not.
+  case account(ProviderID, AccountName)
+  /// A source's.
+  case source(SourceKey)
+}

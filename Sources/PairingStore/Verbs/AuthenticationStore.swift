@@ -1,0 +1,46 @@
+public import Pairing
+
+/// Devices that are signed in.
+public protocol AuthenticationStore: Sendable {
+  /// What a device gets that asks whether it is signed in at a requestor; the first successful read is the delivery.
+  ///
+  /// Guarantees: account, integration and row key stand at this moment; of any number of reads at the same time, one
+  /// reports the delivery, and all give the same authentication. Once delivered it writes nothing.
+  /// - Returns: nothing when the device is not signed in there.
+  /// - Throws: `notInForce` when it is, and may not be any more.
+  func pickUp(requestor: RequestorID, device: DeviceHash, at now: Instant)
+    async throws(StoreError) -> PickUp?
+
+  /// Signs a device in without a code: a temporary pass, a degraded provider, later a platform account.
+  ///
+  /// An earlier authentication of the device at the requestor ends with it. The integration, the row key and, for a
+  /// temporary provider, the pass stand at this moment; a temporary authentication ends when its pass does.
+  /// - Returns: the authentication as it was kept.
+  /// - Throws: `notInForce`, `pass`, `notFound`.
+  func signIn(_ record: AuthenticationRecord, at now: Instant)
+    async throws(StoreError) -> AuthenticationRecord
+
+  /// Signs a device out at a requestor: its authentication and all its permits are gone. Nothing to do is no error.
+  ///
+  /// - Returns: the authentications that ended.
+  func signOut(requestor: RequestorID, device: DeviceHash, at now: Instant)
+    async throws(StoreError) -> [AuthenticationRecord]
+
+  /// Ends single authentications, with their permits: what an operator revokes.
+  ///
+  /// - Returns: those that there were.
+  func revoke(_ filter: AuthenticationFilter, audit entry: AuditEntry?, at now: Instant)
+    async throws(StoreError) -> [AuthenticationRecord]
+
+  /// The authentications that have not expired, in the order of their ids; whether they stand is not looked at.
+  func authentications(
+    _ filter: AuthenticationFilter, after id: AuthenticationID?, limit: Int, at now: Instant
+  ) async throws(StoreError) -> [AuthenticationRecord]
+
+  /// Gives a device a name of the operator's choice; nothing takes it away.
+  func name(_ device: DeviceHash, _ name: String?, audit entry: AuditEntry?, at now: Instant)
+    async throws(StoreError)
+
+  /// The names that operators gave.
+  func deviceNames() async throws(StoreError) -> [DeviceHash: String]
+}

@@ -1,0 +1,47 @@
+public import Pairing
+
+/// Permits, and the temporary passes that permits use up.
+public protocol PermitStore: Sendable {
+  /// The permit that is in force for a resource.
+  func permit(_ authentication: AuthenticationID, _ resource: ResourceID, at now: Instant)
+    async throws(StoreError) -> Permit?
+
+  /// Keeps a permit, unless one is in force that is as good (``Permit/isWorthWriting(over:at:)``).
+  ///
+  /// Guarantees: the authentication exists and has not expired; the permit does not outlive it; callers at the same time
+  /// get the same permit.
+  /// - Returns: the permit that is in force now.
+  /// - Throws: `notFound`, `notInForce`.
+  func record(_ permit: Permit, at now: Instant) async throws(StoreError) -> Permit
+
+  /// Opens a resource with the temporary pass of an authentication, and keeps the permit.
+  ///
+  /// Guarantees: the pass is looked up by device and by identity, and what either has used counts; the first opening starts
+  /// its time; the resource counts once; permit and authentication end when the pass does. However many open at the same
+  /// time, no more different resources are opened than the pass has.
+  /// - Throws: `notFound`, `notInForce`, `pass`.
+  func openTemporarily(
+    _ authentication: AuthenticationID, _ resource: ResourceID, at now: Instant
+  ) async throws(StoreError) -> Permit
+
+  /// What has been used of a pass, by a device or an identity.
+  func temporaryPass(
+    requestor: RequestorID, provider: ProviderID, device: DeviceHash, identity: IdentityHash?
+  ) async throws(StoreError) -> TemporaryPassUse
+
+  /// Lets passes begin anew, and ends what stands on them.
+  func resetTemporaryPasses(
+    requestor: RequestorID, provider: ProviderID, _ whose: TemporaryPassReset,
+    audit entry: AuditEntry?, at now: Instant
+  ) async throws(StoreError)
+}
+
+/// Whose temporary pass begins anew.
+public enum TemporaryPassReset: Hashable, Sendable {
+  /// What one device has used, with whatever identity.
+  case device(DeviceHash)
+  /// What one identity has used, on whatever device.
+  case identity(IdentityHash)
+  /// Everybody's.
+  case all
+}

@@ -1,0 +1,58 @@
+public import Pairing
+
+/// What operators make, and the passwords of local accounts.
+public protocol ProvisioningStore: Sendable {
+  /// Everything but the accounts, for keeping in memory.
+  func provisioning() async throws(StoreError) -> Provisioning
+
+  /// One account.
+  func account(_ provider: ProviderID, _ name: AccountName) async throws(StoreError) -> Account?
+
+  /// The accounts of a provider, in the order of their names.
+  func accounts(_ provider: ProviderID, after name: AccountName?, limit: Int)
+    async throws(StoreError) -> [Account]
+
+  /// Writes a record, if the one that is there is what the caller has seen (`nil`: none).
+  ///
+  /// Guarantees: of two operators who change the same record at the same time, the second is told. Disabling an account
+  /// ends its sessions. What a record refers to exists (an integration's requestor and provider, an account's, a rule's
+  /// and an application's owner).
+  /// - Returns: the registrations that ended sessions give back.
+  /// - Throws: `changedMeanwhile`, `notFound`.
+  func put(
+    _ record: Provision, replacing seen: Provision?, audit entry: AuditEntry?, at now: Instant
+  ) async throws(StoreError) -> [RegistrationChange]
+
+  /// Removes a record with all that stands on it: a requestor's keys, integrations, applications, clients, codes and
+  /// sign-ins; a provider's accounts, rules, integrations, passes, sessions and sign-ins; an account's password, rules,
+  /// sessions and sign-ins; an application's clients.
+  ///
+  /// - Returns: the registrations that ended sessions give back.
+  /// - Throws: `notFound`.
+  func remove(_ id: ProvisionID, audit entry: AuditEntry?, at now: Instant)
+    async throws(StoreError) -> [RegistrationChange]
+
+  /// Sets an account's password (as a PHC string) and ends its sessions, except the one that asked for it.
+  ///
+  /// - Returns: the registrations that ended sessions give back.
+  /// - Throws: `notFound`.
+  func setPassword(
+    _ phc: String, of name: AccountName, at provider: ProviderID, keeping session: SessionID?,
+    audit entry: AuditEntry?, at now: Instant
+  ) async throws(StoreError) -> [RegistrationChange]
+
+  /// An account's password, as a PHC string; none when there is no such account or it has none.
+  func password(of name: AccountName, at provider: ProviderID) async throws(StoreError) -> String?
+}
+
+/// Clients that registered themselves.
+public protocol ClientStore: Sendable {
+  /// Keeps a new client of an application.
+  ///
+  /// Guarantees: the application exists and is not revoked at this moment.
+  /// - Throws: `notFound`.
+  func register(_ client: ClientRecord, at now: Instant) async throws(StoreError)
+
+  /// A client, if its application is not revoked.
+  func client(_ id: ClientID) async throws(StoreError) -> ClientRecord?
+}

@@ -1,0 +1,29 @@
+public import Pairing
+
+/// Signed-in phone browsers.
+public protocol SessionStore: Sendable {
+  /// Keeps a new session; one that the browser had before ends with it, so that a session id that was slipped in before
+  /// the sign-in is worth nothing after it.
+  ///
+  /// Guarantees: the account exists and is not disabled at this moment.
+  /// - Throws: `notInForce`.
+  func startSession(_ record: SessionRecord, replacing earlier: SessionID?, at now: Instant)
+    async throws(StoreError)
+
+  /// The session of a cookie, if it is in force and its account stands.
+  func session(_ token: TokenHash, at now: Instant) async throws(StoreError) -> SessionRecord?
+
+  /// Notes that a session is used; writes at most once in ``SessionRecord/touchInterval``.
+  ///
+  /// - Throws: `sessionEnded`.
+  func touchSession(_ id: SessionID, at now: Instant) async throws(StoreError)
+
+  /// Ends a session and gives back what it had claimed. Nothing to do is no error.
+  ///
+  /// - Returns: the registrations that are free again.
+  func endSession(_ id: SessionID, audit entry: AuditEntry?, at now: Instant)
+    async throws(StoreError) -> [RegistrationChange]
+
+  /// The sessions of a viewer that are in force.
+  func sessions(of viewer: Viewer, at now: Instant) async throws(StoreError) -> [SessionRecord]
+}

@@ -1,0 +1,32 @@
+/// What the service keeps, verb by verb.
+///
+/// **Every verb that writes is one transaction.** It looks at the state it expects, inside that transaction, and either
+/// does all it says or throws and has changed nothing (except ``StoreError/unknownOutcome(reason:)``). When it returns,
+/// what it did is durable. Two verbs that run at the same time, in one process or in several on the same database,
+/// leave what they would have left one after the other.
+///
+/// **Every verb may be repeated.** After an unknown outcome the service reopens the store and asks again; a verb that had
+/// taken effect then finds its own ids there and either says the same again or refuses what is done already.
+///
+/// **A row whose signature does not verify does not exist** for any verb, and the store appends `row.tampered` to the
+/// audit log, once per row and start.
+///
+/// Time is an argument, and so are ids, hashes and secrets: a store draws no randomness but for
+/// ``KeyStore/keyMaterial(for:)``.
+///
+/// How often verbs are called: polls of waiting devices call none at all (the service keeps live codes in memory);
+/// approving, delivering and permitting write once each.
+public protocol Store: CodeStore, AuthenticationStore, PermitStore, SessionStore, ProvisioningStore,
+  ClientStore, KeyStore, AuditStore, LoginFailureStore, MaintenanceStore
+{}
+
+/// Clean-up and start-up.
+public protocol MaintenanceStore: Sendable {
+  /// Forgets, at most `limit` rows at a time, what nobody can ask for any more: codes past ``PairingFlow/forgettable``,
+  /// expired authentications and permits, ended sessions, login failures past their memory, signing keys past their need.
+  ///
+  /// - Returns: how many rows went; zero when there is nothing left to forget now.
+  func forgetExpired(at now: Instant, limit: Int) async throws(StoreError) -> Int
+}
+
+public import Pairing

@@ -1,0 +1,88 @@
+/// Text between XML tags.
+enum XMLText {
+  /// Appends text so that any XML 1.0 reader gives it back as it was.
+  ///
+  /// Characters that XML 1.0 cannot hold at all (most controls) become U+FFFD: leaving them would make the whole document
+  /// unreadable, and a device chooses some of the texts. A carriage return is written as a reference, because readers
+  /// turn a plain one into a line feed.
+  static func escape(_ text: String, into bytes: inout [UInt8]) {
+    // Nearly every text is plain, and copied in one piece.
+    guard text.utf8.contains(where: needsCare) else {
+      bytes.append(contentsOf: text.utf8)
+      return
+    }
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "&"): bytes.append(contentsOf: "&amp;".utf8)
+      case UInt8(ascii: "<"): bytes.append(contentsOf: "&lt;".utf8)
+      case UInt8(ascii: ">"): bytes.append(contentsOf: "&gt;".utf8)
+      case 0x0D: bytes.append(contentsOf: "&#13;".utf8)
+      case 0x09, 0x0A: bytes.append(byte)
+      case 0..<0x20: bytes.append(contentsOf: "\u{FFFD}".utf8)
+      default:
+        bytes.append(byte)
+        // U+FFFE and U+FFFF are the only others that XML cannot hold: EF BF BE and EF BF BF, made EF BF BD.
+        if byte == 0xBE || byte == 0xBF, bytes.suffix(3).starts(with: [0xEF, 0xBF]) {
+          bytes[bytes.count - 1] = 0xBD
+        }
+      }
+    }
+  }
+
+  private static func needsCare(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0..<0x20, UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"), 0xEF: true
+    default: false
+    }
+  }
+
+  /// What ``escape(_:into:)`` wrote, read back; nothing when it could not have written it.
+  static func unescape(_ bytes: some Collection<UInt8>) -> String? {
+    var out: [UInt8] = []
+    var rest = Array(bytes)[...]
+    while let byte = rest.first {
+      guard byte != UInt8(ascii: "<"), byte != UInt8(ascii: ">") else { return nil }
+      guard byte == UInt8(ascii: "&") else {
+        out.append(byte)
+        rest.removeFirst()
+        continue
+      }
+      guard let found = references.first(where: { rest.starts(with: $0.written) }) else {
+        return nil
+      }
+      out.append(found.byte)
+      rest.removeFirst(found.written.count)
+    }
+    return String(validating: out, as: UTF8.self)
+  }
+
+  private static let references: [(written: [UInt8], byte: UInt8)] = [
+    (Array("&amp;".utf8), UInt8(ascii: "&")), (Array("&lt;".utf8), UInt8(ascii: "<")),
+    (Array("&gt;".utf8), UInt8(ascii: ">")), (Array("&#13;".utf8), 0x0D),
+    (Array("&quot;".utf8), UInt8(ascii: "\"")), (Array("&apos;".utf8), UInt8(ascii: "'")),
+  ]
+
+  /// A name that can be an element: rating schemes are named by operators, everything else is a name already.
+  static func name(_ text: String) -> String {
+    if text.utf8.allSatisfy(isInName), text.utf8.first.map(isFirstInName) ?? false { return text }
+    let safe = text.utf8.map { isInName($0) ? $0 : UInt8(ascii: "_") }
+    let name = String(decoding: safe, as: UTF8.self)
+    return safe.first.map(isFirstInName) ?? false ? name : "_" + name
+  }
+
+  private static func isFirstInName(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "_"):
+      true
+    default: false
+    }
+  }
+
+  private static func isInName(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."): true
+    default: isFirstInName(byte)
+    }
+  }
+}

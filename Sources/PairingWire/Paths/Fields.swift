@@ -1,0 +1,69 @@
+/// The parameters of the protocol, in query or form.
+public enum Field {
+  /// Whose app; also `requestor_id` on browser calls.
+  public static let requestor = "requestor"
+  /// Whose app, on browser calls and `freepreview`.
+  public static let requestorID = "requestor_id"
+  /// The device.
+  public static let deviceID = "deviceId"
+  /// Device information, when it is not in its header.
+  public static let deviceInfo = "device_info"
+  /// Deprecated: the kind of device.
+  public static let deviceType = "deviceType"
+  /// Deprecated: the device's user.
+  public static let deviceUser = "deviceUser"
+  /// Deprecated: the app.
+  public static let appID = "appId"
+  /// Older clients: the app's version.
+  public static let appVersion = "appVersion"
+  /// Older clients: the page that is shown beside the code.
+  public static let registrationURL = "registrationURL"
+  /// The provider that was chosen on the device.
+  public static let provider = "mvpd"
+  /// The provider, on browser calls and `freepreview`.
+  public static let providerID = "mso_id"
+  /// The code, on browser calls.
+  public static let regcode = "reg_code"
+  /// The domain of the page that began to sign in.
+  public static let domainName = "domain_name"
+  /// Where the browser goes afterwards.
+  public static let redirectURL = "redirect_url"
+  /// No Flash: always `true`.
+  public static let noFlash = "noflash"
+  /// No frame: always `true`.
+  public static let noFrame = "no_iframe"
+  /// How long a code is to live, in seconds.
+  public static let lifetime = "ttl"
+  /// `number`: number matching is wanted.
+  public static let match = "match"
+  /// Wait for what comes after this sequence.
+  public static let after = "after"
+  /// What is to be watched.
+  public static let resource = "resource"
+  /// What else a provider wants to know: the identity of a promotional pass.
+  public static let genericData = "generic_data"
+  /// `json` or `xml`.
+  public static let format = "format"
+  /// A registered client's access token, when it is not in its header.
+  public static let accessToken = "access_token"
+  /// The integration's profile.
+  public static let applicationProfile = "applicationProfile"
+  /// A visitor id of the app's analytics.
+  public static let visitorID = "visitorID"
+}
+
+/// The headers of the protocol that HTTP itself does not know.
+public enum PairingHeader {
+  /// Device information.
+  public static let deviceInfo = "X-Device-Info"
+  /// The device's address, from a programmer's server.
+  public static let forwardedFor = "X-Forwarded-For"
+  /// An id for this answer.
+  public static let requestID = "Adobe-Request-Id"
+  /// `full`: every resource was looked at.
+  public static let responseConfidence = "Adobe-Response-Confidence"
+  /// The identity of a promotional pass.
+  public static let temporaryPassIdentity = "AP-TempPass-Identity"
+  /// A visitor id of the app's analytics.
+  public static let visitorID = "AP-Visitor-Identifier"
+}

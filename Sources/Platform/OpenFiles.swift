@@ -1,0 +1,20 @@
+import Glibc
+
+/// How many files and sockets this process may have open.
+public enum OpenFiles {
+  /// Raises the soft limit as far as the hard one allows, and never lowers it.
+  ///
+  /// - Parameter wanted: how many are needed.
+  /// - Returns: the limit that holds now.
+  public static func raiseLimit(to wanted: Int) -> Int {
+    let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    var limit = rlimit()
+    guard unsafe getrlimit(resource, &limit) == 0 else { return 0 }
+    if limit.rlim_cur < rlim_t(max(0, wanted)) {
+      var raised = limit
+      raised.rlim_cur = min(rlim_t(max(0, wanted)), limit.rlim_max)
+      if unsafe setrlimit(resource, &raised) == 0 { limit = raised }
+    }
+    return Int(clamping: limit.rlim_cur)
+  }
+}

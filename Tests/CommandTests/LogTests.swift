@@ -1,0 +1,48 @@
+import CommandKit
+import Testing
+
+@testable import regentd
+
+@Suite struct `A log line` {
+  @Test(
+    arguments: [
+      (0, "1970-01-01T00:00:00.000Z"), (-1, "1969-12-31T23:59:59.999Z"),
+      (951_782_400_000, "2000-02-29T00:00:00.000Z"),
+      (1_709_251_199_999, "2024-02-29T23:59:59.999Z"),
+      (4_107_542_400_000, "2100-03-01T00:00:00.000Z"),
+      (1_763_633_100_007, "2025-11-20T10:05:00.007Z"),
+      (253_402_300_799_999, "9999-12-31T23:59:59.999Z"),
+      (-62_135_596_800_000, "0001-01-01T00:00:00.000Z"),
+    ] as [(Int64, String)])
+  func `has the time in UTC`(milliseconds: Int64, text: String) {
+    #expect(timestamp(milliseconds) == text)
+  }
+
+  @Test func `stays one line whatever is in it`() {
+    let hostile = "\u{1b}[2J\n<3>fake \"quoted\" \u{202e}=x"
+    #expect(
+      lines(.text) { $0.info("seen", ["name": .text(hostile), "count": 5, "none": ""]) }
+        == #"1970-01-01T00:00:01.000Z info seen name="\e[2J\n<3>fake \"quoted\" \u{202e}=x" count=5 none="""#
+        + "\n")
+    #expect(
+      lines(.json) { $0.warning("seen", ["name": .text(hostile)]) }
+        == #"{"time":1000,"level":"warning","event":"seen","name":"\u001b[2J\n<3>fake \"quoted\" \u202e=x"}"#
+        + "\n")
+    #expect(lines(.text, isJournal: true) { $0.error("bad") } == "<3>bad\n")
+  }
+
+  @Test func `cannot end its quotes early with a backslash`() {
+    #expect(
+      lines(.text) { $0.info("seen", ["a": "x \\", "b": "y"]) }
+        == "1970-01-01T00:00:01.000Z info seen a=\"x \\\\\" b=y\n")
+    let accented = lines(.text) { $0.info("seen", ["a": "x\"\u{301} b=y"]) }
+    #expect(accented.unicodeScalars.contains("\\"))
+  }
+
+  private func lines(_ format: LogFormat, isJournal: Bool = false, _ body: (Log) -> Void) -> String
+  {
+    let text = WrittenText()
+    body(Log(format, to: text.port(), isJournal: isJournal, now: { 1_000 }))
+    return text.text
+  }
+}

@@ -1,0 +1,33 @@
+// FuzzText: whatever base64, base64url, hex and the password hash text accept, they would write themselves.
+
+import Cryptography
+import FuzzSupport
+
+/// One input.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  let text = String(decoding: unsafe bytes(start, count), as: UTF8.self)
+  if let bytes = try? Base64.decode(text) {
+    promise("base64 has one spelling", same(Base64.encode(bytes), text), text)
+    promise("lenient base64 agrees", (try? Base64.decodeLeniently(text)) == bytes, text)
+  }
+  if let bytes = try? Base64URL.decode(text) {
+    promise("base64url has one spelling", same(Base64URL.encode(bytes), text), text)
+    promise("lenient base64 agrees", (try? Base64.decodeLeniently(text)) == bytes, text)
+  }
+  if let bytes = try? Base64.decodeLeniently(text) {
+    promise("lenient base64 invents nothing", bytes.count <= text.utf8.count * 3 / 4)
+  }
+  if let bytes = try? Hex.decode(text) {
+    promise("hex has one spelling", same(Hex.encode(bytes), text), text)
+  }
+  if let bytes = try? Hex.decodeEitherCase(text) {
+    promise("hex differs in case alone", same(Hex.encode(bytes), text.lowercased()), text)
+  }
+  if let hash = try? PasswordHash(reading: text) {
+    promise("a password hash has one spelling", same(hash.text, text), text)
+  }
+  return 0
+}
+
+private func same(_ one: String, _ other: String) -> Bool { one.utf8.elementsEqual(other.utf8) }

@@ -1,0 +1,44 @@
+import Pairing
+import PairingStore
+import Testing
+
+@Suite struct `Records` {
+  @Test func `a hash has thirty-two bytes`() {
+    #expect(CodeHash([UInt8](repeating: 1, count: 32)) != nil)
+    #expect(CodeHash([]) == nil)
+    #expect(TokenHash([UInt8](repeating: 1, count: 33)) == nil)
+  }
+
+  @Test func `a secret is not printed, whichever way it is asked for`() throws {
+    let secret = StoredSecret(Array("hush".utf8))
+    var dumped = ""
+    dump(secret, to: &dumped)
+    let pair = KeyPair(
+      publicKey: try #require(PublicKey("k")), requestor: try #require(RequestorID("R")),
+      purpose: .calls, secret: secret, created: Instant(milliseconds: 0))
+    dump(pair, to: &dumped)
+    for text in [
+      "\(secret)", String(reflecting: secret), "\(pair)", String(reflecting: pair), dumped,
+    ] {
+      #expect(!text.contains("104") && !text.contains("hush"), "\(text)")
+    }
+  }
+
+  @Test func `a session ends when it is idle, and after a month in any case`() throws {
+    let start = Instant(milliseconds: 0)
+    let session = SessionRecord(
+      id: try #require(SessionID("s")),
+      token: try #require(TokenHash([UInt8](repeating: 0, count: 32))),
+      viewer: Viewer(provider: try #require(ProviderID("p")), account: nil), started: start,
+      lastUsed: start)
+    #expect(session.expires == start + SessionRecord.idle)
+    let month = start + SessionRecord.longest
+    #expect(session.used(at: month - .seconds(1)).expires == month)
+  }
+
+  @Test func `each promise is named once`() {
+    let promises = StoreConformance.checks.map(\.promise)
+    #expect(Set(promises).count == promises.count)
+    #expect(promises.count > 60)
+  }
+}
