@@ -86,6 +86,9 @@ let package = Package(
     tool("PairingStore", ["Pairing"]),
     tool("PairingWire", ["Pairing", "JSON"]),
 
+    // Layer 4: use cases.
+    tool("PairingService", ["Pairing", "JSON", "Platform"]),
+
     // Layer 5: programs.
     program("regentd", ["CommandKit", "HTTPServer", "HTTPCodec", "JSON", "Platform"]),
 
@@ -105,6 +108,9 @@ let package = Package(
     .executableTarget(
       name: "Benchmarks", dependencies: ["SQLite", "TestSupport", "HTTPServer", "HTTPCodec"],
       path: "Tests/Benchmarks", exclude: ["reference"],
+      swiftSettings: house),
+    .executableTarget(
+      name: "PagePreview", dependencies: ["Pairing", "PairingService"], path: "Tests/PagePreview",
       swiftSettings: house),
     tests(of: "JSON"),
     tests(of: "HTTPCodec", ["HTTPTestSupport"]),
@@ -128,6 +134,7 @@ let package = Package(
       name: "CommandTests", dependencies: ["CommandKit", "TestSupport", "regentd"],
       exclude: ["Scripts"],
       swiftSettings: house),
+    tests(of: "PairingService", ["Pairing", "JSON", "Platform", "PagePreview"]),
     .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: house),
   ],
   swiftLanguageModes: [.v6]
@@ -149,6 +156,7 @@ if Context.environment["REGENT_FUZZ"] == "1" {
     fuzzer("FuzzForms", ["HTTPCodec"]),
     fuzzer("FuzzURLs", ["HTTPCodec"]),
     fuzzer("FuzzHeaders", ["HTTPCodec", "HTTPServer"]),
+    fuzzer("FuzzResponses", ["HTTPClient", "HTTPCodec"]),
     fuzzer("FuzzRoutes", ["HTTPCodec", "HTTPServer"]),
     fuzzer("FuzzText", ["Cryptography"]),
     fuzzer("FuzzPEM", ["Cryptography"]),

@@ -2,8 +2,9 @@
 // Knows no token of Regent; what is signed and why is decided above.
 //
 // Rules that hold for everything here:
-// - Everything public is Sendable and may be used from any number of threads at once. Keys are immutable after
-//   they were made; what OpenSSL changes while it works (contexts) lives for one call and is never shared.
+// - Everything public but a hash in progress (`SHA256`) is Sendable and may be used from any number of threads at
+//   once. Keys are immutable after they were made; what OpenSSL changes while it works (contexts) lives for one
+//   call and is never shared.
 // - Secrets are in `Secret`, which has no `==` and no telling description. One function compares:
 //   `constantTimeEqual`.
 // - Text is decoded strictly: one value has one spelling, or it is refused.

@@ -78,9 +78,11 @@ func wipe(_ bytes: inout [UInt8]) {
 }
 
 /// Memory of its own, wiped at the end.
+// @unchecked Sendable:
+// 1. The memory is written only before `Secret.init` returns.
+// 2. Afterwards it is only read.
+// 3. It is wiped and freed when the last reference is gone.
 @safe private final class Storage: @unchecked Sendable {
-  // @unchecked: (1) the memory is written only before `Secret.init` returns, (2) afterwards it is only read, (3) it
-  // is wiped and freed when the last reference is gone.
   let count: Int
   private let memory: UnsafeMutableBufferPointer<UInt8>
 

@@ -42,6 +42,11 @@ private func runThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawP
   _ = unsafe thread.name.withCString { name in
     linux_prctl(PR_SET_NAME, UInt(bitPattern: name))
   }
+  // A library that writes to a closed socket must get an error, not end the program.
+  var brokenPipe = sigset_t()
+  unsafe sigemptyset(&brokenPipe)
+  unsafe sigaddset(&brokenPipe, SIGPIPE)
+  _ = unsafe pthread_sigmask(SIG_BLOCK, &brokenPipe, nil)
   thread.body()
   return nil
 }

@@ -7,26 +7,37 @@ extension ServicePlaces {
   init(_ call: Invocation) throws {
     let environment = call.environment
     let home = DataDirectory(environment)
-    let givenDatabase = call[ServeCommand.database]
-    let givenKey = call[ServeCommand.masterKey]
-    let givenSocket = call[ServeCommand.adminSocket]
-
     adminGroup = try call[ServeCommand.adminGroup].map(groupNumber)
     web = try webFolder(call[ServeCommand.web])
-    database = try givenDatabase ?? home.path(of: "regent.db")
-    masterKey = try givenKey ?? credential(environment) ?? home.path(of: "master-key")
-    adminSocket =
-      try givenSocket ?? runtimePath(environment) ?? home.path(of: "admin.sock")
-    // A kernel address holds 107 bytes; a longer path would be cut there.
-    _ = try SocketAddress(unixPath: adminSocket)
 
     // What was given is looked at before anything is created.
-    if givenDatabase != nil { try PrivateFile.check(database) }
-    if givenKey != nil { try checkKey(masterKey, environment) }
+    let givenDatabase = call[ServeCommand.database]
+    let givenKey = try call[ServeCommand.masterKey] ?? credential(environment)
+    let givenSocket = call[ServeCommand.adminSocket] ?? runtimePath(environment)
+    if let givenDatabase { try PrivateFile.check(givenDatabase) }
+    if let givenKey { try checkKey(givenKey, environment) }
+    if let givenSocket { try checkSocketPath(givenSocket) }
+
+    database = try givenDatabase ?? home.path(of: "regent.db")
+    masterKey = try givenKey ?? home.path(of: "master-key")
+    adminSocket = try givenSocket ?? home.path(of: "admin.sock")
     guard [givenDatabase, givenKey, givenSocket].contains(nil) else { return }
     try PrivateDirectory.ensure(try home.folder())
     try PrivateFile.check(database)
     try checkKey(masterKey, environment)
+    try checkSocketPath(adminSocket)
+  }
+}
+
+private func checkSocketPath(_ path: String) throws {
+  // A kernel address holds 107 bytes; a longer path would be cut there.
+  _ = try SocketAddress(unixPath: path)
+  let parent = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(
+    separator: "/")
+  let folder = parent.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : parent
+  guard isFolder(folder) else {
+    throw CommandError(
+      "the admin socket \(path) has no folder", hint: "type: mkdir -m 700 \(shellQuoted(folder))")
   }
 }
 

@@ -7,8 +7,8 @@ import Platform
 /// Runs the service until a signal ends it.
 func serve(_ settings: ServiceSettings, _ console: Console, _ held: HeldSignals) async throws {
   let variables = ProcessEnvironment.all()
-  let log = Log(
-    settings.log, to: console.errors, isJournal: variables["JOURNAL_STREAM"] != nil)
+  let isJournal = Journal.receives(2, stream: variables["JOURNAL_STREAM"])
+  let log = Log(settings.log, to: console.errors, isJournal: isJournal)
   try ProcessHardening.apply()
   let signals = try SignalListener.stream(held)
   let manager = ServiceManager(
@@ -19,11 +19,17 @@ func serve(_ settings: ServiceSettings, _ console: Console, _ held: HeldSignals)
   let listeners = settings.listen.map { address in
     Listener(address, tls: address.isLocal ? nil : settings.tls, handler: handler)
   }
-  let server = try Server(listeners, configuration: engineConfiguration(settings, log))
+  let engine = engineConfiguration(settings, log)
+  let server = try Server(listeners, configuration: engine)
   let metrics = try settings.metricsListen.map { try metricsServer(on: $0, of: server) }
 
   let addresses = server.addresses.map { $0.url(isEncrypted: settings.tls != nil) }
-  log.info("starting", ["version": .text(regentVersion), "process": .number(Int64(getpid()))])
+  log.info(
+    "starting",
+    [
+      "version": .text(regentVersion), "process": .number(Int64(getpid())),
+      "connections": .number(Int64(engine.connections)), "threads": .number(Int64(engine.loops)),
+    ])
   let publicURL = settings.publicURL?.description ?? addresses[0]
   if settings.isPlainOnTheNetwork {
     log.warning("plain-http", ["url": .text(publicURL), "hint": "sign-in is not encrypted"])
@@ -131,7 +137,10 @@ extension ServiceSettings {
 
 extension HostName {
   fileprivate var isLoopback: Bool {
-    IPAddress("\(self)")?.isLoopback ?? (description == "localhost")
+    switch self {
+    case .address(let address): address.isLoopback
+    case .name(let name): name == "localhost"
+    }
   }
 }
 

@@ -131,6 +131,19 @@ import Testing
         + "\n")
   }
 
+  @Test func `may be an exit code alone`() async {
+    let command = Command("exec", "pass on", example: "p exec") { call in
+      call.console.print("its output")
+      throw QuietExit(ExitCode(rawValue: 42))
+    }
+    let program = Program(name: "p", version: "0", summary: "p", commands: [command])
+    let text = WrittenText()
+    let code = await program.run(
+      ["exec"], console: Console(output: text.port(), errors: text.port()))
+    #expect(code.rawValue == 42)
+    #expect(text.text == "its output\n")
+  }
+
   @Test func `show an unknown error as the program explains it`() async {
     #expect(await library("fail") == Answer(errors: "library: a surprise\n", code: 1))
   }

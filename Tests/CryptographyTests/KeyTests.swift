@@ -112,6 +112,21 @@ struct KeyTests {
     }
   }
 
+  // The last one was found by the fuzzer.
+  @Test(arguments: [[UInt8(0)], [1], [2], [0x01, 0x00, 0x00], [1, 0, 0, 0, 1], [0x14, 0x00]])
+  func `an RSA key with a senseless exponent is refused in every form`(_ exponent: [UInt8]) throws {
+    let modulus = try Base64URL.decode(#require(JWKTests.rfc7638["n"]?.string))
+    let good = DER.rsaKey(modulus: modulus, exponent: [1, 0, 1])
+    #expect(throws: Never.self) { try VerifyingKey(spki: good) }
+    #expect(throws: KeyError.self) {
+      try VerifyingKey(spki: DER.rsaKey(modulus: modulus, exponent: exponent))
+    }
+    // An even modulus.
+    #expect(throws: KeyError.self) {
+      try VerifyingKey(spki: DER.rsaKey(modulus: modulus.dropLast() + [2], exponent: [1, 0, 1]))
+    }
+  }
+
   @Test func `every cut of an encoded key is refused`() throws {
     let spki = try SigningKey.generate(.es256).publicKey.spki
     for length in 0..<spki.count {
@@ -156,7 +171,8 @@ struct JWKTests {
   }
 
   static let changes: [(String, JSONValue?)] = [
-    ("kty", nil), ("kty", "oct"), ("kty", 1), ("kty", "ec"), ("crv", nil), ("crv", "P-384"),
+    ("kty", nil), ("kty", "oct"), ("kty", "O\u{212A}P"), ("kty", 1), ("kty", "ec"), ("crv", nil),
+    ("crv", "P-384"),
     ("crv", "secp256k1"), ("x", nil), ("x", ""), ("x", 1), ("x", "AA"),
     ("x", "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU="),
     ("x", "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEV"),

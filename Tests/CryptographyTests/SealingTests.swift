@@ -102,6 +102,14 @@ struct SealingTests {
     #expect(LibraryError("look").reasons.isEmpty)
   }
 
+  @Test func `the key id in a box is authenticated, not just looked at`() throws {
+    let (key, secret) = SealingKey.generate(id: 1)
+    let sameSecret = try #require(SealingKey(id: 2, secret))
+    var box = key.seal(Array("secret".utf8), associatedData: [])
+    box[4] = 2
+    #expect(throws: SealError.notAuthentic) { try sameSecret.open(box, associatedData: []) }
+  }
+
   @Test(arguments: [0, 16, 31, 33])
   func `a key of the wrong length is refused`(_ count: Int) {
     #expect(SealingKey(id: 1, Random.secret(count)) == nil)

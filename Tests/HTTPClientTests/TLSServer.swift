@@ -1,6 +1,11 @@
 import FoundationEssentials
+import Glibc
 import HTTPClient
+import Synchronization
 import TestSupport
+
+/// The folder to remove when the tests are over: a global value is never let go.
+private let worldFolder = Mutex<String?>(nil)
 
 /// Certificates made once for all tests of this process, and servers that use them.
 final class TLSWorld: Sendable {
@@ -12,6 +17,9 @@ final class TLSWorld: Sendable {
 
   init() throws {
     folder = try makeTemporaryFolder()
+    let made = folder
+    worldFolder.withLock { $0 = made }
+    atexit { if let folder = worldFolder.withLock({ $0 }) { removeTree(folder) } }
     try openssl(
       "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days",
       "3650",
@@ -25,8 +33,6 @@ final class TLSWorld: Sendable {
       "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
       "-keyout", "\(folder)/self.key", "-out", "\(folder)/self.pem")
   }
-
-  deinit { removeTree(folder) }
 
   private func certificate(_ name: String, _ names: String, days: Int) throws {
     try openssl(

@@ -1,3 +1,4 @@
+import Glibc
 import HTTPCodec
 import HTTPServer
 import HTTPTestSupport
@@ -103,8 +104,8 @@ import Testing
     let handler = ClosureHandler { request in
       .later { reply in
         let path = String(decoding: request.path, as: UTF8.self)
-        Task.detached {
-          if path.hasSuffix("7") { await Task.yield() }
+        startThread {
+          if path.hasSuffix("7") { sched_yield() }
           reply.complete(.text(.ok, path))
         }
       }

@@ -94,7 +94,7 @@ import Testing
     var routes = Routes()
     routes.get("/later/{name}") { _, parameters in
       let name = parameters["name"]
-      return .later { reply in Task { reply.complete(.text(.ok, "late \(name)")) } }
+      return .later { reply in startThread { reply.complete(.text(.ok, "late \(name)")) } }
     }
     routes.get("/forgotten") { _, _ in .later { _ in } }
     try await transport.withClient(of: Router(routes)) { client in

@@ -76,7 +76,7 @@ import Testing
   @Test func `replies may come later`() async throws {
     let handler = ClosureHandler { request in
       .later { reply in
-        Task.detached { reply.complete(.text(.ok, "later \(request.body.count)")) }
+        startThread { reply.complete(.text(.ok, "later \(request.body.count)")) }
       }
     }
     try await withSite(handler) { site in

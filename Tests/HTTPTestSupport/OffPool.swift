@@ -12,7 +12,10 @@ private final class Job: Sendable {
   init(_ work: @escaping @Sendable () -> Void) { self.work = work }
 }
 
-private func startThread(_ work: @escaping @Sendable () -> Void) {
+/// Runs work on a thread of its own.
+///
+/// Tests that block share the concurrency pool with everything else: a task may have to wait for all of them.
+public func startThread(_ work: @escaping @Sendable () -> Void) {
   let job = unsafe Unmanaged.passRetained(Job(work))
   var thread = pthread_t()
   let failed = unsafe pthread_create(&thread, nil, runJob, job.toOpaque())

@@ -10,7 +10,7 @@ import Testing
   }
 
   @Test func `a secret is not printed, whichever way it is asked for`() throws {
-    let secret = Secret(Array("hush".utf8))
+    let secret = StoredSecret(Array("hush".utf8))
     var dumped = ""
     dump(secret, to: &dumped)
     let pair = KeyPair(

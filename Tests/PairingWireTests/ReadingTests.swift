@@ -1,5 +1,5 @@
 import Pairing
-import PairingWire
+@testable import PairingWire
 import Testing
 
 @Suite struct `Base64 text` {

@@ -3,26 +3,28 @@ import TestSupport
 import Testing
 
 @Suite struct `A drawn QR code` {
-  @Test(arguments: texts)
-  func `is read back from a PNG file`(text: String) throws {
-    let code = try QRCode(text)
-    #expect(try decode(code.png(scale: 4)) == text)
-    #expect(try decode(code.png(scale: 3, quietZone: 2)) == text)
+  @Test(arguments: samples)
+  func `is read back from a PNG file`(sample: Sample) throws {
+    let code = try QRCode(sample.text)
+    #expect(try decode(code.png(scale: 4)) == sample.text)
+    #expect(try decode(code.png(scale: 3, quietZone: 2)) == sample.text)
   }
 
-  @Test(arguments: texts)
-  func `is read back from SVG`(text: String) throws {
-    #expect(try decode(rasterise(svg: QRCode(text).svg(title: "code <1> & 2")).png()) == text)
+  @Test(arguments: samples)
+  func `is read back from SVG`(sample: Sample) throws {
+    #expect(
+      try decode(rasterise(svg: QRCode(sample.text).svg(title: "code <1> & 2")).png())
+        == sample.text)
   }
 
-  @Test(arguments: texts, TerminalText.Shape.allCases)
-  func `is read back from a terminal`(text: String, shape: TerminalText.Shape) throws {
-    let code = try QRCode(text)
+  @Test(arguments: samples, TerminalText.Shape.allCases)
+  func `is read back from a terminal`(sample: Sample, shape: TerminalText.Shape) throws {
+    let code = try QRCode(sample.text)
     for colours in [TerminalText.Colours.ansi256, .ansi8] {
       let lines = code.lines(TerminalText(shape, colours: colours, quietZone: 2))
       // Its own colours make it dark on light whatever the terminal's are.
       for ground in Ground.allCases {
-        #expect(try decode(rasterise(terminal: lines, on: ground).png()) == text)
+        #expect(try decode(rasterise(terminal: lines, on: ground).png()) == sample.text)
       }
     }
   }

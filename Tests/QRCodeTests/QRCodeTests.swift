@@ -1,8 +1,16 @@
 import QRCode
 import Testing
 
+/// A text with a short name for the test report.
+struct Sample: CustomTestStringConvertible {
+  let text: String
+  var testDescription: String {
+    "\(text.prefix(40).replacing("\n", with: "↵")) (\(text.utf8.count) bytes)"
+  }
+}
+
 /// Texts of every mode and of several sizes.
-let texts = [
+let samples = [
   "HTTPS://TV.EXAMPLE.ORG/D/BCDFGHJK",
   "https://tv.example.org/D/BCDFGHJK?from=box",
   "http://192.168.1.20:8787/D/BCDFGHJK",
@@ -11,7 +19,7 @@ let texts = [
   "한국어 화면 등록 è perché ñandú",
   "line one\nline two\ttab",
   String(repeating: "HTTPS://A.EXAMPLE/", count: 40),
-]
+].map(Sample.init)
 
 @Suite struct `A QR code` {
   @Test func `of an upper-case address is smaller than of the same in lower case`() throws {
@@ -74,9 +82,9 @@ let texts = [
   }
 
   @Test func `is made on many threads at once`() async throws {
-    let expected = try texts.map { try QRCode($0) }
+    let expected = try samples.map { try QRCode($0.text) }
     try await withThrowingTaskGroup(of: [QRCode].self) { group in
-      for _ in 0..<8 { group.addTask { try texts.map { try QRCode($0) } } }
+      for _ in 0..<8 { group.addTask { try samples.map { try QRCode($0.text) } } }
       for try await codes in group { #expect(codes == expected) }
     }
   }

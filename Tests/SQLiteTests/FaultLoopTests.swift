@@ -22,6 +22,9 @@ struct FaultLoopTests {
     Case(
       operations: [.write], forEver: true, fault: .full, testDescription: "a full disk, for ever"),
     Case(
+      operations: [.write], forEver: true, fault: .fullByChanceComplete,
+      testDescription: "a full disk, but the bytes are there"),
+    Case(
       operations: [.synchronise], forEver: false, fault: .inputOutput,
       testDescription: "a sync, once"),
     Case(
@@ -90,9 +93,14 @@ struct FaultLoopTests {
     again.close()
     // And the power goes: what is left is what reached the disk.
     try makeDisk("\(folder)/after", from: files)
-    let recovered = try Database(things(at: "\(folder)/after/things.db"))
+    var after = things(at: "\(folder)/after/things.db")
+    let healthy = FaultyDisk()
+    after.storage.vfsName = healthy.name
+    let recovered = try Database(after)
     try await judge(recovered, acknowledged.union(["more"]), refused, "round \(failing), power cut")
     recovered.close()
+    disk.forget()
+    healthy.forget()
     return happened
   }
 

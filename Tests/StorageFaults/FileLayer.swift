@@ -206,13 +206,14 @@ private func writeFile(
     let growth = max(0, Int(offset) + content.count - (state.files[path]?.size ?? 0))
     let isFull = state.capacity.map { growth > 0 && state.size + growth > $0 } ?? false
     if isFull { return (SQLITE_FULL, 0) }
-    let part = fault == nil ? content : Array(content.prefix(content.count / 2))
+    let isWhole = fault == nil || fault == .fullByChanceComplete
+    let part = isWhole ? content : Array(content.prefix(content.count / 2))
     state.files[path]?.pending.append(.write(offset: Int(offset), bytes: part))
     let before = state.files[path]?.size ?? 0
     state.files[path]?.size = max(before, Int(offset) + part.count)
     switch fault {
     case nil: return (SQLITE_OK, Int32(part.count))
-    case .full: return (SQLITE_FULL, Int32(part.count))
+    case .full, .fullByChanceComplete: return (SQLITE_FULL, Int32(part.count))
     case .inputOutput: return (SQLITE_IOERR | 3 << 8, Int32(part.count))
     }
   }

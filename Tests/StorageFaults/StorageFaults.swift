@@ -20,8 +20,10 @@ public final class FaultyDisk: Sendable {
   public enum Fault: Sendable {
     /// An I/O error.
     case inputOutput
-    /// No space is left.
+    /// No space is left; the first half was written.
     case full
+    /// No space is left, and yet what is in the file is complete: behind the cut stood the same bytes before.
+    case fullByChanceComplete
   }
 
   /// The name under which SQLite finds this file layer.
@@ -58,6 +60,9 @@ public final class FaultyDisk: Sendable {
       return state.plan?.happened ?? false
     }
   }
+
+  /// Frees what it remembers of the files; SQLite keeps the file layer itself for the rest of the process.
+  public func forget() { state.withLock { $0 = DiskState() } }
 
   /// Limits the bytes of all files together, as a small disk would; `nil` is no limit.
   public func setCapacity(_ bytes: Int?) { state.withLock { $0.capacity = bytes } }

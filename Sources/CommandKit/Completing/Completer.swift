@@ -13,6 +13,8 @@ extension Program {
     // Behind "--" there are only arguments.
     let onlyWords = before.contains("--")
     let line = CommandLineWords(before, of: self)
+    // Behind a mistake everything that could be offered would be wrong.
+    if line.isLost { return .words([]) }
     let known = line.knownInputs.map(\.specification)
     if !onlyWords, let last = before.last, let input = known.first(where: { $0.label == last }),
       input.form == .option

@@ -48,7 +48,7 @@ extension Program {
     roff.text(page.usageLines.joined(separator: "\n"))
     roff.paragraphs(of: command.details)
     for section in command.sections where !section.inputs.isEmpty {
-      if !section.heading.isEmpty { roff.paragraph(italic: sentence(section.heading)) }
+      if !section.heading.isEmpty { roff.paragraph(italic: capitalised(section.heading)) }
       section.inputs.forEach { roff.input($0.specification) }
     }
     if let note = page.notes.first {
@@ -63,9 +63,10 @@ extension Program {
   }
 }
 
-private func sentence(_ text: String) -> String {
-  text.prefix(1).uppercased() + text.dropFirst() + "."
+private func capitalised(_ text: String) -> String {
+  text.prefix(1).uppercased() + text.dropFirst()
 }
+private func sentence(_ text: String) -> String { capitalised(text) + "." }
 
 /// The little of roff that pages of ours need.
 private struct Roff {

@@ -6,6 +6,8 @@ struct CommandLineWords {
   private(set) var options: [String: [String]] = [:]
   /// Words that are neither commands nor options.
   private(set) var operands: [String] = []
+  /// Whether a word stood where a command was expected and is none.
+  private(set) var isLost = false
   private(set) var wantsHelp = false
   private(set) var wantsVersion = false
   /// The first thing that could not be understood; help is shown all the same when it is asked for.
@@ -50,8 +52,9 @@ struct CommandLineWords {
       path.append(command)
     } else if path.isEmpty, word == "help" {
       wantsHelp = true
-    } else if problem == nil {
-      problem = unknownCommand(word, among: commands)
+    } else {
+      isLost = true
+      note(unknownCommand(word, among: commands))
     }
   }
 

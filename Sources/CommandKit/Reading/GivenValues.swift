@@ -4,8 +4,6 @@ struct GivenValues: Sendable {
   /// Where each came from that was given at all: `--name`, or the name of a variable.
   private(set) var sources: [String: String] = [:]
 
-  init() {}
-
   /// Takes what was written, then what the environment says, then defaults.
   init(_ words: CommandLineWords, _ environment: Environment) throws(CommandError) {
     let inputs = words.knownInputs
@@ -62,7 +60,9 @@ struct GivenValues: Sendable {
     case .together:
       let missing = labels.filter { sources[$0] == nil }
       if !given.isEmpty, !missing.isEmpty {
-        throw .usage("\(shown) needs \(listed(missing, "and"))", hint: "give both or none")
+        throw .usage(
+          "\(shown) needs \(listed(missing, "and"))",
+          hint: "give \(labels.count == 2 ? "both" : "all") or none")
       }
       return
     }

@@ -27,3 +27,12 @@ public struct CommandError: Error, Equatable, Sendable, CustomStringConvertible 
   /// The sentence.
   public var description: String { message }
 }
+
+/// Ends the program with a code and says nothing: for commands that pass on what another program returned.
+public struct QuietExit: Error, Equatable, Sendable {
+  /// How the program ends.
+  public let code: ExitCode
+
+  /// An end without a word.
+  public init(_ code: ExitCode) { self.code = code }
+}

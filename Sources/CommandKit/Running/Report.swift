@@ -48,6 +48,10 @@ extension Program {
   private func failed(
     _ error: any Error, _ arguments: [String], _ console: Console
   ) -> ExitCode {
+    if let quiet = error as? QuietExit {
+      let written = finished(console, arguments)
+      return written == .done ? quiet.code : written
+    }
     let known = error as? CommandError ?? explain(error) ?? explainedByKind(error)
     return report(known, asJSON: wantsJSON(arguments), to: console)
   }

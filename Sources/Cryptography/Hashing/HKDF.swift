@@ -12,8 +12,8 @@ public enum HKDF {
     precondition((1...longest).contains(count), "HKDF gives 1 to \(longest) bytes")
     // RFC 5869: a salt that is not given is as many zeros as the hash is long.
     let salt = salt.isEmpty ? [UInt8](repeating: 0, count: SHA256.size) : salt
-    let extract = HMACKey(.sha256, Secret(copying: salt))
-    let expand = HMACKey(.sha256, secret.withBytes { Secret(wiping: extract.code($0)) })
+    let extract = HMACKey(.sha256, known: Secret(copying: salt))
+    let expand = HMACKey(.sha256, known: secret.withBytes { Secret(wiping: extract.code($0)) })
 
     var output: [UInt8] = []
     var block: [UInt8] = []

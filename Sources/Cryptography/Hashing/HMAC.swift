@@ -27,9 +27,13 @@ public final class HMACKey: Sendable {
   public let keyLength: Int
   private let halves: Halves
 
-  /// A key of any length; an empty one is a mistake of the caller's and stops the program.
-  public init(_ algorithm: Algorithm, _ key: Secret) {
-    precondition(key.count > 0, "an empty HMAC key authenticates everybody")
+  /// A key of any length but none: an empty key would authenticate everybody.
+  public convenience init(_ algorithm: Algorithm, _ key: Secret) throws(KeyError) {
+    guard key.count > 0 else { throw .malformed("an HMAC key may not be empty") }
+    self.init(algorithm, known: key)
+  }
+
+  init(_ algorithm: Algorithm, known key: Secret) {
     self.algorithm = algorithm
     keyLength = key.count
     halves = Halves(algorithm.digest, key)
@@ -79,9 +83,10 @@ public final class HMACKey: Sendable {
 }
 
 /// The hash states after the key, padded inside and outside.
+// @unchecked Sendable:
+// 1. Both contexts are written in `init` alone.
+// 2. Afterwards OpenSSL only copies from them, and its copy function takes its source as const.
 @safe private final class Halves: @unchecked Sendable {
-  // @unchecked: (1) both contexts are written in `init` alone, (2) afterwards OpenSSL only copies from them, and
-  // its copy function takes its source as const.
   let inner: DigestContext
   let outer: DigestContext
 

@@ -9,10 +9,10 @@ public struct SHA256: ~Copyable {
   public init() {}
 
   /// Adds bytes.
-  public func update(_ bytes: Span<UInt8>) { context.update(bytes) }
+  public mutating func update(_ bytes: Span<UInt8>) { context.update(bytes) }
 
   /// Adds bytes.
-  public func update(_ bytes: [UInt8]) { context.update(bytes.span) }
+  public mutating func update(_ bytes: [UInt8]) { context.update(bytes.span) }
 
   /// The hash of everything added; the value is used up.
   public consuming func finish() -> [UInt8] { context.finish() }

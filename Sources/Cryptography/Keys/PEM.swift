@@ -27,16 +27,33 @@ public enum PEM {
 
   /// A block as text, 64 characters a line.
   public static func encode(_ label: String, _ bytes: [UInt8]) -> String {
-    var text = "-----BEGIN \(label)-----\n"
-    let base64 = Array(Base64.encode(bytes).utf8)
-    for start in stride(from: 0, to: base64.count, by: 64) {
-      text += String(decoding: base64[start..<min(start + 64, base64.count)], as: UTF8.self) + "\n"
-    }
-    return text + "-----END \(label)-----\n"
+    String(decoding: encoded(label, bytes.span), as: UTF8.self)
   }
 
-  static func one(of labels: [String], in text: Span<UInt8>) throws(KeyError) -> [UInt8] {
-    try oneBlock(of: labels, in: text).bytes
+  /// A secret block as text.
+  public static func encode(_ label: String, _ bytes: Secret) -> Secret {
+    bytes.withBytes { Secret(wiping: encoded(label, $0)) }
+  }
+
+  private static func encoded(_ label: String, _ bytes: Span<UInt8>) -> [UInt8] {
+    var base64 = Alphabet.standard.encoded(bytes, padding: true)
+    defer { wipe(&base64) }
+    var text: [UInt8] = []
+    // Room for everything, so that growing leaves no copies of a private key behind.
+    text.reserveCapacity(base64.count * 65 / 64 + 2 * label.utf8.count + 40)
+    text += "-----BEGIN \(label)-----\n".utf8
+    for start in stride(from: 0, to: base64.count, by: 64) {
+      text += base64[start..<min(start + 64, base64.count)]
+      text.append(0x0A)
+    }
+    text += "-----END \(label)-----\n".utf8
+    return text
+  }
+
+  /// The only block of one of these kinds, as a secret.
+  static func secretBlock(of labels: [String], in text: Secret) throws(KeyError) -> Secret {
+    let block = try text.withBytes { (text) throws(KeyError) in try oneBlock(of: labels, in: text) }
+    return Secret(wiping: block.bytes)
   }
 
   /// The only block of one of these kinds; others, such as curve parameters, are skipped.

@@ -1,9 +1,11 @@
 internal import COpenSSL
 
 /// A key of OpenSSL: made once, never changed, freed with its last user.
+// @unchecked Sendable:
+// 1. Nothing here changes the key after `init`.
+// 2. OpenSSL locks what it caches inside a key.
+// 3. Each operation works in a context of its own.
 @safe final class PKey: @unchecked Sendable {
-  // @unchecked: (1) nothing here changes the key after init, (2) OpenSSL locks what it caches inside a key, (3) each
-  // operation works in a context of its own.
   let handle: OpaquePointer
   let algorithm: SignatureAlgorithm
 
@@ -19,6 +21,9 @@ internal import COpenSSL
     case .rs256:
       let bits = Int(unsafe EVP_PKEY_get_bits(handle))
       guard (2048...4096).contains(bits) else { throw .rsaSize(bits: bits) }
+      guard hasSensibleRSANumbers() else {
+        throw .malformed("an RSA key needs an odd modulus and an odd exponent of 3 to 2³² - 1")
+      }
     case .es256:
       let name = curveName()
       guard name == "prime256v1" else {
@@ -34,6 +39,13 @@ internal import COpenSSL
   }
 
   deinit { unsafe EVP_PKEY_free(handle) }
+
+  /// OpenSSL takes even numbers, with which nothing can be verified, and exponents that make verifying slow.
+  private func hasSensibleRSANumbers() -> Bool {
+    guard let modulus = try? number("n"), let exponent = try? number("e") else { return false }
+    let isOdd = (modulus.last ?? 0) & (exponent.last ?? 0) & 1 == 1
+    return isOdd && exponent.count <= 4 && exponent != [1]
+  }
 
   private func curveName() -> String? {
     var name = [CChar](repeating: 0, count: 64)
@@ -58,13 +70,14 @@ internal import COpenSSL
 extension PKey {
   /// Reads a SubjectPublicKeyInfo (RFC 5280).
   convenience init(spki: [UInt8]) throws(KeyError) {
-    try unsafe self.init(der: spki, "a public key (SubjectPublicKeyInfo)") { start, count in
+    try unsafe self.init(der: Secret(copying: spki), "a public key (SubjectPublicKeyInfo)") {
+      start, count in
       unsafe d2i_PUBKEY(nil, start, count)
     }
   }
 
   /// Reads a private key: PKCS#8, or the older forms of RSA and EC keys.
-  convenience init(privateKey: [UInt8]) throws(KeyError) {
+  convenience init(privateKey: Secret) throws(KeyError) {
     try unsafe self.init(der: privateKey, "a private key (PKCS#8)") { start, count in
       unsafe d2i_AutoPrivateKey(nil, start, count)
     }
@@ -73,7 +86,8 @@ extension PKey {
   /// Reads the public key of an X.509 certificate, and nothing else of it: who signed the certificate and how
   /// long it is valid is not looked at.
   convenience init(certificate: [UInt8]) throws(KeyError) {
-    try unsafe self.init(der: certificate, "an X.509 certificate") { start, count in
+    try unsafe self.init(der: Secret(copying: certificate), "an X.509 certificate") {
+      start, count in
       guard let certificate = unsafe d2i_X509(nil, start, count) else { return nil }
       defer { unsafe X509_free(certificate) }
       return unsafe X509_get_pubkey(certificate)
@@ -81,16 +95,18 @@ extension PKey {
   }
 
   private convenience init(
-    der: [UInt8], _ expected: String,
+    der: Secret, _ expected: String,
     _ read: (UnsafeMutablePointer<UnsafePointer<UInt8>?>, Int) -> OpaquePointer?
   ) throws(KeyError) {
     var used = 0
-    let handle = unsafe der.withUnsafeBufferPointer { buffer -> OpaquePointer? in
-      guard let start = buffer.baseAddress else { return nil }
-      var place: UnsafePointer<UInt8>? = unsafe start
-      let handle = unsafe read(&place, buffer.count)
-      used = unsafe place.map { unsafe $0 - start } ?? 0
-      return unsafe handle
+    let handle = unsafe der.withBytes { der in
+      unsafe der.withUnsafeBufferPointer { buffer -> OpaquePointer? in
+        guard let start = buffer.baseAddress else { return nil }
+        var place: UnsafePointer<UInt8>? = unsafe start
+        let handle = unsafe read(&place, buffer.count)
+        used = unsafe place.map { unsafe $0 - start } ?? 0
+        return unsafe handle
+      }
     }
     forgetErrors()
     guard let handle = unsafe handle else { throw .malformed("expected \(expected)") }

@@ -47,9 +47,7 @@ public struct RSADecryptionKey: Sendable {
 
   /// Reads a PEM text with one private key, without a password.
   public init(pem: Secret) throws(KeyError) {
-    let block = try pem.withBytes { (text) throws(KeyError) in
-      try PEM.one(of: ["PRIVATE KEY", "RSA PRIVATE KEY"], in: text)
-    }
+    let block = try PEM.secretBlock(of: ["PRIVATE KEY", "RSA PRIVATE KEY"], in: pem)
     self.key = try rsa(PKey(privateKey: block))
   }
 

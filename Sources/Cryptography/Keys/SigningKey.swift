@@ -20,15 +20,13 @@ public struct SigningKey: Sendable {
 
   /// Reads a PEM text with one private key (PKCS#8, or the older RSA and EC forms), without a password.
   public init(pem: Secret) throws(KeyError) {
-    let block = try pem.withBytes { (text) throws(KeyError) in
-      try PEM.one(of: ["PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY"], in: text)
-    }
-    try self.init(PKey(privateKey: block))
+    let labels = ["PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY"]
+    try self.init(PKey(privateKey: PEM.secretBlock(of: labels, in: pem)))
   }
 
   /// Reads the PKCS#8 form.
   public init(pkcs8: Secret) throws(KeyError) {
-    try self.init(PKey(privateKey: pkcs8.exposedBytes()))
+    try self.init(PKey(privateKey: pkcs8))
   }
 
   private init(_ key: PKey) throws(KeyError) {
@@ -67,6 +65,6 @@ public struct SigningKey: Sendable {
 
   /// The key as a PEM text.
   public func pem() throws(KeyError) -> Secret {
-    try Secret(PEM.encode("PRIVATE KEY", pkcs8().exposedBytes()))
+    PEM.encode("PRIVATE KEY", try pkcs8())
   }
 }

@@ -4,9 +4,10 @@ internal import COpenSSL
 // bytes.
 
 /// A hash function of OpenSSL.
+// @unchecked Sendable, because a pointer is not:
+// 1. What was fetched is immutable and counted atomically.
+// 2. It is never freed.
 @safe struct Digest: @unchecked Sendable {
-  // @unchecked because a pointer is not Sendable: (1) an EVP_MD is immutable and counted atomically, (2) it is
-  // never freed.
   let handle: OpaquePointer
   let size: Int
   let blockSize: Int
@@ -26,8 +27,10 @@ internal import COpenSSL
 }
 
 /// A cipher of OpenSSL.
+// @unchecked Sendable, because a pointer is not:
+// 1. What was fetched is immutable and counted atomically.
+// 2. It is never freed.
 @safe struct Cipher: @unchecked Sendable {
-  // As above: immutable, counted atomically, never freed.
   let handle: OpaquePointer
 
   static let aes256GCM = Cipher("AES-256-GCM")

@@ -24,9 +24,11 @@ final class WorkerThreads: Sendable {
 /// The line.
 ///
 /// Threads hold it, not its owner, so that the owner can go away and the threads end.
+// @unchecked Sendable:
+// 1. `state` is a Mutex.
+// 2. The semaphore is made in `init` and is itself for many threads.
+// 3. It is destroyed with the last reference, when no thread can wait on it any more.
 @safe private final class Line: @unchecked Sendable {
-  // @unchecked: (1) `state` is a Mutex, (2) the semaphore is made in init, is itself for many threads, and is destroyed
-  // with the last reference, when no thread can wait on it any more.
   private struct State {
     var jobs: [WorkerThreads.Job] = []
     var threads = 0

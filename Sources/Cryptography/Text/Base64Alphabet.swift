@@ -18,6 +18,11 @@ struct Alphabet: Sendable {
   }
 
   func encode(_ bytes: Span<UInt8>, padding: Bool) -> String {
+    String(decoding: encoded(bytes, padding: padding), as: UTF8.self)
+  }
+
+  /// The letters, in an array that its caller can wipe.
+  func encoded(_ bytes: Span<UInt8>, padding: Bool) -> [UInt8] {
     var text: [UInt8] = []
     text.reserveCapacity((bytes.count + 2) / 3 * 4)
     var place = 0
@@ -36,7 +41,7 @@ struct Alphabet: Sendable {
       }
       place += count
     }
-    return String(decoding: text, as: UTF8.self)
+    return text
   }
 
   /// The bytes that the letters before `end` stand for; what follows is padding that the caller has checked.

@@ -143,9 +143,15 @@ public struct VerifiedJWS: Sendable {
   ///
   /// A token of one kind must not be taken for another (RFC 8725 §3.11).
   public func isType(_ type: String) -> Bool {
-    guard let stated = header["typ"]?.string?.lowercased() else { return false }
+    guard let stated = header["typ"]?.string else { return false }
     // RFC 7515 §4.1.9: `application/` may be left out.
-    return stated == type.lowercased() || stated == "application/" + type.lowercased()
+    return lowercased(stated) == lowercased(type)
+      || lowercased(stated) == lowercased("application/" + type)
+  }
+
+  /// Bytes with A–Z in lower case: String would make a K of U+212A (KELVIN SIGN) too.
+  private func lowercased(_ text: String) -> [UInt8] {
+    text.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
   }
 
   /// The payload as a JSON object, as JWTs have it.

@@ -1,17 +1,22 @@
-import HTTPCodec
+package import HTTPCodec
 
 /// Turns the bytes of one response into its parts, however they are cut; no socket, no clock.
-struct ResponseReader {
-  enum Progress: Equatable { case needsMore, complete }
+package struct ResponseReader {
+  /// Whether the answer is whole.
+  package enum Progress: Equatable { case needsMore, complete }
 
-  private(set) var progress = Progress.needsMore
+  /// Whether the answer is whole.
+  package private(set) var progress = Progress.needsMore
   /// Whether any byte came: then the server has seen the request.
-  private(set) var hasBegun = false
+  package private(set) var hasBegun = false
   /// Whether another request may follow on the same connection.
-  private(set) var allowsReuse = false
-  private(set) var status = Status.ok
-  private(set) var headers: [ClientHeader] = []
-  private(set) var body: [UInt8] = []
+  package private(set) var allowsReuse = false
+  /// The status, when complete.
+  package private(set) var status = Status.ok
+  /// The headers, when complete.
+  package private(set) var headers: [ClientHeader] = []
+  /// The body so far.
+  package private(set) var body: [UInt8] = []
 
   private let method: Method
   private let bodyLimit: Int
@@ -25,13 +30,14 @@ struct ResponseReader {
   /// A server may say "still working" a few times; one that only ever says that must not hold us.
   private static let interimLimit = 16
 
-  init(answering method: Method, bodyLimit: Int) {
+  /// A reader for the answer to one request.
+  package init(answering method: Method, bodyLimit: Int) {
     self.method = method
     self.bodyLimit = bodyLimit
   }
 
   /// Takes the next bytes.
-  mutating func receive(_ bytes: Span<UInt8>) throws(ClientError.Kind) {
+  package mutating func receive(_ bytes: Span<UInt8>) throws(ClientError.Kind) {
     guard !bytes.isEmpty else { return }
     hasBegun = true
     guard progress == .needsMore else {
@@ -51,7 +57,7 @@ struct ResponseReader {
   }
 
   /// The connection ended.
-  mutating func end() throws(ClientError.Kind) {
+  package mutating func end() throws(ClientError.Kind) {
     guard progress == .needsMore else { return }
     guard framing == .untilClose else { throw .connectionLost }
     finish(mayReuse: false)

@@ -19,6 +19,8 @@ import HTTPCodec
   private var interimCount = 0
   private var body: [UInt8] = []
 
+  /// In milliseconds; the call's own deadline may end it earlier.
+  private static let connectLimit = 20_000
   private static let headLimits = HeadLimits(line: 8_192, fields: 32_768, count: 128)
 
   init(
@@ -49,9 +51,9 @@ import HTTPCodec
       set(CURLOPT_SSLVERSION, regent_tls_version()),
       set(CURLOPT_FOLLOWLOCATION, 0), set(CURLOPT_HTTP_VERSION, regent_http_version()),
       set(CURLOPT_PROXY, ""), set(CURLOPT_NOSIGNAL, 1), set(CURLOPT_HTTP09_ALLOWED, 0),
-      set(CURLOPT_PATH_AS_IS, 1), set(CURLOPT_QUICK_EXIT, 1), set(CURLOPT_BUFFERSIZE, 16_384),
-      // Our deadlines end calls; libcurl's own would only disagree about the reason.
-      set(CURLOPT_CONNECTTIMEOUT_MS, 86_400_000),
+      set(CURLOPT_PATH_AS_IS, 1), set(CURLOPT_BUFFERSIZE, 16_384),
+      // libcurl shares this time between the addresses of a host: the first may not eat the whole deadline.
+      set(CURLOPT_CONNECTTIMEOUT_MS, TLSTransfer.connectLimit),
       set(CURLOPT_CUSTOMREQUEST, request.method.token),
     ]
     codes += trust(authorities)
@@ -73,7 +75,8 @@ import HTTPCodec
       codes.append(set(CURLOPT_CUSTOMREQUEST, request.method.token))
     }
     codes.append(set(CURLOPT_HTTPHEADER, headerLines(request)))
-    if !addresses.isEmpty {
+    // A host that is a number already needs no look-up (and an IPv6 one does not fit this option's syntax).
+    if !addresses.isEmpty, addresses.first != call.origin.host, !call.origin.host.contains(":") {
       let place = "+\(call.origin.host):\(call.origin.port):"
       codes.append(set(CURLOPT_RESOLVE, [place + addresses.joined(separator: ",")]))
     }

@@ -3,7 +3,7 @@ import Pairing
 extension StoreConformance {
   static let keyChecks = [
     ConformanceCheck("key material is random, and stays what it is") { stage in
-      var seen: Set<Secret> = []
+      var seen: Set<StoredSecret> = []
       for purpose in KeyPurpose.allCases {
         let first = try await stage.store.keyMaterial(for: purpose)
         let second = try await stage.store.keyMaterial(for: purpose)
@@ -21,7 +21,7 @@ extension StoreConformance {
     ConformanceCheck("a key pair is kept and its state goes forwards only") { stage in
       let pair = KeyPair(
         publicKey: try Stage.name("calls-1"), requestor: stage.requestor, purpose: .calls,
-        secret: Secret(Array("hush".utf8)), created: stage.at(5))
+        secret: StoredSecret(Array("hush".utf8)), created: stage.at(5))
       try await stage.store.add(pair, audit: nil, at: stage.at(5))
       try await stage.store.add(pair, audit: nil, at: stage.at(5))
       let kept = try await stage.store.provisioning().keyPairs[pair.publicKey]
@@ -45,7 +45,7 @@ extension StoreConformance {
       try await stage.signedIn(1)
       let pair = KeyPair(
         publicKey: try Stage.name("calls-1"), requestor: stage.requestor, purpose: .calls,
-        secret: Secret([1]), created: stage.at(0))
+        secret: StoredSecret([1]), created: stage.at(0))
       try await stage.store.add(pair, audit: nil, at: stage.at(3))
       try await stage.store.setState(
         of: pair.publicKey, to: .revoked, audit: nil, at: stage.at(4))
@@ -56,7 +56,7 @@ extension StoreConformance {
       try await stage.signedIn(1)
       let next = KeyPair(
         publicKey: try Stage.name("rows-2"), requestor: stage.requestor, purpose: .rows,
-        secret: Secret([9]), created: stage.at(10))
+        secret: StoredSecret([9]), created: stage.at(10))
       try await stage.store.add(next, audit: nil, at: stage.at(10))
       let keys = try await stage.store.provisioning()
       try expect(keys.keyPairs[stage.rowKey]?.state == .retired, "the earlier pair is not retired")
@@ -72,7 +72,7 @@ extension StoreConformance {
     ConformanceCheck("signing keys are kept, and retired once") { stage in
       func key(_ number: Int) throws -> SigningKeyRecord {
         SigningKeyRecord(
-          id: try Stage.name("key-\(number)"), privateKey: Secret([UInt8(number)]),
+          id: try Stage.name("key-\(number)"), privateKey: StoredSecret([UInt8(number)]),
           publicKey: #"{"kty":"RSA"}"#, created: stage.at(number), signsFrom: stage.at(number + 300)
         )
       }

@@ -32,7 +32,7 @@ struct Stage: Sendable {
     try await put(.requestor(Requestor(id: requestor, name: "Reference")))
     try await store.add(
       KeyPair(
-        publicKey: rowKey, requestor: requestor, purpose: .rows, secret: Secret([1, 2, 3]),
+        publicKey: rowKey, requestor: requestor, purpose: .rows, secret: StoredSecret([1, 2, 3]),
         created: at(0)), audit: nil, at: at(0))
     for provider in [
       Provider(id: local, name: "Local", kind: .local),

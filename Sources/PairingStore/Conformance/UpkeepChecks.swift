@@ -50,7 +50,8 @@ extension StoreConformance {
       let name = try found(stage.ann.account, "account")
       _ = try await stage.store.recordLoginFailure(of: .account(stage.local, name), at: stage.at(3))
       let key = SigningKeyRecord(
-        id: try Stage.name("key"), privateKey: Secret([1]), publicKey: "{}", created: stage.at(0),
+        id: try Stage.name("key"), privateKey: StoredSecret([1]), publicKey: "{}",
+        created: stage.at(0),
         signsFrom: stage.at(0))
       try await stage.store.add(key, audit: nil, at: stage.at(0))
       try await stage.store.retireSigningKey(

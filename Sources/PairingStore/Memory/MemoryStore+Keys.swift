@@ -2,10 +2,10 @@ public import Pairing
 
 extension MemoryStore {
   /// Random bytes for one purpose.
-  public func keyMaterial(for purpose: KeyPurpose) async throws(StoreError) -> Secret {
+  public func keyMaterial(for purpose: KeyPurpose) async throws(StoreError) -> StoredSecret {
     if let there = material[purpose] { return there }
     var generator = SystemRandomNumberGenerator()
-    let made = Secret((0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) })
+    let made = StoredSecret((0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) })
     material[purpose] = made
     return made
   }

@@ -35,7 +35,8 @@ public typealias DeviceHash = KeyedHash<Hashed.Device>
 public typealias IdentityHash = KeyedHash<Hashed.Identity>
 
 /// Bytes that must not be printed: a store seals them before they touch a disk.
-public struct Secret: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
+public struct StoredSecret: Hashable, Sendable, CustomStringConvertible,
+  CustomDebugStringConvertible,
   CustomReflectable
 {
   /// The bytes, for computing with.

@@ -27,7 +27,7 @@ public struct KeyPair: Hashable, Sendable {
   /// For what.
   public let purpose: Purpose
   /// Its secret.
-  public let secret: Secret
+  public let secret: StoredSecret
   /// When it was made.
   public let created: Instant
   /// What it may still do.
@@ -35,7 +35,7 @@ public struct KeyPair: Hashable, Sendable {
 
   /// A key pair.
   public init(
-    publicKey: PublicKey, requestor: RequestorID, purpose: Purpose, secret: Secret,
+    publicKey: PublicKey, requestor: RequestorID, purpose: Purpose, secret: StoredSecret,
     created: Instant, state: State = .active
   ) {
     self.publicKey = publicKey
@@ -66,7 +66,7 @@ public struct SigningKeyRecord: Hashable, Sendable {
   /// Its id: what tokens name and the published key set lists.
   public let id: SigningKeyID
   /// The private key, as PKCS #8.
-  public let privateKey: Secret
+  public let privateKey: StoredSecret
   /// The public key as a JSON Web Key: a list of it is what is published.
   public let publicKey: String
   /// When it was made and published.
@@ -80,7 +80,8 @@ public struct SigningKeyRecord: Hashable, Sendable {
 
   /// A signing key.
   public init(
-    id: SigningKeyID, privateKey: Secret, publicKey: String, created: Instant, signsFrom: Instant,
+    id: SigningKeyID, privateKey: StoredSecret, publicKey: String, created: Instant,
+    signsFrom: Instant,
     retired: Instant? = nil, neededUntil: Instant? = nil
   ) {
     self.id = id

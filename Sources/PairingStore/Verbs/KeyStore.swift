@@ -3,7 +3,7 @@ public import Pairing
 /// Keys.
 public protocol KeyStore: Sendable {
   /// Random bytes for one purpose: made at the first call, kept sealed, the same ever after and in every process.
-  func keyMaterial(for purpose: KeyPurpose) async throws(StoreError) -> Secret
+  func keyMaterial(for purpose: KeyPurpose) async throws(StoreError) -> StoredSecret
 
   /// Keeps a new key pair of a requestor. A new `rows` pair takes over signing; the earlier ones are retired with it.
   ///

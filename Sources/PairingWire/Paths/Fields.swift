@@ -53,7 +53,7 @@ public enum Field {
 }
 
 /// The headers of the protocol that HTTP itself does not know.
-public enum HeaderField {
+public enum PairingHeader {
   /// Device information.
   public static let deviceInfo = "X-Device-Info"
   /// The device's address, from a programmer's server.

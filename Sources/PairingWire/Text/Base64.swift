@@ -1,7 +1,7 @@
 /// Base64 (RFC 4648): strict where something was signed, forgiving where devices improvise.
-public enum Base64 {
+enum Base64 {
   /// The text of bytes, with the standard alphabet and padding.
-  public static func text(_ bytes: some Collection<UInt8>) -> String {
+  static func text(_ bytes: some Collection<UInt8>) -> String {
     var out: [UInt8] = []
     out.reserveCapacity((bytes.count + 2) / 3 * 4)
     var held: UInt32 = 0
@@ -28,7 +28,7 @@ public enum Base64 {
   ///
   /// Two texts that decode to the same bytes would give one signed token two faces: spaces, missing padding, the URL
   /// alphabet and stray bits are refused.
-  public static func bytes(strict text: some StringProtocol) -> [UInt8]? {
+  static func bytes(strict text: some StringProtocol) -> [UInt8]? {
     bytes(strict: Array(text.utf8)[...])
   }
 
@@ -41,7 +41,7 @@ public enum Base64 {
   }
 
   /// The bytes of a text in any form that clients were seen to send: URL alphabet, missing padding, line breaks.
-  public static func bytes(forgiving text: some StringProtocol) -> [UInt8]? {
+  static func bytes(forgiving text: some StringProtocol) -> [UInt8]? {
     let letters = text.utf8.filter { ![0x0A, 0x0D, 0x20, padding].contains($0) }
     return decode(letters[...], allowsStrayBits: true) { letter in
       switch letter {

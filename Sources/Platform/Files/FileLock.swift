@@ -62,6 +62,12 @@ public struct FileLock: ~Copyable, Sendable {
     }
   }
 
+  deinit {
+    // Said outright: a child that another thread is just starting shares the open file until its exec, and closing our
+    // side alone would leave the claim standing for that moment.
+    _ = flock(descriptor.number, LOCK_UN)
+  }
+
   /// Gives the claim up now instead of when the value goes away.
   public consuming func release() {
     // The number is wiped so that nobody reads it between the next holder's lock and its own record.

@@ -10,11 +10,8 @@ extension Connection {
   ///
   /// Called inside a write transaction, so that the log does not change meanwhile.
   borrowing func forceLogToDisk() throws(SQLiteError) {
-    var file: UnsafeMutablePointer<sqlite3_file>?
-    let asked = unsafe withUnsafeMutablePointer(to: &file) { pointer in
-      unsafe sqlite3_file_control(handle, nil, SQLITE_FCNTL_JOURNAL_POINTER, pointer)
-    }
-    guard asked == SQLITE_OK, let file = unsafe file, let methods = unsafe file.pointee.pMethods
+    guard let file = unsafe file(SQLITE_FCNTL_JOURNAL_POINTER),
+      let methods = unsafe file.pointee.pMethods
     else { return }
     var size: sqlite3_int64 = 0
     try log(unsafe methods.pointee.xFileSize?(file, &size))
@@ -34,13 +31,58 @@ extension Connection {
     try log(unsafe methods.pointee.xSync?(file, SQLITE_SYNC_NORMAL))
   }
 
+  /// Cuts off what a transaction that met a full disk left behind the last commit.
+  ///
+  /// A full disk may cut a write short. What stands behind the cut, from an earlier use of the log, may happen to be just
+  /// what was to be written: then a commit record is complete although SQLite reported a failure, and the next start
+  /// would believe it. Cut off, it is gone for certain, as `.diskFull` says.
+  ///
+  /// Readers are not disturbed: they never look behind the last commit.
+  borrowing func cutLogAfterLastCommit() throws(SQLiteError) {
+    guard let file = unsafe file(SQLITE_FCNTL_JOURNAL_POINTER),
+      let methods = unsafe file.pointee.pMethods
+    else { return }
+    let pageSize = try value("PRAGMA page_size", as: Int64.self) ?? 0
+    let pages = Int64(try committedPages())
+    // The log's format: 32 bytes of header, then 24 bytes before each page.
+    let end = pages == 0 ? 0 : 32 + pages * (pageSize + 24)
+    var size: sqlite3_int64 = 0
+    try log(unsafe methods.pointee.xFileSize?(file, &size))
+    guard size > end else { return }
+    try log(unsafe methods.pointee.xTruncate?(file, end))
+    try log(unsafe methods.pointee.xSync?(file, SQLITE_SYNC_NORMAL))
+  }
+
+  /// How many pages of the log are committed, from the log's index (its header is documented in SQLite's walformat).
+  ///
+  /// The count of the last commit would not do: a transaction that fails may have started the log again before.
+  private borrowing func committedPages() throws(SQLiteError) -> UInt32 {
+    guard let file = unsafe file(SQLITE_FCNTL_FILE_POINTER),
+      let methods = unsafe file.pointee.pMethods
+    else { throw SQLiteError(code: .misuse, message: "the file layer is incomplete") }
+    var index: UnsafeMutableRawPointer?
+    try log(unsafe methods.pointee.xShmMap?(file, 0, 32_768, 0, &index))
+    guard let index = unsafe index else {
+      throw SQLiteError(code: .misuse, message: "the log has no index")
+    }
+    return unsafe index.load(fromByteOffset: 16, as: UInt32.self)
+  }
+
+  private borrowing func file(_ which: Int32) -> UnsafeMutablePointer<sqlite3_file>? {
+    var file: UnsafeMutablePointer<sqlite3_file>?
+    let asked = unsafe withUnsafeMutablePointer(to: &file) { pointer in
+      unsafe sqlite3_file_control(handle, nil, which, pointer)
+    }
+    return asked == SQLITE_OK ? unsafe file : nil
+  }
+
   private borrowing func log(_ code: Int32?) throws(SQLiteError) {
     guard let code else {
       throw SQLiteError(code: .misuse, message: "the file layer is incomplete")
     }
     guard code == SQLITE_OK else {
       throw SQLiteError(
-        code: ResultCode(code), message: "the write-ahead log could not be forced to disk")
+        code: ResultCode(code), message: "the write-ahead log could not be made safe")
     }
   }
 }

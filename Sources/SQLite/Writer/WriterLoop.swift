@@ -102,9 +102,10 @@ final class WriterLoop {
       try own { () throws(SQLiteError) in try transaction.commitNow() }
     } catch {
       switch error.code {
-      // Definite: the log has no commit record. BUSY and CONSTRAINT fail before the log is touched.
+      // Definite: rolling back makes sure that the log has no commit record. BUSY and CONSTRAINT fail before the log is
+      // touched.
       case .full, .busy, .constraint:
-        try rollBack(answers)
+        try rollBack(answers, after: error)
         return refuse(answers, DatabaseFailure(definite: error))
       // Anything else may have happened after the commit record was written: neither yes nor no.
       default: throw FailStop(cause: error, unknown: answers)
@@ -155,18 +156,23 @@ extension WriterLoop {
     switch outcome {
     case .success(let deliver):
       answers.append(Answer(request: request, outcome: .ready(deliver)))
-      return context.connection.isInTransaction ? .open : .lost(definite(state.lastError))
+      guard !context.connection.isInTransaction else { return .open }
+      try rollBack(answers, after: state.lastError)
+      return .lost(definite(state.lastError))
     case .failure(let error):
       counters.noteFailedRequest()
       answers.append(Answer(request: request, outcome: .failed(reported(error))))
-      guard context.connection.isInTransaction else { return .lost(definite(state.lastError)) }
+      guard context.connection.isInTransaction else {
+        try rollBack(answers, after: state.lastError)
+        return .lost(definite(state.lastError))
+      }
       do throws(SQLiteError) {
         try own { () throws(SQLiteError) in
           if alone { try transaction.rollbackNow() } else { try transaction.undoToSavepoint() }
         }
         return alone ? .empty : .open
       } catch {
-        try rollBack(answers)
+        try rollBack(answers, after: error)
         return .lost(DatabaseFailure(definite: error))
       }
     }
@@ -198,10 +204,13 @@ extension WriterLoop {
     }
   }
 
-  private func rollBack(_ answers: [Answer]) throws(FailStop) {
-    guard context.connection.isInTransaction else { return }
+  /// Ends the transaction if SQLite has not done so already, and makes sure that nothing of it can come back.
+  private func rollBack(_ answers: [Answer], after error: SQLiteError?) throws(FailStop) {
     do throws(SQLiteError) {
-      try own { () throws(SQLiteError) in try transaction.rollbackNow() }
+      try own { () throws(SQLiteError) in
+        if context.connection.isInTransaction { try transaction.rollbackNow() }
+        if case .full? = error?.code.primary { try context.connection.cutLogAfterLastCommit() }
+      }
     } catch {
       throw FailStop(cause: error, unknown: answers)
     }

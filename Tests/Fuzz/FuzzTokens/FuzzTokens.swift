@@ -5,7 +5,11 @@ import Cryptography
 import FuzzSupport
 import JSON
 
-private let shared = HMACKey(.sha256, Secret("an HMAC key for the fuzzer, 32 bytes or more"))
+private let shared: HMACKey = {
+  guard let key = try? HMACKey(.sha256, Secret("an HMAC key for the fuzzer, 32 bytes or more"))
+  else { broken("the fuzzer's key can be used") }
+  return key
+}()
 private let keys: JWKSet = {
   // RFC 7515 A.3 and RFC 8037 A.2.
   let document = """

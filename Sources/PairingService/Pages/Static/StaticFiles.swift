@@ -1,0 +1,110 @@
+internal import JSON
+
+/// The files that are sent as they are, each under an address that holds a hash of its content.
+///
+/// A changed file has a new address, so browsers may keep every one of them for ever.
+package struct StaticFiles: Sendable {
+  /// One file, ready to send.
+  package struct File: Sendable {
+    /// What to send.
+    package let bytes: [UInt8]
+    /// Type and caching.
+    package let headers: [(name: String, value: String)]
+  }
+
+  private var byPath: [String: File] = [:]
+  private var paths: [String: SafePath] = [:]
+
+  /// Where all static files are.
+  static let folder = SafePath(["static"])
+
+  /// Takes every file of the folder `static`; addresses inside the web manifest are replaced by the hashed ones.
+  init(_ web: WebFiles) throws(WebFileError) {
+    var manifests: [(String, [UInt8])] = []
+    for (name, bytes) in web.inside("static") {
+      if name.hasSuffix(".webmanifest") {
+        manifests.append((name, bytes))
+      } else {
+        try add(name, bytes)
+      }
+    }
+    // Last, because they name the others.
+    for (name, bytes) in manifests { try add(name, try linked(name, bytes)) }
+    // Browsers ask for this one without being told; it has no hash, so it is not kept.
+    if let icon = web.contents["static/favicon.ico"] {
+      byPath["/favicon.ico"] = File(
+        bytes: icon,
+        headers: [("Content-Type", "image/x-icon"), SecurityHeaders.neverStored])
+    }
+  }
+
+  /// The file at the path of a request, without its query; nil when there is none.
+  package func file(at path: String) -> File? { byPath[path] }
+
+  /// The address of a file, for templates.
+  func path(of name: String) -> SafePath? { paths[name] }
+
+  /// Every address, for the preview and the tests.
+  package var all: [String: File] { byPath }
+
+  private mutating func add(_ name: String, _ bytes: [UInt8]) throws(WebFileError) {
+    guard let dot = name.lastIndex(of: "."), !name.contains("/") else {
+      throw WebFileError("static/\(name)", "files lie directly in static and have a suffix")
+    }
+    let suffix = String(name[name.index(after: dot)...])
+    guard let type = StaticFiles.types[suffix] else {
+      throw WebFileError("static/\(name)", "the type of .\(suffix) is not known")
+    }
+    let path = StaticFiles.folder.step("\(name[..<dot]).\(hash(bytes)).\(suffix)")
+    paths[name] = path
+    byPath[path.text] = File(
+      bytes: bytes,
+      headers: [("Content-Type", type), StaticFiles.keptForEver])
+  }
+
+  static let keptForEver = (
+    name: "Cache-Control", value: "public, max-age=31536000, immutable"
+  )
+
+  private static let types = [
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+    "png": "image/png",
+    "ico": "image/x-icon",
+    "webmanifest": "application/manifest+json",
+  ]
+
+  /// The manifest with the names of icons replaced by their addresses.
+  private func linked(_ name: String, _ bytes: [UInt8]) throws(WebFileError) -> [UInt8] {
+    let file = "static/\(name)"
+    let value: JSONValue
+    do throws(JSONError) {
+      value = try JSONValue(reading: bytes)
+    } catch {
+      throw WebFileError(file, "\(error)")
+    }
+    guard var manifest = value.object, let icons = manifest["icons"]?.array else {
+      throw WebFileError(file, "an object with icons was expected")
+    }
+    var linked: [JSONValue] = []
+    for icon in icons {
+      guard var members = icon.object, let source = members["src"]?.string else {
+        throw WebFileError(file, "an icon without src")
+      }
+      guard let path = paths[source] else { throw WebFileError(file, "there is no icon \(source)") }
+      members["src"] = .string(path.text)
+      linked.append(.object(members))
+    }
+    manifest["icons"] = .array(linked)
+    return manifest.bytes()
+  }
+}
+
+/// FNV-1a with 64 bits: it tells versions of our own files apart; nobody gains by a collision.
+private func hash(_ bytes: [UInt8]) -> String {
+  var value: UInt64 = 0xcbf2_9ce4_8422_2325
+  for byte in bytes { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
+  let digits = String(value, radix: 16)
+  return String(repeating: "0", count: 16 - digits.count) + digits
+}

@@ -1,0 +1,210 @@
+/// Turns parsed templates into instructions and checks everything that can be checked without a view model: every
+/// name, text and file exists, and every placeholder stands where escaping protects it.
+struct TemplateCompiler {
+  private let templates: [String: ParsedTemplate]
+  let texts: TextCatalog
+  private let files: StaticFiles
+  /// The keys that the compiled pages use, to find texts nobody uses.
+  var usedKeys: Set<String> = []
+
+  /// Parses every template of the folder.
+  init(_ web: WebFiles, texts: TextCatalog, files: StaticFiles) throws(WebFileError) {
+    var templates: [String: ParsedTemplate] = [:]
+    for (name, bytes) in web.inside("templates", suffix: ".html") {
+      templates[name] = try TemplateParser.parse("templates/\(name)", bytes)
+    }
+    self.templates = templates
+    self.texts = texts
+    self.files = files
+  }
+
+  /// Compiles one page: the records are what its templates may read, the outermost first.
+  mutating func compile(
+    _ name: String, records: [RecordSchema]
+  ) throws(WebFileError) -> CompiledTemplate {
+    let page = try template(name, usedBy: WebFileError(name, "there is no such template"))
+    var work = Work(file: name, scopes: records)
+    if let layout = page.layout {
+      work.blocks = page.blocks.mapValues { ($0, name) }
+      work.blocks["content"] = (page.content, name)
+      work.file = layout
+      let missing = WebFileError("templates/\(name)", "there is no layout \(layout)")
+      let frame = try template(layout, usedBy: missing)
+      try compile(frame.content, &work)
+      if let unused = page.blocks.keys.first(where: { !work.filledSlots.contains($0) }) {
+        throw WebFileError("templates/\(name)", "\(layout) has no slot \(unused)")
+      }
+    } else {
+      try compile(page.content, &work)
+    }
+    guard work.markup.isAtRest else {
+      throw WebFileError("templates/\(name)", "the page ends inside a tag")
+    }
+    return CompiledTemplate(instructions: work.out)
+  }
+
+  /// What one compilation carries along.
+  struct Work {
+    var file: String
+    var scopes: [RecordSchema]
+    var markup = MarkupScanner()
+    var out: [Instruction] = []
+    var blocks: [String: (nodes: [TemplateNode], file: String)] = [:]
+    var filledSlots: Set<String> = []
+    var includes: [String] = []
+
+    func problem(_ text: String, line: Int) -> WebFileError {
+      WebFileError("templates/\(file)", line: line, text)
+    }
+
+    mutating func emit(_ bytes: [UInt8]) {
+      if case .literal(let before)? = out.last {
+        // A line that held only a tag leaves no empty line behind.
+        let isSecondBreak = before.last == lineBreak && bytes.first == lineBreak
+        out[out.count - 1] = .literal(before + (isSecondBreak ? bytes.dropFirst() : bytes[...]))
+      } else if !bytes.isEmpty {
+        out.append(.literal(bytes))
+      }
+    }
+  }
+
+  private func template(
+    _ name: String, usedBy missing: WebFileError
+  ) throws(WebFileError) -> ParsedTemplate {
+    guard let found = templates[name] else { throw missing }
+    return found
+  }
+
+  private mutating func compile(_ nodes: [TemplateNode], _ work: inout Work) throws(WebFileError) {
+    for node in nodes { try compile(node, &work) }
+  }
+
+  private mutating func compile(_ node: TemplateNode, _ work: inout Work) throws(WebFileError) {
+    switch node {
+    case .literal(let bytes, let line):
+      var lines = line
+      do throws(MarkupScanner.Refusal) {
+        work.emit(try work.markup.scan(bytes, lines: &lines))
+      } catch {
+        throw work.problem(error.reason, line: lines)
+      }
+    case .insert(let name, let line): try compileInsert(name, line, &work)
+    case .text(let key, let arguments, let line): try compileText(key, arguments, line, &work)
+    case .asset(let name, let line):
+      guard let path = files.path(of: name) else {
+        throw work.problem("there is no static file \(name)", line: line)
+      }
+      guard try slot(line, &work) == .address else {
+        throw work.problem("an asset belongs into href or src", line: line)
+      }
+      work.emit(Array(path.text.utf8))
+    case .iso(let name, let line):
+      let (reference, kind) = try resolve(name, line, work)
+      guard case .moment = kind else { throw work.problem("\(name) is no time", line: line) }
+      guard try slot(line, &work) != .address else {
+        throw work.problem("a time is no address", line: line)
+      }
+      work.out.append(.iso(reference))
+    case .branch(let name, let negated, let then, let otherwise, let line):
+      let (reference, _) = try resolve(name, line, work)
+      let (first, second) = try compileBranches(then, otherwise, scope: nil, line, &work)
+      work.out.append(.branch(reference, negated: negated, first, second))
+    case .with(let name, let body, let otherwise, let line):
+      let (reference, kind) = try resolve(name, line, work)
+      guard case .record(let inner) = kind else {
+        throw work.problem("\(name) is no record: use #if", line: line)
+      }
+      let (first, second) = try compileBranches(body, otherwise, scope: inner, line, &work)
+      work.out.append(.with(reference, first, second))
+    case .each(let name, let body, let line):
+      let (reference, kind) = try resolve(name, line, work)
+      guard case .list(let inner) = kind else {
+        throw work.problem("\(name) is no list", line: line)
+      }
+      let (first, _) = try compileBranches(body, [], scope: inner, line, &work)
+      work.out.append(.each(reference, first))
+    case .include(let name, let line): try compileInclude(name, line, &work)
+    case .slot(let name, _):
+      work.filledSlots.insert(name)
+      guard let block = work.blocks[name] else { return }
+      let file = work.file
+      work.file = block.file
+      try compile(block.nodes, &work)
+      work.file = file
+    }
+  }
+
+  private mutating func compileInclude(
+    _ name: String, _ line: Int, _ work: inout Work
+  ) throws(WebFileError) {
+    let missing = work.problem("there is no template \(name)", line: line)
+    let included = try template(name, usedBy: missing)
+    guard !work.includes.contains(name) else {
+      throw work.problem("\(name) includes itself", line: line)
+    }
+    guard included.layout == nil, included.blocks.isEmpty else {
+      throw work.problem("\(name) is a page; only a piece can be included", line: line)
+    }
+    let file = work.file
+    work.file = name
+    work.includes.append(name)
+    try compile(included.content, &work)
+    work.includes.removeLast()
+    work.file = file
+  }
+
+  /// Compiles both ways; each must end where the HTML began, or at least both in the same place.
+  private mutating func compileBranches(
+    _ then: [TemplateNode], _ otherwise: [TemplateNode], scope: RecordSchema?, _ line: Int,
+    _ work: inout Work
+  ) throws(WebFileError) -> ([Instruction], [Instruction]) {
+    let outside = work.out
+    let start = work.markup
+    work.out = []
+    if let scope { work.scopes.append(scope) }
+    try compile(then, &work)
+    if scope != nil { work.scopes.removeLast() }
+    let first = work.out
+    let end = work.markup
+    work.out = []
+    work.markup = start
+    try compile(otherwise, &work)
+    let second = work.out
+    guard end.agrees(with: work.markup) else {
+      throw work.problem(
+        "the branches end in different places of the HTML; close tags and quotes inside", line: line
+      )
+    }
+    work.out = outside
+    return (first, second)
+  }
+
+  mutating func slot(
+    _ line: Int, _ work: inout Work
+  ) throws(WebFileError) -> MarkupScanner.Slot {
+    do throws(MarkupScanner.Refusal) {
+      return try work.markup.slot()
+    } catch {
+      throw work.problem(error.reason, line: line)
+    }
+  }
+
+  private mutating func compileInsert(
+    _ name: String, _ line: Int, _ work: inout Work
+  ) throws(WebFileError) {
+    let (reference, kind) = try resolve(name, line, work)
+    let slot = try slot(line, &work)
+    switch kind {
+    case .path: break
+    case .text, .foreign, .moment, .duration, .count:
+      guard slot != .address else {
+        throw work.problem("only a path may stand in \(work.markup.attribute)", line: line)
+      }
+    case .flag, .choice, .record, .list:
+      throw work.problem("\(name) cannot be shown: it is for #if, #each, #with or t", line: line)
+    }
+    work.out.append(.insert(reference, slot))
+  }
+}
+
+private let lineBreak = UInt8(ascii: "\n")

@@ -1,0 +1,87 @@
+/// Which of the offered languages a reader gets.
+enum LanguageChoice {
+  /// What was chosen by hand, else what the browser asks for (RFC 9110 section 12.5.4), else the first offered.
+  ///
+  /// - Parameters:
+  ///   - offered: the tags there are texts for, the fallback first.
+  ///   - chosen: what the reader picked on an earlier page.
+  ///   - acceptLanguage: the header as it came.
+  /// - Returns: the position of the language among the offered.
+  static func pick(_ offered: [String], chosen: String?, acceptLanguage: String?) -> Int {
+    if let chosen, let position = offered.firstIndex(of: chosen) { return position }
+    for range in ranges(acceptLanguage ?? "") {
+      if range == "*" { return 0 }
+      if let position = lookUp(range, in: offered) { return position }
+    }
+    return 0
+  }
+
+  /// Shortens the range until it fits (RFC 4647 section 3.4): `it-CH` finds `it`.
+  private static func lookUp(_ range: String, in offered: [String]) -> Int? {
+    var steps = range.split(separator: "-")
+    while !steps.isEmpty {
+      let tag = steps.joined(separator: "-")
+      if let position = offered.firstIndex(where: { $0.lowercased() == tag }) { return position }
+      steps.removeLast()
+    }
+    return nil
+  }
+
+  /// The ranges of the header in lower case, the most wanted first; those with weight 0 and those that are malformed are
+  /// left out.
+  private static func ranges(_ header: String) -> [String] {
+    // Longer ones are not sent by browsers; they only cost time.
+    guard header.utf8.count <= 1_000 else { return [] }
+    var ranges: [(name: String, weight: Int)] = []
+    for element in header.split(separator: ",") {
+      let parts = element.split(separator: ";", omittingEmptySubsequences: false).map(trimmed)
+      guard parts.count <= 2, let name = parts.first, isRange(name) else { continue }
+      var weight = 1000
+      if parts.count == 2 {
+        guard let given = LanguageChoice.weight(parts[1]) else { continue }
+        weight = given
+      }
+      if weight > 0 { ranges.append((name.lowercased(), weight)) }
+    }
+    // Of equal weight the first stays first.
+    return ranges.enumerated().sorted {
+      ($1.element.weight, $0.offset) < ($0.element.weight, $1.offset)
+    }.map(\.element.name)
+  }
+
+  private static func isRange(_ text: Substring) -> Bool {
+    if text == "*" { return true }
+    let steps = text.split(separator: "-", omittingEmptySubsequences: false)
+    return steps.allSatisfy { step in
+      (1...8).contains(step.utf8.count)
+        && step.utf8.allSatisfy { ($0 | 0x20) >= 0x61 && ($0 | 0x20) <= 0x7A || isDigit($0) }
+    }
+  }
+
+  /// `q=0.85` as thousandths.
+  private static func weight(_ text: Substring) -> Int? {
+    let bytes = Array(text.utf8)
+    guard bytes.count >= 3, bytes[0] | 0x20 == UInt8(ascii: "q"), bytes[1] == UInt8(ascii: "="),
+      bytes[2] == UInt8(ascii: "0") || bytes[2] == UInt8(ascii: "1"), bytes.count <= 7
+    else { return nil }
+    var thousandths = Int(bytes[2] - 0x30) * 1000
+    guard bytes.count > 3 else { return thousandths }
+    guard bytes[3] == UInt8(ascii: ".") else { return nil }
+    var unit = 100
+    for byte in bytes[4...] {
+      guard isDigit(byte) else { return nil }
+      thousandths += Int(byte - 0x30) * unit
+      unit /= 10
+    }
+    return thousandths <= 1000 ? thousandths : nil
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
+
+  private static func trimmed(_ text: Substring) -> Substring {
+    var text = text
+    while let first = text.utf8.first, first == 0x20 || first == 0x09 { text = text.dropFirst() }
+    while let last = text.utf8.last, last == 0x20 || last == 0x09 { text = text.dropLast() }
+    return text
+  }
+}

@@ -1,0 +1,85 @@
+/// A text as a locale file gives it: plain, or one for each plural form.
+struct Message: Sendable {
+  /// A run of text, escaped for HTML already, or a gap to be filled.
+  enum Part: Equatable, Sendable {
+    case text([UInt8])
+    case gap(Int)
+  }
+
+  private let forms: [PluralForm: [Part]]
+  /// The names of the gaps; parts refer to them by position.
+  let gaps: [String]
+
+  /// Reads a text; `{name}` is a gap.
+  ///
+  /// - Parameters:
+  ///   - sources: the text of each form, only `other` when it is not counted.
+  ///   - known: the gaps in the order the first language has them, nil when this is the first language.
+  /// - Throws: `Problem` with the reason.
+  init(_ sources: [PluralForm: String], gaps known: [String]?) throws(Problem) {
+    var names = known ?? []
+    var seen: Set<String> = []
+    var forms: [PluralForm: [Part]] = [:]
+    for form in PluralForm.allCases {
+      guard let source = sources[form] else { continue }
+      let (parts, used) = try Message.parts(of: source, names: &names, mayAdd: known == nil)
+      // "One minute ago" may leave the number out; every other gap must be in each form.
+      if form != .one, sources.count > 1, !used.contains("count") {
+        throw Problem("the form \(form.rawValue) does not show {count}")
+      }
+      seen.formUnion(used)
+      forms[form] = parts
+    }
+    if sources.count > 1, !names.contains("count") { throw Problem("a counted text needs {count}") }
+    for name in names where !seen.contains(name) { throw Problem("{\(name)} is missing") }
+    self.forms = forms
+    self.gaps = names
+  }
+
+  struct Problem: Error {
+    let text: String
+    init(_ text: String) { self.text = text }
+  }
+
+  /// The parts for a count, or for none.
+  func parts(count: Int?, rule: PluralRule) -> [Part] {
+    let form = count.map { rule.form($0) } ?? .other
+    return forms[form] ?? forms[.other] ?? []
+  }
+
+  private static func parts(
+    of source: String, names: inout [String], mayAdd: Bool
+  ) throws(Problem) -> ([Part], Set<String>) {
+    var parts: [Part] = []
+    var used: Set<String> = []
+    var rest = source[...]
+    while let open = rest.firstIndex(where: { $0 == "{" || $0 == "}" }) {
+      guard rest[open] == "{", let close = rest[open...].firstIndex(of: "}") else {
+        throw Problem("a brace without its partner")
+      }
+      parts.append(text: rest[..<open])
+      let name = String(rest[rest.index(after: open)..<close])
+      guard !name.isEmpty, name.allSatisfy({ $0.isLetter && $0.isASCII }) else {
+        throw Problem("{\(name)} is not a name")
+      }
+      if !names.contains(name) {
+        guard mayAdd else { throw Problem("there is no {\(name)} in the first language") }
+        names.append(name)
+      }
+      used.insert(name)
+      parts.append(.gap(names.firstIndex(of: name) ?? 0))
+      rest = rest[rest.index(after: close)...]
+    }
+    parts.append(text: rest)
+    return (parts, used)
+  }
+}
+
+extension [Message.Part] {
+  fileprivate mutating func append(text: Substring) {
+    guard !text.isEmpty else { return }
+    var bytes: [UInt8] = []
+    Escaping.append(String(text), to: &bytes)
+    append(.text(bytes))
+  }
+}

@@ -1,0 +1,78 @@
+package import Pairing
+
+/// Compare what is asked for with the screen in front of you; approve or deny.
+package struct ApprovePage: PhonePage {
+  /// What is known of the way between phone and screen.
+  package enum Network: String, CaseIterable, Sendable {
+    /// Both came from the same address.
+    case same
+    /// They came from different addresses: a hint, not a proof.
+    case different
+    /// One of the addresses says nothing, for example behind a proxy.
+    case unknown
+  }
+
+  /// The code to compare, and the time left.
+  package var bar: CodeBar
+  /// What the device calls itself, empty when it does not say.
+  package var deviceName: ForeignText
+  /// Its model, empty when it does not say.
+  package var deviceModel: ForeignText
+  /// Same network or not.
+  package var network: Network
+  /// When the screen asked for the code.
+  package var asked: Instant
+  /// Whether the number on the screen is asked for next.
+  package var asksNumber: Bool
+
+  /// A page for one code.
+  package init(
+    bar: CodeBar, deviceName: ForeignText, deviceModel: ForeignText, network: Network,
+    asked: Instant, asksNumber: Bool = false
+  ) {
+    self.bar = bar
+    self.deviceName = deviceName
+    self.deviceModel = deviceModel
+    self.network = network
+    self.asked = asked
+    self.asksNumber = asksNumber
+  }
+
+  package static let template = "approve.html"
+
+  package static let fields: [TemplateField<ApprovePage>] = [
+    .record("bar") { $0.bar },
+    .foreign("deviceName") { $0.deviceName },
+    .foreign("deviceModel") { $0.deviceModel },
+    .choice("network") { $0.network },
+    .moment("asked") { $0.asked },
+    .flag("asksNumber") { $0.asksNumber },
+  ]
+}
+
+/// Pick the number that the screen shows: a code that a stranger sent cannot be approved by somebody who sees no screen.
+package struct MatchNumberPage: PhonePage {
+  /// The code.
+  package var bar: CodeBar
+  /// The choices of the code's `NumberMatch`, in its order; the form sends back one of them as `number`.
+  package var numbers: [Int]
+
+  /// A page for one code.
+  package init(bar: CodeBar, numbers: [Int]) {
+    self.bar = bar
+    self.numbers = numbers
+  }
+
+  package static let template = "match-number.html"
+
+  package static let fields: [TemplateField<MatchNumberPage>] = [
+    .record("bar") { $0.bar },
+    .list("numbers") { $0.numbers.map { NumberChoice(number: $0) } },
+  ]
+}
+
+struct NumberChoice: TemplateView {
+  let number: Int
+
+  static let fields: [TemplateField<NumberChoice>] = [.count("digits") { $0.number }]
+}

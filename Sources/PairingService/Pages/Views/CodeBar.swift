@@ -1,0 +1,33 @@
+package import Pairing
+
+/// The line above the pages of one code: the code, and the time that is left.
+package struct CodeBar: Sendable {
+  /// The code.
+  package let code: RegistrationCode
+  /// The seconds until it expires.
+  package let secondsLeft: Int
+
+  /// The bar as of now.
+  package init(code: RegistrationCode, expires: Instant, now: Instant) {
+    self.code = code
+    self.secondsLeft = now.seconds(until: expires)
+  }
+}
+
+extension CodeBar: TemplateView {
+  package static let fields: [TemplateField<CodeBar>] = [
+    .text("display") { $0.code.display },
+    .duration("left") { $0.secondsLeft },
+    .count("seconds") { $0.secondsLeft },
+    .path("open") { PagePaths.code($0.code, .open) },
+    .path("provider") { PagePaths.code($0.code, .provider) },
+    .path("signIn") { PagePaths.code($0.code, .signIn) },
+    .path("approve") { PagePaths.code($0.code, .approve) },
+    .path("deny") { PagePaths.code($0.code, .deny) },
+    .path("release") { PagePaths.code($0.code, .release) },
+    .path("renew") { PagePaths.code($0.code, .renew) },
+    .path("number") { PagePaths.code($0.code, .number) },
+    .path("result") { PagePaths.code($0.code, .result) },
+    .path("wait") { PagePaths.code($0.code, .wait) },
+  ]
+}

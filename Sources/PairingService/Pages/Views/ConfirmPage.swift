@@ -1,0 +1,47 @@
+/// “Are you sure?” before something that cannot be taken back.
+package struct ConfirmPage: PhonePage {
+  /// What is about to happen.
+  package enum Action: Sendable {
+    /// One screen is signed out.
+    case signOutScreen(id: String, name: ForeignText)
+    /// All screens are signed out.
+    case signOutAllScreens(count: Int)
+    /// This phone is signed out; the screens stay signed in.
+    case signOut
+  }
+
+  /// What is about to happen.
+  package var action: Action
+
+  /// A question about one action.
+  package init(_ action: Action) {
+    self.action = action
+  }
+
+  package static let template = "confirm.html"
+
+  private enum Kind: String, CaseIterable { case screen, all, phone }
+
+  package static let fields: [TemplateField<ConfirmPage>] = [
+    .choice("kind") { page in
+      switch page.action {
+      case .signOutScreen: Kind.screen
+      case .signOutAllScreens: Kind.all
+      case .signOut: Kind.phone
+      }
+    },
+    .foreign("name") { page in
+      if case .signOutScreen(_, let name) = page.action { name } else { nil }
+    },
+    .count("count") { page in
+      if case .signOutAllScreens(let count) = page.action { count } else { 0 }
+    },
+    .path("action") { page in
+      switch page.action {
+      case .signOutScreen(let id, _): PagePaths.signOut(screen: id)
+      case .signOutAllScreens: PagePaths.signOutAllScreens
+      case .signOut: PagePaths.signOut
+      }
+    },
+  ]
+}

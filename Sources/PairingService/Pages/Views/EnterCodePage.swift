@@ -1,0 +1,68 @@
+package import Pairing
+
+/// The front page: type the code that the screen shows.
+package struct EnterCodePage: PhonePage {
+  /// What was wrong with the code that was typed.
+  package enum Problem: String, CaseIterable, Sendable {
+    /// Nothing was typed.
+    case empty
+    /// Fewer or more than eight letters.
+    case wrongLength = "wrong-length"
+    /// A letter or digit that codes never contain.
+    case wrongLetters = "wrong-letters"
+    /// No screen is waiting with that code.
+    case unknown
+    /// The screen has a newer one by now.
+    case expired
+
+    /// What to say about a text that is no code.
+    package init(_ error: CodeInputError) {
+      self =
+        switch error {
+        case .empty: .empty
+        case .tooFewLetters, .tooManyLetters: .wrongLength
+        case .neverInACode: .wrongLetters
+        }
+    }
+  }
+
+  /// What was typed, kept so that one letter can be mended; empty at first.
+  package var typed: String
+  /// Nil at first.
+  package var problem: Problem?
+
+  /// A page that asks, or asks again.
+  package init(typed: String = "", problem: Problem? = nil) {
+    self.typed = typed
+    self.problem = problem
+  }
+
+  package static let template = "enter-code.html"
+  package var status: Int { problem == nil ? 200 : unprocessableContent }
+
+  package static let fields: [TemplateField<EnterCodePage>] = [
+    // A pasted novel need not come back.
+    .text("typed") { $0.typed.shortened(to: 64) },
+    .record("problem") { $0.problem.map { FormProblem(kind: $0) } },
+  ]
+}
+
+/// What a scanned link shows before anything happened: a GET must not open the code, link previews send GETs.
+///
+/// The script sends the form at once; without script there is one button.
+package struct ScannedCodePage: PhonePage {
+  /// The code of the link.
+  package var code: RegistrationCode
+
+  /// A page for one code, whether a screen waits with it or not.
+  package init(code: RegistrationCode) {
+    self.code = code
+  }
+
+  package static let template = "scanned-code.html"
+
+  package static let fields: [TemplateField<ScannedCodePage>] = [
+    .text("display") { $0.code.display },
+    .path("open") { PagePaths.code($0.code, .open) },
+  ]
+}

@@ -1,0 +1,78 @@
+import Testing
+
+@testable import PairingService
+
+@Suite("Colours")
+struct AccentTests {
+  @Test(arguments: [
+    ("000000", "ffffff", 21.0), ("767676", "ffffff", 4.54), ("777777", "ffffff", 4.48),
+    ("ff0000", "ffffff", 3.998), ("0000ff", "ffffff", 8.592), ("ffff00", "ffffff", 1.074),
+    ("14606b", "f5f4f0", 6.545), ("123456", "123456", 1),
+  ])
+  func `contrast is that of WCAG`(one: String, other: String, ratio: Double) throws {
+    let (first, second) = (try #require(Color(hex: one)), try #require(Color(hex: other)))
+    #expect(abs(first.contrast(with: second) - ratio) < 0.01)
+    #expect(first.contrast(with: second) == second.contrast(with: first))
+  }
+
+  @Test(arguments: AccentColor.Scheme.allCases)
+  func `every colour of the cube can be read`(scheme: AccentColor.Scheme) throws {
+    let steps: [UInt8] = [0, 51, 102, 128, 153, 204, 255]
+    for red in steps {
+      for green in steps {
+        for blue in steps {
+          let color = Color(red, green, blue)
+          let shades = try #require(AccentColor(hex: color.hex)).shades(scheme)
+          for background in scheme.backgrounds {
+            #expect(shades.line.contrast(with: background) >= 4.5, "\(color.hex)")
+          }
+          #expect(shades.onFill.contrast(with: shades.fill) >= 4.5, "\(color.hex)")
+          #expect(shades.fill == color)
+        }
+      }
+    }
+  }
+
+  @Test func `a colour that can be read is left alone`() throws {
+    let accent = try #require(AccentColor(hex: "14606b"))
+    #expect(accent.shades(.light).line.hex == "14606b")
+  }
+
+  @Test func `the style sheet of the pages and the code agree on what is behind an accent`() throws
+  {
+    let bytes = try #require(realWeb.get().contents["static/phone.css"])
+    let css = String(decoding: bytes, as: UTF8.self)
+    let schemes = css.split(separator: "@media (prefers-color-scheme: dark)", maxSplits: 1)
+    try #require(schemes.count == 2)
+    for (text, scheme) in zip(schemes, [AccentColor.Scheme.light, .dark]) {
+      for (name, color) in zip(["--page", "--card", "--sunken"], scheme.backgrounds) {
+        #expect(text.contains("\(name): #\(color.hex);"), "\(name) of \(scheme)")
+      }
+    }
+  }
+
+  @Test(arguments: ["#E4B400", "e4b400", "#e4b400"])
+  func `a colour has one address`(hex: String) throws {
+    let accent = try #require(AccentColor(hex: hex))
+    #expect(accent.path.text == "/static/accent/1/e4b400.css")
+    #expect(AccentColor(path: accent.path.text) == accent)
+    let css = String(decoding: accent.styleSheet.bytes, as: UTF8.self)
+    #expect(css.hasPrefix(":root{--accent:#"))
+    #expect(css.contains("--fill:#e4b400;--on-fill:#000000}}"))
+  }
+
+  @Test(arguments: ["", "#", "12345", "1234567", "#12345g", "+12345", "red", "１２３４５６", "#-12345"])
+  func `anything else is no colour`(hex: String) {
+    #expect(AccentColor(hex: hex) == nil)
+    #expect(AccentColor(path: "/static/accent/1/\(hex).css") == nil)
+  }
+
+  @Test(arguments: [
+    "/static/accent/1/E4B400.css", "/static/accent/1/#e4b400.css", "/static/accent/2/e4b400.css",
+    "/static/accent/1/e4b400.js", "/static/accent/1/e4b400", "/static/accent/1/.css",
+    "/x/static/accent/1/e4b400.css",
+  ])
+  func `no other address gives a style sheet`(path: String) {
+    #expect(AccentColor(path: path) == nil)
+  }
+}

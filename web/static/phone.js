@@ -1,0 +1,144 @@
+// What the pages do beyond HTML. Everything works without this file; it only saves taps and waiting.
+"use strict";
+
+const each = (selector, action) => document.querySelectorAll(selector).forEach(action);
+const sleep = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
+
+// The code field: capitals, and the dash appears by itself. A pasted link gives the code in it.
+each("[data-code]", (field) => {
+  const letters = (text) => text.normalize("NFKC").toUpperCase().replace(/[^A-Z0-9]/g, "");
+  const grouped = (code) => (code.length > 4 ? `${code.slice(0, 4)}-${code.slice(4)}` : code);
+
+  field.addEventListener("paste", (event) => {
+    const text = event.clipboardData?.getData("text") ?? "";
+    const link = text.normalize("NFKC").match(/\/D\/([^/?#\s]+)/i);
+    if (!link) return;
+    event.preventDefault();
+    field.value = grouped(letters(link[1]));
+  });
+  const format = (event) => {
+    // A syllable that is still being composed must not be touched.
+    if (event.isComposing) return;
+    const before = letters(field.value.slice(0, field.selectionStart ?? field.value.length)).length;
+    const code = letters(field.value);
+    const removes = event.inputType?.startsWith("delete");
+    field.value = grouped(code) + (code.length === 4 && !removes ? "-" : "");
+    const caret = before + (before > 4 || (before === 4 && !removes) ? 1 : 0);
+    field.setSelectionRange(caret, caret);
+  };
+  field.addEventListener("input", format);
+  field.addEventListener("compositionend", format);
+});
+
+// A scanned code opens without a tap; not when somebody came back to the page, and not in a preview.
+each("form[data-send-at-once]", (form) => {
+  const [navigation] = performance.getEntriesByType("navigation");
+  if (navigation?.type === "back_forward") return;
+  const send = () => form.requestSubmit();
+  if (document.prerendering) document.addEventListener("prerenderingchange", send, { once: true });
+  else send();
+});
+
+// A form that has been sent is not sent twice by an impatient finger.
+each("form[method=post]", (form) => {
+  let sent = false;
+  form.addEventListener("submit", (event) => {
+    if (sent) event.preventDefault();
+    sent = true;
+  });
+  addEventListener("pageshow", () => { sent = false; });
+});
+
+// The time left, second by second.
+each("[role=timer][data-seconds]", (timer) => {
+  const end = Date.now() + Number(timer.dataset.seconds) * 1000;
+  const show = (selector, visible) => each(selector, (element) => { element.hidden = !visible; });
+  const tick = () => {
+    const left = Math.max(0, Math.round((end - Date.now()) / 1000));
+    timer.textContent = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
+    show("[data-time-nearly-over]", left > 0 && left <= 60);
+    show("[data-time-over]", left === 0);
+    if (left > 0) setTimeout(tick, 1000);
+  };
+  tick();
+});
+
+// Providers, filtered while typing.
+each("[data-filter]", (field) => {
+  const plain = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+  field.addEventListener("input", () => {
+    const wanted = plain(field.value.trim());
+    let found = 0;
+    each("[data-group]", (group) => {
+      let inGroup = 0;
+      group.querySelectorAll("li").forEach((item) => {
+        item.hidden = !plain(item.textContent).includes(wanted);
+        if (!item.hidden) inGroup += 1;
+      });
+      group.hidden = inGroup === 0;
+      found += inGroup;
+    });
+    each("[data-no-match]", (note) => { note.hidden = found > 0; });
+  });
+});
+
+// A password can be looked at; it is sent as a password in any case.
+each("[data-reveal]", (button) => {
+  const field = document.getElementById(button.dataset.reveal);
+  const set = (shown) => {
+    field.type = shown ? "text" : "password";
+    button.setAttribute("aria-pressed", String(shown));
+  };
+  button.hidden = false;
+  button.addEventListener("click", () => set(field.type === "password"));
+  field.form.addEventListener("submit", () => set(false));
+});
+
+const visible = async () => {
+  while (document.hidden) {
+    await new Promise((done) => document.addEventListener("visibilitychange", done, { once: true }));
+  }
+};
+
+// While somebody looks at the page, nobody else takes the code.
+each("[data-renew]", async (section) => {
+  const token = section.querySelector("input[name=csrf]")?.value ?? "";
+  for (;;) {
+    await sleep(45_000);
+    await visible();
+    try {
+      const answer = await fetch(section.dataset.renew, { method: "POST", body: new URLSearchParams({ csrf: token }) });
+      if (answer.status >= 400 && answer.status < 500) return;
+    } catch {
+      // The next round tries again.
+    }
+  }
+});
+
+// The result changes by itself: one request that the service holds until there is something to say.
+each("[data-wait]", async (section) => {
+  let pause = 1_000;
+  while (section.dataset.state !== "delivered") {
+    await visible();
+    const started = Date.now();
+    try {
+      const address = `${section.dataset.wait}?state=${section.dataset.state}`;
+      const answer = await fetch(address, { headers: { Accept: "application/json" }, cache: "no-store" });
+      if (answer.status >= 400 && answer.status < 500) return;
+      if (!answer.ok) throw new Error(String(answer.status));
+      const { state } = await answer.json();
+      const known = section.querySelector(`[data-when="${CSS.escape(state)}"]`);
+      // The code went another way meanwhile; the page itself says how.
+      if (!known) return location.reload();
+      pause = 1_000;
+      section.dataset.state = state;
+      section.querySelectorAll("[data-when]").forEach((part) => { part.hidden = part !== known; });
+      each("[data-refresh]", (link) => { link.hidden = state === "delivered"; });
+      if (!known.hidden) document.title = `${known.querySelector("h1").textContent} – Regent`;
+      if (Date.now() - started < 1_000) await sleep(1_000);
+    } catch {
+      await sleep(pause);
+      pause = Math.min(pause * 2, 30_000);
+    }
+  }
+});
