@@ -6,6 +6,11 @@ public struct RegistrationCode: Hashable, Sendable {
   /// The letters in order; their positions are the digits of ``ordinal``.
   public static let alphabet: [UInt8] = Array("BCDFGHJKLMNPQRSTVWXZ".utf8)
 
+  /// Where each letter from A to Z stands in the alphabet; -1 where it does not.
+  static let places: [Int] = (UInt8(ascii: "A")...UInt8(ascii: "Z")).map {
+    alphabet.firstIndex(of: $0) ?? -1
+  }
+
   /// How many letters a code has.
   public static let length = 8
 
