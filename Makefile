@@ -1,5 +1,5 @@
 # Regent. `make demo` shows it, `make test` proves it; the rest is for those who work on it.
-.PHONY: build demo test bench fuzz sanitize lint install uninstall soak clean help
+.PHONY: pages build demo test bench fuzz sanitize lint install uninstall soak clean help
 .DEFAULT_GOAL := help
 
 PREFIX ?= /usr/local
@@ -24,13 +24,13 @@ test: ## everything CI runs: format, build with warnings as errors, swift test
 	@deploy/bootstrap --test
 	@Tests/run
 
-lint: ## format and spelling of the house, without building
+lint: ## the format of the sources, without building
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests
 
 bench: ## one table of figures and bars; ONLY=name runs one row
 	@deploy/bootstrap --bench
 	@swift build -c release --product Benchmarks
-	@"$$(swift build -c release --show-bin-path)/Benchmarks" table $(if $(ONLY),--only $(ONLY))
+	@"$$(swift build -c release --show-bin-path)/Benchmarks" table $(if $(ONLY),--only "$(ONLY)")
 
 soak: ## kill -9 a writer under load; CYCLES=1000
 	@deploy/bootstrap --test
@@ -41,17 +41,39 @@ fuzz: ## every parser against libFuzzer; SECONDS=60 each, ONLY=target runs one
 	@deploy/bootstrap --test
 	@Tests/Fuzz/run $(SECONDS_PER_FUZZ_TARGET) $(ONLY)
 
+pages: ## the phone's pages in a real browser: axe-core, HTML validator, narrow windows, the script
+	@deploy/bootstrap --pages
+	@swift build --product PagePreview
+	@Tests/acceptance/run
+
 sanitize: ## the suites under ThreadSanitizer and AddressSanitizer
 	@deploy/bootstrap --test
 	@Tests/sanitize
 
-install: build ## the programs below PREFIX=/usr/local (DESTDIR= for packagers)
-	install -d "$(DESTDIR)$(PREFIX)/bin"
-	set -e; for product in $(PRODUCTS); do \
-	  install -m 755 -s ".build/release/$$product" "$(DESTDIR)$(PREFIX)/bin/"; done
+# Where things go below PREFIX; regentd looks for its pages in share/regent/web.
+INSTALLED = $(DESTDIR)$(PREFIX)
+MANUAL = share/man/man8
+BASH_COMPLETION = share/bash-completion/completions
+ZSH_COMPLETION = share/zsh/site-functions
+FISH_COMPLETION = share/fish/vendor_completions.d
+
+install: build ## programs, manual, completions and pages below PREFIX=/usr/local (DESTDIR= for packagers)
+	@set -e; umask 022; for product in $(PRODUCTS); do \
+	  program=.build/release/$$product; \
+	  put() { install -D -m 644 /dev/stdin "$(INSTALLED)/$$1"; }; \
+	  install -D -m 755 -s $$program "$(INSTALLED)/bin/$$product"; \
+	  $$program manual | put "$(MANUAL)/$$product.8"; \
+	  $$program completion bash | put "$(BASH_COMPLETION)/$$product"; \
+	  $$program completion zsh | put "$(ZSH_COMPLETION)/_$$product"; \
+	  $$program completion fish | put "$(FISH_COMPLETION)/$$product.fish"; done
+	@umask 022; find web -type f -exec install -D -m 644 {} "$(INSTALLED)/share/regent/{}" \;
+	@echo "installed below $(INSTALLED): $(PRODUCTS)"
 
 uninstall: ## what install put there
-	set -e; for product in $(PRODUCTS); do rm -f "$(DESTDIR)$(PREFIX)/bin/$$product"; done
+	@set -e; for product in $(PRODUCTS); do rm -f "$(INSTALLED)/bin/$$product" \
+	  "$(INSTALLED)/$(MANUAL)/$$product.8" "$(INSTALLED)/$(BASH_COMPLETION)/$$product" \
+	  "$(INSTALLED)/$(ZSH_COMPLETION)/_$$product" "$(INSTALLED)/$(FISH_COMPLETION)/$$product.fish"; done
+	@rm -rf "$(INSTALLED)/share/regent"
 
 clean: ## the build folder
 	rm -rf .build

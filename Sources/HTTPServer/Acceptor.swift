@@ -176,11 +176,12 @@ final class Acceptor: @unchecked Sendable {
 
 /// What connections of one listener share.
 final class ListenerService: Sendable {
-  let handler: any Handler
+  /// The handler as a closure: calling it copies no existential.
+  let answer: @Sendable (Request) -> Answer
   let tls: TLSContext?
 
-  init(handler: any Handler, tls: TLSContext?) {
-    self.handler = handler
+  init(handler: some Handler, tls: TLSContext?) {
+    answer = { handler.handle($0) }
     self.tls = tls
   }
 }

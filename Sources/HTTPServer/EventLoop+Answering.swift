@@ -6,12 +6,11 @@ internal import HTTPCodec
 extension EventLoop {
   /// Has the complete request answered.
   func answer(_ connection: Connection) {
-    guard let storage = connection.storage.take() else { return }
+    guard var storage = connection.storage.take() else { return }
     connection.answersHead = storage.parsed.method == .head
     connection.answersLast = storage.parsed.wantsClose
     if storage.parsed.method == .trace {
       // TRACE would show a script in a browser the cookies that are hidden from it.
-      recycle(storage)
       connection.mustLinger = true
       counters.refused.add()
       send(EventLoop.traceRefusal, on: connection, closes: true)
@@ -19,8 +18,7 @@ extension EventLoop {
     }
     prove(connection)
     counters.requests.add()
-    let request = Request(storage: storage)
-    switch connection.service.handler.handle(request) {
+    switch connection.service.answer(Request(storage: storage)) {
     case .now(let response):
       finish(connection, with: response)
     case .later(let start):
@@ -30,7 +28,11 @@ extension EventLoop {
       setDeadline(connection, times.reply)
       start(PendingReply(ticket: ticket))
     }
-    recycle(request.storage)
+    // Kept for the next request when nobody else has it any more.
+    if isKnownUniquelyReferenced(&storage) {
+      storage.reset()
+      spare = storage
+    }
   }
 
   /// A valid request was read: the connection counts no more for its source.
@@ -40,14 +42,6 @@ extension EventLoop {
       connection.countedSource = nil
       sources.release(source)
     }
-  }
-
-  /// Keeps the storage for the next request when nobody else does.
-  private func recycle(_ storage: consuming RequestStorage) {
-    var storage = storage
-    guard isKnownUniquelyReferenced(&storage) else { return }
-    storage.reset()
-    spare = storage
   }
 
   /// The handler's reply.

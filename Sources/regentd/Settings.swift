@@ -136,8 +136,12 @@ private func checkPublicURL(
 
 private func checkTLSFiles(_ files: TLSFiles) throws {
   // The certificate is public. The key may be readable by a group, which is how certificate tools share it.
-  try PrivateFile.require(files.certificate, widest: 0o666)
-  try PrivateFile.require(files.key, widest: 0o640)
+  try naming("--tls-certificate") { () throws(FileError) in
+    try PrivateFile.require(files.certificate, widest: 0o666)
+  }
+  try naming("--tls-key") { () throws(FileError) in
+    try PrivateFile.require(files.key, widest: 0o640)
+  }
 }
 
 extension ListenAddress {

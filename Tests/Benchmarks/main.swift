@@ -8,10 +8,11 @@ let arguments = Array(CommandLine.arguments.dropFirst())
 switch arguments.first {
 case "table":
   let only = arguments.count > 2 && arguments[1] == "--only" ? arguments[2] : ""
-  let rows = (engineRows() + slowAttackRows() + durableInsertRows())
-    .filter { only.isEmpty || $0.name.contains(only) }
+  let all = engineRows() + slowAttackRows() + durableInsertRows()
+  let rows = all.filter { only.isEmpty || $0.name.contains(only) }
   guard !rows.isEmpty else {
-    note("Benchmarks: no row has “\(only)” in its name\n")
+    let names = all.map { "  \($0.name)\n" }.joined()
+    note("Benchmarks: no row has “\(only)” in its name; there are\n\(names)")
     exit(2)
   }
   exit(runTable(rows) ? 0 : 1)

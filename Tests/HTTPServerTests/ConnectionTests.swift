@@ -136,7 +136,7 @@ import Testing
     try await withServer(handler) { server, address in
       let connection = try WireConnection(address)
       try connection.send((0..<200).flatMap { get("/\($0)") })
-      try eventually { server.statistics.requests >= 1 }
+      try eventually { server.statistics.requests > 0 }
       pause(milliseconds: 50)
       // The socket takes a few; the rest waits until those are read.
       #expect(server.statistics.requests < 30)

@@ -1,5 +1,6 @@
 internal import Glibc
-internal import SQLite
+internal import Platform
+@testable internal import SQLite
 internal import TestSupport
 internal import Testing
 
@@ -67,6 +68,48 @@ struct BackupTests {
   @Test func `a backup into a directory that is not there says so`() async throws {
     try await withThings { database in
       #expect(throws: (any Error).self) { try database.backup(to: "\(database.path)/no/such") }
+    }
+  }
+
+  /// Each would remove a file of the database, or be taken for its log or journal at the next start.
+  @Test(arguments: ["", "-wal", "-shm", "-journal", ".lock"])
+  func `a backup never takes a name that belongs to the database`(ending: String) async throws {
+    try await withTemporaryFolder { folder in
+      let options = things(at: "\(folder)/things.db.partial")
+      let database = try Database(options)
+      defer { database.close() }
+      try await database.write { try insert("a", in: $0) }
+      let names = ["\(database.path)\(ending)", "\(folder)/./things.db"]
+      for target in names {
+        let error = #expect(throws: BackupFailure.self) { try database.backup(to: target) }
+        guard case .databaseItself? = error else {
+          Issue.record("\(String(describing: error))")
+          continue
+        }
+      }
+      #expect(unsafe access(database.path, F_OK) == 0)
+      try await database.write { try insert("b", in: $0) }
+      #expect(try await database.names() == ["a", "b"])
+    }
+  }
+
+  @Test(arguments: ["", ".", "..", ":memory:", "file::memory:", "things.db\0x", "no/such/file"])
+  func `a check answers only for a file that is there`(path: String) throws {
+    #expect(throws: (any Error).self) { try Database.problems(inFileAt: path) }
+  }
+
+  @Test(arguments: ["file:x.db", "file:x?mode=memory", "x.db", "./x%20y"])
+  func `a name that looks like a URI is a name`(name: String) throws {
+    let found = try DatabaseFiles.resolve(name)
+    #expect(found.hasPrefix("/") && found.hasSuffix(String(name.split(separator: "/").last ?? "")))
+  }
+
+  @Test(arguments: ["things.db\0", "\0", "no/such/directory/x"])
+  func `a backup to a hostile name leaves the database alone`(name: String) async throws {
+    try await withThings { database in
+      let folder = String(database.path.dropLast("things.db".count))
+      #expect(throws: FileError.self) { try database.backup(to: "\(folder)\(name)") }
+      #expect(unsafe access(database.path, F_OK) == 0)
     }
   }
 }

@@ -75,6 +75,18 @@ public final class FaultyDisk: Sendable {
     state.withLock { $0.calls[operation] ?? 0 }
   }
 
+  /// The files as killing the process at this moment would leave them: all that was handed to the kernel.
+  ///
+  /// After a failed synchronisation it is what the disk has, as if the kernel had dropped its pages meanwhile.
+  public func contents() -> [String: [UInt8]] {
+    state.withLock { $0.files }.compactMapValues { file in
+      guard file.exists else { return nil }
+      var content = file.durable
+      for change in file.pending { change.apply(to: &content) }
+      return content
+    }
+  }
+
   /// The files as a power cut at this moment would leave them: what was synchronised.
   ///
   /// A name that was made or removed since its directory was synchronised is as it was before.

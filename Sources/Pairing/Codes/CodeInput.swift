@@ -5,8 +5,11 @@ extension RegistrationCode {
     guard input.utf8.count <= 128 else { throw .tooManyLetters }
     var ordinal: UInt64 = 0
     var letters = 0
-    for scalar in input.unicodeScalars where !scalar.isForgiven {
-      guard let digit = scalar.codeDigit else { throw .neverInACode(Character(scalar)) }
+    for scalar in input.unicodeScalars {
+      guard let digit = scalar.codeDigit else {
+        guard scalar.isForgiven else { throw .neverInACode(Character(scalar)) }
+        continue
+      }
       letters += 1
       guard letters <= Self.length else { throw .tooManyLetters }
       ordinal = ordinal * 20 + UInt64(digit)
@@ -52,7 +55,8 @@ extension Unicode.Scalar {
     case 0xFF41...0xFF5A: ascii = value - 0xFF41 + 0x41
     default: return nil
     }
-    return RegistrationCode.alphabet.firstIndex(of: UInt8(ascii))
+    let place = RegistrationCode.places[Int(ascii - 0x41)]
+    return place >= 0 ? place : nil
   }
 
   /// Spaces, dashes, punctuation and the invisible characters that copying from a page brings along.

@@ -68,13 +68,15 @@ public struct UserMetadataDocument: WireDocument, Hashable {
 }
 
 extension UserMetadataDocument.Attribute {
-  fileprivate func write(to sink: inout some DocumentSink) {
+  fileprivate func write<Sink: DocumentSink>(to sink: inout Sink) {
+    // Rating schemes are named by operators; every other name is fit for an element already.
+    func fit(_ name: String) -> String { Sink.format == .xml ? XMLText.name(name) : name }
     switch value {
     case .text(let text): sink.text(name, text)
     case .list(let texts): sink.texts(name, item: "value", texts)
     case .number(let number): sink.number(name, number)
     case .map(let entries):
-      sink.object(name) { for entry in entries { $0.text(entry.name, entry.value) } }
+      sink.object(name) { for entry in entries { $0.text(fit(entry.name), entry.value) } }
     }
   }
 }

@@ -42,7 +42,6 @@ struct XMLSink: DocumentSink {
   }
 
   private mutating func element(_ name: String, _ content: (inout XMLSink) -> Void) {
-    let name = XMLText.name(name)
     append("<")
     append(name)
     append(">")

@@ -6,6 +6,11 @@ enum XMLText {
   /// unreadable, and a device chooses some of the texts. A carriage return is written as a reference, because readers
   /// turn a plain one into a line feed.
   static func escape(_ text: String, into bytes: inout [UInt8]) {
+    // Nearly every text is plain, and copied in one piece.
+    guard text.utf8.contains(where: needsCare) else {
+      bytes.append(contentsOf: text.utf8)
+      return
+    }
     for byte in text.utf8 {
       switch byte {
       case UInt8(ascii: "&"): bytes.append(contentsOf: "&amp;".utf8)
@@ -21,6 +26,13 @@ enum XMLText {
           bytes[bytes.count - 1] = 0xBD
         }
       }
+    }
+  }
+
+  private static func needsCare(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0..<0x20, UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"), 0xEF: true
+    default: false
     }
   }
 

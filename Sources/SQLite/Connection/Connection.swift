@@ -16,6 +16,10 @@ import CSQLite
     _ path: String, role: Role, storage: StorageSettings = StorageSettings()
   ) throws(SQLiteError) -> Connection {
     SQLiteLibrary.prepare()
+    // Anything else SQLite would take for a URI, a temporary database, or another file's name.
+    guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else {
+      throw SQLiteError(code: .cannotOpen, message: "an absolute path is needed")
+    }
     // NOMUTEX: SQLite's own lock is not needed where one thread at a time uses a connection.
     // NOFOLLOW: a link planted under the name must not make us write elsewhere.
     let access = role == .writer ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY
@@ -75,6 +79,7 @@ extension Connection {
   /// Runs a text of several statements that stands in the source.
   borrowing func runScript(_ script: StaticString) throws(SQLiteError) {
     let text = script.description
+    try refuseOutsideTransaction(text)
     let code = unsafe sqlite3_exec(handle, text, nil, nil, nil)
     guard code == SQLITE_OK else {
       throw noted(unsafe SQLiteError(of: handle, code: code, sql: text))
@@ -119,6 +124,7 @@ extension Connection {
     guard !interrupter.isCancelled else {
       throw SQLiteError(code: .interrupted, message: "the database is being closed", sql: sql.text)
     }
+    try refuseOutsideTransaction(sql.text)
     let entry: StatementCache.Entry
     if let kept = state.statements.take(sql.text) {
       entry = kept
@@ -136,6 +142,17 @@ extension Connection {
       throw noted(error)
     }
     return entry
+  }
+
+  /// Some errors end the whole transaction (a full disk, `ON CONFLICT ROLLBACK`).
+  ///
+  /// A request that hides such an error and goes on would commit each further statement by itself, and then be told that
+  /// nothing was written.
+  private borrowing func refuseOutsideTransaction(_ sql: String) throws(SQLiteError) {
+    guard state.insideRequest, !isInTransaction else { return }
+    throw SQLiteError(
+      code: state.lastError?.code ?? .error,
+      message: "an earlier error has ended the transaction of this request", sql: sql)
   }
 
   private borrowing func step(_ entry: StatementCache.Entry) throws(SQLiteError) -> Bool {

@@ -16,6 +16,8 @@ package struct StorageSettings: Sendable {
     case neverSynchronise
     /// The log is not forced again at opening: after a failed fsync a power cut must lose acknowledged rows.
     case trustTheLog
+    /// The log is not cut after a full disk: a refused row may be there after a kill.
+    case trustTheRefusal
   }
 
   package init(vfsName: String? = nil, sabotage: Sabotage = .none) {

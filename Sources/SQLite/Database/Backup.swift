@@ -16,7 +16,12 @@ extension Database {
   /// - Parameter target: the copy; its directory must exist.
   /// - Throws: `FileError`, `SQLiteError` or `BackupFailure`.
   public func backup(to target: String) throws {
+    let target = try DatabaseFiles.resolve(target)
     let draft = "\(target).partial"
+    // A draft is removed without looking into it, and a log or journal of that name would be taken for the database's.
+    guard !DatabaseFiles.isPart(target, of: path), !DatabaseFiles.isPart(draft, of: path) else {
+      throw BackupFailure.databaseItself(target)
+    }
     try DatabaseFiles.removeDraft(draft)
     guard try !DatabaseFiles.exists(target) else { throw BackupFailure.exists(target) }
     try DatabaseFiles.createIfMissing(draft)
@@ -45,9 +50,10 @@ extension Database {
   ///
   /// - Parameter path: the file; it is not changed.
   /// - Returns: SQLite's words for what is damaged; empty when all is well.
-  /// - Throws: `SQLiteError`.
+  /// - Throws: `FileError` or `SQLiteError`.
   public static func problems(inFileAt path: String) throws -> [String] {
-    try ReadContext(connection: Connection.open(path, role: .reader)).integrityProblems()
+    let connection = try Connection.open(DatabaseFiles.resolve(path), role: .reader)
+    return try ReadContext(connection: connection).integrityProblems()
   }
 }
 
@@ -65,6 +71,8 @@ extension ReadContext {
 public enum BackupFailure: Error, Hashable, Sendable, CustomStringConvertible {
   /// There is a file of that name.
   case exists(String)
+  /// The name, or that of the draft beside it, belongs to the database that was to be copied.
+  case databaseItself(String)
   /// The copy does not pass its check; it was removed.
   case damaged(String, [String])
 
@@ -72,6 +80,7 @@ public enum BackupFailure: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .exists(let path): "\(path) exists already and is not overwritten"
+    case .databaseItself(let path): "\(path) is kept for the database's own files"
     case .damaged(let path, let problems):
       "the copy \(path) is damaged and was removed: \(problems.first ?? "")"
     }
@@ -80,7 +89,7 @@ public enum BackupFailure: Error, Hashable, Sendable, CustomStringConvertible {
   /// What to do about it.
   public var hint: String {
     switch self {
-    case .exists: "give another name"
+    case .exists, .databaseItself: "give another name"
     case .damaged: "the database itself is probably damaged: check it, and keep the older backups"
     }
   }

@@ -8,16 +8,28 @@ enum DatabaseFiles {
   /// - Returns: the database's path with no symbolic link in its directories: SQLite refuses links anywhere, and a
   ///   state directory of systemd may be one.
   static func prepareDirectory(of path: String) throws(FileError) -> String {
-    let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
-    let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
-    let directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-    guard !name.isEmpty, name != ".", name != "..", !path.utf8.contains(0) else {
-      throw FileError(.notAFile, path: path)
-    }
+    let (directory, name) = try split(path)
     let resolved = realPath(directory) ?? directory
     try PrivateDirectory.ensure(resolved)
-    let whole = realPath(resolved) ?? resolved
-    return whole == "/" ? "/\(name)" : "\(whole)/\(name)"
+    return join(realPath(resolved) ?? resolved, name)
+  }
+
+  /// The same path with no symbolic link in its directories, which must exist.
+  ///
+  /// SQLite must never get another form: Debian's build takes "file:x?mode=memory" for a URI, and "" for a temporary
+  /// database in which a check finds no damage.
+  static func resolve(_ path: String) throws(FileError) -> String {
+    let (directory, name) = try split(path)
+    guard let resolved = realPath(directory) else {
+      throw FileError(
+        .system(SystemError(operation: "examine", subject: directory, code: errno)), path: path)
+    }
+    return join(resolved, name)
+  }
+
+  /// Whether a name belongs to the database at `path`, now or after a crash.
+  static func isPart(_ file: String, of path: String) -> Bool {
+    ["", "-wal", "-shm", "-journal", ".lock"].contains { file == "\(path)\($0)" }
   }
 
   /// Refuses files that others can use, links, and what is no file.
@@ -73,6 +85,21 @@ enum DatabaseFiles {
       throw FileError(.foreignOwner(status.st_uid), path: path)
     }
     return true
+  }
+
+  private static func split(
+    _ path: String
+  ) throws(FileError) -> (directory: String, name: String) {
+    let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+    let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
+    guard !name.isEmpty, name != ".", name != "..", !path.utf8.contains(0) else {
+      throw FileError(.notAFile, path: path)
+    }
+    return (slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? ".", name)
+  }
+
+  private static func join(_ directory: String, _ name: String) -> String {
+    directory == "/" ? "/\(name)" : "\(directory)/\(name)"
   }
 
   private static func realPath(_ path: String) -> String? {

@@ -57,6 +57,11 @@ struct Migrator {
       defer { context.connection.state.insideRequest = false }
       try migration.apply(context)
       context.connection.state.insideRequest = false
+      // Otherwise the record of the step would be kept without the step.
+      guard context.connection.isInTransaction else {
+        throw context.connection.state.lastError
+          ?? SQLiteError(code: .error, message: "the migration's transaction ended by itself")
+      }
       try context.connection.each("PRAGMA foreign_key_check") { row in
         throw OpenFailure.brokenReferences(
           path: path, migration: migration.name, table: try row.text(0))

@@ -209,7 +209,9 @@ extension WriterLoop {
     do throws(SQLiteError) {
       try own { () throws(SQLiteError) in
         if context.connection.isInTransaction { try transaction.rollbackNow() }
-        if case .full? = error?.code.primary { try context.connection.cutLogAfterLastCommit() }
+        if case .full? = error?.code.primary, sabotage != .trustTheRefusal {
+          try context.connection.cutLogAfterLastCommit()
+        }
       }
     } catch {
       throw FailStop(cause: error, unknown: answers)

@@ -1,0 +1,172 @@
+internal import Glibc
+internal import SQLite
+internal import StorageFaults
+internal import TestSupport
+internal import Testing
+
+/// Requests and callers that do what they should not: the promises of the answers hold all the same.
+@Suite("Hostile requests")
+struct HostileRequestTests {
+  @Test func `a request that ended the transaction cannot write outside of it`() async throws {
+    try await withThings { database in
+      try await database.write { try insert("a", in: $0) }
+      let gate = Gate()
+      try await gate.close(database)
+      async let neighbour: Void = database.write { try insert("neighbour", in: $0) }
+      let error = await failure {
+        async let meddling: Void = database.write { context in
+          // The conflict clause rolls the whole transaction back; what follows would commit by itself.
+          _ = try? context.run("INSERT OR ROLLBACK INTO thing (name) VALUES ('a')")
+          _ = try? context.run("INSERT INTO thing (name) VALUES ('outside')")
+          _ = try? context.runScript("INSERT INTO thing (name) VALUES ('outside too')")
+        }
+        gate.open()
+        try await meddling
+      }
+      #expect((error as? DatabaseFailure)?.nothingWritten == true)
+      _ = try? await neighbour
+      let names = try await database.names()
+      #expect(!names.contains("outside") && !names.contains("outside too"))
+    }
+  }
+
+  @Test func `a full disk that a request hides lets nothing through`() async throws {
+    let disk = FaultyDisk()
+    try await withThings({ $0.storage.vfsName = disk.name }) { database in
+      let error = await failure {
+        try await database.write { context in
+          try insert("first", in: context)
+          // More than the cache holds: the statement itself meets the full disk and ends the transaction.
+          disk.fail([.write], at: 1, with: .full)
+          for number in 0..<40 {
+            let made = try? context.run(
+              "INSERT INTO thing (name, body) VALUES (\("big \(number)"), zeroblob(900000))")
+            if made == nil { break }
+          }
+          disk.heal()
+          _ = try? context.run("INSERT INTO thing (name) VALUES ('outside')")
+        }
+      }
+      let names = try await database.names()
+      if error == nil {
+        #expect(names.first == "first" && names.last == "outside")
+      } else {
+        #expect(names == [], "\(String(describing: error))")
+      }
+    }
+  }
+
+  @Test func `a migration that hides the end of its transaction is not taken for done`() throws {
+    try withTemporaryFolder { folder in
+      var options = things(at: "\(folder)/things.db")
+      let good = options.migrations
+      options.migrations.append(
+        Migration("hiding") { context in
+          try insert("a", in: context)
+          _ = try? context.run("INSERT OR ROLLBACK INTO thing (name) VALUES ('a')")
+        })
+      #expect(throws: SQLiteError.self) { try Database(options) }
+      // Nothing of the step is recorded: the program of before still opens the file.
+      options.migrations = good
+      try Database(options).close()
+    }
+  }
+
+  @Test func `a query inside its own loop and a loop that is left do not disturb each other`()
+    async throws
+  {
+    try await withThings { database in
+      let seen = try await database.write { context in
+        for name in ["a", "b", "c"] { try insert(name, in: context) }
+        var seen: [String] = []
+        try context.each("SELECT name FROM thing ORDER BY id") { outer in
+          let name = try outer.text(0)
+          _ = try context.first("SELECT name FROM thing ORDER BY id") { try $0.text(0) }
+          try context.each("SELECT name FROM thing ORDER BY id") { inner in
+            seen.append("\(name)\(try inner.text(0))")
+          }
+        }
+        return seen
+      }
+      #expect(seen == ["aa", "ab", "ac", "ba", "bb", "bc", "ca", "cb", "cc"])
+    }
+  }
+
+  @Test func `more different statements than the cache holds, nested`() async throws {
+    try await withThings { database in
+      let depth = try await database.read { try descend(0, in: $0) }
+      #expect(depth == 300)
+      #expect(try await database.read { try $0.value("SELECT 7") } == 7)
+    }
+  }
+
+  @Test func `a blob at the limit comes back whole and one above it is refused`() async throws {
+    try await withThings { database in
+      let large = [UInt8](repeating: 0xA5, count: 999_000)
+      try await database.write {
+        try $0.run("INSERT INTO thing (name, body) VALUES ('a', \(large))")
+      }
+      #expect(try await database.read { try $0.value("SELECT body FROM thing") } == large)
+      for size in [1_000_001, 20_000_000] {
+        let error = await #expect(throws: SQLiteError.self) {
+          try await database.write { context in
+            let body = [UInt8](repeating: 1, count: size)
+            try context.run("INSERT INTO thing (name, body) VALUES ('b', \(body))")
+          }
+        }
+        #expect(error?.code == .tooBig)
+      }
+      #expect(try await database.names() == ["a"])
+    }
+  }
+
+  @Test func `completions ask again, also when they are refused`() async throws {
+    try await withThings({ $0.writer.queueCapacity = 4 }) { database in
+      let ended = Collected<Bool>()
+      @Sendable func ask(_ left: Int, _ name: String) {
+        database.write({ try insert("\(name) \(left)", in: $0) }) {
+          (result: Result<Void, any Error>) in
+          let worked = (try? result.get()) != nil
+          if left > 0 { ask(left - 1, name) } else { ended.add(worked) }
+        }
+      }
+      for asker in 0..<20 { ask(30, "asker \(asker)") }
+      _ = await ended.wait(for: 20)
+      #expect(database.stopped == nil)
+    }
+  }
+
+  @Test func `every request gets one answer although the database closes`() async throws {
+    for _ in 0..<10 {
+      try await withThings { database in
+        let answers = Collected<Int>()
+        let workers = (0..<4).map { worker in
+          Task.detached {
+            for step in 0..<40 {
+              database.write({ try insert("\(worker) \(step)", in: $0) }) {
+                (_: Result<Void, any Error>) in answers.add(step)
+              }
+              database.read({ try $0.value("SELECT count(*) FROM thing", as: Int.self) }) {
+                (_: Result<Int?, any Error>) in answers.add(step)
+              }
+            }
+          }
+        }
+        await Task.detached { database.close() }.value
+        for worker in workers { await worker.value }
+        #expect(await answers.wait(for: 320).count == 320)
+      }
+    }
+  }
+}
+
+private func descend(_ level: Int, in context: borrowing ReadContext) throws -> Int {
+  guard level < 300 else { return level }
+  var reached = 0
+  try context.each("SELECT \(unsafeRawSQL: String(level))") { row in
+    reached = try descend(level + 1, in: context)
+    let mine: Int = try row.get(0)
+    #expect(mine == level)
+  }
+  return reached
+}
