@@ -137,7 +137,8 @@ let package = Package(
     .testTarget(
       name: "StoreConformanceTests",
       dependencies: [
-        "Pairing", "PairingStore", "PairingStoreSQLite", "Cryptography", "TestSupport",
+        "Pairing", "PairingStore", "PairingStoreSQLite", "Cryptography", "SQLite", "StorageFaults",
+        "TestSupport",
       ],
       swiftSettings: house),
     .testTarget(

@@ -3,6 +3,7 @@ import Pairing
 @testable import PairingStore
 @testable import PairingStoreSQLite
 import SQLite
+import StorageFaults
 import TestSupport
 import Testing
 
@@ -10,7 +11,8 @@ import Testing
 struct StoreFile: Sendable {
   let path: String
   var master = Random.secret()
-  var storage = StorageSettings()
+  // The files are real; only the hardware is not waited for.
+  var storage = StorageSettings(vfsName: FaultyDisk().name)
 
   func open() throws -> SQLiteStore {
     var options = SQLiteStoreOptions(

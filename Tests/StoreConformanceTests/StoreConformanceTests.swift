@@ -2,6 +2,8 @@ import Cryptography
 import Pairing
 import PairingStore
 import PairingStoreSQLite
+import SQLite
+import StorageFaults
 import TestSupport
 import Testing
 
@@ -14,10 +16,12 @@ import Testing
   @Test(arguments: StoreConformance.checks)
   func `the store in an SQLite file`(check: ConformanceCheck) async throws {
     try await withTemporaryFolder { folder in
-      let store = try SQLiteStore(
-        SQLiteStoreOptions(
-          path: "\(folder)/regent.db", masterKey: Random.secret(),
-          wallClock: { Instant(milliseconds: 0) }))
+      var options = SQLiteStoreOptions(
+        path: "\(folder)/regent.db", masterKey: Random.secret(),
+        wallClock: { Instant(milliseconds: 0) })
+      // The files are real; only the hardware is not waited for.
+      options.storage.vfsName = FaultyDisk().name
+      let store = try SQLiteStore(options)
       defer { store.close() }
       try await check.run(on: store)
       // An honest history never looks tampered with.

@@ -1,0 +1,64 @@
+import Pairing
+@testable import PairingStore
+@testable import PairingStoreSQLite
+import SQLite
+import StorageFaults
+import TestSupport
+import Testing
+
+@Suite struct `A store on a disk that fails` {
+  @Test func `a full disk is said, nothing of the verb is there, and it goes on by itself`()
+    async throws
+  {
+    let disk = FaultyDisk()
+    try await withTemporaryFolder { folder in
+      var file = StoreFile(path: "\(folder)/regent.db")
+      file.storage.vfsName = disk.name
+      try await file.with { store async throws in
+        let stage = try await Stage(store)
+        disk.setCapacity(disk.size + 5_000)
+        var refused: RegistrationRecord?
+        for number in 1...500 where refused == nil {
+          let record = try stage.registration(number, device: number)
+          do {
+            try await stage.reserve(record, limit: 1000)
+          } catch StoreError.full {
+            refused = record
+          }
+        }
+        let record = try #require(refused, "the disk was never full")
+        #expect(try await store.registration(record.id, at: stage.at(1)) == nil)
+        disk.setCapacity(nil)
+        try await stage.reserve(record, limit: 1000)
+        #expect(try await store.registration(record.id, at: stage.at(1)) == record)
+      }
+    }
+  }
+
+  @Test func `a failed commit is unknown, and asking again after reopening settles it`()
+    async throws
+  {
+    let disk = FaultyDisk()
+    try await withTemporaryFolder { folder in
+      var file = StoreFile(path: "\(folder)/regent.db")
+      file.storage.vfsName = disk.name
+      let record = try await file.with { store async throws in
+        let stage = try await Stage(store)
+        let record = try stage.registration(1)
+        disk.fail([.synchronise], at: 1)
+        do {
+          try await stage.reserve(record)
+          Issue.record("the commit did not fail")
+        } catch StoreError.unknownOutcome {}
+        await #expect(throws: StoreError.self) { try await stage.reserve(record) }
+        return record
+      }
+      disk.heal()
+      try await file.with { store async throws in
+        let now = record.flow.issued
+        #expect(try await store.reserve(record, limit: 5, at: now) == [])
+        #expect(try await store.registrations(after: nil, limit: 9, at: now) == [record])
+      }
+    }
+  }
+}
