@@ -103,7 +103,9 @@ struct HostileRequestTests {
   @Test func `a blob at the limit comes back whole and one above it is refused`() async throws {
     try await withThings { database in
       let large = [UInt8](repeating: 0xA5, count: 999_000)
-      try await database.write { try $0.run("INSERT INTO thing (name, body) VALUES ('a', \(large))") }
+      try await database.write {
+        try $0.run("INSERT INTO thing (name, body) VALUES ('a', \(large))")
+      }
       #expect(try await database.read { try $0.value("SELECT body FROM thing") } == large)
       for size in [1_000_001, 20_000_000] {
         let error = await #expect(throws: SQLiteError.self) {
