@@ -136,7 +136,7 @@ import Testing
       try plain.send(get("/"))
       #expect(!String(decoding: try plain.rest(), as: UTF8.self).contains("HTTP/1.1 200"))
       try eventually { site.server.statistics.failedHandshakes == 1 }
-      #expect(site.server.statistics.open == 0)
+      try eventually { site.server.statistics.open == 0 }
     }
   }
 
