@@ -86,6 +86,9 @@ let package = Package(
     tool("PairingStore", ["Pairing"]),
     tool("PairingWire", ["Pairing", "JSON"]),
 
+    // Layer 3: adapters.
+    tool("PairingStoreSQLite", ["Pairing", "PairingStore", "SQLite", "Cryptography", "JSON"]),
+
     // Layer 4: use cases.
     tool("PairingService", ["Pairing", "HTTPCodec", "JSON", "Platform"]),
 
@@ -128,8 +131,15 @@ let package = Package(
     tests(of: "Pairing"),
     tests(of: "PairingStore", ["Pairing"]),
     tests(of: "PairingWire", ["Pairing"]),
+    tests(
+      of: "PairingStoreSQLite",
+      ["Pairing", "PairingStore", "SQLite", "Cryptography", "StorageFaults"]),
     .testTarget(
-      name: "StoreConformanceTests", dependencies: ["PairingStore"], swiftSettings: house),
+      name: "StoreConformanceTests",
+      dependencies: [
+        "Pairing", "PairingStore", "PairingStoreSQLite", "Cryptography", "TestSupport",
+      ],
+      swiftSettings: house),
     .testTarget(
       name: "CommandTests", dependencies: ["CommandKit", "TestSupport", "regentd"],
       exclude: ["Scripts"],

@@ -1,9 +1,28 @@
+import Cryptography
+import Pairing
 import PairingStore
+import PairingStoreSQLite
+import TestSupport
 import Testing
 
 @Suite struct `Every store keeps the contract` {
   @Test(arguments: StoreConformance.checks)
   func `the store in memory`(check: ConformanceCheck) async throws {
     try await check.run(on: MemoryStore())
+  }
+
+  @Test(arguments: StoreConformance.checks)
+  func `the store in an SQLite file`(check: ConformanceCheck) async throws {
+    try await withTemporaryFolder { folder in
+      let store = try SQLiteStore(
+        SQLiteStoreOptions(
+          path: "\(folder)/regent.db", masterKey: Random.secret(),
+          wallClock: { Instant(milliseconds: 0) }))
+      defer { store.close() }
+      try await check.run(on: store)
+      // An honest history never looks tampered with.
+      let bad = try await store.verifyRows(step: 3)
+      #expect(bad == 0)
+    }
   }
 }

@@ -2,7 +2,7 @@ import Pairing
 
 /// A store with what the checks need in it: a requestor, three providers, three accounts, and the means to make codes.
 struct Stage: Sendable {
-  let store: any Store
+  var store: any Store
   let requestor: RequestorID
   let local: ProviderID
   let pass: ProviderID

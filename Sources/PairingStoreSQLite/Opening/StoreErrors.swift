@@ -1,0 +1,28 @@
+import PairingStore
+import SQLite
+
+extension StoreError {
+  /// What a failure below means to whoever asked.
+  init(of error: any Error) {
+    switch error {
+    case let error as StoreError: self = error
+    case let failure as DatabaseFailure: self = StoreError(failure)
+    case let error as SQLiteError:
+      if case .full = error.code {
+        self = .full
+      } else {
+        self = .unavailable(reason: error.description)
+      }
+    default: self = .unavailable(reason: "\(error)")
+    }
+  }
+
+  private init(_ failure: DatabaseFailure) {
+    switch failure {
+    case .diskFull: self = .full
+    case .outcomeUnknown(let cause): self = .unknownOutcome(reason: cause.description)
+    case .rolledBack, .stopped, .closed, .overloaded:
+      self = .unavailable(reason: failure.description)
+    }
+  }
+}

@@ -1,0 +1,142 @@
+// PairingStoreSQLite: the store contract on one SQLite file. Owns the schema, how records become rows, the signatures of
+// rows and the sealing of secrets. Knows no rule of pairing: Pairing and PairingStore decide inside its transactions; and
+// no file format, thread or fsync: SQLite has those, Cryptography the algorithms.
+//
+// Start with Verbs/; Rows/Visit.swift is where a row that does not verify stops existing.
+
+public import Cryptography
+public import Pairing
+public import PairingStore
+public import SQLite
+
+/// The store in one SQLite file.
+///
+/// Every verb that writes is one request to the writer: one savepoint in a shared transaction, answered after the commit.
+/// Verbs that usually write nothing (``pickUp(requestor:device:at:)``, permits, sessions) look on a reader first.
+public final class SQLiteStore: Store {
+  let database: Database
+  let vault: Vault
+  let findings = Findings()
+  private let wallClock: @Sendable () -> Instant
+
+  /// Opens the file, brings it to this program's schema and opens its data keys with the master key.
+  ///
+  /// Blocks the caller. The first opening makes the data keys.
+  ///
+  /// - Throws: `SQLiteStoreFailure` for keys; `FileError`, `OpenFailure`, `SQLiteError` for the file.
+  public init(_ options: SQLiteStoreOptions) throws {
+    let master = try DataKeys.masterKey(options.masterKey)
+    var file = DatabaseOptions(
+      path: options.path, applicationID: Schema.applicationID, migrations: Schema.migrations)
+    file.readers = options.readers
+    file.onFailStop = options.onFailStop
+    file.storage = options.storage
+    let database = try Database(file)
+    do {
+      vault = try DataKeys.open(in: database, with: master)
+    } catch {
+      database.close()
+      throw error
+    }
+    self.database = database
+    wallClock = options.wallClock
+  }
+
+  /// Finishes what waits and closes the file.
+  ///
+  /// Blocks the caller.
+  public func close() { database.close() }
+
+  /// What the database has done, for metrics.
+  public var statistics: DatabaseStatistics { database.statistics }
+
+  /// Seals the data keys with another master key; nothing else is written.
+  ///
+  /// - Throws: `SQLiteStoreFailure`, `DatabaseFailure`.
+  public func changeMasterKey(from old: Secret, to new: Secret) async throws {
+    let (old, new) = (try DataKeys.masterKey(old), try DataKeys.masterKey(new))
+    try await database.write { context in try DataKeys.reseal(in: context, from: old, to: new) }
+  }
+}
+
+/// How the store is opened.
+public struct SQLiteStoreOptions: Sendable {
+  /// The database file; its folder is made when missing.
+  public var path: String
+  /// 32 bytes that are not in the database.
+  public var masterKey: Secret
+  /// How many reads run at the same time.
+  public var readers = 2
+  /// The time for audit lines about changed rows, which any verb may find.
+  public var wallClock: @Sendable () -> Instant
+  /// Called once when the writer stopped for good: the program ends itself and starts again.
+  public var onFailStop: @Sendable (SQLiteError) -> Void = { _ in }
+  /// What tests change below the connections.
+  package var storage = StorageSettings()
+
+  /// Options for a file and the key to it.
+  public init(path: String, masterKey: Secret, wallClock: @escaping @Sendable () -> Instant) {
+    self.path = path
+    self.masterKey = masterKey
+    self.wallClock = wallClock
+  }
+}
+
+// MARK: - How verbs reach the database
+
+extension SQLiteStore {
+  func write<Value: Sendable>(
+    _ body: @escaping @Sendable (borrowing WriteContext, Visit) throws -> Value
+  ) async throws(StoreError) -> Value {
+    let (vault, findings) = (vault, findings)
+    return try await answer {
+      try await self.database.write { context in
+        let visit = Visit(vault)
+        defer { findings.add(visit.tampered) }
+        return try body(context, visit)
+      }
+    }
+  }
+
+  func read<Value: Sendable>(
+    _ body: @escaping @Sendable (borrowing ReadContext, Visit) throws -> Value
+  ) async throws(StoreError) -> Value {
+    let (vault, findings) = (vault, findings)
+    return try await answer {
+      try await self.database.read { context in
+        let visit = Visit(vault)
+        defer { findings.add(visit.tampered) }
+        return try body(context, visit)
+      }
+    }
+  }
+
+  private func answer<Value: Sendable>(_ ask: () async throws -> Value)
+    async throws(StoreError) -> Value
+  {
+    let result: Result<Value, StoreError>
+    do {
+      result = .success(try await ask())
+    } catch {
+      result = .failure(StoreError(of: error))
+    }
+    await auditFindings()
+    return try result.get()
+  }
+
+  /// Tells of rows that did not verify, in a transaction of its own: the verb that met them may have been undone.
+  private func auditFindings() async {
+    let rows = findings.take()
+    guard !rows.isEmpty else { return }
+    let (vault, now) = (vault, wallClock())
+    do {
+      try await database.write { context in
+        let visit = Visit(vault)
+        for row in rows { try visit.note(context, row.entry(at: now)) }
+      }
+    } catch {
+      // Not lost: the next verb tries again.
+      findings.putBack(rows)
+    }
+  }
+}

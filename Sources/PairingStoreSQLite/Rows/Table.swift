@@ -1,0 +1,76 @@
+import SQLite
+
+/// A table of signed rows: which columns it has, in the order in which they are signed, and how a record becomes a row.
+///
+/// The order is part of the signature: a change of it is a new version of the table.
+struct Table<Record: Sendable>: Sendable {
+  /// With which key a row is signed.
+  enum Signer: Sendable {
+    /// The service's own: what operators make, and what belongs to no requestor.
+    case service
+    /// The requestor's row pair that the column `public_key` names.
+    case rowPair
+  }
+
+  let name: String
+  let signer: Signer
+  /// How many of the first columns are the primary key.
+  let keyCount: Int
+  let columns: [Column]
+  let encode: @Sendable (Record, Vault) -> [SQLValue]
+  let decode: @Sendable (inout Fields, Vault) throws(UnreadableRow) -> Record
+  let select: String
+  let insert: String
+  let publicKey: Int?
+
+  init(
+    _ name: String, signer: Signer = .service, key keyCount: Int = 1, _ columns: [Column],
+    encode: @escaping @Sendable (Record, Vault) -> [SQLValue],
+    decode: @escaping @Sendable (inout Fields, Vault) throws(UnreadableRow) -> Record
+  ) {
+    self.name = name
+    self.signer = signer
+    self.keyCount = keyCount
+    self.columns = columns
+    self.encode = encode
+    self.decode = decode
+    let names = columns.map(\.name).joined(separator: ", ")
+    select = "SELECT \(names), signature FROM \(name)"
+    insert = "INSERT INTO \(name) (\(names), signature) VALUES "
+    publicKey = columns.firstIndex { $0.name == "public_key" }
+  }
+}
+
+/// A record with the row it was read from: what a change of some columns starts from.
+struct Stored<Record: Sendable> {
+  let record: Record
+  let values: [SQLValue]
+  let signature: [UInt8]
+}
+
+extension SQL.StringInterpolation {
+  /// The beginning of a query for whole rows: `"\(all: table) WHERE …"`.
+  mutating func appendInterpolation<Record>(all table: Table<Record>) {
+    appendInterpolation(unsafeRawSQL: table.select)
+  }
+
+  /// The condition that finds one row by its primary key.
+  mutating func appendInterpolation<Record>(keyOf values: [SQLValue], in table: Table<Record>) {
+    for place in 0..<table.keyCount {
+      if place > 0 { appendInterpolation(unsafeRawSQL: " AND ") }
+      appendInterpolation(unsafeRawSQL: "\(table.columns[place].name) = ")
+      appendInterpolation(values[place])
+    }
+  }
+
+  /// Values in parentheses, with the signature at the end.
+  mutating func appendInterpolation(row values: [SQLValue], signature: [UInt8]) {
+    appendInterpolation(unsafeRawSQL: "(")
+    for value in values {
+      appendInterpolation(value)
+      appendInterpolation(unsafeRawSQL: ", ")
+    }
+    appendInterpolation(signature)
+    appendInterpolation(unsafeRawSQL: ")")
+  }
+}

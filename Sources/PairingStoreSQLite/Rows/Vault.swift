@@ -1,0 +1,57 @@
+import Cryptography
+import Pairing
+import PairingStore
+import SQLite
+
+/// The data keys in use: what seals secrets and signs rows.
+struct Vault: Sendable {
+  /// Version of the signed form of all rows.
+  static let version: UInt8 = 1
+
+  /// Seals secrets inside rows.
+  let sealing: SealingKey
+  /// Signs the rows of the service itself.
+  let records: HMACKey
+  /// From this, and a requestor's row pair, the key that signs the requestor's rows is made.
+  let rows: Secret
+  /// What the service asked for.
+  let material: [KeyPurpose: StoredSecret]
+
+  /// The key for rows of one row pair.
+  ///
+  /// The pair's secret alone must not suffice, so the random data key is what is expanded; whoever has the data key alone
+  /// has not the pair's secret.
+  func rowKey(of pair: KeyPair) -> HMACKey? {
+    var info = FramedFields(purpose: "row key", version: Vault.version)
+    info.append(pair.publicKey.text)
+    info.append(pair.secret.bytes)
+    return try? HMACKey(.sha256, HKDF.derive(from: rows, info: info.bytes))
+  }
+
+  /// What a signature is made over.
+  static func message(_ table: String, _ values: [SQLValue]) -> [UInt8] {
+    var fields = FramedFields(purpose: table, version: version)
+    for value in values { fields.append(value) }
+    return fields.bytes
+  }
+
+  /// Seals a value of a row: moved to another row, column or table it does not open.
+  func seal(_ bytes: [UInt8], _ column: String, of row: String) -> SQLValue {
+    .blob(sealing.seal(bytes, associatedData: Vault.place(column, row)))
+  }
+
+  /// Opens a sealed value.
+  func open(_ box: [UInt8], _ column: String, of row: String) throws(UnreadableRow) -> [UInt8] {
+    do throws(SealError) {
+      return try sealing.open(box, associatedData: Vault.place(column, row)).exposedBytes()
+    } catch {
+      throw UnreadableRow()
+    }
+  }
+
+  private static func place(_ column: String, _ row: String) -> [UInt8] {
+    var fields = FramedFields(purpose: column, version: version)
+    fields.append(row)
+    return fields.bytes
+  }
+}

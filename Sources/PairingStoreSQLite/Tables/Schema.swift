@@ -1,0 +1,153 @@
+import SQLite
+
+/// The schema, step by step; a step that was released is never changed.
+enum Schema {
+  /// "RGNT": says whose file this is.
+  static let applicationID: Int32 = 0x5247_4E54
+
+  static let migrations = [
+    Migration("first tables") { context in
+      try context.runScript(keys)
+      try context.runScript(codes)
+      try context.runScript(tokens)
+      try context.runScript(provisioning)
+      try context.runScript(upkeep)
+    }
+  ]
+
+  private static let keys: StaticString = """
+    CREATE TABLE data_key (purpose TEXT PRIMARY KEY, sealed BLOB NOT NULL) STRICT;
+    CREATE TABLE key_pair (
+      id TEXT PRIMARY KEY, requestor TEXT NOT NULL, purpose TEXT NOT NULL, secret BLOB NOT NULL,
+      created INTEGER NOT NULL, state TEXT NOT NULL, signature BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX key_pair_requestor ON key_pair (requestor, purpose, state);
+    CREATE TABLE signing_key (
+      id TEXT PRIMARY KEY, private_key BLOB NOT NULL, public_jwk TEXT NOT NULL,
+      created INTEGER NOT NULL, signs_from INTEGER NOT NULL, retired INTEGER, needed_until INTEGER,
+      signature BLOB NOT NULL
+    ) STRICT;
+    """
+
+  // live_code_count saves counting a hundred thousand codes for each new one. It only ever says when counting is
+  // needed: codes whose time is up are in it until they are forgotten.
+  private static let codes: StaticString = """
+    CREATE TABLE registration (
+      id TEXT PRIMARY KEY, code BLOB NOT NULL UNIQUE, requestor TEXT NOT NULL, device BLOB NOT NULL,
+      device_hash BLOB NOT NULL, public_key TEXT NOT NULL, preselected TEXT, profile TEXT,
+      about TEXT NOT NULL, issued INTEGER NOT NULL, expires INTEGER NOT NULL, match_number INTEGER,
+      match_choices TEXT, state TEXT NOT NULL, sequence INTEGER NOT NULL, session TEXT,
+      operator TEXT, provider TEXT, account TEXT, authentication TEXT, reason TEXT, moment INTEGER,
+      delivered INTEGER, signature BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX registration_expires ON registration (expires);
+    CREATE INDEX registration_requestor ON registration (requestor);
+    CREATE INDEX registration_public_key ON registration (public_key);
+    CREATE INDEX registration_pending ON registration (expires)
+      WHERE state IN ('offered', 'opened', 'claimed');
+    CREATE INDEX registration_pending_device ON registration (device_hash, requestor)
+      WHERE state IN ('offered', 'opened', 'claimed');
+    CREATE INDEX registration_claimed ON registration (session) WHERE state = 'claimed';
+    CREATE TABLE live_code_count (id INTEGER PRIMARY KEY CHECK (id = 1), count INTEGER NOT NULL) STRICT;
+    INSERT INTO live_code_count (id, count) VALUES (1, 0);
+    CREATE TRIGGER registration_added AFTER INSERT ON registration
+      WHEN new.state IN ('offered', 'opened', 'claimed')
+      BEGIN UPDATE live_code_count SET count = count + 1; END;
+    CREATE TRIGGER registration_gone AFTER DELETE ON registration
+      WHEN old.state IN ('offered', 'opened', 'claimed')
+      BEGIN UPDATE live_code_count SET count = count - 1; END;
+    CREATE TRIGGER registration_ended AFTER UPDATE OF state ON registration
+      WHEN old.state IN ('offered', 'opened', 'claimed')
+        AND new.state NOT IN ('offered', 'opened', 'claimed')
+      BEGIN UPDATE live_code_count SET count = count - 1; END;
+    """
+
+  private static let tokens: StaticString = """
+    CREATE TABLE authentication (
+      id TEXT PRIMARY KEY, requestor TEXT NOT NULL, provider TEXT NOT NULL, account TEXT,
+      household TEXT, profile TEXT, source TEXT NOT NULL, issued INTEGER NOT NULL,
+      expires INTEGER NOT NULL, device BLOB NOT NULL, device_hash BLOB NOT NULL, identity BLOB,
+      registration TEXT, public_key TEXT NOT NULL, about TEXT NOT NULL, signature BLOB NOT NULL
+    ) STRICT;
+    CREATE UNIQUE INDEX authentication_device ON authentication (device_hash, requestor);
+    CREATE INDEX authentication_requestor ON authentication (requestor, id);
+    CREATE INDEX authentication_viewer ON authentication (provider, account, id);
+    CREATE INDEX authentication_public_key ON authentication (public_key);
+    CREATE INDEX authentication_expires ON authentication (expires);
+    CREATE TABLE permit (
+      authentication TEXT NOT NULL, resource TEXT NOT NULL, issued INTEGER NOT NULL,
+      expires INTEGER NOT NULL, public_key TEXT NOT NULL, signature BLOB NOT NULL,
+      PRIMARY KEY (authentication, resource)
+    ) STRICT;
+    CREATE INDEX permit_expires ON permit (expires);
+    CREATE TABLE temporary_pass (
+      requestor TEXT NOT NULL, provider TEXT NOT NULL, device_hash BLOB NOT NULL,
+      identity BLOB NOT NULL, started INTEGER, resources TEXT NOT NULL, signature BLOB NOT NULL,
+      PRIMARY KEY (requestor, provider, device_hash, identity)
+    ) STRICT;
+    CREATE INDEX temporary_pass_identity ON temporary_pass (requestor, provider, identity);
+    CREATE INDEX temporary_pass_provider ON temporary_pass (provider);
+    CREATE TABLE session (
+      id TEXT PRIMARY KEY, token BLOB NOT NULL, provider TEXT NOT NULL, account TEXT,
+      started INTEGER NOT NULL, last_used INTEGER NOT NULL, expires INTEGER NOT NULL,
+      user_agent TEXT, address TEXT, signature BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX session_token ON session (token);
+    CREATE INDEX session_viewer ON session (provider, account);
+    CREATE INDEX session_expires ON session (expires);
+    """
+
+  private static let provisioning: StaticString = """
+    CREATE TABLE requestor (
+      id TEXT PRIMARY KEY, name TEXT NOT NULL, settings TEXT NOT NULL, signature BLOB NOT NULL
+    ) STRICT;
+    CREATE TABLE provider (
+      id TEXT PRIMARY KEY, name TEXT NOT NULL, kind TEXT NOT NULL, settings TEXT NOT NULL,
+      signature BLOB NOT NULL
+    ) STRICT;
+    CREATE TABLE integration (
+      requestor TEXT NOT NULL, provider TEXT NOT NULL, enabled INTEGER NOT NULL, degradation TEXT,
+      settings TEXT NOT NULL, signature BLOB NOT NULL, PRIMARY KEY (requestor, provider)
+    ) STRICT;
+    CREATE INDEX integration_provider ON integration (provider);
+    CREATE TABLE account (
+      provider TEXT NOT NULL, name TEXT NOT NULL, household TEXT, disabled INTEGER NOT NULL,
+      attributes TEXT NOT NULL, signature BLOB NOT NULL, PRIMARY KEY (provider, name)
+    ) STRICT;
+    CREATE TABLE password (
+      provider TEXT NOT NULL, name TEXT NOT NULL, phc TEXT NOT NULL, signature BLOB NOT NULL,
+      PRIMARY KEY (provider, name)
+    ) STRICT;
+    CREATE TABLE entitlement (
+      id TEXT PRIMARY KEY, provider TEXT NOT NULL, household TEXT, account TEXT,
+      pattern TEXT NOT NULL, effect TEXT NOT NULL, message TEXT, signature BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX entitlement_provider ON entitlement (provider, account);
+    CREATE TABLE application (
+      id TEXT PRIMARY KEY, requestor TEXT NOT NULL, name TEXT NOT NULL, issued INTEGER NOT NULL,
+      revoked INTEGER NOT NULL, signature BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX application_requestor ON application (requestor);
+    CREATE TABLE client (
+      id TEXT PRIMARY KEY, secret BLOB NOT NULL, application TEXT NOT NULL, requestor TEXT NOT NULL,
+      redirect_uris TEXT NOT NULL, issued INTEGER NOT NULL, signature BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX client_application ON client (application);
+    CREATE INDEX client_requestor ON client (requestor);
+    """
+
+  private static let upkeep: StaticString = """
+    CREATE TABLE device_name (
+      device_hash BLOB PRIMARY KEY, name TEXT NOT NULL, signature BLOB NOT NULL
+    ) STRICT;
+    CREATE TABLE login_failure (
+      subject TEXT PRIMARY KEY, failures INTEGER NOT NULL, last INTEGER NOT NULL,
+      signature BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX login_failure_last ON login_failure (last);
+    CREATE TABLE audit (
+      number INTEGER PRIMARY KEY, at INTEGER NOT NULL, actor TEXT NOT NULL, action TEXT NOT NULL,
+      subject TEXT NOT NULL, outcome TEXT NOT NULL, detail TEXT NOT NULL, signature BLOB NOT NULL
+    ) STRICT;
+    """
+}

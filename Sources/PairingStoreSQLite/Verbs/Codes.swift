@@ -1,0 +1,181 @@
+public import Pairing
+public import PairingStore
+import SQLite
+
+extension SQLiteStore {
+  /// Keeps a new code and withdraws the device's earlier one.
+  public func reserve(_ record: RegistrationRecord, limit: Int, at now: Instant)
+    async throws(StoreError) -> [RegistrationChange]
+  {
+    try await write { context, visit in
+      let requestor = record.requestor.text
+      guard
+        try visit.one(
+          context, Tables.requestors, "\(all: Tables.requestors) WHERE id = \(requestor)") != nil
+      else { throw StoreError.notFound(what: "requestor") }
+      guard let pair = try visit.pair(context, record.rowKey)?.record,
+        pair.requestor == record.requestor, pair.purpose == .rows, pair.state == .active
+      else { throw StoreError.notFound(what: "row key") }
+      if let there = try visit.registration(context, record.id)?.record {
+        // The same registration again: the first try's answer was lost.
+        guard there == record else { throw StoreError.codeTaken }
+        return []
+      }
+      let holder = try visit.one(
+        context, Tables.registrations,
+        "\(all: Tables.registrations) WHERE code = \(record.code.bytes)")
+      if let holder, now < holder.record.flow.forgettable { throw StoreError.codeTaken }
+      let earlier = try visit.all(
+        context, Tables.registrations,
+        """
+        \(all: Tables.registrations) WHERE device_hash = \(record.deviceHash.bytes)
+        AND requestor = \(requestor) AND state IN ('offered', 'opened', 'claimed') ORDER BY id
+        """
+      ).filter { $0.record.flow.settled(at: now).state.isPending }
+      try SQLiteStore.checkRoom(context, freed: earlier.count, limit: limit, at: now)
+      // Forgotten by now, or not ours: either way nobody's.
+      try context.run("DELETE FROM registration WHERE code = \(record.code.bytes)")
+      try visit.insert(context, Tables.registrations, record)
+      return try earlier.map {
+        try visit.apply(context, .withdraw(.newerCode), to: $0, at: now)
+      }
+    }
+  }
+
+  private static func checkRoom(
+    _ context: borrowing WriteContext, freed: Int, limit: Int, at now: Instant
+  ) throws {
+    let most: Int = try context.value("SELECT count FROM live_code_count WHERE id = 1") ?? Int.max
+    // The figure counts codes whose time is up, too: only when it is too high the rest is worth counting. Never trusted
+    // below zero, which no honest history gives.
+    if most >= 0, most - freed < limit { return }
+    let pending: Int =
+      try context.value(
+        """
+        SELECT count(*) FROM registration
+        WHERE state IN ('offered', 'opened', 'claimed') AND expires > \(now.milliseconds)
+        """) ?? 0
+    guard pending - freed < limit else { throw StoreError.tooManyLiveCodes(limit: limit) }
+  }
+
+  /// The phone's page is there.
+  public func open(_ id: RegistrationID, at now: Instant) async throws(StoreError)
+    -> RegistrationChange
+  {
+    try await write { context, visit in
+      try visit.apply(context, .open, to: visit.known(context, id), at: now)
+    }
+  }
+
+  /// A signed-in session takes the code.
+  public func claim(_ id: RegistrationID, by session: SessionID, at now: Instant)
+    async throws(StoreError) -> RegistrationChange
+  {
+    try await write { context, visit in
+      let viewer = try visit.liveSession(context, session, at: now).record.viewer
+      return try visit.apply(
+        context, .claim(Claimer(session: session, viewer: viewer)),
+        to: visit.known(context, id), at: now)
+    }
+  }
+
+  /// The lease runs anew.
+  public func renew(_ id: RegistrationID, by session: SessionID, at now: Instant)
+    async throws(StoreError) -> RegistrationChange
+  {
+    try await write { context, visit in
+      _ = try visit.liveSession(context, session, at: now)
+      return try visit.apply(context, .renew(session), to: visit.known(context, id), at: now)
+    }
+  }
+
+  /// The viewer went back.
+  public func release(_ id: RegistrationID, by session: SessionID, at now: Instant)
+    async throws(StoreError) -> RegistrationChange
+  {
+    try await write { context, visit in
+      try visit.apply(context, .release(session), to: visit.known(context, id), at: now)
+    }
+  }
+
+  /// Redeems the code, once.
+  public func approve(
+    _ id: RegistrationID, _ request: ApprovalRequest, audit entry: AuditEntry?, at now: Instant
+  ) async throws(StoreError) -> ApprovalResult {
+    try await write { context, visit in
+      let stored = try visit.known(context, id)
+      let event: PairingEvent
+      switch request.by {
+      case .session(let session, let picked):
+        _ = try visit.liveSession(context, session, at: now)
+        event = .approve(session, picked: picked, as: request.authentication)
+      case .operator(let name, let viewer):
+        event = .approveByOperator(name, for: viewer, as: request.authentication)
+      }
+      let step = try visit.step(event, of: stored.record, at: now)
+      var authentication: AuthenticationRecord?
+      if let approval = step.flow.state.approval {
+        guard try visit.authentication(context, approval.authentication) == nil else {
+          throw StoreError.changedMeanwhile(what: "authentication")
+        }
+        let record = stored.record
+        let standing = try visit.signInContext(
+          context, approval.viewer, record.requestor, rowKey: record.rowKey,
+          device: record.deviceHash, identity: nil)
+        let made = try record.authentication(for: approval, in: standing, at: now)
+        try visit.keep(context, made)
+        authentication = made
+      }
+      let change = try visit.write(context, step, of: stored)
+      try visit.note(context, entry)
+      return ApprovalResult(change: change, authentication: authentication)
+    }
+  }
+
+  /// The viewer says no.
+  public func deny(
+    _ id: RegistrationID, by session: SessionID, audit entry: AuditEntry?, at now: Instant
+  ) async throws(StoreError) -> RegistrationChange {
+    try await write { context, visit in
+      _ = try visit.liveSession(context, session, at: now)
+      let change = try visit.apply(
+        context, .deny(session), to: visit.known(context, id), at: now)
+      try visit.note(context, entry)
+      return change
+    }
+  }
+
+  /// The code is taken back.
+  public func withdraw(
+    _ id: RegistrationID, _ reason: WithdrawalReason, audit entry: AuditEntry?, at now: Instant
+  ) async throws(StoreError) -> RegistrationChange {
+    try await write { context, visit in
+      let change = try visit.apply(
+        context, .withdraw(reason), to: visit.known(context, id), at: now)
+      try visit.note(context, entry)
+      return change
+    }
+  }
+
+  /// What is remembered of a code.
+  public func registration(_ id: RegistrationID, at now: Instant) async throws(StoreError)
+    -> RegistrationRecord?
+  {
+    try await read { context, visit in
+      let record = try visit.registration(context, id)?.record
+      return record.flatMap { now < $0.flow.forgettable ? $0 : nil }
+    }
+  }
+
+  /// The registrations that are remembered.
+  public func registrations(after id: RegistrationID?, limit: Int, at now: Instant)
+    async throws(StoreError) -> [RegistrationRecord]
+  {
+    try await read { context, visit in
+      try visit.first(
+        limit, context, Tables.registrations,
+        "\(all: Tables.registrations) WHERE id > \(id?.text ?? "") ORDER BY id"
+      ) { now < $0.flow.forgettable }
+    }
+  }
+}

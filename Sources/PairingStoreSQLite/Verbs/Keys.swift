@@ -1,0 +1,123 @@
+public import Pairing
+public import PairingStore
+import SQLite
+
+extension SQLiteStore {
+  /// Random bytes for one purpose: made when the file was, opened with it.
+  public func keyMaterial(for purpose: KeyPurpose) async throws(StoreError) -> StoredSecret {
+    guard let material = vault.material[purpose] else {
+      throw .unavailable(reason: "no key material for \(purpose.rawValue)")
+    }
+    return material
+  }
+
+  /// Keeps a new key pair.
+  public func add(_ pair: KeyPair, audit entry: AuditEntry?, at now: Instant)
+    async throws(StoreError)
+  {
+    try await write { context, visit in
+      guard try visit.requestor(context, pair.requestor) != nil else {
+        throw StoreError.notFound(what: "requestor")
+      }
+      if let there = try visit.pair(context, pair.publicKey)?.record {
+        guard there == pair else { throw StoreError.changedMeanwhile(what: "key pair") }
+        return
+      }
+      if pair.purpose == .rows {
+        let earlier = try visit.all(
+          context, Tables.keyPairs,
+          """
+          \(all: Tables.keyPairs) WHERE requestor = \(pair.requestor.text)
+          AND purpose = 'rows' AND state = 'active'
+          """)
+        for one in earlier { try visit.setState(context, one, to: .retired) }
+      }
+      try visit.insert(context, Tables.keyPairs, pair)
+      try visit.note(context, entry)
+    }
+  }
+
+  /// Retires or revokes a key pair.
+  public func setState(
+    of publicKey: PublicKey, to state: KeyPair.State, audit entry: AuditEntry?, at now: Instant
+  ) async throws(StoreError) {
+    try await write { context, visit in
+      guard let stored = try visit.pair(context, publicKey) else {
+        throw StoreError.notFound(what: "key pair")
+      }
+      guard stored.record.state.mayBecome(state) else {
+        throw StoreError.changedMeanwhile(what: "key pair")
+      }
+      try visit.setState(context, stored, to: state)
+      try visit.note(context, entry)
+      guard stored.record.purpose == .rows, state == .revoked else { return }
+      let key = publicKey.text
+      try context.run("DELETE FROM registration WHERE public_key = \(key)")
+      try context.run(
+        """
+        DELETE FROM permit WHERE authentication IN
+        (SELECT id FROM authentication WHERE public_key = \(key))
+        """)
+      try context.run("DELETE FROM authentication WHERE public_key = \(key)")
+    }
+  }
+
+  /// Keeps a new key for signing media tokens.
+  public func add(_ key: SigningKeyRecord, audit entry: AuditEntry?, at now: Instant)
+    async throws(StoreError)
+  {
+    try await write { context, visit in
+      if let there = try visit.signingKey(context, key.id)?.record {
+        guard there == key else { throw StoreError.changedMeanwhile(what: "signing key") }
+        return
+      }
+      try visit.insert(context, Tables.signingKeys, key)
+      try visit.note(context, entry)
+    }
+  }
+
+  /// Ends a signing key.
+  public func retireSigningKey(
+    _ id: SigningKeyID, neededUntil: Instant, audit entry: AuditEntry?, at now: Instant
+  ) async throws(StoreError) {
+    try await write { context, visit in
+      guard let stored = try visit.signingKey(context, id) else {
+        throw StoreError.notFound(what: "signing key")
+      }
+      // Retired again: the first retirement stands, so that a repeated call cannot unpublish a key early.
+      guard stored.record.retired == nil else { return }
+      try visit.update(
+        context, Tables.signingKeys, stored,
+        [
+          (name: "retired", value: .integer(now.milliseconds)),
+          (name: "needed_until", value: .integer(neededUntil.milliseconds)),
+        ])
+      try visit.note(context, entry)
+    }
+  }
+
+  /// All signing keys.
+  public func signingKeys() async throws(StoreError) -> [SigningKeyRecord] {
+    try await read { context, visit in
+      try visit.all(
+        context, Tables.signingKeys, "\(all: Tables.signingKeys) ORDER BY created, id"
+      ).map(\.record)
+    }
+  }
+}
+
+extension Visit {
+  fileprivate func signingKey(
+    _ context: borrowing WriteContext, _ id: SigningKeyID
+  ) throws -> Stored<SigningKeyRecord>? {
+    try one(context, Tables.signingKeys, "\(all: Tables.signingKeys) WHERE id = \(id.text)")
+  }
+
+  fileprivate func setState(
+    _ context: borrowing WriteContext, _ stored: Stored<KeyPair>, to state: KeyPair.State
+  ) throws {
+    guard stored.record.state != state else { return }
+    try update(
+      context, Tables.keyPairs, stored, [(name: "state", value: .text(state.rawValue))])
+  }
+}

@@ -1,0 +1,202 @@
+public import Pairing
+public import PairingStore
+import SQLite
+
+extension SQLiteStore {
+  /// Everything but the accounts.
+  public func provisioning() async throws(StoreError) -> Provisioning {
+    try await read { context, visit in
+      var all = Provisioning()
+      for one in try visit.all(context, Tables.requestors, "\(all: Tables.requestors)") {
+        all.requestors[one.record.id] = one.record
+      }
+      for one in try visit.all(context, Tables.providers, "\(all: Tables.providers)") {
+        all.providers[one.record.id] = one.record
+      }
+      for one in try visit.all(context, Tables.integrations, "\(all: Tables.integrations)") {
+        all.integrations[one.record.requestor, default: [:]][one.record.provider] = one.record
+      }
+      // In the order of writing, as they were given.
+      for one in try visit.all(
+        context, Tables.entitlements, "\(all: Tables.entitlements) ORDER BY rowid")
+      {
+        all.entitlements[one.record.provider, default: []].append(one.record)
+      }
+      for one in try visit.all(context, Tables.applications, "\(all: Tables.applications)") {
+        all.applications[one.record.id] = one.record
+      }
+      for one in try visit.all(context, Tables.keyPairs, "\(all: Tables.keyPairs)") {
+        all.keyPairs[one.record.publicKey] = one.record
+      }
+      return all
+    }
+  }
+
+  /// One account.
+  public func account(_ provider: ProviderID, _ name: AccountName) async throws(StoreError)
+    -> Account?
+  {
+    try await read { context, visit in try visit.account(context, provider, name) }
+  }
+
+  /// The accounts of a provider.
+  public func accounts(_ provider: ProviderID, after name: AccountName?, limit: Int)
+    async throws(StoreError) -> [Account]
+  {
+    try await read { context, visit in
+      try visit.first(
+        limit, context, Tables.accounts,
+        """
+        \(all: Tables.accounts) WHERE provider = \(provider.text) AND name > \(name?.text ?? "")
+        ORDER BY name
+        """)
+    }
+  }
+
+  /// Writes a record, if what is there is what the caller has seen.
+  public func put(
+    _ record: Provision, replacing seen: Provision?, audit entry: AuditEntry?, at now: Instant
+  ) async throws(StoreError) -> [RegistrationChange] {
+    try await write { context, visit in
+      guard try visit.provision(context, record.id) == seen else {
+        throw StoreError.changedMeanwhile(what: record.id.kind)
+      }
+      try visit.checkReferences(context, of: record)
+      try visit.keep(context, record)
+      try visit.note(context, entry)
+      guard case .account(let account) = record, account.isDisabled else { return [] }
+      let viewer = Viewer(provider: account.provider, account: account.name)
+      return try visit.endSessions(context, visit.sessions(context, of: viewer), at: now)
+    }
+  }
+
+  /// Sets an account's password and ends its sessions.
+  public func setPassword(
+    _ phc: String, of name: AccountName, at provider: ProviderID, keeping session: SessionID?,
+    audit entry: AuditEntry?, at now: Instant
+  ) async throws(StoreError) -> [RegistrationChange] {
+    try await write { context, visit in
+      guard try visit.account(context, provider, name) != nil else {
+        throw StoreError.notFound(what: "account")
+      }
+      try visit.keep(
+        context, Tables.passwords, PasswordRecord(provider: provider, name: name, phc: phc))
+      try visit.note(context, entry)
+      let others = try visit.sessions(context, of: Viewer(provider: provider, account: name))
+        .filter { $0.id != session }
+      return try visit.endSessions(context, others, at: now)
+    }
+  }
+
+  /// An account's password.
+  public func password(of name: AccountName, at provider: ProviderID) async throws(StoreError)
+    -> String?
+  {
+    try await read { context, visit in
+      // An account whose row does not verify has no password either.
+      guard try visit.account(context, provider, name) != nil else { return nil }
+      return try visit.one(
+        context, Tables.passwords,
+        "\(all: Tables.passwords) WHERE provider = \(provider.text) AND name = \(name.text)"
+      )?.record.phc
+    }
+  }
+
+  /// Keeps a new client of an application.
+  public func register(_ client: ClientRecord, at now: Instant) async throws(StoreError) {
+    try await write { context, visit in
+      guard let application = try visit.application(context, client.application),
+        !application.isRevoked, application.requestor == client.requestor
+      else { throw StoreError.notFound(what: "application") }
+      try visit.keep(context, Tables.clients, client)
+    }
+  }
+
+  /// A client, if its application is not revoked.
+  public func client(_ id: ClientID) async throws(StoreError) -> ClientRecord? {
+    try await read { context, visit in
+      let client = try visit.one(
+        context, Tables.clients, "\(all: Tables.clients) WHERE id = \(id.text)")?.record
+      guard let client,
+        try visit.application(context, client.application)?.isRevoked == false
+      else { return nil }
+      return client
+    }
+  }
+}
+
+extension Visit {
+  /// Writes a record over the one of the same key, or as a new one.
+  func keep<Record>(
+    _ context: borrowing WriteContext, _ table: Table<Record>, _ record: Record
+  ) throws {
+    let values = table.encode(record, vault)
+    let stored = try one(context, table, "\(all: table) WHERE \(keyOf: values, in: table)")
+    try put(context, table, record, over: stored)
+  }
+
+  fileprivate func keep(_ context: borrowing WriteContext, _ record: Provision) throws {
+    switch record {
+    case .requestor(let one): try keep(context, Tables.requestors, one)
+    case .provider(let one): try keep(context, Tables.providers, one)
+    case .integration(let one): try keep(context, Tables.integrations, one)
+    case .account(let one): try keep(context, Tables.accounts, one)
+    case .entitlement(let one): try keep(context, Tables.entitlements, one)
+    case .application(let one): try keep(context, Tables.applications, one)
+    }
+  }
+
+  func application<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, _ id: StatementID
+  ) throws -> ApplicationRecord? {
+    try one(context, Tables.applications, "\(all: Tables.applications) WHERE id = \(id.text)")?
+      .record
+  }
+
+  func requestor<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, _ id: RequestorID
+  ) throws -> Requestor? {
+    try one(context, Tables.requestors, "\(all: Tables.requestors) WHERE id = \(id.text)")?.record
+  }
+
+  func provision(_ context: borrowing WriteContext, _ id: ProvisionID) throws -> Provision? {
+    switch id {
+    case .requestor(let id): try requestor(context, id).map(Provision.requestor)
+    case .provider(let id): try provider(context, id).map(Provision.provider)
+    case .integration(let requestor, let provider):
+      try one(
+        context, Tables.integrations,
+        """
+        \(all: Tables.integrations) WHERE requestor = \(requestor.text)
+        AND provider = \(provider.text)
+        """
+      ).map { .integration($0.record) }
+    case .account(let provider, let name):
+      try account(context, provider, name).map(Provision.account)
+    case .entitlement(let id):
+      try one(context, Tables.entitlements, "\(all: Tables.entitlements) WHERE id = \(id.text)")
+        .map { .entitlement($0.record) }
+    case .application(let id): try application(context, id).map(Provision.application)
+    }
+  }
+
+  fileprivate func checkReferences(
+    _ context: borrowing WriteContext, of record: Provision
+  ) throws {
+    let owner: RequestorID?
+    let place: ProviderID?
+    switch record {
+    case .requestor, .provider: (owner, place) = (nil, nil)
+    case .integration(let one): (owner, place) = (one.requestor, one.provider)
+    case .account(let one): (owner, place) = (nil, one.provider)
+    case .entitlement(let one): (owner, place) = (nil, one.provider)
+    case .application(let one): (owner, place) = (one.requestor, nil)
+    }
+    if let owner, try requestor(context, owner) == nil {
+      throw StoreError.notFound(what: "requestor")
+    }
+    if let place, try provider(context, place) == nil {
+      throw StoreError.notFound(what: "provider")
+    }
+  }
+}

@@ -1,0 +1,83 @@
+public import Pairing
+public import PairingStore
+import SQLite
+
+extension SQLiteStore {
+  /// Keeps a new session.
+  public func startSession(_ record: SessionRecord, replacing earlier: SessionID?, at now: Instant)
+    async throws(StoreError)
+  {
+    try await write { context, visit in
+      if let refusal = try visit.signInRefusal(context, of: record.viewer) {
+        throw StoreError.notInForce(refusal)
+      }
+      if let earlier, earlier != record.id {
+        _ = try visit.endSession(context, earlier, at: now)
+      }
+      try visit.keep(context, Tables.sessions, record)
+    }
+  }
+
+  /// The session of a cookie.
+  public func session(_ token: TokenHash, at now: Instant) async throws(StoreError)
+    -> SessionRecord?
+  {
+    try await read { context, visit in
+      let session = try visit.one(
+        context, Tables.sessions, "\(all: Tables.sessions) WHERE token = \(token.bytes)")?.record
+      guard let session, session.isValid(at: now),
+        try visit.signInRefusal(context, of: session.viewer) == nil
+      else { return nil }
+      return session
+    }
+  }
+
+  /// Notes that a session is used.
+  public func touchSession(_ id: SessionID, at now: Instant) async throws(StoreError) {
+    let isDue = try await read { context, visit in
+      try visit.liveSession(context, id, at: now).record.isDue(at: now)
+    }
+    guard isDue else { return }
+    try await write { context, visit in
+      let stored = try visit.liveSession(context, id, at: now)
+      guard stored.record.isDue(at: now) else { return }
+      try visit.put(context, Tables.sessions, stored.record.used(at: now), over: stored)
+    }
+  }
+
+  /// Ends a session.
+  public func endSession(_ id: SessionID, audit entry: AuditEntry?, at now: Instant)
+    async throws(StoreError) -> [RegistrationChange]
+  {
+    try await write { context, visit in
+      try visit.note(context, entry)
+      return try visit.endSession(context, id, at: now)
+    }
+  }
+
+  /// The sessions of a viewer.
+  public func sessions(of viewer: Viewer, at now: Instant) async throws(StoreError)
+    -> [SessionRecord]
+  {
+    try await read { context, visit in
+      guard try visit.signInRefusal(context, of: viewer) == nil else { return [] }
+      return try visit.sessions(context, of: viewer).filter { $0.isValid(at: now) }
+    }
+  }
+}
+
+extension Visit {
+  fileprivate func endSession(
+    _ context: borrowing WriteContext, _ id: SessionID, at now: Instant
+  ) throws -> [RegistrationChange] {
+    let session = try one(
+      context, Tables.sessions, "\(all: Tables.sessions) WHERE id = \(id.text)")
+    return try endSessions(context, session.map { [$0.record] } ?? [], at: now)
+  }
+}
+
+extension SessionRecord {
+  fileprivate func isDue(at now: Instant) -> Bool {
+    now.since(lastUsed) >= SessionRecord.touchInterval
+  }
+}

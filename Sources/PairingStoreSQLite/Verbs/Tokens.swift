@@ -1,0 +1,146 @@
+public import Pairing
+public import PairingStore
+import SQLite
+
+extension SQLiteStore {
+  /// What a device gets that asks whether it is signed in.
+  public func pickUp(requestor: RequestorID, device: DeviceHash, at now: Instant)
+    async throws(StoreError) -> PickUp?
+  {
+    let seen = try await read { context, visit -> (record: AuthenticationRecord, isFirst: Bool)? in
+      guard let record = try visit.standing(context, requestor, device, at: now) else { return nil }
+      let registration = try record.registration.flatMap {
+        try visit.registration(context, $0)?.record
+      }
+      return (record, registration?.flow.state.status == .approved)
+    }
+    guard let seen else { return nil }
+    guard seen.isFirst else { return PickUp(record: seen.record, delivery: nil) }
+    return try await write { context, visit in
+      guard let record = try visit.standing(context, requestor, device, at: now) else { return nil }
+      return PickUp(record: record, delivery: try visit.deliver(context, record, at: now))
+    }
+  }
+
+  /// Signs a device in without a code.
+  public func signIn(_ record: AuthenticationRecord, at now: Instant) async throws(StoreError)
+    -> AuthenticationRecord
+  {
+    try await write { context, visit in
+      let authentication = record.authentication
+      let standing = try visit.signInContext(context, of: record)
+      try standing.check(
+        authentication.viewer, requestor: authentication.requestor, source: authentication.source)
+      let bounded = try record.bounded(by: standing, at: now)
+      if let there = try visit.authentication(context, authentication.id)?.record, there != bounded
+      {
+        throw StoreError.changedMeanwhile(what: "authentication")
+      }
+      try visit.keep(context, bounded)
+      return bounded
+    }
+  }
+
+  /// Signs a device out.
+  public func signOut(requestor: RequestorID, device: DeviceHash, at now: Instant)
+    async throws(StoreError) -> [AuthenticationRecord]
+  {
+    try await write { context, visit in
+      guard let there = try visit.authentication(context, requestor, device) else { return [] }
+      try visit.endAuthentications(context, [there.record])
+      return [there.record]
+    }
+  }
+
+  /// Ends authentications.
+  public func revoke(_ filter: AuthenticationFilter, audit entry: AuditEntry?, at now: Instant)
+    async throws(StoreError) -> [AuthenticationRecord]
+  {
+    try await write { context, visit in
+      let ended = try visit.first(
+        Int.max, context, Tables.authentications, filter.query(after: nil), where: filter.includes)
+      try visit.endAuthentications(context, ended)
+      try visit.note(context, entry)
+      return ended
+    }
+  }
+
+  /// The authentications that have not expired.
+  public func authentications(
+    _ filter: AuthenticationFilter, after id: AuthenticationID?, limit: Int, at now: Instant
+  ) async throws(StoreError) -> [AuthenticationRecord] {
+    try await read { context, visit in
+      try visit.first(limit, context, Tables.authentications, filter.query(after: id)) {
+        filter.includes($0) && now < $0.authentication.expires
+      }
+    }
+  }
+
+  /// Gives a device a name.
+  public func name(
+    _ device: DeviceHash, _ name: String?, audit entry: AuditEntry?, at now: Instant
+  ) async throws(StoreError) {
+    try await write { context, visit in
+      if let name {
+        try visit.keep(context, Tables.deviceNames, DeviceName(device: device, name: name))
+      } else {
+        try context.run("DELETE FROM device_name WHERE device_hash = \(device.bytes)")
+      }
+      try visit.note(context, entry)
+    }
+  }
+
+  /// The names that operators gave.
+  public func deviceNames() async throws(StoreError) -> [DeviceHash: String] {
+    try await read { context, visit in
+      let names = try visit.all(context, Tables.deviceNames, "\(all: Tables.deviceNames)")
+      return names.reduce(into: [:]) { $0[$1.record.device] = $1.record.name }
+    }
+  }
+}
+
+extension Visit {
+  /// A device's authentication, if it stands now.
+  fileprivate func standing<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, _ requestor: RequestorID, _ device: DeviceHash, at now: Instant
+  ) throws -> AuthenticationRecord? {
+    guard let record = try authentication(context, requestor, device)?.record else { return nil }
+    let authentication = record.authentication
+    try signInContext(context, of: record).check(
+      authentication.viewer, requestor: requestor, source: authentication.source)
+    guard now < authentication.expires else { throw StoreError.notInForce(.expired) }
+    return record
+  }
+
+  /// The delivery of the code, when this is the first read of its answer.
+  fileprivate func deliver(
+    _ context: borrowing WriteContext, _ record: AuthenticationRecord, at now: Instant
+  ) throws -> RegistrationChange? {
+    // A code that was taken back or forgotten meanwhile has nothing left to deliver; the sign-in stands.
+    guard let id = record.registration, let stored = try registration(context, id),
+      case .approved = stored.record.flow.state
+    else { return nil }
+    return try apply(context, .deliver, to: stored, at: now)
+  }
+}
+
+extension AuthenticationFilter {
+  /// The rows that an index finds for this filter, in the order of their ids; the rest of it is looked at afterwards.
+  fileprivate func query(after id: AuthenticationID?) -> SQL {
+    let table = Tables.authentications
+    let id = id?.text ?? ""
+    if let device {
+      return "\(all: table) WHERE device_hash = \(device.bytes) AND id > \(id) ORDER BY id"
+    }
+    if let viewer {
+      return """
+        \(all: table) WHERE provider = \(viewer.provider.text)
+        AND account IS \(SQLValue.optional(viewer.account?.text)) AND id > \(id) ORDER BY id
+        """
+    }
+    if let requestor {
+      return "\(all: table) WHERE requestor = \(requestor.text) AND id > \(id) ORDER BY id"
+    }
+    return "\(all: table) WHERE id > \(id) ORDER BY id"
+  }
+}

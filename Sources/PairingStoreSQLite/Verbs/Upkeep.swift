@@ -1,0 +1,115 @@
+public import Pairing
+public import PairingStore
+import SQLite
+
+extension SQLiteStore {
+  /// Appends a line.
+  public func append(_ entry: AuditEntry) async throws(StoreError) {
+    try await write { context, visit in try visit.note(context, entry) }
+  }
+
+  /// The lines after a number.
+  public func audit(after number: Int64, limit: Int) async throws(StoreError)
+    -> [NumberedAuditEntry]
+  {
+    try await read { context, visit in
+      try visit.first(
+        limit, context, Tables.audit,
+        "\(all: Tables.audit) WHERE number > \(number) ORDER BY number")
+    }
+  }
+
+  /// The number of the newest line.
+  public func newestAuditNumber() async throws(StoreError) -> Int64 {
+    try await read { context, _ in
+      try context.value("SELECT coalesce(max(number), 0) FROM audit") ?? 0
+    }
+  }
+
+  /// The failures of one account or source.
+  public func loginFailures(of subject: LoginSubject) async throws(StoreError) -> LoginFailures? {
+    try await read { context, visit in try visit.failures(context, subject.key)?.record.failures }
+  }
+
+  /// Counts one more.
+  public func recordLoginFailure(of subject: LoginSubject, at now: Instant)
+    async throws(StoreError) -> LoginFailures
+  {
+    try await write { context, visit in
+      let stored = try visit.failures(context, subject.key)
+      let after = LoginThrottle.adding(to: stored?.record.failures, at: now)
+      try visit.put(
+        context, Tables.loginFailures, CountedFailures(subject: subject.key, failures: after),
+        over: stored)
+      return after
+    }
+  }
+
+  /// Forgets the failures of an account that has signed in.
+  public func clearLoginFailures(of provider: ProviderID, _ name: AccountName)
+    async throws(StoreError)
+  {
+    let key = LoginSubject.account(provider, name).key
+    // Most sign-ins follow no failure: nothing to forget is no disk write.
+    let isThere = try await read { context, _ in
+      try context.exists("SELECT 1 FROM login_failure WHERE subject = \(key)")
+    }
+    guard isThere else { return }
+    try await write { context, _ in
+      try context.run("DELETE FROM login_failure WHERE subject = \(key)")
+      return
+    }
+  }
+
+  /// Forgets what nobody can ask for any more.
+  public func forgetExpired(at now: Instant, limit: Int) async throws(StoreError) -> Int {
+    try await write { context, _ in
+      let moment = now.milliseconds
+      var left = limit
+      let forgettable = (now - CodeLifetime.remembrance).milliseconds
+      left -= try context.run(
+        """
+        DELETE FROM registration WHERE rowid IN
+        (SELECT rowid FROM registration WHERE expires <= \(forgettable) LIMIT \(left))
+        """)
+      let ended = try context.all(
+        "SELECT id FROM authentication WHERE expires <= \(moment) LIMIT \(left)"
+      ) { try $0.text(0) }
+      for id in ended {
+        try context.run("DELETE FROM permit WHERE authentication = \(id)")
+        left -= try context.run("DELETE FROM authentication WHERE id = \(id)")
+      }
+      left -= try context.run(
+        """
+        DELETE FROM permit WHERE rowid IN
+        (SELECT rowid FROM permit WHERE expires <= \(moment) LIMIT \(left))
+        """)
+      left -= try context.run(
+        """
+        DELETE FROM session WHERE rowid IN
+        (SELECT rowid FROM session WHERE expires <= \(moment) LIMIT \(left))
+        """)
+      let remembered = (now - LoginThrottle.memory).milliseconds
+      left -= try context.run(
+        """
+        DELETE FROM login_failure WHERE rowid IN
+        (SELECT rowid FROM login_failure WHERE last <= \(remembered) LIMIT \(left))
+        """)
+      left -= try context.run(
+        """
+        DELETE FROM signing_key WHERE rowid IN
+        (SELECT rowid FROM signing_key WHERE needed_until <= \(moment) LIMIT \(left))
+        """)
+      return limit - left
+    }
+  }
+}
+
+extension Visit {
+  fileprivate func failures<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, _ subject: String
+  ) throws -> Stored<CountedFailures>? {
+    try one(
+      context, Tables.loginFailures, "\(all: Tables.loginFailures) WHERE subject = \(subject)")
+  }
+}

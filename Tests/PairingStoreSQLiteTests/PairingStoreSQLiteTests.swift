@@ -1,0 +1,135 @@
+import Cryptography
+import Pairing
+@testable import PairingStore
+@testable import PairingStoreSQLite
+import SQLite
+import StorageFaults
+import TestSupport
+import Testing
+
+@Suite struct `The store in an SQLite file` {
+  @Test(arguments: StoreConformance.checks)
+  func `what a verb said is there after closing and opening again`(check: ConformanceCheck)
+    async throws
+  {
+    try await withStoreFile { file in
+      let before = try await file.with { store async throws in
+        try await check.run(on: store)
+        return try await Picture(of: store)
+      }
+      try await file.with { store async throws in
+        #expect(try await Picture(of: store) == before)
+        #expect(try await store.verifyRows() == 0)
+      }
+    }
+  }
+
+  @Test func `the full house survives closing, and a code is redeemed once across it`()
+    async throws
+  {
+    try await withStoreFile { file in
+      let (house, before) = try await file.with { store async throws in
+        let house = try await FullHouse(store)
+        return (house, try await Picture(of: store))
+      }
+      try await file.with { store async throws in
+        #expect(try await Picture(of: store) == before)
+        await #expect(throws: StoreError.refused(.alreadyApproved)) {
+          try await store.approve(
+            house.registration, house.stage.order(for: house.stage.bob, as: 77), audit: nil,
+            at: house.stage.at(5))
+        }
+        #expect(
+          try await store.pickUp(
+            requestor: house.stage.requestor, device: house.stage.hash(1001), at: house.stage.at(5))?
+            .delivery != nil)
+      }
+    }
+  }
+
+  @Test func `another master key opens nothing, and the right one still does`() async throws {
+    try await withStoreFile { file in
+      let before = try await file.with { try await $0.keyMaterial(for: .codes) }
+      var wrong = file
+      wrong.master = Random.secret()
+      #expect(throws: SQLiteStoreFailure.self) { try wrong.open() }
+      wrong.master = Random.secret(31)
+      #expect(throws: SQLiteStoreFailure.masterKeyLength(found: 31)) { try wrong.open() }
+      #expect(try await file.with { try await $0.keyMaterial(for: .codes) } == before)
+    }
+  }
+
+  @Test func `a new master key re-seals the data keys and nothing else`() async throws {
+    try await withStoreFile { file in
+      var next = file
+      next.master = Random.secret()
+      let before = try await file.with { store async throws in
+        _ = try await FullHouse(store)
+        try await store.changeMasterKey(from: file.master, to: next.master)
+        return try await Picture(of: store)
+      }
+      #expect(throws: SQLiteStoreFailure.self) { try file.open() }
+      try await next.with { store async throws in #expect(try await Picture(of: store) == before) }
+    }
+  }
+
+  @Test func `a missing data key is said, not made anew`() async throws {
+    try await withStoreFile { file in
+      try await file.with { _ in }
+      try file.behindTheBack { try $0.run("DELETE FROM data_key WHERE purpose = 'rows'") }
+      #expect(throws: SQLiteStoreFailure.missingDataKey("rows")) { try file.open() }
+    }
+  }
+
+  @Test func `a closed store says that it cannot be reached`() async throws {
+    try await withStoreFile { file in
+      let store = try file.open()
+      store.close()
+      await #expect(throws: StoreError.unavailable(reason: "the database is closed")) {
+        try await store.provisioning()
+      }
+      await #expect(throws: StoreError.unavailable(reason: "the database is closed")) {
+        try await store.append(
+          AuditEntry(at: Instant(milliseconds: 0), actor: .service, action: "a", subject: "b"))
+      }
+    }
+  }
+
+  @Test func `what failures below mean`() {
+    let cause = SQLiteError(code: .full, message: "full")
+    let broken = SQLiteError(code: .inputOutput, message: "disk")
+    #expect(StoreError(of: DatabaseFailure.diskFull(cause)) == .full)
+    #expect(StoreError(of: cause) == .full)
+    #expect(
+      StoreError(of: DatabaseFailure.outcomeUnknown(broken))
+        == .unknownOutcome(reason: broken.description))
+    for failure in [
+      DatabaseFailure.rolledBack(broken), .stopped(broken), .closed, .overloaded(waiting: 3),
+    ] {
+      #expect(StoreError(of: failure) == .unavailable(reason: failure.description))
+    }
+    #expect(StoreError(of: StoreError.codeTaken) == .codeTaken)
+  }
+
+  @Test func `the count of live codes is right whatever ends them`() async throws {
+    try await withStoreFile { file in
+      try await file.with { store async throws in
+        let stage = try await Stage(store)
+        func count() async throws -> Int {
+          try await store.database.read {
+            try $0.value("SELECT count FROM live_code_count") ?? -1
+          }
+        }
+        for number in 1...4 { try await stage.reserve(stage.registration(number, device: number)) }
+        #expect(try await count() == 4)
+        try await stage.reserve(stage.registration(5, device: 4))
+        #expect(try await count() == 4)
+        _ = try await store.withdraw(
+          Stage.name("registration-1"), .device, audit: nil, at: stage.at(1))
+        #expect(try await count() == 3)
+        _ = try await store.forgetExpired(at: stage.at(9999), limit: 100)
+        #expect(try await count() == 0)
+      }
+    }
+  }
+}

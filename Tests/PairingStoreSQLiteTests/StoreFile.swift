@@ -1,0 +1,156 @@
+import Cryptography
+import Pairing
+@testable import PairingStore
+@testable import PairingStoreSQLite
+import SQLite
+import TestSupport
+import Testing
+
+/// A database file of one test with the key to it.
+struct StoreFile: Sendable {
+  let path: String
+  var master = Random.secret()
+  var storage = StorageSettings()
+
+  func open() throws -> SQLiteStore {
+    var options = SQLiteStoreOptions(
+      path: path, masterKey: master, wallClock: { Instant(milliseconds: 42) })
+    options.storage = storage
+    return try SQLiteStore(options)
+  }
+
+  /// Opens the store, lends it and closes it.
+  func with<Value>(_ body: (SQLiteStore) async throws -> Value) async throws -> Value {
+    let store = try open()
+    defer { store.close() }
+    return try await body(store)
+  }
+
+  /// What somebody does to the file while the service is stopped.
+  func behindTheBack(_ body: @escaping @Sendable (borrowing WriteContext) throws -> Void) throws {
+    let database = try Database(
+      DatabaseOptions(
+        path: path, applicationID: Schema.applicationID, migrations: Schema.migrations))
+    defer { database.close() }
+    try database.writeBlocking(body)
+  }
+
+  /// The same file again under another name.
+  func copy(to path: String) throws -> StoreFile {
+    try writeFile(path, readFile(self.path))
+    return StoreFile(path: path, master: master, storage: storage)
+  }
+}
+
+func withStoreFile<Value>(_ body: (StoreFile) async throws -> Value) async throws -> Value {
+  try await withTemporaryFolder { folder in
+    try await body(StoreFile(path: "\(folder)/regent.db"))
+  }
+}
+
+/// At least one row in every signed table, made by the verbs of the contract.
+struct FullHouse: Sendable {
+  var stage: Stage
+  let authentication: AuthenticationRecord
+  let registration: RegistrationID
+  let session: SessionID
+  let resource: ResourceID
+  let calls: PublicKey
+  let client: ClientID
+  let account: AccountName
+  let source: SourceKey
+
+  init(_ store: any Store) async throws {
+    stage = try await Stage(store)
+    authentication = try await stage.signedIn(1)
+    registration = try #require(authentication.registration)
+    session = try Stage.name("session-1")
+    resource = try Stage.name("ESPN")
+    calls = try Stage.name("calls-1")
+    client = try Stage.name("client")
+    account = try #require(stage.ann.account)
+    source = try #require(SourceKey(address: [10, 0, 0, 1]))
+    try await fill(store)
+  }
+
+  private func fill(_ store: any Store) async throws {
+    let now = stage.at(3)
+    _ = try await store.record(
+      Permit(resource, for: authentication.authentication, lifetime: .seconds(900), at: now),
+      at: now)
+    let guest = try await store.signIn(
+      stage.guest(9, at: stage.promotion, device: 9, identity: 1), at: now)
+    _ = try await store.openTemporarily(guest.authentication.id, resource, at: now)
+    let matched = try stage.registration(
+      2, device: 2, match: NumberMatch(number: 11, choices: [11, 22, 33]))
+    try await stage.reserve(matched)
+    try await store.add(
+      KeyPair(
+        publicKey: calls, requestor: stage.requestor, purpose: .calls, secret: StoredSecret([1]),
+        created: now), audit: nil, at: now)
+    try await store.add(
+      SigningKeyRecord(
+        id: try Stage.name("signing"), privateKey: StoredSecret([7]), publicKey: "{}", created: now,
+        signsFrom: now), audit: nil, at: now)
+    let application = ApplicationRecord(
+      id: try Stage.name("app"), requestor: stage.requestor, name: "App", issued: now)
+    try await stage.put(.application(application))
+    try await store.register(
+      ClientRecord(
+        id: client, secret: try stage.hash(5), application: application.id,
+        requestor: stage.requestor, issued: now), at: now)
+    try await stage.put(
+      .entitlement(
+        Entitlement(
+          id: try Stage.name("rule"), provider: stage.local, scope: .account(account),
+          pattern: try #require(ResourcePattern("*")), effect: .deny(message: "no"))))
+    _ = try await store.setPassword(
+      "$argon2id$", of: account, at: stage.local, keeping: session, audit: nil, at: now)
+    try await store.name(stage.hash(1001), "Kitchen", audit: nil, at: now)
+    _ = try await store.recordLoginFailure(of: .source(source), at: now)
+    try await store.append(
+      AuditEntry(at: now, actor: .viewer(stage.ann), action: "test", subject: "x"))
+  }
+}
+
+/// Everything that the contract shows of a store.
+struct Picture: Equatable {
+  let provisioning: Provisioning
+  let accounts: [Account]
+  let passwords: [String?]
+  let registrations: [RegistrationRecord]
+  let authentications: [AuthenticationRecord]
+  let sessions: [SessionRecord]
+  let names: [DeviceHash: String]
+  let keys: [SigningKeyRecord]
+  let audit: [NumberedAuditEntry]
+  let material: [StoredSecret]
+
+  init(of store: any Store) async throws {
+    let start = Instant(milliseconds: 0)
+    provisioning = try await store.provisioning()
+    var accounts: [Account] = []
+    for id in provisioning.providers.keys.sorted() {
+      accounts += try await store.accounts(id, after: nil, limit: 1000)
+    }
+    var passwords: [String?] = []
+    var sessions: [SessionRecord] = []
+    for one in accounts {
+      passwords.append(try await store.password(of: one.name, at: one.provider))
+      sessions += try await store.sessions(
+        of: Viewer(provider: one.provider, account: one.name), at: start)
+    }
+    (self.accounts, self.passwords, self.sessions) = (accounts, passwords, sessions)
+    registrations = try await store.registrations(after: nil, limit: 1000, at: start)
+    authentications = try await store.authentications(
+      AuthenticationFilter(), after: nil, limit: 1000, at: start)
+    names = try await store.deviceNames()
+    keys = try await store.signingKeys()
+    audit = try await store.audit(after: 0, limit: 1000)
+    var material: [StoredSecret] = []
+    for purpose in KeyPurpose.allCases {
+      material.append(try await store.keyMaterial(for: purpose))
+    }
+    self.material = material
+  }
+}
