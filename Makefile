@@ -1,5 +1,5 @@
 # Regent. `make demo` shows it, `make test` proves it; the rest is for those who work on it.
-.PHONY: build demo test bench fuzz sanitize lint install uninstall soak clean help
+.PHONY: pages build demo test bench fuzz sanitize lint install uninstall soak clean help
 .DEFAULT_GOAL := help
 
 PREFIX ?= /usr/local
@@ -40,6 +40,11 @@ soak: ## kill -9 a writer under load; CYCLES=1000
 fuzz: ## every parser against libFuzzer; SECONDS=60 each, ONLY=target runs one
 	@deploy/bootstrap --test
 	@Tests/Fuzz/run $(SECONDS_PER_FUZZ_TARGET) $(ONLY)
+
+pages: ## the phone's pages in a real browser: axe-core, HTML validator, narrow windows, the script
+	@deploy/bootstrap --pages
+	@swift build --product PagePreview
+	@Tests/acceptance/run
 
 sanitize: ## the suites under ThreadSanitizer and AddressSanitizer
 	@deploy/bootstrap --test

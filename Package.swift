@@ -22,7 +22,7 @@ let missing = systemHeaders.filter { entry in
 if !missing.isEmpty {
   let names = missing.map(\.package).joined(separator: " ")
   let sentence =
-    "Regent needs the Debian packages \(names): run deploy/bootstrap (or `make`) first.\n"
+    "Regent needs the Debian packages \(names): run deploy/bootstrap (or `make build`) first.\n"
   FileHandle.standardError.write(Data(sentence.utf8))
   exit(1)
 }
@@ -87,7 +87,7 @@ let package = Package(
     tool("PairingWire", ["Pairing", "JSON"]),
 
     // Layer 4: use cases.
-    tool("PairingService", ["Pairing", "JSON", "Platform"]),
+    tool("PairingService", ["Pairing", "HTTPCodec", "JSON", "Platform"]),
 
     // Layer 5: programs.
     program("regentd", ["CommandKit", "HTTPServer", "HTTPCodec", "JSON", "Platform"]),

@@ -40,9 +40,6 @@ static inline CURLcode regent_get_long(regent_easy_getinfo call, CURL *easy, CUR
 static inline CURLcode regent_get_large(regent_easy_getinfo call, CURL *easy, CURLINFO info, curl_off_t *value) {
   return call(easy, info, value);
 }
-static inline CURLcode regent_get_private(regent_easy_getinfo call, CURL *easy, void **value) {
-  return call(easy, CURLINFO_PRIVATE, value);
-}
 // The OpenSSL connection (SSL *) of a transfer that is under way; null when there is none.
 static inline void *regent_get_ssl(regent_easy_getinfo call, CURL *easy) {
   struct curl_tlssessioninfo *session = 0;

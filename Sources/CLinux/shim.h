@@ -48,13 +48,13 @@ static inline void regent_be_patient(void) {
 
 // strerror shares one buffer between threads; this one does not (glibc 2.32).
 extern const char *strerrordesc_np(int number);
-static inline const char *linux_error_words(int number) { return strerrordesc_np(number); }
+static inline const char *regent_error_words(int number) { return strerrordesc_np(number); }
 
 // prctl is variadic, which Swift cannot call; the options used here take one number.
-static inline int linux_prctl(int option, unsigned long value) { return prctl(option, value, 0, 0, 0); }
+static inline int regent_prctl(int option, unsigned long value) { return prctl(option, value, 0, 0, 0); }
 
 // A global variable is shared mutable state to Swift 6; reading it once at the start of a program is fine.
-static inline char **linux_environment(void) {
+static inline char **regent_environment(void) {
   extern char **environ;
   return environ;
 }

@@ -13,15 +13,14 @@ public struct ChunkedDecoder: Sendable {
   private var remaining = 0
   private var digits = 0
   private var extensionBytes = 0
-  private var isQuoted = false
-  private var isEscaped = false
+  private var lineExtension = ChunkExtension()
   private var trailer: [UInt8] = []
   private var trailerParser = FieldParser()
   private var trailerPosition = 0
   private var trailerCount = 0
 
   private enum State: UInt8 {
-    case firstDigit, size, sizeBlank, sizeExtension, sizeEnd, data, dataReturn, dataEnd, trailer
+    case firstDigit, size, sizeExtension, sizeEnd, data, dataReturn, dataEnd, trailer
   }
 
   /// All extensions of one body together, in bytes: nobody needs them, but they are free to send for an attacker.
@@ -43,7 +42,7 @@ public struct ChunkedDecoder: Sendable {
       let byte = bytes[at]
       switch state {
       case .firstDigit, .size: try readSize(byte)
-      case .sizeBlank, .sizeExtension: try readExtension(byte)
+      case .sizeExtension: try readExtension(byte)
       case .sizeEnd:
         guard byte == 0x0A else { throw .chunkSize }
         state = remaining == 0 ? .trailer : .data
@@ -88,39 +87,17 @@ extension ChunkedDecoder {
     switch byte {
     case 0x0D: state = .sizeEnd
     case 0x3B, 0x20, 0x09:
-      state = byte == 0x3B ? .sizeExtension : .sizeBlank
-      isQuoted = false
-      isEscaped = false
-      extensionBytes &+= 1
+      state = .sizeExtension
+      lineExtension = ChunkExtension()
+      try readExtension(byte)
     default: throw .chunkSize
     }
   }
 
-  /// Steps over an extension.
-  ///
-  /// A quoted value may hold any visible byte, a line end only closes it when outside quotes.
   private mutating func readExtension(_ byte: UInt8) throws(MessageError) {
     extensionBytes &+= 1
     guard extensionBytes <= ChunkedDecoder.extensionLimit else { throw .chunkExtension }
-    if state == .sizeBlank {
-      // RFC 9110 "bad white space": allowed before the semicolon, never before the line end.
-      guard byte == 0x3B || byte == 0x20 || byte == 0x09 else { throw .chunkSize }
-      if byte == 0x3B { state = .sizeExtension }
-    } else if isEscaped {
-      guard byte.isFieldValue else { throw .chunkExtension }
-      isEscaped = false
-    } else if isQuoted {
-      guard byte.isFieldValue else { throw .chunkExtension }
-      if byte == 0x22 { isQuoted = false }
-      if byte == 0x5C { isEscaped = true }
-    } else if byte == 0x0D {
-      state = .sizeEnd
-    } else if byte == 0x22 {
-      isQuoted = true
-    } else {
-      let isAllowed = byte.isToken || byte == 0x3D || byte == 0x3B || byte == 0x20 || byte == 0x09
-      guard isAllowed else { throw .chunkExtension }
-    }
+    if try lineExtension.endsLine(at: byte) { state = .sizeEnd }
   }
 
   private mutating func readTrailer(_ byte: UInt8) throws(MessageError) {

@@ -23,7 +23,7 @@ public enum HTTPDate {
 
   private static func append(epochSeconds: Int64, to buffer: inout [UInt8]) {
     let seconds = min(max(epochSeconds, -62_167_219_200), latest)
-    let day = Self.floorDivide(seconds, 86_400)
+    let day = floorDivide(seconds, 86_400)
     let secondOfDay = Int(seconds - day * 86_400)
     let date = CivilDate(daysSince1970: day)
     buffer.append(contentsOf: weekdays[weekday(day)].utf8)
@@ -91,45 +91,5 @@ public enum HTTPDate {
       buffer.append(Characters.zero + UInt8(value / divisor % 10))
       divisor /= 10
     }
-  }
-
-  static func floorDivide(_ value: Int64, _ divisor: Int64) -> Int64 {
-    value >= 0 ? value / divisor : (value - divisor + 1) / divisor
-  }
-}
-
-/// A day of the proleptic Gregorian calendar, counted in 400-year cycles that begin in March.
-private struct CivilDate: Equatable {
-  let year: Int
-  let month: Int
-  let day: Int
-
-  init(year: Int, month: Int, day: Int) {
-    self.year = year
-    self.month = month
-    self.day = day
-  }
-
-  init(daysSince1970: Int64) {
-    let shifted = daysSince1970 + 719_468
-    let cycle = HTTPDate.floorDivide(shifted, 146_097)
-    let dayOfCycle = shifted - cycle * 146_097
-    let leapDays = dayOfCycle / 1460 - dayOfCycle / 36_524 + dayOfCycle / 146_096
-    let yearOfCycle = (dayOfCycle - leapDays) / 365
-    let dayOfYear = dayOfCycle - (365 * yearOfCycle + yearOfCycle / 4 - yearOfCycle / 100)
-    let marchMonth = (5 * dayOfYear + 2) / 153
-    day = Int(dayOfYear - (153 * marchMonth + 2) / 5 + 1)
-    month = Int(marchMonth < 10 ? marchMonth + 3 : marchMonth - 9)
-    year = Int(yearOfCycle + cycle * 400) + (month <= 2 ? 1 : 0)
-  }
-
-  var daysSince1970: Int64 {
-    let marchYear = Int64(month <= 2 ? year - 1 : year)
-    let cycle = HTTPDate.floorDivide(marchYear, 400)
-    let yearOfCycle = marchYear - cycle * 400
-    let marchMonth = Int64(month > 2 ? month - 3 : month + 9)
-    let dayOfYear = (153 * marchMonth + 2) / 5 + Int64(day) - 1
-    let dayOfCycle = yearOfCycle * 365 + yearOfCycle / 4 - yearOfCycle / 100 + dayOfYear
-    return cycle * 146_097 + dayOfCycle - 719_468
   }
 }

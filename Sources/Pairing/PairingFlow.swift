@@ -197,7 +197,7 @@ extension PairingFlow {
 extension PairingFlow {
   /// The lease that this session holds now: what approving and denying stand on.
   ///
-  /// "Whoever read the code may approve" is the hole of better-auth and django-oauth-toolkit (security.md §2.2).
+  /// "Whoever read the code may approve" is the hole of better-auth and django-oauth-toolkit.
   private func lease(of session: SessionID, at now: Instant) throws(PairingRefusal) -> ClaimLease {
     switch state {
     case .offered, .opened: throw .notClaimed

@@ -39,9 +39,7 @@ private final class ThreadBody: Sendable {
 private func runThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
   guard let context = unsafe context else { return nil }
   let thread = unsafe Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue()
-  _ = unsafe thread.name.withCString { name in
-    linux_prctl(PR_SET_NAME, UInt(bitPattern: name))
-  }
+  unsafe regent_name_thread(thread.name)
   // A library that writes to a closed socket must get an error, not end the program.
   var brokenPipe = sigset_t()
   unsafe sigemptyset(&brokenPipe)

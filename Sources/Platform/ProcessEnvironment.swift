@@ -10,7 +10,7 @@ public enum ProcessEnvironment {
   /// - Returns: name to value.
   public static func all() -> [String: String] {
     var variables: [String: String] = [:]
-    guard var entry = unsafe linux_environment() else { return variables }
+    guard var entry = unsafe regent_environment() else { return variables }
     while let text = unsafe entry.pointee {
       let bytes = unsafe String(cString: text)
       if let sign = bytes.utf8.firstIndex(of: UInt8(ascii: "=")) {

@@ -9,7 +9,7 @@ public enum ProcessHardening {
   ///
   /// - Throws: `SystemError`.
   public static func apply() throws(SystemError) {
-    try systemCall("forbid dumps of", on: "this process") { linux_prctl(PR_SET_DUMPABLE, 0) }
+    try systemCall("forbid dumps of", on: "this process") { regent_prctl(PR_SET_DUMPABLE, 0) }
     var none = rlimit(rlim_cur: 0, rlim_max: 0)
     try systemCall("limit core files of", on: "this process") {
       unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
@@ -19,7 +19,7 @@ public enum ProcessHardening {
 
   /// Whether another process of the same user could read this one's memory.
   public static var allowsDumps: Bool {
-    linux_prctl(PR_GET_DUMPABLE, 0) != 0
+    regent_prctl(PR_GET_DUMPABLE, 0) != 0
   }
 
   /// Makes it impossible to gain rights through set-user-id programs, for this process and all it starts.
@@ -27,7 +27,7 @@ public enum ProcessHardening {
   /// - Throws: `SystemError`.
   public static func refuseNewPrivileges() throws(SystemError) {
     try systemCall("refuse new privileges for", on: "this process") {
-      linux_prctl(PR_SET_NO_NEW_PRIVS, 1)
+      regent_prctl(PR_SET_NO_NEW_PRIVS, 1)
     }
   }
 }

@@ -69,7 +69,7 @@ extension SystemError: CustomStringConvertible {
 /// - Parameter code: an `errno` value.
 /// - Returns: for example "No such file or directory".
 public func reasonText(of code: CInt) -> String {
-  guard let text = unsafe linux_error_words(code) else { return "error \(code)" }
+  guard let text = unsafe regent_error_words(code) else { return "error \(code)" }
   return unsafe String(cString: text)
 }
 

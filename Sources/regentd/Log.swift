@@ -1,4 +1,5 @@
 import CommandKit
+import HTTPCodec
 import JSON
 import Platform
 import Synchronization
@@ -69,7 +70,10 @@ struct Log: Sendable {
   private func textLine(
     _ level: Level, _ event: StaticString, _ fields: KeyValuePairs<String, LogValue>
   ) -> String {
-    let start = isJournal ? "<\(level.rawValue)>" : "\(timestamp(now())) \(level) "
+    let start =
+      isJournal
+      ? "<\(level.rawValue)>"
+      : "\(CivilDate.text(epochMilliseconds: now(), fraction: true)) \(level) "
     return fields.reduce("\(start)\(event)") { line, field in
       "\(line) \(field.key)=\(field.value.asText)"
     }
@@ -128,29 +132,4 @@ enum LogValue: Sendable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral
 
 private func isPlain(_ byte: UInt8) -> Bool {
   byte > 0x20 && byte < 0x7f && !#"\"="#.utf8.contains(byte)
-}
-
-/// `2026-11-20T10:05:00.123Z`, by the civil calendar.
-func timestamp(_ milliseconds: Int64) -> String {
-  let day: Int64 = 86_400_000
-  let days = milliseconds >= 0 ? milliseconds / day : (milliseconds - day + 1) / day
-  let time = milliseconds - days * day
-  // Years begin in March here, so that the leap day is the last one; 719,468 days lie before 1970-03-01 of year 0.
-  let shifted = days + 719_468
-  let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-  let dayOfEra = shifted - era * 146_097
-  let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-  let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-  let shiftedMonth = (5 * dayOfYear + 2) / 153
-  let dayOfMonth = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
-  let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-  let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-  let date = "\(digits(year, 4))-\(digits(month, 2))-\(digits(dayOfMonth, 2))"
-  let clock = [time / 3_600_000, time / 60_000 % 60, time / 1_000 % 60].map { digits($0, 2) }
-  return "\(date)T\(clock.joined(separator: ":")).\(digits(time % 1_000, 3))Z"
-}
-
-private func digits(_ number: Int64, _ count: Int) -> String {
-  let text = String(number)
-  return String(repeating: "0", count: max(0, count - text.count)) + text
 }

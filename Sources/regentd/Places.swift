@@ -14,8 +14,14 @@ extension ServicePlaces {
     let givenDatabase = call[ServeCommand.database]
     let givenKey = try call[ServeCommand.masterKey] ?? credential(environment)
     let givenSocket = call[ServeCommand.adminSocket] ?? runtimePath(environment)
-    if let givenDatabase { try PrivateFile.check(givenDatabase) }
-    if let givenKey { try checkKey(givenKey, environment) }
+    if let givenDatabase {
+      try checkFolder(of: givenDatabase, "--database")
+      try naming("--database") { () throws(FileError) in _ = try PrivateFile.check(givenDatabase) }
+    }
+    if let givenKey {
+      try checkFolder(of: givenKey, "--master-key")
+      try naming("--master-key") { () throws(FileError) in try checkKey(givenKey, environment) }
+    }
     if let givenSocket { try checkSocketPath(givenSocket) }
 
     database = try givenDatabase ?? home.path(of: "regent.db")
@@ -38,16 +44,36 @@ private func checkSocketPath(_ path: String) throws {
       "the admin socket \(path) exists and is not a socket",
       hint: "move it away, or choose another path: ls -ld \(shellQuoted(path))")
   }
+  try checkFolder(of: path, "--admin-socket")
+}
+
+/// A file that does not exist yet is made at the first start; its folder is not.
+private func checkFolder(of path: String, _ option: String) throws {
   let parent = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(
     separator: "/")
   let folder = parent.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : parent
-  guard isFolder(folder) else {
+  do throws(SystemError) {
+    _ = try FileDescriptor.open(folder, O_RDONLY | O_DIRECTORY)
+  } catch {
+    guard error.code == ENOENT else {
+      throw CommandError("\(option): \(error.description)", hint: error.hint)
+    }
     throw CommandError(
-      "the admin socket \(path) has no folder", hint: "type: mkdir -m 700 \(shellQuoted(folder))")
+      "\(option): there is no folder \(folder)",
+      hint: "type: mkdir -m 700 \(shellQuoted(folder))")
   }
 }
 
-private func checkKey(_ path: String, _ environment: Environment) throws {
+/// Has a refused file say which option named it.
+func naming(_ option: String, _ check: () throws(FileError) -> Void) throws(CommandError) {
+  do throws(FileError) {
+    try check()
+  } catch {
+    throw CommandError("\(option): \(error.description)", hint: error.hint)
+  }
+}
+
+private func checkKey(_ path: String, _ environment: Environment) throws(FileError) {
   // A credential of systemd that was granted through an access list shows as 0440.
   let isCredential = environment["CREDENTIALS_DIRECTORY"].map { path.hasPrefix("\($0)/") } ?? false
   try PrivateFile.check(path, widest: isCredential ? 0o640 : 0o600)

@@ -23,7 +23,9 @@ enum ServeCommand {
     "master-key", .file,
     "the key that seals all others; by default master-key in the data directory")
   static let web = Input.option(
-    "web", .folder, "templates, styles and scripts of the phone's pages")
+    "web", .folder,
+    "templates, styles and scripts of the phone's pages; by default share/regent/web beside the program's bin, else ./web"
+  )
   static let log = Input.option(
     "log", ValueKind<LogFormat>.cases, default: .text, "how log lines on standard error look")
 
@@ -130,7 +132,12 @@ extension ValueKind where Value == RequestRate {
     return ValueKind(
       "off|N", completion: .words(["off"]), show: { $0.description },
       read: { text throws(ValueProblem) in
-        text == "off" ? .unlimited : .perSecond(try number.value(of: text))
+        if text == "off" { return .unlimited }
+        do throws(ValueProblem) {
+          return .perSecond(try number.value(of: text))
+        } catch {
+          throw ValueProblem("is neither off nor a number from 1 to 1000000")
+        }
       })
   }
 }

@@ -139,9 +139,13 @@ extension TLSFiles {
   ///
   /// The paths may be links, which is how certificate tools point to the newest.
   func check() throws {
-    try PrivateFile.checkTarget(of: certificate, widest: 0o666)
+    try naming("--tls-certificate") { () throws(FileError) in
+      try PrivateFile.checkTarget(of: certificate, widest: 0o666)
+    }
     // The key may be readable by a group, which is how certificate tools share it.
-    try PrivateFile.checkTarget(of: key, widest: 0o640)
+    try naming("--tls-key") { () throws(FileError) in
+      try PrivateFile.checkTarget(of: key, widest: 0o640)
+    }
   }
 }
 

@@ -79,10 +79,12 @@ import Testing
     ("book lend a --guest x --force=yes", "--force takes no value", "write --force alone"),
     ("open --key k", "--key needs --certificate", "give both or none"),
     ("open --port 0", "--port \"0\" is not between 1 and 65535", nil),
-    ("open --port +5", "--port \"+5\" is not a whole number", nil),
+    (
+      "open --port +5", "--port \"+5\" is not a whole number", "write a number from 1 to 65535"
+    ),
     (
       "open --port 99999999999999999999", "--port \"99999999999999999999\" is not a whole number",
-      nil
+      "write a number from 1 to 65535"
     ),
     ("open --upload 5T", "--upload \"5T\" is not a size", "write it as 512, 64k, 10M or 1G"),
     (
@@ -118,7 +120,8 @@ import Testing
   @Test func `names the variable that is wrong`() async {
     #expect(
       await library("open", environment: ["LIBRARY_PORT": "many"]).errors
-        == "library: LIBRARY_PORT \"many\" is not a whole number\n")
+        == "library: LIBRARY_PORT \"many\" is not a whole number\n"
+        + "  hint: write a number from 1 to 65535\n")
     #expect(
       await library("open --key k", environment: ["LIBRARY_QUIET": "perhaps"]).errors
         == "library: LIBRARY_QUIET \"perhaps\" is neither on nor off\n")

@@ -4,20 +4,6 @@ import Testing
 @testable import regentd
 
 @Suite struct `A log line` {
-  @Test(
-    arguments: [
-      (0, "1970-01-01T00:00:00.000Z"), (-1, "1969-12-31T23:59:59.999Z"),
-      (951_782_400_000, "2000-02-29T00:00:00.000Z"),
-      (1_709_251_199_999, "2024-02-29T23:59:59.999Z"),
-      (4_107_542_400_000, "2100-03-01T00:00:00.000Z"),
-      (1_763_633_100_007, "2025-11-20T10:05:00.007Z"),
-      (253_402_300_799_999, "9999-12-31T23:59:59.999Z"),
-      (-62_135_596_800_000, "0001-01-01T00:00:00.000Z"),
-    ] as [(Int64, String)])
-  func `has the time in UTC`(milliseconds: Int64, text: String) {
-    #expect(timestamp(milliseconds) == text)
-  }
-
   @Test func `stays one line whatever is in it`() {
     let hostile = "\u{1b}[2J\n<3>fake \"quoted\" \u{202e}=x"
     #expect(

@@ -132,7 +132,7 @@ final class TLSServer {
     class Server(http.server.ThreadingHTTPServer):
         request_queue_size = 128
         def finish_request(self, request, address):
-            request.settimeout(30)
+            request.settimeout(300)
             with context.wrap_socket(request, server_side=True) as secure:
                 super().finish_request(secure, address)
         def handle_error(self, request, address): pass

@@ -38,7 +38,7 @@ struct ChunkedDecoderTests {
     ("-3\r\nabc\r\n0\r\n\r\n", "\(MessageError.chunkSize)"),
     ("+3\r\nabc\r\n0\r\n\r\n", "\(MessageError.chunkSize)"),
     (" 3\r\nabc\r\n0\r\n\r\n", "\(MessageError.chunkSize)"),
-    ("3 \r\nabc\r\n0\r\n\r\n", "\(MessageError.chunkSize)"),
+    ("3 \r\nabc\r\n0\r\n\r\n", "\(MessageError.chunkExtension)"),
     ("\r\n3\r\nabc\r\n0\r\n\r\n", "\(MessageError.chunkSize)"),
     ("3\nabc\r\n0\r\n\r\n", "\(MessageError.chunkSize)"),
     ("3\rxabc\r\n0\r\n\r\n", "\(MessageError.chunkSize)"),

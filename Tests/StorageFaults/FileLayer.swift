@@ -159,7 +159,8 @@ private func deleteFile(
   let fault = unsafe disk(layer).state.withLock { $0.fault(of: .delete) }
   // sqlite3.h composes the extended codes with shifts, which Swift does not import: SQLITE_IOERR_DELETE.
   if fault != nil { return SQLITE_IOERR | 10 << 8 }
-  let code = unsafe real.pointee.xDelete(real, name, syncDirectory)
+  // As with xSync: the image beside the files knows what is durable, the real directory need not be forced.
+  let code = unsafe real.pointee.xDelete(real, name, 0)
   guard code == SQLITE_OK else { return code }
   unsafe disk(layer).state.withLock { state in
     guard let old = state.files[path] else { return }

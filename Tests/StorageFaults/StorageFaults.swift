@@ -76,6 +76,8 @@ public final class FaultyDisk: Sendable {
   }
 
   /// The files as killing the process at this moment would leave them: all that was handed to the kernel.
+  ///
+  /// After a failed synchronisation it is what the disk has, as if the kernel had dropped its pages meanwhile.
   public func contents() -> [String: [UInt8]] {
     state.withLock { $0.files }.compactMapValues { file in
       guard file.exists else { return nil }

@@ -75,7 +75,9 @@ extension ValueKind where Value == Int {
       // `Int` alone would take "+5" and "-0".
       let digits = text.hasPrefix("-") && range.lowerBound < 0 ? text.dropFirst() : text[...]
       guard digits.allSatisfy(\.isASCIIDigit), let number = Int(text) else {
-        throw ValueProblem("is not a whole number")
+        throw ValueProblem(
+          "is not a whole number",
+          hint: "write a number from \(range.lowerBound) to \(range.upperBound)")
       }
       guard range.contains(number) else {
         throw ValueProblem("is not between \(range.lowerBound) and \(range.upperBound)")

@@ -1,7 +1,7 @@
 /// A registration code: eight letters of an alphabet without vowels and look-alikes.
 ///
 /// Without vowels no code spells a word; without digits nobody has to tell 0 from O. 20⁸ = 2.56·10¹⁰ codes (34.6 bits):
-/// guessing is made hopeless by limits on wrong codes and on live codes, not by length (security.md §1.1.1).
+/// guessing is made hopeless by limits on wrong codes and on live codes, not by length.
 public struct RegistrationCode: Hashable, Sendable {
   /// The letters in order; their positions are the digits of ``ordinal``.
   public static let alphabet: [UInt8] = Array("BCDFGHJKLMNPQRSTVWXZ".utf8)

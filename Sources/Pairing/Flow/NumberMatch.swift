@@ -1,7 +1,7 @@
 /// A two-digit number that the box shows and the viewer must pick among three.
 ///
 /// Whoever sends a stranger's code in a message cannot see the victim's phone nor show a number on a screen in front
-/// of them: the viewer has nothing to compare with and the claim fails (cross-device phishing, security.md §1.10).
+/// of them: the viewer has nothing to compare with and the claim fails (cross-device phishing).
 public struct NumberMatch: Hashable, Sendable {
   /// The number that the box shows.
   public let number: Int

@@ -46,7 +46,7 @@ public enum AuthenticationSource: String, Hashable, Sendable, CaseIterable {
 /// What else must hold, besides the expiry, for an authentication to count at this moment.
 ///
 /// Checked at approval, at pick-up and at every later use: an account that is locked between approval and pick-up must
-/// get nothing (Keycloak CVE-2026-88770 fixed one of several places, security.md §2.3).
+/// get nothing (Keycloak CVE-2026-88770 fixed one of several places).
 public struct Standing: Hashable, Sendable {
   /// Where the viewer's account is; none for guests and degraded sign-ins.
   public var account: AccountStanding

@@ -16,7 +16,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let whole = read(stream, method, ends: [stream.count])
   var splitter = Splitter(seed: seed)
   let pieces = read(stream, method, ends: splitter.ends(stream.count))
-  promise("cutting changes nothing", whole == pieces, "\(whole)", "\(pieces)")
+  promise("cutting changes nothing", whole == pieces, "\(whole) \(pieces)")
   promise(
     "byte by byte changes nothing", whole == read(stream, method, ends: Array(1...stream.count)))
   if whole.fault == nil {

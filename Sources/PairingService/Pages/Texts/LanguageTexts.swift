@@ -1,3 +1,4 @@
+internal import HTTPCodec
 internal import Pairing
 
 /// The texts of one language, and how it says when something was.
@@ -84,16 +85,16 @@ struct LanguageTexts: Sendable {
   }
 
   private func date(_ moment: Instant) -> [UInt8] {
-    let (year, month, day) = moment.day
+    let date = moment.day
     let gaps = gaps(of: times[4])
     return parts(of: times[4], count: nil).flatMap { part -> [UInt8] in
       switch part {
       case .text(let bytes): return bytes
       case .gap(let place):
         switch gaps[place] {
-        case "year": return Array("\(year)".utf8)
-        case "month": return filled(months[month - 1], nil)
-        default: return Array("\(day)".utf8)
+        case "year": return Array("\(date.year)".utf8)
+        case "month": return filled(months[date.month - 1], nil)
+        default: return Array("\(date.day)".utf8)
         }
       }
     }

@@ -1,0 +1,76 @@
+/// Steps over the extensions of one chunk (RFC 9112 section 7.1.1), byte by byte, and refuses what is not of their form.
+///
+///     *( BWS ";" BWS name [ BWS "=" BWS value ] ),  a value is a token or a quoted string
+///
+/// What they say is dropped. Two readers that disagree about where the line ends are what request smuggling
+/// with chunks is made of, so there is one reading only: a line end inside quotes, an empty name and white space before the line end are
+/// refused.
+struct ChunkExtension {
+  private var state = State.start
+
+  private enum State: UInt8 {
+    /// Behind the size, before the semicolon.
+    case start
+    /// Behind a semicolon, before the name.
+    case beforeName
+    case name
+    /// White space behind a name: `=` or `;` must follow.
+    case afterName
+    case beforeValue
+    case token
+    case quoted, escaped
+    /// Behind a value: only the line end, white space or the next semicolon may follow.
+    case afterValue
+    /// White space behind a value: the next semicolon must follow.
+    case beforeSemicolon
+  }
+
+  /// Takes the byte behind the size, a semicolon or white space, or the one after; true at the CR that ends the line.
+  mutating func endsLine(at byte: UInt8) throws(MessageError) -> Bool {
+    switch state {
+    case .start, .beforeSemicolon:
+      try follow(byte, semicolon: true, blank: state)
+    case .beforeName:
+      if byte.isToken { state = .name } else { try follow(byte, blank: .beforeName) }
+    case .name:
+      if byte == 0x0D { return true }
+      if !byte.isToken { try follow(byte, semicolon: true, equals: true, blank: .afterName) }
+    case .afterName:
+      try follow(byte, semicolon: true, equals: true, blank: .afterName)
+    case .beforeValue:
+      if byte == 0x22 {
+        state = .quoted
+      } else if byte.isToken {
+        state = .token
+      } else {
+        try follow(byte, blank: .beforeValue)
+      }
+    case .token:
+      if byte == 0x0D { return true }
+      if !byte.isToken { try follow(byte, semicolon: true, blank: .beforeSemicolon) }
+    case .quoted:
+      guard byte.isFieldValue else { throw .chunkExtension }
+      if byte == 0x22 { state = .afterValue }
+      if byte == 0x5C { state = .escaped }
+    case .escaped:
+      guard byte.isFieldValue else { throw .chunkExtension }
+      state = .quoted
+    case .afterValue:
+      if byte == 0x0D { return true }
+      try follow(byte, semicolon: true, blank: .beforeSemicolon)
+    }
+    return false
+  }
+
+  /// Goes on with one of the separators that are allowed here.
+  private mutating func follow(
+    _ byte: UInt8, semicolon: Bool = false, equals: Bool = false, blank: State
+  ) throws(MessageError) {
+    switch byte {
+    case 0x3B where semicolon: state = .beforeName
+    case 0x3D where equals: state = .beforeValue
+    case 0x20, 0x09: state = blank
+    default: throw .chunkExtension
+    }
+  }
+}
