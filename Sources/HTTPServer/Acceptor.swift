@@ -110,6 +110,7 @@ final class Acceptor: @unchecked Sendable {
       total += load
       if load < least { (quietest, least) = (index, load) }
     }
+    if total >= configuration.connections - configuration.connectionHeadroom { askForRoom() }
     guard total < configuration.connections else {
       turnAway(descriptor, service)
       return
@@ -127,6 +128,9 @@ final class Acceptor: @unchecked Sendable {
       .adopt(
         Newcomer(descriptor: descriptor, peer: peer, service: service, countedSource: source)))
   }
+
+  /// Idle connections give way to new ones.
+  private func askForRoom() { for loop in loops { loop.askForRoom() } }
 
   /// Closes a connection over a limit, with a word of why where that costs nothing.
   private func turnAway(_ descriptor: Int32, _ service: ListenerService) {
@@ -157,6 +161,7 @@ final class Acceptor: @unchecked Sendable {
   /// other connections end.
   private func pauseBecauseFull(_ listener: Int32) {
     pauses.add()
+    askForRoom()
     for _ in 0..<16 {
       if reserve >= 0 { close(reserve) }
       let flags = Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)

@@ -51,7 +51,8 @@ extension EventLoop {
 
   /// Reads what the session decrypted.
   ///
-  /// OpenSSL may hold more than the socket shows, so this goes on until it is empty.
+  /// OpenSSL may hold more than the socket shows, so this goes on until it is empty. No further: a client that sends
+  /// without a pause must not keep the loop from all others, and epoll reports it again.
   private func receive(on connection: Connection, _ tls: TLSSession) {
     while true {
       switch tls.receive(into: input) {
@@ -60,7 +61,7 @@ extension EventLoop {
         flush(connection)
         let goesOn = connection.phase != .handling && connection.phase != .lingering
         guard self.connection(connection.id) != nil, goesOn, connection.unread.isEmpty,
-          !connection.hasOutbound
+          !connection.hasOutbound, tls.hasPending
         else { return }
       case .wouldBlock:
         return

@@ -16,7 +16,12 @@ final class EventLoop: @unchecked Sendable, ReplySink {
   let times: Milliseconds
   let sources: SourceLimiter
 
+  /// Whether a letter that asks for room is under way.
+  let isAskedForRoom = Atomic<Bool>(false)
+
   // The loop's own.
+  /// Where the last search for idle connections ended.
+  var roomCursor = 0
   let poller: Poller
   var connections: [Connection?] = []
   var freeSlots: [Int] = []
@@ -110,6 +115,7 @@ final class EventLoop: @unchecked Sendable, ReplySink {
         connection.ticket = nil
         finish(connection, with: response)
       }
+    case .makeRoom: makeRoom()
     case .drain(let until):
       drainsUntil = until
       for case let connection? in connections where connection.phase == .idle {
@@ -136,6 +142,38 @@ final class EventLoop: @unchecked Sendable, ReplySink {
       return nil
     }
     return found
+  }
+}
+
+// MARK: - Too many connections
+
+extension EventLoop {
+  /// From the acceptor: the limit is near.
+  func askForRoom() {
+    guard !isAskedForRoom.exchange(true, ordering: .relaxed) else { return }
+    mailbox.post(.makeRoom)
+  }
+
+  /// Closes connections that were served before and only wait for a next request.
+  ///
+  /// Otherwise one client that sends a request now and then on each of many connections keeps everybody else out.
+  private func makeRoom() {
+    isAskedForRoom.store(false, ordering: .relaxed)
+    var wanted = max(1, configuration.connectionHeadroom / max(1, configuration.loops))
+    for _ in connections.indices where wanted > 0 {
+      roomCursor = (roomCursor + 1) % connections.count
+      guard let connection = connections[roomCursor], connection.phase == .idle,
+        !connection.isFresh, !connection.hasOutbound, connection.unread.isEmpty
+      else { continue }
+      // A request that has just arrived is still answered.
+      receive(on: connection)
+      guard self.connection(connection.id) != nil, connection.phase == .idle,
+        !connection.hasOutbound
+      else { continue }
+      counters.evicted.add()
+      close(connection)
+      wanted -= 1
+    }
   }
 }
 
@@ -214,4 +252,5 @@ final class LoopCounters: Sendable {
   let abandoned = Counter()
   let faulty = Counter()
   let failedHandshakes = Counter()
+  let evicted = Counter()
 }

@@ -15,8 +15,12 @@ public enum ListenAddress: Sendable, Hashable {
       self = .local(path: path, mode: 0o660, group: nil)
       return
     }
-    guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...])
-    else { return nil }
+    guard let colon = text.lastIndex(of: ":") else { return nil }
+    let digits = text[text.index(after: colon)...]
+    // `UInt16` would take "+80" as well.
+    guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = UInt16(digits) else {
+      return nil
+    }
     var host = String(text[..<colon])
     if host.hasPrefix("["), host.hasSuffix("]") {
       host = String(host.dropFirst().dropLast())

@@ -139,7 +139,7 @@ private func listenUnix(_ path: String, mode: UInt32, group: UInt32?) throws(Ser
     guard fchmod(descriptor, 0o600) == 0,
       unsafe socketAddress.with({ unsafe bind(descriptor, $0, $1) }) == 0
     else { throw listenError(wanted, errno) }
-    if let group, unsafe chown(path, uid_t.max, group) != 0 { throw listenError(wanted, errno) }
+    if let group, unsafe lchown(path, uid_t.max, group) != 0 { throw listenError(wanted, errno) }
     guard unsafe chmod(path, mode & 0o777) == 0, listen(descriptor, backlog) == 0 else {
       throw listenError(wanted, errno)
     }

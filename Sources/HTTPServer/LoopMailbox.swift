@@ -7,6 +7,8 @@ internal import Synchronization
 enum LoopMessage: Sendable {
   case adopt(Newcomer)
   case reply(Response, connection: UInt64)
+  /// There are too many connections: close some that only wait for a next request.
+  case makeRoom
   /// Finish what is in flight, and be gone by that time.
   case drain(until: UInt64)
 }

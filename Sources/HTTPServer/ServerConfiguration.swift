@@ -10,6 +10,8 @@ public struct ServerConfiguration: Sendable {
   /// How large a request body may be, in bytes.
   public var bodyBytes = 256 * 1024
   /// How many connections there may be in all; one more is answered with 503 and closed.
+  ///
+  /// When there are nearly so many, connections that only wait for a next request are closed to make room.
   public var connections = 20_000
   /// How many connections one source (IPv4 address, IPv6 /64) may have that never completed a valid request.
   ///
@@ -24,6 +26,9 @@ public struct ServerConfiguration: Sendable {
 
   /// The default limits and deadlines.
   public init() {}
+
+  /// How many connections below the limit idle ones begin to be closed, so that a new one is seldom turned away.
+  var connectionHeadroom: Int { connections / 64 }
 
   private static var usableCores: Int { Int(regent_usable_cores()) }
 }

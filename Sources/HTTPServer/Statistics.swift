@@ -10,6 +10,8 @@ public struct Statistics: Sendable, Hashable {
   public var refused = 0
   /// Connections closed because there were too many in all or from one source.
   public var shed = 0
+  /// Idle connections closed to make room for others.
+  public var evicted = 0
   /// Connections cut by a deadline.
   public var timedOut = 0
   /// Pending replies whose client went away or whose deadline passed.

@@ -2,6 +2,7 @@ import CommandKit
 import HTTPCodec
 import JSON
 import Platform
+import Synchronization
 
 /// How log lines look.
 enum LogFormat: String, CaseIterable, Sendable {
@@ -25,6 +26,7 @@ struct Log: Sendable {
   /// The journal has its own clock and wants the level in front.
   private let isJournal: Bool
   private let now: @Sendable () -> Int64
+  private let lost = LostLines()
 
   init(
     _ format: LogFormat, to port: Port, isJournal: Bool,
@@ -56,8 +58,13 @@ struct Log: Sendable {
       case .text: textLine(level, event, fields)
       case .json: jsonLine(level, event, fields)
       }
-    // A log that cannot be written has nowhere to complain.
-    _ = port.write(Array((line + "\n").utf8))
+    // A log that cannot be written has nowhere to complain, until it can be written again.
+    guard port.write(Array((line + "\n").utf8)) == 0 else {
+      lost.add(1)
+      return
+    }
+    let missing = lost.take()
+    if missing > 0 { warning("log-lines-lost", ["count": .number(Int64(missing))]) }
   }
 
   private func textLine(
@@ -80,6 +87,16 @@ struct Log: Sendable {
     ]
     for (key, value) in fields { line[key] = value.asJSON }
     return harmlessJSON(.object(line))
+  }
+}
+
+/// How many lines could not be written since the last one that could.
+private final class LostLines: Sendable {
+  private let count = Atomic<Int>(0)
+
+  func add(_ more: Int) { count.add(more, ordering: .relaxed) }
+  func take() -> Int {
+    count.load(ordering: .relaxed) == 0 ? 0 : count.exchange(0, ordering: .relaxed)
   }
 }
 

@@ -27,6 +27,10 @@ private func exposition(_ numbers: Statistics) -> String {
     (
       "http_connections_shed_total", "Connections closed because there were too many.", numbers.shed
     ),
+    (
+      "http_connections_evicted_total", "Idle connections closed to make room for others.",
+      numbers.evicted
+    ),
     ("http_connections_timed_out_total", "Connections cut by a deadline.", numbers.timedOut),
     ("http_replies_abandoned_total", "Replies whose client went away.", numbers.abandoned),
     ("http_replies_faulty_total", "Replies replaced by a 500.", numbers.faulty),

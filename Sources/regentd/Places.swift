@@ -38,6 +38,12 @@ extension ServicePlaces {
 private func checkSocketPath(_ path: String) throws {
   // A kernel address holds 107 bytes; a longer path would be cut there.
   _ = try SocketAddress(unixPath: path)
+  let isFile = (try? PrivateFile.check(path, widest: 0o7777)) == true
+  if isFile || isFolder(path) {
+    throw CommandError(
+      "the admin socket \(path) exists and is not a socket",
+      hint: "move it away, or choose another path: ls -ld \(shellQuoted(path))")
+  }
   try checkFolder(of: path, "--admin-socket")
 }
 
@@ -82,6 +88,17 @@ private struct DataDirectory {
   func path(of name: String) throws -> String { "\(try folder())/\(name)" }
 
   func folder() throws -> String {
+    let folder = try found()
+    // A name that is not UTF-8 was repaired on its way here, and would be another folder than the one that was meant.
+    guard !folder.unicodeScalars.contains("\u{fffd}") else {
+      throw CommandError(
+        "the path of the data directory is not valid UTF-8",
+        hint: "set STATE_DIRECTORY to a folder with an ordinary name")
+    }
+    return folder
+  }
+
+  private func found() throws -> String {
     // systemd gives several folders with colons between them; the first one is ours.
     if let given = environment["STATE_DIRECTORY"]?.split(separator: ":").first {
       return String(given)
@@ -135,11 +152,4 @@ private func webFolder(_ given: String?) throws -> String? {
 
 private func isFolder(_ path: String) -> Bool {
   (try? FileDescriptor.open(path, O_RDONLY | O_DIRECTORY)) != nil
-}
-
-extension PrivateFile {
-  /// The same as `check`, and the file must be there.
-  static func require(_ path: String, widest: mode_t) throws(FileError) {
-    guard try check(path, widest: widest) else { throw FileError(.missing, path: path) }
-  }
 }

@@ -8,7 +8,7 @@ import Platform
 func serve(_ settings: ServiceSettings, _ console: Console, _ held: HeldSignals) async throws {
   let variables = ProcessEnvironment.all()
   let isJournal = Journal.receives(2, stream: variables["JOURNAL_STREAM"])
-  let log = Log(settings.log, to: console.errors, isJournal: isJournal)
+  let log = Log(settings.log, to: .impatient(2), isJournal: isJournal)
   try ProcessHardening.apply()
   let signals = try SignalListener.stream(held)
   let manager = ServiceManager(
@@ -55,7 +55,9 @@ func serve(_ settings: ServiceSettings, _ console: Console, _ held: HeldSignals)
       break
     }
     manager.reloading()
-    do throws(ServerError) {
+    do {
+      // Looked at again: what was a file may be a pipe by now, and reading it would never end.
+      try settings.tls?.check()
       try server.reloadCertificates()
       log.info("reloaded")
     } catch {
@@ -66,7 +68,8 @@ func serve(_ settings: ServiceSettings, _ console: Console, _ held: HeldSignals)
   }
   manager.stopping()
   metrics?.stop(within: .zero)
-  server.stop(within: .seconds(5))
+  // A little less than the five seconds that were promised: closing and the last log line take time, too.
+  server.stop(within: .milliseconds(4_800))
   log.info("stopped", ["requests": .number(Int64(server.statistics.requests))])
 }
 

@@ -73,7 +73,7 @@ extension ServiceSettings {
     }
     try checkAddresses(listen, metricsListen)
     try checkPublicURL(publicURL, listen, isEncrypted: tls != nil)
-    if let tls { try checkTLSFiles(tls) }
+    try tls?.check()
     places = try ServicePlaces(call)
   }
 }
@@ -134,13 +134,18 @@ private func checkPublicURL(
   }
 }
 
-private func checkTLSFiles(_ files: TLSFiles) throws {
-  // The certificate is public. The key may be readable by a group, which is how certificate tools share it.
-  try naming("--tls-certificate") { () throws(FileError) in
-    try PrivateFile.require(files.certificate, widest: 0o666)
-  }
-  try naming("--tls-key") { () throws(FileError) in
-    try PrivateFile.require(files.key, widest: 0o640)
+extension TLSFiles {
+  /// Refuses what is no file, and a key that everybody can read.
+  ///
+  /// The paths may be links, which is how certificate tools point to the newest.
+  func check() throws {
+    try naming("--tls-certificate") { () throws(FileError) in
+      try PrivateFile.checkTarget(of: certificate, widest: 0o666)
+    }
+    // The key may be readable by a group, which is how certificate tools share it.
+    try naming("--tls-key") { () throws(FileError) in
+      try PrivateFile.checkTarget(of: key, widest: 0o640)
+    }
   }
 }
 

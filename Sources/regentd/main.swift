@@ -4,6 +4,7 @@
 import CommandKit
 import Platform
 
+StandardStreams.fill()
 // Before any thread exists: a thread that started without the mask would take the signal and end the program.
 let heldSignals = HeldSignals([.terminate, .interrupt, .hangUp])
 HeldSignals.ignoreBrokenPipes()

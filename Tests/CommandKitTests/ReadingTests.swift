@@ -2,6 +2,13 @@ import CommandKit
 import Testing
 
 @Suite struct `A command line` {
+  @Test func `that is pages long gets a short answer`() async {
+    let answer = await library("book add x --period " + String(repeating: "9", count: 70_000))
+    #expect(answer.code == 2 && answer.errors.utf8.count < 2000)
+    #expect(
+      answer.errors.hasPrefix("library: --period \"999") && answer.errors.contains("is not a"))
+  }
+
   @Test(arguments: [
     ("book add dune", "dune - [] novel - 28d\n"),
     ("book add dune --title Dune --author A --author=B", "dune Dune [\"A\", \"B\"] novel - 28d\n"),

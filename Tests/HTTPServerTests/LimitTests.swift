@@ -5,21 +5,49 @@ import Testing
 
 @Suite struct LimitTests {
   @Test func `connections over the limit are told so, and the others served`() async throws {
-    try await withServer(echo, { $0.connections = 3 }) { server, address in
+    let parking = Parking()
+    try await withServer(parking, { $0.connections = 3 }) { server, address in
       var connections = try (0..<3).map { _ in try WireConnection(address) }
-      for connection in connections {
-        try connection.send(get("/"))
-        #expect(try connection.response().status == 200)
-      }
+      for connection in connections { try connection.send(get("/later")) }
+      let replies = try connections.map { _ in try parking.take("/later") }
       let fourth = try WireConnection(address)
       #expect(try fourth.response().status == 503)
       #expect(try fourth.rest().isEmpty)
-      #expect(server.statistics.shed == 1)
+      #expect(server.statistics.shed == 1 && server.statistics.evicted == 0)
       connections.removeLast()
       try eventually { server.statistics.open == 2 }
       let fifth = try WireConnection(address)
       try fifth.send(get("/five"))
-      #expect(try fifth.response().text == "GET /five ")
+      #expect(try fifth.response().text == "now /five")
+      #expect(replies.count == 3)
+    }
+  }
+
+  @Test func `idle connections make room for new ones, busy ones stay`() async throws {
+    let parking = Parking()
+    try await withServer(parking, { $0.connections = 4 }) { server, address in
+      let busy = try WireConnection(address)
+      try busy.send(get("/later"))
+      let reply = try parking.take("/later")
+      let idle = try (0..<3).map { _ in
+        let connection = try WireConnection(address)
+        try connection.send(get("/"))
+        _ = try connection.response()
+        return connection
+      }
+      // Somebody who holds idle connections open keeps nobody out for longer than one attempt.
+      for round in 0..<8 {
+        let text: String = try eventually {
+          let next = try WireConnection(address)
+          try next.send(get("/\(round)"))
+          let response = try next.response()
+          return response.status == 200 ? response.text : nil
+        }
+        #expect(text == "now /\(round)")
+      }
+      try eventually { server.statistics.evicted > 0 }
+      reply.complete(.text(.ok, "kept"))
+      #expect(try busy.response().text == "kept" && idle.count == 3)
     }
   }
 

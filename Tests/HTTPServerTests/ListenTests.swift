@@ -13,6 +13,7 @@ import Testing
     ("*:80", .network(IPAddress(high: 0, low: 0), port: 80)),
     ("unix:/run/x", .local(path: "/run/x", mode: 0o660, group: nil)),
     ("unix:x", nil), ("127.0.0.1", nil), ("127.0.0.1:", nil), ("127.0.0.1:99999", nil),
+    ("127.0.0.1:+80", nil), ("127.0.0.1:-0", nil), ("127.0.0.1:\u{663}", nil),
     ("::1:80", nil), ("[127.0.0.1]:80", nil), ("example.com:80", nil), (":80", nil), ("", nil),
   ]
 

@@ -1,6 +1,7 @@
 import HTTPCodec
 import HTTPServer
 import HTTPTestSupport
+import Synchronization
 import TestSupport
 import Testing
 
@@ -135,7 +136,47 @@ import Testing
       try plain.send(get("/"))
       #expect(!String(decoding: try plain.rest(), as: UTF8.self).contains("HTTP/1.1 200"))
       try eventually { site.server.statistics.failedHandshakes == 1 }
-      #expect(site.server.statistics.open == 0)
+      try eventually { site.server.statistics.open == 0 }
+    }
+  }
+
+  @Test func `a client that sends without a pause does not keep others waiting`() async throws {
+    let isOpen = Atomic<Bool>(false)
+    let order = Mutex<[String]>([])
+    // The loop stands still in the first request, until the others are there.
+    let handler = ClosureHandler { request in
+      let path = String(decoding: request.path, as: UTF8.self)
+      let isFirst = order.withLock { order in
+        order.append(path)
+        return order.count { $0 == "/flood" } == 1
+      }
+      while isFirst, path == "/flood", !isOpen.load(ordering: .relaxed) { pause(milliseconds: 2) }
+      return .now(.text(.ok, path))
+    }
+    try await withSite(handler) { site in
+      let plain = Listener(.network(.loopback, port: 0), handler: handler)
+      let encrypted = Listener(.network(.loopback, port: 0), tls: site.files, handler: handler)
+      var configuration = ServerConfiguration()
+      configuration.loops = 1
+      let server = try Server([encrypted, plain], configuration: configuration)
+      defer { server.stop(within: .zero) }
+      let quiet = try WireConnection(server.addresses[1])
+      try quiet.send(get("/before"))
+      _ = try quiet.response()
+      let flood = post("/flood", String(repeating: "x", count: 14_000))
+      let flooding = Site(folder: site.folder, server: server)
+      startThread {
+        _ = try? flooding.connect(["-quiet"], Array(repeatElement(flood, count: 100).joined()))
+      }
+      try eventually { order.withLock { $0.contains("/flood") } }
+      try quiet.send(get("/quiet"))
+      // Time for the rest of the flood to arrive; with less of it the test only shows less.
+      pause(milliseconds: 300)
+      isOpen.store(true, ordering: .relaxed)
+      #expect(try quiet.response().text == "/quiet")
+      // What one record completes is answered, then it is the other's turn.
+      let before = order.withLock { $0.prefix { $0 != "/quiet" }.count }
+      #expect(before < 8)
     }
   }
 

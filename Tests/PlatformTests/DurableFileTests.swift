@@ -185,6 +185,13 @@ import Testing
       try writeFile("\(folder)/file", [])
       #expect(throws: FileError.self) { try PrivateDirectory.ensure("\(folder)/file") }
       #expect(throws: FileError.self) { try PrivateDirectory.ensure("\(folder)/file/inside") }
+      try PrivateDirectory.ensure("\(folder)/double//slash///inside")
+      // Where the parent is there and nothing can be made in it: once an endless recursion.
+      #expect(unsafe symlink("\(folder)/nowhere", "\(folder)/dangling") == 0)
+      for path in ["\(folder)/dangling/inside", "/proc/regent"] {
+        let refused = #expect(throws: FileError.self) { try PrivateDirectory.ensure(path) }
+        #expect(refused?.description.hasPrefix("cannot create \(path)") == true)
+      }
     }
   }
 }

@@ -20,6 +20,24 @@ import Testing
     }
   }
 
+  @Test func `that is only read may be a link, never a pipe`() throws {
+    try withTemporaryFolder { folder in
+      try writeFile("\(folder)/file", [1], mode: 0o640)
+      #expect(unsafe symlink("file", "\(folder)/link") == 0)
+      #expect(unsafe mkfifo("\(folder)/pipe", 0o600) == 0)
+      try PrivateFile.checkTarget(of: "\(folder)/link", widest: 0o640)
+      let table: [(String, mode_t, FileError.Kind)] = [
+        ("link", 0o600, .modeTooWide(found: 0o640, allowed: 0o600)), ("pipe", 0o600, .notAFile),
+        ("nothing", 0o600, .missing),
+      ]
+      for (name, widest, kind) in table {
+        #expect(throws: FileError(kind, path: "\(folder)/\(name)")) {
+          try PrivateFile.checkTarget(of: "\(folder)/\(name)", widest: widest)
+        }
+      }
+    }
+  }
+
   @Test func `is refused when others could use it, or when it is something else`() throws {
     try withTemporaryFolder { folder in
       try writeFile("\(folder)/wide", [1], mode: 0o640)

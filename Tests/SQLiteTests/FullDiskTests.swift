@@ -14,8 +14,8 @@ struct FullDiskTests {
 
   /// The second half of a frame that is cut short is what an earlier use of the log left there.
   ///
-  /// Rows look alike: when
-  /// those bytes are the same as the missing ones, the commit record is complete after all, checksum included.
+  /// Rows look alike: when those bytes are the same as the missing ones, the commit record is complete after all,
+  /// checksum included.
   @Test(arguments: [
     (FaultyDisk.Fault.full, false), (.full, true), (.fullByChanceComplete, true),
   ])

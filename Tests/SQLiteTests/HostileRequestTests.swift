@@ -120,6 +120,45 @@ struct HostileRequestTests {
     }
   }
 
+  @Test func `waiting on a thread of the database is refused instead of never ending`()
+    async throws
+  {
+    try await withThings { database in
+      let errors = Collected<Int32>()
+      database.write({ try insert("a", in: $0) }) { (_: Result<Void, any Error>) in
+        errors.add(codeOf { try database.writeBlocking { try insert("b", in: $0) } })
+      }
+      database.read({ _ in
+        errors.add(codeOf { _ = try database.readBlocking { try $0.exists("SELECT 1") } })
+      }) { (_: Result<Void, any Error>) in }
+      let both = await errors.wait(for: 2)
+      #expect(both == [ResultCode.misuse.number, ResultCode.misuse.number])
+      let names = try await database.names()
+      #expect(names == ["a"])
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `a completion may close the database`(reading: Bool) async throws {
+    try await withThings { database in
+      let closed = Signal()
+      if reading {
+        database.read({ _ in }) { (_: Result<Void, any Error>) in
+          database.close()
+          closed.give()
+        }
+      } else {
+        database.write({ try insert("a", in: $0) }) { (_: Result<Void, any Error>) in
+          database.close()
+          closed.give()
+        }
+      }
+      await closed.wait()
+      let later = await failure { try await database.write { try insert("b", in: $0) } }
+      #expect(later as? DatabaseFailure == .closed)
+    }
+  }
+
   @Test func `completions ask again, also when they are refused`() async throws {
     try await withThings({ $0.writer.queueCapacity = 4 }) { database in
       let ended = Collected<Bool>()
@@ -169,4 +208,13 @@ private func descend(_ level: Int, in context: borrowing ReadContext) throws -> 
     #expect(mine == level)
   }
   return reached
+}
+
+private func codeOf(_ body: () throws -> Void) -> Int32 {
+  do {
+    try body()
+    return 0
+  } catch {
+    return (error as? SQLiteError)?.code.number ?? -1
+  }
 }

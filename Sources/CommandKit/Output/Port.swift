@@ -31,6 +31,39 @@ public struct Port: Sendable {
   }
 }
 
+extension Port {
+  /// A descriptor for a log: what the other side does not take soon is dropped, because a service that waits for the
+  /// reader of its log stands still with it.
+  ///
+  /// Writing gives `EAGAIN` for what was dropped.
+  public static func impatient(_ number: Int32) -> Port {
+    let ordinary = descriptor(number)
+    let isStuck = Mutex(false)
+    return Port(isTerminal: ordinary.isTerminal, columns: ordinary.columns) { bytes in
+      isStuck.withLock { isStuck in
+        var rest = bytes[...]
+        while !rest.isEmpty {
+          // A pipe that is ready takes a page without waiting.
+          let page = rest.prefix(Int(PIPE_BUF))
+          // Waited for once only: many lines at once must not add their waits up.
+          isStuck = !isReady(number, patience: isStuck ? 0 : 20)
+          guard !isStuck else { return EAGAIN }
+          let failure = ordinary.write(Array(page))
+          guard failure == 0 else { return failure }
+          rest = rest.dropFirst(page.count)
+        }
+        return 0
+      }
+    }
+  }
+}
+
+private func isReady(_ descriptor: Int32, patience milliseconds: Int32) -> Bool {
+  var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+  // An error shows at the write itself.
+  return unsafe poll(&wait, 1, milliseconds) != 0
+}
+
 /// What was written, for tests and for output that is wanted as a text.
 public final class WrittenText: Sendable {
   private let bytes = Mutex<[UInt8]>([])

@@ -6,12 +6,14 @@ extension Program {
   /// Says what went wrong, on standard error, and gives the exit code.
   func report(_ error: CommandError, asJSON: Bool, to console: Console) -> ExitCode {
     if asJSON {
-      var details: JSONObject = ["code": .string(error.code), "message": .string(error.message)]
-      if let hint = error.hint { details["hint"] = .string(hint) }
+      var details: JSONObject = [
+        "code": .string(error.code), "message": .string(shortened(error.message)),
+      ]
+      if let hint = error.hint { details["hint"] = .string(shortened(hint)) }
       console.drawNote(harmlessJSON(["error": .object(details)]) + "\n")
     } else {
-      console.note("\(name): \(error.message)")
-      if let hint = error.hint { console.note("  hint: \(hint)") }
+      console.note("\(name): \(shortened(error.message))")
+      if let hint = error.hint { console.note("  hint: \(shortened(hint))") }
     }
     return error.exit
   }
@@ -55,6 +57,14 @@ extension Program {
     let known = error as? CommandError ?? explain(error) ?? explainedByKind(error)
     return report(known, asJSON: wantsJSON(arguments), to: console)
   }
+}
+
+/// A sentence with the middle left out when what it quotes is a page long: what was wrong is said at its end.
+private func shortened(_ sentence: String) -> String {
+  guard sentence.utf8.count > 2000 else { return sentence }
+  let scalars = sentence.unicodeScalars
+  guard scalars.count > 1000 else { return sentence }
+  return String(scalars.prefix(300)) + " […] " + String(scalars.suffix(300))
 }
 
 /// Errors of the ground floor, which every program meets.

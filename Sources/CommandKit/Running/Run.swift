@@ -1,8 +1,10 @@
 internal import Glibc
+internal import Platform
 
 extension Program {
   /// Runs the program of this process and ends it; the one line of a `main.swift`.
   public func main() -> Never {
+    StandardStreams.fill()
     guard let arguments = CommandLine.validArguments else {
       let error = CommandError.usage("an argument is not valid UTF-8")
       exit(report(error, asJSON: false, to: .system).rawValue)
@@ -11,6 +13,14 @@ extension Program {
     case .ended(let code): exit(code.rawValue)
     case .now(let run, let call): exit(perform(arguments, call) { try run(call) }.rawValue)
     case .later(let run, let call):
+      // Where there are no threads to be had a task waits for one for ever, and nobody learns why.
+      do throws(SystemError) {
+        try DedicatedThread.start(named: "start") {}
+      } catch {
+        let hint = "raise the limit of tasks (TasksMax= of the unit, ulimit -u) or of memory"
+        exit(
+          perform(arguments, call) { throw CommandError(error.description, hint: hint) }.rawValue)
+      }
       // The task runs on a thread of its own; this one has nothing else to do.
       Task.detached {
         let code = await performLater(arguments, call) { try await run(call) }

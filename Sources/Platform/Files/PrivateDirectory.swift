@@ -21,16 +21,19 @@ public enum PrivateDirectory {
     try status.requirePrivate(widest: widest, path: path)
   }
 
-  private static func create(_ path: String) throws(FileError) {
+  private static func create(_ path: String, parentIsThere: Bool = false) throws(FileError) {
     do throws(SystemError) {
       try refuseNUL(in: path, operation: "create")
       try systemCall("create", on: path) { unsafe mkdir(path, 0o700) }
     } catch {
       switch error.code {
       case EEXIST: return
-      case ENOENT where SplitPath.parent(of: path) != nil:
-        if let parent = SplitPath.parent(of: path) { try create(parent) }
-        return try create(path)
+      case ENOENT where !parentIsThere:
+        guard let parent = SplitPath.parent(of: path) else { throw FileError(error, path: path) }
+        try create(parent)
+        return try create(path, parentIsThere: true)
+      // The parent is there and yet nothing can be made in it: /proc, or a link that leads nowhere.
+      case ENOENT: throw FileError(.system(error), path: path)
       default: throw FileError(error, path: path)
       }
     }
@@ -39,19 +42,20 @@ public enum PrivateDirectory {
     try DurableFile.force(try place.openDirectory(), path: place.directory)
   }
 
-  private static func trimmed(_ path: String) -> String {
-    var path = path
-    while path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
-    return path
-  }
+}
+
+/// Without slashes at the end.
+private func trimmed(_ path: String) -> String {
+  var path = path
+  while path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
+  return path
 }
 
 extension SplitPath {
   /// The directory above, `nil` at the top or when the path has only one step.
   static func parent(of path: String) -> String? {
-    guard let place = try? SplitPath(path), place.directory != ".", place.directory != "/" else {
-      return nil
-    }
-    return place.directory
+    guard let place = try? SplitPath(path) else { return nil }
+    let parent = trimmed(place.directory)
+    return parent == "." || parent == "/" ? nil : parent
   }
 }

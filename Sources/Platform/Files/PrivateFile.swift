@@ -19,4 +19,17 @@ public enum PrivateFile {
     try status.requirePrivate(widest: widest, path: path)
     return true
   }
+
+  /// Looks at a file that must be there and that is only read; a symbolic link is followed.
+  ///
+  /// - Throws: `FileError` for anything but a regular file that is narrow enough.
+  public static func checkTarget(of path: String, widest: mode_t) throws(FileError) {
+    // Without O_NONBLOCK opening a pipe would wait for somebody to write.
+    let file = try onFile(path) { () throws(SystemError) in
+      try FileDescriptor.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
+    }
+    let status = try file.status(of: path)
+    guard status.isRegular else { throw FileError(.notAFile, path: path) }
+    try status.requirePrivate(widest: widest, path: path)
+  }
 }

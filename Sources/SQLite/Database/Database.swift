@@ -13,7 +13,7 @@ public final class Database: Sendable {
   let readers: ReaderPool
   let counters: Counters
   let storage: StorageSettings
-  private let writer: Worker
+  let writer: Worker
   private let lock: DatabaseLock
   private let closed = Once<Bool>()
   private let closing = Atomic(false)
@@ -73,8 +73,12 @@ public final class Database: Sendable {
   ///
   /// Blocks the caller.
   ///
-  /// Not to be called from a request's own code or completion.
+  /// Called from a request's own code or completion it does not wait: the threads end on their own time.
   public func close() {
+    guard !writer.isCurrent, !readers.isCurrent else {
+      readers.startClosing()
+      return queue.close()
+    }
     guard !closing.exchange(true, ordering: .acquiringAndReleasing) else {
       _ = closed.wait()
       return

@@ -16,8 +16,7 @@ public struct DatabaseOptions: Sendable {
   public var writer = WriterLimits()
   /// Called once, on the writer thread, after a failure that stopped the writer for good and after its answers are out.
   ///
-  /// The program should end itself: opening the database again settles what was written. `close` must not be called from
-  /// here, because it waits for this thread.
+  /// The program should end itself: opening the database again settles what was written.
   public var onFailStop: @Sendable (SQLiteError) -> Void = { _ in }
   /// What tests change below the connections.
   package var storage = StorageSettings()

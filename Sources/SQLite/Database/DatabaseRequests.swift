@@ -41,7 +41,8 @@ extension Database {
   public func writeBlocking<Value: Sendable>(
     _ body: @escaping @Sendable (borrowing WriteContext) throws -> Value
   ) throws -> Value {
-    try Database.block { done in write(body, completion: done) }
+    guard !writer.isCurrent else { throw Database.waitsForItself }
+    return try Database.block { done in write(body, completion: done) }
   }
 
   /// Writes without anybody waiting: for what may be lost, like a time of last use.
@@ -86,8 +87,12 @@ extension Database {
   public func readBlocking<Value: Sendable>(
     _ body: @escaping @Sendable (borrowing ReadContext) throws -> Value
   ) throws -> Value {
-    try Database.block { done in read(body, completion: done) }
+    guard !readers.isCurrent else { throw Database.waitsForItself }
+    return try Database.block { done in read(body, completion: done) }
   }
+
+  private static let waitsForItself = SQLiteError(
+    code: .misuse, message: "a request or completion cannot wait for its own thread")
 
   private static func block<Value: Sendable>(
     _ start: (@escaping @Sendable (Result<Value, any Error>) -> Void) -> Void

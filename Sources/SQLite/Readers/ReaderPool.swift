@@ -50,6 +50,9 @@ final class ReaderPool: Sendable {
     if let refusal { job.refuse(refusal) } else { monitor.wakeOne() }
   }
 
+  /// Whether the caller runs on one of the readers' threads.
+  var isCurrent: Bool { threads.contains { $0.isCurrent } }
+
   /// Refuses what waits, cuts short what runs, and does not wait for the threads.
   func startClosing() {
     let jobs = monitor.withLock { state in
