@@ -74,7 +74,7 @@ public final class RunningProgram {
       guard let environment else {
         return unsafe posix_spawn(&pid, found, &actions, &attributes, argv, Glibc.environ)
       }
-      return unsafe withCStrings(environment.map { "\($0.key)=\($0.value)" }) { envp in
+      return unsafe withCStrings(settings(environment)) { envp in
         unsafe posix_spawn(&pid, found, &actions, &attributes, argv, envp)
       }
     }
@@ -163,4 +163,13 @@ private func withCStrings<Result>(
     // The array has at least its terminating nil, so it has an address.
     unsafe body(UnsafePointer(buffer.baseAddress.unsafelyUnwrapped))
   }
+}
+
+/// An environment as `NAME=value` lines, with what a sanitizer that both are built with was told.
+private func settings(_ given: [String: String]) -> [String] {
+  var all = given
+  for name in ["ASAN_OPTIONS", "TSAN_OPTIONS"] where all[name] == nil {
+    all[name] = environment(name)
+  }
+  return all.map { "\($0.key)=\($0.value)" }
 }
