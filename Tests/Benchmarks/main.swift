@@ -2,7 +2,6 @@
 // sides of a comparison, started by the rows.
 
 internal import Glibc
-internal import TestSupport
 
 let arguments = Array(CommandLine.arguments.dropFirst())
 switch arguments.first {
@@ -16,11 +15,6 @@ case "table":
     exit(2)
   }
   exit(runTable(rows) ? 0 : 1)
-case "durable-inserts":
-  let rate = try withTemporaryFolder { folder in
-    try durableInsertsPerSecond(in: folder, rows: 64 * 600, requesters: 64)
-  }
-  print(rate)
 case "serve-static":
   exit(serveStatic(Array(arguments.dropFirst())))
 case "serve-attacked":

@@ -32,7 +32,7 @@ final class Acceptor: @unchecked Sendable {
     self.configuration = configuration
     self.sources = sources
     arrivals = Array(repeating: [], count: loops.count)
-    wakeUp = try WakeUp()
+    wakeUp = try makeWakeUp()
     reserve = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
   }
 
@@ -52,7 +52,7 @@ final class Acceptor: @unchecked Sendable {
     var waiting = listeners.map {
       pollfd(fd: $0.socket.descriptor, events: Int16(POLLIN), revents: 0)
     }
-    waiting.append(pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0))
+    waiting.append(pollfd(fd: wakeUp.number, events: Int16(POLLIN), revents: 0))
     var last: UInt64 = 0
     while !isStopping.load(ordering: .acquiring) {
       guard unsafe poll(&waiting, nfds_t(waiting.count), -1) > 0 else { continue }
@@ -191,7 +191,7 @@ final class Acceptor: @unchecked Sendable {
       reserve = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
       guard descriptor >= 0, reserve >= 0 else { break }
     }
-    var waiting = pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0)
+    var waiting = pollfd(fd: wakeUp.number, events: Int16(POLLIN), revents: 0)
     unsafe poll(&waiting, 1, 50)
   }
 }

@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Glibc
 internal import HTTPCodec
+internal import Platform
 internal import Synchronization
 
 /// One thread that serves many connections: it waits in epoll, reads, has requests answered, writes, and keeps deadlines.
@@ -47,7 +48,7 @@ final class EventLoop: @unchecked Sendable, ReplySink {
     input = ReceiveBuffer()
     now = monotonicMilliseconds()
     wheel = TimerWheel(now: now)
-    guard poller.watch(mailbox.wakeUp.descriptor, EventLoop.wakeUpID, Poller.edgeTriggered) else {
+    guard poller.watch(mailbox.wakeUp.number, EventLoop.wakeUpID, Poller.edgeTriggered) else {
       throw .resources(reason: "epoll: \(errorText(errno))")
     }
   }

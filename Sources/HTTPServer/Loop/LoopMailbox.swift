@@ -34,7 +34,7 @@ final class LoopMailbox: Sendable {
     var isClosed = false
   }
 
-  init() throws(ServerError) { wakeUp = try WakeUp() }
+  init() throws(ServerError) { wakeUp = try makeWakeUp() }
 
   /// Puts a letter in; returns false when the loop has ended and nobody will read it.
   @discardableResult

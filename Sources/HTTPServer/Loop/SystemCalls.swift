@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import Platform
 
 /// What the system says about an error number.
 func errorText(_ code: Int32) -> String {
@@ -23,25 +24,13 @@ func wallClock() -> (seconds: Int64, milliseconds: UInt64) {
   return (Int64(time.tv_sec), UInt64(time.tv_nsec) / 1_000_000)
 }
 
-/// An eventfd: any thread wakes the one that waits for it.
-///
-/// Edge-triggered waiters never need to read it.
-@safe struct WakeUp: ~Copyable, Sendable {
-  let descriptor: Int32
-
-  init() throws(ServerError) {
-    descriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
-    guard descriptor >= 0 else { throw .resources(reason: "eventfd: \(errorText(errno))") }
+/// A platform `WakeUp`, its failure told as the server's.
+func makeWakeUp() throws(ServerError) -> WakeUp {
+  do throws(SystemError) {
+    return try WakeUp()
+  } catch {
+    throw .resources(reason: error.description)
   }
-
-  func signal() { _ = eventfd_write(descriptor, 1) }
-
-  func drain() {
-    var value: eventfd_t = 0
-    _ = unsafe eventfd_read(descriptor, &value)
-  }
-
-  deinit { close(descriptor) }
 }
 
 extension Duration {
