@@ -53,7 +53,11 @@ func tests(of name: String, _ dependencies: [Target.Dependency] = []) -> Target 
 let package = Package(
   name: "regent",
   products: [
-    .executable(name: "regentd", targets: ["regentd"])
+    .executable(name: "regentd", targets: ["regentd"]),
+    .executable(name: "regent", targets: ["regent"]),
+    .executable(name: "regentctl", targets: ["regentctl"]),
+    .library(name: "AccessEnabler", targets: ["AccessEnabler"]),
+    .library(name: "MediaTokenVerifier", targets: ["MediaTokenVerifier"]),
   ],
   targets: [
     // C libraries: module map and shim header, nothing else.
@@ -85,15 +89,45 @@ let package = Package(
     // Layer 2: contracts.
     tool("PairingStore", ["Pairing"]),
     tool("PairingWire", ["Pairing", "JSON"]),
+    tool("Administration", ["Pairing", "JSON", "HTTPClient", "HTTPCodec"]),
 
     // Layer 3: adapters.
     tool("PairingStoreSQLite", ["Pairing", "PairingStore", "SQLite", "Cryptography", "JSON"]),
 
+    // Libraries: what other people's programs link.
+    tool(
+      "AccessEnabler",
+      ["Pairing", "PairingWire", "HTTPClient", "HTTPCodec", "JSON", "Platform", "Cryptography"]),
+    tool(
+      "MediaTokenVerifier",
+      ["Pairing", "PairingWire", "HTTPClient", "HTTPCodec", "JSON", "Platform", "Cryptography"]),
+
     // Layer 4: use cases.
-    tool("PairingService", ["Pairing", "HTTPCodec", "JSON", "Platform"]),
+    tool(
+      "PairingService",
+      [
+        "Pairing", "PairingStore", "PairingWire", "Administration", "HTTPServer", "HTTPCodec",
+        "JSON",
+        "Platform", "Cryptography",
+      ]),
+    tool(
+      "DeviceAgent",
+      [
+        "AccessEnabler", "MediaTokenVerifier", "Pairing", "PairingWire", "QRCode", "CommandKit",
+        "HTTPServer", "HTTPClient", "HTTPCodec", "JSON", "Platform", "Cryptography",
+      ]),
 
     // Layer 5: programs.
-    program("regentd", ["CommandKit", "HTTPServer", "HTTPCodec", "JSON", "Platform"]),
+    program(
+      "regentd",
+      [
+        "CommandKit", "HTTPServer", "HTTPCodec", "JSON", "Platform", "Pairing", "PairingStore",
+        "PairingStoreSQLite", "PairingService", "Cryptography", "SQLite",
+      ]),
+    program("regent", ["DeviceAgent", "AccessEnabler", "CommandKit", "JSON", "Platform"]),
+    program(
+      "regentctl",
+      ["Administration", "CommandKit", "HTTPClient", "HTTPCodec", "JSON", "Platform", "Pairing"]),
 
     // Tests: one folder per target, and what they share.
     .target(
@@ -146,6 +180,26 @@ let package = Package(
       exclude: ["Scripts"],
       swiftSettings: house),
     tests(of: "PairingService", ["Pairing", "JSON", "Platform", "PagePreview"]),
+    tests(of: "Administration", ["JSON", "HTTPServer", "HTTPCodec"]),
+    tests(
+      of: "AccessEnabler",
+      [
+        "Pairing", "PairingWire", "HTTPServer", "HTTPClient", "HTTPCodec", "JSON", "Platform",
+        "Cryptography",
+      ]),
+    tests(
+      of: "MediaTokenVerifier",
+      ["Pairing", "PairingWire", "HTTPServer", "HTTPCodec", "JSON", "Cryptography"]),
+    tests(of: "DeviceAgent", ["AccessEnabler", "CommandKit", "QRCode", "JSON", "Platform"]),
+    .testTarget(
+      name: "JourneyTests",
+      dependencies: [
+        "Pairing", "PairingStore", "PairingStoreSQLite", "PairingWire", "PairingService",
+        "Administration", "HTTPServer", "HTTPClient", "HTTPCodec", "JSON", "Cryptography",
+        "Platform",
+        "TestSupport", "HTTPTestSupport",
+      ],
+      swiftSettings: house),
     .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: house),
   ],
   swiftLanguageModes: [.v6]

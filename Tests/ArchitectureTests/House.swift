@@ -8,7 +8,7 @@ import TestSupport
 ///
 /// A target imports only from layers below its own.
 enum Layer: Int, Comparable {
-  case cLibrary, ground, tool, rules, contract, adapter, useCase, program
+  case cLibrary, ground, tool, rules, contract, adapter, library, useCase, program
 
   static func < (one: Layer, other: Layer) -> Bool { one.rawValue < other.rawValue }
 }
@@ -20,10 +20,10 @@ let layers: [String: Layer] = [
   "SQLite": .tool, "Cryptography": .tool, "QRCode": .tool, "HTTPServer": .tool,
   "HTTPClient": .tool, "CommandKit": .tool,
   "Pairing": .rules,
-  "PairingStore": .contract, "PairingWire": .contract,
+  "PairingStore": .contract, "PairingWire": .contract, "Administration": .contract,
   "PairingStoreSQLite": .adapter,
-  "PairingService": .useCase, "Administration": .useCase, "AccessEnabler": .useCase,
-  "DeviceAgent": .useCase, "MediaTokenVerifier": .useCase,
+  "AccessEnabler": .library, "MediaTokenVerifier": .library,
+  "PairingService": .useCase, "DeviceAgent": .useCase,
   "regentd": .program, "regent": .program, "regentctl": .program,
 ]
 

@@ -1,0 +1,6 @@
+import Testing
+
+@testable import AccessEnabler
+
+@Suite("AccessEnabler")
+struct AccessEnablerTests {}

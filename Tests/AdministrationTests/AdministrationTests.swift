@@ -1,0 +1,6 @@
+import Testing
+
+@testable import Administration
+
+@Suite("Administration")
+struct AdministrationTests {}

@@ -1,0 +1,6 @@
+import Testing
+
+@testable import DeviceAgent
+
+@Suite("DeviceAgent")
+struct DeviceAgentTests {}

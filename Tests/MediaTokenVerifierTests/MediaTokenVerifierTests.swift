@@ -1,0 +1,6 @@
+import Testing
+
+@testable import MediaTokenVerifier
+
+@Suite("MediaTokenVerifier")
+struct MediaTokenVerifierTests {}
