@@ -187,7 +187,9 @@ let package = Package(
       exclude: ["Scripts"],
       swiftSettings: house),
     tests(of: "PairingService", ["Pairing", "JSON", "Platform", "PagePreview"]),
-    tests(of: "Administration", ["JSON", "HTTPServer", "HTTPCodec"]),
+    tests(
+      of: "Administration",
+      ["Pairing", "JSON", "HTTPServer", "HTTPClient", "HTTPCodec", "HTTPTestSupport", "Platform"]),
     tests(
       of: "AccessEnabler",
       [
