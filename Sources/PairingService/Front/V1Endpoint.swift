@@ -22,8 +22,8 @@ package struct V1Wait: Sendable {
   package let registration: RegistrationID
   /// By whom, for what.
   package let place: Waiters.Resource
-  /// What the caller has seen.
-  package let sequence: Int
+  /// Whether there is still nothing new for the caller.
+  package let isStill: @Sendable () -> Bool
   /// How long at most.
   package let span: Duration
   /// The wait that was granted, in seconds.
@@ -31,14 +31,15 @@ package struct V1Wait: Sendable {
   /// The answer as of the moment it is asked.
   package let answer: @Sendable () throws(CallError) -> V1Outcome
 
-  /// A wait for the next change of a code.
+  /// A wait for something new about a code.
   package init(
-    registration: RegistrationID, place: Waiters.Resource, sequence: Int, span: Duration,
-    granted: Int, answer: @escaping @Sendable () throws(CallError) -> V1Outcome
+    registration: RegistrationID, place: Waiters.Resource, span: Duration, granted: Int,
+    while isStill: @escaping @Sendable () -> Bool,
+    answer: @escaping @Sendable () throws(CallError) -> V1Outcome
   ) {
     self.registration = registration
     self.place = place
-    self.sequence = sequence
+    self.isStill = isStill
     self.span = span
     self.granted = granted
     self.answer = answer
@@ -182,7 +183,7 @@ private struct Frame: Sendable {
   private func hold(_ reply: PendingReply, _ wait: V1Wait) {
     core.waiters.hold(
       reply, for: wait.registration, .device(wait.place), span: wait.span,
-      while: { core.codes.find(wait.registration)?.flow.sequence == wait.sequence },
+      while: wait.isStill,
       end: { end in answer(reply, wait, closes: end == .stopping) })
   }
 
