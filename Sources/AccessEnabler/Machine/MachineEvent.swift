@@ -69,7 +69,7 @@ enum MachineAction: Hashable, Sendable {
   case cancelCall(CallID)
   case startTimer(TimerID, Duration)
   case stopTimer(TimerID)
-  case store(StoreChange)
+  case store(StoreChange, requestor: String)
 }
 
 /// How a call of the app ended.

@@ -38,6 +38,8 @@ struct OutgoingCall: Hashable, Sendable {
   let requestor: String
   let service: String
   let operation: Operation
+  /// How long it may take in all.
+  let deadline: Duration
 }
 
 /// What a service answered.
