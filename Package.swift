@@ -137,6 +137,13 @@ let package = Package(
       name: "HTTPTestSupport", dependencies: ["HTTPServer", "HTTPCodec"],
       path: "Tests/HTTPTestSupport", swiftSettings: house),
     .target(
+      name: "ServiceTestSupport",
+      dependencies: [
+        "Pairing", "PairingStore", "PairingWire", "PairingService", "HTTPServer", "HTTPTestSupport",
+        "Cryptography", "Platform",
+      ],
+      path: "Tests/ServiceTestSupport", swiftSettings: house),
+    .target(
       name: "StorageFaults", dependencies: ["CSQLite", "SQLite"], path: "Tests/StorageFaults",
       swiftSettings: house),
     .executableTarget(
@@ -180,7 +187,9 @@ let package = Package(
       exclude: ["Scripts"],
       swiftSettings: house),
     tests(of: "PairingService", ["Pairing", "JSON", "Platform", "PagePreview"]),
-    tests(of: "Administration", ["JSON", "HTTPServer", "HTTPCodec"]),
+    tests(
+      of: "Administration",
+      ["Pairing", "JSON", "HTTPServer", "HTTPClient", "HTTPCodec", "HTTPTestSupport", "Platform"]),
     tests(
       of: "AccessEnabler",
       [
@@ -197,7 +206,7 @@ let package = Package(
         "Pairing", "PairingStore", "PairingStoreSQLite", "PairingWire", "PairingService",
         "Administration", "HTTPServer", "HTTPClient", "HTTPCodec", "JSON", "Cryptography",
         "Platform",
-        "TestSupport", "HTTPTestSupport",
+        "TestSupport", "HTTPTestSupport", "ServiceTestSupport",
       ],
       swiftSettings: house),
     .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: house),

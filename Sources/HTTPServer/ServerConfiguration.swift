@@ -23,6 +23,8 @@ public struct ServerConfiguration: Sendable {
   public var pipelinedRequestsPerTurn = 32
   /// The deadlines.
   public var deadlines = Deadlines()
+  /// What every reply carries besides what its handler says.
+  public var standingHeaders = StandingHeaders()
 
   /// The default limits and deadlines.
   public init() {}

@@ -50,8 +50,19 @@ struct Log: Sendable {
     write(.error, event, fields)
   }
 
+  /// A line whose fields were gathered elsewhere.
+  func line(_ level: Level, _ event: StaticString, _ fields: [(String, String)]) {
+    write(level, event, fields.map { (key: $0.0, value: .text($0.1)) })
+  }
+
   private func write(
     _ level: Level, _ event: StaticString, _ fields: KeyValuePairs<String, LogValue>
+  ) {
+    write(level, event, fields.map { (key: $0.key, value: $0.value) })
+  }
+
+  private func write(
+    _ level: Level, _ event: StaticString, _ fields: [(key: String, value: LogValue)]
   ) {
     let line =
       switch format {
@@ -68,7 +79,7 @@ struct Log: Sendable {
   }
 
   private func textLine(
-    _ level: Level, _ event: StaticString, _ fields: KeyValuePairs<String, LogValue>
+    _ level: Level, _ event: StaticString, _ fields: [(key: String, value: LogValue)]
   ) -> String {
     let start =
       isJournal
@@ -80,7 +91,7 @@ struct Log: Sendable {
   }
 
   private func jsonLine(
-    _ level: Level, _ event: StaticString, _ fields: KeyValuePairs<String, LogValue>
+    _ level: Level, _ event: StaticString, _ fields: [(key: String, value: LogValue)]
   ) -> String {
     var line: JSONObject = [
       "time": .integer(now()), "level": .string("\(level)"), "event": .string("\(event)"),

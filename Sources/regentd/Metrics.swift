@@ -1,13 +1,16 @@
 import HTTPCodec
 import HTTPServer
+import PairingService
 
 /// A server of its own for numbers: what watches the service must not be open to whom it serves.
-func metricsServer(on address: ListenAddress, of server: Server) throws -> Server {
+func metricsServer(on address: ListenAddress, _ text: @escaping @Sendable () -> String) throws
+  -> Server
+{
   var routes = Routes()
   routes.get("/metrics") { _, _ in
     var response = Response(
       .ok, type: "text/plain; version=0.0.4; charset=utf-8",
-      body: Array(exposition(server.statistics).utf8))
+      body: Array(text().utf8))
     response.addHeader(.cacheControl, "no-store")
     return .now(response)
   }
@@ -15,11 +18,12 @@ func metricsServer(on address: ListenAddress, of server: Server) throws -> Serve
   configuration.loops = 1
   configuration.connections = 64
   return try Server(
-    [Listener(address, handler: try Router(routes, refuse: refused))], configuration: configuration)
+    [Listener(address, handler: try Router(routes, refuse: ServiceRoutes.refuse))],
+    configuration: configuration)
 }
 
 /// The numbers as Prometheus reads them.
-private func exposition(_ numbers: Statistics) -> String {
+func exposition(_ numbers: Statistics) -> String {
   let counters: [(name: String, help: String, value: Int)] = [
     ("http_connections_accepted_total", "Connections accepted.", numbers.accepted),
     ("http_requests_total", "Requests handed to handlers.", numbers.requests),

@@ -26,6 +26,7 @@ extension ServicePlaces {
 
     database = try givenDatabase ?? home.path(of: "regent.db")
     masterKey = try givenKey ?? home.path(of: "master-key")
+    masterKeyMode = widestMode(ofKey: masterKey, environment)
     adminSocket = try givenSocket ?? home.path(of: "admin.sock")
     guard [givenDatabase, givenKey, givenSocket].contains(nil) else { return }
     try PrivateDirectory.ensure(try home.folder())
@@ -74,9 +75,13 @@ func naming(_ option: String, _ check: () throws(FileError) -> Void) throws(Comm
 }
 
 private func checkKey(_ path: String, _ environment: Environment) throws(FileError) {
-  // A credential of systemd that was granted through an access list shows as 0440.
+  try PrivateFile.check(path, widest: widestMode(ofKey: path, environment))
+}
+
+/// A credential of systemd that was granted through an access list shows as 0440.
+private func widestMode(ofKey path: String, _ environment: Environment) -> UInt32 {
   let isCredential = environment["CREDENTIALS_DIRECTORY"].map { path.hasPrefix("\($0)/") } ?? false
-  try PrivateFile.check(path, widest: isCredential ? 0o640 : 0o600)
+  return isCredential ? 0o640 : 0o600
 }
 
 /// Where everything lies that was not given a place of its own.

@@ -1,30 +1,26 @@
 import HTTPCodec
 import HTTPServer
-import JSON
+import PairingService
 
-/// What the service answers.
-func routes() -> Routes {
-  let health = PreparedResponse(healthResponse())
-  var routes = Routes()
-  routes.get("/healthz") { _, _ in .now(Response(health)) }
-  return routes
-}
-
-/// The answer to what no route takes; nothing of a request is repeated in it.
-func refused(_ request: Request, _ refusal: Refusal) -> Response {
-  var response = Response.text(refusal.status, "\(refusal.status.reason)\n")
-  response.addHeader(.cacheControl, "no-store")
-  return response
-}
-
-private func healthResponse() -> Response {
-  let body = JSONWriter.bytes { json in
-    json.object { json in
-      json.member("status", "ok")
-      json.member("version", regentVersion)
+extension ServiceLog {
+  /// The service's lines in the program's log.
+  init(_ log: Log) {
+    self.init { level, event, fields in
+      switch level {
+      case .error: log.line(.error, event, fields)
+      case .warning: log.line(.warning, event, fields)
+      case .info: log.line(.info, event, fields)
+      }
     }
   }
-  var response = Response(.ok, type: "application/json", body: body + [UInt8(ascii: "\n")])
-  response.addHeader(.cacheControl, "no-store")
-  return response
+}
+
+/// What every reply carries.
+func standingHeaders(isHTTPS: Bool) -> StandingHeaders {
+  var headers = StandingHeaders()
+  for (name, value) in SecurityHeaders(https: isHTTPS).list {
+    guard let name = HeaderName(name) else { continue }
+    headers.add(name, value)
+  }
+  return headers
 }

@@ -14,15 +14,17 @@ func serve(_ settings: ServiceSettings, _ console: Console, _ held: HeldSignals)
   let manager = ServiceManager(
     try ServiceNotification(environment: variables, processID: getpid()), log)
 
-  let handler = ForwardedHandler(
-    trusting: settings.proxies, before: try Router(routes(), refuse: refused))
+  let gate = Gate()
   let listeners = settings.listen.map { address in
-    Listener(address, tls: address.isLocal ? nil : settings.tls, handler: handler)
+    Listener(
+      address, tls: address.isLocal ? nil : settings.tls,
+      handler: ForwardedHandler(trusting: settings.proxies, before: gate))
   }
-  let engine = engineConfiguration(settings, log)
+  var engine = engineConfiguration(settings, log)
+  let isHTTPS = settings.publicURL.map { $0.scheme == "https" } ?? (settings.tls != nil)
+  engine.standingHeaders = standingHeaders(isHTTPS: isHTTPS)
+  // The ports first: a second service says that they are taken before it touches the first one's files.
   let server = try Server(listeners, configuration: engine)
-  let metrics = try settings.metricsListen.map { try metricsServer(on: $0, of: server) }
-
   let addresses = server.addresses.map { $0.url(isEncrypted: settings.tls != nil) }
   log.info(
     "starting",
@@ -34,7 +36,15 @@ func serve(_ settings: ServiceSettings, _ console: Console, _ held: HeldSignals)
   if settings.isPlainOnTheNetwork {
     log.warning("plain-http", ["url": .text(publicURL), "hint": "sign-in is not encrypted"])
   }
-  if let metrics {
+  let service: RunningService
+  do {
+    service = try await RunningService(settings, publicURL: publicURL, of: server, log)
+  } catch {
+    server.stop(within: .zero)
+    throw error
+  }
+  gate.open(to: service.handler)
+  if let metrics = service.metrics {
     log.info("metrics", ["address": .text("\(metrics.addresses[0])")])
   }
   for address in addresses {
@@ -67,9 +77,10 @@ func serve(_ settings: ServiceSettings, _ console: Console, _ held: HeldSignals)
     manager.ready("listening on \(addresses.joined(separator: ", "))")
   }
   manager.stopping()
-  metrics?.stop(within: .zero)
+  service.letGo()
   // A little less than the five seconds that were promised: closing and the last log line take time, too.
-  server.stop(within: .milliseconds(4_800))
+  server.stop(within: .milliseconds(4_500))
+  service.close()
   log.info("stopped", ["requests": .number(Int64(server.statistics.requests))])
 }
 

@@ -1,6 +1,7 @@
 import CommandKit
 import HTTPCodec
 import HTTPServer
+import Pairing
 import Platform
 
 /// Everything that `regentd serve` was told, checked against this machine.
@@ -26,19 +27,10 @@ struct ServicePlaces: Sendable, Equatable {
   /// The group that may use the admin socket beside this user and root.
   let adminGroup: UInt32?
   let masterKey: String
+  /// The widest mode that its file may have.
+  let masterKeyMode: UInt32
   /// Nil when no folder was named and none lies where it is installed.
   let web: String?
-}
-
-/// The limits of design: they understand pairing, so many boxes behind one address are no attack.
-struct ServiceLimits: Sendable, Equatable {
-  let deviceRate: Int
-  let deviceBurst: Int
-  let sourceRate: RequestRate
-  let wrongCodes: Int
-  let wrongCodesWindow: Duration
-  let wrongCodesTotal: Int
-  let liveCodes: Int
 }
 
 /// How many requests a second are let through.
@@ -80,11 +72,17 @@ extension ServiceSettings {
 
 extension ServiceLimits {
   fileprivate init(_ call: Invocation) {
-    self.init(
-      deviceRate: call[ServeCommand.deviceRate], deviceBurst: call[ServeCommand.deviceBurst],
-      sourceRate: call[ServeCommand.sourceRate], wrongCodes: call[ServeCommand.wrongCodes],
-      wrongCodesWindow: call[ServeCommand.wrongCodesWindow],
-      wrongCodesTotal: call[ServeCommand.wrongCodesTotal], liveCodes: call[ServeCommand.liveCodes])
+    self.init()
+    device = RateLimit(
+      perSecond: call[ServeCommand.deviceRate], burst: call[ServeCommand.deviceBurst])
+    if case .perSecond(let number) = call[ServeCommand.sourceRate] {
+      // Five seconds' worth at once: a page and its files are a burst of their own.
+      source = RateLimit(perSecond: number, burst: number * 5)
+    }
+    wrongCodes = FailureLimit(
+      count: call[ServeCommand.wrongCodes], span: call[ServeCommand.wrongCodesWindow])
+    allWrongCodes = FailureLimit(count: call[ServeCommand.wrongCodesTotal], span: .seconds(60))
+    liveCodes = call[ServeCommand.liveCodes]
   }
 }
 

@@ -1,6 +1,119 @@
+import JSON
+import Pairing
 import Testing
 
 @testable import Administration
 
-@Suite("Administration")
-struct AdministrationTests {}
+@Suite struct `Documents of the admin interface` {
+  @Test func `say the same after they were written and read`() throws {
+    try reread(Samples.requestor)
+    try reread(Samples.provider)
+    try reread(Samples.pass)
+    try reread(Samples.integration)
+    try reread(Samples.account)
+    try reread(Samples.rule)
+    try reread(Samples.code)
+    try reread(Samples.signIn)
+    try reread(Samples.stats)
+    try reread(Finding("database", .bad, "it is damaged", fix: "regentctl restore FILE"))
+    try reread(
+      AdminError(
+        .different, "no", hint: "look",
+        differences: [Difference(member: "name", stored: "A", wanted: nil)]))
+  }
+
+  @Test func `have usual values for what is left out`() throws {
+    let requestor = try Requestor(["id": "acme"])
+    #expect(requestor == Requestor(id: try #require(RequestorID("acme")), name: "acme"))
+    let integration = try Integration(["requestor": "acme", "provider": "cable"])
+    #expect(integration.enabled)
+    #expect(integration.settings == IntegrationSettings())
+    let pass = try Provider(["id": "free", "kind": "temporary"])
+    #expect(pass.temporaryPass == TemporaryPassRules(duration: .seconds(600)))
+  }
+
+  @Test(
+    arguments: [
+      (["id": "a b"], "id"), (["id": "acme", "name": ""], "name"),
+      (["id": "acme", "name": "a\u{202e}b"], "name"),
+      (["id": "acme", "domains": ["https://tv.example.org"]], "domains"),
+      (["id": "acme", "domains": ["0x7f.1"]], "domains"),
+      (["id": "acme", "redirectUris": ["javascript://x"]], "redirectUris"),
+      (["id": "acme", "redirectUris": ["https://a@b/"]], "redirectUris"),
+      (["id": "acme", "logo": "ftp://x/"], "logo"), (["id": "acme", "color": "red"], "color"),
+      (["id": "acme", "certificate": "-----BEGIN PRIVATE KEY-----"], "certificate"),
+      (["id": "acme", "signaturePolicy": "lax"], "signaturePolicy"),
+      (["id": "acme", "enhancedErrors": "on"], "enhancedErrors"),
+      (["id": "acme", "metadata": ["password"]], "metadata"),
+    ] as [(JSONObject, String)])
+  func `refuse a requestor that could do harm`(object: JSONObject, member: String) {
+    #expect { _ = try Requestor(object) } throws: { ($0 as? JSONShapeError)?.name == member }
+  }
+
+  @Test(
+    arguments: [
+      ["provider": "cable"], ["provider": "cable", "allow": "a", "deny": "b"],
+      ["provider": "cable", "allow": "a", "message": "no"],
+      ["provider": "cable", "allow": "a", "account": "anna", "household": "h"],
+      ["provider": "cable", "allow": #"a\"#], ["allow": "a"],
+    ] as [JSONObject])
+  func `refuse a rule that says two things or none`(object: JSONObject) {
+    #expect(throws: JSONShapeError.self) { try EntitlementRequest(object) }
+  }
+}
+
+@Suite struct `A patch` {
+  @Test func `changes what it names and nothing else`() throws {
+    var patch = Patch<Requestor>()
+    patch.set(.color, "#123456")
+    patch.set(.logo, .null)
+    let changed = try patch.applied(to: Samples.requestor)
+    var expected = Samples.requestor
+    expected.color = "#123456"
+    expected.logo = nil
+    #expect(changed == expected)
+    #expect(
+      Samples.requestor.differences(to: changed).map(\.member) == ["logo", "color"])
+  }
+
+  @Test func `changes one profile and leaves the others`() throws {
+    let patch = try Patch<Integration>([
+      "profiles": ["phone": ["authorizationLifetimeMs": 60_000]]
+    ])
+    let changed = try patch.applied(to: Samples.integration)
+    #expect(Set(changed.profiles.keys.map(\.text)) == ["tv", "phone"])
+    let away = try Patch<Integration>(["profiles": ["tv": nil]])
+    #expect(try away.applied(to: changed).profiles.keys.map(\.text) == ["phone"])
+  }
+
+  @Test func `refuses members that there are not`() {
+    #expect(throws: JSONShapeError.self) { try Patch<Requestor>(["nmae": "Acme"]) }
+  }
+
+  @Test func `cannot make one record into another`() throws {
+    let patch = try Patch<Requestor>(["id": "other"])
+    #expect(throws: JSONShapeError.self) { try patch.applied(to: Samples.requestor) }
+    let same = try Patch<Requestor>(["id": "acme"])
+    #expect(try same.applied(to: Samples.requestor) == Samples.requestor)
+  }
+
+  @Test func `says when something does not go with the rest`() throws {
+    var patch = Patch<Provider>()
+    patch.set(.lifetime, .integer(600_000))
+    #expect(throws: JSONShapeError.self) { try patch.applied(to: Samples.provider) }
+    patch.set(.kind, "temporary")
+    #expect(try patch.applied(to: Samples.provider).temporaryPass?.duration == .seconds(600))
+  }
+
+  @Test func `makes a new record`() throws {
+    var patch = Patch<Account>()
+    patch.set(.zipCodes, ["12345", "12345"])
+    let account = try patch.record(["provider": "cable", "name": "anna"])
+    #expect(account.attributes.zipCodes == ["12345"])
+  }
+}
+
+private func reread<Document: AdminDocument & Equatable>(_ document: Document) throws {
+  let value = try JSONValue(reading: document.object.bytes())
+  #expect(try Document(value: value, named: "document") == document)
+}

@@ -19,7 +19,7 @@ let thingsMigration = Migration("things") { context in
 func things(at path: String) -> DatabaseOptions {
   var options = DatabaseOptions(path: path, applicationID: 77, migrations: [thingsMigration])
   // Tests say by gates what shares a transaction, not by time.
-  options.writer.batchNanoseconds = 60_000_000_000
+  options.writer.batchNanoseconds = 3_600_000_000_000
   return options
 }
 

@@ -48,7 +48,7 @@ struct WriterTests {
 
   @Test func `requests that come together share one commit`() async throws {
     // The gate keeps the batch open for as long as this test needs to fill the queue.
-    try await withThings({ $0.writer.batchNanoseconds = 60_000_000_000 }) { database in
+    try await withThings({ $0.writer.batchNanoseconds = 3_600_000_000_000 }) { database in
       let gate = Gate()
       try await gate.close(database)
       let before = database.statistics.commits

@@ -36,13 +36,14 @@ final class EventLoop: @unchecked Sendable, ReplySink {
   var largeBody: [UInt8] = []
   let input: ReceiveBuffer
   var spare: RequestStorage? = RequestStorage()
-  var date = DateLine()
+  var date: DateLine
   var drainsUntil: UInt64?
 
   init(configuration: ServerConfiguration, sources: SourceLimiter) throws(ServerError) {
     self.configuration = configuration
     self.sources = sources
     times = Milliseconds(configuration.deadlines)
+    date = DateLine(standing: configuration.standingHeaders)
     mailbox = try LoopMailbox()
     poller = try Poller()
     input = ReceiveBuffer()

@@ -1,9 +1,12 @@
 internal import HTTPCodec
 
-/// The Date header line, made anew once a second.
+/// What every reply carries: the Date header line, made anew once a second, and the lines that never change.
 struct DateLine {
+  private let standing: [UInt8]
   private(set) var bytes: [UInt8] = []
   private var validUntil: UInt64 = 0
+
+  init(standing: StandingHeaders = StandingHeaders()) { self.standing = standing.lines }
 
   /// Makes the line anew when its second is over; `now` is the loop's clock.
   @inline(__always)
@@ -13,7 +16,8 @@ struct DateLine {
 
   private mutating func renew(now: UInt64) {
     let (seconds, milliseconds) = wallClock()
-    bytes = Array("Date: ".utf8) + HTTPDate.bytes(epochSeconds: seconds) + Array("\r\n".utf8)
+    bytes =
+      Array("Date: ".utf8) + HTTPDate.bytes(epochSeconds: seconds) + Array("\r\n".utf8) + standing
     validUntil = now + 1000 - min(milliseconds, 999)
   }
 }

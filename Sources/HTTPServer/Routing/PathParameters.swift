@@ -12,6 +12,12 @@ public struct PathParameters: Sendable, Equatable {
     self.suffix = suffix
   }
 
+  /// The captured text, on a route whose pattern may capture it or not.
+  public subscript(ifCaptured name: String) -> String? {
+    guard let index = names.firstIndex(of: name), index < values.count else { return nil }
+    return values[index]
+  }
+
   /// The captured text; the name must be in the route's pattern, anything else is a mistake in the program.
   public subscript(name: String) -> String {
     guard let index = names.firstIndex(of: name), index < values.count else {

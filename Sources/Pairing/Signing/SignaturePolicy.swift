@@ -23,6 +23,8 @@ public enum SignatureRefusal: Error, Hashable, Sendable {
   case otherPath
   /// The policy wants HMAC-SHA256.
   case weakMethod
+  /// The signature is not that of the text.
+  case wrongSignature
   /// The nonce has been used.
   case replayed
 }

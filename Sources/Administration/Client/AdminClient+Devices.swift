@@ -1,0 +1,86 @@
+import HTTPCodec
+import JSON
+public import Pairing
+
+// Codes, devices, sessions and tokens.
+
+extension AdminClient {
+  /// The codes that are remembered.
+  public func codes() async throws(AdminError) -> [CodeEntry] {
+    try await wholeList(AdminPaths.codes) { (code: CodeEntry) in code.id.text }
+  }
+
+  /// One code, by the letters on the screen or by its record's id.
+  public func code(_ code: String) async throws(AdminError) -> CodeEntry {
+    try await document(.get, AdminPaths.one(AdminPaths.codes, segment(code)))
+  }
+
+  /// Takes a code back.
+  public func withdraw(_ code: String) async throws(AdminError) -> CodeEntry {
+    try await document(.post, AdminPaths.act(AdminPaths.codes, segment(code), "withdraw"))
+  }
+
+  /// Approves a code for somebody who cannot.
+  public func approve(_ code: String, for viewer: CodeApproval) async throws(AdminError)
+    -> CodeEntry
+  {
+    try await document(
+      .post, AdminPaths.act(AdminPaths.codes, segment(code), "approve"), viewer.object)
+  }
+
+  /// The devices that are signed in, page by page.
+  public func signIns(
+    of requestor: RequestorID? = nil, _ take: ([SignIn]) -> Void
+  ) async throws(AdminError) {
+    try await pages(
+      AdminPaths.signIns, query: [("requestor", requestor?.text)],
+      after: { (signIn: SignIn) in signIn.id.text }, take)
+  }
+
+  /// The sign-ins of one device, by its short name or its own id.
+  public func device(_ id: String) async throws(AdminError) -> [SignIn] {
+    try await list(AdminPaths.devices, query: [("id", id)])
+  }
+
+  /// Gives a device a name; none takes it away.
+  public func renameDevice(_ id: String, _ name: String?) async throws(AdminError) {
+    try await act(
+      .patch, AdminPaths.devices, query: [("id", id)],
+      ["name": name.map(JSONValue.string) ?? .null])
+  }
+
+  /// Signs a device out everywhere.
+  ///
+  /// - Returns: how many sign-ins ended.
+  public func signOutDevice(_ id: String) async throws(AdminError) -> Tally {
+    try await document(.delete, AdminPaths.devices, query: [("id", id)])
+  }
+
+  /// The signed-in browsers of an account, at one provider or at all that have it.
+  public func sessions(of account: AccountName, at provider: ProviderID?)
+    async throws(AdminError) -> [SessionEntry]
+  {
+    try await list(
+      AdminPaths.sessions, query: [("account", account.text), ("provider", provider?.text)])
+  }
+
+  /// Signs a browser out.
+  public func endSession(_ id: SessionID) async throws(AdminError) {
+    try await act(.post, AdminPaths.act(AdminPaths.sessions, id.text, "end"))
+  }
+
+  /// Ends one sign-in with its permits.
+  public func revokeToken(_ id: AuthenticationID) async throws(AdminError) -> SignIn {
+    try await document(.post, AdminPaths.act(AdminPaths.signIns, id.text, "revoke"))
+  }
+
+  /// Looks at a media token.
+  public func verify(_ question: TokenQuestion) async throws(AdminError) -> TokenVerdict {
+    try await document(.post, AdminPaths.verifyToken, question.object)
+  }
+
+  /// Lets temporary passes begin anew.
+  public func resetPass(_ reset: PassReset) async throws(AdminError) {
+    try await act(.post, AdminPaths.resetPass, reset.object)
+  }
+}

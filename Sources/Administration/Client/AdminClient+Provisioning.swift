@@ -1,0 +1,156 @@
+import HTTPCodec
+import JSON
+public import Pairing
+
+// Requestors, providers, integrations, accounts and rules.
+
+extension AdminClient {
+  /// All requestors.
+  public func requestors() async throws(AdminError) -> [Requestor] {
+    try await list(AdminPaths.requestors)
+  }
+
+  /// One requestor.
+  public func requestor(_ id: RequestorID) async throws(AdminError) -> Requestor {
+    try await document(.get, AdminPaths.requestor(id.text))
+  }
+
+  /// Adds a requestor; the same again changes nothing.
+  public func add(_ id: RequestorID, _ patch: Patch<Requestor>)
+    async throws(AdminError) -> Saved<Requestor>
+  {
+    try await document(.put, AdminPaths.requestor(id.text), patch.members)
+  }
+
+  /// Changes what is named of a requestor.
+  public func set(_ id: RequestorID, _ patch: Patch<Requestor>)
+    async throws(AdminError) -> Saved<Requestor>
+  {
+    try await document(.patch, AdminPaths.requestor(id.text), patch.members)
+  }
+
+  /// Removes a requestor with all that stands on it.
+  public func remove(_ id: RequestorID) async throws(AdminError) {
+    try await act(.delete, AdminPaths.requestor(id.text))
+  }
+
+  /// All providers.
+  public func providers() async throws(AdminError) -> [Provider] {
+    try await list(AdminPaths.providers)
+  }
+
+  /// One provider.
+  public func provider(_ id: ProviderID) async throws(AdminError) -> Provider {
+    try await document(.get, AdminPaths.provider(id.text))
+  }
+
+  /// Adds a provider; the same again changes nothing.
+  public func add(_ id: ProviderID, _ patch: Patch<Provider>)
+    async throws(AdminError) -> Saved<Provider>
+  {
+    try await document(.put, AdminPaths.provider(id.text), patch.members)
+  }
+
+  /// Changes what is named of a provider.
+  public func set(_ id: ProviderID, _ patch: Patch<Provider>)
+    async throws(AdminError) -> Saved<Provider>
+  {
+    try await document(.patch, AdminPaths.provider(id.text), patch.members)
+  }
+
+  /// Removes a provider with all that stands on it.
+  public func remove(_ id: ProviderID) async throws(AdminError) {
+    try await act(.delete, AdminPaths.provider(id.text))
+  }
+
+  /// A requestor's integrations.
+  public func integrations(of requestor: RequestorID) async throws(AdminError) -> [Integration] {
+    try await list(AdminPaths.integrations(of: requestor.text))
+  }
+
+  /// Adds an integration, or changes what is named of it.
+  public func integrate(
+    _ requestor: RequestorID, _ provider: ProviderID, _ patch: Patch<Integration>
+  ) async throws(AdminError) -> Saved<Integration> {
+    try await document(
+      .patch, AdminPaths.integration(requestor.text, provider.text), patch.members)
+  }
+
+  /// Removes an integration.
+  public func removeIntegration(_ requestor: RequestorID, _ provider: ProviderID)
+    async throws(AdminError)
+  {
+    try await act(.delete, AdminPaths.integration(requestor.text, provider.text))
+  }
+}
+
+// MARK: - Accounts
+
+extension AdminClient {
+  /// The accounts of a provider.
+  public func accounts(of provider: ProviderID) async throws(AdminError) -> [Account] {
+    try await wholeList(AdminPaths.accounts(of: provider.text)) { (account: Account) in
+      account.name.text
+    }
+  }
+
+  /// One account.
+  public func account(_ provider: ProviderID, _ name: AccountName)
+    async throws(AdminError) -> Account
+  {
+    try await document(.get, AdminPaths.account(of: provider.text), query: [("name", name.text)])
+  }
+
+  /// Adds an account; the same again changes nothing, and another password is something different.
+  ///
+  /// - Parameter password: its password; an account without one cannot sign in.
+  public func add(
+    _ provider: ProviderID, _ name: AccountName, _ patch: Patch<Account>, password: String?
+  ) async throws(AdminError) -> Saved<Account> {
+    var body = patch.members
+    body["password"] = password.map(JSONValue.string)
+    return try await document(
+      .put, AdminPaths.account(of: provider.text), query: [("name", name.text)], body)
+  }
+
+  /// Changes what is named of an account.
+  public func set(_ provider: ProviderID, _ name: AccountName, _ patch: Patch<Account>)
+    async throws(AdminError) -> Saved<Account>
+  {
+    try await document(
+      .patch, AdminPaths.account(of: provider.text), query: [("name", name.text)], patch.members)
+  }
+
+  /// Gives an account another password; its browsers are signed out.
+  public func setPassword(_ password: String, of name: AccountName, at provider: ProviderID)
+    async throws(AdminError)
+  {
+    try await act(
+      .put, AdminPaths.password(of: provider.text), query: [("name", name.text)],
+      ["password": .string(password)])
+  }
+
+  /// Removes an account with all that stands on it.
+  public func remove(_ provider: ProviderID, _ name: AccountName) async throws(AdminError) {
+    try await act(.delete, AdminPaths.account(of: provider.text), query: [("name", name.text)])
+  }
+}
+
+// MARK: - Rules
+
+extension AdminClient {
+  /// The rules of a provider.
+  public func entitlements(of provider: ProviderID) async throws(AdminError) -> [Entitlement] {
+    try await list(AdminPaths.entitlements(of: provider.text))
+  }
+
+  /// Adds a rule; the same again changes nothing.
+  public func add(_ rule: EntitlementRequest) async throws(AdminError) -> Saved<Entitlement> {
+    try await document(.put, AdminPaths.entitlements(of: rule.provider.text), rule.object)
+  }
+
+  /// Removes a rule.
+  public func remove(_ id: EntitlementID) async throws(AdminError) {
+    try await act(.delete, AdminPaths.one(AdminPaths.entitlements, id.text))
+  }
+}

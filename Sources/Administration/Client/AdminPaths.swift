@@ -1,0 +1,115 @@
+/// A resource of the admin interface: the path as routes are mounted, and the path of one call.
+///
+/// | path | GET | PUT | PATCH | DELETE | POST |
+/// |---|---|---|---|---|---|
+/// | `/v1/service` | version, start | | | | |
+/// | `/v1/requestors` | list | | | | |
+/// | `/v1/requestors/{id}` | show | add | set | remove | |
+/// | `/v1/requestors/{id}/keys` | list | | | | issue |
+/// | `/v1/requestors/{id}/integrations` | list | | | | |
+/// | `/v1/requestors/{id}/integrations/{provider}` | show | | add or set | remove | |
+/// | `/v1/requestors/{id}/statements` | | | | | issue |
+/// | `/v1/keys/{key}/retire`, `…/revoke` | | | | | act |
+/// | `/v1/statements`, `/v1/statements/{id}/revoke` | list | | | | revoke |
+/// | `/v1/providers`, `/v1/providers/{id}` | list, show | add | set | remove | |
+/// | `/v1/providers/{id}/accounts` | list | | | | |
+/// | `/v1/providers/{id}/account?name=N` | show | add | set | remove | |
+/// | `/v1/providers/{id}/account/password?name=N` | | set | | | |
+/// | `/v1/providers/{id}/entitlements` | list | add | | | |
+/// | `/v1/entitlements/{id}` | | | | remove | |
+/// | `/v1/codes`, `/v1/codes/{code}`, `…/withdraw`, `…/approve` | list, show | | | | act |
+/// | `/v1/sign-ins`, `/v1/sign-ins/{id}/revoke` | list | | | | revoke |
+/// | `/v1/devices?id=D` | sign-ins | | name | sign out | |
+/// | `/v1/sessions?account=N&provider=P`, `/v1/sessions/{id}/end` | list | | | | end |
+/// | `/v1/tokens/verify`, `/v1/temporary-passes/reset` | | | | | act |
+/// | `/v1/signing-keys`, `…/rotate`, `…/{id}/retire` | list | | | | act |
+/// | `/v1/master-key/change` | | | | | act |
+/// | `/v1/audit?after=N&limit=N`, `/v1/audit/newest` | list, last number | | | | |
+/// | `/v1/stats`, `/v1/doctor` | numbers, findings | | | | |
+/// | `/v1/backups`, `/v1/backups/{id}?offset=N` | fetch a part | | | drop | make |
+///
+/// Lists that may be long take `after` (the last id seen) and `limit`.
+public enum AdminPaths {
+  /// The most entries of one answer.
+  public static let page = 500
+  /// The most bytes of a backup in one answer.
+  public static let backupPart = 1 << 20
+
+  /// What the service says of itself.
+  public static let service = "/v1/service"
+  /// All requestors.
+  public static let requestors = "/v1/requestors"
+  /// All providers.
+  public static let providers = "/v1/providers"
+  /// All software statements.
+  public static let statements = "/v1/statements"
+  /// The codes that are remembered.
+  public static let codes = "/v1/codes"
+  /// The devices that are signed in.
+  public static let signIns = "/v1/sign-ins"
+  /// Devices.
+  public static let devices = "/v1/devices"
+  /// An account's signed-in browsers.
+  public static let sessions = "/v1/sessions"
+  /// Key pairs.
+  public static let keys = "/v1/keys"
+  /// Rules.
+  public static let entitlements = "/v1/entitlements"
+  /// Looking at a media token.
+  public static let verifyToken = "/v1/tokens/verify"
+  /// Letting temporary passes begin anew.
+  public static let resetPass = "/v1/temporary-passes/reset"
+  /// The keys that sign media tokens.
+  public static let signingKeys = "/v1/signing-keys"
+  /// Making a new signing key.
+  public static let rotateSigningKey = "/v1/signing-keys/rotate"
+  /// Making a new master key.
+  public static let changeMasterKey = "/v1/master-key/change"
+  /// The audit log.
+  public static let audit = "/v1/audit"
+  /// The number of its newest line.
+  public static let newestAudit = "/v1/audit/newest"
+  /// Today's numbers.
+  public static let stats = "/v1/stats"
+  /// What the checks find.
+  public static let doctor = "/v1/doctor"
+  /// Copies of the database.
+  public static let backups = "/v1/backups"
+
+  /// One requestor.
+  public static func requestor(_ id: String) -> String { "\(requestors)/\(id)" }
+  /// A requestor's key pairs.
+  public static func keys(of requestor: String) -> String { "\(requestors)/\(requestor)/keys" }
+  /// A requestor's applications.
+  public static func statements(of requestor: String) -> String {
+    "\(requestors)/\(requestor)/statements"
+  }
+  /// A requestor's integrations.
+  public static func integrations(of requestor: String) -> String {
+    "\(requestors)/\(requestor)/integrations"
+  }
+  /// One integration.
+  public static func integration(_ requestor: String, _ provider: String) -> String {
+    "\(requestors)/\(requestor)/integrations/\(provider)"
+  }
+  /// One provider.
+  public static func provider(_ id: String) -> String { "\(providers)/\(id)" }
+  /// A provider's accounts.
+  public static func accounts(of provider: String) -> String { "\(providers)/\(provider)/accounts" }
+  /// One account of a provider, whose name is in the query: anything may stand in it, and a path takes no slash.
+  public static func account(of provider: String) -> String { "\(providers)/\(provider)/account" }
+  /// The password of an account.
+  public static func password(of provider: String) -> String {
+    "\(providers)/\(provider)/account/password"
+  }
+  /// A provider's rules.
+  public static func entitlements(of provider: String) -> String {
+    "\(providers)/\(provider)/entitlements"
+  }
+  /// Something by its id, below its list.
+  public static func one(_ list: String, _ id: String) -> String { "\(list)/\(id)" }
+  /// An act on something by its id, below its list.
+  public static func act(_ list: String, _ id: String, _ verb: String) -> String {
+    "\(list)/\(id)/\(verb)"
+  }
+}

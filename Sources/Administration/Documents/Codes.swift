@@ -1,0 +1,105 @@
+public import JSON
+public import Pairing
+
+/// A registration code as lists show it: by the id of its record, because codes are kept as hashes.
+public struct CodeEntry: AdminDocument, Hashable {
+  /// The record's id.
+  public var id: RegistrationID
+  /// For whose app.
+  public var requestor: RequestorID
+  /// Where it is in its life: `offered`, `opened`, `claimed`, `approved`, `delivered`, `denied`, `expired`, `withdrawn`.
+  public var state: String
+  /// When it was created.
+  public var generated: Instant
+  /// When it ends.
+  public var expires: Instant
+  /// What the device says that it is called; anything may stand in it.
+  public var device: String?
+  /// The device's own id; anything may stand in it.
+  public var deviceID: String
+  /// From where the device called.
+  public var address: String?
+  /// The provider that was chosen on the device.
+  public var preselected: ProviderID?
+  /// The provider at which the viewer who has it, or had it, is signed in.
+  public var provider: ProviderID?
+  /// The viewer who has it, or had it.
+  public var account: AccountName?
+
+  /// A code.
+  public init(
+    id: RegistrationID, requestor: RequestorID, state: String, generated: Instant,
+    expires: Instant, device: String? = nil, deviceID: String, address: String? = nil,
+    preselected: ProviderID? = nil, provider: ProviderID? = nil, account: AccountName? = nil
+  ) {
+    self.id = id
+    self.requestor = requestor
+    self.state = state
+    self.generated = generated
+    self.expires = expires
+    self.device = device
+    self.deviceID = deviceID
+    self.address = address
+    self.preselected = preselected
+    self.provider = provider
+    self.account = account
+  }
+
+  /// Reads a code.
+  public init(_ object: JSONObject) throws(JSONShapeError) {
+    self.init(
+      id: try object.identifier("id"), requestor: try object.identifier("requestor"),
+      state: try object.string("state"), generated: try object.instant("generated"),
+      expires: try object.instant("expires"), device: try object.optionalString("device"),
+      deviceID: try object.string("deviceId"), address: try object.optionalString("address"),
+      preselected: try object.optionalIdentifier("preselected"),
+      provider: try object.optionalIdentifier("provider"),
+      account: try object.optionalIdentifier("account"))
+  }
+
+  /// The code as it is sent.
+  public var object: JSONObject {
+    var object = JSONObject()
+    object.set("id", id)
+    object.set("requestor", requestor)
+    object.set("state", state)
+    object.set("generated", generated)
+    object.set("expires", expires)
+    object.set("device", device)
+    object.set("deviceId", deviceID)
+    object.set("address", address)
+    object.set("preselected", preselected)
+    object.set("provider", provider)
+    object.set("account", account)
+    return object
+  }
+}
+
+/// Whom a code is approved for.
+public struct CodeApproval: AdminDocument, Hashable {
+  /// The viewer's provider.
+  public let provider: ProviderID
+  /// The viewer; none at a temporary provider.
+  public let account: AccountName?
+
+  /// An approval for a viewer.
+  public init(provider: ProviderID, account: AccountName?) {
+    self.provider = provider
+    self.account = account
+  }
+
+  /// Reads an approval.
+  public init(_ object: JSONObject) throws(JSONShapeError) {
+    self.init(
+      provider: try object.identifier("provider"),
+      account: try object.optionalIdentifier("account"))
+  }
+
+  /// The approval as it is sent.
+  public var object: JSONObject {
+    var object = JSONObject()
+    object.set("provider", provider)
+    object.set("account", account)
+    return object
+  }
+}

@@ -1,0 +1,148 @@
+public import JSON
+public import Pairing
+
+/// A device that is signed in at a requestor: what `device list` and `token list` show.
+public struct SignIn: AdminDocument, Hashable {
+  /// The authentication's id.
+  public var id: AuthenticationID
+  /// A short name for the device, made of a hash of its own id: what commands take.
+  public var device: String
+  /// The device's own id; anything may stand in it.
+  public var deviceID: String
+  /// The name that an operator gave.
+  public var givenName: String?
+  /// What the device says that it is called; anything may stand in it.
+  public var name: String?
+  /// For whose app.
+  public var requestor: RequestorID
+  /// The viewer's provider.
+  public var provider: ProviderID
+  /// The viewer; none when the sign-in is a guest's.
+  public var account: AccountName?
+  /// The viewer's household.
+  public var household: HouseholdID?
+  /// `regular`, `temporary` or `degraded`.
+  public var source: String
+  /// Since when.
+  public var issued: Instant
+  /// Until when.
+  public var expires: Instant
+  /// When the device last called; none when it has not since the service started.
+  public var lastUsed: Instant?
+  /// From where it called last, as far as that is known.
+  public var address: String?
+  /// The User-Agent of the sign-in; anything may stand in it.
+  public var userAgent: String?
+
+  /// A sign-in.
+  public init(
+    id: AuthenticationID, device: String, deviceID: String, requestor: RequestorID,
+    provider: ProviderID, account: AccountName?, source: String, issued: Instant, expires: Instant
+  ) {
+    self.id = id
+    self.device = device
+    self.deviceID = deviceID
+    self.requestor = requestor
+    self.provider = provider
+    self.account = account
+    self.source = source
+    self.issued = issued
+    self.expires = expires
+  }
+
+  /// Reads a sign-in.
+  public init(_ object: JSONObject) throws(JSONShapeError) {
+    self.init(
+      id: try object.identifier("id"), device: try object.string("device"),
+      deviceID: try object.string("deviceId"), requestor: try object.identifier("requestor"),
+      provider: try object.identifier("provider"),
+      account: try object.optionalIdentifier("account"), source: try object.string("source"),
+      issued: try object.instant("issued"), expires: try object.instant("expires"))
+    givenName = try object.optionalString("givenName")
+    name = try object.optionalString("name")
+    household = try object.optionalIdentifier("household")
+    lastUsed = try object.optionalInstant("lastUsed")
+    address = try object.optionalString("address")
+    userAgent = try object.optionalString("userAgent")
+  }
+
+  /// The sign-in as it is sent.
+  public var object: JSONObject {
+    var object = JSONObject()
+    object.set("id", id)
+    object.set("device", device)
+    object.set("deviceId", deviceID)
+    object.set("givenName", givenName)
+    object.set("name", name)
+    object.set("requestor", requestor)
+    object.set("provider", provider)
+    object.set("account", account)
+    object.set("household", household)
+    object.set("source", source)
+    object.set("issued", issued)
+    object.set("expires", expires)
+    object.set("lastUsed", lastUsed)
+    object.set("address", address)
+    object.set("userAgent", userAgent)
+    return object
+  }
+}
+
+/// A signed-in phone browser as lists show it.
+public struct SessionEntry: AdminDocument, Hashable {
+  /// Its id; not its cookie.
+  public var id: SessionID
+  /// The viewer's provider.
+  public var provider: ProviderID
+  /// The viewer.
+  public var account: AccountName?
+  /// When it signed in.
+  public var started: Instant
+  /// When it was last used, give or take five minutes.
+  public var lastUsed: Instant
+  /// When it ends if nobody uses it any more.
+  public var expires: Instant
+  /// From where it signed in.
+  public var address: String?
+  /// What the browser says of itself; anything may stand in it.
+  public var userAgent: String?
+
+  /// A session.
+  public init(
+    id: SessionID, provider: ProviderID, account: AccountName?, started: Instant,
+    lastUsed: Instant, expires: Instant, address: String? = nil, userAgent: String? = nil
+  ) {
+    self.id = id
+    self.provider = provider
+    self.account = account
+    self.started = started
+    self.lastUsed = lastUsed
+    self.expires = expires
+    self.address = address
+    self.userAgent = userAgent
+  }
+
+  /// Reads a session.
+  public init(_ object: JSONObject) throws(JSONShapeError) {
+    self.init(
+      id: try object.identifier("id"), provider: try object.identifier("provider"),
+      account: try object.optionalIdentifier("account"), started: try object.instant("started"),
+      lastUsed: try object.instant("lastUsed"), expires: try object.instant("expires"),
+      address: try object.optionalString("address"),
+      userAgent: try object.optionalString("userAgent"))
+  }
+
+  /// The session as it is sent.
+  public var object: JSONObject {
+    var object = JSONObject()
+    object.set("id", id)
+    object.set("provider", provider)
+    object.set("account", account)
+    object.set("started", started)
+    object.set("lastUsed", lastUsed)
+    object.set("expires", expires)
+    object.set("address", address)
+    object.set("userAgent", userAgent)
+    return object
+  }
+}

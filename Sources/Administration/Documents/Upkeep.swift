@@ -1,0 +1,136 @@
+public import JSON
+public import Pairing
+
+/// What a running service says of itself.
+public struct ServiceInfo: AdminDocument, Hashable {
+  /// Its version.
+  public var version: String
+  /// When it started.
+  public var started: Instant
+  /// The address that phones open.
+  public var publicURL: String?
+
+  /// A service.
+  public init(version: String, started: Instant, publicURL: String? = nil) {
+    self.version = version
+    self.started = started
+    self.publicURL = publicURL
+  }
+
+  /// Reads what a service says of itself.
+  public init(_ object: JSONObject) throws(JSONShapeError) {
+    self.init(
+      version: try object.string("version"), started: try object.instant("started"),
+      publicURL: try object.optionalString("publicUrl"))
+  }
+
+  /// The service as it is sent.
+  public var object: JSONObject {
+    var object = JSONObject()
+    object.set("version", version)
+    object.set("started", started)
+    object.set("publicUrl", publicURL)
+    return object
+  }
+}
+
+/// A copy of the database that is ready to be fetched.
+public struct BackupEntry: AdminDocument, Hashable {
+  /// What it is fetched by.
+  public let id: String
+  /// How long it is, in bytes.
+  public let size: Int64
+  /// The SHA-256 of all bytes, in hexadecimal.
+  public let sha256: String
+  /// When it was made.
+  public let created: Instant
+
+  /// A copy.
+  public init(id: String, size: Int64, sha256: String, created: Instant) {
+    self.id = id
+    self.size = size
+    self.sha256 = sha256
+    self.created = created
+  }
+
+  /// Reads a copy.
+  public init(_ object: JSONObject) throws(JSONShapeError) {
+    self.init(
+      id: try object.string("id"), size: try object.int64("size"),
+      sha256: try object.string("sha256"), created: try object.instant("created"))
+  }
+
+  /// The copy as it is sent.
+  public var object: JSONObject {
+    var object = JSONObject()
+    object.set("id", id)
+    object["size"] = .integer(size)
+    object.set("sha256", sha256)
+    object.set("created", created)
+    return object
+  }
+}
+
+/// What one check of `doctor` found.
+public struct Finding: AdminDocument, Hashable {
+  /// How it looks.
+  public enum Status: String, Hashable, Sendable, CaseIterable {
+    case good, warning, bad
+  }
+
+  /// What was looked at: `database`, `signing-keys`.
+  public let check: String
+  /// How it looks.
+  public let status: Status
+  /// What was found, in a sentence.
+  public let detail: String
+  /// What to type; none when all is well.
+  public let fix: String?
+
+  /// A finding.
+  public init(_ check: String, _ status: Status, _ detail: String, fix: String? = nil) {
+    self.check = check
+    self.status = status
+    self.detail = detail
+    self.fix = fix
+  }
+
+  /// Reads a finding.
+  public init(_ object: JSONObject) throws(JSONShapeError) {
+    self.init(
+      try object.string("check"), try object.word("status"), try object.string("detail"),
+      fix: try object.optionalString("fix"))
+  }
+
+  /// The finding as it is sent.
+  public var object: JSONObject {
+    var object = JSONObject()
+    object.set("check", check)
+    object.set("status", status.rawValue)
+    object.set("detail", detail)
+    object.set("fix", fix)
+    return object
+  }
+}
+
+/// How many of something an act touched: what ended, what was reset.
+public struct Tally: AdminDocument, Hashable {
+  /// How many.
+  public let count: Int
+
+  /// So many.
+  public init(_ count: Int) {
+    self.count = count
+  }
+
+  /// Reads a number.
+  public init(_ object: JSONObject) throws(JSONShapeError) {
+    guard let count = try object.optionalInteger("count", 0...Int.max) else {
+      throw JSONShapeError(name: "count", expected: "a whole number", isMissing: true)
+    }
+    self.init(count)
+  }
+
+  /// The number as it is sent.
+  public var object: JSONObject { ["count": .integer(Int64(count))] }
+}

@@ -1,0 +1,53 @@
+public import JSON
+public import Pairing
+
+extension Account: OperatorRecord {
+  /// The members of an account; its password is not one of them.
+  public enum Member: String, CaseIterable, Hashable, Sendable {
+    case provider, name, household, disabled, zipCodes, maximumRatings, channels
+  }
+
+  /// Provider and name.
+  public static var key: [Member] { [.provider, .name] }
+
+  /// Reads an account.
+  public init(_ object: JSONObject) throws(JSONShapeError) {
+    self.init(
+      provider: try object.identifier(Member.provider.rawValue),
+      name: try object.identifier(Member.name.rawValue))
+    household = try object.optionalIdentifier(Member.household.rawValue)
+    isDisabled = try object.optionalBool(Member.disabled.rawValue) ?? false
+    attributes = AccountAttributes(
+      zipCodes: try object.shortTexts(Member.zipCodes.rawValue),
+      maximumRatings: try object.documents(Member.maximumRatings.rawValue),
+      channels: try object.shortTexts(Member.channels.rawValue))
+  }
+
+  /// The account as it is sent.
+  public var object: JSONObject {
+    var object = JSONObject()
+    object.set(Member.provider.rawValue, provider)
+    object.set(Member.name.rawValue, name)
+    object.set(Member.household.rawValue, household)
+    object.set(Member.disabled.rawValue, isDisabled)
+    object.set(Member.zipCodes.rawValue, attributes.zipCodes)
+    object.set(Member.maximumRatings.rawValue, attributes.maximumRatings)
+    object.set(Member.channels.rawValue, attributes.channels)
+    return object
+  }
+}
+
+extension ParentalRating: AdminDocument {
+  /// Reads a rating.
+  public init(_ object: JSONObject) throws(JSONShapeError) {
+    let scheme = try object.string("scheme")
+    let value = try object.string("value")
+    guard (1...64).contains(scheme.utf8.count), (1...64).contains(value.utf8.count) else {
+      throw JSONShapeError(name: "maximumRatings", expected: "schemes and values of 1 to 64 bytes")
+    }
+    self.init(scheme: RatingScheme(scheme), value: value)
+  }
+
+  /// The rating as it is sent.
+  public var object: JSONObject { ["scheme": .string(scheme.name), "value": .string(value)] }
+}

@@ -1,0 +1,139 @@
+import HTTPCodec
+import JSON
+
+// Texts that end up on pages, in redirects and in documents for devices, checked where they come in. Both sides of the
+// socket read records here, so that no other program can write what regentctl would refuse.
+
+extension JSONObject {
+  /// What viewers read: one line.
+  func displayName(_ name: String) throws(JSONShapeError) -> String? {
+    guard let text = try optionalString(name) else { return nil }
+    guard (1...200).contains(text.utf8.count), text.unicodeScalars.allSatisfy(\.isShown) else {
+      throw JSONShapeError(
+        name: name, expected: "1 to 200 bytes of text without invisible or control characters")
+    }
+    return text
+  }
+
+  /// Host names without scheme and path, in lower case, each once.
+  func hostNames(_ name: String) throws(JSONShapeError) -> [String] {
+    var hosts: [String] = []
+    for text in try optionalStrings(name) ?? [] {
+      guard let host = HostName(parsing: text) else {
+        throw JSONShapeError(name: name, expected: "made of host names such as tv.example.org")
+      }
+      hosts.appendOnce(host.description)
+    }
+    return hosts
+  }
+
+  /// Addresses that a browser may be sent back to, each once; an app's own scheme is one, too.
+  func redirectAddresses(_ name: String) throws(JSONShapeError) -> [String] {
+    var addresses: [String] = []
+    for text in try optionalStrings(name) ?? [] {
+      guard isRedirectAddress(text) else {
+        throw JSONShapeError(
+          name: name,
+          expected: "made of addresses such as https://tv.example.org/done or my.app://done")
+      }
+      addresses.appendOnce(text)
+    }
+    return addresses
+  }
+
+  /// An address of the web that may be missing.
+  func webAddress(_ name: String) throws(JSONShapeError) -> String? {
+    guard let text = try optionalString(name) else { return nil }
+    guard let url = try? AbsoluteURL(parsing: text), ["http", "https"].contains(url.scheme),
+      text.utf8.count <= 2048
+    else {
+      throw JSONShapeError(
+        name: name, expected: "an address of the web such as https://tv.example.org/logo.png")
+    }
+    return text
+  }
+
+  /// A colour as `#RRGGBB`, in capitals.
+  func color(_ name: String) throws(JSONShapeError) -> String? {
+    guard let text = try optionalString(name) else { return nil }
+    let digits = text.utf8.dropFirst(text.hasPrefix("#") ? 1 : 0)
+    guard digits.count == 6, digits.allSatisfy(\.isHexDigit) else {
+      throw JSONShapeError(name: name, expected: "a colour as six hexadecimal digits: #0A7CFF")
+    }
+    return "#" + String(decoding: digits, as: UTF8.self).uppercased()
+  }
+
+  /// A PEM text that may be missing; what is in it is for the service to read.
+  func certificate(_ name: String) throws(JSONShapeError) -> String? {
+    guard let text = try optionalString(name) else { return nil }
+    guard text.contains("-----BEGIN "), text.utf8.count <= 65_536, !text.contains("PRIVATE KEY")
+    else {
+      throw JSONShapeError(name: name, expected: "a certificate in PEM, without any private key")
+    }
+    return text
+  }
+
+  /// Short texts, each once.
+  func shortTexts(_ name: String) throws(JSONShapeError) -> [String] {
+    var texts: [String] = []
+    for text in try optionalStrings(name) ?? [] {
+      guard (1...200).contains(text.utf8.count), text.unicodeScalars.allSatisfy(\.isShown) else {
+        throw JSONShapeError(name: name, expected: "made of texts of 1 to 200 bytes")
+      }
+      texts.appendOnce(text)
+    }
+    return texts
+  }
+}
+
+private func isRedirectAddress(_ text: String) -> Bool {
+  guard text.utf8.count <= 2048 else { return false }
+  if let url = try? AbsoluteURL(parsing: text) {
+    return url.fragment == nil && !["javascript", "data", "file"].contains(url.scheme)
+  }
+  // An app's own scheme may come without a host: com.example.app:/done
+  guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), !text.contains("#"),
+    let colon = text.firstIndex(of: ":")
+  else { return false }
+  let scheme = text[..<colon]
+  return scheme.contains(".") && scheme.utf8.allSatisfy { $0.isHexDigit || $0.isSchemeLetter }
+    && text[text.index(after: colon)...].hasPrefix("/")
+}
+
+extension [String] {
+  /// Appends a text that is not there yet, byte for byte.
+  fileprivate mutating func appendOnce(_ text: String) {
+    guard !contains(where: { $0.utf8.elementsEqual(text.utf8) }) else { return }
+    append(text)
+  }
+}
+
+extension Unicode.Scalar {
+  /// Whether it can be seen and changes nothing around it.
+  fileprivate var isShown: Bool {
+    switch properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: false
+    default: true
+    }
+  }
+}
+
+extension UInt8 {
+  fileprivate var isHexDigit: Bool {
+    switch self {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+      UInt8(ascii: "A")...UInt8(ascii: "F"):
+      true
+    default: false
+    }
+  }
+
+  fileprivate var isSchemeLetter: Bool {
+    switch self {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "+"):
+      true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,99 @@
+public import JSON
+public import Pairing
+
+extension Entitlement: AdminDocument {
+  /// Reads a rule that has its id.
+  public init(_ object: JSONObject) throws(JSONShapeError) {
+    self = try EntitlementRequest(object).entitlement(id: try object.identifier("id"))
+  }
+
+  /// The rule as it is sent.
+  public var object: JSONObject {
+    var object = EntitlementRequest(self).object
+    object.set("id", id)
+    return object
+  }
+}
+
+/// A rule as an operator writes it: without the id that the service gives it.
+public struct EntitlementRequest: AdminDocument, Hashable {
+  /// The provider whose rule it is.
+  public let provider: ProviderID
+  /// Whom it is about.
+  public let scope: EntitlementScope
+  /// What it is about.
+  public let pattern: ResourcePattern
+  /// Yes or no.
+  public let effect: EntitlementEffect
+
+  /// A rule.
+  public init(
+    provider: ProviderID, scope: EntitlementScope, pattern: ResourcePattern,
+    effect: EntitlementEffect
+  ) {
+    self.provider = provider
+    self.scope = scope
+    self.pattern = pattern
+    self.effect = effect
+  }
+
+  /// What a rule says.
+  public init(_ entitlement: Entitlement) {
+    self.init(
+      provider: entitlement.provider, scope: entitlement.scope, pattern: entitlement.pattern,
+      effect: entitlement.effect)
+  }
+
+  /// Reads a rule: exactly one of `allow` and `deny`, at most one of `account` and `household`.
+  public init(_ object: JSONObject) throws(JSONShapeError) {
+    let (allow, deny) = (try object.optionalString("allow"), try object.optionalString("deny"))
+    let message = try object.displayName("message")
+    guard let text = allow ?? deny, allow == nil || deny == nil else {
+      throw JSONShapeError(name: "allow", expected: "there, or \"deny\", and not both")
+    }
+    guard let pattern = ResourcePattern(text) else {
+      throw JSONShapeError(
+        name: allow == nil ? "deny" : "allow",
+        expected: "a pattern of 1 to \(ResourcePattern.longest) bytes; * stands for anything")
+    }
+    guard allow == nil || message == nil else {
+      throw JSONShapeError(name: "message", expected: "left out: it says why something is denied")
+    }
+    let account: AccountName? = try object.optionalIdentifier("account")
+    let household: HouseholdID? = try object.optionalIdentifier("household")
+    let scope: EntitlementScope
+    switch (account, household) {
+    case (nil, nil): scope = .everybody
+    case (let account?, nil): scope = .account(account)
+    case (nil, let household?): scope = .household(household)
+    case (_?, _?):
+      throw JSONShapeError(name: "household", expected: "left out when an account is named")
+    }
+    self.init(
+      provider: try object.identifier("provider"), scope: scope, pattern: pattern,
+      effect: allow == nil ? .deny(message: message) : .allow)
+  }
+
+  /// The rule as it is sent.
+  public var object: JSONObject {
+    var object = JSONObject()
+    object.set("provider", provider)
+    switch scope {
+    case .everybody: break
+    case .household(let household): object.set("household", household)
+    case .account(let account): object.set("account", account)
+    }
+    switch effect {
+    case .allow: object.set("allow", pattern.text)
+    case .deny(let message):
+      object.set("deny", pattern.text)
+      object.set("message", message)
+    }
+    return object
+  }
+
+  /// The rule with its id.
+  public func entitlement(id: EntitlementID) -> Entitlement {
+    Entitlement(id: id, provider: provider, scope: scope, pattern: pattern, effect: effect)
+  }
+}

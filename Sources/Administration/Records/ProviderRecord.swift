@@ -1,0 +1,68 @@
+public import JSON
+public import Pairing
+
+extension Provider: OperatorRecord {
+  /// The members of a provider; the last three belong to temporary ones.
+  public enum Member: String, CaseIterable, Hashable, Sendable {
+    case id, name, kind, logo, featured, boarding
+    case platformID = "platformId"
+    case secureSheet
+    case lifetime = "lifetimeMs"
+    case promotional, resourceLimit
+  }
+
+  /// How a provider signs viewers in, without the rules of it.
+  public enum KindName: String, CaseIterable, Hashable, Sendable {
+    case local, temporary
+  }
+
+  /// Its id.
+  public static var key: [Member] { [.id] }
+
+  /// How long a temporary pass lasts when nothing else is said: 10 minutes.
+  public static let usualPass: Duration = .seconds(600)
+
+  /// Reads a provider; without a name it is called by its id.
+  public init(_ object: JSONObject) throws(JSONShapeError) {
+    let id: ProviderID = try object.identifier(Member.id.rawValue)
+    let lifetime = try object.optionalSpan(Member.lifetime.rawValue)
+    let limit = try object.optionalInteger(Member.resourceLimit.rawValue, 1...100_000)
+    let promotional = try object.optionalBool(Member.promotional.rawValue) ?? false
+    let kind: ProviderKind
+    switch try object.word(Member.kind.rawValue, KindName.self) {
+    case .local: kind = .local
+    case .temporary:
+      kind = .temporary(
+        TemporaryPassRules(
+          duration: lifetime ?? Self.usualPass, resourceLimit: limit, promotional: promotional))
+    }
+    self.init(id: id, name: try object.displayName(Member.name.rawValue) ?? id.text, kind: kind)
+    logo = try object.webAddress(Member.logo.rawValue)
+    featured = try object.optionalBool(Member.featured.rawValue) ?? false
+    boarding = try object.optionalWord(Member.boarding.rawValue) ?? .none
+    platformID = try object.displayName(Member.platformID.rawValue)
+    secureSheet = try object.optionalBool(Member.secureSheet.rawValue) ?? false
+  }
+
+  /// The provider as it is sent.
+  public var object: JSONObject {
+    var object = JSONObject()
+    object.set(Member.id.rawValue, id)
+    object.set(Member.name.rawValue, name)
+    object.set(Member.kind.rawValue, kindName.rawValue)
+    object.set(Member.logo.rawValue, logo)
+    object.set(Member.featured.rawValue, featured)
+    object.set(Member.boarding.rawValue, boarding.rawValue)
+    object.set(Member.platformID.rawValue, platformID)
+    object.set(Member.secureSheet.rawValue, secureSheet)
+    if let rules = temporaryPass {
+      object.set(Member.lifetime.rawValue, rules.duration)
+      object.set(Member.promotional.rawValue, rules.promotional)
+      object.set(Member.resourceLimit.rawValue, rules.resourceLimit)
+    }
+    return object
+  }
+
+  /// How it signs viewers in, as one word.
+  public var kindName: KindName { temporaryPass == nil ? .local : .temporary }
+}

@@ -1,0 +1,186 @@
+package import HTTPServer
+internal import HTTPCodec
+internal import Pairing
+package import PairingStore
+package import PairingWire
+
+/// Whether a device is signed in: asked by the device itself, by its code, and by the login page.
+package struct AuthenticationRoutes: Sendable {
+  private let core: ServiceCore
+  private let endpoints: V1Endpoints
+
+  /// Routes of a service.
+  package init(_ core: ServiceCore) {
+    self.core = core
+    endpoints = V1Endpoints(core)
+  }
+
+  /// Mounts the polls and the sign-out.
+  package func mount(_ routes: inout Routes) {
+    endpoints.mount(&routes, [.get], "/api/v1/tokens/authn") { call throws(CallError) in
+      try ask(call, try call.device().hash, .authentication)
+    }
+    endpoints.mount(&routes, [.get], "/api/v1/checkauthn") { call throws(CallError) in
+      try ask(call, try call.device().hash, .check)
+    }
+    endpoints.mount(&routes, [.get], "/api/v1/checkauthn/{code}", checkByCode)
+    endpoints.mount(&routes, [.get], "/api/v1/authenticate/{code}", askByCode)
+    endpoints.mount(&routes, [.delete, .get], "/api/v1/logout", signOut)
+  }
+
+  // MARK: - The device asks
+
+  /// What a device is told: memory answers while its newest code is pending, the store does otherwise.
+  private func ask(_ call: V1Call, _ device: DeviceHash, _ place: Waiters.Resource)
+    throws(CallError) -> V1Outcome
+  {
+    let known = core.codes.latest(of: device, at: call.requestor.id)
+    if let known, known.hasEarlierSignIn == false,
+      case .pending = DeviceAnswer(known.record.flow, at: call.now)
+    {
+      return try pending(call, device, known.record, place)
+    }
+    return .later { try await read(call, device, place) }
+  }
+
+  private func pending(
+    _ call: V1Call, _ device: DeviceHash, _ record: RegistrationRecord, _ place: Waiters.Resource
+  ) throws(CallError) -> V1Outcome {
+    let after = try call.after()
+    let plan = WaitPlan(
+      seconds: call.request.preferredWait ?? 0, after: after, flow: record.flow, at: call.now)
+    guard case .hold(let sequence, let span) = plan else { throw refusal(.pending, place) }
+    return .wait(
+      V1Wait(
+        registration: record.id, place: place, span: span,
+        granted: WaitPlan.granted(call.request.preferredWait ?? 0),
+        // The answer here is yes, no or not yet: "a phone has the page open" changes nothing of it, unless the caller
+        // counts the steps.
+        while: {
+          guard let flow = core.codes.find(record.id)?.flow else { return false }
+          return after == nil ? flow.state.isPending : flow.sequence == sequence
+        },
+        answer: { () throws(CallError) in
+          let record = core.codes.find(record.id)
+          // Still nothing to read: the answer needs no disk either.
+          if let record, case .pending = DeviceAnswer(record.flow, at: core.clock.now) {
+            throw refusal(.pending, place)
+          }
+          return .later { try await read(call, device, place) }
+        }))
+  }
+
+  private func read(_ call: V1Call, _ device: DeviceHash, _ place: Waiters.Resource) async throws
+    -> V1Reply
+  {
+    do throws(StoreError) {
+      if let record = try await core.desk.pickUp(device, at: call.requestor.id) {
+        return call.reply(core.document(record))
+      }
+    } catch {
+      guard case .notInForce(let refusal) = error else { throw error }
+      throw place == .check ? CallError(refusal).asCheck : CallError(refusal)
+    }
+    // The end of a code is told until it is forgotten; after that the device is one that never asked.
+    let flow = core.codes.latest(of: device, at: call.requestor.id)?.record.flow
+    throw refusal(flow.map { DeviceAnswer($0, at: core.clock.now) } ?? .unknown, place)
+  }
+
+  private func refusal(_ answer: DeviceAnswer, _ place: Waiters.Resource) -> CallError {
+    let error =
+      switch answer {
+      case .denied: CallError.denied
+      case .expired: CallError.expired
+      case .pending, .unknown, .approved: CallError.unknownCode
+      }
+    return place == .check ? error.asCheck : error
+  }
+
+  // MARK: - By code
+
+  /// The same question, asked with the code instead of the device.
+  private func askByCode(_ call: V1Call) throws(CallError) -> V1Outcome {
+    try core.limits.mayPollCode(from: call.request.clientAddress)
+    guard let record = find(call) else {
+      core.limits.wrongPoll(from: call.request.clientAddress)
+      throw .unknownCode
+    }
+    switch DeviceAnswer(record.flow, at: call.now) {
+    case .pending: return try pending(call, record.deviceHash, record, .poll)
+    case .approved: return .later { try await read(call, record.deviceHash, .poll) }
+    case .denied, .expired, .unknown:
+      throw refusal(DeviceAnswer(record.flow, at: call.now), .poll)
+    }
+  }
+
+  /// The login page asks before it says "go back to your screen"; this is no delivery.
+  private func checkByCode(_ call: V1Call) throws(CallError) -> V1Outcome {
+    try core.limits.mayTryCode(from: call.request.clientAddress)
+    guard let record = find(call) else {
+      core.limits.wrongCode(from: call.request.clientAddress)
+      throw CallError.unknownCode.asCheck
+    }
+    guard case .approved(let approval) = DeviceAnswer(record.flow, at: call.now) else {
+      throw refusal(DeviceAnswer(record.flow, at: call.now), .check)
+    }
+    return .later { [core] in
+      let filter = AuthenticationFilter(
+        requestor: record.requestor, device: record.deviceHash, viewer: approval.viewer)
+      let found = try await core.store.authentications(
+        filter, after: nil, limit: 10, at: core.clock.now)
+      guard let one = found.first(where: { $0.authentication.id == approval.authentication })
+      else { throw CallError.unknownCode.asCheck }
+      return call.reply(core.document(one))
+    }
+  }
+
+  private func find(_ call: V1Call) -> RegistrationRecord? {
+    guard let code = call.code() else { return nil }
+    return core.codes.find(core.hasher.code(code), of: call.requestor.id)
+  }
+
+  // MARK: - Sign-out
+
+  private func signOut(_ call: V1Call) throws(CallError) -> V1Outcome {
+    let device = try call.device()
+    return .later { [core] in
+      let ended = try await core.store.signOut(
+        requestor: call.requestor.id, device: device.hash, at: core.clock.now)
+      core.codes.noteSignIn(false, of: device.hash, at: call.requestor.id)
+      core.metrics.count(.devicesSignedOut, ended.count)
+      return .noContent
+    }
+  }
+}
+
+extension CallError {
+  /// `checkauthn` has one status for every no.
+  fileprivate var asCheck: CallError {
+    let isExpired = status == .gone && message == ErrorMessage.authenticationExpired
+    return CallError(
+      .forbidden, isExpired ? ErrorMessage.authenticationExpired : nil, details: details,
+      code: isExpired ? .authenticationSessionExpired : .authenticationSessionMissing)
+  }
+}
+
+extension ServiceCore {
+  /// What a signed-in device is told about its sign-in.
+  package func document(_ record: AuthenticationRecord) -> AuthenticationDocument {
+    AuthenticationDocument(
+      requestor: record.authentication.requestor.text,
+      provider: record.authentication.viewer.provider.text, userID: userID(of: record),
+      expires: record.authentication.expires)
+  }
+
+  /// The viewer's name for one requestor's apps; guests and degraded sign-ins can be told by its beginning.
+  package func userID(of record: AuthenticationRecord) -> String {
+    let plain = hasher.userID(
+      of: record.authentication.viewer, device: record.deviceHash,
+      at: record.authentication.requestor)
+    return switch record.authentication.source {
+    case .regular: plain
+    case .temporary: "temppass_\(plain)"
+    case .degraded: "degraded_\(plain)"
+    }
+  }
+}

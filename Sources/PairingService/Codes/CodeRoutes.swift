@@ -1,0 +1,198 @@
+package import HTTPServer
+internal import Cryptography
+internal import HTTPCodec
+internal import Pairing
+internal import PairingStore
+internal import PairingWire
+
+/// Registration codes: a box asks for one, looks at it, takes it back.
+package struct CodeRoutes: Sendable {
+  private let core: ServiceCore
+  private let endpoints: V1Endpoints
+
+  /// Routes of a service.
+  package init(_ core: ServiceCore) {
+    self.core = core
+    endpoints = V1Endpoints(core)
+  }
+
+  /// Mounts the three.
+  package func mount(_ routes: inout Routes) {
+    endpoints.mount(&routes, [.post], "/reggie/v1/{requestor}/regcode", create)
+    // One path, two methods: the frame's preflight must name both.
+    endpoints.mount(&routes, [.get, .delete], "/reggie/v1/{requestor}/regcode/{code}") {
+      call throws(CallError) in
+      call.request.method == .delete ? try remove(call) : try read(call)
+    }
+  }
+
+  // MARK: - A box asks for a code
+
+  private func create(_ call: V1Call) throws(CallError) -> V1Outcome {
+    let device = try call.device()
+    guard let rowKey = call.provisioned.rowKey(of: call.requestor.id) else {
+      core.log.error("no-row-key", ("requestor", call.requestor.id.text))
+      throw CallError(.internalServerError, code: .internalError)
+    }
+    let offer = CodeOffer(
+      device: device, rowKey: rowKey, lifetime: try call.lifetime(),
+      preselected: try call.preselected(), profile: try call.profile(),
+      about: try call.deviceDescription(), matchesNumber: try call.wantsNumberMatching())
+    return .later { [core] in
+      let earlier = try await core.store.authentications(
+        AuthenticationFilter(requestor: call.requestor.id, device: device.hash), after: nil,
+        limit: 1, at: call.now)
+      let (code, record) = try await reserve(offer, call, hasEarlierSignIn: !earlier.isEmpty)
+      return call.reply(
+        call.document(record, code, core.options, at: call.now), .created)
+    }
+  }
+
+  /// Draws codes until one is free.
+  ///
+  /// With a hundred thousand live codes of 25.6 billion the first one is taken once in a quarter of a million times.
+  private func reserve(_ offer: CodeOffer, _ call: V1Call, hasEarlierSignIn: Bool)
+    async throws(StoreError) -> (RegistrationCode, RegistrationRecord)
+  {
+    var tries = 8
+    while true {
+      var generator = SystemRandomNumberGenerator()
+      let code = RegistrationCode(drawnFrom: &generator)
+      let record = try offer.record(
+        code: core.hasher.code(code), requestor: call.requestor.id, at: call.now)
+      do throws(StoreError) {
+        try await core.desk.offer(
+          record, limit: core.limits.liveCodes, hasEarlierSignIn: hasEarlierSignIn)
+        return (code, record)
+      } catch {
+        guard error == .codeTaken, tries > 1 else { throw error }
+        tries -= 1
+      }
+    }
+  }
+
+  // MARK: - A box or a login page looks at a code
+
+  private func read(_ call: V1Call) throws(CallError) -> V1Outcome {
+    let (code, record) = try find(call)
+    let plan = WaitPlan(
+      seconds: call.request.preferredWait ?? 0, after: try call.after(), flow: record.flow,
+      at: call.now)
+    guard case .hold(let sequence, let span) = plan else {
+      return try answer(call, code, record)
+    }
+    return .wait(
+      V1Wait(
+        registration: record.id, place: .record, span: span,
+        granted: WaitPlan.granted(call.request.preferredWait ?? 0),
+        while: { core.codes.find(record.id)?.flow.sequence == sequence },
+        answer: { () throws(CallError) in
+          guard let record = core.codes.find(record.id) else { throw .unknownCode }
+          return try answer(call, code, record)
+        }))
+  }
+
+  private func answer(_ call: V1Call, _ code: RegistrationCode, _ record: RegistrationRecord)
+    throws(CallError) -> V1Outcome
+  {
+    // A wait may have lasted: the time is now, not that of the call.
+    let now = core.clock.now
+    switch DeviceAnswer(record.flow, at: now) {
+    case .pending, .approved:
+      return .reply(call.reply(call.document(record, code, core.options, at: now)))
+    case .denied: throw .denied
+    case .expired: throw .expired
+    case .unknown: throw .unknownCode
+    }
+  }
+
+  // MARK: - A box takes its code back
+
+  private func remove(_ call: V1Call) throws(CallError) -> V1Outcome {
+    let (_, record) = try find(call)
+    return .later { [core] in
+      do throws(StoreError) {
+        _ = try await core.desk.withdraw(record.id, .device, audit: nil)
+      } catch {
+        // Gone already: what was asked for.
+        guard error == .refused(.expired) || error == .refused(.withdrawn) else { throw error }
+      }
+      return .noContent
+    }
+  }
+
+  /// The code in the path, if it is one of this requestor's; a wrong one counts as a guess.
+  private func find(_ call: V1Call) throws(CallError) -> (RegistrationCode, RegistrationRecord) {
+    try core.limits.mayTryCode(from: call.request.clientAddress)
+    guard let code = call.code(),
+      let record = core.codes.find(core.hasher.code(code), of: call.requestor.id)
+    else {
+      core.limits.wrongCode(from: call.request.clientAddress)
+      throw .unknownCode
+    }
+    return (code, record)
+  }
+}
+
+/// What a box asked for.
+private struct CodeOffer: Sendable {
+  let device: CallDevice
+  let rowKey: PublicKey
+  let lifetime: CodeLifetime
+  let preselected: ProviderID?
+  let profile: ProfileName?
+  let about: DeviceDescription
+  let matchesNumber: Bool
+
+  func record(code: CodeHash, requestor: RequestorID, at now: Instant) throws(StoreError)
+    -> RegistrationRecord
+  {
+    guard let id = RegistrationID(Random.uuid()) else {
+      throw .unavailable(reason: "no id could be drawn")
+    }
+    var generator = SystemRandomNumberGenerator()
+    return RegistrationRecord(
+      id: id, code: code, requestor: requestor, device: device.id, deviceHash: device.hash,
+      rowKey: rowKey, preselected: preselected, profile: profile, about: about,
+      flow: PairingFlow(
+        issued: now, lifetime: lifetime,
+        match: matchesNumber ? NumberMatch(drawnFrom: &generator) : nil))
+  }
+}
+
+extension V1Call {
+  fileprivate func lifetime() throws(CallError) -> CodeLifetime {
+    guard let text = try parameters.value(Field.lifetime) else { return .usual }
+    guard let seconds = Int(text), let lifetime = CodeLifetime(asked: seconds) else {
+      throw CallError(
+        .badRequest, details: "\(Field.lifetime) must be 1 to \(CodeLifetime.longest.seconds)")
+    }
+    return lifetime
+  }
+
+  fileprivate func preselected() throws(CallError) -> ProviderID? {
+    guard let text = try parameters.value(Field.provider) else { return nil }
+    guard let id = ProviderID(text), provisioned.choice(id, of: requestor.id) != nil else {
+      throw CallError(
+        .badRequest, details: "the provider does not work with this requestor",
+        code: .unknownIntegration)
+    }
+    return id
+  }
+
+  fileprivate func wantsNumberMatching() throws(CallError) -> Bool {
+    if requestor.numberMatching { return true }
+    return try parameters.value(Field.match) == "number"
+  }
+}
+
+extension V1Call {
+  /// The sequence that a waiting caller has seen.
+  package func after() throws(CallError) -> Int? {
+    guard let text = try parameters.value(Field.after) else { return nil }
+    guard let sequence = Int(text) else {
+      throw CallError(.badRequest, details: "\(Field.after) must be a number")
+    }
+    return sequence
+  }
+}

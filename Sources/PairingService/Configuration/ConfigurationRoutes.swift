@@ -1,0 +1,37 @@
+package import HTTPServer
+internal import HTTPCodec
+internal import Pairing
+internal import PairingWire
+
+/// The list of providers that an app may offer.
+package struct ConfigurationRoutes: Sendable {
+  private let endpoints: V1Endpoints
+
+  /// Routes of a service.
+  package init(_ core: ServiceCore) { endpoints = V1Endpoints(core) }
+
+  /// Mounts the list.
+  package func mount(_ routes: inout Routes) {
+    endpoints.mount(&routes, [.get], "/api/v1/config/{requestor}") { call throws(CallError) in
+      let information = try call.deviceInformation()
+      let choices = call.provisioned.choices[call.requestor.id] ?? []
+      return .reply(
+        call.reply(
+          ConfigDocument(
+            device: information[.primaryHardwareType] ?? "unknown",
+            clientType: "rest", operatingSystem: information[.osName] ?? "unknown",
+            requestor: call.requestor.id.text, name: call.requestor.name,
+            domains: call.requestor.domains, providers: choices.map(\.listed))))
+    }
+  }
+}
+
+extension Provisioned.Choice {
+  fileprivate var listed: ListedProvider {
+    ListedProvider(
+      id: provider.id.text, displayName: provider.name, logoURL: provider.logo,
+      isTemporaryPass: provider.temporaryPass != nil, boarding: provider.boarding,
+      platformID: provider.platformID, enablesPlatformServices: integration.singleSignOn,
+      isFeatured: provider.featured, wantsSecureSheet: provider.secureSheet)
+  }
+}

@@ -1,0 +1,80 @@
+internal import Pairing
+package import PairingStore
+internal import Platform
+
+/// Audit lines that belong to no transaction of their own: refusals, failed sign-ins, throttling.
+///
+/// What changes something carries its line inside its own transaction. These here are written behind the answer: nobody
+/// waits for them, and a flood of refusals must not become a flood of disk writes.
+package final class AuditTrail: Sendable {
+  fileprivate struct Recent {
+    var lines: [String: Uptime] = [:]
+    var waiting = 0
+  }
+
+  /// The same line again within this time says nothing new.
+  fileprivate static let quiet: Duration = .seconds(60)
+  /// More lines than that are not kept waiting.
+  private static let mostWaiting = 256
+  fileprivate static let mostRemembered = 4096
+
+  private let store: any AuditStore
+  private let clock: ServiceClock
+  private let log: ServiceLog
+  private let recent = Locked(Recent())
+
+  init(_ store: any AuditStore, clock: ServiceClock, log: ServiceLog) {
+    self.store = store
+    self.clock = clock
+    self.log = log
+  }
+
+  /// A line for a transaction that carries it.
+  package func entry(
+    _ actor: AuditEntry.Actor, _ action: String, _ subject: String,
+    _ outcome: AuditEntry.Outcome = .done, detail: String = ""
+  ) -> AuditEntry {
+    AuditEntry(
+      at: clock.now, actor: actor, action: action, subject: subject, outcome: outcome,
+      detail: detail)
+  }
+
+  /// Writes a line behind the answer.
+  ///
+  /// - Parameter once: the same action on the same subject is written once a minute.
+  package func note(
+    _ actor: AuditEntry.Actor, _ action: String, _ subject: String,
+    _ outcome: AuditEntry.Outcome = .done, detail: String = "", once: Bool = false
+  ) {
+    let now = clock.uptime
+    let isWanted = recent.withLock { recent -> Bool in
+      if once, !recent.isNew("\(action) \(subject)", at: now) { return false }
+      guard recent.waiting < Self.mostWaiting else { return false }
+      recent.waiting += 1
+      return true
+    }
+    guard isWanted else { return }
+    let line = entry(actor, action, subject, outcome, detail: detail)
+    Task { [self] in
+      do throws(StoreError) {
+        try await store.append(line)
+      } catch {
+        log.warning("audit", ("action", action), ("reason", "\(error)"))
+      }
+      recent.withLock { $0.waiting -= 1 }
+    }
+  }
+}
+
+extension AuditTrail.Recent {
+  fileprivate mutating func isNew(_ line: String, at now: Uptime) -> Bool {
+    if let last = lines[line], now.since(last) < AuditTrail.quiet { return false }
+    if lines.count >= AuditTrail.mostRemembered {
+      lines = lines.filter { now.since($0.value) < AuditTrail.quiet }
+      // Full of lines of the last minute: somebody makes them up, and what is new is not worth a line.
+      guard lines.count < AuditTrail.mostRemembered else { return false }
+    }
+    lines[line] = now
+    return true
+  }
+}

@@ -1,0 +1,61 @@
+package import Cryptography
+package import Pairing
+package import PairingStore
+
+/// Makes the hashes under which secret things are kept and found; see `KeyedHash`.
+///
+/// One key for each kind of thing: a device id can never be taken for a code.
+package struct KeyedHasher: Sendable {
+  private let codes: HMACKey
+  private let tokens: HMACKey
+  private let devices: HMACKey
+  private let identities: HMACKey
+  private let viewers: HMACKey
+
+  /// Hashes with the service's own key material.
+  package init(_ keys: some KeyStore) async throws {
+    codes = try HMACKey(.sha256, Secret(try await keys.keyMaterial(for: .codes)))
+    tokens = try HMACKey(.sha256, Secret(try await keys.keyMaterial(for: .tokens)))
+    let material = Secret(try await keys.keyMaterial(for: .devices))
+    devices = try HMACKey(.sha256, HKDF.derive(from: material, info: "device"))
+    identities = try HMACKey(.sha256, HKDF.derive(from: material, info: "identity"))
+    viewers = try HMACKey(.sha256, HKDF.derive(from: material, info: "viewer"))
+  }
+
+  /// A registration code.
+  package func code(_ code: RegistrationCode) -> CodeHash { hash(codes.code(code.letters)) }
+
+  /// A bearer token: a cookie, a client's secret.
+  package func token(_ text: String) -> TokenHash { hash(tokens.code(text)) }
+
+  /// A device id, byte by byte: two spellings of one letter are two devices.
+  package func device(_ device: DeviceID) -> DeviceHash { hash(devices.code(device.text)) }
+
+  /// What a promotional pass was told about its viewer.
+  package func identity(_ text: String) -> IdentityHash { hash(identities.code(text)) }
+
+  /// The name by which one requestor's apps know a viewer.
+  ///
+  /// The same for ever, and another for each requestor: two of them cannot find out whom they share.
+  package func userID(of viewer: Pairing.Viewer, device: DeviceHash, at requestor: RequestorID)
+    -> String
+  {
+    var fields = FramedFields(purpose: "user", version: 1)
+    fields.append(requestor.text)
+    fields.append(viewer.provider.text)
+    fields.append(viewer.account?.text)
+    // Without an account the box itself is all that is known of the viewer.
+    if viewer.account == nil { fields.append(device.bytes) }
+    return Hex.encode(viewers.code(fields.bytes))
+  }
+
+  private func hash<Kind>(_ bytes: [UInt8]) -> KeyedHash<Kind> {
+    guard let hash = KeyedHash<Kind>(bytes) else { preconditionFailure("SHA-256 has 32 bytes") }
+    return hash
+  }
+}
+
+extension Secret {
+  /// Bytes that a store kept.
+  package init(_ stored: StoredSecret) { self.init(copying: stored.bytes) }
+}

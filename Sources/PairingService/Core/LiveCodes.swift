@@ -1,0 +1,164 @@
+package import Pairing
+package import PairingStore
+internal import Platform
+
+/// The codes that are remembered, in memory: what polls look at without touching a disk.
+///
+/// The store is the truth that survives; this is what it said last. Verbs of the store tell every change here
+/// (`PairingDesk`), and a restart loads all of it again.
+package final class LiveCodes: Sendable {
+  /// A code and what is known about its device besides.
+  package struct Known: Sendable {
+    /// The registration.
+    package var record: RegistrationRecord
+    /// Whether the device may be signed in from before; nil until somebody looked.
+    package var hasEarlierSignIn: Bool?
+  }
+
+  fileprivate struct DeviceKey: Hashable {
+    let requestor: RequestorID
+    let device: DeviceHash
+  }
+
+  fileprivate struct Tables {
+    var codes: [RegistrationID: Known] = [:]
+    var ids: [CodeHash: RegistrationID] = [:]
+    /// The newest code of each device.
+    var latest: [DeviceKey: RegistrationID] = [:]
+    /// What is to be looked at when a minute has passed, so that no sweep walks over everything.
+    var due: [Int64: [RegistrationID]] = [:]
+    var sweptUntil: Int64?
+    var pending = 0
+  }
+
+  private let tables = Locked(Tables())
+
+  /// No codes.
+  package init() {}
+
+  /// A new code, or one that the store remembered over a restart.
+  package func add(_ record: RegistrationRecord, hasEarlierSignIn: Bool?) {
+    tables.withLock { tables in
+      tables.put(Known(record: record, hasEarlierSignIn: hasEarlierSignIn))
+    }
+  }
+
+  /// What a verb made of a code.
+  ///
+  /// Two verbs may tell their results in another order than they ran in: the one with the higher sequence stays.
+  package func note(_ record: RegistrationRecord) {
+    tables.withLock { tables in
+      guard let known = tables.codes[record.id] else {
+        return tables.put(Known(record: record, hasEarlierSignIn: nil))
+      }
+      guard record.flow.isNewer(than: known.record.flow) else { return }
+      if known.record.flow.state.isPending, !record.flow.state.isPending { tables.pending -= 1 }
+      tables.codes[record.id]?.record = record
+      // The sign-in that a code led to takes the place of earlier ones.
+      if record.flow.state.approval != nil { tables.codes[record.id]?.hasEarlierSignIn = true }
+    }
+  }
+
+  /// Notes whether a device is signed in, for its newest code.
+  package func noteSignIn(_ isSignedIn: Bool, of device: DeviceHash, at requestor: RequestorID) {
+    tables.withLock { tables in
+      guard let id = tables.latest[DeviceKey(requestor: requestor, device: device)] else { return }
+      tables.codes[id]?.hasEarlierSignIn = isSignedIn
+    }
+  }
+
+  /// A code of one requestor; codes of others are not there for it.
+  package func find(_ code: CodeHash, of requestor: RequestorID) -> RegistrationRecord? {
+    guard let record = find(code), record.requestor == requestor else { return nil }
+    return record
+  }
+
+  /// A code of any requestor: what the phone's page asks for.
+  package func find(_ code: CodeHash) -> RegistrationRecord? {
+    tables.withLock { tables in
+      guard let id = tables.ids[code] else { return nil }
+      return tables.codes[id]?.record
+    }
+  }
+
+  /// A registration by its id.
+  package func find(_ id: RegistrationID) -> RegistrationRecord? {
+    tables.withLock { $0.codes[id]?.record }
+  }
+
+  /// The newest code of a device.
+  package func latest(of device: DeviceHash, at requestor: RequestorID) -> Known? {
+    tables.withLock { tables in
+      guard let id = tables.latest[DeviceKey(requestor: requestor, device: device)] else {
+        return nil
+      }
+      return tables.codes[id]
+    }
+  }
+
+  /// How many codes wait for an answer, those included whose time has run out in the last minute.
+  package var pending: Int { tables.withLock { $0.pending } }
+
+  /// Lets go of what has come to its end.
+  ///
+  /// - Returns: how many codes ran out of time unanswered since the last call.
+  package func sweep(at now: Instant) -> Int {
+    tables.withLock { $0.sweep(at: now) }
+  }
+}
+
+extension LiveCodes.Tables {
+  fileprivate mutating func put(_ known: LiveCodes.Known) {
+    let record = known.record
+    if let before = codes[record.id], before.record.flow.state.isPending { pending -= 1 }
+    if record.flow.state.isPending { pending += 1 }
+    codes[record.id] = known
+    ids[record.code] = record.id
+    let key = LiveCodes.DeviceKey(requestor: record.requestor, device: record.deviceHash)
+    let newest = latest[key].flatMap { codes[$0]?.record.flow.issued }
+    if newest.map({ record.flow.issued >= $0 }) ?? true { latest[key] = record.id }
+    due[record.flow.expires.minute + 1, default: []].append(record.id)
+    due[record.flow.forgettable.minute + 1, default: []].append(record.id)
+  }
+
+  fileprivate mutating func sweep(at now: Instant) -> Int {
+    var expired = 0
+    // After a jump of the clock the keys that exist are fewer than the minutes in between.
+    let passed = due.keys.filter { $0 <= now.minute }
+    for minute in passed {
+      for id in due.removeValue(forKey: minute) ?? [] {
+        guard let known = codes[id] else { continue }
+        let flow = known.record.flow
+        if flow.state.isPending, now >= flow.expires {
+          expired += 1
+          pending -= 1
+          codes[id]?.record = known.record.moved(to: flow.settled(at: now))
+        }
+        if now >= flow.forgettable { forget(known.record) }
+      }
+    }
+    return expired
+  }
+
+  private mutating func forget(_ record: RegistrationRecord) {
+    codes[record.id] = nil
+    if ids[record.code] == record.id { ids[record.code] = nil }
+    let key = LiveCodes.DeviceKey(requestor: record.requestor, device: record.deviceHash)
+    if latest[key] == record.id { latest[key] = nil }
+  }
+}
+
+extension Instant {
+  fileprivate var minute: Int64 { milliseconds / 60_000 }
+}
+
+extension PairingFlow {
+  /// Whether this is a later state of the same code; a longer lease is one, too.
+  fileprivate func isNewer(than other: PairingFlow) -> Bool {
+    if sequence != other.sequence { return sequence > other.sequence }
+    guard case .claimed(let mine) = state, case .claimed(let theirs) = other.state else {
+      return false
+    }
+    return mine.until > theirs.until
+  }
+}

@@ -1,0 +1,99 @@
+package import Cryptography
+internal import JSON
+package import Pairing
+package import PairingStore
+internal import Platform
+
+/// The keys that sign media tokens, ready to use, and the published set of their public halves.
+///
+/// A new key is published before it signs, and an old one stays published until its last token has died: a stream
+/// server that caches the set never meets a token whose key it cannot have.
+package final class MediaKeys: Sendable {
+  /// A key with the record it comes from.
+  private struct Ready {
+    let record: SigningKeyRecord
+    let key: SigningKey
+  }
+
+  private let store: any KeyStore
+  private let lead: Duration
+  private let keys: Locked<[Ready]>
+
+  /// Reads the keys, and makes the first one.
+  package init(_ store: some KeyStore, lead: Duration, at now: Instant) async throws {
+    self.store = store
+    self.lead = lead
+    keys = Locked([])
+    if try await store.signingKeys().isEmpty {
+      // Nobody can have cached a set without it: the first key signs at once.
+      try await store.add(try Self.make(at: now, signsFrom: now), audit: nil, at: now)
+    }
+    try await refresh()
+  }
+
+  /// Reads the keys again: after every change.
+  package func refresh() async throws {
+    let records = try await store.signingKeys()
+    let ready = try records.map {
+      Ready(record: $0, key: try SigningKey(pkcs8: Secret($0.privateKey)))
+    }
+    keys.withLock { $0 = ready }
+  }
+
+  /// Makes a new key, which takes over as soon as every cache knows it.
+  package func rotate(audit entry: AuditEntry?, at now: Instant) async throws -> SigningKeyRecord {
+    let record = try Self.make(at: now, signsFrom: now + lead)
+    try await store.add(record, audit: entry, at: now)
+    try await refresh()
+    return record
+  }
+
+  /// Ends keys whose successor signs; they stay published until every cache and the last token have died.
+  package func retireReplaced(tokenLifetime: Duration, at now: Instant) async throws {
+    guard let current = current(at: now)?.id else { return }
+    let replaced = keys.withLock { keys -> [SigningKeyRecord] in
+      guard let successor = keys.first(where: { $0.record.id == current })?.record else {
+        return []
+      }
+      return keys.map(\.record).filter {
+        $0.retired == nil && $0.id != current && $0.signsFrom < successor.signsFrom
+      }
+    }
+    for key in replaced {
+      try await store.retireSigningKey(
+        key.id, neededUntil: now + tokenLifetime + lead, audit: nil, at: now)
+    }
+    if !replaced.isEmpty { try await refresh() }
+  }
+
+  /// The key that signs at this time: the newest of those whose turn has come.
+  package func current(at now: Instant) -> (id: SigningKeyID, key: SigningKey)? {
+    keys.withLock { keys in
+      let usable = keys.filter { $0.record.retired == nil }
+      let due = usable.filter { $0.record.signsFrom <= now }
+      // A clock that was set back leaves no key whose turn has come: the oldest is known to everybody.
+      let chosen =
+        due.max { $0.record.signsFrom < $1.record.signsFrom }
+        ?? usable.min { $0.record.signsFrom < $1.record.signsFrom }
+      return chosen.map { ($0.record.id, $0.key) }
+    }
+  }
+
+  /// The public halves of all keys that somebody may still need, as a JSON Web Key set.
+  package func published(at now: Instant) -> [UInt8] {
+    let texts = keys.withLock { keys in
+      keys.filter { $0.record.neededUntil.map { now < $0 } ?? true }.map(\.record.publicKey)
+    }
+    return Array("{\"keys\":[\(texts.joined(separator: ","))]}".utf8)
+  }
+
+  private static func make(at now: Instant, signsFrom: Instant) throws -> SigningKeyRecord {
+    let key = try SigningKey.generate(.rs256, rsaBits: 2048)
+    guard let id = SigningKeyID(key.publicKey.thumbprint) else { throw KeyError.inconsistent }
+    let published = JWK(key.publicKey, keyID: id.text)
+    let text = String(decoding: published.json.bytes(), as: UTF8.self)
+    return SigningKeyRecord(
+      id: id, privateKey: StoredSecret(try key.pkcs8().exposedBytes()), publicKey: text,
+      created: now, signsFrom: signsFrom)
+  }
+}

@@ -1,0 +1,123 @@
+package import Pairing
+package import PairingStore
+
+/// The one door through which codes change: it calls the store's verb, and when that is durable it keeps the memory right,
+/// wakes who waits and counts.
+///
+/// Devices, the phone's pages and the admin socket all come through here.
+package struct PairingDesk: Sendable {
+  private let store: any Store
+  private let codes: LiveCodes
+  private let waiters: Waiters
+  private let metrics: ServiceMetrics
+  private let clock: ServiceClock
+
+  init(
+    store: any Store, codes: LiveCodes, waiters: Waiters, metrics: ServiceMetrics,
+    clock: ServiceClock
+  ) {
+    self.store = store
+    self.codes = codes
+    self.waiters = waiters
+    self.metrics = metrics
+    self.clock = clock
+  }
+
+  /// Keeps a new code; the device's earlier one is withdrawn with it.
+  package func offer(_ record: RegistrationRecord, limit: Int, hasEarlierSignIn: Bool)
+    async throws(StoreError)
+  {
+    let withdrawn = try await store.reserve(record, limit: limit, at: clock.now)
+    codes.add(record, hasEarlierSignIn: hasEarlierSignIn)
+    metrics.count(.codesStarted)
+    for change in withdrawn { settle(change, counting: .codesWithdrawn) }
+  }
+
+  /// The phone's page is there.
+  package func open(_ id: RegistrationID) async throws(StoreError) -> RegistrationRecord {
+    settle(try await store.open(id, at: clock.now), counting: .codesOpened)
+  }
+
+  /// A signed-in session takes the code, or keeps it.
+  package func claim(_ id: RegistrationID, by session: SessionID) async throws(StoreError)
+    -> RegistrationRecord
+  {
+    settle(try await store.claim(id, by: session, at: clock.now))
+  }
+
+  /// The page that holds the claim is still looked at.
+  package func renew(_ id: RegistrationID, by session: SessionID) async throws(StoreError)
+    -> RegistrationRecord
+  {
+    settle(try await store.renew(id, by: session, at: clock.now))
+  }
+
+  /// The viewer went back.
+  package func release(_ id: RegistrationID, by session: SessionID) async throws(StoreError)
+    -> RegistrationRecord
+  {
+    settle(try await store.release(id, by: session, at: clock.now))
+  }
+
+  /// A yes: redeems the code, once.
+  package func approve(
+    _ id: RegistrationID, _ request: ApprovalRequest, audit entry: AuditEntry?
+  ) async throws(StoreError) -> ApprovalResult {
+    let now = clock.now
+    let result = try await store.approve(id, request, audit: entry, at: now)
+    let flow = result.change.record.flow
+    if result.authentication != nil, !result.change.actions.isEmpty {
+      metrics.approved(after: now.since(flow.issued))
+    }
+    settle(result.change, counting: result.authentication == nil ? .codesDenied : nil)
+    return result
+  }
+
+  /// A no.
+  package func deny(_ id: RegistrationID, by session: SessionID, audit entry: AuditEntry?)
+    async throws(StoreError) -> RegistrationRecord
+  {
+    settle(
+      try await store.deny(id, by: session, audit: entry, at: clock.now), counting: .codesDenied)
+  }
+
+  /// The code is taken back.
+  package func withdraw(
+    _ id: RegistrationID, _ reason: WithdrawalReason, audit entry: AuditEntry?
+  ) async throws(StoreError) -> RegistrationRecord {
+    settle(
+      try await store.withdraw(id, reason, audit: entry, at: clock.now), counting: .codesWithdrawn)
+  }
+
+  /// What a device gets that asks whether it is signed in; the first read is the delivery.
+  package func pickUp(_ device: DeviceHash, at requestor: RequestorID) async throws(StoreError)
+    -> AuthenticationRecord?
+  {
+    let pickUp = try await store.pickUp(requestor: requestor, device: device, at: clock.now)
+    if let delivery = pickUp?.delivery { settle(delivery, counting: .codesDelivered) }
+    codes.noteSignIn(pickUp != nil, of: device, at: requestor)
+    return pickUp?.record
+  }
+
+  /// Makes the memory agree with changes that other verbs brought about: sessions that ended give codes back.
+  package func settle(_ changes: [RegistrationChange]) {
+    for change in changes { settle(change) }
+  }
+
+  @discardableResult
+  private func settle(_ change: RegistrationChange, counting event: ServiceMetrics.Event? = nil)
+    -> RegistrationRecord
+  {
+    codes.note(change.record)
+    // Without an action nothing visible happened: a repeated verb is not counted twice.
+    if let event, !change.actions.isEmpty { metrics.count(event) }
+    for action in change.actions {
+      switch action {
+      case .wakeDevice: waiters.wakeDevice(of: change.record.id)
+      case .wakePhone: waiters.wakePhone(of: change.record.id)
+      case .createAuthentication: break
+      }
+    }
+    return change.record
+  }
+}

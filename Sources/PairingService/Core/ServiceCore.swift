@@ -1,0 +1,80 @@
+package import Cryptography
+internal import Pairing
+package import PairingStore
+
+/// What all routes share: the store, what is kept in memory beside it, keys, limits and clocks.
+///
+/// Made once at start, from the store alone: whatever is in memory here can be made again.
+package final class ServiceCore: Sendable {
+  /// What an operator decided.
+  package let options: ServiceOptions
+  /// The truth that survives.
+  package let store: any Store
+  /// The two clocks.
+  package let clock: ServiceClock
+  /// Where lines for whoever runs the service go.
+  package let log: ServiceLog
+  /// Hashes of secret things.
+  package let hasher: KeyedHasher
+  /// What operators made.
+  package let provisioning: ProvisioningCache
+  /// The codes that are remembered.
+  package let codes: LiveCodes
+  /// Replies that are held.
+  package let waiters: Waiters
+  /// The one door through which codes change.
+  package let desk: PairingDesk
+  /// What happened, as numbers.
+  package let metrics: ServiceMetrics
+  /// Lines of the audit log that belong to no transaction.
+  package let audit: AuditTrail
+  /// The one place that decides limits.
+  package let limits: RequestLimits
+  /// The one place that checks who calls.
+  package let credentials: Credentials
+  /// Tokens of registered clients.
+  package let accessTokens: AccessTokens
+  /// Keys that sign media tokens.
+  package let mediaKeys: MediaKeys
+  /// The one place that computes and compares passwords.
+  package let passwords: PasswordHasher
+
+  /// Loads everything that is kept in memory.
+  package init(
+    _ options: ServiceOptions, store: any Store, clock: ServiceClock = .machine,
+    log: ServiceLog = .silent, passwords: Argon2Parameters = .standard
+  ) async throws {
+    self.options = options
+    self.store = store
+    self.clock = clock
+    self.log = log
+    hasher = try await KeyedHasher(store)
+    provisioning = try await ProvisioningCache(store)
+    codes = LiveCodes()
+    waiters = Waiters(clock: clock)
+    metrics = ServiceMetrics()
+    desk = PairingDesk(
+      store: store, codes: codes, waiters: waiters, metrics: metrics, clock: clock)
+    audit = AuditTrail(store, clock: clock, log: log)
+    limits = RequestLimits(options.limits, clock: clock, metrics: metrics)
+    accessTokens = try await AccessTokens(store, lifetime: options.accessTokenLifetime)
+    credentials = try Credentials(
+      provisioning: provisioning, tokens: accessTokens, startedAt: clock.now, log: log,
+      metrics: metrics)
+    mediaKeys = try await MediaKeys(store, lead: options.signingKeyLead, at: clock.now)
+    self.passwords = try PasswordHasher(passwords)
+    try await loadCodes()
+  }
+
+  /// The store names registrations by id, so that a list of a million comes in pieces.
+  private func loadCodes() async throws(StoreError) {
+    let now = clock.now
+    var last: RegistrationID?
+    while true {
+      let page = try await store.registrations(after: last, limit: 1000, at: now)
+      for record in page { codes.add(record, hasEarlierSignIn: nil) }
+      guard let end = page.last?.id else { return }
+      last = end
+    }
+  }
+}

@@ -1,0 +1,75 @@
+internal import Pairing
+internal import Platform
+
+/// What happened since the service started, as numbers.
+package final class ServiceMetrics: Sendable {
+  /// What is counted.
+  package enum Event: String, Sendable, CaseIterable {
+    case codesStarted = "codes_started"
+    case codesOpened = "codes_opened"
+    case codesApproved = "codes_approved"
+    case codesDelivered = "codes_delivered"
+    case codesDenied = "codes_denied"
+    case codesExpired = "codes_expired"
+    case codesWithdrawn = "codes_withdrawn"
+    case wrongCodes = "wrong_codes"
+    case requestsThrottled = "requests_throttled"
+    case callsRefused = "calls_refused"
+    case signIns = "sign_ins"
+    case signInsFailed = "sign_ins_failed"
+    case devicesSignedOut = "devices_signed_out"
+    case authorizationsGranted = "authorizations_granted"
+    case authorizationsDenied = "authorizations_denied"
+    case mediaTokens = "media_tokens"
+  }
+
+  /// How long viewers take from the code's creation to their yes.
+  package struct Histogram: Sendable {
+    /// The upper bounds of the buckets, in seconds.
+    package static let bounds = [5, 10, 20, 30, 60, 120, 300, 600, 1800]
+    /// How many fell into each bucket, the last one without a bound; not cumulative.
+    package private(set) var counts = [Int](repeating: 0, count: bounds.count + 1)
+    /// The sum of all, in milliseconds.
+    package private(set) var sumMilliseconds: Int64 = 0
+
+    mutating func add(_ span: Duration) {
+      let milliseconds = max(span.wholeMilliseconds, 0)
+      let bucket = Self.bounds.firstIndex { milliseconds <= Int64($0) * 1000 }
+      counts[bucket ?? Self.bounds.count] += 1
+      sumMilliseconds &+= milliseconds
+    }
+  }
+
+  /// All numbers at one moment.
+  package struct Numbers: Sendable {
+    /// Events since the start.
+    package fileprivate(set) var counts: [Event: Int] = [:]
+    /// Seconds from a code to its approval.
+    package fileprivate(set) var timeToApprove = Histogram()
+
+    /// How often something happened.
+    package subscript(event: Event) -> Int { counts[event] ?? 0 }
+  }
+
+  private let numbers = Locked(Numbers())
+
+  /// Nothing has happened.
+  package init() {}
+
+  /// Counts.
+  package func count(_ event: Event, _ times: Int = 1) {
+    guard times > 0 else { return }
+    numbers.withLock { $0.counts[event, default: 0] += times }
+  }
+
+  /// Counts an approval.
+  package func approved(after span: Duration) {
+    numbers.withLock { numbers in
+      numbers.counts[.codesApproved, default: 0] += 1
+      numbers.timeToApprove.add(span)
+    }
+  }
+
+  /// The numbers now.
+  package var now: Numbers { numbers.withLock { $0 } }
+}

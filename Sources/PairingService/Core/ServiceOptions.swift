@@ -1,0 +1,26 @@
+package import Pairing
+internal import PairingWire
+
+/// What an operator decided about the service.
+package struct ServiceOptions: Sendable {
+  /// The address that phones open, without a slash at its end.
+  package var publicURL: String
+  /// The limits.
+  package var limits = ServiceLimits()
+  /// How long a media token lasts.
+  package var mediaTokenLifetime = MediaToken.usualLifetime
+  /// How long an access token of a registered client lasts.
+  package var accessTokenLifetime: Duration = .seconds(6 * 3600)
+  /// How long a new signing key is published before it signs: longer than key sets are cached.
+  package var signingKeyLead: Duration = .seconds(600)
+  /// What the service calls itself.
+  package var version = ""
+
+  /// Options with the usual values.
+  package init(publicURL: String) {
+    self.publicURL = publicURL.hasSuffix("/") ? String(publicURL.dropLast()) : publicURL
+  }
+
+  /// Whether pages and passwords travel in clear: said so on the pages.
+  package var isPlainHTTP: Bool { publicURL.utf8.starts(with: "http://".utf8) }
+}

@@ -1,0 +1,201 @@
+package import HTTPServer
+package import Pairing
+internal import Platform
+
+/// Replies that are held until something changes: `Prefer: wait`.
+///
+/// One lock owns them all. A waiter ends in exactly one way, and its closure is called once, outside the lock.
+package final class Waiters: Sendable {
+  /// Who waits for a code, and for which answer.
+  package enum Place: Hashable, Sendable {
+    /// The device; the newest request for one resource displaces the older one.
+    case device(Resource)
+    /// A phone's page; many may look at one result.
+    case phone(Int)
+  }
+
+  /// What a device waits for.
+  package enum Resource: Hashable, Sendable {
+    case record, authentication, check, poll
+  }
+
+  /// Why a wait ended.
+  package enum End: Sendable {
+    /// Something happened to the code.
+    case changed
+    /// The time was up.
+    case timeUp
+    /// The same device asks again.
+    case displaced
+    /// The service stops.
+    case stopping
+  }
+
+  private final class Waiter: Sendable {
+    let registration: RegistrationID
+    let place: Place
+    let isStill: @Sendable () -> Bool
+    /// Nil once it has ended.
+    let end: Locked<(@Sendable (End) -> Void)?>
+
+    init(
+      _ registration: RegistrationID, _ place: Place, while isStill: @escaping @Sendable () -> Bool,
+      _ end: @escaping @Sendable (End) -> Void
+    ) {
+      self.isStill = isStill
+      self.registration = registration
+      self.place = place
+      self.end = Locked(end)
+    }
+
+    func finish(_ reason: End) {
+      let end = end.withLock { end in
+        defer { end = nil }
+        return end
+      }
+      end?(reason)
+    }
+
+    var isOver: Bool { end.withLock { $0 == nil } }
+  }
+
+  private struct State {
+    var waiting: [RegistrationID: [Waiter]] = [:]
+    var count = 0
+    /// Waiters by the tick in which their time is up; those that ended otherwise are skipped then.
+    var deadlines: [Int64: [Waiter]] = [:]
+    var isTicking = false
+    var isStopping = false
+    var phones = 0
+  }
+
+  /// How precisely a wait ends; a hundredth of the shortest useful wait.
+  private static let tick: Int64 = 50
+  private let state = Locked(State())
+  private let clock: ServiceClock
+
+  /// Nobody waits.
+  package init(clock: ServiceClock) { self.clock = clock }
+
+  /// How many wait now.
+  package var count: Int { state.withLock { $0.count } }
+
+  /// A place for a page that waits.
+  package func phonePlace() -> Place {
+    state.withLock { state in
+      state.phones &+= 1
+      return .phone(state.phones)
+    }
+  }
+
+  /// Holds a reply.
+  ///
+  /// - Parameters:
+  ///   - isStill: whether there is nothing new for this waiter. Asked at every change, and once more when the waiter is in
+  ///     place: a change between the look that decided to wait and that moment would be missed otherwise.
+  ///   - end: called once; it completes the reply.
+  package func hold(
+    _ reply: PendingReply, for registration: RegistrationID, _ place: Place, span: Duration,
+    while isStill: @escaping @Sendable () -> Bool,
+    end: @escaping @Sendable (End) -> Void
+  ) {
+    let waiter = Waiter(registration, place, while: isStill, end)
+    let deadline = (clock.uptime + span).milliseconds / Self.tick + 1
+    let (displaced, starts, refused) = state.withLock { state -> (Waiter?, Bool, Bool) in
+      guard !state.isStopping else { return (nil, false, true) }
+      var here = state.waiting[registration] ?? []
+      let displaced = here.firstIndex { $0.place == place }.map { here.remove(at: $0) }
+      here.append(waiter)
+      state.waiting[registration] = here
+      if displaced == nil { state.count += 1 }
+      state.deadlines[deadline, default: []].append(waiter)
+      defer { state.isTicking = true }
+      return (displaced, !state.isTicking, false)
+    }
+    guard !refused else { return waiter.finish(.stopping) }
+    displaced?.finish(.displaced)
+    if starts { startTicking() }
+    reply.onAbandoned { [weak self] in
+      self?.remove(waiter)
+      waiter.end.withLock { $0 = nil }
+    }
+    guard isStill() else { return finish(waiter, .changed) }
+  }
+
+  /// Something happened to a code that its device can see.
+  package func wakeDevice(of registration: RegistrationID) {
+    wake(registration) { waiter in
+      if case .device = waiter.place { !waiter.isStill() } else { false }
+    }
+  }
+
+  /// Something happened to a code that the phone can see.
+  package func wakePhone(of registration: RegistrationID) {
+    wake(registration) { waiter in
+      if case .phone = waiter.place { !waiter.isStill() } else { false }
+    }
+  }
+
+  /// Answers everybody, now and from now on at once.
+  package func stop() {
+    let all = state.withLock { state in
+      state.isStopping = true
+      defer { state.waiting = [:] }
+      state.count = 0
+      state.deadlines = [:]
+      return state.waiting.values.flatMap(\.self)
+    }
+    for waiter in all { waiter.finish(.stopping) }
+  }
+
+  private func wake(_ registration: RegistrationID, _ isMeant: (Waiter) -> Bool) {
+    let woken = state.withLock { state -> [Waiter] in
+      guard let here = state.waiting[registration] else { return [] }
+      let woken = here.filter(isMeant)
+      guard !woken.isEmpty else { return [] }
+      let rest = here.filter { waiter in !woken.contains { $0 === waiter } }
+      state.waiting[registration] = rest.isEmpty ? nil : rest
+      state.count -= woken.count
+      return woken
+    }
+    for waiter in woken { waiter.finish(.changed) }
+  }
+
+  private func finish(_ waiter: Waiter, _ end: End) {
+    remove(waiter)
+    waiter.finish(end)
+  }
+
+  private func remove(_ waiter: Waiter) {
+    state.withLock { state in
+      guard var here = state.waiting[waiter.registration],
+        let index = here.firstIndex(where: { $0 === waiter })
+      else { return }
+      here.remove(at: index)
+      state.waiting[waiter.registration] = here.isEmpty ? nil : here
+      state.count -= 1
+    }
+  }
+
+  /// Looks for waits whose time is up, while there are any.
+  private func startTicking() {
+    Task { [weak self] in
+      while let self, self.endDue() {
+        try? await Task.sleep(for: .milliseconds(Self.tick))
+      }
+    }
+  }
+
+  /// - Returns: whether anybody waits still.
+  private func endDue() -> Bool {
+    let now = clock.uptime.milliseconds / Self.tick
+    let (due, goesOn) = state.withLock { state -> ([Waiter], Bool) in
+      let passed = state.deadlines.keys.filter { $0 <= now }
+      let due = passed.flatMap { state.deadlines.removeValue(forKey: $0) ?? [] }
+      state.isTicking = !state.deadlines.isEmpty
+      return (due, state.isTicking)
+    }
+    for waiter in due where !waiter.isOver { finish(waiter, .timeUp) }
+    return goesOn
+  }
+}

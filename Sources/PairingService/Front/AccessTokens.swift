@@ -1,0 +1,68 @@
+internal import Cryptography
+internal import JSON
+package import Pairing
+package import PairingStore
+
+/// The access tokens of registered clients: JWTs that only this service reads, so one key is enough.
+package struct AccessTokens: Sendable {
+  /// What a token says.
+  package struct Claims: Hashable, Sendable {
+    /// The client.
+    package let client: ClientID
+    /// Its application.
+    package let application: StatementID
+    /// Whose.
+    package let requestor: RequestorID
+    /// When the token ends.
+    package let expires: Instant
+  }
+
+  /// A token with what its document repeats.
+  package struct Issued: Sendable {
+    /// Its own id.
+    package let id: String
+    /// The token.
+    package let text: String
+    /// When it was made.
+    package let created: Instant
+    /// How long it lasts.
+    package let lifetime: Duration
+  }
+
+  private static let type = "at+jwt"
+  private let key: HMACKey
+  private let lifetime: Duration
+
+  init(_ keys: some KeyStore, lifetime: Duration) async throws {
+    key = try HMACKey(.sha256, Secret(try await keys.keyMaterial(for: .accessTokens)))
+    self.lifetime = lifetime
+  }
+
+  /// A new token for a client.
+  package func issue(for client: ClientRecord, at now: Instant) throws -> Issued {
+    let id = Random.uuid()
+    let claims: JSONObject = [
+      "jti": .string(id), "sub": .string(client.id.text),
+      "app": .string(client.application.text), "req": .string(client.requestor.text),
+      "iat": .integer(now.milliseconds / 1000),
+      "exp": .integer((now + lifetime).milliseconds / 1000),
+    ]
+    let text = try JWS.authenticate(claims.bytes(), with: key, keyID: nil, type: Self.type)
+    return Issued(id: id, text: text, created: now, lifetime: lifetime)
+  }
+
+  /// What a token says, if it is one of ours and has time left.
+  package func read(_ text: String, at now: Instant) -> Claims? {
+    guard text.utf8.count <= 2048, let verified = try? UnverifiedJWS(text).verified(with: key),
+      verified.isType(Self.type), let claims = try? verified.claims(),
+      case .integer(let end) = claims["exp"], case .string(let sub) = claims["sub"],
+      case .string(let app) = claims["app"], case .string(let req) = claims["req"],
+      let client = ClientID(sub), let application = StatementID(app),
+      let requestor = RequestorID(req)
+    else { return nil }
+    let expires = Instant(milliseconds: end * 1000)
+    guard now < expires else { return nil }
+    return Claims(
+      client: client, application: application, requestor: requestor, expires: expires)
+  }
+}

@@ -1,0 +1,46 @@
+internal import HTTPCodec
+package import HTTPServer
+
+/// The parameters of a call, wherever they came: clients send them in the query, in a form body, or some in each.
+package struct CallParameters: Sendable {
+  private let query: FormParameters
+  private let form: FormParameters
+
+  /// Reads the query, and the body when it is a form; any other body carries no parameters.
+  package init(_ request: Request) throws(CallError) {
+    do throws(RequestTextError) {
+      query = try request.queryParameters()
+      form = request.body.isEmpty || !request.isForm ? FormParameters() : try request.form()
+    } catch {
+      throw CallError(error.status, details: error.description)
+    }
+  }
+
+  /// A parameter's value; one that is empty is as good as missing.
+  ///
+  /// Said twice, it is refused, even with the same value: whoever stands in front of us may have read the other one.
+  package func value(_ name: String) throws(CallError) -> String? {
+    do throws(FormError) {
+      let inQuery = try query.single(name)
+      let inForm = try form.single(name)
+      guard inQuery == nil || inForm == nil else { throw .repeated(name: name) }
+      guard let value = inQuery ?? inForm, !value.isEmpty else { return nil }
+      return value
+    } catch {
+      throw CallError(.badRequest, details: error.description)
+    }
+  }
+
+  /// A parameter that must be there.
+  package func required(_ name: String) throws(CallError) -> String {
+    guard let value = try value(name) else { throw .missing(name) }
+    return value
+  }
+
+  /// Whether a parameter came in the query rather than in the body.
+  package func isInQuery(_ name: String) -> Bool { query.all.contains { $0.name == name } }
+}
+
+extension Request {
+  fileprivate var isForm: Bool { contentType?.matches(.form) ?? false }
+}

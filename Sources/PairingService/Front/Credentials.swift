@@ -1,0 +1,146 @@
+internal import HTTPCodec
+package import HTTPServer
+package import Pairing
+internal import Cryptography
+internal import PairingStore
+internal import PairingWire
+internal import Platform
+
+/// Who calls.
+package enum Caller: Hashable, Sendable {
+  /// Somebody with a requestor's secret.
+  case keyPair(RequestorID, PublicKey)
+  /// A registered client of a requestor's application.
+  case client(RequestorID, ClientID, StatementID)
+
+  /// For whose app.
+  package var requestor: RequestorID {
+    switch self {
+    case .keyPair(let requestor, _), .client(let requestor, _, _): requestor
+    }
+  }
+}
+
+/// The one place that checks who calls: signed headers and access tokens.
+///
+/// It looks at memory only, so it runs on the event loops.
+package final class Credentials: Sendable {
+  private let provisioning: ProvisioningCache
+  private let tokens: AccessTokens
+  private let startedAt: Instant
+  private let log: ServiceLog
+  private let metrics: ServiceMetrics
+  private let stranger: HMACKey
+  private let replays = Locked([PublicKey: ReplayWindow]())
+
+  init(
+    provisioning: ProvisioningCache, tokens: AccessTokens, startedAt: Instant, log: ServiceLog,
+    metrics: ServiceMetrics
+  ) throws {
+    stranger = try HMACKey(.sha256, Random.secret())
+    self.provisioning = provisioning
+    self.tokens = tokens
+    self.startedAt = startedAt
+    self.log = log
+    self.metrics = metrics
+  }
+
+  /// Who made a request.
+  ///
+  /// - Throws: 401 for whatever is wrong with the credentials, 400 for two kinds of them, 403 for a client whose
+  ///   application was revoked: that one must register again.
+  package func caller(
+    of request: Request, _ parameters: CallParameters, at now: Instant
+  ) throws(CallError) -> Caller {
+    let header = try authorization(request)
+    let parameter = try parameters.value(Field.accessToken)
+    guard header == nil || parameter == nil else {
+      throw CallError(.badRequest, details: "send the access token once: in the header or not")
+    }
+    if let parameter { return try client(parameter, at: now) }
+    guard let header else { throw .notAuthorized }
+    if let token = header.bearerToken { return try client(token, at: now) }
+    return try keyPair(header, request, at: now)
+  }
+
+  private func authorization(_ request: Request) throws(CallError) -> String? {
+    do throws(RequestTextError) {
+      return try request.singleHeader(.authorization)
+    } catch {
+      throw refused("repeated or unreadable header")
+    }
+  }
+
+  // MARK: - Registered clients
+
+  private func client(_ token: String, at now: Instant) throws(CallError) -> Caller {
+    guard let claims = tokens.read(token, at: now) else { throw refused("access token") }
+    let application = provisioning.now.records.applications[claims.application]
+    guard let application, application.requestor == claims.requestor, !application.isRevoked else {
+      throw CallError(.forbidden, details: "invalid_client")
+    }
+    return .client(claims.requestor, claims.client, claims.application)
+  }
+
+  // MARK: - Signed headers
+
+  private func keyPair(_ header: String, _ request: Request, at now: Instant)
+    throws(CallError) -> Caller
+  {
+    let call: SignedCall
+    do throws(SignedHeaderError) {
+      call = try SignedHeader.read(header)
+    } catch {
+      throw refused("\(error)")
+    }
+    let provisioned = provisioning.now
+    guard let key = provisioned.callKeys[call.publicKey],
+      let requestor = provisioned.requestor(key.pair.requestor)
+    else {
+      // As long as with a known key: the time does not tell which keys there are.
+      _ = stranger.isValid(call.signature, for: call.signedText)
+      throw refused("unknown key")
+    }
+    let policy = requestor.signaturePolicy
+    do throws(SignatureRefusal) {
+      try policy.check(
+        call, owner: requestor.id, method: request.method.token,
+        path: String(decoding: request.path, as: UTF8.self), at: now)
+      let mac = call.signatureMethod == .hmacSHA256 ? key.sha256 : key.sha1
+      guard mac.isValid(call.signature, for: call.signedText) else {
+        throw .wrongSignature
+      }
+      // Last, and only for what somebody with the secret has signed: strangers cannot fill the memory of nonces.
+      if policy.remembersNonces { try remember(call, at: now) }
+    } catch {
+      throw refused("\(error)", requestor.id)
+    }
+    return .keyPair(requestor.id, call.publicKey)
+  }
+
+  private func remember(_ call: SignedCall, at now: Instant) throws(SignatureRefusal) {
+    // Swift's hash is keyed anew in every process: nobody can choose two nonces that collide.
+    var hasher = Hasher()
+    hasher.combine(call.nonce)
+    let nonce = UInt64(bitPattern: Int64(hasher.finalize()))
+    try replays.withLock { replays throws(SignatureRefusal) in
+      try replays[call.publicKey, default: ReplayWindow(startingAt: startedAt)]
+        .accept(nonce: nonce, signedAt: call.requestTime, at: now)
+    }
+  }
+
+  private func refused(_ reason: String, _ requestor: RequestorID? = nil) -> CallError {
+    metrics.count(.callsRefused)
+    log.info("call-refused", ("reason", reason), ("requestor", requestor?.text ?? ""))
+    return .notAuthorized
+  }
+}
+
+extension String {
+  /// The token of `Bearer TOKEN`; nothing for another scheme.
+  fileprivate var bearerToken: String? {
+    let parts = split(separator: " ", maxSplits: 1)
+    guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+    return String(parts[1].drop { $0 == " " })
+  }
+}

@@ -1,0 +1,32 @@
+package import HTTPCodec
+package import HTTPServer
+
+/// What pages of other sites may do with protocol V1: programmers' login pages call it from the viewer's browser.
+///
+/// Any site may ask, because nothing here looks at cookies: without the credentials of the call there is no answer.
+package enum CrossOrigin {
+  private static let headers =
+    "ap_11, ap_42, ap_z, ap_19, ap_21, ap_23, authorization, content-type, pass_sfp, "
+    + "AP-Session-Identifier, AP-Device-Identifier, AP-SDK-Identifier, X-Device-Info, Prefer"
+
+  /// The answer to a browser that asks whether it may send a request.
+  package static func preflight(_ methods: [Method]) -> Response {
+    var response = Response(.noContent)
+    let names = (methods + [.options]).map(\.token).joined(separator: ", ")
+    response.addHeader(.allow, names)
+    allow(&response)
+    response.addHeader(HeaderName(literal: "Access-Control-Allow-Methods"), names)
+    response.addHeader(HeaderName(literal: "Access-Control-Allow-Headers"), headers)
+    response.addHeader(HeaderName(literal: "Access-Control-Max-Age"), "600")
+    return response
+  }
+
+  /// Lets a page read an answer.
+  package static func allow(_ response: inout Response) {
+    response.addHeader(HeaderName(literal: "Access-Control-Allow-Origin"), "*")
+    response.addHeader(
+      HeaderName(literal: "Access-Control-Expose-Headers"),
+      "pass_sfp, Authzf-Error-Code, Authzf-Sub-Error-Code, Authzf-Error-Details, Retry-After, "
+        + "Preference-Applied, Date")
+  }
+}

@@ -1,0 +1,130 @@
+package import HTTPCodec
+package import HTTPServer
+package import Pairing
+package import PairingStore
+package import PairingWire
+internal import Platform
+
+/// A call of protocol V1 by somebody who may call: format, parameters and requestor are settled.
+package struct V1Call: Sendable {
+  /// The request.
+  package let request: Request
+  /// What the path captured.
+  package let path: PathParameters
+  /// The form of the answer.
+  package let format: WireFormat
+  /// Query and form.
+  package let parameters: CallParameters
+  /// Who calls.
+  package let caller: Caller
+  /// For whose app.
+  package let requestor: Requestor
+  /// What operators made, as of this call.
+  package let provisioned: Provisioned
+  /// The time of this call.
+  package let now: Instant
+  private let hasher: KeyedHasher
+
+  init(
+    request: Request, path: PathParameters, format: WireFormat, parameters: CallParameters,
+    caller: Caller, requestor: Requestor, provisioned: Provisioned, now: Instant,
+    hasher: KeyedHasher
+  ) {
+    self.request = request
+    self.path = path
+    self.format = format
+    self.parameters = parameters
+    self.caller = caller
+    self.requestor = requestor
+    self.provisioned = provisioned
+    self.now = now
+    self.hasher = hasher
+  }
+}
+
+/// The device that a call is about.
+package struct CallDevice: Hashable, Sendable {
+  /// What it calls itself.
+  package let id: DeviceID
+  /// What it is found by.
+  package let hash: DeviceHash
+}
+
+extension V1Call {
+  /// The device that the call is about.
+  package func device() throws(CallError) -> CallDevice {
+    guard let text = try parameters.value(Field.deviceID) else {
+      throw .missing(Field.deviceID, code: .invalidDeviceID)
+    }
+    guard let id = DeviceID(text) else {
+      throw CallError(
+        .badRequest, details: "\(Field.deviceID) must be text of at most 512 bytes",
+        code: .invalidDeviceID)
+    }
+    return CallDevice(id: id, hash: hasher.device(id))
+  }
+
+  /// What is to be watched.
+  package func resource(missing status: Status = .badRequest) throws(CallError) -> ResourceID {
+    guard let text = try parameters.value(Field.resource) else {
+      throw CallError(status, ErrorMessage.required(Field.resource), code: .missingResource)
+    }
+    guard let resource = ResourceID(text) else {
+      throw CallError(
+        status, details: "\(Field.resource) must be text of at most 8192 bytes",
+        code: .malformedAuthorizationRequest)
+    }
+    return resource
+  }
+
+  /// The integration's profile that the app asks for.
+  package func profile() throws(CallError) -> ProfileName? {
+    try parameters.value(Field.applicationProfile).flatMap { ProfileName($0) }
+  }
+
+  /// What the device says of itself, from the header or the parameter, else from its User-Agent.
+  ///
+  /// What cannot be read is never an error: public clients send all sorts of things.
+  package func deviceInformation() throws(CallError) -> DeviceInformation {
+    var given = header(PairingHeader.deviceInfo)
+    if given == nil { given = try parameters.value(Field.deviceInfo) }
+    let information = given.flatMap { DeviceInformation(reading: $0) } ?? DeviceInformation()
+    return information.completed(byUserAgent: request.header(.userAgent))
+  }
+
+  /// A header of the protocol, if it is there once.
+  package func header(_ name: String) -> String? {
+    guard let name = HeaderName(name) else { return nil }
+    return try? request.singleHeader(name)
+  }
+
+  /// An answer with a document.
+  package func reply(_ document: some WireDocument, _ status: Status = .ok) -> V1Reply {
+    V1Reply(status, document, format)
+  }
+
+  /// The code in the path.
+  package func code(_ name: String = "code") -> RegistrationCode? {
+    try? RegistrationCode(typed: path[name])
+  }
+
+  /// What a code is kept under.
+  package func hash(_ code: RegistrationCode) -> CodeHash { hasher.code(code) }
+}
+
+/// An answer of protocol V1.
+package struct V1Reply: Sendable {
+  /// The response as the engine sends it.
+  package var response: Response
+
+  /// An answer without a body.
+  package static let noContent = V1Reply(response: Response(.noContent))
+
+  init(response: Response) { self.response = response }
+
+  /// An answer with a document in one of the two forms.
+  package init(_ status: Status, _ document: some WireDocument, _ format: WireFormat) {
+    response = Response(status, body: document.bytes(as: format))
+    response.addHeader(.contentType, format.contentType)
+  }
+}

@@ -1,0 +1,35 @@
+package import HTTPServer
+internal import HTTPCodec
+internal import PairingWire
+
+/// Everything that the service answers on the network, one part for each step of the flow.
+package enum ServiceRoutes {
+  /// The routes of the protocol, in the order in which a box meets them.
+  package static func devices(_ core: ServiceCore) -> Routes {
+    var routes = Routes()
+    HealthRoutes(core).mount(&routes)
+    ConfigurationRoutes(core).mount(&routes)
+    CodeRoutes(core).mount(&routes)
+    AuthenticationRoutes(core).mount(&routes)
+    return routes
+  }
+
+  /// The answer to what no route takes; nothing of a request is repeated in it.
+  package static func refuse(_ request: Request, _ refusal: Refusal) -> Response {
+    let path = String(decoding: request.path.prefix(16), as: UTF8.self)
+    guard ["/api/", "/reggie/", "/o/"].contains(where: path.hasPrefix) else {
+      var response = Response.text(refusal.status, "\(refusal.status.reason)\n")
+      response.addHeader(.cacheControl, "no-store")
+      return response
+    }
+    let (_, suffix) = WireFormat.split(path: String(decoding: request.path, as: UTF8.self))
+    let format = WireFormat(
+      suffix: suffix, parameter: nil,
+      jsonWeight: request.acceptedTypes?.weight(of: .json) ?? 0,
+      xmlWeight: request.acceptedTypes?.weight(of: .xml) ?? 0)
+    let document = ErrorDocument(status: Int(refusal.status.rawValue))
+    var response = V1Reply(refusal.status, document, format).response
+    response.addHeader(.cacheControl, "no-store")
+    return response
+  }
+}

@@ -1,0 +1,45 @@
+package import HTTPServer
+internal import HTTPCodec
+internal import JSON
+internal import PairingStore
+
+/// Whether the service is alive, and whether it is ready to serve.
+package struct HealthRoutes: Sendable {
+  private let core: ServiceCore
+
+  /// Routes of a service.
+  package init(_ core: ServiceCore) { self.core = core }
+
+  /// Mounts the two.
+  package func mount(_ routes: inout Routes) {
+    let alive = PreparedResponse(Self.answer(.ok, "ok", core.options.version))
+    routes.get("/healthz") { _, _ in .now(Response(alive)) }
+    routes.get("/readyz") { [core] _, _ in
+      .later { reply in
+        Task {
+          do throws(StoreError) {
+            // The shortest way through to the disk and back.
+            _ = try await core.store.newestAuditNumber()
+            reply.complete(Self.answer(.ok, "ready", core.options.version))
+          } catch {
+            core.log.storeFailed(error)
+            reply.complete(
+              Self.answer(.serviceUnavailable, "the store does not answer", core.options.version))
+          }
+        }
+      }
+    }
+  }
+
+  private static func answer(_ status: Status, _ word: String, _ version: String) -> Response {
+    let body = JSONWriter.bytes { json in
+      json.object { json in
+        json.member("status", word)
+        json.member("version", version)
+      }
+    }
+    var response = Response(status, type: "application/json", body: body + [UInt8(ascii: "\n")])
+    response.addHeader(.cacheControl, "no-store")
+    return response
+  }
+}

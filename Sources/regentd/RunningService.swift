@@ -1,0 +1,63 @@
+import Glibc
+import HTTPServer
+import PairingService
+import PairingStoreSQLite
+import Platform
+import SQLite
+
+/// The service with its database and its two other doors, the admin socket and the metrics.
+struct RunningService {
+  /// What answers on the network.
+  let handler: any Handler
+  /// Where numbers are offered, when somebody wants them.
+  let metrics: Server?
+  private let core: ServiceCore
+  private let store: SQLiteStore
+  private let upkeep: Task<Void, Never>
+
+  /// Opens the database and starts everything that is not the network.
+  init(_ settings: ServiceSettings, publicURL: String, of server: Server, _ log: Log) async throws {
+    let store = try openStore(settings.places) { error in
+      // Nobody knows what is on the disk: the service manager starts us again, and reopening tells.
+      log.error("store-stopped", ["reason": .text(error.description)])
+      Glibc._exit(70)
+    }
+    do {
+      var options = ServiceOptions(publicURL: publicURL)
+      options.limits = settings.limits
+      options.version = regentVersion
+      let core = try await ServiceCore(options, store: store, log: ServiceLog(log))
+      handler = try Router(ServiceRoutes.devices(core), refuse: ServiceRoutes.refuse)
+      metrics = try settings.metricsListen.map { address in
+        try metricsServer(on: address) { exposition(server.statistics) + core.metricsText() }
+      }
+      self.core = core
+      self.store = store
+      upkeep = Task {
+        await reportTamperedRows(store, log)
+        await Upkeep(core).run()
+      }
+    } catch {
+      store.close()
+      throw error
+    }
+  }
+
+  /// Answers everybody who waits, so that no reply is cut.
+  func letGo() {
+    core.waiters.stop()
+    upkeep.cancel()
+    metrics?.stop(within: .zero)
+  }
+
+  /// Finishes what is being written; nothing may be answered any more.
+  func close() { store.close() }
+}
+
+/// What was changed behind the service's back while it was stopped.
+private func reportTamperedRows(_ store: SQLiteStore, _ log: Log) async {
+  guard let bad = try? await store.verifyRows(), bad > 0 else { return }
+  log.error(
+    "rows-changed",
+    ["count": .number(Int64(bad)), "hint": "rows were changed from outside: see the audit log"])
+}

@@ -1,0 +1,93 @@
+import HTTPClient
+import HTTPCodec
+import HTTPServer
+import JSON
+import Pairing
+import Platform
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Administration
+
+@Suite struct `The admin client` {
+  @Test func `says what to start when no service is there`() async throws {
+    let admin = AdminClient(
+      socket: "/nonexistent/admin.sock", client: Client(ClientConfiguration { 0 }))
+    await #expect {
+      try await admin.requestors()
+    } throws: { error in
+      let error = error as? AdminError
+      return error?.code == .notRunning && error?.hint?.contains("regentd serve") == true
+    }
+  }
+
+  @Test func `passes on what the service says`() async throws {
+    let refusal = AdminError(
+      .different, "there is another acme", hint: "use set",
+      differences: [Difference(member: "name", stored: "A", wanted: "B")])
+    try await withAnswers { _ in
+      Response(.conflict, type: "application/json", body: refusal.object.bytes())
+    } _: { admin in
+      await #expect(throws: refusal) {
+        try await admin.add(Samples.requestor.id, Patch(Samples.requestor))
+      }
+    }
+  }
+
+  @Test(arguments: ["", "[", "{}", "[1]", "[{}]"])
+  func `takes no answer for one that it is not`(body: String) async throws {
+    try await withAnswers { _ in
+      Response(.ok, type: "application/json", body: Array(body.utf8))
+    } _: { admin in
+      await #expect(throws: AdminError.self) { try await admin.requestors() }
+    }
+  }
+
+  @Test func `reads long lists page by page`() async throws {
+    let asked = Mutex<[String]>([])
+    try await withAnswers { request in
+      let target = String(decoding: request.target, as: UTF8.self)
+      asked.withLock { $0.append(target) }
+      let count = target.contains("after=") ? 3 : AdminPaths.page
+      let page = (0..<count).map { number in
+        JSONValue.object(["provider": "cable", "name": .string("a\(number)/&")])
+      }
+      return Response(.ok, type: "application/json", body: JSONValue.array(page).bytes())
+    } _: { admin in
+      let accounts = try await admin.accounts(of: Samples.provider.id)
+      #expect(accounts.count == AdminPaths.page + 3)
+    }
+    #expect(
+      asked.withLock { $0 } == [
+        "/v1/providers/cable/accounts?limit=500",
+        "/v1/providers/cable/accounts?after=a499%2F%26&limit=500",
+      ])
+  }
+
+  @Test(arguments: ["a/b", "..", "", "a%2fb", "é"])
+  func `asks for what was typed and nothing else`(code: String) async throws {
+    try await withAnswers { request in
+      let path = String(decoding: request.path, as: UTF8.self)
+      #expect(path.hasPrefix("/v1/codes/") && path.split(separator: "/").count == 3)
+      return Response(.notFound)
+    } _: { admin in
+      await #expect(throws: AdminError.self) { try await admin.code(code) }
+    }
+  }
+}
+
+/// Has the client talk to a service that answers everything the same way.
+private func withAnswers(
+  _ answer: @escaping @Sendable (Request) -> Response, _ body: (AdminClient) async throws -> Void
+) async throws {
+  try await withTemporaryFolder { folder in
+    let handler = ClosureHandler { request in .now(answer(request)) }
+    let server = try Server([
+      Listener(.local(path: "\(folder)/admin.sock", mode: 0o600, group: nil), handler: handler)
+    ])
+    defer { server.stop() }
+    let client = Client(ClientConfiguration(wallClock: Clocks.wallMilliseconds))
+    try await body(AdminClient(socket: "\(folder)/admin.sock", client: client))
+  }
+}

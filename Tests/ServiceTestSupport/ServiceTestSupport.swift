@@ -1,0 +1,207 @@
+// ServiceTestSupport: a whole service in the test's process, with sample data, a clock that the test sets, and calls signed
+// as a box signs them. `import Testing` stays in the test targets.
+public import HTTPTestSupport
+public import Pairing
+package import HTTPServer
+package import PairingService
+package import PairingStore
+import Cryptography
+import PairingWire
+import Platform
+
+/// Both clocks, moved by hand; without moving they stand still.
+public final class TestClock: Sendable {
+  private let offset: Locked<Int64>
+  private static let start: Int64 = 1_700_000_000_000
+
+  public init() { offset = Locked(0) }
+
+  /// The wall time.
+  public var now: Instant { Instant(milliseconds: Self.start + offset.withLock { $0 }) }
+
+  /// Lets time pass on both clocks.
+  public func pass(_ span: Duration) { offset.withLock { $0 += span.wholeMilliseconds } }
+
+  package var service: ServiceClock {
+    ServiceClock(
+      wall: { [self] in now },
+      boot: { [self] in Uptime(milliseconds: 1_000_000 + offset.withLock { $0 }) })
+  }
+}
+
+/// Names and secrets of the sample data.
+public enum Sample {
+  public static let requestor = "REF30"
+  public static let publicKey = "examplePublicKey0000000000000000"
+  public static let secret = "exampleSecret123"
+  public static let provider = "local"
+  public static let pass = "pass"
+  public static let promotion = "promotion"
+  public static let account = "demo"
+  public static let password = "demo"
+}
+
+/// A service with sample data on a store.
+public final class TestService: Sendable {
+  public let clock: TestClock
+  package let core: ServiceCore
+  private let nonces = Locked(0)
+
+  /// Provisions the store and loads a service from it.
+  ///
+  /// - Parameters:
+  ///   - usesMachineClock: whether time passes by itself, for tests that wait.
+  ///   - change: the last word on the requestor.
+  package init(
+    on store: any Store = MemoryStore(), usesMachineClock: Bool = false,
+    options: (inout ServiceOptions) -> Void = { _ in },
+    _ change: (inout Requestor) -> Void = { _ in }
+  ) async throws {
+    clock = TestClock()
+    let time = usesMachineClock ? ServiceClock.machine : clock.service
+    var chosen = ServiceOptions(publicURL: "https://tv.example.org")
+    options(&chosen)
+    try await provision(store, at: time.now, change)
+    core = try await ServiceCore(
+      chosen, store: store, clock: time,
+      passwords: Argon2Parameters(memory: 64, passes: 1, lanes: 1) ?? .standard)
+    let phc = try await core.passwords.hash(Secret(Sample.password))
+    _ = try await store.setPassword(
+      phc, of: try named(Sample.account), at: try named(Sample.provider), keeping: nil, audit: nil,
+      at: time.now)
+  }
+
+  /// Everything that the service answers on the network.
+  package func router() throws -> Router {
+    try Router(ServiceRoutes.devices(core), refuse: ServiceRoutes.refuse)
+  }
+}
+
+/// A name of the sample data as its type.
+public func named<Kind>(_ text: String) throws -> Identifier<Kind> {
+  guard let name = Identifier<Kind>(text) else { throw NotAName(text: text) }
+  return name
+}
+
+/// A text that cannot be a name.
+public struct NotAName: Error { let text: String }
+
+private func provision(
+  _ store: any Store, at now: Instant, _ change: (inout Requestor) -> Void
+) async throws {
+  var requestor = Requestor(
+    id: try named(Sample.requestor), name: "Reference", domains: ["example.com"],
+    metadataKeys: Set(MetadataKey.allCases))
+  change(&requestor)
+  func put(_ record: Provision) async throws {
+    _ = try await store.put(record, replacing: nil, audit: nil, at: now)
+  }
+  try await put(.requestor(requestor))
+  for (id, purpose, secret) in [
+    (Sample.publicKey, KeyPair.Purpose.calls, Sample.secret),
+    ("rowsOfREF30", .rows, "a secret that never leaves the service"),
+  ] {
+    try await store.add(
+      KeyPair(
+        publicKey: try named(id), requestor: requestor.id, purpose: purpose,
+        secret: StoredSecret(Array(secret.utf8)), created: now), audit: nil, at: now)
+  }
+  let tenMinutes = TemporaryPassRules(duration: .seconds(600))
+  let twoTitles = TemporaryPassRules(duration: .seconds(3600), resourceLimit: 2, promotional: true)
+  for provider in [
+    Provider(id: try named(Sample.provider), name: "Sample TV", kind: .local, featured: true),
+    Provider(id: try named(Sample.pass), name: "Ten minutes", kind: .temporary(tenMinutes)),
+    Provider(id: try named(Sample.promotion), name: "Two titles", kind: .temporary(twoTitles)),
+  ] {
+    try await put(.provider(provider))
+    try await put(.integration(Integration(requestor: requestor.id, provider: provider.id)))
+  }
+  let attributes = AccountAttributes(
+    zipCodes: ["12345"],
+    maximumRatings: [ParentalRating(scheme: .mpaa, value: "PG-13")], channels: ["news", "sports"])
+  try await put(
+    .account(
+      Account(
+        provider: try named(Sample.provider), name: try named(Sample.account),
+        household: try named("house-1"), attributes: attributes)))
+}
+
+// MARK: - Calls
+
+extension TestService {
+  /// A signed header for a call, with a nonce of its own.
+  public func signature(
+    _ method: String, _ path: String, using algorithm: SignatureMethod = .hmacSHA1,
+    at time: Instant? = nil, nonce: String? = nil, requestor: String = Sample.requestor,
+    publicKey: String = Sample.publicKey, secret: String = Sample.secret
+  ) throws -> (name: String, value: String) {
+    let number = nonces.withLock { number in
+      number += 1
+      return number
+    }
+    let text = SignedHeader.textToSign(
+      method: method, requestor: try named(requestor), nonce: nonce ?? "nonce-\(number)",
+      signatureMethod: algorithm, requestTime: time ?? core.clock.now, requestURI: path)
+    let key = try HMACKey(algorithm == .hmacSHA1 ? .sha1 : .sha256, Secret(secret))
+    return (
+      "Authorization",
+      SignedHeader.header(
+        textToSign: text, publicKey: try named(publicKey), signature: key.code(text))
+    )
+  }
+
+  /// A signed call; the target's query is not signed.
+  public func call(
+    _ client: any TestClient, _ method: String, _ target: String,
+    headers: [(name: String, value: String)] = []
+  ) async throws -> TestResponse {
+    let path = String(target.prefix { $0 != "?" })
+    return try await client.send(
+      TestRequest(method, target, headers: [try signature(method, path)] + headers))
+  }
+}
+
+// MARK: - A phone without pages
+
+extension TestService {
+  /// A signed-in browser of the sample account.
+  public func session() async throws -> SessionID {
+    let record = SessionRecord(
+      id: try named(Random.uuid()), token: core.hasher.token(Random.uuid()),
+      viewer: Viewer(provider: try named(Sample.provider), account: try named(Sample.account)),
+      started: core.clock.now, lastUsed: core.clock.now)
+    try await core.store.startSession(record, replacing: nil, at: core.clock.now)
+    return record.id
+  }
+
+  /// Takes a code and says yes, as the phone's pages do.
+  @discardableResult
+  public func approve(_ code: String) async throws -> RegistrationID {
+    let session = try await session()
+    let id = try found(code)
+    _ = try await core.desk.open(id)
+    _ = try await core.desk.claim(id, by: session)
+    _ = try await core.desk.approve(
+      id,
+      ApprovalRequest(
+        by: .session(session, picked: core.codes.find(id)?.flow.match?.number),
+        authentication: try named(Random.uuid())), audit: nil)
+    return id
+  }
+
+  /// Takes a code and says no.
+  public func deny(_ code: String) async throws {
+    let session = try await session()
+    let id = try found(code)
+    _ = try await core.desk.claim(id, by: session)
+    _ = try await core.desk.deny(id, by: session, audit: nil)
+  }
+
+  /// The registration behind a code.
+  public func found(_ code: String) throws -> RegistrationID {
+    guard let record = core.codes.find(core.hasher.code(try RegistrationCode(typed: code))) else {
+      throw NotAName(text: code)
+    }
+    return record.id
+  }
+}
