@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Glibc
 internal import HTTPCodec
+internal import Platform
 
 /// A socket address of the C library, IPv4 or IPv6.
 struct SocketAddress {
@@ -111,5 +112,7 @@ func credentials(of descriptor: Int32) -> Credentials? {
   guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &who, &length) == 0 else {
     return nil
   }
-  return Credentials(process: who.process, user: who.user, group: who.group)
+  let others = (try? UnixCredentials(peerOf: descriptor))?.supplementaryGroups ?? []
+  return Credentials(
+    process: who.process, user: who.user, group: who.group, supplementaryGroups: others)
 }

@@ -26,9 +26,14 @@ public struct Credentials: Sendable, Hashable {
   public let user: UInt32
   /// Effective group id.
   public let group: UInt32
+  /// The other groups, as far as the kernel tells.
+  public let supplementaryGroups: [UInt32]
 
-  /// Credentials from their three numbers.
-  public init(process: Int32, user: UInt32, group: UInt32) {
+  /// Credentials from their numbers.
+  public init(
+    process: Int32, user: UInt32, group: UInt32, supplementaryGroups: [UInt32] = []
+  ) {
+    self.supplementaryGroups = supplementaryGroups
     self.process = process
     self.user = user
     self.group = group
