@@ -227,7 +227,7 @@ private struct Frame: Sendable {
     core.log.info(
       "call-error", ("trace", trace), ("code", code.rawValue), ("requestor", enhanced.id.text))
     return ErrorDocument.Enhancement(
-      code: code, helpURL: "\(core.options.publicURL)\(Paths.openAPI)", trace: trace)
+      code: code, helpURL: core.options.helpURL, trace: trace)
   }
 }
 
