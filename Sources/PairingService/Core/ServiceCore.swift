@@ -54,7 +54,7 @@ package final class ServiceCore: Sendable {
     provisioning = try await ProvisioningCache(store)
     codes = LiveCodes()
     waiters = Waiters(clock: clock)
-    metrics = ServiceMetrics()
+    metrics = ServiceMetrics(clock)
     lastUses = LastUses()
     desk = PairingDesk(
       store: store, codes: codes, waiters: waiters, lastUses: lastUses, metrics: metrics,
