@@ -123,12 +123,6 @@ actor DatabaseUpkeep: AdminUpkeep {
       check("master-key", "\(places.masterKey) is private") { () throws(FileError) in
         _ = try PrivateFile.check(places.masterKey, widest: places.masterKeyMode)
       })
-    findings.append(
-      places.web == nil
-        ? Finding(
-          "web", .bad, "there is no folder with the phone's pages",
-          fix: "give --web DIR, or install the program with make install")
-        : Finding("web", .good, "the phone's pages are there"))
     return findings
   }
 
