@@ -1,3 +1,4 @@
+import CommandKit
 import Glibc
 import HTTPServer
 import PairingService
@@ -27,7 +28,8 @@ struct RunningService {
       options.limits = settings.limits
       options.version = regentVersion
       let core = try await ServiceCore(options, store: store, log: ServiceLog(log))
-      handler = try Router(ServiceRoutes.devices(core), refuse: ServiceRoutes.refuse)
+      let phone = try await Phone(core, try pages(in: settings.places.web))
+      handler = try Router(ServiceRoutes.all(core, phone), refuse: phone.refuse)
       metrics = try settings.metricsListen.map { address in
         try metricsServer(on: address) { exposition(server.statistics) + core.metricsText() }
       }
@@ -52,6 +54,17 @@ struct RunningService {
 
   /// Finishes what is being written; nothing may be answered any more.
   func close() { store.close() }
+}
+
+/// The phone's pages, with every mistake in them found now and not when somebody opens one.
+private func pages(in folder: String) throws -> PhonePages {
+  do {
+    return try PhonePages(WebFiles(readingFolder: folder))
+  } catch let error as WebFileError {
+    throw CommandError(
+      error.description,
+      hint: "mend the file, or give the folder that came with this version: --web")
+  }
 }
 
 /// What was changed behind the service's back while it was stopped.

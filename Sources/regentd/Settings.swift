@@ -29,8 +29,8 @@ struct ServicePlaces: Sendable, Equatable {
   let masterKey: String
   /// The widest mode that its file may have.
   let masterKeyMode: UInt32
-  /// Nil when no folder was named and none lies where it is installed.
-  let web: String?
+  /// Templates, styles and scripts of the phone's pages.
+  let web: String
 }
 
 /// How many requests a second are let through.
