@@ -12,6 +12,7 @@ let systemHeaders: [(package: String, header: String)] = [
   ("libqrencode-dev", "qrencode.h"),
   ("libcurl4-openssl-dev", "curl/curl.h"),
   ("libargon2-dev", "argon2.h"),
+  ("libexpat1-dev", "expat.h"),
 ]
 let headerFolders = [
   "/usr/include", "/usr/include/x86_64-linux-gnu", "/usr/include/aarch64-linux-gnu",
@@ -68,6 +69,7 @@ let package = Package(
     // No pkg-config name: libcurl is loaded at run time, only when an https URL is used.
     .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CArgon2", pkgConfig: "libargon2", providers: [.apt(["libargon2-dev"])]),
+    .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
     .systemLibrary(name: "CLinux"),
 
     // Layer 0, ground floor: what several tools share.
@@ -82,6 +84,7 @@ let package = Package(
     tool("HTTPServer", ["HTTPCodec", "Platform", "COpenSSL", "CLinux"]),
     tool("HTTPClient", ["HTTPCodec", "Platform", "CCurl", "CLinux"]),
     tool("CommandKit", ["HTTPCodec", "JSON", "Platform"]),
+    tool("XML", ["CExpat"]),
 
     // Layer 1: rules. No I/O, no clock.
     tool("Pairing"),
@@ -108,7 +111,7 @@ let package = Package(
       [
         "Pairing", "PairingStore", "PairingWire", "Administration", "HTTPServer", "HTTPCodec",
         "JSON",
-        "Platform", "Cryptography",
+        "Platform", "Cryptography", "XML",
       ]),
     tool(
       "DeviceAgent",
@@ -150,7 +153,12 @@ let package = Package(
       name: "Soak", dependencies: ["SQLite", "StorageFaults", "TestSupport"], path: "Tests/Soak",
       swiftSettings: house),
     .executableTarget(
-      name: "Benchmarks", dependencies: ["SQLite", "TestSupport", "HTTPServer", "HTTPCodec"],
+      name: "Benchmarks",
+      dependencies: [
+        "SQLite", "TestSupport", "HTTPServer", "HTTPCodec", "Pairing", "PairingStore",
+        "PairingWire",
+        "PairingStoreSQLite", "PairingService", "Cryptography", "Platform",
+      ],
       path: "Tests/Benchmarks", exclude: ["reference"],
       swiftSettings: house),
     .executableTarget(
@@ -169,6 +177,7 @@ let package = Package(
     tests(of: "HTTPServer", ["HTTPCodec", "Platform", "HTTPTestSupport"]),
     tests(of: "HTTPClient", ["HTTPCodec", "HTTPServer", "Platform"]),
     tests(of: "CommandKit", ["JSON", "Platform"]),
+    tests(of: "XML"),
     tests(of: "Pairing"),
     tests(of: "PairingStore", ["Pairing"]),
     tests(of: "PairingWire", ["Pairing"]),
@@ -235,5 +244,6 @@ if Context.environment["REGENT_FUZZ"] == "1" {
     fuzzer("FuzzText", ["Cryptography"]),
     fuzzer("FuzzPEM", ["Cryptography"]),
     fuzzer("FuzzTokens", ["Cryptography", "JSON"]),
+    fuzzer("FuzzXML", ["XML"]),
   ]
 }

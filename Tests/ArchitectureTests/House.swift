@@ -18,7 +18,7 @@ let layers: [String: Layer] = [
   "CArgon2": .cLibrary, "CExpat": .cLibrary, "CLinux": .cLibrary,
   "JSON": .ground, "HTTPCodec": .ground, "Platform": .ground,
   "SQLite": .tool, "Cryptography": .tool, "QRCode": .tool, "HTTPServer": .tool,
-  "HTTPClient": .tool, "CommandKit": .tool,
+  "HTTPClient": .tool, "CommandKit": .tool, "XML": .tool,
   "Pairing": .rules,
   "PairingStore": .contract, "PairingWire": .contract, "Administration": .contract,
   "PairingStoreSQLite": .adapter,

@@ -1,7 +1,7 @@
 internal import CLinux
+internal import Platform
 internal import Glibc
 internal import HTTPCodec
-internal import Platform
 
 /// A socket address of the C library, IPv4 or IPv6.
 struct SocketAddress {
@@ -107,12 +107,8 @@ struct UnixAddress {
 
 /// Who connected to a Unix socket, from the kernel.
 func credentials(of descriptor: Int32) -> Credentials? {
-  var who = regent_credentials()
-  var length = socklen_t(MemoryLayout<regent_credentials>.size)
-  guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &who, &length) == 0 else {
-    return nil
-  }
-  let others = (try? UnixCredentials(peerOf: descriptor))?.supplementaryGroups ?? []
+  guard let who = try? UnixCredentials(peerOf: descriptor) else { return nil }
   return Credentials(
-    process: who.process, user: who.user, group: who.group, supplementaryGroups: others)
+    process: who.process, user: who.user, group: who.group,
+    supplementaryGroups: who.supplementaryGroups)
 }
