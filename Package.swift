@@ -129,7 +129,7 @@ let package = Package(
       "regentd",
       [
         "CommandKit", "HTTPServer", "HTTPCodec", "JSON", "Platform", "Pairing", "PairingStore",
-        "PairingStoreSQLite", "PairingService", "Cryptography", "SQLite",
+        "PairingStoreSQLite", "PairingService", "Administration", "Cryptography", "SQLite",
       ]),
     program("regent", ["DeviceAgent", "AccessEnabler", "CommandKit", "JSON", "Platform"]),
     program(
