@@ -153,7 +153,12 @@ let package = Package(
       name: "Soak", dependencies: ["SQLite", "StorageFaults", "TestSupport"], path: "Tests/Soak",
       swiftSettings: house),
     .executableTarget(
-      name: "Benchmarks", dependencies: ["SQLite", "TestSupport", "HTTPServer", "HTTPCodec"],
+      name: "Benchmarks",
+      dependencies: [
+        "SQLite", "TestSupport", "HTTPServer", "HTTPCodec", "Pairing", "PairingStore",
+        "PairingWire",
+        "PairingStoreSQLite", "PairingService", "Cryptography", "Platform",
+      ],
       path: "Tests/Benchmarks", exclude: ["reference"],
       swiftSettings: house),
     .executableTarget(

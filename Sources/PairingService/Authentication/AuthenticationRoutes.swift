@@ -47,14 +47,20 @@ package struct AuthenticationRoutes: Sendable {
   private func pending(
     _ call: V1Call, _ device: CallDevice, _ record: RegistrationRecord, _ place: Waiters.Resource
   ) throws(CallError) -> V1Outcome {
+    let after = try call.after()
     let plan = WaitPlan(
-      seconds: call.request.preferredWait ?? 0, after: try call.after(), flow: record.flow,
-      at: call.now)
+      seconds: call.request.preferredWait ?? 0, after: after, flow: record.flow, at: call.now)
     guard case .hold(let sequence, let span) = plan else { throw refusal(.pending, place) }
     return .wait(
       V1Wait(
-        registration: record.id, place: place, sequence: sequence, span: span,
+        registration: record.id, place: place, span: span,
         granted: WaitPlan.granted(call.request.preferredWait ?? 0),
+        // The answer here is yes, no or not yet: "a phone has the page open" changes nothing of it, unless the caller
+        // counts the steps.
+        while: {
+          guard let flow = core.codes.find(record.id)?.flow else { return false }
+          return after == nil ? flow.state.isPending : flow.sequence == sequence
+        },
         answer: { () throws(CallError) in
           let record = core.codes.find(record.id)
           // Still nothing to read: the answer needs no disk either.

@@ -83,8 +83,9 @@ package struct CodeRoutes: Sendable {
     }
     return .wait(
       V1Wait(
-        registration: record.id, place: .record, sequence: sequence, span: span,
+        registration: record.id, place: .record, span: span,
         granted: WaitPlan.granted(call.request.preferredWait ?? 0),
+        while: { core.codes.find(record.id)?.flow.sequence == sequence },
         answer: { () throws(CallError) in
           guard let record = core.codes.find(record.id) else { throw .unknownCode }
           return try answer(call, code, record)

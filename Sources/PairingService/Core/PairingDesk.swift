@@ -66,8 +66,10 @@ package struct PairingDesk: Sendable {
     let now = clock.now
     let result = try await store.approve(id, request, audit: entry, at: now)
     let flow = result.change.record.flow
-    if result.authentication != nil, !result.change.actions.isEmpty {
-      metrics.approved(after: now.since(flow.issued))
+    if let approval = flow.state.approval, result.authentication != nil,
+      !result.change.actions.isEmpty
+    {
+      metrics.approved(after: now.since(flow.issued), at: approval.viewer.provider)
     }
     settle(result.change, counting: result.authentication == nil ? .codesDenied : nil)
     return result

@@ -52,7 +52,7 @@ package final class ServiceCore: Sendable {
     provisioning = try await ProvisioningCache(store)
     codes = LiveCodes()
     waiters = Waiters(clock: clock)
-    metrics = ServiceMetrics()
+    metrics = ServiceMetrics(clock)
     desk = PairingDesk(
       store: store, codes: codes, waiters: waiters, metrics: metrics, clock: clock)
     audit = AuditTrail(store, clock: clock, log: log)

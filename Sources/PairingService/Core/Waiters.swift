@@ -34,12 +34,15 @@ package final class Waiters: Sendable {
   private final class Waiter: Sendable {
     let registration: RegistrationID
     let place: Place
+    let isStill: @Sendable () -> Bool
     /// Nil once it has ended.
     let end: Locked<(@Sendable (End) -> Void)?>
 
     init(
-      _ registration: RegistrationID, _ place: Place, _ end: @escaping @Sendable (End) -> Void
+      _ registration: RegistrationID, _ place: Place, while isStill: @escaping @Sendable () -> Bool,
+      _ end: @escaping @Sendable (End) -> Void
     ) {
+      self.isStill = isStill
       self.registration = registration
       self.place = place
       self.end = Locked(end)
@@ -88,14 +91,15 @@ package final class Waiters: Sendable {
   /// Holds a reply.
   ///
   /// - Parameters:
-  ///   - isStill: asked once more when the waiter is in place: a change between the look that decided to wait and this
-  ///     moment would be missed otherwise.
+  ///   - isStill: whether there is nothing new for this waiter. Asked at every change, and once more when the waiter is in
+  ///     place: a change between the look that decided to wait and that moment would be missed otherwise.
   ///   - end: called once; it completes the reply.
   package func hold(
     _ reply: PendingReply, for registration: RegistrationID, _ place: Place, span: Duration,
-    while isStill: () -> Bool, end: @escaping @Sendable (End) -> Void
+    while isStill: @escaping @Sendable () -> Bool,
+    end: @escaping @Sendable (End) -> Void
   ) {
-    let waiter = Waiter(registration, place, end)
+    let waiter = Waiter(registration, place, while: isStill, end)
     let deadline = (clock.uptime + span).milliseconds / Self.tick + 1
     let (displaced, starts, refused) = state.withLock { state -> (Waiter?, Bool, Bool) in
       guard !state.isStopping else { return (nil, false, true) }
@@ -120,12 +124,16 @@ package final class Waiters: Sendable {
 
   /// Something happened to a code that its device can see.
   package func wakeDevice(of registration: RegistrationID) {
-    wake(registration) { if case .device = $0 { true } else { false } }
+    wake(registration) { waiter in
+      if case .device = waiter.place { !waiter.isStill() } else { false }
+    }
   }
 
   /// Something happened to a code that the phone can see.
   package func wakePhone(of registration: RegistrationID) {
-    wake(registration) { if case .phone = $0 { true } else { false } }
+    wake(registration) { waiter in
+      if case .phone = waiter.place { !waiter.isStill() } else { false }
+    }
   }
 
   /// Answers everybody, now and from now on at once.
@@ -140,11 +148,12 @@ package final class Waiters: Sendable {
     for waiter in all { waiter.finish(.stopping) }
   }
 
-  private func wake(_ registration: RegistrationID, _ isMeant: (Place) -> Bool) {
+  private func wake(_ registration: RegistrationID, _ isMeant: (Waiter) -> Bool) {
     let woken = state.withLock { state -> [Waiter] in
       guard let here = state.waiting[registration] else { return [] }
-      let woken = here.filter { isMeant($0.place) }
-      let rest = here.filter { !isMeant($0.place) }
+      let woken = here.filter(isMeant)
+      guard !woken.isEmpty else { return [] }
+      let rest = here.filter { waiter in !woken.contains { $0 === waiter } }
       state.waiting[registration] = rest.isEmpty ? nil : rest
       state.count -= woken.count
       return woken

@@ -1,7 +1,7 @@
 package import HTTPCodec
 package import HTTPServer
 package import Pairing
-package import PairingStore
+internal import PairingStore
 internal import PairingWire
 internal import Cryptography
 internal import Platform
@@ -22,8 +22,8 @@ package struct V1Wait: Sendable {
   package let registration: RegistrationID
   /// By whom, for what.
   package let place: Waiters.Resource
-  /// What the caller has seen.
-  package let sequence: Int
+  /// Whether there is still nothing new for the caller.
+  package let isStill: @Sendable () -> Bool
   /// How long at most.
   package let span: Duration
   /// The wait that was granted, in seconds.
@@ -31,14 +31,15 @@ package struct V1Wait: Sendable {
   /// The answer as of the moment it is asked.
   package let answer: @Sendable () throws(CallError) -> V1Outcome
 
-  /// A wait for the next change of a code.
+  /// A wait for something new about a code.
   package init(
-    registration: RegistrationID, place: Waiters.Resource, sequence: Int, span: Duration,
-    granted: Int, answer: @escaping @Sendable () throws(CallError) -> V1Outcome
+    registration: RegistrationID, place: Waiters.Resource, span: Duration, granted: Int,
+    while isStill: @escaping @Sendable () -> Bool,
+    answer: @escaping @Sendable () throws(CallError) -> V1Outcome
   ) {
     self.registration = registration
     self.place = place
-    self.sequence = sequence
+    self.isStill = isStill
     self.span = span
     self.granted = granted
     self.answer = answer
@@ -70,22 +71,21 @@ package struct V1Endpoints: Sendable {
   private func answer(_ request: Request, _ path: PathParameters, _ work: V1Work) -> Answer {
     // Until the query is known to be readable, the suffix and Accept alone choose the form.
     let plain = request.wireFormat(suffix: path.suffix, parameter: nil)
-    let frame: Frame
     do throws(CallError) {
       let parameters = try CallParameters(request)
       let format = request.wireFormat(
         suffix: path.suffix, parameter: try parameters.value(Field.format))
-      frame = Frame(core: core, request: request, format: format, enhanced: nil)
-      return try begin(request, path, parameters, frame, work)
+      return begin(
+        request, path, parameters, V1Frame(core: core, request: request, format: format), work)
     } catch {
-      return .now(Frame(core: core, request: request, format: plain, enhanced: nil).response(error))
+      return .now(V1Frame(core: core, request: request, format: plain).response(error))
     }
   }
 
   private func begin(
-    _ request: Request, _ path: PathParameters, _ parameters: CallParameters, _ frame: Frame,
+    _ request: Request, _ path: PathParameters, _ parameters: CallParameters, _ frame: V1Frame,
     _ work: V1Work
-  ) throws(CallError) -> Answer {
+  ) -> Answer {
     var frame = frame
     do throws(CallError) {
       try core.limits.take(request.clientAddress)
@@ -93,8 +93,8 @@ package struct V1Endpoints: Sendable {
       let caller = try core.credentials.caller(of: request, parameters, at: now)
       let provisioned = core.provisioning.now
       let requestor = try requestor(caller, path, parameters, provisioned)
-      frame.enhanced = requestor
-      let call = V1Call(
+      if requestor.enhancedErrors { frame.enhanced = requestor.id }
+      let call = try V1Call(
         request: request, path: path, format: frame.format, parameters: parameters, caller: caller,
         requestor: requestor, provisioned: provisioned, now: now, hasher: core.hasher)
       if request.preferredWait == nil { try takeDevice(call) }
@@ -108,10 +108,8 @@ package struct V1Endpoints: Sendable {
   }
 
   private func takeDevice(_ call: V1Call) throws(CallError) {
-    guard let text = try call.parameters.value(Field.deviceID), let id = DeviceID(text) else {
-      return
-    }
-    try core.limits.take(core.hasher.device(id), at: call.requestor.id)
+    guard let device = call.deviceIfNamed else { return }
+    try core.limits.take(device.hash, at: call.requestor.id)
   }
 
   /// For whose app a call is: named in the path or a parameter, else by the credentials; never two different ones.
@@ -133,118 +131,8 @@ package struct V1Endpoints: Sendable {
   }
 }
 
-/// What an answer needs to know of its call, while the rest of the call is gone.
-private struct Frame: Sendable {
-  let core: ServiceCore
-  let format: WireFormat
-  /// Whether a browser on another site asks.
-  let isCrossOrigin: Bool
-  /// Set once the requestor is known.
-  var enhanced: Requestor?
-
-  init(core: ServiceCore, request: Request, format: WireFormat, enhanced: Requestor?) {
-    self.core = core
-    self.format = format
-    self.enhanced = enhanced
-    isCrossOrigin = request.header(.origin) != nil
-  }
-
-  func perform(_ outcome: V1Outcome) -> Answer {
-    switch outcome {
-    case .reply(let reply): .now(response(reply))
-    case .later(let work): .later { reply in complete(reply, work, granted: nil, closes: false) }
-    case .wait(let wait): .later { reply in hold(reply, wait) }
-    }
-  }
-
-  private func complete(
-    _ reply: PendingReply, _ work: @escaping @Sendable () async throws -> V1Reply, granted: Int?,
-    closes: Bool
-  ) {
-    Task {
-      var response: Response
-      do {
-        response = self.response(try await work())
-      } catch let error as CallError {
-        response = self.response(error)
-      } catch let error as StoreError {
-        core.log.storeFailed(error)
-        response = self.response(CallError(error))
-      } catch {
-        core.log.error("call-failed", ("reason", "\(error)"))
-        response = self.response(CallError(.internalServerError, code: .internalError))
-      }
-      response.finish(granted: granted, closes: closes)
-      reply.complete(response)
-    }
-  }
-
-  private func hold(_ reply: PendingReply, _ wait: V1Wait) {
-    core.waiters.hold(
-      reply, for: wait.registration, .device(wait.place), span: wait.span,
-      while: { core.codes.find(wait.registration)?.flow.sequence == wait.sequence },
-      end: { end in answer(reply, wait, closes: end == .stopping) })
-  }
-
-  /// The wait is over, for whatever reason: the answer is what it is now.
-  private func answer(_ reply: PendingReply, _ wait: V1Wait, closes: Bool) {
-    var response: Response
-    do throws(CallError) {
-      switch try wait.answer() {
-      case .reply(let answer): response = self.response(answer)
-      case .later(let work):
-        return complete(reply, work, granted: wait.granted, closes: closes)
-      case .wait: response = self.response(CallError(.internalServerError))
-      }
-    } catch {
-      response = self.response(error)
-    }
-    response.finish(granted: wait.granted, closes: closes)
-    reply.complete(response)
-  }
-
-  func response(_ reply: V1Reply) -> Response {
-    var response = reply.response
-    response.addHeader(.cacheControl, "no-store")
-    if isCrossOrigin { CrossOrigin.allow(&response) }
-    return response
-  }
-
-  /// The one place where an error becomes an answer.
-  func response(_ error: CallError) -> Response {
-    let document = ErrorDocument(
-      status: Int(error.status.rawValue), message: error.message, details: error.details,
-      enhancement: enhancement(of: error))
-    var response = self.response(V1Reply(error.status, document, format))
-    if error.status == .unauthorized { response.addHeader(.wwwAuthenticate, "Bearer") }
-    if let wait = error.retryAfter { response.addRetryAfter(wait) }
-    return response
-  }
-
-  private func enhancement(of error: CallError) -> ErrorDocument.Enhancement? {
-    guard let enhanced, enhanced.enhancedErrors, let code = error.code else { return nil }
-    let trace = Random.uuid()
-    core.log.info(
-      "call-error", ("trace", trace), ("code", code.rawValue), ("requestor", enhanced.id.text))
-    return ErrorDocument.Enhancement(
-      code: code, helpURL: core.options.helpURL, trace: trace)
-  }
-}
-
 extension V1Outcome {
   fileprivate var isHeld: Bool { if case .wait = self { true } else { false } }
-}
-
-extension Response {
-  fileprivate mutating func finish(granted: Int?, closes: Bool) {
-    if let granted { addHeader(.preferenceApplied, "wait=\(granted)") }
-    if closes { closesConnection = true }
-  }
-
-  /// Whole seconds, rounded up: sooner would be refused again.
-  package mutating func addRetryAfter(_ span: Duration) {
-    addHeader(.retryAfter, String(max(1, (span.wholeMilliseconds + 999) / 1000)))
-  }
 }
 
 extension Request {
@@ -263,14 +151,4 @@ extension Request {
 extension PathParameters {
   /// The requestor that the path names, on the paths that do.
   fileprivate var requestor: String? { self[ifCaptured: "requestor"] }
-}
-
-extension ServiceLog {
-  /// The store's own trouble: the caller gets a 503 that names no file.
-  package func storeFailed(_ error: StoreError) {
-    switch error {
-    case .full, .unavailable, .unknownOutcome: self.error("store", ("reason", error.description))
-    default: break
-    }
-  }
 }
