@@ -147,7 +147,7 @@ let package = Package(
       name: "ServiceTestSupport",
       dependencies: [
         "Pairing", "PairingStore", "PairingWire", "PairingService", "HTTPServer", "HTTPTestSupport",
-        "Cryptography", "Platform",
+        "Cryptography", "Platform", "TestSupport",
       ],
       path: "Tests/ServiceTestSupport", swiftSettings: house),
     .target(
