@@ -11,6 +11,11 @@ package enum ServiceRoutes {
     ConfigurationRoutes(core).mount(&routes)
     CodeRoutes(core).mount(&routes)
     AuthenticationRoutes(core).mount(&routes)
+    TemporaryPassRoutes(core).mount(&routes)
+    PreauthorizationRoutes(core).mount(&routes)
+    AuthorizationRoutes(core).mount(&routes)
+    MediaTokenRoutes(core).mount(&routes)
+    MetadataRoutes(core).mount(&routes)
     return routes
   }
 

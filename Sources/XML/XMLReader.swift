@@ -6,6 +6,10 @@ extension XMLElement {
     guard document.count <= min(limits.bytes, Int(Int32.max)) else {
       throw .tooLarge(what: "bytes", limit: limits.bytes)
     }
+    // Expat takes a byte order mark for a better word than ours, so no other encoding may come near it.
+    guard !document.contains(0), String(validating: document, as: UTF8.self) != nil else {
+      throw .notWellFormed(reason: "not UTF-8", line: 1, column: 1)
+    }
     self = try XMLReading(limits).tree(of: document)
   }
 }

@@ -27,6 +27,6 @@ package enum CrossOrigin {
     response.addHeader(
       HeaderName(literal: "Access-Control-Expose-Headers"),
       "pass_sfp, Authzf-Error-Code, Authzf-Sub-Error-Code, Authzf-Error-Details, Retry-After, "
-        + "Preference-Applied, Date")
+        + "Preference-Applied, Date, Adobe-Request-Id, Adobe-Response-Confidence")
   }
 }

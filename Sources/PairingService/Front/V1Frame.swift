@@ -102,7 +102,7 @@ struct V1Frame: Sendable {
     core.log.info(
       "call-error", ("trace", trace), ("code", code.rawValue), ("requestor", enhanced.text))
     return ErrorDocument.Enhancement(
-      code: code, helpURL: "\(core.options.publicURL)\(Paths.openAPI)", trace: trace)
+      code: code, helpURL: core.options.helpURL, trace: trace)
   }
 }
 
