@@ -64,6 +64,7 @@ private func perform(_ step: ScriptStep, in folder: String, _ service: String?) 
 {
   var environment = [
     "HOME": folder, "PATH": "\(try productsFolder()):/usr/bin:/bin", "LC_ALL": "C.UTF-8",
+    "REGENT_WEB": "\(packageFolder())/web",
   ]
   environment["SERVICE"] = service
   let finished = try run(
