@@ -140,7 +140,7 @@ let package = Package(
       name: "ServiceTestSupport",
       dependencies: [
         "Pairing", "PairingStore", "PairingWire", "PairingService", "HTTPServer", "HTTPTestSupport",
-        "Cryptography", "Platform",
+        "Cryptography", "JSON", "Platform",
       ],
       path: "Tests/ServiceTestSupport", swiftSettings: house),
     .target(

@@ -108,6 +108,11 @@ extension V1Call {
     try? RegistrationCode(typed: path[name])
   }
 
+  /// The same, on a route that may have none.
+  var pathCode: RegistrationCode? {
+    path[ifCaptured: "code"].flatMap { try? RegistrationCode(typed: $0) }
+  }
+
   /// What a code is kept under.
   package func hash(_ code: RegistrationCode) -> CodeHash { hasher.code(code) }
 }

@@ -1,50 +1,10 @@
 package import HTTPCodec
 package import HTTPServer
-package import Pairing
+internal import Pairing
 package import PairingStore
 internal import PairingWire
 internal import Cryptography
 internal import Platform
-
-/// What an endpoint makes of a call.
-package enum V1Outcome: Sendable {
-  /// The answer.
-  case reply(V1Reply)
-  /// The answer needs the store: it is computed away from the event loop.
-  case later(@Sendable () async throws -> V1Reply)
-  /// The answer is held until something changes.
-  case wait(V1Wait)
-}
-
-/// A held answer (`Prefer: wait`).
-package struct V1Wait: Sendable {
-  /// The code that is waited for.
-  package let registration: RegistrationID
-  /// By whom, for what.
-  package let place: Waiters.Resource
-  /// Whether there is still nothing new for the caller.
-  package let isStill: @Sendable () -> Bool
-  /// How long at most.
-  package let span: Duration
-  /// The wait that was granted, in seconds.
-  package let granted: Int
-  /// The answer as of the moment it is asked.
-  package let answer: @Sendable () throws(CallError) -> V1Outcome
-
-  /// A wait for something new about a code.
-  package init(
-    registration: RegistrationID, place: Waiters.Resource, span: Duration, granted: Int,
-    while isStill: @escaping @Sendable () -> Bool,
-    answer: @escaping @Sendable () throws(CallError) -> V1Outcome
-  ) {
-    self.registration = registration
-    self.place = place
-    self.isStill = isStill
-    self.span = span
-    self.granted = granted
-    self.answer = answer
-  }
-}
 
 /// Decides an answer on an event loop: memory only.
 package typealias V1Work = @Sendable (V1Call) throws(CallError) -> V1Outcome
@@ -98,21 +58,37 @@ package struct V1Endpoints: Sendable {
       let call = V1Call(
         request: request, path: path, format: frame.format, parameters: parameters, caller: caller,
         requestor: requestor, provisioned: provisioned, now: now, hasher: core.hasher)
-      if request.preferredWait == nil { try takeDevice(call) }
-      let outcome = try work(call)
-      // A wait that is held costs nothing while it lasts; one that is answered at once is an ordinary poll.
-      if request.preferredWait != nil, !outcome.isHeld { try takeDevice(call) }
-      return frame.perform(outcome)
+      return frame.perform(try limited(call, work))
     } catch {
       return .now(frame.response(error))
     }
   }
 
-  private func takeDevice(_ call: V1Call) throws(CallError) {
-    guard let text = try call.parameters.value(Field.deviceID), let id = DeviceID(text) else {
-      return
+  private func limited(_ call: V1Call, _ work: V1Work) throws(CallError) -> V1Outcome {
+    guard let subject = try subject(of: call) else { return try work(call) }
+    guard call.request.preferredWait ?? 0 > 0 else {
+      try core.limits.take(subject, at: call.requestor.id)
+      return try work(call)
     }
-    try core.limits.take(core.hasher.device(id), at: call.requestor.id)
+    // A wait that is held costs nothing while it lasts; one that is answered at once is an ordinary poll.
+    try core.limits.takeWait(subject, at: call.requestor.id)
+    let outcome: V1Outcome
+    do throws(CallError) {
+      outcome = try work(call)
+    } catch {
+      try core.limits.take(subject, at: call.requestor.id)
+      throw error
+    }
+    if !outcome.isHeld { try core.limits.take(subject, at: call.requestor.id) }
+    return outcome
+  }
+
+  /// Whose requests are counted: the device's, on calls by code the code's.
+  private func subject(of call: V1Call) throws(CallError) -> RequestLimits.Subject? {
+    if let text = try call.parameters.value(Field.deviceID) {
+      return DeviceID(text).map { .device(core.hasher.device($0)) }
+    }
+    return call.pathCode.map { .code(call.hash($0)) }
   }
 
   /// For whose app a call is: named in the path or a parameter, else by the credentials; never two different ones.
@@ -155,6 +131,24 @@ private struct Frame: Sendable {
     case .reply(let reply): .now(response(reply))
     case .later(let work): .later { reply in complete(reply, work, granted: nil, closes: false) }
     case .wait(let wait): .later { reply in hold(reply, wait) }
+    case .decide(let work): .later { reply in decide(reply, work) }
+    }
+  }
+
+  private func decide(
+    _ reply: PendingReply, _ work: @escaping @Sendable () async throws -> V1Outcome
+  ) {
+    Task {
+      do {
+        switch try await work() {
+        case .reply(let answer): reply.complete(response(answer))
+        case .later(let work): complete(reply, work, granted: nil, closes: false)
+        case .wait(let wait): hold(reply, wait)
+        case .decide: throw CallError(.internalServerError, code: .internalError)
+        }
+      } catch {
+        reply.complete(response(failure: error))
+      }
     }
   }
 
@@ -166,14 +160,8 @@ private struct Frame: Sendable {
       var response: Response
       do {
         response = self.response(try await work())
-      } catch let error as CallError {
-        response = self.response(error)
-      } catch let error as StoreError {
-        core.log.storeFailed(error)
-        response = self.response(CallError(error))
       } catch {
-        core.log.error("call-failed", ("reason", "\(error)"))
-        response = self.response(CallError(.internalServerError, code: .internalError))
+        response = self.response(failure: error)
       }
       response.finish(granted: granted, closes: closes)
       reply.complete(response)
@@ -195,13 +183,24 @@ private struct Frame: Sendable {
       case .reply(let answer): response = self.response(answer)
       case .later(let work):
         return complete(reply, work, granted: wait.granted, closes: closes)
-      case .wait: response = self.response(CallError(.internalServerError))
+      case .wait, .decide:
+        response = self.response(CallError(.internalServerError, code: .internalError))
       }
     } catch {
       response = self.response(error)
     }
     response.finish(granted: wait.granted, closes: closes)
     reply.complete(response)
+  }
+
+  private func response(failure error: any Error) -> Response {
+    if let error = error as? CallError { return response(error) }
+    if let error = error as? StoreError {
+      core.log.storeFailed(error)
+      return response(CallError(error))
+    }
+    core.log.error("call-failed", ("reason", "\(error)"))
+    return response(CallError(.internalServerError, code: .internalError))
   }
 
   func response(_ reply: V1Reply) -> Response {
@@ -217,13 +216,20 @@ private struct Frame: Sendable {
       status: Int(error.status.rawValue), message: error.message, details: error.details,
       enhancement: enhancement(of: error))
     var response = self.response(V1Reply(error.status, document, format))
-    if error.status == .unauthorized { response.addHeader(.wwwAuthenticate, "Bearer") }
+    if error.status == .unauthorized {
+      // RFC 6750 §3: an error code only for a token that was there.
+      let isToken = error.details == CallError.accessDenied.details
+      response.addHeader(.wwwAuthenticate, isToken ? "Bearer error=\"invalid_token\"" : "Bearer")
+    }
     if let wait = error.retryAfter { response.addRetryAfter(wait) }
     return response
   }
 
   private func enhancement(of error: CallError) -> ErrorDocument.Enhancement? {
-    guard let enhanced, enhanced.enhancedErrors, let code = error.code else { return nil }
+    // A code is documented with its statuses; where an endpoint's own status is another, the generic body says it.
+    guard let enhanced, enhanced.enhancedErrors, let code = error.code,
+      code.statuses.contains(Int(error.status.rawValue))
+    else { return nil }
     let trace = Random.uuid()
     core.log.info(
       "call-error", ("trace", trace), ("code", code.rawValue), ("requestor", enhanced.id.text))
@@ -245,19 +251,6 @@ extension Response {
   /// Whole seconds, rounded up: sooner would be refused again.
   package mutating func addRetryAfter(_ span: Duration) {
     addHeader(.retryAfter, String(max(1, (span.wholeMilliseconds + 999) / 1000)))
-  }
-}
-
-extension Request {
-  fileprivate func wireFormat(suffix: String?, parameter: String?) -> WireFormat {
-    let suffix = suffix.flatMap { WireFormat(rawValue: String($0.dropFirst())) }
-    if suffix != nil || parameter != nil || header(.accept) == nil {
-      return WireFormat(suffix: suffix, parameter: parameter, jsonWeight: 0, xmlWeight: 0)
-    }
-    let accepted = acceptedTypes
-    return WireFormat(
-      suffix: nil, parameter: nil, jsonWeight: accepted?.weight(of: .json) ?? 0,
-      xmlWeight: accepted?.weight(of: .xml) ?? 0)
   }
 }
 
