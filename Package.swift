@@ -12,6 +12,7 @@ let systemHeaders: [(package: String, header: String)] = [
   ("libqrencode-dev", "qrencode.h"),
   ("libcurl4-openssl-dev", "curl/curl.h"),
   ("libargon2-dev", "argon2.h"),
+  ("libexpat1-dev", "expat.h"),
 ]
 let headerFolders = [
   "/usr/include", "/usr/include/x86_64-linux-gnu", "/usr/include/aarch64-linux-gnu",
@@ -58,6 +59,8 @@ let package = Package(
     .executable(name: "regentctl", targets: ["regentctl"]),
     .library(name: "AccessEnabler", targets: ["AccessEnabler"]),
     .library(name: "MediaTokenVerifier", targets: ["MediaTokenVerifier"]),
+    // For programs that are not in Swift: libMediaToken.so and the header in docs/examples/verify-media-token.
+    .library(name: "MediaToken", type: .dynamic, targets: ["MediaTokenC"]),
   ],
   targets: [
     // C libraries: module map and shim header, nothing else.
@@ -68,6 +71,7 @@ let package = Package(
     // No pkg-config name: libcurl is loaded at run time, only when an https URL is used.
     .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CArgon2", pkgConfig: "libargon2", providers: [.apt(["libargon2-dev"])]),
+    .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
     .systemLibrary(name: "CLinux"),
 
     // Layer 0, ground floor: what several tools share.
@@ -82,6 +86,7 @@ let package = Package(
     tool("HTTPServer", ["HTTPCodec", "Platform", "COpenSSL", "CLinux"]),
     tool("HTTPClient", ["HTTPCodec", "Platform", "CCurl", "CLinux"]),
     tool("CommandKit", ["HTTPCodec", "JSON", "Platform"]),
+    tool("XML", ["CExpat"]),
 
     // Layer 1: rules. No I/O, no clock.
     tool("Pairing"),
@@ -102,13 +107,15 @@ let package = Package(
       "MediaTokenVerifier",
       ["Pairing", "PairingWire", "HTTPClient", "HTTPCodec", "JSON", "Platform", "Cryptography"]),
 
+    tool("MediaTokenC", ["MediaTokenVerifier", "Pairing"]),
+
     // Layer 4: use cases.
     tool(
       "PairingService",
       [
         "Pairing", "PairingStore", "PairingWire", "Administration", "HTTPServer", "HTTPCodec",
         "JSON",
-        "Platform", "Cryptography",
+        "Platform", "Cryptography", "XML",
       ]),
     tool(
       "DeviceAgent",
@@ -122,7 +129,7 @@ let package = Package(
       "regentd",
       [
         "CommandKit", "HTTPServer", "HTTPCodec", "JSON", "Platform", "Pairing", "PairingStore",
-        "PairingStoreSQLite", "PairingService", "Cryptography", "SQLite",
+        "PairingStoreSQLite", "PairingService", "Administration", "Cryptography", "SQLite",
       ]),
     program("regent", ["DeviceAgent", "AccessEnabler", "CommandKit", "JSON", "Platform"]),
     program(
@@ -140,7 +147,7 @@ let package = Package(
       name: "ServiceTestSupport",
       dependencies: [
         "Pairing", "PairingStore", "PairingWire", "PairingService", "HTTPServer", "HTTPTestSupport",
-        "Cryptography", "JSON", "Platform",
+        "Cryptography", "JSON", "Platform", "TestSupport",
       ],
       path: "Tests/ServiceTestSupport", swiftSettings: house),
     .target(
@@ -150,7 +157,12 @@ let package = Package(
       name: "Soak", dependencies: ["SQLite", "StorageFaults", "TestSupport"], path: "Tests/Soak",
       swiftSettings: house),
     .executableTarget(
-      name: "Benchmarks", dependencies: ["SQLite", "TestSupport", "HTTPServer", "HTTPCodec"],
+      name: "Benchmarks",
+      dependencies: [
+        "SQLite", "TestSupport", "HTTPServer", "HTTPCodec", "Pairing", "PairingStore",
+        "PairingWire",
+        "PairingStoreSQLite", "PairingService", "Cryptography", "Platform",
+      ],
       path: "Tests/Benchmarks", exclude: ["reference"],
       swiftSettings: house),
     .executableTarget(
@@ -169,6 +181,7 @@ let package = Package(
     tests(of: "HTTPServer", ["HTTPCodec", "Platform", "HTTPTestSupport"]),
     tests(of: "HTTPClient", ["HTTPCodec", "HTTPServer", "Platform"]),
     tests(of: "CommandKit", ["JSON", "Platform"]),
+    tests(of: "XML"),
     tests(of: "Pairing"),
     tests(of: "PairingStore", ["Pairing"]),
     tests(of: "PairingWire", ["Pairing"]),
@@ -198,7 +211,10 @@ let package = Package(
       ]),
     tests(
       of: "MediaTokenVerifier",
-      ["Pairing", "PairingWire", "HTTPServer", "HTTPCodec", "JSON", "Cryptography"]),
+      [
+        "MediaTokenC", "Pairing", "PairingWire", "HTTPServer", "HTTPCodec", "HTTPClient",
+        "HTTPTestSupport", "JSON", "Cryptography", "Platform",
+      ]),
     tests(of: "DeviceAgent", ["AccessEnabler", "CommandKit", "QRCode", "JSON", "Platform"]),
     .testTarget(
       name: "JourneyTests",
@@ -235,5 +251,6 @@ if Context.environment["REGENT_FUZZ"] == "1" {
     fuzzer("FuzzText", ["Cryptography"]),
     fuzzer("FuzzPEM", ["Cryptography"]),
     fuzzer("FuzzTokens", ["Cryptography", "JSON"]),
+    fuzzer("FuzzXML", ["XML"]),
   ]
 }

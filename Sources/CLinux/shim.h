@@ -12,6 +12,8 @@
 #include <sys/file.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <linux/fb.h>
+#include <linux/kd.h>
 #include <errno.h>
 #include <spawn.h>
 #include <sched.h>

@@ -12,6 +12,18 @@ package enum ServiceRoutes {
     CodeRoutes(core).mount(&routes)
     AuthenticationRoutes(core).mount(&routes)
     ClientRoutes(core).mount(&routes)
+    TemporaryPassRoutes(core).mount(&routes)
+    PreauthorizationRoutes(core).mount(&routes)
+    AuthorizationRoutes(core).mount(&routes)
+    MediaTokenRoutes(core).mount(&routes)
+    MetadataRoutes(core).mount(&routes)
+    return routes
+  }
+
+  /// The same, and the phone's pages.
+  package static func all(_ core: ServiceCore, _ phone: Phone) -> Routes {
+    var routes = devices(core)
+    phone.mount(&routes)
     return routes
   }
 

@@ -4,7 +4,7 @@ internal import TestSupport
 // The engine against nginx. Both are pinned to processor 0 and run alternately; wrk loads them from processor 1. What
 // counts is the server's processor time per request: the load generator saturates before the server does.
 
-private let body = #"{"status":403,"message":"Forbidden","details":null}"#
+let pendingBody = #"{"status":403,"message":"Forbidden","details":null}"#
 
 func engineRows() -> [Row] {
   [
@@ -49,8 +49,8 @@ private func compareProcessorTime(script: String?) throws -> Measurement {
       arguments += ["-s", "\(folder)/script.lua"]
     }
     let servers = [
-      try startStaticServer(folder: folder, body: body),
-      try startNginx(folder: folder, body: nginxQuoted(body)),
+      try startStaticServer(folder: folder, body: pendingBody),
+      try startNginx(folder: folder, body: nginxQuoted(pendingBody)),
     ]
     var costs: [[Double]] = [[], []]
     var rates: [[Double]] = [[], []]
@@ -76,9 +76,12 @@ struct Load {
   let requests: Double
   let requestsPerSecond: Double
 
-  init(port: UInt16, _ arguments: [String]) throws {
+  /// - Parameter expectsRefusals: whether every reply is a 404, as that of a pending poll is.
+  init(
+    port: UInt16, _ arguments: [String], path: String = "/bench", expectsRefusals: Bool = false
+  ) throws {
     let finished = try run(
-      "taskset", ["-c", "1", "wrk"] + arguments + ["http://127.0.0.1:\(port)/bench"])
+      "taskset", ["-c", "1", "wrk"] + arguments + ["http://127.0.0.1:\(port)\(path)"])
     guard finished.status == 0 else { throw TestSupportError("wrk: \(finished.errorText)") }
     let lines = finished.outputText.split(separator: "\n")
     let rate = lines.first { $0.hasPrefix("Requests/sec:") }?.split(separator: " ").last
@@ -87,8 +90,12 @@ struct Load {
       throw TestSupportError("wrk printed: \(finished.outputText)")
     }
     // A refused or broken reply would make a server look fast.
-    if let bad = lines.first(where: { $0.contains("Non-2xx") || $0.contains("Socket errors") }) {
+    if let bad = lines.first(where: { $0.contains("Socket errors") }) {
       throw TestSupportError("wrk saw \(bad)")
+    }
+    let refused = lines.first { $0.contains("Non-2xx") }?.split(separator: " ").last
+    guard refused.flatMap({ Double($0) }) ?? 0 == (expectsRefusals ? total : 0) else {
+      throw TestSupportError("wrk saw \(refused ?? "no") refusals of \(total) requests")
     }
     requests = total
     requestsPerSecond = rate
@@ -99,8 +106,8 @@ struct Load {
 private func compareIdleMemory() throws -> Measurement {
   try withTemporaryFolder { folder in
     try raiseDescriptorLimit()
-    let ours = try idleKiB(try startStaticServer(folder: folder, body: body))
-    let nginx = try idleKiB(try startNginx(folder: folder, body: nginxQuoted(body)))
+    let ours = try idleKiB(try startStaticServer(folder: folder, body: pendingBody))
+    let nginx = try idleKiB(try startNginx(folder: folder, body: nginxQuoted(pendingBody)))
     return Measurement(ours: ours, reference: nginx, note: "\(idleConnections) connections")
   }
 }
@@ -130,7 +137,7 @@ private func idleKiB(_ server: PinnedServer) throws -> Double {
 }
 
 /// Twenty thousand sockets of a test need more than the usual soft limit.
-private func raiseDescriptorLimit() throws {
+func raiseDescriptorLimit() throws {
   var limit = rlimit()
   guard unsafe getrlimit(__rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue)), &limit) == 0 else {
     return
@@ -141,6 +148,6 @@ private func raiseDescriptorLimit() throws {
   }
 }
 
-private func nginxQuoted(_ text: String) -> String {
+func nginxQuoted(_ text: String) -> String {
   text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\\\"")
 }

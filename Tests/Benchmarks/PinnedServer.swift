@@ -9,14 +9,19 @@ final class PinnedServer {
   private let folder: String
 
   /// Starts a program that listens on `port` and waits until it accepts connections.
-  init(_ name: String, port: UInt16, folder: String, _ command: [String]) throws {
+  init(
+    _ name: String, port: UInt16, folder: String, _ command: [String], patience: Int = 20,
+    pinned: Bool = true
+  ) throws {
     self.name = name
     self.port = port
     self.folder = folder
     program = try RunningProgram(
-      "taskset", ["-c", "0"] + command, standardError: "\(folder)/\(name).err")
+      "taskset", ["-c", pinned ? "0" : "0,1"] + command, standardError: "\(folder)/\(name).err")
     do {
-      try eventually("\(name) listens on \(port)") { canConnect(port) ? true : nil }
+      try eventually(within: patience, "\(name) listens on \(port)") {
+        canConnect(port) ? true : nil
+      }
     } catch {
       let said = String(decoding: (try? readFile("\(folder)/\(name).err")) ?? [], as: UTF8.self)
       throw TestSupportError("\(error); it said: \(said)")

@@ -7,7 +7,9 @@ let arguments = Array(CommandLine.arguments.dropFirst())
 switch arguments.first {
 case "table":
   let only = arguments.count > 2 && arguments[1] == "--only" ? arguments[2] : ""
-  let all = engineRows() + slowAttackRows() + durableInsertRows()
+  let all =
+    engineRows() + pollRows() + waitingRows() + creationRows() + slowAttackRows()
+    + durableInsertRows()
   let rows = all.filter { only.isEmpty || $0.name.contains(only) }
   guard !rows.isEmpty else {
     let names = all.map { "  \($0.name)\n" }.joined()
@@ -17,6 +19,14 @@ case "table":
   exit(runTable(rows) ? 0 : 1)
 case "serve-static":
   exit(serveStatic(Array(arguments.dropFirst())))
+case "serve-pairing":
+  exit(servePairing(Array(arguments.dropFirst())))
+case "make-calls":
+  // COUNT METHOD PATH FOLDER NAME: for looking at one thing by hand.
+  _ = try writeSignedCalls(
+    Int(arguments[1]) ?? 1, method: arguments[2], path: arguments[3], folder: arguments[4],
+    name: arguments[5]
+  ) { "\(arguments[3])?deviceId=box-\($0 % 1000)&format=json" }
 case "serve-attacked":
   exit(serveAttacked(Array(arguments.dropFirst())))
 default:

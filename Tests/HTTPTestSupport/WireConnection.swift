@@ -19,11 +19,12 @@ public final class WireConnection {
   public private(set) var isEnded = false
 
   /// Connects; waits for bytes at most `patience` seconds each time.
-  public init(_ address: ListenAddress, patience: Int = 10) throws {
+  public init(_ address: ListenAddress, patience: Int = 30) throws {
     let family: Int32
     switch address {
     case .network(let host, _): family = host.isIPv4 ? AF_INET : AF_INET6
     case .local: family = AF_UNIX
+    case .inherited: throw WireError("an inherited socket has no address to connect to")
     }
     descriptor = socket(family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw WireError("no socket: errno \(errno)") }
@@ -120,6 +121,7 @@ public final class WireConnection {
       name.sun_family = sa_family_t(AF_UNIX)
       unsafe withUnsafeMutableBytes(of: &name.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
       return unsafe connect(descriptor, &name, MemoryLayout<sockaddr_un>.size)
+    case .inherited: return false
     }
   }
 

@@ -20,7 +20,7 @@ extension JSONObject {
     var hosts: [String] = []
     for text in try optionalStrings(name) ?? [] {
       guard let host = HostName(parsing: text) else {
-        throw JSONShapeError(name: name, expected: "made of host names such as tv.example.org")
+        throw JSONShapeError(name: name, expected: "host names such as tv.example.org")
       }
       hosts.appendOnce(host.description)
     }
@@ -34,7 +34,7 @@ extension JSONObject {
       guard isRedirectAddress(text) else {
         throw JSONShapeError(
           name: name,
-          expected: "made of addresses such as https://tv.example.org/done or my.app://done")
+          expected: "addresses such as https://tv.example.org/done or my.app://done")
       }
       addresses.appendOnce(text)
     }
@@ -78,7 +78,7 @@ extension JSONObject {
     var texts: [String] = []
     for text in try optionalStrings(name) ?? [] {
       guard (1...200).contains(text.utf8.count), text.unicodeScalars.allSatisfy(\.isShown) else {
-        throw JSONShapeError(name: name, expected: "made of texts of 1 to 200 bytes")
+        throw JSONShapeError(name: name, expected: "texts of 1 to 200 bytes")
       }
       texts.appendOnce(text)
     }

@@ -55,7 +55,7 @@ extension JSONObject {
     for text in try optionalStrings(name) ?? [] {
       guard let key = MetadataKey(rawValue: text) else {
         let all = MetadataKey.allCases.map(\.rawValue).joined(separator: ", ")
-        throw JSONShapeError(name: name, expected: "made of \(all)")
+        throw JSONShapeError(name: name, expected: "\(all)")
       }
       keys.insert(key)
     }

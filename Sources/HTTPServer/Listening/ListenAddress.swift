@@ -6,6 +6,8 @@ public enum ListenAddress: Sendable, Hashable {
   case network(IPAddress, port: UInt16)
   /// A Unix socket at a path, with the file's mode and (when not nil) group.
   case local(path: String, mode: UInt32, group: UInt32?)
+  /// A socket that listens already: the service manager opened it and handed its descriptor over.
+  case inherited(descriptor: Int32)
 
   /// `127.0.0.1:8787`, `[::1]:8787`, `localhost:8787`, `*:8787` (all IPv4 and IPv6) or `unix:/path`; nil for anything else.
   public init?(_ text: String) {
@@ -44,6 +46,7 @@ extension ListenAddress: CustomStringConvertible {
     switch self {
     case .network(let address, let port): "\(Peer.network(address, port: port))"
     case .local(let path, _, _): "unix:\(path)"
+    case .inherited(let descriptor): "descriptor \(descriptor)"
     }
   }
 }

@@ -20,6 +20,12 @@ final class ListeningSocket: Sendable {
     case .local(let path, let mode, let group):
       (descriptor, file) = try listenUnix(path, mode: mode, group: group)
       address = wanted
+    case .inherited(let number):
+      try takeOver(number, wanted)
+      descriptor = number
+      // Its file is the service manager's, which goes on listening when this program ends.
+      file = nil
+      address = wanted
     }
   }
 
@@ -148,6 +154,18 @@ private func listenUnix(_ path: String, mode: UInt32, group: UInt32?) throws(Ser
     Glibc.close(descriptor)
     throw error
   }
+}
+
+/// Makes sure that a descriptor is a listening socket, and has accepting never wait.
+private func takeOver(_ number: Int32, _ wanted: ListenAddress) throws(ServerError) {
+  var listens: Int32 = 0
+  var length = socklen_t(MemoryLayout<Int32>.size)
+  guard unsafe getsockopt(number, SOL_SOCKET, SO_ACCEPTCONN, &listens, &length) == 0, listens == 1
+  else { throw .cannotListen(wanted, reason: "it is not a listening socket") }
+  let flags = fcntl(number, F_GETFL)
+  guard flags >= 0, fcntl(number, F_SETFL, flags | O_NONBLOCK) == 0,
+    fcntl(number, F_SETFD, FD_CLOEXEC) == 0
+  else { throw listenError(wanted, errno) }
 }
 
 private func newSocket(_ family: Int32, _ wanted: ListenAddress) throws(ServerError) -> Int32 {

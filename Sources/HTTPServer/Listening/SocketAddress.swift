@@ -1,4 +1,5 @@
 internal import CLinux
+internal import Platform
 internal import Glibc
 internal import HTTPCodec
 
@@ -106,10 +107,8 @@ struct UnixAddress {
 
 /// Who connected to a Unix socket, from the kernel.
 func credentials(of descriptor: Int32) -> Credentials? {
-  var who = regent_credentials()
-  var length = socklen_t(MemoryLayout<regent_credentials>.size)
-  guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &who, &length) == 0 else {
-    return nil
-  }
-  return Credentials(process: who.process, user: who.user, group: who.group)
+  guard let who = try? UnixCredentials(peerOf: descriptor) else { return nil }
+  return Credentials(
+    process: who.process, user: who.user, group: who.group,
+    supplementaryGroups: who.supplementaryGroups)
 }

@@ -18,7 +18,7 @@ public enum Peer: Sendable, Hashable {
   }
 }
 
-/// The process that connected to a Unix socket, as the kernel noted it at connect (SO_PEERCRED).
+/// The process that connected to a Unix socket, as the kernel noted it at connect (SO_PEERCRED, SO_PEERGROUPS).
 public struct Credentials: Sendable, Hashable {
   /// Process id.
   public let process: Int32
@@ -26,12 +26,22 @@ public struct Credentials: Sendable, Hashable {
   public let user: UInt32
   /// Effective group id.
   public let group: UInt32
+  /// The other groups that the process was in.
+  public let supplementaryGroups: [UInt32]
 
-  /// Credentials from their three numbers.
-  public init(process: Int32, user: UInt32, group: UInt32) {
+  /// Credentials from their numbers.
+  public init(
+    process: Int32, user: UInt32, group: UInt32, supplementaryGroups: [UInt32] = []
+  ) {
     self.process = process
     self.user = user
     self.group = group
+    self.supplementaryGroups = supplementaryGroups
+  }
+
+  /// Whether the process was in a group, primary or not.
+  public func isMember(of id: UInt32) -> Bool {
+    group == id || supplementaryGroups.contains(id)
   }
 }
 

@@ -35,7 +35,7 @@ public struct Response: Sendable {
     Response(status, type: "text/plain; charset=utf-8", body: Array(text.utf8))
   }
 
-  /// A response that was put together beforehand.
+  /// A response that was put together beforehand; headers may be added to it.
   public init(_ prepared: PreparedResponse) {
     status = prepared.status
     body = []
@@ -61,7 +61,7 @@ public struct Response: Sendable {
 
   /// The values of all headers with that name that were added.
   public func headers(_ name: HeaderName) -> [String] {
-    let lines = prepared.map { $0.fieldLines } ?? fieldLines
+    let lines = (prepared?.fieldLines ?? []) + fieldLines
     return lines.split(separator: 0x0A).compactMap { line in
       guard let colon = line.firstIndex(of: 0x3A),
         HeaderName(known: String(decoding: line[..<colon], as: UTF8.self)) == name

@@ -21,6 +21,7 @@ extension [UInt8] {
     let (body, status): ([UInt8], Status)
     if let prepared = response.prepared {
       append(contentsOf: prepared.head)
+      append(contentsOf: response.fieldLines)
       (body, status) = (prepared.body, prepared.status)
     } else {
       appendHead(of: response)

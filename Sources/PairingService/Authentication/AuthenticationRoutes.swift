@@ -18,10 +18,10 @@ package struct AuthenticationRoutes: Sendable {
   /// Mounts the polls and the sign-out.
   package func mount(_ routes: inout Routes) {
     endpoints.mount(&routes, [.get], "/api/v1/tokens/authn") { call throws(CallError) in
-      try ask(call, try call.device().hash, .authentication)
+      try ask(call, try call.device(), .authentication)
     }
     endpoints.mount(&routes, [.get], "/api/v1/checkauthn") { call throws(CallError) in
-      try ask(call, try call.device().hash, .check)
+      try ask(call, try call.device(), .check)
     }
     endpoints.mount(&routes, [.get], "/api/v1/checkauthn/{code}", checkByCode)
     endpoints.mount(&routes, [.get], "/api/v1/authenticate/{code}", askByCode)
@@ -31,12 +31,13 @@ package struct AuthenticationRoutes: Sendable {
   // MARK: - The device asks
 
   /// What a device is told: memory answers while its newest code is pending, the store does otherwise.
-  private func ask(_ call: V1Call, _ device: DeviceHash, _ place: Waiters.Resource)
+  private func ask(_ call: V1Call, _ device: CallDevice, _ place: Waiters.Resource)
     throws(CallError) -> V1Outcome
   {
-    guard let known = core.codes.latest(of: device, at: call.requestor.id),
+    guard let known = core.codes.latest(of: device.hash, at: call.requestor.id),
       known.hasEarlierSignIn != true,
-      case .pending = DeviceAnswer(known.record.flow, at: call.now)
+      case .pending = DeviceAnswer(known.record.flow, at: call.now),
+      try core.openProvider(call, device.hash) == nil
     else { return .later { try await read(call, device, place) } }
     if known.hasEarlierSignIn == false { return try pending(call, device, known.record, place) }
     // After a restart nobody has looked yet; the device that comes back to wait is held all the same.
@@ -51,7 +52,7 @@ package struct AuthenticationRoutes: Sendable {
   }
 
   private func pending(
-    _ call: V1Call, _ device: DeviceHash, _ record: RegistrationRecord, _ place: Waiters.Resource
+    _ call: V1Call, _ device: CallDevice, _ record: RegistrationRecord, _ place: Waiters.Resource
   ) throws(CallError) -> V1Outcome {
     let after = try call.after()
     let plan = WaitPlan(
@@ -77,25 +78,31 @@ package struct AuthenticationRoutes: Sendable {
         }))
   }
 
-  private func found(_ call: V1Call, _ device: DeviceHash, _ place: Waiters.Resource) async throws
+  private func found(_ call: V1Call, _ device: CallDevice, _ place: Waiters.Resource) async throws
     -> V1Reply?
   {
     do throws(StoreError) {
-      return try await core.desk.pickUp(device, at: call.requestor.id).map {
-        call.reply(core.document($0))
+      if let record = try await core.desk.pickUp(device.hash, at: call.requestor.id) {
+        return call.reply(core.document(record))
       }
     } catch {
       guard case .notInForce(let refusal) = error else { throw error }
-      throw place == .check ? CallError(refusal).asCheck : CallError(refusal)
+      guard refusal == .expired, try core.openProvider(call, device.hash) != nil else {
+        throw place == .check ? CallError(refusal).asCheck : CallError(refusal)
+      }
     }
+    if let open = try core.openProvider(call, device.hash) {
+      return call.reply(core.document(try await core.signIn(call, device, at: open, .degraded)))
+    }
+    return nil
   }
 
-  private func read(_ call: V1Call, _ device: DeviceHash, _ place: Waiters.Resource) async throws
+  private func read(_ call: V1Call, _ device: CallDevice, _ place: Waiters.Resource) async throws
     -> V1Reply
   {
     if let reply = try await found(call, device, place) { return reply }
     // The end of a code is told until it is forgotten; after that the device is one that never asked.
-    let flow = core.codes.latest(of: device, at: call.requestor.id)?.record.flow
+    let flow = core.codes.latest(of: device.hash, at: call.requestor.id)?.record.flow
     throw refusal(flow.map { DeviceAnswer($0, at: core.clock.now) } ?? .unknown, place)
   }
 
@@ -118,9 +125,10 @@ package struct AuthenticationRoutes: Sendable {
       core.limits.wrongPoll(from: call.request.clientAddress)
       throw .unknownCode
     }
+    let device = CallDevice(id: record.device, hash: record.deviceHash)
     switch DeviceAnswer(record.flow, at: call.now) {
-    case .pending: return try pending(call, record.deviceHash, record, .poll)
-    case .approved: return .later { try await read(call, record.deviceHash, .poll) }
+    case .pending: return try pending(call, device, record, .poll)
+    case .approved: return .later { try await read(call, device, .poll) }
     case .denied, .expired, .unknown:
       throw refusal(DeviceAnswer(record.flow, at: call.now), .poll)
     }
@@ -137,13 +145,18 @@ package struct AuthenticationRoutes: Sendable {
       throw refusal(DeviceAnswer(record.flow, at: call.now), .check)
     }
     return .later { [core] in
-      let filter = AuthenticationFilter(
-        requestor: record.requestor, device: record.deviceHash, viewer: approval.viewer)
-      let found = try await core.store.authentications(
-        filter, after: nil, limit: 10, at: core.clock.now)
-      guard let one = found.first(where: { $0.authentication.id == approval.authentication })
-      else { throw CallError.unknownCode.asCheck }
-      return call.reply(core.document(one))
+      do throws(StoreError) {
+        guard let viewer = try await core.signedIn(by: approval, record) else {
+          throw StoreError.notFound(what: "authentication")
+        }
+        return call.reply(core.document(viewer.record))
+      } catch {
+        switch error {
+        case .notInForce(let refusal): throw CallError(refusal).asCheck
+        case .notFound: throw CallError.unknownCode.asCheck
+        default: throw error
+        }
+      }
     }
   }
 

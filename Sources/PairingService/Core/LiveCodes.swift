@@ -100,6 +100,16 @@ package final class LiveCodes: Sendable {
     }
   }
 
+  /// Lets go of the codes whose rows a revoked key pair signed: the store does not know them any more either.
+  package func forget(signedBy rowKeys: Set<PublicKey>) {
+    tables.withLock { tables in
+      for known in tables.codes.values where rowKeys.contains(known.record.rowKey) {
+        if known.record.flow.state.isPending { tables.pending -= 1 }
+        tables.forget(known.record)
+      }
+    }
+  }
+
   /// How many codes wait for an answer, those included whose time has run out in the last minute.
   package var pending: Int { tables.withLock { $0.pending } }
 
@@ -150,7 +160,7 @@ extension LiveCodes.Tables {
     return expired
   }
 
-  private mutating func forget(_ record: RegistrationRecord) {
+  fileprivate mutating func forget(_ record: RegistrationRecord) {
     codes[record.id] = nil
     if ids[record.code] == record.id { ids[record.code] = nil }
     let key = LiveCodes.DeviceKey(requestor: record.requestor, device: record.deviceHash)

@@ -1,4 +1,4 @@
-internal import Pairing
+package import Pairing
 internal import Platform
 
 /// What happened since the service started, as numbers.
@@ -51,25 +51,49 @@ package final class ServiceMetrics: Sendable {
     package subscript(event: Event) -> Int { counts[event] ?? 0 }
   }
 
-  private let numbers = Locked(Numbers())
+  private struct State {
+    var numbers = Numbers()
+    var day: DayNumbers
+  }
+
+  private let state: Locked<State>
+  private let clock: ServiceClock
 
   /// Nothing has happened.
-  package init() {}
+  package init(_ clock: ServiceClock) {
+    self.clock = clock
+    state = Locked(State(day: DayNumbers(from: clock.now)))
+  }
 
   /// Counts.
   package func count(_ event: Event, _ times: Int = 1) {
     guard times > 0 else { return }
-    numbers.withLock { $0.counts[event, default: 0] += times }
+    let now = clock.now
+    state.withLock { state in
+      state.numbers.counts[event, default: 0] += times
+      state.day.count(event, times, at: now)
+    }
   }
 
   /// Counts an approval.
-  package func approved(after span: Duration) {
-    numbers.withLock { numbers in
-      numbers.counts[.codesApproved, default: 0] += 1
-      numbers.timeToApprove.add(span)
+  package func approved(after span: Duration, at provider: ProviderID) {
+    let now = clock.now
+    state.withLock { state in
+      state.numbers.counts[.codesApproved, default: 0] += 1
+      state.numbers.timeToApprove.add(span)
+      state.day.count(.codesApproved, 1, at: now)
+      state.day.approved(after: span, at: provider)
     }
   }
 
   /// The numbers now.
-  package var now: Numbers { numbers.withLock { $0 } }
+  package var now: Numbers { state.withLock { $0.numbers } }
+
+  /// What happened today.
+  package func today(at now: Instant) -> DayNumbers {
+    state.withLock { state in
+      state.day.turn(to: now)
+      return state.day
+    }
+  }
 }

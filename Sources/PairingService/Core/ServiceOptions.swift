@@ -21,6 +21,9 @@ package struct ServiceOptions: Sendable {
     self.publicURL = publicURL.hasSuffix("/") ? String(publicURL.dropLast()) : publicURL
   }
 
+  /// Where errors are explained.
+  package var helpURL: String { publicURL + Paths.openAPI }
+
   /// Whether pages and passwords travel in clear: said so on the pages.
   package var isPlainHTTP: Bool { publicURL.utf8.starts(with: "http://".utf8) }
 }

@@ -32,6 +32,7 @@ package struct AccessTokens: Sendable {
   private static let type = "at+jwt"
   private let key: HMACKey
   private let lifetime: Duration
+  private let known = VerifiedTokens()
 
   init(_ keys: some KeyStore, lifetime: Duration) async throws {
     key = try HMACKey(.sha256, Secret(try await keys.keyMaterial(for: .accessTokens)))
@@ -53,16 +54,25 @@ package struct AccessTokens: Sendable {
 
   /// What a token says, if it is one of ours and has time left.
   package func read(_ text: String, at now: Instant) -> Claims? {
-    guard text.utf8.count <= 2048, let verified = try? UnverifiedJWS(text).verified(with: key),
+    guard text.utf8.count <= 2048 else { return nil }
+    if let claims = known[text] { return now < claims.expires ? claims : nil }
+    guard let claims = verified(text), now < claims.expires else { return nil }
+    known[text] = claims
+    return claims
+  }
+
+  private func verified(_ text: String) -> Claims? {
+    guard let verified = try? UnverifiedJWS(text).verified(with: key),
       verified.isType(Self.type), let claims = try? verified.claims(),
       case .integer(let end) = claims["exp"], case .string(let sub) = claims["sub"],
       case .string(let app) = claims["app"], case .string(let req) = claims["req"],
       let client = ClientID(sub), let application = StatementID(app),
       let requestor = RequestorID(req)
     else { return nil }
-    let expires = Instant(milliseconds: end * 1000)
-    guard now < expires else { return nil }
+    let (milliseconds, overflow) = end.multipliedReportingOverflow(by: 1000)
+    guard !overflow else { return nil }
     return Claims(
-      client: client, application: application, requestor: requestor, expires: expires)
+      client: client, application: application, requestor: requestor,
+      expires: Instant(milliseconds: milliseconds))
   }
 }

@@ -154,8 +154,10 @@ package final class Credentials: Sendable {
 extension String {
   /// The token of `Bearer TOKEN`; nothing for another scheme.
   fileprivate var bearerToken: String? {
-    let parts = split(separator: " ", maxSplits: 1)
-    guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
-    return String(parts[1].drop { $0 == " " })
+    let scheme = "bearer "
+    guard utf8.count > scheme.utf8.count,
+      zip(utf8, scheme.utf8).allSatisfy({ $0 == $1 || $0 | 0x20 == $1 })
+    else { return nil }
+    return String(decoding: utf8.dropFirst(scheme.utf8.count).drop { $0 == 0x20 }, as: UTF8.self)
   }
 }

@@ -24,12 +24,13 @@ package struct V1Call: Sendable {
   /// The time of this call.
   package let now: Instant
   private let hasher: KeyedHasher
+  private let knownDevice: CallDevice?
 
   init(
     request: Request, path: PathParameters, format: WireFormat, parameters: CallParameters,
     caller: Caller, requestor: Requestor, provisioned: Provisioned, now: Instant,
     hasher: KeyedHasher
-  ) {
+  ) throws(CallError) {
     self.request = request
     self.path = path
     self.format = format
@@ -39,6 +40,9 @@ package struct V1Call: Sendable {
     self.provisioned = provisioned
     self.now = now
     self.hasher = hasher
+    knownDevice = try parameters.value(Field.deviceID).flatMap(DeviceID.init).map {
+      CallDevice(id: $0, hash: hasher.device($0))
+    }
   }
 }
 
@@ -53,16 +57,17 @@ package struct CallDevice: Hashable, Sendable {
 extension V1Call {
   /// The device that the call is about.
   package func device() throws(CallError) -> CallDevice {
-    guard let text = try parameters.value(Field.deviceID) else {
+    if let knownDevice { return knownDevice }
+    guard try parameters.value(Field.deviceID) != nil else {
       throw .missing(Field.deviceID, code: .invalidDeviceID)
     }
-    guard let id = DeviceID(text) else {
-      throw CallError(
-        .badRequest, details: "\(Field.deviceID) must be text of at most 512 bytes",
-        code: .invalidDeviceID)
-    }
-    return CallDevice(id: id, hash: hasher.device(id))
+    throw CallError(
+      .badRequest, details: "\(Field.deviceID) must be text of at most 512 bytes",
+      code: .invalidDeviceID)
   }
+
+  /// The device, when the call names one.
+  package var deviceIfNamed: CallDevice? { knownDevice }
 
   /// What is to be watched.
   package func resource(missing status: Status = .badRequest) throws(CallError) -> ResourceID {
@@ -108,9 +113,11 @@ extension V1Call {
     try? RegistrationCode(typed: path[name])
   }
 
-  /// The same, on a route that may have none.
-  var pathCode: RegistrationCode? {
-    path[ifCaptured: "code"].flatMap { try? RegistrationCode(typed: $0) }
+  /// Whose requests are counted: the device's, on calls by code that name none the code's.
+  var subject: RequestLimits.Subject? {
+    if let device = deviceIfNamed { return .device(device.hash) }
+    let code = path[ifCaptured: "code"].flatMap { try? RegistrationCode(typed: $0) }
+    return code.map { .code(hash($0)) }
   }
 
   /// What a code is kept under.

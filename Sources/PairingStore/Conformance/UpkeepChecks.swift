@@ -59,7 +59,11 @@ extension StoreConformance {
       // Registration, session, permit, failure, key; the sign-in lasts a month.
       let first = try await stage.store.forgetExpired(at: stage.at(2 * 86_400), limit: 100)
       try expect(first == 5, "forgot \(first)")
-      let second = try await stage.store.forgetExpired(at: authentication.expires, limit: 100)
+      // A device that comes a little late is told that its sign-in has run out, not that there was none.
+      let early = try await stage.store.forgetExpired(at: authentication.expires, limit: 100)
+      try expect(early == 0, "forgot \(early) at once")
+      let second = try await stage.store.forgetExpired(
+        at: authentication.expires + CodeLifetime.remembrance, limit: 100)
       try expect(second == 1, "forgot \(second)")
       let keys = try await stage.store.signingKeys()
       let failures = try await stage.store.loginFailures(of: .account(stage.local, name))

@@ -102,11 +102,12 @@ extension MemoryStore {
       registrations[$0.id] = nil
       if codes[$0.code] == $0.id { codes[$0.code] = nil }
     }
-    take(authentications.values.filter { $0.authentication.expires <= now }) {
+    let ended = now - CodeLifetime.remembrance
+    take(authentications.values.filter { $0.authentication.expires <= ended }) {
       authentications[$0.authentication.id] = nil
       permits[$0.authentication.id] = nil
     }
-    take(permits.values.joined().map(\.value.permit).filter { !$0.isValid(at: now) }) {
+    take(permits.values.joined().map(\.value.permit).filter { !$0.isValid(at: ended) }) {
       permits[$0.authentication]?[$0.resource] = nil
     }
     take(sessions.values.filter { !$0.isValid(at: now) }) { sessions[$0.id] = nil }

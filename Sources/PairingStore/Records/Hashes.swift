@@ -3,14 +3,30 @@
 /// Whoever has the database has no code, no cookie and no device id. The service makes the hashes (HMAC-SHA256 with
 /// the key of ``KeyStore/keyMaterial(for:)``), because it looks live codes up in memory; a store only compares them.
 public struct KeyedHash<Kind>: Hashable, Sendable {
+  // Four words instead of an array: every poll makes one and looks it up, and nothing is allocated for it.
+  private let words: (UInt64, UInt64, UInt64, UInt64)
+
   /// The 32 bytes.
-  public let bytes: [UInt8]
+  public var bytes: [UInt8] {
+    [words.0, words.1, words.2, words.3].flatMap { word in
+      (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) }
+    }
+  }
 
   /// A hash; refused when it has not 32 bytes.
   public init?(_ bytes: [UInt8]) {
     guard bytes.count == 32 else { return nil }
-    self.bytes = bytes
+    func word(_ start: Int) -> UInt64 {
+      bytes[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) }
+    }
+    words = (word(0), word(8), word(16), word(24))
   }
+
+  /// Whether it is the hash of the same thing.
+  public static func == (one: KeyedHash, other: KeyedHash) -> Bool { one.words == other.words }
+
+  /// The first word is as random as all four: nobody without the key can choose it.
+  public func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
 }
 
 /// What is kept as a keyed hash.

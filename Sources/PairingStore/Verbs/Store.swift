@@ -23,7 +23,8 @@ public protocol Store: CodeStore, AuthenticationStore, PermitStore, SessionStore
 /// Clean-up and start-up.
 public protocol MaintenanceStore: Sendable {
   /// Forgets, at most `limit` rows at a time, what nobody can ask for any more: codes past ``PairingFlow/forgettable``,
-  /// expired authentications and permits, ended sessions, login failures past their memory, signing keys past their need.
+  /// authentications and permits that expired as long ago, ended sessions, login failures past their memory, signing
+  /// keys past their need.
   ///
   /// - Returns: how many rows went; zero when there is nothing left to forget now.
   func forgetExpired(at now: Instant, limit: Int) async throws(StoreError) -> Int

@@ -73,7 +73,7 @@ extension SQLiteStore {
         (SELECT rowid FROM registration WHERE expires <= \(forgettable) LIMIT \(left))
         """)
       let ended = try context.all(
-        "SELECT id FROM authentication WHERE expires <= \(moment) LIMIT \(left)"
+        "SELECT id FROM authentication WHERE expires <= \(forgettable) LIMIT \(left)"
       ) { try $0.text(0) }
       for id in ended {
         try context.run("DELETE FROM permit WHERE authentication = \(id)")
@@ -82,7 +82,7 @@ extension SQLiteStore {
       left -= try context.run(
         """
         DELETE FROM permit WHERE rowid IN
-        (SELECT rowid FROM permit WHERE expires <= \(moment) LIMIT \(left))
+        (SELECT rowid FROM permit WHERE expires <= \(forgettable) LIMIT \(left))
         """)
       left -= try context.run(
         """

@@ -1,0 +1,74 @@
+/// What an app hears from an ``AccessEnabler``.
+///
+/// The callbacks come one after another, in the order in which things happened, never on the thread of a call. A delegate
+/// may call the enabler from within a callback. It should not block: the next callback waits for it.
+///
+/// Only the five callbacks without a default are needed for a full sign-in and playback.
+public protocol EntitlementDelegate: AnyObject, Sendable {
+  /// The configuration phase is over; calls made meanwhile run now, in order.
+  func setRequestorComplete(_ status: EnablerStatus)
+
+  /// Show a provider picker, then call ``AccessEnabler/setSelectedProvider(_:)``.
+  func displayProviderDialog(_ providers: [MVPD])
+
+  /// Whether this device is signed in; the code is empty when it is.
+  func setAuthenticationStatus(_ status: AuthenticationStatus, code: EntitlementCode)
+
+  /// A short media token and the resource it is for: playback may begin.
+  func setToken(_ token: String, forResource resource: String)
+
+  /// No token for this resource; the description is the provider's own text, or empty.
+  func tokenRequestFailed(
+    _ resource: String, code: EntitlementCode, description: String)
+
+  /// A piece of news with a code; `REGCODE` brings the registration code to show.
+  func status(_ status: EntitlementStatus)
+
+  /// Load a login or logout URL in a browser, watch for the redirect URL, then call `handleExternalURL`.
+  func navigateToUrl(_ url: String)
+
+  /// The same for providers that want a browser sheet which the app cannot look into; only with `handleSVC`.
+  func navigateToUrl(_ url: String, useSVC: Bool)
+
+  /// The resources that may be watched, out of those asked for.
+  func preauthorizedResources(_ resources: [String])
+
+  /// The provider that is selected or signed in with.
+  func selectedProvider(_ provider: MVPD?)
+
+  /// A piece of metadata; the arguments are those of the call, so that answers can be matched.
+  func setMetadataStatus(
+    _ value: MetadataValue?, encrypted: Bool, forKey key: String, arguments: [String: String])
+
+  /// The platform's picker must be shown.
+  func presentTvProviderDialog(_ dialog: ProviderDialog)
+
+  /// The platform's picker must be removed.
+  func dismissTvProviderDialog(_ dialog: ProviderDialog)
+
+  /// Data for the app's analytics.
+  func sendTrackingData(_ data: [String], forEvent event: TrackingEvent)
+}
+
+extension EntitlementDelegate {
+  /// Does nothing.
+  public func status(_ status: EntitlementStatus) {}
+  /// Does nothing.
+  public func navigateToUrl(_ url: String) {}
+  /// Loads it like any other.
+  public func navigateToUrl(_ url: String, useSVC: Bool) { navigateToUrl(url) }
+  /// Does nothing.
+  public func preauthorizedResources(_ resources: [String]) {}
+  /// Does nothing.
+  public func selectedProvider(_ provider: MVPD?) {}
+  /// Does nothing.
+  public func setMetadataStatus(
+    _ value: MetadataValue?, encrypted: Bool, forKey key: String, arguments: [String: String]
+  ) {}
+  /// Does nothing.
+  public func presentTvProviderDialog(_ dialog: ProviderDialog) {}
+  /// Does nothing.
+  public func dismissTvProviderDialog(_ dialog: ProviderDialog) {}
+  /// Does nothing.
+  public func sendTrackingData(_ data: [String], forEvent event: TrackingEvent) {}
+}

@@ -1,0 +1,114 @@
+/// Why an `async` call of an ``AccessEnabler`` failed.
+///
+/// ``area`` tells the three kinds apart that an app treats differently: sign in again, tell the viewer no, try later.
+public struct EntitlementError: Error, Hashable, Sendable {
+  /// What an app does about it.
+  public enum Area: Hashable, Sendable {
+    /// Nobody is signed in, or signing in failed: begin with signing in.
+    case authentication
+    /// Somebody is signed in and may not watch this: say so.
+    case authorization
+    /// Network, service or set-up: say so, and try later.
+    case other
+  }
+
+  /// What happened.
+  public enum Kind: Hashable, Sendable {
+    /// Nobody is signed in.
+    case notAuthenticated
+    /// The sign-in was cancelled.
+    case cancelled
+    /// The viewer said no on the phone.
+    case denied
+    /// The registration code's time ran out.
+    case codeExpired
+    /// The temporary pass has ended.
+    case temporaryPassExpired
+    /// There is no provider with this id.
+    case unknownProvider(String)
+    /// The provider does not let the viewer watch this.
+    case notAuthorized
+    /// Rated above what the viewer may see.
+    case parentalControls
+    /// More resources at once than the provider allows.
+    case tooManyResources
+    /// The resource cannot be one.
+    case malformedResource
+    /// The service does not know the requestor.
+    case unknownRequestor
+    /// The service does not accept the app's credentials.
+    case notTrusted
+    /// The service cannot be reached.
+    case unreachable
+    /// No safe connection: a certificate is wrong.
+    case unsafeConnection
+    /// Too many calls.
+    case throttled
+    /// The service answered, but with something that cannot be used: an error of its own, or no answer of this protocol.
+    case service
+    /// `setRequestor` was called for another requestor meanwhile.
+    case superseded
+    /// The call comes at a time when it has no meaning.
+    case outOfOrder
+  }
+
+  /// What happened.
+  public var kind: Kind
+  /// The code that `status` delivered with it.
+  public var status: StatusID?
+  /// The provider's own words, or what the service said; may be shown.
+  public var message: String
+  /// What to do about it.
+  public var hint: String?
+
+  /// An error.
+  public init(_ kind: Kind, status: StatusID? = nil, message: String = "", hint: String? = nil) {
+    self.kind = kind
+    self.status = status
+    self.message = message
+    self.hint = hint
+  }
+
+  /// What an app does about it.
+  public var area: Area {
+    switch kind {
+    case .notAuthenticated, .cancelled, .denied, .codeExpired, .temporaryPassExpired,
+      .unknownProvider:
+      .authentication
+    case .notAuthorized, .parentalControls, .tooManyResources, .malformedResource: .authorization
+    default: .other
+    }
+  }
+}
+
+extension EntitlementError: CustomStringConvertible {
+  /// One sentence that is safe to show.
+  public var description: String {
+    message.isEmpty ? kind.words : "\(kind.words): \(message)"
+  }
+}
+
+extension EntitlementError.Kind {
+  var words: String {
+    switch self {
+    case .notAuthenticated: "nobody is signed in"
+    case .cancelled: "signing in was cancelled"
+    case .denied: "signing in was denied on the phone"
+    case .codeExpired: "the registration code has expired"
+    case .temporaryPassExpired: "the temporary pass has ended"
+    case .unknownProvider(let id): "there is no provider \(id)"
+    case .notAuthorized: "this may not be watched"
+    case .parentalControls: "parental controls do not allow this"
+    case .tooManyResources: "too many resources were asked for at once"
+    case .malformedResource: "the resource is not well formed"
+    case .unknownRequestor: "the service does not know this app's requestor"
+    case .notTrusted: "the service does not accept this app's credentials"
+    case .unreachable: "the service cannot be reached"
+    case .unsafeConnection: "there is no safe connection to the service"
+    case .throttled: "the service is asked too often"
+    case .service: "the service failed"
+    case .superseded: "another requestor was set meanwhile"
+    case .outOfOrder: "this call has no meaning now"
+    }
+  }
+}

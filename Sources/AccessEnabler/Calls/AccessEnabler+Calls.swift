@@ -1,0 +1,96 @@
+extension AccessEnabler {
+  /// Establishes the programmer's identity and fetches the list of providers.
+  ///
+  /// All services are asked at the same time. Where two list the same provider, the fastest wins, and later calls for
+  /// that provider go there. Call it again when the app comes to the foreground: a sign-in or sign-out that happened
+  /// elsewhere is then taken over. Ends with `setRequestorComplete`; calls made before that are queued.
+  ///
+  /// - Parameters:
+  ///   - requestor: the programmer's id.
+  ///   - serviceProviders: the services' addresses; none means those of the ``EnablerConfiguration``.
+  public func setRequestor(_ requestor: String, serviceProviders: [String]? = nil) {
+    shell.post(.setRequestor(requestor, services: serviceProviders))
+  }
+
+  /// Sets options that go with every call from now on.
+  public func setOptions(_ options: EnablerOptions) { shell.post(.options(options)) }
+
+  /// Looks for a valid sign-in in local storage, without the network; answers through `setAuthenticationStatus`.
+  public func checkAuthentication() { shell.post(.app(.checkAuthentication)) }
+
+  /// Signs in, unless that is done already; ends with `setAuthenticationStatus`.
+  ///
+  /// Unless this device is signed in, `displayProviderDialog` comes first and waits for ``setSelectedProvider(_:)``.
+  ///
+  /// - Parameters:
+  ///   - force: signs in anew even if that is done already.
+  ///   - data: what a provider wants to know besides, for example a promotional pass's `email`.
+  ///   - filter: which providers the picker shows.
+  public func getAuthentication(
+    force: Bool = false, data: [String: String] = [:], filter: ProviderFilter? = nil
+  ) {
+    let wish = AuthenticationWish(isForced: force, data: data, filter: filter)
+    shell.post(.app(.getAuthentication(wish)))
+  }
+
+  /// The viewer's choice; resumes the sign-in.
+  ///
+  /// - Parameter provider: a provider's id, or `nil` when the viewer went back: the sign-in ends with
+  ///   `PROVIDER_NOT_SELECTED_ERROR`.
+  public func setSelectedProvider(_ provider: String?) {
+    shell.post(.app(.setSelectedProvider(provider)))
+  }
+
+  /// Resumes the sign-in without a provider: the viewer chooses on the phone.
+  public func selectProviderOnSecondScreen() { shell.post(.app(.selectOnSecondScreen)) }
+
+  /// Replaces the registration code that is shown by a fresh one, for example because its time is nearly up.
+  ///
+  /// It never happens by itself: somebody may be typing the one on the screen.
+  public func renewRegistrationCode() { shell.post(.app(.renewCode)) }
+
+  /// The browser came to the redirect URL: finishes signing in or out.
+  ///
+  /// - Parameter url: the URL that the browser came to.
+  public func handleExternalURL(_ url: String) { shell.post(.app(.handleExternalURL(url))) }
+
+  /// Which of these may the viewer watch? For decorating lists, never for playback.
+  ///
+  /// Answers through `preauthorizedResources`.
+  ///
+  /// - Parameters:
+  ///   - resources: the resources' ids.
+  ///   - cache: whether an earlier answer for the same resources will do.
+  public func checkPreauthorizedResources(_ resources: [String], cache: Bool = true) {
+    shell.post(.app(.preauthorize(resources, usesCache: cache)))
+  }
+
+  /// Authorizes a resource for whoever is signed in; nobody is asked to sign in.
+  ///
+  /// Ends with `setToken` or `tokenRequestFailed`.
+  public func checkAuthorization(_ resource: String, data: [String: String] = [:]) {
+    shell.post(.app(.checkAuthorization(resource, data: data)))
+  }
+
+  /// Authorizes a resource, and signs in first when that is needed.
+  ///
+  /// Ends with `setToken` or `tokenRequestFailed`.
+  public func getAuthorization(_ resource: String, data: [String: String] = [:]) {
+    shell.post(.app(.getAuthorization(resource, data: data)))
+  }
+
+  /// Answers `selectedProvider`.
+  public func getSelectedProvider() { shell.post(.app(.getSelectedProvider)) }
+
+  /// Answers `setMetadataStatus` with the very arguments given here.
+  ///
+  /// - Parameter arguments: the dictionary form of a ``MetadataRequest``.
+  public func getMetadata(_ arguments: [String: String]) {
+    shell.post(.app(.getMetadata(MetadataRequest(arguments), arguments: arguments)))
+  }
+
+  /// Signs this device out: first here, then at the service.
+  ///
+  /// Ends with `setAuthenticationStatus(0, …)`.
+  public func logout() { shell.post(.app(.logout)) }
+}

@@ -1,0 +1,202 @@
+import Pairing
+
+// setRequestor: ask all services for their providers, then whether this device is (still) signed in.
+
+extension Machine {
+  mutating func setRequestor(_ request: RequestID, _ wish: SetRequestor) {
+    let services = wish.services.isEmpty ? settings.services : wish.services
+    let isSame =
+      wish.requestor.isSameText(as: requestor)
+      && services.map { Array($0.utf8) } == self.services.map { Array($0.utf8) }
+    switch phase {
+    case .configuring(var configuring) where isSame:
+      configuring.requests.append(request)
+      phase = .configuring(configuring)
+      return
+    case .synchronizing(var synchronizing) where isSame:
+      synchronizing.requests.append(request)
+      phase = .synchronizing(synchronizing)
+      return
+    case .choosing, .entering, .registering, .waiting, .browsing, .fetching, .leaving:
+      // An app that comes to the front again while somebody types the code must not lose it.
+      if isSame {
+        tell(.setRequestorComplete(.success), request)
+        finish(request, .configured(providers))
+        return
+      }
+    default: break
+    }
+    leaveEverything(EntitlementError(.superseded))
+    requestor = wish.requestor
+    self.services = services
+    tokens = wish.tokens
+    responders = []
+    guard !services.isEmpty else {
+      return configurationFailed(
+        [request], .unreachable, EntitlementError(.unreachable, message: "no service was named"))
+    }
+    var open: Set<CallID> = []
+    for service in services {
+      open.insert(send(.configuration, to: service, for: .configuration(service: service)))
+    }
+    phase = .configuring(Configuring(requests: [request], open: open))
+  }
+
+  mutating func configurationCame(
+    _ answer: ServiceAnswer, from service: String, _ id: CallID
+  ) {
+    guard case .configuring(var configuring) = phase else { return }
+    configuring.open.remove(id)
+    switch answer {
+    case .configuration(let configuration): add(configuration, of: service)
+    case .failed(let failure): configuring.failures.append(failure)
+    default: configuring.failures.append(ServiceFailure(kind: .unreadable))
+    }
+    phase = .configuring(configuring)
+    guard configuring.open.isEmpty else { return }
+    guard !responders.isEmpty else {
+      let (status, error) = Self.configurationProblem(configuring.failures)
+      return configurationFailed(configuring.requests, status, error)
+    }
+    for failure in configuring.failures {
+      // The app can go on with the others; whoever runs it should know nevertheless.
+      let (status, error) = Self.configurationProblem([failure])
+      tell(.status(EntitlementStatus(status, .warning, message: error.message)))
+    }
+    synchronize(configuring.requests)
+  }
+
+  /// The fastest responder wins: providers that are listed already stay where they are.
+  private mutating func add(_ configuration: ServiceConfiguration, of service: String) {
+    let known = providers
+    let new = configuration.providers.filter { one in
+      !known.contains { $0.id.isSameText(as: one.id) }
+    }
+    responders.append(
+      Responder(service: service, providers: new, domains: configuration.domains))
+  }
+
+  private mutating func configurationFailed(
+    _ requests: [RequestID], _ status: StatusID, _ error: EntitlementError
+  ) {
+    phase = .ready
+    var error = error
+    error.status = status
+    tell(status, message: error.message)
+    for request in requests {
+      tell(.setRequestorComplete(.error), request)
+      fail(request, error)
+    }
+    runQueue()
+  }
+
+  /// What several failures amount to: what the app's makers can change comes before what the network may bring.
+  static func configurationProblem(
+    _ failures: [ServiceFailure]
+  ) -> (StatusID, EntitlementError) {
+    func first(_ test: (ServiceFailure) -> Bool) -> ServiceFailure? { failures.first(where: test) }
+    if let failure = first({ [400, 404].contains($0.status) }) {
+      return (
+        .unknownRequestor, EntitlementError(.unknownRequestor, message: failure.message)
+      )
+    }
+    if let failure = first({ $0.kind == .registration }) {
+      return (.registrationFailed, EntitlementError(.notTrusted, message: failure.message))
+    }
+    if let failure = first({ [401, 403].contains($0.status) }) {
+      return (.notTrusted, EntitlementError(.notTrusted, message: failure.message))
+    }
+    if let failure = first({ $0.kind == .accessToken }) {
+      return (.accessTokenFailed, EntitlementError(.notTrusted, message: failure.message))
+    }
+    if let failure = first({ $0.kind == .unsafeConnection }) {
+      return (.unsafeConnection, EntitlementError(.unsafeConnection, message: failure.message))
+    }
+    if let failure = first({ $0.status == 429 }) {
+      return (.configurationThrottled, EntitlementError(.throttled, message: failure.message))
+    }
+    if let failure = first({ $0.status != nil || $0.kind == .unreadable }) {
+      return (
+        .configurationFailed(failure.status ?? 500),
+        EntitlementError(.service, message: failure.message)
+      )
+    }
+    return (.unreachable, EntitlementError(.unreachable, message: failures.first?.message ?? ""))
+  }
+
+  // MARK: What happened elsewhere meanwhile
+
+  /// Asks for the sign-in that the service knows, and tells services that an earlier sign-out did not reach.
+  private mutating func synchronize(_ requests: [RequestID]) {
+    var open: Set<CallID> = []
+    for service in responders.map(\.service) {
+      let isOpen = tokens.unfinishedLogouts.contains { $0.isSameText(as: service) }
+      if isOpen {
+        open.insert(send(.logout, to: service, for: .openLogout(service: service)))
+      } else if tokens.authentication.map({ $0.service.isSameText(as: service) }) ?? true {
+        open.insert(send(.authentication, to: service, for: .synchronization(service: service)))
+      }
+    }
+    phase = .synchronizing(Synchronizing(requests: requests, open: open))
+    endSynchronizationIfDone()
+  }
+
+  mutating func synchronizationCame(
+    _ answer: ServiceAnswer, from service: String, _ id: CallID
+  ) {
+    switch answer {
+    case .authentication(let granted):
+      // The first service that knows this device wins.
+      if tokens.authentication.map({ $0.service.isSameText(as: service) }) ?? true {
+        keep(granted, from: service)
+      }
+    case .failed(let failure):
+      let isGone = failure.meansNotSignedIn || [403, 404, 410].contains(failure.status)
+      // Signed out elsewhere; a service that is only out of order says nothing about it.
+      if isGone, let kept = tokens.authentication, kept.service.isSameText(as: service) {
+        store(.authentication(nil))
+      }
+    default: break
+    }
+    synchronized(id)
+  }
+
+  mutating func openLogoutCame(_ answer: ServiceAnswer, from service: String, _ id: CallID) {
+    if Self.isSignedOut(answer) {
+      store(.unfinishedLogout(service: service, isOpen: false))
+    }
+    synchronized(id)
+  }
+
+  private mutating func synchronized(_ id: CallID) {
+    guard case .synchronizing(var synchronizing) = phase else { return }
+    synchronizing.open.remove(id)
+    phase = .synchronizing(synchronizing)
+    endSynchronizationIfDone()
+  }
+
+  private mutating func endSynchronizationIfDone() {
+    guard case .synchronizing(let synchronizing) = phase, synchronizing.open.isEmpty else { return }
+    phase = .ready
+    for request in synchronizing.requests {
+      tell(.setRequestorComplete(.success), request)
+      finish(request, .configured(providers))
+    }
+    runQueue()
+  }
+
+  /// Keeps a sign-in that a service told.
+  @discardableResult
+  mutating func keep(_ granted: GrantedAuthentication, from service: String) -> SignIn {
+    let provider =
+      providers.first { $0.id.isSameText(as: granted.provider) }
+      ?? MVPD(id: granted.provider, displayName: granted.provider)
+    let source = provider.isTemporaryPass ? SignIn.Source.temporary : granted.source
+    let signIn = SignIn(
+      provider: provider, userID: granted.userID, expires: granted.expires, source: source)
+    let new = StoredAuthentication(signIn: signIn, service: service)
+    if tokens.authentication != new { store(.authentication(new)) }
+    if tokens.pending != nil { store(.pending(nil)) }
+    return signIn
+  }
+}

@@ -1,0 +1,178 @@
+import HTTPCodec
+import Pairing
+import PairingWire
+
+// Signing out, giving up, and starting over.
+
+extension Machine {
+  // MARK: Signing out
+
+  mutating func logout(_ request: RequestID) {
+    let kept = tokens.authentication
+    leaveEverything(EntitlementError(.notAuthenticated))
+    if let pending = tokens.pending {
+      // Its later answers concern nobody.
+      _ = send(.deleteCode(pending.offer.code), to: pending.offer.service, for: .nothing)
+    }
+    // First here: whatever the network does, this device is signed out.
+    store(.signedOut)
+    denials = DenialLog()
+    // Without a sign-in here there may still be one that only a service knows.
+    let services = kept.map { [$0.service] } ?? responders.map(\.service)
+    var open: Set<CallID> = []
+    for service in services {
+      if kept != nil { store(.unfinishedLogout(service: service, isOpen: true)) }
+      open.insert(send(.logout, to: service, for: .logout(service: service, requestor: requestor)))
+    }
+    var browserURL: String?
+    if case .browser(let redirectURL) = settings.login, let kept {
+      browserURL =
+        kept.service + Paths.browserLogout + "?"
+        + PercentEncoding.form([
+          (Field.requestorID, requestor), (Field.redirectURL, redirectURL),
+        ])
+    }
+    phase = .signingOut(SigningOut(requests: [request], open: open, browserURL: browserURL))
+    endSigningOutIfDone()
+  }
+
+  mutating func logoutCame(
+    _ answer: ServiceAnswer, from service: String, of whose: String, _ id: CallID
+  ) {
+    // Another requestor's tokens are none of this answer's business.
+    if Self.isSignedOut(answer), whose.isSameText(as: requestor),
+      tokens.unfinishedLogouts.contains(where: { $0.isSameText(as: service) })
+    {
+      store(.unfinishedLogout(service: service, isOpen: false))
+    }
+    guard case .signingOut(var leaving) = phase else { return }
+    leaving.open.remove(id)
+    phase = .signingOut(leaving)
+    endSigningOutIfDone()
+  }
+
+  /// Whether the service knows now; a service that knows of no sign-in has nothing to be told.
+  static func isSignedOut(_ answer: ServiceAnswer) -> Bool {
+    guard case .failed(let failure) = answer else { return true }
+    return [403, 404, 410, 412].contains(failure.status)
+  }
+
+  private mutating func endSigningOutIfDone() {
+    guard case .signingOut(let leaving) = phase, leaving.open.isEmpty else { return }
+    if let url = leaving.browserURL {
+      phase = .leaving(leaving.requests)
+      tell(.navigateToUrl(url, useSecureSheet: false))
+    } else {
+      phase = .ready
+      for request in leaving.requests { tellSignedOut(request) }
+    }
+    runQueue()
+  }
+
+  mutating func tellSignedOut(_ request: RequestID) {
+    tell(.setAuthenticationStatus(.notAuthenticated, .userNotAuthenticated), request)
+    finish(request, .signedOut)
+  }
+
+  // MARK: Giving up
+
+  /// The app does not wait for this call any more: nothing is told for it from here on.
+  mutating func cancel(_ request: RequestID) {
+    queue.removeAll { $0.request == request }
+    if errands.removeValue(forKey: request) != nil {
+      for (call, purpose) in calls where purpose == .errand(request) { drop(call) }
+    }
+    switch phase {
+    case .configuring(var configuring):
+      configuring.requests.removeAll { $0 == request }
+      phase = .configuring(configuring)
+    case .synchronizing(var synchronizing):
+      synchronizing.requests.removeAll { $0 == request }
+      phase = .synchronizing(synchronizing)
+    case .signingOut(var leaving):
+      leaving.requests.removeAll { $0 == request }
+      phase = .signingOut(leaving)
+    case .leaving(let requests): phase = .leaving(requests.filter { $0 != request })
+    case .choosing, .entering, .registering, .waiting, .browsing, .fetching:
+      guard var login = phase.login, login.waiters.contains(where: { $0.request == request })
+      else { return }
+      login.waiters.removeAll { $0.request == request }
+      if login.waiters.isEmpty {
+        leaveStep()
+        phase = .ready
+      } else {
+        setLogin(login)
+      }
+    case .unconfigured, .ready: break
+    }
+  }
+
+  /// Stops what the sign-in is doing at the moment; the code it may have goes back to the service.
+  mutating func leaveStep() {
+    switch phase {
+    case .entering(_, _, let call): drop(call)
+    case .registering(_, _, let step): drop(step.call)
+    case .waiting(_, _, let watch):
+      drop(watch.call)
+      drop(watch.timer)
+    case .fetching(_, _, let step): drop(step.call)
+    case .unconfigured, .configuring, .synchronizing, .ready, .choosing, .browsing, .signingOut,
+      .leaving:
+      break
+    }
+    guard let pending = tokens.pending else { return }
+    store(.pending(nil))
+    _ = send(.deleteCode(pending.offer.code), to: pending.offer.service, for: .nothing)
+  }
+
+  /// Ends whatever goes on: every call that waits is finished, and nothing is left to answer.
+  mutating func leaveEverything(_ error: EntitlementError) {
+    switch phase {
+    case .configuring(let configuring):
+      for call in configuring.open.sorted(by: { $0.number < $1.number }) { drop(call) }
+      finishConfiguring(configuring.requests, error)
+    case .synchronizing(let synchronizing):
+      for call in synchronizing.open.sorted(by: { $0.number < $1.number }) { drop(call) }
+      finishConfiguring(synchronizing.requests, error)
+    case .choosing, .entering, .registering, .waiting, .browsing, .fetching:
+      if let login = phase.login {
+        leaveStep()
+        end(login, .providerNotSelected, EntitlementError(.cancelled))
+      }
+    case .signingOut(let leaving):
+      // The calls go on: the service must hear of it.
+      for request in leaving.requests { tellSignedOut(request) }
+    case .leaving(let requests): for request in requests { tellSignedOut(request) }
+    case .unconfigured, .ready: break
+    }
+    phase = .ready
+    for (request, errand) in errands.sorted(by: { $0.key.number < $1.key.number }) {
+      for (call, purpose) in calls where purpose == .errand(request) { drop(call) }
+      errands[request] = nil
+      giveUp(errand, error, request)
+    }
+  }
+
+  private mutating func finishConfiguring(_ requests: [RequestID], _ error: EntitlementError) {
+    for request in requests {
+      tell(.setRequestorComplete(.error), request)
+      fail(request, error)
+    }
+  }
+
+  private mutating func giveUp(
+    _ errand: Errand, _ error: EntitlementError, _ request: RequestID
+  ) {
+    switch errand {
+    case .authorizing(let work):
+      tellNoToken(work.resource, .userNotAuthenticated, error, request)
+    case .preauthorizing:
+      tell(.preauthorizedResources([]), request)
+      fail(request, error)
+    case .metadata(let key, let arguments):
+      let empty = Metadata(value: nil)
+      tell(.setMetadataStatus(empty, key: key.name, arguments: arguments), request)
+      fail(request, error)
+    }
+  }
+}

@@ -1,0 +1,214 @@
+import Pairing
+
+/// The rules of the enabler: events in, actions out.
+///
+/// No clock, no socket, no file: the time comes with each event, and what must be done goes out as actions. Whatever can
+/// happen in whatever phase is decided here; `Tests/AccessEnablerTests` holds the whole table.
+///
+/// Three promises hold in every history: each call of the app is finished once, nothing is told for a call after it was
+/// cancelled or finished, and calls that had to wait run in the order they came.
+struct Machine: Sendable {
+  let settings: MachineSettings
+  var phase = Phase.unconfigured
+  var requestor = ""
+  var services: [String] = []
+  /// The services that answered, the fastest first.
+  var responders: [Responder] = []
+  var tokens = RequestorTokens()
+  var options = EnablerOptions()
+  /// Calls of the app that wait for the configuration or for the end of signing out, in order.
+  var queue: [QueuedCall] = []
+  var errands: [RequestID: Errand] = [:]
+  var calls: [CallID: Purpose] = [:]
+  var denials = DenialLog()
+  private var lastNumber = 0
+
+  private(set) var now = Instant(milliseconds: 0)
+  private var actions: [MachineAction] = []
+
+  init(_ settings: MachineSettings) {
+    self.settings = settings
+  }
+
+  /// Takes what happened and says what to do, in order.
+  mutating func handle(_ event: MachineEvent, at now: Instant) -> [MachineAction] {
+    self.now = now
+    switch event {
+    case .setRequestor(let request, let wish): setRequestor(request, wish)
+    case .app(let request, let call):
+      if phase.queuesCalls {
+        queue.append(QueuedCall(request: request, call: call))
+      } else {
+        begin(call, for: request)
+      }
+    case .cancel(let request): cancel(request)
+    case .setOptions(let options): self.options = options
+    case .answered(let id, let answer): take(answer, of: id)
+    case .timer(let timer): timerRang(timer)
+    case .tokens(let tokens): self.tokens = tokens
+    case .news(let status): tell(.status(status))
+    }
+    defer { actions = [] }
+    return actions
+  }
+
+  private mutating func begin(_ call: AppCall, for request: RequestID) {
+    switch call {
+    case .checkAuthentication: checkAuthentication(request)
+    case .getAuthentication(let wish): getAuthentication(request, wish)
+    case .setSelectedProvider(let provider?): select(.provider(provider), request)
+    case .setSelectedProvider(nil): goBack(request)
+    case .selectOnSecondScreen: select(.onSecondScreen, request)
+    case .renewCode: renewCode(request)
+    case .handleExternalURL(let url): handleExternalURL(url, request)
+    case .preauthorize(let resources, let usesCache):
+      preauthorize(resources, usesCache: usesCache, request)
+    case .checkAuthorization(let resource, let data):
+      authorize(resource, data: data, mayLogIn: false, request)
+    case .getAuthorization(let resource, let data):
+      authorize(resource, data: data, mayLogIn: true, request)
+    case .getSelectedProvider: tellSelectedProvider(request)
+    case .getMetadata(let key, let arguments): getMetadata(key, arguments, request)
+    case .logout: logout(request)
+    }
+  }
+
+  /// Routes an answer to whoever asked; answers to calls that nobody waits for any more are dropped here.
+  private mutating func take(_ answer: ServiceAnswer, of id: CallID) {
+    guard let purpose = calls.removeValue(forKey: id) else { return }
+    switch purpose {
+    case .configuration(let service): configurationCame(answer, from: service, id)
+    case .synchronization(let service): synchronizationCame(answer, from: service, id)
+    case .openLogout(let service): openLogoutCame(answer, from: service, id)
+    case .login: loginAnswerCame(answer, id)
+    case .logout(let service, let whose): logoutCame(answer, from: service, of: whose, id)
+    case .errand(let request): errandAnswerCame(answer, for: request)
+    case .nothing: break
+    }
+  }
+}
+
+/// What a machine knows from the beginning.
+struct MachineSettings: Sendable {
+  var login = LoginMethod.secondScreen
+  var services: [String] = []
+  var timing = EnablerTiming()
+  var deviceID = ""
+  var exposesDeviceID = false
+  /// Device type, client type and system, as tracking data wants them.
+  var tracked = ["unknown", "linux", "Linux"]
+}
+
+/// A call that has to wait.
+struct QueuedCall: Hashable, Sendable {
+  let request: RequestID
+  let call: AppCall
+}
+
+/// A service that answered the configuration call, and what it offers that no faster one did.
+struct Responder: Hashable, Sendable {
+  var service: String
+  var providers: [MVPD]
+  var domains: [String]
+}
+
+/// What the answer to a call is for.
+enum Purpose: Hashable, Sendable {
+  case configuration(service: String)
+  case synchronization(service: String)
+  /// A sign-out that an earlier run could not tell the service.
+  case openLogout(service: String)
+  /// The phase knows what it waits for.
+  case login
+  case logout(service: String, requestor: String)
+  case errand(RequestID)
+  /// Nobody waits: a code that is given back.
+  case nothing
+}
+
+extension Machine {
+  mutating func number() -> Int {
+    lastNumber += 1
+    return lastNumber
+  }
+
+  mutating func tell(_ event: EntitlementEvent, _ request: RequestID? = nil) {
+    actions.append(.tell(event, request))
+  }
+
+  mutating func tell(_ status: StatusID, message: String = "", extras: [String: String] = [:]) {
+    tell(.status(EntitlementStatus(status, message: message, extras: extras)))
+  }
+
+  mutating func finish(_ request: RequestID, _ outcome: RequestOutcome) {
+    actions.append(.finish(request, outcome))
+  }
+
+  mutating func fail(_ request: RequestID, _ error: EntitlementError) {
+    finish(request, .failed(error))
+  }
+
+  /// Changes the tokens here and on disk.
+  mutating func store(_ change: StoreChange) {
+    tokens.apply(change)
+    actions.append(.store(change, requestor: requestor))
+  }
+
+  mutating func send(
+    _ operation: OutgoingCall.Operation, to service: String, for purpose: Purpose
+  ) -> CallID {
+    let id = CallID(number: number())
+    calls[id] = purpose
+    actions.append(
+      .call(
+        OutgoingCall(
+          id: id, requestor: requestor, service: service, operation: operation,
+          deadline: deadline(of: operation, for: purpose))))
+    return id
+  }
+
+  private func deadline(
+    of operation: OutgoingCall.Operation, for purpose: Purpose
+  ) -> Duration {
+    if case .awaitCode = operation {
+      // What the service may hold the answer for, and time for the rest.
+      return .seconds(settings.timing.wait) + settings.timing.call
+    }
+    return switch purpose {
+    case .configuration, .synchronization: settings.timing.configuration
+    case .openLogout, .logout: settings.timing.logout
+    case .login, .errand, .nothing: settings.timing.call
+    }
+  }
+
+  mutating func drop(_ call: CallID?) {
+    guard let call, calls.removeValue(forKey: call) != nil else { return }
+    actions.append(.cancelCall(call))
+  }
+
+  mutating func startTimer(_ pause: Duration) -> TimerID {
+    let timer = TimerID(number: number())
+    actions.append(.startTimer(timer, pause))
+    return timer
+  }
+
+  mutating func drop(_ timer: TimerID?) {
+    if let timer { actions.append(.stopTimer(timer)) }
+  }
+
+  /// All providers, in the order to show.
+  var providers: [MVPD] { responders.flatMap(\.providers) }
+
+  /// The sign-in that counts now.
+  var validAuthentication: StoredAuthentication? {
+    tokens.authentication.flatMap { $0.isValid(at: now) ? $0 : nil }
+  }
+
+  /// Runs the calls that had to wait, in order, until one of them makes the rest wait again.
+  mutating func runQueue() {
+    while !phase.queuesCalls, !queue.isEmpty {
+      let next = queue.removeFirst()
+      begin(next.call, for: next.request)
+    }
+  }
+}

@@ -1,0 +1,136 @@
+import Pairing
+
+/// Where the machine is; authorizations and the like run beside it as errands.
+enum Phase: Hashable, Sendable {
+  /// No requestor yet: calls are queued.
+  case unconfigured
+  /// Services are being asked for their provider lists: calls are queued.
+  case configuring(Configuring)
+  /// The services are being asked whether this device is (still) signed in: calls are queued.
+  case synchronizing(Synchronizing)
+  /// Nothing goes on.
+  case ready
+  /// A provider picker is shown.
+  case choosing(Login)
+  /// A temporary pass is being asked for.
+  case entering(Login, Choice, CallID)
+  /// A code is being asked for, or an earlier one looked up.
+  case registering(Login, Choice, Registering)
+  /// A code is shown.
+  case waiting(Login, Choice, Watch)
+  /// A browser is at the provider's pages.
+  case browsing(Login, Choice, RegistrationOffer)
+  /// The sign-in is being fetched.
+  case fetching(Login, Choice, Fetching)
+  /// The services are being told that this device has signed out: calls are queued.
+  case signingOut(SigningOut)
+  /// A browser is at the logout pages.
+  case leaving([RequestID])
+
+  /// Whether calls of the app have to wait.
+  var queuesCalls: Bool {
+    switch self {
+    case .unconfigured, .configuring, .synchronizing, .signingOut: true
+    case .ready, .choosing, .entering, .registering, .waiting, .browsing, .fetching, .leaving:
+      false
+    }
+  }
+
+  var login: Login? {
+    switch self {
+    case .choosing(let login), .entering(let login, _, _), .registering(let login, _, _),
+      .waiting(let login, _, _), .browsing(let login, _, _), .fetching(let login, _, _):
+      login
+    case .unconfigured, .configuring, .synchronizing, .ready, .signingOut, .leaving: nil
+    }
+  }
+}
+
+struct Configuring: Hashable, Sendable {
+  var requests: [RequestID]
+  var open: Set<CallID>
+  var failures: [ServiceFailure] = []
+}
+
+struct Synchronizing: Hashable, Sendable {
+  var requests: [RequestID]
+  var open: Set<CallID>
+}
+
+struct SigningOut: Hashable, Sendable {
+  var requests: [RequestID]
+  var open: Set<CallID>
+  /// Where the browser must go afterwards, if there is one.
+  var browserURL: String?
+}
+
+/// A sign-in under way and who waits for it.
+struct Login: Hashable, Sendable {
+  /// One call of the app that the end of the sign-in answers.
+  enum Waiter: Hashable, Sendable {
+    case authentication(RequestID)
+    /// Goes on to authorize when the sign-in is done.
+    case authorization(RequestID, resource: String, data: [String: String])
+
+    var request: RequestID {
+      switch self {
+      case .authentication(let request), .authorization(let request, _, _): request
+      }
+    }
+  }
+
+  var waiters: [Waiter]
+  var data: [String: String] = [:]
+  var filter: ProviderFilter?
+}
+
+/// A provider and the service that its calls go to.
+struct Choice: Hashable, Sendable {
+  /// None when the viewer chooses on the phone.
+  var provider: MVPD?
+  var service: String
+  var domain: String?
+}
+
+struct Registering: Hashable, Sendable {
+  var call: CallID
+  /// An earlier code that is being looked up; none when a new one is made.
+  var earlier: RegistrationOffer?
+}
+
+/// What is known of a code that is shown.
+struct Watch: Hashable, Sendable {
+  var offer: RegistrationOffer
+  var sequence: Int
+  var status = PairingStatus.offered
+  var match: Int?
+  var failures = 0
+  var call: CallID?
+  /// Whether that call asks for the sign-in instead of the code.
+  var asksForSignIn = false
+  /// When the call was sent: an answer that was not held must not be asked for again at once.
+  var asked = Instant(milliseconds: 0)
+  var timer: TimerID?
+}
+
+struct Fetching: Hashable, Sendable {
+  var call: CallID
+  /// The code that was waited for; none after a browser or a temporary pass.
+  var watch: Watch?
+}
+
+/// Work for one call of the app beside the sign-in.
+enum Errand: Hashable, Sendable {
+  case authorizing(Authorizing)
+  case preauthorizing([String])
+  case metadata(MetadataRequest, arguments: [String: String])
+
+  struct Authorizing: Hashable, Sendable {
+    var resource: String
+    var data: [String: String]
+    /// Whether a sign-in may be started for it.
+    var mayLogIn: Bool
+    /// Whether the permit came from the cache; a service that does not know it any more is asked anew.
+    var usesCachedPermit: Bool
+  }
+}

@@ -1,0 +1,145 @@
+import Pairing
+import PairingWire
+
+/// A call of the app, from its beginning to its one end.
+struct RequestID: Hashable, Sendable {
+  let number: Int
+}
+
+/// A call to a service, from its sending to its answer.
+struct CallID: Hashable, Sendable {
+  let number: Int
+}
+
+/// A pause.
+struct TimerID: Hashable, Sendable {
+  let number: Int
+}
+
+/// A call to a service in the words of the protocol; whoever makes it knows URLs and headers.
+struct OutgoingCall: Hashable, Sendable {
+  enum Operation: Hashable, Sendable {
+    case configuration
+    case authentication
+    case createCode(provider: String?)
+    case readCode(String)
+    /// The same, held until something after this sequence happens.
+    case awaitCode(String, after: Int)
+    case deleteCode(String)
+    case freePreview(provider: String, domain: String?, data: [String: String])
+    case authorize(resource: String, data: [String: String])
+    case mediaToken(resource: String)
+    case preauthorize([String])
+    case userMetadata
+    case logout
+  }
+
+  let id: CallID
+  let requestor: String
+  let service: String
+  let operation: Operation
+  /// How long it may take in all.
+  let deadline: Duration
+}
+
+/// What a service answered.
+enum ServiceAnswer: Hashable, Sendable {
+  case configuration(ServiceConfiguration)
+  case authentication(GrantedAuthentication)
+  case code(CodeRecord)
+  case permit(StoredPermit)
+  case mediaToken(MediaAccess)
+  case preauthorized([String])
+  case metadata([String: Metadata])
+  /// There is nothing to say.
+  case done
+  case failed(ServiceFailure)
+}
+
+/// A service's provider list.
+struct ServiceConfiguration: Hashable, Sendable {
+  var providers: [MVPD]
+  var domains: [String]
+}
+
+/// An authentication as a service tells it.
+struct GrantedAuthentication: Hashable, Sendable {
+  var provider: String
+  var userID: String
+  var expires: Instant
+  var source: SignIn.Source
+}
+
+/// A registration code as a service tells it.
+struct CodeRecord: Hashable, Sendable {
+  var code: String
+  var url: String
+  var urlComplete: String
+  var expires: Instant
+  var status: PairingStatus
+  var sequence: Int
+  var match: Int?
+  /// Whether the service held the answer as it was asked to.
+  var wasHeld: Bool
+}
+
+/// Why there is no good answer.
+struct ServiceFailure: Hashable, Sendable {
+  enum Kind: Hashable, Sendable {
+    /// Nobody answered, or not in time, or not to the end.
+    case unreachable
+    /// A certificate is wrong.
+    case unsafeConnection
+    /// An answer that is not of this protocol: a sign-in page of a hotel, far too much, half a document.
+    case unreadable
+    /// The software statement is not accepted.
+    case registration
+    /// No access token.
+    case accessToken
+    /// An error of the protocol, with its status.
+    case status(Int)
+  }
+
+  var kind: Kind
+  var code: EnhancedCode?
+  /// What the service said, or what is wrong with what it said.
+  var message = ""
+  /// The provider's own words, `denied`, `expired`.
+  var details: String?
+  /// How long the service wants to be left alone.
+  var retryAfter: Duration?
+
+  var status: Int? {
+    if case .status(let status) = kind { status } else { nil }
+  }
+
+  /// Whether asking the same again later may go well.
+  var isPassing: Bool {
+    switch kind {
+    case .unreachable, .unreadable, .unsafeConnection, .accessToken: true
+    case .registration: false
+    case .status(let status): status >= 500 || status == 429 || status == 408
+    }
+  }
+
+  /// Whether the service says that this device is not signed in.
+  var meansNotSignedIn: Bool {
+    if let code, code.action == .authentication, !code.isTemporaryPass { return true }
+    switch status {
+    case 412: return code == nil
+    case 403:
+      return code == nil
+        && (message.isSameText(as: ErrorMessage.notAuthenticatedForAuthorize)
+          || message.isSameText(as: ErrorMessage.notAuthenticated)
+          || message.isSameText(as: ErrorMessage.authenticationExpired))
+    default: return false
+    }
+  }
+}
+
+extension EnhancedCode {
+  /// Whether it is about the end of a temporary pass.
+  var isTemporaryPass: Bool {
+    self == .temporaryAccessDurationExceeded || self == .temporaryAccessResourcesExceeded
+  }
+}

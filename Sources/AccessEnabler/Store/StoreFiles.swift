@@ -1,0 +1,113 @@
+import Cryptography
+import JSON
+import Platform
+
+/// The files of a token store.
+struct StoreFiles: Sendable {
+  private let folder: String
+  private var installationPath: String { "\(folder)/installation" }
+  private var tokensPath: String { "\(folder)/tokens" }
+
+  /// Larger than any store with 256 permits for each of dozens of requestors.
+  private static let limit = 8 << 20
+  private static let opening = "regent-tokens 1 "
+
+  /// What was found in a tokens file.
+  struct Reading {
+    var content = StoreContent()
+    var bytes: [UInt8] = []
+    var isDamaged = false
+    var why = ""
+  }
+
+  init(_ folder: String) throws(FileError) {
+    self.folder = folder
+    try PrivateDirectory.ensure(folder)
+  }
+
+  func lock() throws(FileError) -> FileLock {
+    try FileLock(at: "\(folder)/lock", patience: .seconds(5))
+  }
+
+  /// Reads the installation, or makes one; tokens of another machine do not survive it.
+  func open(
+    machineID: String
+  ) throws(FileError) -> (installation: Installation, news: EntitlementStatus?) {
+    if let found = try readInstallation(), found.belongs(to: machineID) { return (found, nil) }
+    let lock = try lock()
+    let opened = try openLocked(machineID: machineID)
+    lock.release()
+    return opened
+  }
+
+  private func openLocked(
+    machineID: String
+  ) throws(FileError) -> (installation: Installation, news: EntitlementStatus?) {
+    // Another process may have made one meanwhile.
+    let found = try readInstallation()
+    if let found, found.belongs(to: machineID) { return (found, nil) }
+    let isThere = try PrivateFile.check(installationPath)
+    let isFirst = found == nil && !isThere
+    let new = Installation(machineID: machineID)
+    // Tokens first: an old store under a new device id would only be found damaged later.
+    if !isFirst { try DurableFile.remove(tokensPath) }
+    try DurableFile.write(new.bytes, to: installationPath)
+    let why = found == nil ? "damaged" : "other machine"
+    return (new, isFirst ? nil : TokenStore.cleared(why))
+  }
+
+  private func readInstallation() throws(FileError) -> Installation? {
+    do throws(FileError) {
+      return Installation(reading: try DurableFile.read(installationPath, limit: 4096))
+    } catch {
+      guard error.kind == .missing || error.kind == .tooLarge(limit: 4096) else { throw error }
+      return nil
+    }
+  }
+
+  // MARK: Tokens
+
+  func readBytes() throws(FileError) -> [UInt8] {
+    do throws(FileError) {
+      return try DurableFile.read(tokensPath, limit: Self.limit)
+    } catch {
+      guard error.kind == .missing else { throw error }
+      return []
+    }
+  }
+
+  func read(_ installation: Installation) throws(FileError) -> Reading {
+    take(try readBytes(), installation)
+  }
+
+  /// Takes a file's content apart; nothing of it counts before the seal was found good.
+  func take(_ bytes: [UInt8], _ installation: Installation) -> Reading {
+    guard !bytes.isEmpty else { return Reading() }
+    var reading = Reading(bytes: bytes, isDamaged: true, why: "damaged")
+    guard let end = bytes.firstIndex(of: 0x0A), bytes.starts(with: Self.opening.utf8) else {
+      return reading
+    }
+    let seal = String(decoding: bytes[Self.opening.utf8.count..<end], as: UTF8.self)
+    let body = Array(bytes[(end + 1)...])
+    let limits = JSONLimits(depth: 12, bytes: Self.limit)
+    let object = (try? JSONValue(reading: body, limits: limits))?.object
+    guard let seal = try? Hex.decode(seal), installation.isSeal(seal, of: body) else {
+      // Only to say which of the two it is: nothing else of an unsealed file is looked at.
+      if let device = object?["device"]?.string, device != installation.deviceMark {
+        reading.why = "other device id"
+      }
+      return reading
+    }
+    guard let object, let content = try? StoreContent(reading: object) else { return reading }
+    return Reading(content: content, bytes: bytes)
+  }
+
+  func sealed(_ content: StoreContent, _ installation: Installation) -> [UInt8] {
+    let body = content.json(device: installation.deviceMark).bytes()
+    return Array("\(Self.opening)\(Hex.encode(installation.seal(body)))\n".utf8) + body
+  }
+
+  func write(_ bytes: [UInt8]) throws(FileError) {
+    try DurableFile.write(bytes, to: tokensPath)
+  }
+}

@@ -1,0 +1,99 @@
+public import Cryptography
+public import HTTPClient
+public import PairingWire
+import Platform
+
+/// Who the app is to the service.
+public enum Credentials: Sendable {
+  /// A software statement: the enabler registers itself with it and renews its access tokens.
+  case softwareStatement(Secret)
+  /// A key pair: every call is signed.
+  case keyPair(publicKey: String, secret: Secret, method: CallSignature = .hmacSHA256)
+}
+
+/// How calls are signed with a key pair.
+public enum CallSignature: Hashable, Sendable {
+  /// What Regent's services understand, and the default.
+  case hmacSHA256
+  /// The historic method, for services that know no other.
+  case hmacSHA1
+}
+
+/// How viewers sign in.
+public enum LoginMethod: Hashable, Sendable {
+  /// On a phone, with a registration code: boxes without a browser.
+  case secondScreen
+  /// In a browser on this device, which comes back to a loopback URL or a URL with the app's own scheme.
+  case browser(redirectURL: String)
+}
+
+/// Where tokens are kept between runs.
+public enum TokenStorage: Hashable, Sendable {
+  /// In a folder of mode 0700 of this user's; it is created when missing. Several processes may share it.
+  case folder(String)
+  /// Nowhere: tokens end with the process.
+  case memory
+}
+
+/// How long things may take.
+public struct EnablerTiming: Hashable, Sendable {
+  /// How long one service may take to answer the configuration call; slower ones are left out.
+  public var configuration = Duration.seconds(5)
+  /// How long any other call may take.
+  public var call = Duration.seconds(30)
+  /// How long signing out at the service may take; this device is signed out before.
+  public var logout = Duration.seconds(5)
+  /// How long one wait for the phone is asked to last, in whole seconds; services grant at most 55.
+  public var wait = 50
+  /// The pause between two polls of a service that does not know how to wait.
+  public var poll = Duration.seconds(5)
+  /// The longest pause after failures.
+  public var longestPause = Duration.seconds(60)
+
+  /// The usual times.
+  public init() {}
+}
+
+/// What an enabler needs to know once.
+public struct EnablerConfiguration: Sendable {
+  /// Who the app is; nothing only for services that ask for nothing.
+  public var credentials: Credentials?
+  /// The services to ask when `setRequestor` names none.
+  public var services: [String]
+  /// Where tokens are kept.
+  public var storage: TokenStorage
+  /// How viewers sign in.
+  public var login = LoginMethod.secondScreen
+  /// Whether to ask for number matching: the screen shows a number that the viewer picks on the phone.
+  public var numberMatching = false
+  /// What the device says of itself; what is missing is found out from the system.
+  public var device = DeviceInformation()
+  /// The programmer's private RSA key: with it the enabler decrypts encrypted metadata itself.
+  public var metadataKey: RSADecryptionKey?
+  /// Whether `METADATA_DEVICE_ID` is answered.
+  public var exposesDeviceID = false
+  /// How long things may take.
+  public var timing = EnablerTiming()
+  /// Which certificate authorities are trusted.
+  public var authorities = CertificateAuthorities.system
+  /// When the app was built, in epoch milliseconds: no clock that is right says less.
+  public var buildTime: Int64 = 0
+  /// The wall clock in epoch milliseconds.
+  public var wallClock: @Sendable () -> Int64 = { Clocks.wallMilliseconds() }
+  /// The file that tells one machine from another; a token store that was copied elsewhere is noticed by it.
+  public var machineIDFile = "/etc/machine-id"
+
+  /// A configuration.
+  ///
+  /// - Parameters:
+  ///   - credentials: who the app is.
+  ///   - services: the services to ask when `setRequestor` names none, for example `https://pair.example`.
+  ///   - storage: where tokens are kept.
+  public init(
+    credentials: Credentials? = nil, services: [String] = [], storage: TokenStorage
+  ) {
+    self.credentials = credentials
+    self.services = services
+    self.storage = storage
+  }
+}

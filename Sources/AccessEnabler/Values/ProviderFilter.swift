@@ -1,0 +1,47 @@
+/// Which providers a picker shows, and in which order.
+public struct ProviderFilter: Hashable, Sendable {
+  /// The key of ``providers`` in the dictionary form.
+  public static let providersKey = "TV_PROVIDERS"
+  /// The key of ``featured`` in the dictionary form.
+  public static let featuredKey = "FEATURED_TV_PROVIDERS"
+
+  /// The ids to show, in order; none means all.
+  public var providers: [String]?
+  /// The ids to show first; each must also be in ``providers``.
+  public var featured: [String]
+
+  /// A filter; those of `featured` that are not in `providers` are left out.
+  public init(providers: [String]? = nil, featured: [String] = []) {
+    self.providers = providers
+    self.featured = featured.filter { providers?.contains($0) ?? true }
+  }
+
+  /// The dictionary form: `TV_PROVIDERS` and `FEATURED_TV_PROVIDERS`.
+  public init(_ dictionary: [String: [String]]) {
+    self.init(
+      providers: dictionary[Self.providersKey], featured: dictionary[Self.featuredKey] ?? [])
+  }
+
+  /// The providers to show.
+  ///
+  /// The filter is for the platform's picker: a provider without a part in platform sign-on is not removed by it, and
+  /// comes after those that are named.
+  func apply(to all: [MVPD]) -> [MVPD] {
+    var shown = all
+    if let providers {
+      let named = providers.compactMap { id in all.first { $0.id.isSameText(as: id) } }
+      let unnamed = all.filter { one in !named.contains { $0.id.isSameText(as: one.id) } }
+      shown = named + unnamed.filter { !$0.enablePlatformServices }
+    }
+    return shown.map { provider in
+      var provider = provider
+      if featured.contains(where: { $0.isSameText(as: provider.id) }) { provider.isFeatured = true }
+      return provider
+    }
+  }
+}
+
+extension String {
+  /// Whether both are the same bytes: `==` takes the Kelvin sign for a K.
+  func isSameText(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+}

@@ -1,0 +1,6 @@
+import Cryptography
+
+extension SignIn {
+  /// The viewer as tracking data names them: the MD5 of the user id, in hexadecimal.
+  var guid: String { userID.isEmpty ? "" : Hex.encode(LegacyMD5.hash(userID)) }
+}

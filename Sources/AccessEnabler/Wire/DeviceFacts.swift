@@ -1,0 +1,80 @@
+import HTTPCodec
+import Platform
+import PairingWire
+
+/// What a box can find out about itself without asking anybody: the system's name, the maker's and the model's.
+enum DeviceFacts {
+  /// Fills in what the app did not say.
+  static func complete(_ given: DeviceInformation, root: String = "") -> DeviceInformation {
+    var device = given
+    func fill(_ key: DeviceInformation.Key, _ value: String?) {
+      if device[key] == nil, let value, !value.isEmpty { device[key] = value }
+    }
+    let release = osRelease("\(root)/etc/os-release")
+    fill(.osName, "Linux")
+    fill(.osFamily, "Linux")
+    fill(.osVendor, release["ID"])
+    fill(.osVersion, release["VERSION_ID"] ?? release["PRETTY_NAME"])
+    let dmi = "\(root)/sys/class/dmi/id"
+    // A device tree is what boards without firmware tables have.
+    fill(.model, line("\(dmi)/product_name") ?? line("\(root)/proc/device-tree/model"))
+    fill(.manufacturer, line("\(dmi)/sys_vendor"))
+    fill(.version, line("\(dmi)/product_version"))
+    fill(.model, "Linux box")
+    fill(.primaryHardwareType, "SetTopBox")
+    return device
+  }
+
+  /// The header's value: base64 of a JSON object.
+  static func headerValue(_ device: DeviceInformation, _ extra: [String: String]) -> String {
+    var all = Dictionary(uniqueKeysWithValues: device.values.map { ($0.key.rawValue, $0.value) })
+    for (name, value) in extra { all[name] = value }
+    return encoded(all)
+  }
+
+  /// Device type, client type and system in the words of tracking data.
+  static func tracked(_ device: DeviceInformation) -> [String] {
+    let type =
+      switch device[.primaryHardwareType] {
+      case "Desktop"?: "computer"
+      case "GamesConsole"?: "gameconsole"
+      case "Tablet"?: "tablet"
+      case "MobilePhone"?: "mobile"
+      default: "unknown"
+      }
+    let system = [device[.osName], device[.osVersion]].compactMap { $0 }.joined(separator: " ")
+    return [type, "linux", system]
+  }
+
+  /// The first line of a small file of the kernel; makers leave placeholders in some.
+  private static func line(_ path: String) -> String? {
+    guard let bytes = try? DurableFile.read(path, limit: 4096, widest: nil) else { return nil }
+    let text = String(decoding: bytes.prefix { $0 >= 0x20 }, as: UTF8.self)
+    let isPlaceholder = ["To Be Filled By O.E.M.", "System Product Name", "None", "Default string"]
+      .contains(text)
+    return text.isEmpty || isPlaceholder ? nil : text
+  }
+
+  private static func osRelease(_ path: String) -> [String: String] {
+    guard
+      let bytes =
+        (try? DurableFile.read(path, limit: 65_536, widest: nil))
+        // On most systems it is a link to this place.
+        ?? (try? DurableFile.read(
+          path.replacingEtc, limit: 65_536, widest: nil))
+    else { return [:] }
+    var values: [String: String] = [:]
+    for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
+      guard let sign = line.firstIndex(of: "="), !line.hasPrefix("#") else { continue }
+      let value = line[line.index(after: sign)...].filter { $0 != "\"" && $0 != "'" }
+      values[String(line[..<sign])] = value
+    }
+    return values
+  }
+}
+
+extension String {
+  fileprivate var replacingEtc: String {
+    hasSuffix("/etc/os-release") ? String(dropLast(15)) + "/usr/lib/os-release" : self
+  }
+}

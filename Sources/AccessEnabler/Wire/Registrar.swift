@@ -1,0 +1,165 @@
+import Cryptography
+import HTTPClient
+import HTTPCodec
+import JSON
+import Pairing
+import PairingWire
+
+/// Registers this installation with a software statement and keeps its access tokens fresh (protocol.md §5).
+///
+/// One service is asked once at a time: calls that need a token at the same moment share the answer. A second
+/// registration would be a second client, and viewers would have to sign in again.
+actor Registrar {
+  private let statement: Secret
+  private let store: TokenStore
+  private let client: Client
+  private var tokens: [String: AccessToken] = [:]
+  private var running: [String: Task<Result<AccessToken, ServiceFailure>, Never>] = [:]
+
+  /// An access token and the boot-time moment from which on it is renewed.
+  struct AccessToken: Sendable {
+    var text: String
+    var renewal: UInt64
+  }
+
+  init(_ statement: Secret, _ store: TokenStore, _ client: Client) {
+    self.statement = statement
+    self.store = store
+    self.client = client
+  }
+
+  /// An access token for a service.
+  ///
+  /// - Parameters:
+  ///   - service: the service.
+  ///   - refused: a token that the service did not accept; it is not given again.
+  ///   - uptime: the boot-time clock, in nanoseconds.
+  ///   - deadline: how long a call may take.
+  ///   - device: the value of the device information header.
+  /// - Returns: the token, or why there is none.
+  func token(
+    for service: String, refused: String?, uptime: UInt64, deadline: Duration, device: String
+  ) async -> Result<String, ServiceFailure> {
+    if let known = tokens[service], known.text != refused, uptime < known.renewal {
+      return .success(known.text)
+    }
+    if let running = running[service] { return await running.value.map(\.text) }
+    let task = Task { [statement, store, client] in
+      let exchange = TokenExchange(
+        service: service, statement: statement, store: store, client: client, deadline: deadline,
+        device: device)
+      return await exchange.run(at: uptime)
+    }
+    running[service] = task
+    let result = await task.value
+    running[service] = nil
+    if case .success(let token) = result { tokens[service] = token }
+    return result.map(\.text)
+  }
+
+  /// Forgets the client that a service does not know any more.
+  func forgetClient(of service: String) async {
+    tokens[service] = nil
+    await store.saveOffPool([.client(TokenExchange.key(service, statement), nil)])
+  }
+}
+
+/// One way from a software statement to an access token.
+private struct TokenExchange: Sendable {
+  let service: String
+  let statement: Secret
+  let store: TokenStore
+  let client: Client
+  let deadline: Duration
+  let device: String
+
+  /// Another statement or service is another client.
+  static func key(_ service: String, _ statement: Secret) -> String {
+    let mark = statement.withBytes { SHA256.hash($0) }
+    return "\(service) \(Hex.encode(Array(mark.prefix(16))))"
+  }
+
+  func run(at uptime: UInt64) async -> Result<Registrar.AccessToken, ServiceFailure> {
+    do throws(ServiceFailure) {
+      let key = Self.key(service, statement)
+      if let known = store.client(key) {
+        do throws(ServiceFailure) {
+          return .success(try await accessToken(known, uptime))
+        } catch {
+          guard error.details == ClientErrorDocument.Reason.invalidClient.rawValue else {
+            throw error
+          }
+        }
+      }
+      // The service does not know the client (any more): register anew.
+      let new = try await register()
+      await store.saveOffPool([.client(key, new)])
+      return .success(try await accessToken(new, uptime))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private func register() async throws(ServiceFailure) -> RegisteredClient {
+    let statement = String(decoding: statement.exposedBytes(), as: UTF8.self)
+    let body: JSONObject = [
+      "software_statement": .string(statement), "redirect_uri": .string(defaultRedirectURL),
+    ]
+    let response = try await post(
+      Paths.registerClient, body.bytes(), type: "application/json;charset=utf-8")
+    guard response.status.isSuccess else { throw refusal(response, .registration) }
+    guard let document = try? ClientDocument(json: response.body) else {
+      throw ServiceFailure(kind: .unreadable, message: "the answer to the registration")
+    }
+    return RegisteredClient(id: document.id, secret: document.secret)
+  }
+
+  private func accessToken(
+    _ known: RegisteredClient, _ uptime: UInt64
+  ) async throws(ServiceFailure) -> Registrar.AccessToken {
+    let form = PercentEncoding.form([
+      ("client_id", known.id), ("client_secret", known.secret),
+      ("grant_type", "client_credentials"),
+    ])
+    let response = try await post(
+      Paths.clientToken, Array(form.utf8), type: "application/x-www-form-urlencoded")
+    guard response.status.isSuccess else { throw refusal(response, .accessToken) }
+    guard let document = try? AccessTokenDocument(json: response.body) else {
+      throw ServiceFailure(kind: .unreadable, message: "the answer with the access token")
+    }
+    // Renewed in its last tenth, so that no call meets the end.
+    let life = Duration.seconds(document.lifetime).wholeMilliseconds
+    return Registrar.AccessToken(
+      text: document.token,
+      renewal: uptime &+ UInt64(clamping: life / 10 * 9) &* 1_000_000)
+  }
+
+  private func post(
+    _ path: String, _ body: [UInt8], type: String
+  ) async throws(ServiceFailure) -> ClientResponse {
+    do throws(ClientError) {
+      var request = ClientRequest(.post, try ClientURL(service + path), body: body)
+      request.addHeader(.contentType, type)
+      request.addHeader(.accept, "application/json")
+      request.addHeader(HeaderName(literal: "X-Device-Info"), device)
+      request.deadline = deadline
+      return try await client.send(request)
+    } catch {
+      throw AnswerReader.failure(error)
+    }
+  }
+
+  /// A refusal is final; a service that is out of order is not a refusal.
+  private func refusal(
+    _ response: ClientResponse, _ kind: ServiceFailure.Kind
+  ) -> ServiceFailure {
+    let status = Int(response.status.rawValue)
+    let limits = JSONLimits(depth: 4, bytes: 65_536)
+    let object = (try? JSONValue(reading: response.body, limits: limits))?.object
+    let reason = object?["error"]?.string
+    guard reason != nil || status == 401 || status == 403 else {
+      return AnswerReader().failure(response)
+    }
+    return ServiceFailure(kind: kind, message: reason ?? "refused (\(status))", details: reason)
+  }
+}

@@ -1,0 +1,170 @@
+import Cryptography
+import HTTPClient
+import HTTPCodec
+import JSON
+import Pairing
+import PairingWire
+
+/// Reads answers: what is not of this protocol is never taken for a yes, nor for a no.
+struct AnswerReader: Sendable {
+  var metadataKey: RSADecryptionKey?
+
+  func answer(to operation: OutgoingCall.Operation, _ response: ClientResponse) -> ServiceAnswer {
+    guard response.status.isSuccess else { return .failed(failure(response)) }
+    do throws(DocumentError) {
+      switch operation {
+      case .configuration:
+        let document = try ConfigDocument(json: response.body)
+        return .configuration(
+          ServiceConfiguration(
+            providers: document.providers.map(MVPD.init), domains: document.domains))
+      case .authentication:
+        return .authentication(
+          GrantedAuthentication(try AuthenticationDocument(json: response.body), response))
+      case .createCode, .readCode, .awaitCode:
+        return .code(CodeRecord(try RegcodeDocument(json: response.body), response))
+      case .authorize:
+        let document = try AuthorizationDocument(json: response.body)
+        return .permit(StoredPermit(expires: document.expires, source: response.source))
+      case .mediaToken:
+        return mediaToken(try MediaTokenDocument(json: response.body))
+      case .preauthorize:
+        let document = try PreauthorizationDocument(json: response.body)
+        return .preauthorized(document.resources.filter(\.isAuthorized).map(\.id))
+      case .userMetadata:
+        let document = try UserMetadataDocument(json: response.body)
+        return .metadata(
+          Dictionary(
+            document.attributes.map { ($0.name, clear($0)) }, uniquingKeysWith: { _, last in last })
+        )
+      case .deleteCode, .freePreview, .logout:
+        // Nothing to read; but a page of somebody else's is no confirmation.
+        return response.isHTML ? .failed(unreadable("a web page")) : .done
+      }
+    } catch {
+      return .failed(unreadable(error.description))
+    }
+  }
+
+  private func unreadable(_ why: String) -> ServiceFailure {
+    ServiceFailure(kind: .unreadable, message: why)
+  }
+
+  private func mediaToken(_ document: MediaTokenDocument) -> ServiceAnswer {
+    guard let text = try? Base64.decode(document.serializedToken), !text.isEmpty else {
+      return .failed(unreadable("the service's media token is not base64"))
+    }
+    return .mediaToken(
+      MediaAccess(
+        resource: document.resource, token: String(decoding: text, as: UTF8.self),
+        serialized: document.serializedToken, expires: document.expires,
+        provider: document.provider))
+  }
+
+  /// An attribute in clear, when the app gave its key; else as it came.
+  private func clear(_ attribute: UserMetadataDocument.Attribute) -> Metadata {
+    let asItCame = Metadata(
+      value: MetadataValue(attribute.value), isEncrypted: attribute.isEncrypted)
+    guard attribute.isEncrypted, let metadataKey, case .text(let text) = attribute.value,
+      let sealed = try? Base64.decode(text)
+    else { return asItCame }
+    // The old padding last: it is the one that a wrong key may seem to fit.
+    for padding in [RSAPadding.oaepSHA256, .oaepSHA1, .pkcs1] {
+      if let secret = try? metadataKey.decrypt(sealed, padding),
+        let clear = String(validating: secret.exposedBytes(), as: UTF8.self)
+      {
+        return Metadata(value: .text(clear), isEncrypted: false)
+      }
+    }
+    return asItCame
+  }
+
+  /// The error that an answer is.
+  ///
+  /// What says "you are not signed in", "denied" or "gone" must be of this protocol: a sign-in page of a hotel's
+  /// network, sent with some status, must not sign a device out.
+  func failure(_ response: ClientResponse) -> ServiceFailure {
+    let status = Int(response.status.rawValue)
+    let document = try? ErrorDocument(json: response.body)
+    let needsDocument = (300..<500).contains(status) && ![401, 408, 429].contains(status)
+    guard document != nil || !needsDocument else {
+      return unreadable("the answer (\(status)) is not one of this protocol")
+    }
+    return ServiceFailure(
+      kind: .status(status), code: document?.enhancement?.code,
+      message: document?.message ?? ErrorDocument.message(for: status),
+      details: document?.details, retryAfter: response.retryAfter)
+  }
+
+  /// The failure that no answer amounts to.
+  static func failure(_ error: ClientError) -> ServiceFailure {
+    let kind: ServiceFailure.Kind =
+      switch error.kind {
+      case .tls: .unsafeConnection
+      case .tooLarge, .malformed, .redirectRefused: .unreadable
+      case .invalidRequest, .unreachable, .timedOut, .connectionLost, .cancelled, .libraryMissing,
+        .system:
+        .unreachable
+      }
+    return ServiceFailure(kind: kind, message: error.description)
+  }
+}
+
+extension MVPD {
+  init(_ listed: ListedProvider) {
+    self.init(
+      id: listed.id, displayName: listed.displayName, logoURL: listed.logoURL,
+      enablePlatformServices: listed.enablesPlatformServices,
+      boardingStatus: listed.boarding == .none ? nil : listed.boarding,
+      isTemporaryPass: listed.isTemporaryPass, isFeatured: listed.isFeatured,
+      wantsSecureSheet: listed.wantsSecureSheet)
+  }
+}
+
+extension GrantedAuthentication {
+  /// Services tell by the user id how a sign-in came about; ours also by a header.
+  fileprivate init(_ document: AuthenticationDocument, _ response: ClientResponse) {
+    let source: SignIn.Source =
+      switch response.source {
+      case .temppass: .temporary
+      case .degradation: .degraded
+      case .mvpd:
+        if document.userID.hasPrefix("temppass_") {
+          .temporary
+        } else if document.userID.hasPrefix("degraded_") {
+          .degraded
+        } else {
+          .regular
+        }
+      }
+    self.init(
+      provider: document.provider, userID: document.userID, expires: document.expires,
+      source: source)
+  }
+}
+
+extension CodeRecord {
+  fileprivate init(_ document: RegcodeDocument, _ response: ClientResponse) {
+    self.init(
+      code: document.code, url: document.verificationURL,
+      urlComplete: document.verificationURLComplete, expires: document.expires,
+      status: document.status, sequence: document.sequence, match: document.match,
+      wasHeld: response.header(.preferenceApplied)?.contains("wait") ?? false)
+  }
+}
+
+extension ClientResponse {
+  /// Who decided, in the words of the newer protocol: `mvpd`, `temppass`, `degradation`.
+  fileprivate var source: DecisionSource {
+    header(HeaderName(literal: "AP-Decision-Source")).flatMap(DecisionSource.init) ?? .mvpd
+  }
+
+  fileprivate var isHTML: Bool {
+    header(.contentType)?.lowercased().hasPrefix("text/html") ?? false
+  }
+
+  fileprivate var retryAfter: Duration? {
+    header(.retryAfter).flatMap { Int64($0) }.flatMap { (0...86_400).contains($0) ? $0 : nil }
+      .map { .seconds($0) }
+  }
+}

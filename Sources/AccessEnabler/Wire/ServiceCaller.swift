@@ -1,0 +1,165 @@
+import Cryptography
+import HTTPClient
+import HTTPCodec
+import Pairing
+import PairingWire
+import Platform
+
+/// Makes the machine's calls over HTTP, with the app's credentials.
+final class ServiceCaller: Sendable {
+  /// What an answer brought besides.
+  struct Outcome: Sendable {
+    var answer: ServiceAnswer
+    /// The clock of this device was found wrong, for the first time.
+    var isClockWrong = false
+  }
+
+  let clock: ServerClock
+  let client: Client
+  private let configuration: EnablerConfiguration
+  private let deviceID: String
+  private let device: DeviceInformation
+  private let reader: AnswerReader
+  private let store: TokenStore
+  private let identity: Locked<Identity>
+
+  private struct Identity: Sendable {
+    var signer: Result<CallSigner, ServiceFailure>?
+    var registrar: Registrar?
+    var signedRequestorID: String?
+  }
+
+  init(_ configuration: EnablerConfiguration, _ store: TokenStore, _ device: DeviceInformation) {
+    self.configuration = configuration
+    self.store = store
+    self.device = device
+    deviceID = store.installation.deviceID
+    clock = ServerClock(wall: configuration.wallClock)
+    var settings = ClientConfiguration(
+      wallClock: configuration.wallClock, buildTime: configuration.buildTime,
+      lastSeenServerTime: store.serverTime)
+    settings.authorities = configuration.authorities
+    client = Client(settings)
+    reader = AnswerReader(metadataKey: configuration.metadataKey)
+    identity = Locked(Identity())
+    if let credentials = configuration.credentials { use(credentials) }
+  }
+
+  func use(_ credentials: Credentials) {
+    switch credentials {
+    case .softwareStatement(let statement):
+      let registrar = Registrar(statement, store, client)
+      identity.withLock { identity in
+        identity.registrar = registrar
+        identity.signer = nil
+      }
+    case .keyPair(let publicKey, let secret, let method):
+      let signer = Result { () throws(ServiceFailure) in
+        try CallSigner(publicKey: publicKey, secret: secret, method: method)
+      }
+      identity.withLock { identity in
+        identity.signer = signer
+        identity.registrar = nil
+      }
+    }
+  }
+
+  func use(signedRequestorID: String) {
+    identity.withLock { $0.signedRequestorID = signedRequestorID }
+  }
+
+  func perform(_ call: OutgoingCall, _ options: EnablerOptions) async -> Outcome {
+    guard let requestor = RequestorID(call.requestor) else {
+      let failure = ServiceFailure(kind: .status(400), message: "the requestor's id cannot be one")
+      return Outcome(answer: .failed(failure))
+    }
+    var wire = call.wireCall(
+      deviceID: deviceID, options: options, numberMatching: configuration.numberMatching,
+      wait: configuration.timing.wait)
+    let deviceInfo = DeviceFacts.headerValue(device, options.deviceInformation)
+    wire.headers.append((HeaderName(literal: "X-Device-Info"), deviceInfo))
+    let known = identity.withLock { $0 }
+    if case .configuration = call.operation, let signed = known.signedRequestorID {
+      wire.query.append(("signedRequestorID", signed))
+    }
+    do throws(ServiceFailure) {
+      let response = try await authorizedResponse(
+        wire, call, requestor: requestor, known, device: deviceInfo)
+      let isClockWrong = response.serverDate.map(clock.learn) ?? false
+      return Outcome(
+        answer: reader.answer(to: call.operation, response), isClockWrong: isClockWrong)
+    } catch {
+      return Outcome(answer: .failed(error))
+    }
+  }
+
+  // MARK: Credentials
+
+  private func authorizedResponse(
+    _ wire: WireCall, _ call: OutgoingCall, requestor: RequestorID, _ known: Identity,
+    device: String
+  ) async throws(ServiceFailure) -> ClientResponse {
+    if let registrar = known.registrar {
+      return try await bearerResponse(wire, call, registrar, device: device)
+    }
+    guard let signer = try known.signer?.get() else { return try await send(wire, call, nil) }
+    let first = signer.header(wire, requestor: requestor, at: clock.now(for: call.service))
+    let response = try await send(wire, call, first)
+    // A box with a wrong clock corrects itself once and repeats the call with a signature of its own.
+    guard response.status == Status(401), let date = response.serverDate,
+      clock.correct(call.service, date)
+    else { return response }
+    let second = signer.header(wire, requestor: requestor, at: clock.now(for: call.service))
+    return try await send(wire, call, second)
+  }
+
+  private func bearerResponse(
+    _ wire: WireCall, _ call: OutgoingCall, _ registrar: Registrar, device: String
+  ) async throws(ServiceFailure) -> ClientResponse {
+    var refused: String?
+    var last: ClientResponse?
+    // The second token answers an expiry that nobody foresaw, the third a client that was removed.
+    for _ in 0..<3 {
+      let token = try await registrar.token(
+        for: call.service, refused: refused, uptime: Clocks.bootNanoseconds(),
+        deadline: min(call.deadline, configuration.timing.call), device: device
+      ).get()
+      let response = try await send(wire, call, "Bearer \(token)")
+      let isClientGone = response.status == Status(403) && response.saysInvalidClient
+      guard response.status == Status(401) || isClientGone else { return response }
+      if isClientGone { await registrar.forgetClient(of: call.service) }
+      refused = token
+      last = response
+    }
+    guard let last else { throw ServiceFailure(kind: .accessToken) }
+    return last
+  }
+
+  private func send(
+    _ wire: WireCall, _ call: OutgoingCall, _ authorization: String?
+  ) async throws(ServiceFailure) -> ClientResponse {
+    do throws(ClientError) {
+      let query = wire.query.isEmpty ? "" : "?" + PercentEncoding.form(wire.query)
+      let body = wire.form.map { Array(PercentEncoding.form($0).utf8) } ?? []
+      var request = ClientRequest(
+        wire.method, try ClientURL(call.service + wire.path + query), body: body)
+      request.deadline = call.deadline
+      request.addHeader(.accept, "application/json")
+      if let authorization { request.addHeader(.authorization, authorization) }
+      if wire.form != nil {
+        request.addHeader(.contentType, "application/x-www-form-urlencoded")
+      }
+      for header in wire.headers { request.addHeader(header.name, header.value) }
+      return try await client.send(request)
+    } catch {
+      throw AnswerReader.failure(error)
+    }
+  }
+}
+
+extension ClientResponse {
+  /// The refusal of a client that the service does not know: `{"error":"invalid_client"}`.
+  fileprivate var saysInvalidClient: Bool {
+    String(decoding: body.prefix(256), as: UTF8.self).contains("invalid_client")
+  }
+}

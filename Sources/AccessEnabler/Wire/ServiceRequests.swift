@@ -1,0 +1,84 @@
+import HTTPClient
+import HTTPCodec
+import Pairing
+import PairingWire
+
+/// One call in the form that goes over the wire, before it is signed.
+struct WireCall: Sendable {
+  var method: HTTPCodec.Method
+  var path: String
+  var query: [(name: String, value: String)] = []
+  var form: [(name: String, value: String)]?
+  var headers: [(name: HeaderName, value: String)] = []
+}
+
+extension OutgoingCall {
+  /// The call's method, path and parameters.
+  func wireCall(deviceID: String, options: EnablerOptions, numberMatching: Bool, wait: Int)
+    -> WireCall
+  {
+    let device = (name: Field.deviceID, value: deviceID)
+    let whose = (name: Field.requestor, value: requestor)
+    let both = [whose, device]
+    var call: WireCall
+    switch operation {
+    case .configuration:
+      call = WireCall(method: .get, path: "/api/v1/config/\(segment(requestor))", query: [device])
+    case .authentication:
+      call = WireCall(method: .get, path: Paths.authenticationToken, query: both)
+    case .createCode(let provider):
+      var form = [device]
+      if let provider { form.append((Field.provider, provider)) }
+      if numberMatching { form.append((Field.match, "number")) }
+      call = WireCall(method: .post, path: codePath(nil), form: form)
+    case .readCode(let code):
+      call = WireCall(method: .get, path: codePath(code), query: [device])
+    case .awaitCode(let code, let sequence):
+      call = WireCall(
+        method: .get, path: codePath(code), query: [device, (Field.after, String(sequence))],
+        headers: [(.prefer, "wait=\(wait)")])
+    case .deleteCode(let code):
+      call = WireCall(method: .delete, path: codePath(code), query: [device])
+    case .freePreview(let provider, let domain, let data):
+      var form = [(Field.requestorID, requestor), device, (Field.providerID, provider)]
+      if let domain { form.append((Field.domainName, domain)) }
+      call = WireCall(method: .post, path: Paths.freePreview, form: form + genericData(data))
+      if !data.isEmpty {
+        call.headers.append(
+          (HeaderName(literal: "AP-TempPass-Identity"), encoded(data)))
+      }
+    case .authorize(let resource, let data):
+      call = WireCall(
+        method: .get, path: Paths.authorize,
+        query: both + [(Field.resource, resource)] + genericData(data))
+    case .mediaToken(let resource):
+      call = WireCall(
+        method: .get, path: Paths.mediaToken, query: both + [(Field.resource, resource)])
+    case .preauthorize(let resources):
+      call = WireCall(
+        method: .get, path: Paths.preauthorize,
+        query: both + [(Field.resource, resources.joined(separator: ","))])
+    case .userMetadata: call = WireCall(method: .get, path: Paths.userMetadata, query: both)
+    case .logout: call = WireCall(method: .delete, path: Paths.logout, query: both)
+    }
+    if let profile = options.applicationProfile {
+      call.query.append((Field.applicationProfile, profile))
+    }
+    if let visitor = options.visitorID {
+      call.headers.append((HeaderName(literal: "AP-Visitor-Identifier"), visitor))
+    }
+    return call
+  }
+
+  /// Codes of other makes have other letters: whatever a service gave is sent back to it.
+  private func codePath(_ code: String?) -> String {
+    "/reggie/v1/\(segment(requestor))/regcode" + (code.map { "/" + segment($0) } ?? "")
+  }
+
+  private func segment(_ text: String) -> String { PercentEncoding.component(text) }
+
+  private func genericData(_ data: [String: String]) -> [(name: String, value: String)] {
+    guard !data.isEmpty else { return [] }
+    return [(Field.genericData, String(decoding: jsonBytes(data), as: UTF8.self))]
+  }
+}

@@ -1,0 +1,3 @@
+// libexpat: reading XML.
+#pragma once
+#include <expat.h>

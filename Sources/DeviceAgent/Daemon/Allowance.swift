@@ -1,0 +1,101 @@
+import CommandKit
+import Platform
+
+/// What a local program may ask of the daemon.
+enum DaemonAction: String, CaseIterable, Sendable {
+  case status, providers, preauthorize, token, metadata, header, logout
+}
+
+/// A line of the allow list: who may ask for what.
+///
+///     allow = user:kodi token=sport-* preauthorize status
+struct Allowance: Sendable, Equatable {
+  enum Who: Sendable, Equatable {
+    case user(UInt32)
+    case group(UInt32)
+    case everybody
+  }
+
+  let who: Who
+  /// Each action with the resources it is allowed for; `*` is any.
+  let actions: [DaemonAction: [String]]
+
+  init(who: Who, actions: [DaemonAction: [String]]) {
+    self.who = who
+    self.actions = actions
+  }
+
+  init(parsing text: String, in place: String) throws(CommandError) {
+    let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
+    guard let first = words.first, words.count > 1 else {
+      throw .usage(
+        "\(place): allow \"\(text)\" does not say who may do what",
+        hint: "write it as: allow = user:NAME token=PATTERN preauthorize status")
+    }
+    who = try Self.who(first, place)
+    var actions: [DaemonAction: [String]] = [:]
+    for word in words.dropFirst() {
+      let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard let action = DaemonAction(rawValue: String(parts[0])) else {
+        throw .usage(
+          "\(place): there is no action \"\(parts[0])\"",
+          hint: "the actions are \(DaemonAction.allCases.map(\.rawValue).joined(separator: ", "))")
+      }
+      actions[action, default: []].append(parts.count == 2 ? String(parts[1]) : "*")
+    }
+    self.actions = actions
+  }
+
+  /// Whether this line lets the caller do that, with that resource when there is one.
+  func allows(_ action: DaemonAction, resource: String?, to caller: UnixCredentials) -> Bool {
+    switch who {
+    case .everybody: break
+    case .user(let id): guard caller.user == id else { return false }
+    case .group(let id): guard caller.isMember(of: id) else { return false }
+    }
+    guard let patterns = actions[action] else { return false }
+    guard let resource else { return true }
+    return patterns.contains { matches(resource, pattern: $0) }
+  }
+
+  private static func who(_ text: String, _ place: String) throws(CommandError) -> Who {
+    if text == "*" { return .everybody }
+    let parts = text.split(separator: ":", maxSplits: 1).map(String.init)
+    guard parts.count == 2 else {
+      throw .usage(
+        "\(place): \"\(text)\" is nobody", hint: "write user:NAME, group:NAME or * for everybody")
+    }
+    do throws(SystemError) {
+      switch parts[0] {
+      case "user":
+        if let number = UInt32(parts[1]) { return .user(number) }
+        if let user = try Accounts.user(named: parts[1]) { return .user(user.id) }
+      case "group":
+        if let number = UInt32(parts[1]) { return .group(number) }
+        if let group = try Accounts.group(named: parts[1]) { return .group(group) }
+      default: break
+      }
+    } catch {
+      throw CommandError(error.description, hint: error.hint)
+    }
+    throw .usage("\(place): there is no \(parts[0]) \(parts[1])")
+  }
+}
+
+/// Whether a resource fits a pattern in which `*` stands for any text; compared byte by byte.
+func matches(_ resource: String, pattern: String) -> Bool {
+  let parts = pattern.utf8.split(separator: UInt8(ascii: "*"), omittingEmptySubsequences: false)
+  let text = Array(resource.utf8)
+  guard parts.count > 1, let first = parts.first, let last = parts.last else {
+    return text.elementsEqual(pattern.utf8)
+  }
+  guard text.starts(with: first), text.count >= first.count + last.count,
+    text.suffix(last.count).elementsEqual(last)
+  else { return false }
+  var rest = text[first.count..<(text.count - last.count)]
+  for part in parts.dropFirst().dropLast() {
+    guard let found = rest.firstRange(of: part) else { return false }
+    rest = rest[found.upperBound...]
+  }
+  return true
+}

@@ -1,0 +1,142 @@
+import CommandKit
+import HTTPCodec
+import HTTPServer
+import JSON
+import Platform
+
+/// The daemon's socket: local programs ask, the kernel says who they are, the allow list says what they get.
+struct DaemonServer: Sendable {
+  private let source: any EntitlementSource
+  private let allowances: [Allowance]
+  private let owner: UInt32
+  private let report: @Sendable (String) -> Void
+  private let grants = SingleFlight<MediaGrant>()
+
+  /// A daemon over the tokens of `source`.
+  ///
+  /// - Parameters:
+  ///   - owner: the user that may do everything, as root may.
+  ///   - report: a line for the log; who asked for what, never a token.
+  init(
+    _ source: any EntitlementSource, allowances: [Allowance],
+    owner: UInt32 = Accounts.effectiveUser, report: @escaping @Sendable (String) -> Void
+  ) {
+    self.source = source
+    self.allowances = allowances
+    self.owner = owner
+    self.report = report
+  }
+
+  /// What answers on the socket.
+  func router() throws -> Router {
+    var routes = Routes()
+    routes.get("/v1/alive") { _, _ in .now(answer(.ok, ["alive": true])) }
+    routes.get("/v1/status") { request, _ in
+      reply(request, .status) { () throws(CommandError) in
+        var status = try await source.status()
+        status.isFromDaemon = true
+        return status.document
+      }
+    }
+    routes.get("/v1/providers") { request, _ in
+      reply(request, .providers) { () throws(CommandError) in
+        ["providers": .array(try await source.providers().map(\.document))]
+      }
+    }
+    routes.post("/v1/preauthorize") { request, _ in preauthorize(request) }
+    routes.post("/v1/authorize") { request, _ in authorize(request) }
+    routes.post("/v1/metadata") { request, _ in
+      guard let key = body(request)?["key"]?.string else { return malformed }
+      return reply(request, .metadata) { () throws(CommandError) in
+        ["value": try await source.metadata(key)]
+      }
+    }
+    routes.post("/v1/header") { request, _ in
+      guard let body = body(request), let method = body["method"]?.string,
+        let path = body["path"]?.string
+      else { return malformed }
+      return reply(request, .header, detail: "\(method) \(path)") { () throws(CommandError) in
+        ["header": .string(try await source.header(method: method, path: path))]
+      }
+    }
+    routes.post("/v1/logout") { request, _ in
+      reply(request, .logout) { () throws(CommandError) in
+        try await source.signOut()
+        return [:]
+      }
+    }
+    return try Router(routes)
+  }
+
+  private func preauthorize(_ request: Request) -> Answer {
+    guard let texts = body(request)?["resources"]?.array, texts.count <= 1_000 else {
+      return malformed
+    }
+    let resources = texts.compactMap(\.string)
+    guard resources.count == texts.count else { return malformed }
+    // What somebody may not ask about is not there for them: an answer about it would be one.
+    let asked = resources.filter { isAllowed(request, .preauthorize, $0) }
+    return reply(request, .preauthorize) { () throws(CommandError) in
+      let allowed = asked.isEmpty ? [] : try await source.preauthorize(asked)
+      return ["resources": .array(allowed.map { .string($0) })]
+    }
+  }
+
+  private func authorize(_ request: Request) -> Answer {
+    guard let resource = body(request)?["resource"]?.string else { return malformed }
+    return reply(request, .token, resource: resource, detail: resource) {
+      () throws(CommandError) in
+      let grant = try await grants.answer(resource) { () throws(CommandError) in
+        try await source.authorize(resource)
+      }
+      return grant.document
+    }
+  }
+
+  private func isAllowed(_ request: Request, _ action: DaemonAction, _ resource: String?) -> Bool {
+    guard let peer = request.peer.credentials else { return false }
+    if peer.user == 0 || peer.user == owner { return true }
+    let caller = UnixCredentials(
+      process: peer.process, user: peer.user, group: peer.group,
+      supplementaryGroups: peer.supplementaryGroups)
+    return allowances.contains { $0.allows(action, resource: resource, to: caller) }
+  }
+
+  private func reply(
+    _ request: Request, _ action: DaemonAction, resource: String? = nil, detail: String = "",
+    _ ask: @escaping @Sendable () async throws(CommandError) -> JSONValue
+  ) -> Answer {
+    let line = "\(request.peer) \(action.rawValue) \(detail)"
+    guard isAllowed(request, action, resource) else {
+      report("refused: \(line)")
+      return .now(answer(.forbidden, Self.notAllowed.document))
+    }
+    report(line)
+    return .later { pending in
+      Task {
+        do throws(CommandError) {
+          pending.complete(answer(.ok, try await ask()))
+        } catch {
+          pending.complete(answer(Status(422), error.document))
+        }
+      }
+    }
+  }
+
+  private static let notAllowed = CommandError(
+    "this user may not ask the daemon for that",
+    hint: "add a line to agent.conf: allow = user:NAME token=PATTERN", code: "not-allowed")
+
+  private var malformed: Answer {
+    let error = CommandError("the request cannot be read", code: "malformed", exit: .usage)
+    return .now(answer(.badRequest, error.document))
+  }
+
+  private func body(_ request: Request) -> JSONValue? { try? JSONValue(reading: request.body) }
+
+  private func answer(_ status: Status, _ document: JSONValue) -> Response {
+    var response = Response(status, type: "application/json", body: document.bytes())
+    response.addHeader(.cacheControl, "no-store")
+    return response
+  }
+}

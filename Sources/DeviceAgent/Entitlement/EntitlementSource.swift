@@ -1,0 +1,44 @@
+import CommandKit
+import JSON
+
+/// Where commands get their answers: the daemon when it runs, else the SDK in this process.
+///
+/// Errors are ``CommandError``s: code, sentence, hint and exit code travel through the daemon's socket unchanged.
+protocol EntitlementSource: Sendable {
+  func status() async throws(CommandError) -> AgentStatus
+  func providers() async throws(CommandError) -> [ProviderEntry]
+  func preauthorize(_ resources: [String]) async throws(CommandError) -> [String]
+  func authorize(_ resource: String) async throws(CommandError) -> MediaGrant
+  func metadata(_ key: String) async throws(CommandError) -> JSONValue
+  func header(method: String, path: String) async throws(CommandError) -> String
+  func signOut() async throws(CommandError)
+}
+
+/// Whether and how this box is signed in.
+struct AgentStatus: Sendable, Equatable {
+  var requestor: String?
+  var deviceID: String?
+  var signIn: SignInFacts?
+  /// Whether the daemon said it.
+  var isFromDaemon = false
+}
+
+/// A sign-in as it is shown.
+struct SignInFacts: Sendable, Equatable {
+  var provider: String
+  var providerName: String
+  var user: String
+  /// Epoch milliseconds.
+  var expires: Int64
+  var source: String
+}
+
+/// The right to play one resource now.
+struct MediaGrant: Sendable, Equatable {
+  var resource: String
+  /// What stream servers get: base64.
+  var token: String
+  /// Epoch milliseconds.
+  var expires: Int64
+  var provider: String
+}

@@ -1,0 +1,19 @@
+public import CommandKit
+
+extension ExitCode {
+  /// Nobody is signed in on this box.
+  public static let notSignedIn = ExitCode(rawValue: 3)
+  /// It was refused: on the phone, or by the provider.
+  public static let denied = ExitCode(rawValue: 4)
+  /// The code's time ran out.
+  public static let expired = ExitCode(rawValue: 5)
+  /// The service does not answer.
+  public static let unreachable = ExitCode(rawValue: 6)
+
+  /// What the exit codes of `regent` mean.
+  static let agentMeanings: [(code: ExitCode, meaning: String)] =
+    standardMeanings + [
+      (.notSignedIn, "nobody is signed in"), (.denied, "it was refused"),
+      (.expired, "the code expired"), (.unreachable, "the service cannot be reached"),
+    ]
+}

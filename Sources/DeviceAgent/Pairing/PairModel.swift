@@ -1,0 +1,315 @@
+import CommandKit
+import Platform
+
+/// What happens between the box and the service while it signs in.
+enum LinkEvent: Sendable, Equatable {
+  /// The service has these providers.
+  case providers([ProviderEntry], last: String?)
+  /// A code to show.
+  case code(ShownCode)
+  /// A phone has it open.
+  case opened
+  /// The phone asks for this number.
+  case match(Int)
+  /// It is done.
+  case authenticated(name: String?, provider: String?)
+  /// It was refused on the phone.
+  case denied
+  /// The code is over.
+  case expired
+  /// Something is in the way; the same code, or the same wish for one, goes on.
+  case trouble(AgentFailure)
+  /// It is out of the way.
+  case recovered
+  /// Nothing goes on by itself.
+  case failed(AgentFailure)
+}
+
+/// Everything that a sign-in reacts to.
+enum PairInput: Sendable, Equatable {
+  case link(LinkEvent)
+  case key(Key)
+  /// Somebody pressed a button that sends a signal.
+  case renew
+  /// The terminal has another size, or was given back after Ctrl-Z.
+  case redraw
+  /// The terminal is gone: no key will come.
+  case keysEnded
+  /// Somebody wants the program to end.
+  case stop
+  /// Time passed.
+  case tick
+}
+
+/// What a sign-in wants done.
+enum PairEffect: Sendable, Equatable {
+  /// Ask for a code; an earlier one of this box is withdrawn by that.
+  case requestCode(provider: String?)
+  /// Take the code back: whoever quits does not want it approved any more.
+  case withdraw
+  /// Tell the launcher.
+  case tell(PairEvent)
+  /// End the program.
+  case end(ExitCode)
+}
+
+/// Who is there to press keys.
+enum PairMode: Sendable, Equatable {
+  /// Somebody at a keyboard.
+  case attended
+  /// Nobody: expired codes are replaced.
+  case unattended
+  /// A launcher reads lines: one code, one answer.
+  case once
+}
+
+/// The life of the screen as a pure machine: input and time in, view and effects out.
+struct PairModel: Sendable {
+  private(set) var view = PairView()
+  private let mode: PairMode
+  private var provider: String?
+  private var providers: [ProviderEntry] = []
+  private var lastProvider: String?
+  /// The stage that a picker covers.
+  private var covered: PairStage?
+  private var budget = CodeBudget()
+  private var renewAt: Int64?
+  private var endAt: Int64?
+
+  /// A denied or expired code that somebody had open stays to be read for so long.
+  static let readingTime: Int64 = 60_000
+  /// The good news stays on the screen for so long.
+  static let farewellTime: Int64 = 4_000
+
+  /// A sign-in that has not begun.
+  ///
+  /// - Parameters:
+  ///   - mode: who is there.
+  ///   - provider: the provider that was settled beforehand.
+  init(mode: PairMode, provider: String? = nil, product: String = "Regent") {
+    self.mode = mode
+    self.provider = provider
+    view.product = product
+    view.hasKeys = mode == .attended
+  }
+
+  /// Where the picture goes and whether keys can come, known once the terminal is.
+  mutating func show(picture: PictureMode, hasKeys: Bool) {
+    view.picture = picture
+    view.hasKeys = hasKeys
+  }
+
+  mutating func start(now: Int64) -> [PairEffect] { requestCode(now: now) }
+
+  mutating func handle(_ input: PairInput, now: Int64) -> [PairEffect] {
+    switch input {
+    case .link(let event): handle(event, now: now)
+    case .key(let key): handle(key, now: now)
+    case .renew: renew(now: now, isAsked: true)
+    case .stop: [.end(codeForQuitting)]
+    case .tick: tick(now: now)
+    case .redraw: []
+    case .keysEnded: keysEnded()
+    }
+  }
+
+  /// When time alone changes something, besides the bar.
+  func nextDeadline() -> Int64? {
+    [renewAt, endAt, view.stage.code?.deadline].compactMap(\.self).min()
+  }
+
+  /// How the program ends when it ends now.
+  private var codeForQuitting: ExitCode {
+    switch view.stage {
+    case .signedIn: .done
+    case .denied: .denied
+    case .expired: .expired
+    case .failed(.offline), .failed(.portal), .failed(.busy): .unreachable
+    case .failed: .failed
+    case .starting, .resting: view.trouble == nil ? .notSignedIn : .unreachable
+    case .choosing, .waiting, .connected, .number: .notSignedIn
+    }
+  }
+}
+
+extension PairModel {
+  private mutating func handle(_ event: LinkEvent, now: Int64) -> [PairEffect] {
+    switch event {
+    case .providers(let found, let last):
+      providers = found
+      lastProvider = last
+      view.canChooseProvider = found.count > 1
+      return []
+    case .code(let code):
+      view.trouble = nil
+      renewAt = nil
+      uncover(.waiting(code))
+      return [.tell(.code(code))]
+    case .opened:
+      guard let code = currentCode, !isOpen else { return [] }
+      uncover(.connected(code))
+      return [.tell(.opened)]
+    case .match(let number):
+      guard let code = currentCode, stage != .number(code, number) else { return [] }
+      uncover(.number(code, number))
+      return [.tell(.match(number))]
+    case .authenticated(let name, let provider):
+      view.trouble = nil
+      uncover(.signedIn(name: name, provider: provider))
+      renewAt = nil
+      let tell = PairEffect.tell(.authenticated(name: name, provider: provider))
+      if mode == .once { return [tell, .end(.done)] }
+      endAt = now + Self.farewellTime
+      return [tell]
+    case .denied: return end(with: .denied, .tell(.denied), code: .denied, now: now)
+    case .expired: return codeExpired(now: now)
+    case .trouble(let failure):
+      let isNew = view.trouble != failure.trouble
+      view.trouble = failure.trouble
+      return isNew ? [.tell(.error(failure))] : []
+    case .recovered:
+      view.trouble = nil
+      return []
+    case .failed(let failure):
+      let wasKnown = view.trouble == failure.trouble
+      view.trouble = nil
+      uncover(.failed(failure.trouble))
+      let tell: [PairEffect] = wasKnown ? [] : [.tell(.error(failure))]
+      if mode == .once { return tell + [.end(codeForQuitting)] }
+      if mode == .unattended { renewAt = now + Self.readingTime }
+      return tell
+    }
+  }
+
+  private mutating func codeExpired(now: Int64) -> [PairEffect] {
+    let wasOpen = isOpen
+    guard currentCode != nil else { return [] }
+    let effects = end(with: .expired, .tell(.expired), code: .expired, now: now)
+    // Nobody had it open, so nobody has to be told: the next one comes at once.
+    if mode == .unattended, !wasOpen { return effects + renew(now: now, isAsked: false) }
+    return effects
+  }
+
+  private mutating func end(
+    with stage: PairStage, _ tell: PairEffect, code: ExitCode, now: Int64
+  ) -> [PairEffect] {
+    uncover(stage)
+    switch mode {
+    case .once: return [tell, .end(code)]
+    case .attended: return [tell]
+    case .unattended:
+      renewAt = now + Self.readingTime
+      return [tell]
+    }
+  }
+
+  private mutating func renew(now: Int64, isAsked: Bool) -> [PairEffect] {
+    if case .signedIn = view.stage { return [] }
+    renewAt = nil
+    if isAsked {
+      budget = CodeBudget()
+    } else if !budget.allowsAnother(at: now) {
+      uncover(.resting)
+      return []
+    }
+    return requestCode(now: now)
+  }
+
+  private mutating func requestCode(now: Int64) -> [PairEffect] {
+    budget.count(at: now)
+    uncover(.starting)
+    return [.requestCode(provider: provider)]
+  }
+
+  private mutating func tick(now: Int64) -> [PairEffect] {
+    if let endAt, now >= endAt { return [.end(.done)] }
+    if let renewAt, now >= renewAt { return renew(now: now, isAsked: false) }
+    // The service may be out of reach: a code whose time is over is not shown as if it worked.
+    if let code = currentCode, now >= code.deadline { return codeExpired(now: now) }
+    return []
+  }
+
+  private mutating func keysEnded() -> [PairEffect] {
+    view.hasKeys = false
+    return []
+  }
+
+  private var currentCode: ShownCode? { stage.code }
+
+  /// The stage itself, also while a picker covers it.
+  private var stage: PairStage { covered ?? view.stage }
+
+  private var isOpen: Bool {
+    switch stage {
+    case .connected, .number: true
+    case .starting, .choosing, .waiting, .signedIn, .denied, .expired, .resting, .failed: false
+    }
+  }
+
+  /// A new stage; it takes the place of a picker too, except that a code goes on behind one.
+  private mutating func uncover(_ new: PairStage) {
+    if covered != nil, case .waiting = new {
+      covered = new
+    } else {
+      covered = nil
+      view.stage = new
+    }
+  }
+}
+
+extension PairModel {
+  private mutating func handle(_ key: Key, now: Int64) -> [PairEffect] {
+    if case .choosing(var picker) = view.stage {
+      let outcome = picker.handle(key)
+      switch outcome {
+      case .stays: view.stage = .choosing(picker)
+      case .cancelled: leavePicker()
+      case .chosen(let id):
+        leavePicker()
+        provider = id
+        lastProvider = id
+        return renew(now: now, isAsked: true)
+      }
+      return []
+    }
+    if case .resting = view.stage, key != .character("q") { return renew(now: now, isAsked: true) }
+    switch key {
+    case .character("n"), .character("N"): return renew(now: now, isAsked: true)
+    case .character("p"), .character("P"):
+      guard view.canChooseProvider, !isSignedIn else { return [] }
+      covered = view.stage
+      view.stage = .choosing(ProviderPicker(providers, last: provider ?? lastProvider))
+      return []
+    case .character("q"), .character("Q"), .escape, .control("c"), .control("d"):
+      return (stage.code == nil ? [] : [.withdraw]) + [.end(codeForQuitting)]
+    default:
+      return isSignedIn ? [.end(.done)] : []
+    }
+  }
+
+  private var isSignedIn: Bool {
+    if case .signedIn = view.stage { true } else { false }
+  }
+
+  private mutating func leavePicker() {
+    view.stage = covered ?? .starting
+    covered = nil
+  }
+}
+
+/// How many codes a box makes that nobody asked for: a forgotten screen must not ask the service for ever.
+struct CodeBudget: Sendable, Equatable {
+  static let codes = 12
+  static let window: Int64 = 3_600_000
+
+  private var times: [Int64] = []
+
+  func allowsAnother(at now: Int64) -> Bool {
+    times.count { now - $0 < Self.window } < Self.codes
+  }
+
+  mutating func count(at now: Int64) {
+    times.removeAll { now - $0 >= Self.window }
+    times.append(now)
+  }
+}

@@ -1,0 +1,83 @@
+import CommandKit
+import Platform
+
+/// Where a sign-in is shown.
+protocol PairSurface: Sendable {
+  /// Whether time left is drawn, so that it has to be drawn again.
+  var showsTime: Bool { get }
+  /// Shows the state; called after everything that happens.
+  func show(_ view: PairView, now: Int64)
+  /// Says what happened, once.
+  func tell(_ event: PairEvent)
+  /// Draws everything anew with the next `show`.
+  func invalidate()
+}
+
+/// A line for each thing that happens: for pipes, logs and launchers.
+final class LineSurface: PairSurface {
+  private let console: Console
+  private let texts: Texts
+  private let wantsJSON: Bool
+
+  init(_ console: Console, _ language: Language, wantsJSON: Bool) {
+    self.console = console
+    texts = Texts(language)
+    self.wantsJSON = wantsJSON
+  }
+
+  var showsTime: Bool { false }
+  func show(_ view: PairView, now: Int64) {}
+  func invalidate() {}
+
+  func tell(_ event: PairEvent) {
+    if wantsJSON {
+      console.print(json: event.document)
+    } else if case .error = event {
+      for line in event.lines(texts) { console.note(line) }
+    } else {
+      console.print(lines: event.lines(texts))
+    }
+    // A launcher waits for the line, not for a full buffer.
+    console.flush()
+  }
+}
+
+/// The whole screen.
+final class ScreenSurface: PairSurface {
+  private let port: Port
+  private let abilities: Abilities
+  private let language: Language
+  private let size: @Sendable () -> WindowSize?
+  private let drawn = Locked<Canvas?>(nil)
+
+  /// Bytes to write before the first drawing: another screen, no cursor, no wrapping at the edge.
+  static let greeting = Array("\u{1b}[?1049h\u{1b}[?25l\u{1b}[?7l\u{1b}[0m\u{1b}[2J".utf8)
+  /// Bytes that undo it; a console without another screen is cleared.
+  static let farewell = Array("\u{1b}[0m\u{1b}[2J\u{1b}[H\u{1b}[?7h\u{1b}[?25h\u{1b}[?1049l".utf8)
+
+  init(
+    _ port: Port, abilities: Abilities, language: Language,
+    size: @escaping @Sendable () -> WindowSize?
+  ) {
+    self.port = port
+    self.abilities = abilities
+    self.language = language
+    self.size = size
+  }
+
+  var showsTime: Bool { true }
+  func tell(_ event: PairEvent) {}
+  func invalidate() { drawn.withLock { $0 = nil } }
+
+  func show(_ view: PairView, now: Int64) {
+    let size = size() ?? WindowSize(rows: 25, columns: 80)
+    let screen = PairScreen(size: size, abilities: abilities, language: language)
+    let canvas = screen.canvas(of: view, now: now)
+    let bytes = drawn.withLock { drawn in
+      defer { drawn = canvas }
+      return ScreenDiff.bytes(from: drawn, to: canvas, depth: abilities.depth)
+    }
+    // A terminal that is gone is noticed by its signal, not here.
+    if !bytes.isEmpty { _ = port.write(bytes) }
+  }
+}

@@ -1,0 +1,85 @@
+import CommandKit
+
+/// A screen full of cells, drawn from nothing each time; what reaches the terminal is only what changed.
+struct Canvas: Sendable, Equatable {
+  let columns: Int
+  let rows: Int
+  let charset: Charset
+  private(set) var cells: [Cell]
+  /// Where the invisible cursor rests: braille displays and screen readers look there.
+  var cursor = (row: 0, column: 0)
+
+  init(columns: Int, rows: Int, charset: Charset = .unicode) {
+    self.columns = max(1, columns)
+    self.rows = max(1, rows)
+    self.charset = charset
+    cells = Array(repeating: .blank, count: self.columns * self.rows)
+  }
+
+  static func == (one: Canvas, other: Canvas) -> Bool {
+    one.columns == other.columns && one.rows == other.rows && one.cursor == other.cursor
+      && one.cells == other.cells
+  }
+
+  subscript(row: Int, column: Int) -> Cell { cells[row * columns + column] }
+
+  /// Writes one line of text and gives the columns it took; what does not fit is cut.
+  ///
+  /// The text may come from strangers (provider and viewer names): it is made harmless here, the only door.
+  @discardableResult
+  mutating func write(
+    _ text: String, row: Int, column: Int, style: Style = .plain, width: Int = .max
+  ) -> Int {
+    guard rows > row, row >= 0 else { return 0 }
+    let room = min(width, columns - column)
+    guard room > 0 else { return 0 }
+    var place = column
+    for scalar in shown(text, in: room).unicodeScalars {
+      let size = displayWidth(String(scalar))
+      if size == 0 {
+        if place > column { addMark(scalar, row: row, before: place) }
+        continue
+      }
+      guard place + size <= column + room else { break }
+      put(Cell(glyph: scalar, style: style), row: row, column: place)
+      if size == 2 { put(Cell(glyph: nil, style: style), row: row, column: place + 1) }
+      place += size
+    }
+    return place - column
+  }
+
+  /// Sets one cell; places outside the screen are left out.
+  mutating func put(_ cell: Cell, row: Int, column: Int) {
+    guard (0..<rows).contains(row), (0..<columns).contains(column) else { return }
+    cells[row * columns + column] = cell
+  }
+
+  /// The text as this screen can show it, cut to the room there is.
+  func shown(_ text: String, in room: Int) -> String {
+    let cut = truncated(harmless(text), to: room)
+    return charset == .ascii ? asciiForm(of: cut) : cut
+  }
+
+  private mutating func addMark(_ scalar: Unicode.Scalar, row: Int, before column: Int) {
+    let last = row * columns + column - 1
+    let owner = cells[last].glyph == nil ? last - 1 : last
+    cells[owner].marks.unicodeScalars.append(scalar)
+  }
+}
+
+extension Canvas {
+  /// The characters of one row, for tests and for terminals that are only photographed.
+  func text(row: Int) -> String {
+    var text = ""
+    for column in 0..<columns {
+      guard let glyph = self[row, column].glyph else { continue }
+      text.unicodeScalars.append(glyph)
+      text += self[row, column].marks
+    }
+    while text.last == " " { text.removeLast() }
+    return text
+  }
+
+  /// All rows.
+  var lines: [String] { (0..<rows).map(text(row:)) }
+}

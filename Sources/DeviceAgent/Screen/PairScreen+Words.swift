@@ -1,0 +1,123 @@
+extension PairScreen {
+  /// What is said about a stage; `withPicture` when a QR code stands beside it.
+  func panel(for view: PairView, _ now: Int64, withPicture: Bool) -> Panel {
+    var panel = Panel(glyphs: abilities.glyphs)
+    switch view.stage {
+    case .starting:
+      panel.say(texts[.starting], importance: 3)
+    case .choosing: break
+    case .waiting(let code), .connected(let code):
+      addCode(code, view, now, withPicture, to: &panel)
+    case .number(let code, let number):
+      panel.say(texts[.chooseNumber], .bold, importance: 3)
+      panel.blocks.append(.gap)
+      panel.blocks.append(.large(String(number)))
+      panel.blocks.append(.gap)
+      panel.say("\(texts[.code]) \(code.display)", importance: 2)
+      panel.say(texts[.compareCode], importance: 1)
+      panel.blocks.append(timeLeft(code, now))
+    case .signedIn(let name, let provider):
+      let mark = abilities.isUnicode ? "✓ " : ""
+      let sentence = name.map { texts[.signedInAs, ["name": $0]] } ?? texts[.signedIn]
+      panel.say(mark + sentence, .good, importance: 3)
+      if let provider { panel.say(texts[.signedInProvider, ["provider": provider]], importance: 1) }
+    case .denied: panel.say(texts[.denied], .bad, importance: 3)
+    case .expired: panel.say(texts[.expired], .warning, importance: 3)
+    case .resting:
+      panel.say(texts[.restingWhy], importance: 2)
+      panel.say(texts[.resting], .bold, importance: 3)
+    case .failed(let trouble):
+      panel.say(sentence(about: trouble), .bad, importance: 3)
+      if trouble.mendsItself { panel.say(texts[.offlineRetry], importance: 2) }
+    }
+    if let trouble = view.trouble, view.stage.code == nil, !view.stage.isFailure {
+      panel.blocks.append(.gap)
+      panel.say(sentence(about: trouble), .warning, importance: 3)
+      if trouble.mendsItself { panel.say(texts[.offlineRetry], importance: 2) }
+    }
+    return panel
+  }
+
+  private func addCode(
+    _ code: ShownCode, _ view: PairView, _ now: Int64, _ withPicture: Bool, to panel: inout Panel
+  ) {
+    if withPicture {
+      panel.say(texts[.scan], .bold, importance: 1)
+      panel.say(texts[.orOpen], importance: 1)
+    } else {
+      panel.say(pictureNote(view), importance: 2)
+      panel.blocks.append(.gap)
+      panel.say(texts[.address], importance: 1)
+    }
+    panel.say(code.address, .accent, importance: 3)
+    panel.say(texts[.enterCode], importance: 1)
+    panel.blocks.append(.gap)
+    panel.blocks.append(.large(code.display))
+    panel.blocks.append(.gap)
+    if let trouble = view.trouble {
+      panel.say(sentence(about: trouble), .warning, importance: 3)
+      panel.say(texts[.codeStays], importance: 1)
+    } else if case .connected = view.stage {
+      panel.say(texts[.connected], .good, importance: 3)
+      panel.say(texts[.compareCode], importance: 1)
+    } else {
+      panel.say(texts[.waiting], importance: 2)
+    }
+    panel.blocks.append(timeLeft(code, now))
+  }
+
+  /// Why there is no QR code among the characters, and what to do about it.
+  private func pictureNote(_ view: PairView) -> String {
+    switch view.picture {
+    case .characters:
+      abilities.glyphs == .halfBlocks
+        ? "\(texts[.noRoomForCode]) \(texts[.useFile])"
+        : "\(texts[.noRoomForCode]) \(texts[.useFramebuffer])"
+    case .framebuffer: texts[.pictureElsewhere]
+    case .file(let path): texts[.pictureInFile, ["file": path]]
+    case .none: ""
+    }
+  }
+
+  private func timeLeft(_ code: ShownCode, _ now: Int64) -> Panel.Block {
+    let left = code.millisecondsLeft(at: now)
+    let label =
+      left < 60_000
+      ? texts[.underMinuteLeft] : texts[.minutesLeft, ["count": String((left + 59_999) / 60_000)]]
+    return .bar(code.fractionLeft(at: now), label)
+  }
+
+  func sentence(about trouble: Trouble) -> String {
+    switch trouble {
+    case .offline(let host): texts[.offline, ["host": host]]
+    case .clock: texts[.problemClock]
+    case .portal: texts[.problemPortal]
+    case .refused: texts[.problemRefused]
+    case .foreignAddress: texts[.problemForeignAddress]
+    case .busy: texts[.problemBusy]
+    case .service: texts[.problemService]
+    }
+  }
+}
+
+extension Panel {
+  fileprivate mutating func say(_ text: String, _ style: Style = .plain, importance: Int) {
+    if !text.isEmpty { blocks.append(.text(text, style, importance: importance)) }
+  }
+}
+
+extension PairStage {
+  fileprivate var isFailure: Bool {
+    if case .failed = self { true } else { false }
+  }
+}
+
+extension Trouble {
+  /// Whether waiting helps.
+  var mendsItself: Bool {
+    switch self {
+    case .offline, .portal, .busy, .service, .clock: true
+    case .refused, .foreignAddress: false
+    }
+  }
+}

@@ -1,0 +1,115 @@
+import CommandKit
+import Platform
+import QRCode
+
+/// The screen as a function of what is going on: nothing here knows a terminal, a clock or a service.
+struct PairScreen: Sendable {
+  let size: WindowSize
+  let abilities: Abilities
+  let texts: Texts
+
+  /// A screen of that size on such a terminal.
+  init(size: WindowSize, abilities: Abilities, language: Language) {
+    self.size = size
+    self.abilities = abilities
+    texts = Texts(abilities.shown(language))
+  }
+
+  /// All cells of the screen; `now` is in milliseconds since boot.
+  func canvas(of view: PairView, now: Int64) -> Canvas {
+    var canvas = Canvas(columns: size.columns, rows: size.rows, charset: abilities.charset)
+    let isRoomy = size.rows >= 22
+    drawTitle(view, on: &canvas)
+    if view.hasKeys { drawKeys(of: view, on: &canvas) }
+    var bottom = size.rows - (view.hasKeys ? 1 : 0)
+    if isRoomy { write(readerLine(view), on: &canvas, above: &bottom) }
+    let top = isRoomy ? 2 : 0
+    var area = Area(row: top, rows: max(0, bottom - top), column: 0, columns: size.columns)
+    switch view.stage {
+    case .choosing(let picker): draw(picker, on: &canvas, in: area)
+    case .waiting(let code), .connected(let code):
+      let isDrawn = drawCode(code, view, now, on: &canvas, in: area)
+      if !isDrawn {
+        // What is in dots only cannot be heard.
+        if !isRoomy { write(readerLine(view), on: &canvas, above: &bottom) }
+        area.rows = max(0, bottom - top)
+        drawWords(of: view, now, on: &canvas, in: area)
+      }
+    case .number, .starting, .signedIn, .denied, .expired, .resting, .failed:
+      drawCentred(panel(for: view, now, withPicture: false), on: &canvas, in: area)
+    }
+    canvas.cursor.row = min(canvas.cursor.row, canvas.rows - 1)
+    canvas.cursor.column = min(canvas.cursor.column, canvas.columns - 1)
+    return canvas
+  }
+
+  private func write(_ line: String?, on canvas: inout Canvas, above bottom: inout Int) {
+    guard let line, bottom > 0 else { return }
+    bottom -= 1
+    canvas.write(line, row: bottom, column: margin, width: size.columns - 2 * margin)
+    canvas.cursor = (bottom, margin)
+  }
+
+  var margin: Int { size.columns >= 60 ? 2 : 0 }
+}
+
+/// A part of the screen.
+struct Area: Equatable {
+  var row: Int
+  var rows: Int
+  var column: Int
+  var columns: Int
+}
+
+extension PairScreen {
+  private func drawTitle(_ view: PairView, on canvas: inout Canvas) {
+    // A small screen has better use for the row.
+    guard size.rows >= 22 else { return }
+    let used = canvas.write(view.product, row: 0, column: margin, style: .accent)
+    let title = texts[.title]
+    let start = size.columns - margin - displayWidth(canvas.shown(title, in: size.columns))
+    if start > margin + used + 2 { canvas.write(title, row: 0, column: start) }
+  }
+
+  private func drawKeys(of view: PairView, on canvas: inout Canvas) {
+    var column = margin
+    for (key, phrase) in keys(of: view) {
+      let label = " \(key) "
+      let words = texts[phrase]
+      let width = displayWidth(canvas.shown(label + " " + words, in: size.columns))
+      guard column + width <= size.columns else { break }
+      column += canvas.write(label, row: size.rows - 1, column: column, style: .reversed) + 1
+      column += canvas.write(words, row: size.rows - 1, column: column) + 3
+    }
+  }
+
+  private func keys(of view: PairView) -> [(String, Phrase)] {
+    let provider: [(String, Phrase)] = view.canChooseProvider ? [("p", .keyProvider)] : []
+    switch view.stage {
+    case .choosing:
+      return [("↑↓", .keyChoose), ("Enter", .keyTake), ("Esc", .keyBack)]
+    case .signedIn: return [("q", .keyQuit)]
+    case .starting: return provider + [("q", .keyQuit)]
+    case .waiting, .connected, .number, .denied, .expired, .resting, .failed:
+      return [("n", .keyNew)] + provider + [("q", .keyQuit)]
+    }
+  }
+
+  /// The code as plain text: blocks say nothing to a screen reader or a braille line.
+  private func readerLine(_ view: PairView) -> String? {
+    guard let code = view.stage.code else { return nil }
+    if case .number(_, let number) = view.stage {
+      return texts[.readerNumber, ["number": String(number), "code": code.display]]
+    }
+    return texts[.reader, ["code": code.display, "address": code.address]]
+  }
+
+  func drawCentred(_ panel: Panel, on canvas: inout Canvas, in area: Area) {
+    let width = area.columns - 2 * margin
+    let fitted = panel.squeezed(width: width, height: area.rows)
+    let row = area.row + max(0, (area.rows - fitted.rows) / 2)
+    fitted.draw(
+      on: &canvas, row: row, column: area.column + margin, width: width, isCentred: true,
+      glyphs: abilities.glyphs)
+  }
+}

@@ -1,0 +1,111 @@
+/// How many colours a terminal has.
+enum ColourDepth: Sendable, Equatable {
+  /// None: only light and dark, by reversing.
+  case none
+  /// The eight that every colour terminal has.
+  case eight
+  /// The palette of 256, of which themes leave the upper part alone.
+  case palette
+}
+
+/// Turns the difference between two screens into the fewest bytes, to be written at once: nothing flickers.
+struct ScreenDiff {
+  let depth: ColourDepth
+  private var bytes: [UInt8] = []
+  private var style = Style.plain
+  private var place: (row: Int, column: Int)?
+
+  private init(depth: ColourDepth) { self.depth = depth }
+
+  /// The bytes that turn the old screen into the new one; without an old one of the same size, the whole screen.
+  ///
+  /// - Returns: nothing when nothing changed.
+  static func bytes(from old: Canvas?, to new: Canvas, depth: ColourDepth) -> [UInt8] {
+    var diff = ScreenDiff(depth: depth)
+    var base = Canvas(columns: new.columns, rows: new.rows, charset: new.charset)
+    if let old, old.columns == new.columns, old.rows == new.rows {
+      base = old
+    } else {
+      diff.bytes += "\u{1b}[0m\u{1b}[2J".utf8
+    }
+    for row in 0..<new.rows {
+      for column in 0..<new.columns where new[row, column] != base[row, column] {
+        diff.draw(new[row, column], row: row, column: column)
+      }
+    }
+    guard !diff.bytes.isEmpty || base.cursor != new.cursor else { return [] }
+    diff.finish(at: new.cursor)
+    return diff.bytes
+  }
+
+  private mutating func draw(_ cell: Cell, row: Int, column: Int) {
+    // The second half came with the first.
+    guard let glyph = cell.glyph else { return }
+    if place.map({ $0 != (row, column) }) ?? true { move(row, column) }
+    if cell.style != style { change(to: cell.style) }
+    bytes += String(glyph).utf8
+    bytes += cell.marks.utf8
+    // Where the terminal is after a wide or unknown character is its own business: say it anew.
+    place = isOneColumnEverywhere(glyph) && cell.marks.isEmpty ? (row, column + 1) : nil
+  }
+
+  private func isOneColumnEverywhere(_ glyph: Unicode.Scalar) -> Bool {
+    glyph.value < 0x300 || (0x2580...0x259f).contains(glyph.value)
+  }
+
+  private mutating func move(_ row: Int, _ column: Int) {
+    bytes += "\u{1b}[\(row + 1);\(column + 1)H".utf8
+  }
+
+  private mutating func change(to new: Style) {
+    bytes += "\u{1b}[\((["0"] + codes(of: new)).joined(separator: ";"))m".utf8
+    style = new
+  }
+
+  private mutating func finish(at cursor: (row: Int, column: Int)) {
+    if style != .plain { change(to: .plain) }
+    move(cursor.row, cursor.column)
+  }
+
+  private func codes(of style: Style) -> [String] {
+    var codes: [String] = []
+    if style.isBold { codes.append("1") }
+    // Faint text is left out on eight colours: some consoles show it black on black.
+    if style.isFaint, depth == .palette { codes.append("2") }
+    if style.isReversed { codes.append("7") }
+    switch depth {
+    case .none:
+      // Two colours are left: a white ground is the reverse of a black one.
+      if style.ground == .white { codes.append("7") }
+    case .eight:
+      if let ink = style.ink { codes.append("3\(ink.basic)") }
+      if let ground = style.ground { codes.append("4\(ground.basic)") }
+    case .palette:
+      if let ink = style.ink { codes.append(ink.palette(3)) }
+      if let ground = style.ground { codes.append(ground.palette(4)) }
+    }
+    return codes
+  }
+}
+
+extension Colour {
+  fileprivate var basic: Int {
+    switch self {
+    case .black: 0
+    case .red: 1
+    case .green: 2
+    case .yellow: 3
+    case .cyan: 6
+    case .white: 7
+    }
+  }
+
+  /// Black and white must be just that for a scanner; the others may be what the theme makes of them.
+  fileprivate func palette(_ side: Int) -> String {
+    switch self {
+    case .black: "\(side)8;5;16"
+    case .white: "\(side)8;5;231"
+    case .red, .green, .yellow, .cyan: "\(side)\(basic)"
+    }
+  }
+}

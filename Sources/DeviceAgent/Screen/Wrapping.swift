@@ -1,0 +1,36 @@
+import CommandKit
+
+/// A text in lines of at most so many columns, broken at spaces; a word that is wider is broken anywhere.
+func wrapped(_ text: String, to width: Int) -> [String] {
+  guard width > 0 else { return [] }
+  var lines: [String] = []
+  var line = ""
+  for word in text.split(separator: " ") {
+    let candidate = line.isEmpty ? String(word) : line + " " + word
+    if displayWidth(candidate) <= width {
+      line = candidate
+      continue
+    }
+    if !line.isEmpty { lines.append(line) }
+    line = String(word)
+    while displayWidth(line) > width {
+      let piece = head(of: line, width: width)
+      lines.append(piece)
+      line = String(line.unicodeScalars.dropFirst(piece.unicodeScalars.count))
+    }
+  }
+  if !line.isEmpty || lines.isEmpty { lines.append(line) }
+  return lines
+}
+
+/// As much of the beginning as fits, at least one character.
+private func head(of text: String, width: Int) -> String {
+  var result = String.UnicodeScalarView()
+  var used = 0
+  for scalar in text.unicodeScalars {
+    used += displayWidth(String(scalar))
+    if used > width, !result.isEmpty { break }
+    result.append(scalar)
+  }
+  return String(result)
+}

@@ -1,0 +1,46 @@
+import CommandKit
+import HTTPCodec
+
+/// What every command takes, also as `REGENT_…` and in `agent.conf`.
+enum AgentOptions {
+  static let service = Input.repeated(
+    "service", .webAddress, "the service's address; several are asked at the same time")
+  static let requestor = Input.option(
+    "requestor", .text("R"), "whose app this is: the requestor's id at the service")
+  static let publicKey = Input.option("public-key", .text("K"), "the public half of the key pair")
+  static let secretFile = Input.option(
+    "secret-file", .file, "a file of mode 0600 with the secret half of the key pair")
+  static let softwareStatement = Input.option(
+    "software-statement", .file, "a file of mode 0600 with a software statement, instead of keys")
+  static let publicHost = Input.option(
+    "public-host", .host, "the host that phones open, when it is not the service's")
+  static let state = Input.option(
+    "state", .folder, "where tokens are kept; by default the user's state directory")
+  static let socket = Input.option(
+    "socket", .file, "the daemon's socket; by default the one of this user, else of this machine")
+  static let configuration = Input.option(
+    "config", .file, "the settings file; by default agent.conf of this user, else /etc/regent")
+  static let language = Input.option(
+    "language", .choice("en", "it", "es", "ko"), "the screen's language; by default the locale's")
+
+  static let all: [any InputDeclaration] = [
+    service, requestor, publicKey, secretFile, softwareStatement, publicHost, state, socket,
+    configuration, language,
+  ]
+
+  static let rules: [InputRule] = [
+    .atMostOne([publicKey, softwareStatement]), .together([publicKey, secretFile]),
+  ]
+}
+
+extension ValueKind where Value == HostName {
+  /// The name or address of a host, without scheme and port.
+  static var host: ValueKind {
+    ValueKind("HOST", show: { $0.description }) { text throws(ValueProblem) in
+      guard let host = HostName(parsing: text) else {
+        throw ValueProblem("is not a host", hint: "write it as tv.example.org or 192.0.2.7")
+      }
+      return host
+    }
+  }
+}

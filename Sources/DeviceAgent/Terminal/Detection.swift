@@ -1,0 +1,80 @@
+import CommandKit
+import Platform
+
+/// What was asked for with `--qr`.
+enum PictureWish: String, CaseIterable, Sendable {
+  case auto, half, full, ascii, png, svg, framebuffer, none
+}
+
+/// Facts about a terminal, collected at the edge; what follows from them is decided here.
+struct TerminalFacts: Sendable, Equatable {
+  var type: String?
+  var colourTerm: String?
+  var locale: String?
+  var console: LinuxConsole?
+
+  init(
+    type: String?, colourTerm: String? = nil, locale: String? = nil, console: LinuxConsole? = nil
+  ) {
+    self.type = type
+    self.colourTerm = colourTerm
+    self.locale = locale
+    self.console = console
+  }
+
+  /// The facts about the terminal behind a descriptor.
+  init(of number: Int32, _ environment: Environment) {
+    type = environment["TERM"]
+    colourTerm = environment["COLORTERM"]
+    locale = environment["LC_ALL"] ?? environment["LC_CTYPE"] ?? environment["LANG"]
+    console = LinuxConsole(of: number)
+  }
+
+  /// Whether the cursor can be sent anywhere: without that only lines can be written.
+  var canBeDrawnOn: Bool {
+    guard let type else { return console != nil }
+    return type != "dumb" && type != "unknown"
+  }
+
+  /// What the terminal can show; `wish` overrules what was found out.
+  func abilities(wish: PictureWish = .auto) -> Abilities {
+    var abilities = Abilities(
+      glyphs: .halfBlocks, depth: depth, isUnicode: isUnicode, hasHangul: isUnicode)
+    if !isUnicode {
+      abilities.glyphs = .fullBlocks
+    } else if let console {
+      abilities.hasHangul = console.has("가")
+      // Default console fonts have the full block and not its halves.
+      if !(console.has("▀") && console.has("▄") && console.has("█")) {
+        abilities.glyphs = .fullBlocks
+      }
+    } else if type == "linux" {
+      // A console whose font cannot be asked about: a container, or a connection from one.
+      abilities.glyphs = .fullBlocks
+      abilities.hasHangul = false
+    }
+    switch wish {
+    case .half: abilities.glyphs = .halfBlocks
+    case .full: abilities.glyphs = .fullBlocks
+    case .ascii: abilities.glyphs = .ascii
+    case .auto, .png, .svg, .framebuffer, .none: break
+    }
+    return abilities
+  }
+
+  private var isUnicode: Bool {
+    if let console, !console.isUnicode { return false }
+    let locale = (locale ?? "").lowercased()
+    return locale.contains("utf-8") || locale.contains("utf8")
+  }
+
+  private var depth: ColourDepth {
+    if console != nil { return .eight }
+    guard let type else { return .eight }
+    if type.hasSuffix("-m") || type == "vt52" { return .none }
+    let isRich =
+      type.contains("256color") || type.contains("direct") || colourTerm != nil
+      || ["kitty", "alacritty", "foot", "wezterm", "ghostty"].contains { type.contains($0) }
+    return isRich ? .palette : .eight
+  }
+}

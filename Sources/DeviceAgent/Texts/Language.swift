@@ -1,0 +1,79 @@
+/// The languages of the screen: the same as those of the phone's pages.
+enum Language: String, CaseIterable, Sendable {
+  case english = "en"
+  case italian = "it"
+  case spanish = "es"
+  case korean = "ko"
+
+  /// The language of the viewer: what was asked for, else what the locale says, else English.
+  ///
+  /// - Parameters:
+  ///   - asked: a tag such as `ko`, from an option.
+  ///   - environment: gives the variables of the locale, first `LC_ALL`.
+  init(asked: String?, environment: (String) -> String?) {
+    let locale = environment("LC_ALL") ?? environment("LC_MESSAGES") ?? environment("LANG")
+    // LANGUAGE is a list with the most wanted first; it counts only when there is a locale at all.
+    let wishes = [asked] + (environment("LANGUAGE") ?? "").split(separator: ":").map(String.init)
+    let all = wishes + [locale]
+    self = all.compactMap { $0 }.lazy.compactMap(Self.init(tag:)).first ?? .english
+  }
+
+  /// `it`, `it_IT.UTF-8`, `it-CH`.
+  init?(tag: String) {
+    let word = tag.prefix { $0.isLetter }
+    self.init(rawValue: word.lowercased())
+  }
+}
+
+/// Everything the screen says, by what it says it about; the words are in one file for each language.
+enum Phrase: String, CaseIterable, Sendable {
+  case title, starting
+  case scan, orOpen, enterCode, address, code
+  case waiting, connected, chooseNumber, compareCode
+  case minutesLeft, underMinuteLeft
+  case signedIn, signedInAs, signedInProvider
+  case denied, expired, resting, restingWhy
+  case offline, offlineRetry, codeStays
+  case problemClock, problemPortal, problemRefused, problemForeignAddress, problemBusy
+  case problemService
+  case noRoomForCode, useFramebuffer, useFile, pictureElsewhere, pictureInFile
+  case chooseProvider, search, noProvider, moreProviders
+  case keyNew, keyProvider, keyQuit, keyChoose, keyTake, keyBack
+  case reader, readerNumber
+}
+
+/// The words of one language.
+struct Texts: Sendable {
+  /// Which language.
+  let language: Language
+  private let words: @Sendable (Phrase) -> String
+
+  /// The words of a language.
+  init(_ language: Language) {
+    self.language = language
+    words =
+      switch language {
+      case .english: englishWords
+      case .italian: italianWords
+      case .spanish: spanishWords
+      case .korean: koreanWords
+      }
+  }
+
+  subscript(_ phrase: Phrase) -> String { words(phrase) }
+
+  /// A phrase with its places filled in: `{name}` by the value called `name`.
+  subscript(_ phrase: Phrase, _ values: KeyValuePairs<String, String>) -> String {
+    var result = ""
+    var rest = words(phrase)[...]
+    while let open = rest.firstIndex(of: "{") {
+      result += rest[..<open]
+      rest = rest[rest.index(after: open)...]
+      guard let close = rest.firstIndex(of: "}") else { break }
+      let name = rest[..<close]
+      result += values.first { $0.key == name }?.value ?? ""
+      rest = rest[rest.index(after: close)...]
+    }
+    return result + rest
+  }
+}

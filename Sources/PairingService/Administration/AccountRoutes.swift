@@ -1,0 +1,203 @@
+internal import Administration
+internal import Cryptography
+internal import HTTPCodec
+internal import JSON
+internal import Pairing
+internal import PairingStore
+
+// Accounts and rules of a provider.
+
+extension AdminDesk {
+  mutating func mountAccounts() {
+    let one = AdminPaths.account(of: "{provider}")
+    on(.get, AdminPaths.accounts(of: "{provider}")) { call throws(AdminError) in
+      let provider = try call.provider().id
+      let after: AccountName? = try call.optionalIdentifier(parameter: "after", "account")
+      let limit = try call.limit()
+      return .list(
+        of: try await stored { () throws(StoreError) in
+          try await call.core.store.accounts(provider, after: after, limit: limit)
+        })
+    }
+    on(.get, one) { call throws(AdminError) in .document(try await call.account()) }
+    on(.put, one) { call throws(AdminError) in .document(try await call.addAccount()) }
+    on(.patch, one) { call throws(AdminError) in
+      .document(try await call.set(try call.patch(), try call.accountSaver()))
+    }
+    on(.delete, one) { call throws(AdminError) in
+      let account = try await call.account()
+      return try await call.remove(
+        .account(account.provider, account.name), "account \(account.title)")
+    }
+    on(.put, AdminPaths.password(of: "{provider}")) { call throws(AdminError) in
+      let account = try await call.account()
+      try await call.setPassword(try call.newPassword(), of: account)
+      return .done
+    }
+  }
+
+  mutating func mountEntitlements() {
+    let all = AdminPaths.entitlements(of: "{provider}")
+    on(.get, all) { call throws(AdminError) in
+      let provider = try call.provider().id
+      let rules = call.core.provisioning.now.records.entitlements[provider] ?? []
+      return .list(of: rules.sorted { $0.id < $1.id })
+    }
+    on(.put, all) { call throws(AdminError) in .document(try await call.addRule()) }
+    on(.delete, AdminPaths.one(AdminPaths.entitlements, "{rule}")) { call throws(AdminError) in
+      let id: EntitlementID = try call.identifier("rule", "rule")
+      return try await call.remove(.entitlement(id), "entitlement \(id)")
+    }
+  }
+}
+
+extension Account {
+  fileprivate var title: String { "\(provider)/\(name)" }
+}
+
+extension AdminCall {
+  fileprivate func account() async throws(AdminError) -> Account {
+    let saver = try accountSaver()
+    guard let account = try await saver.find() else {
+      throw .missing(saver.kind, saver.title.droppingFirstWord)
+    }
+    return account
+  }
+
+  fileprivate func accountSaver() throws(AdminError) -> Saver<Account> {
+    let provider = try provider()
+    let name: AccountName = try identifier(parameter: "name", "account")
+    return Saver(
+      title: "account \(provider.id)/\(name)", kind: "account",
+      key: ["provider": .string(provider.id.text), "name": .string(name.text)],
+      find: { [core] () throws(AdminError) in
+        try await stored { () throws(StoreError) in
+          try await core.store.account(provider.id, name)
+        }
+      },
+      provision: Provision.account,
+      check: { (_) throws(AdminError) in
+        guard provider.kind == .local else {
+          throw AdminError(
+            .refused, "provider \(provider.id) is temporary and has no accounts",
+            hint: "add the account to a provider of kind local")
+        }
+      })
+  }
+
+  /// Adds an account with its password; another password is something different.
+  fileprivate func addAccount() async throws(AdminError) -> Saved<Account> {
+    var members = try body
+    members["password"] = nil
+    let patch = try shaped { [members] () throws(JSONShapeError) in try Patch<Account>(members) }
+    let password = try body["password"] == nil ? nil : try newPassword()
+    let saved = try await add(patch, try accountSaver())
+    guard let password else { return saved }
+    let account = saved.record
+    let phc = try await stored { () throws(StoreError) in
+      try await core.store.password(of: account.name, at: account.provider)
+    }
+    guard let phc else {
+      // New, or its password never arrived because something failed in between.
+      try await setPassword(password, of: account)
+      return saved
+    }
+    if case .wrong = try await hashing({ () throws(PasswordError) in
+      try await core.passwords.check(password, against: phc)
+    }) {
+      throw AdminError(
+        .different, "account \(account.title) is there already and has another password",
+        hint: "regentctl account password \(account.provider) \(account.name) changes it")
+    }
+    return saved
+  }
+
+  fileprivate func newPassword() throws(AdminError) -> Secret {
+    let body = try body
+    let text = try shaped { () throws(JSONShapeError) in try body.string("password") }
+    guard (1...PasswordHasher.longestPassword).contains(text.utf8.count) else {
+      throw AdminError(
+        .invalid, "a password has 1 to \(PasswordHasher.longestPassword) bytes")
+    }
+    return Secret(text)
+  }
+
+  fileprivate func setPassword(_ password: Secret, of account: Account) async throws(AdminError) {
+    let phc = try await hashing { () throws(PasswordError) in
+      try await core.passwords.hash(password)
+    }
+    let line = entry("account.password", account.title)
+    let changes = try await stored { () throws(StoreError) in
+      try await core.store.setPassword(
+        phc, of: account.name, at: account.provider, keeping: nil, audit: line, at: now)
+    }
+    core.desk.settle(changes)
+  }
+
+  private func hashing<Value>(_ work: () async throws(PasswordError) -> Value)
+    async throws(AdminError) -> Value
+  {
+    do throws(PasswordError) {
+      return try await work()
+    } catch {
+      throw AdminError(.unavailable, "\(error)", hint: "try again in a moment")
+    }
+  }
+}
+
+// MARK: - Rules
+
+extension AdminCall {
+  /// Adds a rule; the same again changes nothing, and the opposite about the same is something different.
+  fileprivate func addRule() async throws(AdminError) -> Saved<Entitlement> {
+    let provider = try provider().id
+    let request: EntitlementRequest = try document()
+    guard request.provider == provider else {
+      throw AdminError(.invalid, "the rule is about another provider than the one asked for")
+    }
+    let rules = core.provisioning.now.records.entitlements[provider] ?? []
+    if let there = rules.first(where: { EntitlementRequest($0).isAboutSame(as: request) }) {
+      guard EntitlementRequest(there) == request else {
+        throw AdminError(
+          .different, "rule \(there.id) says something else about the same titles and viewers",
+          hint: "regentctl entitle remove \(there.id) takes it away")
+      }
+      return Saved(there, .unchanged)
+    }
+    try await checkScope(request)
+    let rule = request.entitlement(id: try newIdentifier())
+    let line = entry("entitlement.add", rule.id.text, detail: "\(provider) \(rule.pattern)")
+    _ = try await stored { () throws(StoreError) in
+      try await core.store.put(.entitlement(rule), replacing: nil, audit: line, at: now)
+    }
+    try await refresh()
+    return Saved(rule, .added)
+  }
+
+  /// A rule about an account that is not there is a typing mistake.
+  private func checkScope(_ request: EntitlementRequest) async throws(AdminError) {
+    guard case .account(let name) = request.scope else { return }
+    let account = try await stored { () throws(StoreError) in
+      try await core.store.account(request.provider, name)
+    }
+    if account == nil { throw .missing("account", "\(request.provider)/\(name)") }
+  }
+}
+
+extension EntitlementRequest {
+  /// Whether both speak of the same titles and viewers, whatever they say.
+  fileprivate func isAboutSame(as other: EntitlementRequest) -> Bool {
+    scope == other.scope && pattern.text.utf8.elementsEqual(other.pattern.text.utf8)
+  }
+}
+
+extension AdminCall {
+  /// A new id of 12 letters and digits: short enough to be typed, long enough never to be drawn twice.
+  func newIdentifier<Kind>() throws(AdminError) -> Identifier<Kind> {
+    let text = Random.text(12, from: "23456789abcdefghjkmnpqrstuvwxyz")
+    guard let identifier = Identifier<Kind>(text) else {
+      throw AdminError(.failed, "no id could be made")
+    }
+    return identifier
+  }
+}

@@ -1,0 +1,145 @@
+internal import Administration
+internal import HTTPCodec
+internal import HTTPServer
+internal import JSON
+internal import Pairing
+internal import PairingStore
+
+/// What a route of the admin socket does.
+typealias AdminAction = @Sendable (AdminCall) async throws(AdminError) -> AdminReply
+
+/// One call on the admin socket: who asks, for what, with what.
+struct AdminCall: Sendable {
+  /// Who asks.
+  let `operator`: OperatorName
+  let core: ServiceCore
+  private let path: PathParameters
+  private let query: FormParameters
+  private let content: JSONObject?
+
+  init(
+    request: Request, path: PathParameters, operator name: OperatorName, core: ServiceCore
+  ) throws(AdminError) {
+    self.path = path
+    self.core = core
+    self.operator = name
+    do throws(RequestTextError) {
+      query = try request.queryParameters()
+    } catch {
+      throw AdminError(.invalid, error.description)
+    }
+    content = request.body.isEmpty ? nil : try Self.object(request.body)
+  }
+
+  private static func object(_ bytes: [UInt8]) throws(AdminError) -> JSONObject {
+    do throws(JSONError) {
+      let value = try JSONValue(reading: bytes)
+      if let object = value.object { return object }
+    } catch {
+      throw AdminError(.invalid, "the request is \(error)")
+    }
+    throw AdminError(.invalid, "the request is JSON, but not an object")
+  }
+
+  /// When it is, for what is written.
+  var now: Instant { core.clock.now }
+
+  /// The body, which must be there.
+  var body: JSONObject {
+    get throws(AdminError) {
+      guard let content else { throw AdminError(.invalid, "the request has no body") }
+      return content
+    }
+  }
+
+  /// The body, or an empty one.
+  var optionalBody: JSONObject { content ?? [:] }
+
+  /// A document out of the body.
+  func document<Document: AdminDocument>() throws(AdminError) -> Document {
+    let body = try body
+    return try shaped { () throws(JSONShapeError) in try Document(body) }
+  }
+
+  /// What was captured from the path, whatever it is.
+  func text(_ name: String) -> String { path[name] }
+
+  /// A parameter of the query.
+  func parameter(_ name: String) throws(AdminError) -> String? {
+    do throws(FormError) {
+      return try query.single(name)
+    } catch {
+      throw AdminError(.invalid, error.description)
+    }
+  }
+
+  /// An identifier captured from the path; what cannot be one names nothing.
+  func identifier<Kind>(_ name: String, _ what: String) throws(AdminError) -> Identifier<Kind> {
+    guard let identifier = Identifier<Kind>(path[name]) else { throw .missing(what, path[name]) }
+    return identifier
+  }
+
+  /// An identifier in the query.
+  func identifier<Kind>(parameter name: String, _ what: String)
+    throws(AdminError) -> Identifier<Kind>
+  {
+    guard let text = try parameter(name) else {
+      throw AdminError(.invalid, "the parameter \(name) is missing")
+    }
+    guard let identifier = Identifier<Kind>(text) else { throw .missing(what, text) }
+    return identifier
+  }
+
+  /// An identifier that the query may have.
+  func optionalIdentifier<Kind>(parameter name: String, _ what: String)
+    throws(AdminError) -> Identifier<Kind>?
+  {
+    guard try parameter(name) != nil else { return nil }
+    return try identifier(parameter: name, what)
+  }
+
+  /// How many entries are asked for.
+  func limit() throws(AdminError) -> Int {
+    guard let text = try parameter("limit") else { return AdminPaths.page }
+    guard let number = Int(text), number > 0 else {
+      throw AdminError(.invalid, "limit is not a number from 1 on")
+    }
+    return min(number, AdminPaths.page)
+  }
+
+  /// A line of the audit log for what is about to be done.
+  func entry(_ action: String, _ subject: String, detail: String = "") -> AuditEntry {
+    core.audit.entry(.operator(`operator`), action, subject, detail: detail)
+  }
+}
+
+/// What a route of the admin socket answers.
+enum AdminReply: Sendable {
+  case document(JSONObject)
+  case list([JSONValue])
+  case bytes([UInt8])
+  case done
+
+  /// A document.
+  static func document(_ document: some AdminDocument) -> AdminReply {
+    .document(document.object)
+  }
+
+  /// A list of documents.
+  static func list(of documents: [some AdminDocument]) -> AdminReply {
+    .list(documents.map(\.json))
+  }
+
+  var response: Response {
+    var response =
+      switch self {
+      case .document(let object): Response(.ok, type: "application/json", body: object.bytes())
+      case .list(let values):
+        Response(.ok, type: "application/json", body: JSONValue.array(values).bytes())
+      case .bytes(let bytes): Response(.ok, type: "application/octet-stream", body: bytes)
+      case .done: Response(.noContent)
+      }
+    response.addHeader(.cacheControl, "no-store")
+    return response
+  }
+}

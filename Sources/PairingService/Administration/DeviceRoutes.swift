@@ -1,0 +1,219 @@
+internal import Administration
+internal import Cryptography
+internal import HTTPCodec
+internal import JSON
+internal import Pairing
+internal import PairingStore
+
+// Devices that are signed in, and the phone browsers that signed them in.
+
+extension AdminDesk {
+  mutating func mountDevices() {
+    on(.get, AdminPaths.signIns) { call throws(AdminError) in
+      let after: AuthenticationID? = try call.optionalIdentifier(parameter: "after", "sign-in")
+      let filter = AuthenticationFilter(
+        requestor: try call.optionalIdentifier(parameter: "requestor", "requestor"))
+      let limit = try call.limit()
+      return .list(of: try await call.signIns(filter, after: after, limit: limit))
+    }
+    on(.post, AdminPaths.act(AdminPaths.signIns, "{authentication}", "revoke")) {
+      call throws(AdminError) in .document(try await call.revokeSignIn())
+    }
+    on(.get, AdminPaths.devices) { call throws(AdminError) in
+      let device = try await call.device()
+      return .list(of: try await call.signIns(AuthenticationFilter(device: device)))
+    }
+    on(.patch, AdminPaths.devices) { call throws(AdminError) in
+      try await call.renameDevice()
+      return .done
+    }
+    on(.delete, AdminPaths.devices) { call throws(AdminError) in
+      let device = try await call.device()
+      let line = call.entry("device.sign-out", device.shortName)
+      let ended = try await stored { () throws(StoreError) in
+        try await call.core.store.revoke(
+          AuthenticationFilter(device: device), audit: line, at: call.now)
+      }
+      call.noteSignedOut(ended)
+      return .document(Tally(ended.count))
+    }
+  }
+
+  mutating func mountSessions() {
+    on(.get, AdminPaths.sessions) { call throws(AdminError) in
+      .list(of: try await call.sessions())
+    }
+    on(.post, AdminPaths.act(AdminPaths.sessions, "{session}", "end")) {
+      call throws(AdminError) in
+      let id: SessionID = try call.identifier("session", "session")
+      let line = call.entry("session.end", id.text)
+      let changes = try await stored { () throws(StoreError) in
+        try await call.core.store.endSession(id, audit: line, at: call.now)
+      }
+      call.core.desk.settle(changes)
+      return .done
+    }
+  }
+}
+
+extension AdminCall {
+  /// Sign-ins as lists show them.
+  fileprivate func signIns(
+    _ filter: AuthenticationFilter, after id: AuthenticationID? = nil,
+    limit: Int = AdminPaths.page
+  ) async throws(AdminError) -> [SignIn] {
+    let (records, names) = try await stored { () throws(StoreError) in
+      (
+        try await core.store.authentications(filter, after: id, limit: limit, at: now),
+        try await core.store.deviceNames()
+      )
+    }
+    return records.map { SignIn($0, name: names[$0.deviceHash]) }
+  }
+
+  /// The device that the query names, by its short name or its own id; one that is signed in nowhere is not there.
+  fileprivate func device() async throws(AdminError) -> DeviceHash {
+    guard let typed = try parameter("id"), let own = DeviceID(typed) else {
+      throw AdminError(.invalid, "the parameter id is missing or cannot name a device")
+    }
+    if let found = try await findDevice(shortName: typed) { return found }
+    let hash = core.hasher.device(own)
+    let records = try await stored { () throws(StoreError) in
+      try await core.store.authentications(
+        AuthenticationFilter(device: hash), after: nil, limit: 1, at: now)
+    }
+    guard !records.isEmpty else { throw .missing("device", typed) }
+    return hash
+  }
+
+  /// The device with that short name among those that are signed in.
+  func findDevice(shortName: String) async throws(AdminError) -> DeviceHash? {
+    guard DeviceHash.isShortName(shortName) else { return nil }
+    return try await findSignIn { $0.deviceHash.shortName == shortName }?.deviceHash
+  }
+
+  /// Looks through all sign-ins, which are found by device and not by what operators type.
+  private func findSignIn(
+    after start: AuthenticationID? = nil, _ fits: (AuthenticationRecord) -> Bool
+  ) async throws(AdminError) -> AuthenticationRecord? {
+    var last = start
+    while true {
+      let after = last
+      let page = try await stored { () throws(StoreError) in
+        try await core.store.authentications(
+          AuthenticationFilter(), after: after, limit: AdminPaths.page, at: now)
+      }
+      if let found = page.first(where: fits) { return found }
+      guard let end = page.last else { return nil }
+      last = end.authentication.id
+    }
+  }
+
+  fileprivate func renameDevice() async throws(AdminError) {
+    let device = try await device()
+    let request = try body
+    let name = try shaped { () throws(JSONShapeError) in try request.optionalString("name") }
+    if let name {
+      guard name.utf8.count <= 100, AccountName(name) != nil else {
+        throw AdminError(
+          .invalid, "a device's name must be 1 to 100 bytes without control characters")
+      }
+    }
+    let line = entry("device.rename", device.shortName, detail: name ?? "")
+    try await stored { () throws(StoreError) in
+      try await core.store.name(device, name, audit: line, at: now)
+    }
+  }
+
+  fileprivate func revokeSignIn() async throws(AdminError) -> SignIn {
+    let id: AuthenticationID = try identifier("authentication", "sign-in")
+    // Sign-ins come in the order of their ids: what sorts just before this one leads straight to it.
+    let before = AuthenticationID(String(id.text.dropLast()))
+    guard let record = try await findSignIn(after: before, { $0.authentication.id == id }) else {
+      throw .missing("sign-in", id.text)
+    }
+    let authentication = record.authentication
+    let line = entry(
+      "token.revoke", id.text,
+      detail: "\(authentication.requestor) \(authentication.viewer.title)")
+    let ended = try await stored { () throws(StoreError) in
+      try await core.store.revoke(
+        AuthenticationFilter(
+          requestor: authentication.requestor, device: record.deviceHash,
+          viewer: authentication.viewer), audit: line, at: now)
+    }
+    noteSignedOut(ended)
+    return SignIn(record, name: nil)
+  }
+
+  /// Has polls look for a sign-in again where one has ended.
+  func noteSignedOut(_ ended: [AuthenticationRecord]) {
+    for record in ended {
+      core.codes.noteSignIn(
+        false, of: record.deviceHash, at: record.authentication.requestor)
+    }
+    core.metrics.count(.devicesSignedOut, ended.count)
+  }
+
+  fileprivate func sessions() async throws(AdminError) -> [SessionEntry] {
+    let name: AccountName = try identifier(parameter: "account", "account")
+    let wanted: ProviderID? = try optionalIdentifier(parameter: "provider", "provider")
+    let providers = core.provisioning.now.records.providers.keys.sorted().filter {
+      wanted == nil || wanted == $0
+    }
+    var entries: [SessionEntry] = []
+    var isKnown = false
+    for provider in providers {
+      let (account, sessions) = try await stored { () throws(StoreError) in
+        (
+          try await core.store.account(provider, name),
+          try await core.store.sessions(
+            of: Pairing.Viewer(provider: provider, account: name), at: now)
+        )
+      }
+      isKnown = isKnown || account != nil
+      entries += sessions.map(SessionEntry.init)
+    }
+    guard isKnown || !entries.isEmpty else {
+      throw .missing("account", wanted.map { "\($0)/\(name)" } ?? name.text)
+    }
+    return entries
+  }
+}
+
+extension DeviceHash {
+  /// The first 16 hexadecimal digits: enough to tell a million devices apart, short enough to be copied.
+  var shortName: String { Hex.encode(Array(bytes.prefix(8))) }
+
+  static func isShortName(_ text: String) -> Bool {
+    text.utf8.count == 16
+      && text.utf8.allSatisfy {
+        (0x30...0x39).contains($0) || (0x61...0x66).contains($0)
+      }
+  }
+}
+
+extension SignIn {
+  fileprivate init(_ record: AuthenticationRecord, name: String?) {
+    let authentication = record.authentication
+    self.init(
+      id: authentication.id, device: record.deviceHash.shortName, deviceID: record.device.text,
+      requestor: authentication.requestor, provider: authentication.viewer.provider,
+      account: authentication.viewer.account, source: authentication.source.rawValue,
+      issued: authentication.issued, expires: authentication.expires)
+    givenName = name
+    self.name = record.about.name
+    household = authentication.household
+    address = record.about.address
+    userAgent = record.about.userAgent
+  }
+}
+
+extension SessionEntry {
+  fileprivate init(_ session: SessionRecord) {
+    self.init(
+      id: session.id, provider: session.viewer.provider, account: session.viewer.account,
+      started: session.started, lastUsed: session.lastUsed, expires: session.expires,
+      address: session.address, userAgent: session.userAgent)
+  }
+}

@@ -1,0 +1,193 @@
+internal import Administration
+internal import Cryptography
+internal import HTTPCodec
+internal import JSON
+internal import Pairing
+internal import PairingStore
+
+// Key pairs and software statements of a requestor.
+
+/// What public keys and secrets are made of: 32 and 40 letters and digits, 190 and 238 bits.
+private let lettersAndDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
+extension AdminDesk {
+  mutating func mountKeys() {
+    let all = AdminPaths.keys(of: "{requestor}")
+    on(.get, all) { call throws(AdminError) in
+      let requestor = try call.requestor().id
+      let pairs = call.core.provisioning.now.records.keyPairs.values.filter {
+        $0.requestor == requestor
+      }
+      let sorted = pairs.sorted { ($0.created, $0.publicKey) < ($1.created, $1.publicKey) }
+      return .list(of: sorted.map(KeyPairEntry.init))
+    }
+    on(.post, all) { call throws(AdminError) in
+      let (pair, secret) = try await call.addKey(.calls, to: try call.requestor().id)
+      return .document(IssuedKey(publicKey: pair.publicKey, secret: secret))
+    }
+    on(.post, AdminPaths.act(AdminPaths.keys, "{key}", "retire")) { call throws(AdminError) in
+      .document(try await call.retireKey())
+    }
+    on(.post, AdminPaths.act(AdminPaths.keys, "{key}", "revoke")) { call throws(AdminError) in
+      .document(try await call.revokeKey())
+    }
+  }
+
+  mutating func mountStatements() {
+    on(.get, AdminPaths.statements) { call throws(AdminError) in
+      let all = call.core.provisioning.now.records.applications.values
+      let sorted = all.sorted { ($0.issued, $0.id) < ($1.issued, $1.id) }
+      return .list(of: sorted.map(StatementEntry.init))
+    }
+    on(.post, AdminPaths.statements(of: "{requestor}")) { call throws(AdminError) in
+      .document(try await call.issueStatement())
+    }
+    on(.post, AdminPaths.act(AdminPaths.statements, "{statement}", "revoke")) {
+      call throws(AdminError) in .document(try await call.revokeStatement())
+    }
+  }
+}
+
+// MARK: - Key pairs
+
+extension AdminCall {
+  /// Gives a requestor the pair that signs its rows, unless it has one.
+  func ensureRowKey(of requestor: RequestorID) async throws(AdminError) {
+    guard core.provisioning.now.rowKey(of: requestor) == nil else { return }
+    _ = try await addKey(.rows, to: requestor)
+  }
+
+  fileprivate func addKey(_ purpose: KeyPair.Purpose, to requestor: RequestorID)
+    async throws(AdminError) -> (pair: KeyPair, secret: String)
+  {
+    guard let publicKey = PublicKey(Random.text(32, from: lettersAndDigits)) else {
+      throw AdminError(.failed, "no key could be made")
+    }
+    let secret = Random.text(40, from: lettersAndDigits)
+    let pair = KeyPair(
+      publicKey: publicKey, requestor: requestor, purpose: purpose,
+      secret: StoredSecret(Array(secret.utf8)), created: now)
+    let line = entry("key.issue", publicKey.text, detail: "\(requestor) \(purpose.rawValue)")
+    try await stored { () throws(StoreError) in
+      try await core.store.add(pair, audit: line, at: now)
+    }
+    try await refresh()
+    return (pair, secret)
+  }
+
+  private func pair() throws(AdminError) -> KeyPair {
+    let id: PublicKey = try identifier("key", "key")
+    guard let pair = core.provisioning.now.records.keyPairs[id] else {
+      throw .missing("key", id.text)
+    }
+    return pair
+  }
+
+  fileprivate func retireKey() async throws(AdminError) -> KeyPairEntry {
+    let pair = try pair()
+    guard pair.state != .revoked else {
+      throw AdminError(.refused, "key \(pair.publicKey) is revoked already")
+    }
+    if pair.state == .active {
+      if pair.purpose == .rows {
+        // The new pair retires the earlier ones as it comes, so that there is one at every moment.
+        _ = try await addKey(.rows, to: pair.requestor)
+      }
+      try await setState(of: pair, to: .retired, "key.retire")
+    }
+    return KeyPairEntry(pair.with(.retired))
+  }
+
+  fileprivate func revokeKey() async throws(AdminError) -> KeyPairEntry {
+    let pair = try pair()
+    let request = optionalBody
+    let withRows =
+      try shaped { () throws(JSONShapeError) in try request.optionalBool("rows") } ?? false
+    if withRows || pair.purpose == .rows {
+      try await revokeRows(of: pair)
+    }
+    if pair.purpose == .calls { try await setState(of: pair, to: .revoked, "key.revoke") }
+    return KeyPairEntry(pair.with(.revoked))
+  }
+
+  /// Ends everything that the requestor's rows say: all of it for a call key, what it signed for a key of rows.
+  private func revokeRows(of pair: KeyPair) async throws(AdminError) {
+    let requestor = pair.requestor
+    try await withdrawCodes(of: requestor)
+    let doomed = core.provisioning.now.records.keyPairs.values.filter { other in
+      other.requestor == requestor && other.purpose == .rows && other.state != .revoked
+        && (pair.purpose == .calls || other.publicKey == pair.publicKey)
+    }
+    if doomed.contains(where: { $0.state == .active }) {
+      _ = try await addKey(.rows, to: requestor)
+    }
+    for other in doomed { try await setState(of: other, to: .revoked, "key.revoke") }
+    core.codes.forget(signedBy: Set(doomed.map(\.publicKey)))
+  }
+
+  private func setState(of pair: KeyPair, to state: KeyPair.State, _ action: String)
+    async throws(AdminError)
+  {
+    let line = entry(action, pair.publicKey.text, detail: pair.requestor.text)
+    try await stored { () throws(StoreError) in
+      try await core.store.setState(of: pair.publicKey, to: state, audit: line, at: now)
+    }
+    try await refresh()
+  }
+}
+
+extension KeyPairEntry {
+  fileprivate init(_ pair: KeyPair) {
+    self.init(
+      publicKey: pair.publicKey, requestor: pair.requestor, purpose: pair.purpose.rawValue,
+      state: pair.state.rawValue, created: pair.created)
+  }
+}
+
+// MARK: - Software statements
+
+extension AdminCall {
+  fileprivate func issueStatement() async throws(AdminError) -> IssuedStatement {
+    let requestor = try requestor().id
+    let request = try body
+    let name = try shaped { () throws(JSONShapeError) in try request.string("application") }
+    guard (1...200).contains(name.utf8.count), AccountName(name) != nil else {
+      throw AdminError(
+        .invalid, "the application's name must be 1 to 200 bytes without control characters")
+    }
+    let application = ApplicationRecord(
+      id: try newIdentifier(), requestor: requestor, name: name, issued: now)
+    let text = try await core.softwareStatement(for: application)
+    let line = entry("statement.issue", application.id.text, detail: requestor.text)
+    _ = try await stored { () throws(StoreError) in
+      try await core.store.put(.application(application), replacing: nil, audit: line, at: now)
+    }
+    try await refresh()
+    return IssuedStatement(id: application.id, softwareStatement: text)
+  }
+
+  fileprivate func revokeStatement() async throws(AdminError) -> StatementEntry {
+    let id: StatementID = try identifier("statement", "statement")
+    guard let there = core.provisioning.now.records.applications[id] else {
+      throw .missing("statement", id.text)
+    }
+    guard !there.isRevoked else { return StatementEntry(there) }
+    var revoked = there
+    revoked.isRevoked = true
+    let line = entry("statement.revoke", id.text, detail: there.requestor.text)
+    let record = Provision.application(revoked)
+    _ = try await stored { () throws(StoreError) in
+      try await core.store.put(record, replacing: .application(there), audit: line, at: now)
+    }
+    try await refresh()
+    return StatementEntry(revoked)
+  }
+}
+
+extension StatementEntry {
+  fileprivate init(_ application: ApplicationRecord) {
+    self.init(
+      id: application.id, requestor: application.requestor, application: application.name,
+      issued: application.issued, revoked: application.isRevoked)
+  }
+}

@@ -1,0 +1,152 @@
+internal import Administration
+internal import Cryptography
+internal import HTTPCodec
+internal import JSON
+internal import Pairing
+internal import PairingStore
+
+// Requestors, providers and integrations.
+
+extension AdminDesk {
+  mutating func mountRequestors() {
+    let one = AdminPaths.requestor("{requestor}")
+    on(.get, AdminPaths.requestors) { call throws(AdminError) in
+      let all = call.core.provisioning.now.records.requestors.values
+      return .list(of: all.sorted { $0.id < $1.id })
+    }
+    on(.get, one) { call throws(AdminError) in .document(try call.requestor()) }
+    on(.put, one) { call throws(AdminError) in
+      let saved = try await call.add(try call.patch(), try call.requestorSaver())
+      try await call.ensureRowKey(of: saved.record.id)
+      return .document(saved)
+    }
+    on(.patch, one) { call throws(AdminError) in
+      .document(try await call.set(try call.patch(), try call.requestorSaver()))
+    }
+    on(.delete, one) { call throws(AdminError) in
+      let requestor = try call.requestor()
+      try await call.withdrawCodes(of: requestor.id)
+      return try await call.remove(.requestor(requestor.id), "requestor \(requestor.id)")
+    }
+  }
+
+  mutating func mountProviders() {
+    let one = AdminPaths.provider("{provider}")
+    on(.get, AdminPaths.providers) { call throws(AdminError) in
+      let all = call.core.provisioning.now.records.providers.values
+      return .list(of: all.sorted { $0.id < $1.id })
+    }
+    on(.get, one) { call throws(AdminError) in .document(try call.provider()) }
+    on(.put, one) { call throws(AdminError) in
+      .document(try await call.add(try call.patch(), try call.providerSaver()))
+    }
+    on(.patch, one) { call throws(AdminError) in
+      .document(try await call.set(try call.patch(), try call.providerSaver()))
+    }
+    on(.delete, one) { call throws(AdminError) in
+      let provider = try call.provider()
+      return try await call.remove(.provider(provider.id), "provider \(provider.id)")
+    }
+  }
+
+  mutating func mountIntegrations() {
+    let one = AdminPaths.integration("{requestor}", "{provider}")
+    on(.get, AdminPaths.integrations(of: "{requestor}")) { call throws(AdminError) in
+      let requestor = try call.requestor()
+      let all = call.core.provisioning.now.records.integrations[requestor.id] ?? [:]
+      return .list(of: all.values.sorted { $0.provider < $1.provider })
+    }
+    on(.get, one) { call throws(AdminError) in
+      let saver = try call.integrationSaver()
+      guard let integration = try await saver.find() else {
+        throw .missing(saver.kind, saver.title.droppingFirstWord)
+      }
+      return .document(integration)
+    }
+    on(.patch, one) { call throws(AdminError) in
+      .document(try await call.put(try call.patch(), try call.integrationSaver()))
+    }
+    on(.delete, one) { call throws(AdminError) in
+      let (requestor, provider) = (try call.requestor().id, try call.provider().id)
+      return try await call.remove(
+        .integration(requestor, provider), "integration \(requestor) \(provider)")
+    }
+  }
+}
+
+extension AdminCall {
+  /// The members that the body names.
+  func patch<Record: OperatorRecord>() throws(AdminError) -> Patch<Record> {
+    let body = try body
+    return try shaped { () throws(JSONShapeError) in try Patch<Record>(body) }
+  }
+
+  /// The requestor that the path names.
+  func requestor() throws(AdminError) -> Requestor {
+    let id: RequestorID = try identifier("requestor", "requestor")
+    guard let requestor = core.provisioning.now.records.requestors[id] else {
+      throw .missing("requestor", id.text)
+    }
+    return requestor
+  }
+
+  /// The provider that the path names.
+  func provider() throws(AdminError) -> Provider {
+    let id: ProviderID = try identifier("provider", "provider")
+    guard let provider = core.provisioning.now.records.providers[id] else {
+      throw .missing("provider", id.text)
+    }
+    return provider
+  }
+
+  fileprivate func requestorSaver() throws(AdminError) -> Saver<Requestor> {
+    let id: RequestorID = try newIdentifier("requestor")
+    return Saver(
+      title: "requestor \(id)", kind: "requestor", key: ["id": .string(id.text)],
+      find: { [core] () throws(AdminError) in core.provisioning.now.records.requestors[id] },
+      provision: Provision.requestor, check: Self.checkCertificate)
+  }
+
+  fileprivate func providerSaver() throws(AdminError) -> Saver<Provider> {
+    let id: ProviderID = try newIdentifier("provider")
+    return Saver(
+      title: "provider \(id)", kind: "provider", key: ["id": .string(id.text)],
+      find: { [core] () throws(AdminError) in core.provisioning.now.records.providers[id] },
+      provision: Provision.provider)
+  }
+
+  fileprivate func integrationSaver() throws(AdminError) -> Saver<Integration> {
+    let (requestor, provider) = (try requestor().id, try provider().id)
+    return Saver(
+      title: "integration \(requestor) \(provider)", kind: "integration",
+      key: ["requestor": .string(requestor.text), "provider": .string(provider.text)],
+      find: { [core] () throws(AdminError) in
+        core.provisioning.now.records.integrations[requestor]?[provider]
+      },
+      provision: Provision.integration)
+  }
+
+  /// An id that something new may get.
+  private func newIdentifier<Kind>(_ what: String) throws(AdminError) -> Identifier<Kind> {
+    // "." and ".." would be steps in the paths of the protocol, and never reach a route.
+    guard let identifier = Identifier<Kind>(text(what)), !identifier.text.allSatisfy({ $0 == "." })
+    else {
+      throw AdminError(
+        .invalid, "\(text(what)) cannot be the id of a \(what)",
+        hint: "write 1 to 128 letters, digits, dots, dashes and underscores")
+    }
+    return identifier
+  }
+
+  private static let checkCertificate: @Sendable (Requestor) throws(AdminError) -> Void = {
+    (requestor) throws(AdminError) in
+    guard let pem = requestor.certificate else { return }
+    do throws(KeyError) {
+      _ = try RSAEncryptionKey(pem: pem)
+    } catch {
+      throw AdminError(
+        .invalid, "the certificate cannot be used: \(error)",
+        hint: "give an X.509 certificate in PEM with an RSA key of at least 2048 bits")
+    }
+  }
+}

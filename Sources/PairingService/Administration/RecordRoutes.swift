@@ -1,0 +1,75 @@
+internal import Administration
+internal import HTTPCodec
+internal import JSON
+internal import Pairing
+internal import PairingStore
+
+// The audit log and the numbers.
+
+extension AdminDesk {
+  mutating func mountAudit() {
+    on(.get, AdminPaths.audit) { call throws(AdminError) in
+      let text = try call.parameter("after") ?? "0"
+      guard let after = Int64(text), after >= 0 else {
+        throw AdminError(.invalid, "after is not a number from 0 on")
+      }
+      let limit = try call.limit()
+      let lines = try await stored { () throws(StoreError) in
+        try await call.core.store.audit(after: after, limit: limit)
+      }
+      return .list(of: lines.map(AuditLine.init))
+    }
+    on(.get, AdminPaths.newestAudit) { call throws(AdminError) in
+      let number = try await stored { () throws(StoreError) in
+        try await call.core.store.newestAuditNumber()
+      }
+      return .document(Tally(Int(clamping: number)))
+    }
+  }
+
+  mutating func mountNumbers() {
+    on(.get, AdminPaths.stats) { call throws(AdminError) in .document(call.stats()) }
+  }
+}
+
+extension AuditLine {
+  fileprivate init(_ line: NumberedAuditEntry) {
+    let entry = line.entry
+    self.init(
+      number: line.number, at: entry.at, actor: entry.actor.title, action: entry.action,
+      subject: entry.subject, outcome: entry.outcome.rawValue, detail: entry.detail)
+  }
+}
+
+extension AuditEntry.Actor {
+  fileprivate var title: String {
+    switch self {
+    case .operator(let name): "operator \(name)"
+    case .viewer(let viewer): "viewer \(viewer.title)"
+    case .device(let requestor): "device \(requestor)"
+    case .service: "service"
+    }
+  }
+}
+
+extension AdminCall {
+  fileprivate func stats() -> Stats {
+    let day = core.metrics.today(at: now)
+    var stats = Stats(since: day.since)
+    stats.started = day[.codesStarted]
+    stats.opened = day[.codesOpened]
+    stats.approved = day[.codesApproved]
+    stats.denied = day[.codesDenied]
+    stats.expired = day[.codesExpired]
+    stats.wrongCodes = day[.wrongCodes]
+    stats.medianTimeToApprove = day.medianTimeToApprove
+    stats.waiting = core.waiters.count
+    stats.liveCodes = core.codes.pending
+    stats.providers = day.approvals.map { ProviderCount(provider: $0.key, approved: $0.value) }
+      .sorted { ($1.approved, $0.provider) < ($0.approved, $1.provider) }
+    stats.hours = day.hours.map {
+      HourCount(start: $0.start, started: $0.started, approved: $0.approved)
+    }
+    return stats
+  }
+}

@@ -1,0 +1,160 @@
+internal import Administration
+internal import Cryptography
+internal import HTTPCodec
+internal import JSON
+internal import Pairing
+internal import PairingStore
+internal import PairingWire
+
+// Media tokens, temporary passes and the keys that sign.
+
+extension AdminDesk {
+  mutating func mountTokens() {
+    on(.post, AdminPaths.verifyToken) { call throws(AdminError) in
+      .document(call.verdict(on: try call.document()))
+    }
+    on(.post, AdminPaths.resetPass) { call throws(AdminError) in
+      try await call.resetPass(try call.document())
+      return .done
+    }
+  }
+
+  mutating func mountSigningKeys() {
+    on(.get, AdminPaths.signingKeys) { call throws(AdminError) in
+      .list(of: try await call.signingKeys())
+    }
+    on(.post, AdminPaths.rotateSigningKey) { call throws(AdminError) in
+      let line = call.entry("signing-key.rotate", "media tokens")
+      let made: SigningKeyRecord
+      do {
+        made = try await call.core.mediaKeys.rotate(audit: line, at: call.now)
+      } catch {
+        throw (error as? StoreError).map(AdminError.init) ?? AdminError(.failed, "\(error)")
+      }
+      return .document(SigningKeyEntry(made, at: call.now))
+    }
+    on(.post, AdminPaths.act(AdminPaths.signingKeys, "{key}", "retire")) {
+      call throws(AdminError) in .document(try await call.retireSigningKey())
+    }
+  }
+}
+
+extension AdminCall {
+  /// Looks at a media token the way a stream server does, with the keys that are published now.
+  fileprivate func verdict(on question: TokenQuestion) -> TokenVerdict {
+    let received: ReceivedMediaToken
+    do throws(MediaTokenError) {
+      received = try ReceivedMediaToken(reading: question.token)
+    } catch {
+      return TokenVerdict(valid: false, reason: "it is not a media token: \(error)")
+    }
+    let token = received.token
+    let reason = reason(against: received, for: question.resource)
+    var verdict = TokenVerdict(valid: reason == nil, reason: reason)
+    verdict.keyID = token.keyID
+    verdict.requestor = token.requestor
+    verdict.provider = token.provider
+    verdict.resource = token.resource
+    verdict.issued = token.issued
+    verdict.expires = token.issued + token.lifetime
+    return verdict
+  }
+
+  private func reason(against received: ReceivedMediaToken, for resource: String?) -> String? {
+    let token = received.token
+    guard let set = try? JWKSet(reading: core.mediaKeys.published(at: now)),
+      let key = set.keys(token.keyID, .rs256).first
+    else { return "no key of this service has the id that it names" }
+    guard key.isValid(received.signature, for: received.signedBytes) else {
+      return "its signature is wrong"
+    }
+    guard now < token.issued + token.lifetime else { return "its time is over" }
+    guard token.issued <= now + .seconds(60) else { return "it was issued in the future" }
+    if let resource, !resource.utf8.elementsEqual(token.resource.utf8) {
+      return "it is for another resource"
+    }
+    return nil
+  }
+
+  fileprivate func resetPass(_ reset: PassReset) async throws(AdminError) {
+    let records = core.provisioning.now.records
+    guard records.requestors[reset.requestor] != nil else {
+      throw .missing("requestor", reset.requestor.text)
+    }
+    guard let provider = records.providers[reset.provider] else {
+      throw .missing("provider", reset.provider.text)
+    }
+    guard provider.temporaryPass != nil else {
+      throw AdminError(.refused, "provider \(provider.id) is not temporary: it has no passes")
+    }
+    let whose = try await whose(reset)
+    let line = entry(
+      "temporary-pass.reset", "\(reset.requestor) \(reset.provider)",
+      detail: whose == .all ? "everybody" : reset.device == nil ? "one identity" : "one device")
+    try await stored { () throws(StoreError) in
+      try await core.store.resetTemporaryPasses(
+        requestor: reset.requestor, provider: reset.provider, whose, audit: line, at: now)
+    }
+  }
+
+  private func whose(_ reset: PassReset) async throws(AdminError) -> TemporaryPassReset {
+    if let identity = reset.identity {
+      // However the operator writes it: the app wrote it in one of several ways, too.
+      return .identity(core.hasher.identity(PassIdentity(identity)?.text ?? identity))
+    }
+    guard let device = reset.device else { return .all }
+    if let found = try await findDevice(shortName: device) { return .device(found) }
+    guard let own = DeviceID(device) else {
+      throw AdminError(.invalid, "\(device) cannot name a device")
+    }
+    return .device(core.hasher.device(own))
+  }
+}
+
+// MARK: - Signing keys
+
+extension AdminCall {
+  private func signingKeyRecords() async throws(AdminError) -> [SigningKeyRecord] {
+    try await stored { () throws(StoreError) in try await core.store.signingKeys() }
+  }
+
+  fileprivate func signingKeys() async throws(AdminError) -> [SigningKeyEntry] {
+    try await signingKeyRecords().map { SigningKeyEntry($0, at: now) }
+  }
+
+  /// Ends a key, unless nothing could be signed any more then.
+  fileprivate func retireSigningKey() async throws(AdminError) -> SigningKeyEntry {
+    let id: SigningKeyID = try identifier("key", "signing key")
+    let all = try await signingKeyRecords()
+    guard let key = all.first(where: { $0.id == id }) else {
+      throw .missing("signing key", id.text)
+    }
+    guard key.retired == nil else { return SigningKeyEntry(key, at: now) }
+    guard all.contains(where: { $0.id != id && $0.retired == nil && $0.signsFrom <= now }) else {
+      throw AdminError(
+        .refused, "signing key \(id) is the only one that signs",
+        hint: "type regentctl signing-key rotate, and retire this one when the new one signs")
+    }
+    let neededUntil = now + core.options.mediaTokenLifetime + core.options.signingKeyLead
+    let line = entry("signing-key.retire", id.text)
+    try await stored { () throws(StoreError) in
+      try await core.store.retireSigningKey(id, neededUntil: neededUntil, audit: line, at: now)
+    }
+    do {
+      try await core.mediaKeys.refresh()
+    } catch {
+      throw AdminError(.failed, "\(error)")
+    }
+    return SigningKeyEntry(key.retired(at: now, neededUntil: neededUntil), at: now)
+  }
+}
+
+extension SigningKeyEntry {
+  fileprivate init(_ record: SigningKeyRecord, at now: Instant) {
+    let state: State =
+      record.retired != nil ? .retired : record.signsFrom <= now ? .signing : .published
+    self.init(
+      id: record.id, state: state, created: record.created, signsFrom: record.signsFrom,
+      neededUntil: record.neededUntil)
+  }
+}

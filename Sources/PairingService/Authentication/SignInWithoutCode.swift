@@ -1,0 +1,79 @@
+package import Pairing
+package import PairingStore
+internal import Cryptography
+internal import HTTPCodec
+internal import PairingWire
+
+/// Signing a device in without a code: with a temporary pass, or while its provider is out of order (`authn-all`).
+extension ServiceCore {
+  /// The out-of-order provider that lets everybody in, when a call is about one.
+  ///
+  /// "Everybody is authenticated" still needs to know at which provider: the call names it (`mvpd`), or the device did when
+  /// it asked for the code that it waits for.
+  package func openProvider(_ call: V1Call, _ device: DeviceHash) throws(CallError)
+    -> Provisioned.Choice?
+  {
+    let provisioned = provisioning.now
+    guard provisioned.hasOpenProvider(call.requestor.id) else { return nil }
+    var named = try call.parameters.value(Field.provider).flatMap { ProviderID($0) }
+    if named == nil { named = pendingChoice(of: device, at: call.requestor.id) }
+    guard let named, let choice = provisioned.choice(named, of: call.requestor.id),
+      choice.letsEverybodyIn
+    else { return nil }
+    return choice
+  }
+
+  private func pendingChoice(of device: DeviceHash, at requestor: RequestorID) -> ProviderID? {
+    guard let record = codes.latest(of: device, at: requestor)?.record,
+      case .pending = DeviceAnswer(record.flow, at: clock.now)
+    else { return nil }
+    return record.preselected
+  }
+
+  /// Signs a device in as a guest of a provider.
+  ///
+  /// What it was signed in with before at this requestor ends with it.
+  package func signIn(
+    _ call: V1Call, _ device: CallDevice, at choice: Provisioned.Choice,
+    _ source: AuthenticationSource, identity: IdentityHash? = nil
+  ) async throws -> AuthenticationRecord {
+    let requestor = call.requestor.id
+    guard let rowKey = provisioning.now.rowKey(of: requestor),
+      let id = AuthenticationID(Random.uuid())
+    else {
+      log.error("no-row-key", ("requestor", requestor.text))
+      throw CallError(.internalServerError, code: .internalError)
+    }
+    let now = clock.now
+    let profile = try call.profile()
+    let lifetime = choice.integration.settings(for: profile).authenticationLifetime
+    let record = try await store.signIn(
+      AuthenticationRecord(
+        authentication: Authentication(
+          id: id, requestor: requestor,
+          viewer: Pairing.Viewer(provider: choice.provider.id, account: nil), household: nil,
+          profile: profile, source: source, issued: now, expires: now + lifetime),
+        device: device.id, deviceHash: device.hash, identity: identity, rowKey: rowKey,
+        about: try call.deviceDescription()),
+      at: now)
+    codes.noteSignIn(true, of: device.hash, at: requestor)
+    audit.note(
+      .device(requestor), "device.sign-in", id.text,
+      detail: "\(source.rawValue), at \(choice.provider.id)")
+    return record
+  }
+}
+
+extension Provisioned.Choice {
+  /// Whether everybody counts as signed in there at the moment.
+  package var letsEverybodyIn: Bool {
+    integration.degradation == .authenticateEverybody && provider.kind == .local
+  }
+}
+
+extension Provisioned {
+  /// Whether any provider of a requestor lets everybody in: nearly never, so nothing else is looked at then.
+  fileprivate func hasOpenProvider(_ requestor: RequestorID) -> Bool {
+    choices[requestor]?.contains { $0.letsEverybodyIn } ?? false
+  }
+}

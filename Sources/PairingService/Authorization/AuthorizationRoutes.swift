@@ -1,0 +1,98 @@
+package import HTTPServer
+internal import HTTPCodec
+internal import Pairing
+internal import PairingStore
+internal import PairingWire
+
+/// May this device watch this? Asked, and looked up again.
+package struct AuthorizationRoutes: Sendable {
+  private let core: ServiceCore
+  private let endpoints: V1Endpoints
+
+  /// Routes of a service.
+  package init(_ core: ServiceCore) {
+    self.core = core
+    endpoints = V1Endpoints(core)
+  }
+
+  /// Mounts the two.
+  package func mount(_ routes: inout Routes) {
+    endpoints.mount(&routes, [.get], "/api/v1/authorize", authorize)
+    endpoints.mount(&routes, [.get], "/api/v1/tokens/authz", look)
+  }
+
+  // MARK: - A decision
+
+  private func authorize(_ call: V1Call) throws(CallError) -> V1Outcome {
+    let device = try call.device()
+    let resource = try call.requestedResource()
+    return .later {
+      let viewer = try await core.signedIn(call, device, for: .toWatch)
+      do throws(CallError) {
+        let permit = try await grant(resource, viewer)
+        core.metrics.count(.authorizationsGranted)
+        return call.reply(document(permit, viewer))
+      } catch {
+        if error.status == .forbidden { note(error, resource, viewer) }
+        throw error
+      }
+    }
+  }
+
+  /// The rules are asked every time, also over a permit: what an operator takes away is gone at once.
+  private func grant(_ resource: RequestedResource, _ viewer: SignedInDevice)
+    async throws(CallError) -> Permit
+  {
+    do throws(AuthorizationDenial) {
+      try viewer.decide(resource)
+    } catch {
+      throw CallError(error)
+    }
+    do throws(StoreError) {
+      return try await core.permitting(resource.id, to: viewer)
+    } catch {
+      core.log.storeFailed(error)
+      throw CallError(error, while: .toWatch)
+    }
+  }
+
+  private func note(_ error: CallError, _ resource: RequestedResource, _ viewer: SignedInDevice) {
+    core.metrics.count(.authorizationsDenied)
+    // One line a minute for each device: an app that tries every channel is no reason to write a thousand.
+    core.audit.note(
+      .viewer(viewer.authentication.viewer), "authorization.deny", viewer.authentication.id.text,
+      .refused,
+      detail: [
+        CleanText.line(resource.name, longest: 128), error.code?.rawValue,
+      ].compactMap(\.self).joined(separator: ": "), once: true)
+  }
+
+  // MARK: - What was decided
+
+  private func look(_ call: V1Call) throws(CallError) -> V1Outcome {
+    let device = try call.device()
+    let resource = try call.requestedResource()
+    return .later { [core] in
+      let viewer = try await core.signedIn(call, device, for: .toRead)
+      switch try await core.permit(resource.id, of: viewer) {
+      case .inForce(let permit):
+        do throws(AuthorizationDenial) {
+          try viewer.decide(resource)
+        } catch {
+          // What would be denied now is not handed out from before.
+          throw CallError(
+            .notFound, details: CallError(error).details, code: .authorizationNotFound)
+        }
+        return call.reply(document(permit, viewer))
+      case .expired: throw CallError(.gone, code: .authorizationExpired)
+      case .none: throw CallError(.notFound, code: .authorizationNotFound)
+      }
+    }
+  }
+
+  private func document(_ permit: Permit, _ viewer: SignedInDevice) -> AuthorizationDocument {
+    AuthorizationDocument(
+      provider: viewer.provider.id.text, resource: permit.resource.text,
+      requestor: viewer.authentication.requestor.text, expires: permit.expires)
+  }
+}

@@ -1,0 +1,68 @@
+package import Pairing
+internal import XML
+
+/// Why a Media RSS fragment cannot be read.
+package struct MediaRSSError: Error, CustomStringConvertible {
+  /// What is wrong with it; nothing of it is repeated.
+  package let description: String
+}
+
+extension RequestedResource {
+  /// Reads what an app named: a plain name stands for itself; a Media RSS fragment has the name in its channel's title, and
+  /// ratings wherever it has them.
+  ///
+  /// What begins like XML must be such a fragment: taken as a plain name, a broken one would lose its rating.
+  package init(reading id: ResourceID) throws(MediaRSSError) {
+    guard id.text.utf8.first(where: { !$0.isXMLSpace }) == UInt8(ascii: "<") else {
+      self.init(id)
+      return
+    }
+    let root: XMLElement
+    do throws(XMLError) {
+      root = try XMLElement(reading: Array(id.text.utf8), limits: XMLLimits(bytes: 8192, depth: 12))
+    } catch {
+      throw MediaRSSError(description: error.description)
+    }
+    guard root.isNamed(XMLName("rss")) else {
+      throw MediaRSSError(description: "the resource is XML, and not an rss element")
+    }
+    let channels = root.children(XMLName("channel"))
+    guard channels.count == 1, let channel = channels.first else {
+      throw MediaRSSError(description: "the rss element must have one channel")
+    }
+    let titles = channel.children(XMLName("title"))
+    guard titles.count == 1, let title = titles.first?.text.trimmedOfXMLSpace, !title.isEmpty else {
+      throw MediaRSSError(description: "the channel must have one title")
+    }
+    self.init(id, name: title, ratings: root.ratings)
+  }
+}
+
+extension XMLElement {
+  private static let rating = XMLName("rating", in: "http://search.yahoo.com/mrss/")
+
+  /// The ratings of the whole fragment: on the channel, an item, or the media in it.
+  fileprivate var ratings: [ParentalRating] {
+    var found: [ParentalRating] = []
+    forEach { element in
+      guard element.isNamed(Self.rating) else { return }
+      let scheme = element.attribute(XMLName("scheme"))?.trimmedOfXMLSpace ?? ""
+      found.append(
+        ParentalRating(scheme: RatingScheme(scheme), value: element.text.trimmedOfXMLSpace))
+    }
+    return found
+  }
+}
+
+extension UInt8 {
+  fileprivate var isXMLSpace: Bool { self == 0x20 || self == 0x09 || self == 0x0A || self == 0x0D }
+}
+
+extension String {
+  fileprivate var trimmedOfXMLSpace: String {
+    let bytes = Array(utf8)
+    let start = bytes.firstIndex { !$0.isXMLSpace } ?? bytes.endIndex
+    let end = bytes.lastIndex { !$0.isXMLSpace }.map { $0 + 1 } ?? start
+    return String(decoding: bytes[start..<end], as: UTF8.self)
+  }
+}

@@ -1,0 +1,161 @@
+package import HTTPServer
+internal import Cryptography
+internal import HTTPCodec
+internal import Pairing
+internal import PairingStore
+internal import PairingWire
+
+/// Which of these may be watched: for decorating lists, asked by the device and by the second screen.
+///
+/// Nothing is kept of it, and nothing that plays may stand on it.
+package struct PreauthorizationRoutes: Sendable {
+  private let core: ServiceCore
+  private let endpoints: V1Endpoints
+
+  /// Routes of a service.
+  package init(_ core: ServiceCore) {
+    self.core = core
+    endpoints = V1Endpoints(core)
+  }
+
+  /// Mounts the two.
+  package func mount(_ routes: inout Routes) {
+    endpoints.mount(&routes, [.get], "/api/v1/preauthorize") { call throws(CallError) in
+      let device = try call.device()
+      let list = try call.resourceList()
+      return .later { [core] in
+        try await answer(
+          call, list, try await core.signedIn(call, device, for: .toPreauthorize))
+      }
+    }
+    endpoints.mount(&routes, [.get], "/api/v1/preauthorize/{code}", byCode)
+  }
+
+  /// The second screen asks for the device of a code that was approved.
+  private func byCode(_ call: V1Call) throws(CallError) -> V1Outcome {
+    let list = try call.resourceList()
+    try core.limits.mayTryCode(from: call.request.clientAddress)
+    guard let code = call.code(),
+      let record = core.codes.find(core.hasher.code(code), of: call.requestor.id)
+    else {
+      core.limits.wrongCode(from: call.request.clientAddress)
+      throw .unknownCode
+    }
+    switch DeviceAnswer(record.flow, at: call.now) {
+    case .approved(let approval):
+      return .later {
+        try await answer(call, list, try await signedIn(by: approval, record))
+      }
+    case .pending: throw SignInNeed.toPreauthorize.missing
+    case .denied: throw .denied
+    case .expired: throw .expired
+    case .unknown: throw .unknownCode
+    }
+  }
+
+  private func signedIn(by approval: Approval, _ record: RegistrationRecord) async throws
+    -> SignedInDevice
+  {
+    do throws(StoreError) {
+      guard let viewer = try await core.signedIn(by: approval, record) else {
+        throw StoreError.notFound(what: "authentication")
+      }
+      return viewer
+    } catch {
+      core.log.storeFailed(error)
+      throw CallError(error, while: .toPreauthorize)
+    }
+  }
+
+  // MARK: - The answer
+
+  private func answer(_ call: V1Call, _ list: String, _ viewer: SignedInDevice) async throws
+    -> V1Reply
+  {
+    let asked = try request(list, viewer)
+    let use = try await used(viewer)
+    let trace = Random.uuid()
+    let answers = asked.resources.map { id in
+      let denial = denial(of: id, viewer, use)
+      return PreauthorizationDocument.Resource(
+        id: id.text, isAuthorized: denial == nil,
+        error: denial.flatMap { document($0, call, trace) })
+    }
+    var reply = call.reply(PreauthorizationDocument(resources: answers))
+    reply.response.addHeader(HeaderName(literal: "Adobe-Request-Id"), trace)
+    reply.response.addHeader(HeaderName(literal: "Adobe-Response-Confidence"), "full")
+    return reply
+  }
+
+  private func request(_ list: String, _ viewer: SignedInDevice) throws(CallError)
+    -> PreauthorizationRequest
+  {
+    do throws(PreauthorizationRefusal) {
+      return try PreauthorizationRequest(list: list, limit: viewer.settings.preauthorizationLimit)
+    } catch {
+      switch error {
+      case .missing: throw .missing(Field.resource, code: .missingResource)
+      case .tooMany(let limit):
+        throw CallError(
+          .forbidden, details: "at most \(limit) resources at once", code: .tooManyResources)
+      case .unreadable:
+        throw CallError(
+          .badRequest, details: "\(Field.resource) must be names of at most 8192 bytes",
+          code: .malformedAuthorizationRequest)
+      }
+    }
+  }
+
+  /// What a pass that counts titles has opened already.
+  private func used(_ viewer: SignedInDevice) async throws(StoreError) -> TemporaryPassUse? {
+    guard let pass = viewer.pass, pass.resourceLimit != nil else { return nil }
+    return try await core.store.temporaryPass(
+      requestor: viewer.authentication.requestor, provider: viewer.provider.id,
+      device: viewer.record.deviceHash, identity: viewer.record.identity)
+  }
+
+  /// Why a resource may not be watched; nothing when it may.
+  private func denial(of id: ResourceID, _ viewer: SignedInDevice, _ use: TemporaryPassUse?)
+    -> CallError?
+  {
+    let resource: RequestedResource
+    do throws(MediaRSSError) {
+      resource = try RequestedResource(reading: id)
+    } catch {
+      return CallError(malformed: error)
+    }
+    do throws(AuthorizationDenial) {
+      try viewer.decide(resource)
+    } catch {
+      var denial = CallError(error)
+      if denial.code == .authorizationDeniedByProvider {
+        denial.code = .preauthorizationDeniedByProvider
+      }
+      return denial
+    }
+    guard let use, let pass = viewer.pass else { return nil }
+    do throws(TemporaryPassRefusal) {
+      _ = try pass.opening(id, use, at: core.clock.now)
+      return nil
+    } catch {
+      return CallError(watching: error)
+    }
+  }
+
+  private func document(_ denial: CallError, _ call: V1Call, _ trace: String) -> ErrorDocument? {
+    guard call.requestor.enhancedErrors, let code = denial.code else { return nil }
+    return ErrorDocument(
+      status: Int(denial.status.rawValue), message: denial.message, details: denial.details,
+      enhancement: ErrorDocument.Enhancement(
+        code: code, helpURL: core.options.helpURL, trace: trace))
+  }
+}
+
+extension V1Call {
+  fileprivate func resourceList() throws(CallError) -> String {
+    guard let list = try parameters.value(Field.resource) else {
+      throw .missing(Field.resource, code: .missingResource)
+    }
+    return list
+  }
+}

@@ -1,0 +1,84 @@
+package import Pairing
+
+/// What happened today, by the hour: midnight to midnight in UTC, as far as this service has run.
+package struct DayNumbers: Sendable {
+  /// One hour.
+  package struct Hour: Sendable {
+    /// When it began.
+    package let start: Instant
+    /// Codes that devices asked for.
+    package fileprivate(set) var started = 0
+    /// Codes that were approved.
+    package fileprivate(set) var approved = 0
+  }
+
+  /// Since when.
+  package private(set) var since: Instant
+  /// The hours that have begun, oldest first.
+  package private(set) var hours: [Hour]
+  /// How many approvals each provider had.
+  package private(set) var approvals: [ProviderID: Int] = [:]
+  private var counts: [ServiceMetrics.Event: Int] = [:]
+  /// The last times from code to yes, in milliseconds; more would say nothing new about their middle.
+  private var times: [Int64] = []
+  private var oldestTime = 0
+
+  private static let hour: Int64 = 3_600_000
+  private static let mostTimes = 1_024
+  private static let mostProviders = 1_000
+
+  /// Nothing yet, from now on.
+  package init(from now: Instant) {
+    since = now
+    hours = [Hour(start: Self.hourStart(now))]
+  }
+
+  /// How often something happened today.
+  package subscript(event: ServiceMetrics.Event) -> Int { counts[event] ?? 0 }
+
+  /// The middle of the times from code to yes; none without an approval.
+  package var medianTimeToApprove: Duration? {
+    guard !times.isEmpty else { return nil }
+    return .milliseconds(times.sorted()[times.count / 2])
+  }
+
+  mutating func count(_ event: ServiceMetrics.Event, _ times: Int, at now: Instant) {
+    turn(to: now)
+    counts[event, default: 0] += times
+    if event == .codesStarted { hours[hours.count - 1].started += times }
+    if event == .codesApproved { hours[hours.count - 1].approved += times }
+  }
+
+  mutating func approved(after span: Duration, at provider: ProviderID) {
+    let milliseconds = max(span.wholeMilliseconds, 1)
+    if times.count < Self.mostTimes {
+      times.append(milliseconds)
+    } else {
+      times[oldestTime] = milliseconds
+      oldestTime = (oldestTime + 1) % Self.mostTimes
+    }
+    if approvals[provider] != nil || approvals.count < Self.mostProviders {
+      approvals[provider, default: 0] += 1
+    }
+  }
+
+  /// Begins the hours, or the day, that have come meanwhile.
+  mutating func turn(to now: Instant) {
+    let day = Self.start(now, of: 24 * Self.hour)
+    if Self.start(since, of: 24 * Self.hour) != day {
+      self = DayNumbers(from: day)
+    }
+    let current = Self.hourStart(now)
+    // A clock that was set back counts into the newest hour there is.
+    while let last = hours.last, last.start < current, hours.count < 24 {
+      hours.append(Hour(start: last.start + .milliseconds(Self.hour)))
+    }
+  }
+
+  private static func hourStart(_ now: Instant) -> Instant { start(now, of: hour) }
+
+  private static func start(_ now: Instant, of span: Int64) -> Instant {
+    let rest = now.milliseconds % span
+    return Instant(milliseconds: now.milliseconds - (rest < 0 ? rest + span : rest))
+  }
+}

@@ -1,0 +1,189 @@
+internal import HTTPCodec
+package import HTTPServer
+package import PairingStore
+internal import Cryptography
+internal import Pairing
+internal import PairingWire
+internal import Platform
+
+/// What an answer needs to know of its call, while the rest of the call is gone.
+struct V1Frame: Sendable {
+  let core: ServiceCore
+  let format: WireFormat
+  /// Whether a browser on another site asks.
+  let isCrossOrigin: Bool
+  /// The requestor, once it is known to want enhanced errors.
+  var enhanced: RequestorID?
+
+  init(core: ServiceCore, request: Request, format: WireFormat) {
+    self.core = core
+    self.format = format
+    isCrossOrigin = request.header(.origin) != nil
+  }
+
+  func perform(_ outcome: V1Outcome) -> Answer {
+    switch outcome {
+    case .reply(let reply): .now(response(reply))
+    case .later(let work): .later { reply in complete(reply, work, granted: nil, closes: false) }
+    case .wait(let wait): .later { reply in hold(reply, wait) }
+    case .decide(let work): .later { reply in decide(reply, work) }
+    }
+  }
+
+  private func decide(
+    _ reply: PendingReply, _ work: @escaping @Sendable () async throws -> V1Outcome
+  ) {
+    Task {
+      do {
+        switch try await work() {
+        case .reply(let answer): reply.complete(response(answer))
+        case .later(let work): complete(reply, work, granted: nil, closes: false)
+        case .wait(let wait): hold(reply, wait)
+        case .decide: throw CallError(.internalServerError, code: .internalError)
+        }
+      } catch {
+        reply.complete(response(failure: error))
+      }
+    }
+  }
+
+  private func complete(
+    _ reply: PendingReply, _ work: @escaping @Sendable () async throws -> V1Reply, granted: Int?,
+    closes: Bool
+  ) {
+    Task {
+      var response: Response
+      do {
+        response = self.response(try await work())
+      } catch {
+        response = self.response(failure: error)
+      }
+      response.finish(granted: granted, closes: closes)
+      reply.complete(response)
+    }
+  }
+
+  private func hold(_ reply: PendingReply, _ wait: V1Wait) {
+    core.waiters.hold(
+      reply, for: wait.registration, .device(wait.place), span: wait.span,
+      while: wait.isStill,
+      end: { end in answer(reply, wait, closes: end == .stopping) })
+  }
+
+  /// The wait is over, for whatever reason: the answer is what it is now.
+  private func answer(_ reply: PendingReply, _ wait: V1Wait, closes: Bool) {
+    var response: Response
+    do throws(CallError) {
+      switch try wait.answer() {
+      case .reply(let answer): response = self.response(answer)
+      case .later(let work):
+        return complete(reply, work, granted: wait.granted, closes: closes)
+      case .wait, .decide:
+        response = self.response(CallError(.internalServerError, code: .internalError))
+      }
+    } catch {
+      response = self.response(error)
+    }
+    response.finish(granted: wait.granted, closes: closes)
+    reply.complete(response)
+  }
+
+  private func response(failure error: any Error) -> Response {
+    if let error = error as? CallError { return response(error) }
+    if let error = error as? StoreError {
+      core.log.storeFailed(error)
+      return response(CallError(error))
+    }
+    core.log.error("call-failed", ("reason", "\(error)"))
+    return response(CallError(.internalServerError, code: .internalError))
+  }
+
+  func response(_ reply: V1Reply) -> Response {
+    var response = reply.response
+    response.addHeader(.cacheControl, "no-store")
+    if isCrossOrigin { CrossOrigin.allow(&response) }
+    return response
+  }
+
+  /// The one place where an error becomes an answer.
+  func response(_ error: CallError) -> Response {
+    if error.isPlain, !isCrossOrigin, enhanced == nil || error.code == nil {
+      return PlainErrors.response(error.status, format)
+    }
+    let document = ErrorDocument(
+      status: Int(error.status.rawValue), message: error.message, details: error.details,
+      enhancement: enhancement(of: error))
+    var response = self.response(V1Reply(error.status, document, format))
+    if error.status == .unauthorized {
+      // RFC 6750 §3: an error code only for a token that was there.
+      let isToken = error.details == CallError.accessDenied.details
+      response.addHeader(.wwwAuthenticate, isToken ? "Bearer error=\"invalid_token\"" : "Bearer")
+    }
+    if let wait = error.retryAfter { response.addRetryAfter(wait) }
+    return response
+  }
+
+  private func enhancement(of error: CallError) -> ErrorDocument.Enhancement? {
+    // A code is documented with its statuses; where an endpoint's own status is another, the generic body says it.
+    guard let enhanced, let code = error.code,
+      code.statuses.contains(Int(error.status.rawValue))
+    else { return nil }
+    let trace = Random.uuid()
+    core.log.info(
+      "call-error", ("trace", trace), ("code", code.rawValue), ("requestor", enhanced.text))
+    return ErrorDocument.Enhancement(
+      code: code, helpURL: core.options.helpURL, trace: trace)
+  }
+}
+
+/// The answers that say nothing but their status, made once: that of a pending poll is by far the most frequent one.
+private enum PlainErrors {
+  private static let prepared: [WireFormat: [UInt16: PreparedResponse]] = {
+    var all: [WireFormat: [UInt16: PreparedResponse]] = [:]
+    for format in WireFormat.allCases {
+      for status: Status in [.unauthorized, .forbidden, .notFound] {
+        let document = ErrorDocument(status: Int(status.rawValue))
+        var response = V1Reply(status, document, format).response
+        response.addHeader(.cacheControl, "no-store")
+        if status == .unauthorized { response.addHeader(.wwwAuthenticate, "Bearer") }
+        all[format, default: [:]][status.rawValue] = PreparedResponse(response)
+      }
+    }
+    return all
+  }()
+
+  static func response(_ status: Status, _ format: WireFormat) -> Response {
+    guard let prepared = prepared[format]?[status.rawValue] else { return Response(status) }
+    return Response(prepared)
+  }
+}
+
+extension CallError {
+  /// Whether the status says it all.
+  fileprivate var isPlain: Bool {
+    message == nil && details == nil && retryAfter == nil
+      && (status == .unauthorized || status == .forbidden || status == .notFound)
+  }
+}
+
+extension Response {
+  fileprivate mutating func finish(granted: Int?, closes: Bool) {
+    if let granted { addHeader(.preferenceApplied, "wait=\(granted)") }
+    if closes { closesConnection = true }
+  }
+
+  /// Whole seconds, rounded up: sooner would be refused again.
+  package mutating func addRetryAfter(_ span: Duration) {
+    addHeader(.retryAfter, String(max(1, (span.wholeMilliseconds + 999) / 1000)))
+  }
+}
+
+extension ServiceLog {
+  /// The store's own trouble: the caller gets a 503 that names no file.
+  package func storeFailed(_ error: StoreError) {
+    switch error {
+    case .full, .unavailable, .unknownOutcome: self.error("store", ("reason", error.description))
+    default: break
+    }
+  }
+}

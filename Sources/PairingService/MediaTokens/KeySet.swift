@@ -1,0 +1,42 @@
+package import HTTPServer
+internal import Cryptography
+internal import HTTPCodec
+internal import PairingWire
+
+/// The published keys that verify media tokens: the one answer of the service that caches may keep.
+package struct KeySet: Sendable {
+  private let core: ServiceCore
+
+  /// The keys of a service.
+  package init(_ core: ServiceCore) { self.core = core }
+
+  /// Mounts the set.
+  package func mount(_ routes: inout Routes) {
+    routes.get("/oauth/jwks.json") { [core] request, _ in
+      .now(Self.answer(request, core.mediaKeys.published(at: core.clock.now)))
+    }
+  }
+
+  private static func answer(_ request: Request, _ keys: [UInt8]) -> Response {
+    let tag = "\"\(Hex.encode(Array(SHA256.hash(keys).prefix(16))))\""
+    let isKnown = request.headers(.ifNoneMatch).contains { names(tag, in: $0) }
+    var response =
+      isKnown
+      ? Response(.notModified) : Response(.ok, type: "application/jwk-set+json", body: keys)
+    response.addHeader(.cacheControl, "public, max-age=300")
+    response.addHeader(.etag, tag)
+    // Public keys: pages of any site may verify. Said to everybody, because caches keep the answer.
+    response.addHeader(HeaderName(literal: "Access-Control-Allow-Origin"), "*")
+    return response
+  }
+
+  /// Whether a list of entity tags names one; weak ones count (RFC 9110 §13.1.2).
+  private static func names(_ tag: String, in list: String) -> Bool {
+    list.split(separator: ",").contains { item in
+      var item = item.drop { $0 == " " || $0 == "\t" }
+      while item.last == " " || item.last == "\t" { item.removeLast() }
+      if item.hasPrefix("W/") { item.removeFirst(2) }
+      return item == "*" || item == tag
+    }
+  }
+}

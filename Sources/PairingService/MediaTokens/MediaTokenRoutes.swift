@@ -1,0 +1,72 @@
+package import HTTPServer
+internal import Cryptography
+internal import HTTPCodec
+internal import Pairing
+internal import PairingStore
+internal import PairingWire
+
+/// Short media tokens: what a stream server wants to see before it plays.
+package struct MediaTokenRoutes: Sendable {
+  private let core: ServiceCore
+  private let endpoints: V1Endpoints
+
+  /// Routes of a service.
+  package init(_ core: ServiceCore) {
+    self.core = core
+    endpoints = V1Endpoints(core)
+  }
+
+  /// Mounts the token under both of its names, and the keys that verify it.
+  package func mount(_ routes: inout Routes) {
+    endpoints.mount(&routes, [.get], "/api/v1/tokens/media", issue)
+    endpoints.mount(&routes, [.get], "/api/v1/mediatoken", issue)
+    KeySet(core).mount(&routes)
+  }
+
+  private func issue(_ call: V1Call) throws(CallError) -> V1Outcome {
+    let device = try call.device()
+    let resource = try call.requestedResource()
+    return .later { [core] in
+      let viewer = try await core.signedIn(call, device, for: .toWatch)
+      do throws(AuthorizationDenial) {
+        try viewer.decide(resource)
+      } catch {
+        throw CallError(error)
+      }
+      guard case .inForce = try await core.permit(resource.id, of: viewer) else {
+        throw CallError(
+          .forbidden, ErrorMessage.notAuthorized, details: "authorize the resource first",
+          code: .authorizationNotFound)
+      }
+      let document = try core.mediaToken(resource.id, for: viewer)
+      core.metrics.count(.mediaTokens)
+      return call.reply(document)
+    }
+  }
+}
+
+extension ServiceCore {
+  /// A new token; it stands on nothing but its signature from now on.
+  fileprivate func mediaToken(_ resource: ResourceID, for viewer: SignedInDevice) throws
+    -> MediaTokenDocument
+  {
+    let now = clock.now
+    guard let (id, key) = mediaKeys.current(at: now) else {
+      log.error("no-signing-key")
+      throw CallError(.internalServerError, code: .internalError)
+    }
+    let userID = userID(of: viewer.record)
+    let token = MediaToken(
+      sessionGUID: Self.guid(of: userID), requestor: viewer.authentication.requestor.text,
+      resource: resource.text, lifetime: options.mediaTokenLifetime, issued: now,
+      provider: viewer.provider.id.text, keyID: id.text)
+    return MediaTokenDocument(
+      resource: token.resource, requestor: token.requestor, expires: token.expires,
+      serializedToken: token.serialized(signature: try key.sign(token.element)), userID: userID,
+      provider: token.provider)
+  }
+
+  /// The hash of a viewer's name that tracking and media tokens carry: MD5 by the definition of the field. It hides
+  /// nothing; the name is a keyed hash itself.
+  package static func guid(of userID: String) -> String { Hex.encode(LegacyMD5.hash(userID)) }
+}

@@ -1,0 +1,87 @@
+package import HTTPServer
+internal import Cryptography
+internal import HTTPCodec
+internal import Pairing
+internal import PairingStore
+internal import PairingWire
+
+/// What an app may know about the viewer.
+package struct MetadataRoutes: Sendable {
+  private let core: ServiceCore
+  private let endpoints: V1Endpoints
+
+  /// Routes of a service.
+  package init(_ core: ServiceCore) {
+    self.core = core
+    endpoints = V1Endpoints(core)
+  }
+
+  /// Mounts the document.
+  package func mount(_ routes: inout Routes) {
+    endpoints.mount(&routes, [.get], "/api/v1/tokens/usermetadata") { call throws(CallError) in
+      let device = try call.device()
+      return .later { [core] in
+        let viewer = try await core.signedIn(call, device, for: .toRead)
+        let about = ViewerAttributes(
+          device: viewer, userID: core.userID(of: viewer.record), use: try await used(viewer))
+        let attributes = try attributes(about, for: call.requestor)
+        guard !attributes.isEmpty else { throw CallError(.notFound) }
+        return call.reply(
+          UserMetadataDocument(
+            updated: about.updated.milliseconds / 1000, attributes: attributes))
+      }
+    }
+  }
+
+  private func used(_ viewer: SignedInDevice) async throws(StoreError) -> TemporaryPassUse? {
+    guard viewer.pass != nil else { return nil }
+    return try await core.store.temporaryPass(
+      requestor: viewer.authentication.requestor, provider: viewer.provider.id,
+      device: viewer.record.deviceHash, identity: viewer.record.identity)
+  }
+
+  /// What the requestor may be given, and no more.
+  private func attributes(_ about: ViewerAttributes, for requestor: Requestor) throws
+    -> [UserMetadataDocument.Attribute]
+  {
+    try MetadataKey.documented.filter(requestor.metadataKeys.contains).compactMap { key in
+      guard let value = about.value(of: key) else { return nil }
+      guard key.isPersonal, let certificate = requestor.certificate else {
+        return UserMetadataDocument.Attribute(name: key.rawValue, value: value)
+      }
+      return UserMetadataDocument.Attribute(
+        name: key.rawValue, value: .text(try encrypted(value, certificate, requestor.id, key)),
+        isEncrypted: true)
+    }
+  }
+
+  /// PKCS #1 v1.5, because the programs that decrypt it were written for that; whoever can only read our answers learns
+  /// nothing from its weakness, which shows where somebody decrypts for strangers.
+  private func encrypted(
+    _ value: UserMetadataDocument.Value, _ certificate: String, _ requestor: RequestorID,
+    _ key: MetadataKey
+  ) throws -> String {
+    do {
+      let receiver = try RSAEncryptionKey(pem: certificate)
+      return Base64.encode(try receiver.encrypt(Array(value.clearText.utf8), .pkcs1))
+    } catch {
+      // In clear it never goes.
+      core.log.error(
+        "metadata-not-encrypted", ("requestor", requestor.text), ("attribute", key.rawValue),
+        ("reason", "\(error)"))
+      throw CallError(.internalServerError, code: .internalError)
+    }
+  }
+}
+
+extension UserMetadataDocument.Value {
+  /// The one text that an encrypted attribute is, whatever it was.
+  fileprivate var clearText: String {
+    switch self {
+    case .text(let text): text
+    case .list(let texts): texts.joined(separator: ",")
+    case .number(let number): String(number)
+    case .map(let entries): entries.map { "\($0.name)=\($0.value)" }.joined(separator: ",")
+    }
+  }
+}

@@ -1,0 +1,60 @@
+internal import Pairing
+internal import PairingStore
+internal import PairingWire
+
+/// What an app may learn about a viewer, before it is encrypted.
+struct ViewerAttributes: Sendable {
+  let device: SignedInDevice
+  let userID: String
+  /// What has been used of the pass; none without one.
+  let use: TemporaryPassUse?
+
+  /// When any of it changed last, as far as is known.
+  var updated: Instant { max(device.authentication.issued, use?.started ?? .beginning) }
+
+  /// The value of an attribute; none when there is nothing to say.
+  func value(of key: MetadataKey) -> UserMetadataDocument.Value? {
+    switch key {
+    case .userID: .text(userID)
+    case .mvpd: .text(device.provider.id.text)
+    case .tokenSource: .text(device.authentication.source.rawValue)
+    // Who shares with nobody is a household alone.
+    case .householdID: device.account.map { .text($0.household?.text ?? userID) }
+    case .zip: list(device.account?.attributes.zipCodes)
+    case .channelID: list(device.account?.attributes.channels)
+    case .maxRating: ratings
+    case .remainingResources:
+      device.pass.flatMap { pass in
+        pass.remainingResources(use ?? TemporaryPassUse()).map { .number(Int64($0)) }
+      }
+    case .usedAssets:
+      device.pass?.resourceLimit.map { _ in .list((use?.resources ?? []).map(\.text).sorted()) }
+    case .expirationDate:
+      device.pass.map { _ in .number(device.authentication.expires.milliseconds) }
+    }
+  }
+
+  private func list(_ values: [String]?) -> UserMetadataDocument.Value? {
+    guard let values, !values.isEmpty else { return nil }
+    return .list(values)
+  }
+
+  private var ratings: UserMetadataDocument.Value? {
+    guard let ratings = device.account?.attributes.maximumRatings, !ratings.isEmpty else {
+      return nil
+    }
+    return .map(
+      ratings.map { UserMetadataDocument.Entry(name: $0.scheme.name, value: $0.value) })
+  }
+}
+
+extension MetadataKey {
+  /// Whether a requestor that registered a certificate gets it encrypted: what tells where somebody lives.
+  var isPersonal: Bool { self == .zip }
+
+  /// The order of the document: as the protocol lists them.
+  static let documented: [MetadataKey] = [
+    .userID, .householdID, .mvpd, .zip, .channelID, .maxRating, .tokenSource, .remainingResources,
+    .usedAssets, .expirationDate,
+  ]
+}

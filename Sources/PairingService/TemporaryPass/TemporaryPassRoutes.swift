@@ -1,0 +1,98 @@
+package import HTTPServer
+internal import HTTPCodec
+internal import Pairing
+internal import PairingStore
+internal import PairingWire
+
+/// Watching without an account, for a while: a temporary pass signs its device in at once.
+///
+/// The same call signs a device in at a provider that is out of order and lets everybody in.
+package struct TemporaryPassRoutes: Sendable {
+  private let core: ServiceCore
+  private let endpoints: V1Endpoints
+
+  /// Routes of a service.
+  package init(_ core: ServiceCore) {
+    self.core = core
+    endpoints = V1Endpoints(core)
+  }
+
+  /// Mounts the sign-in.
+  package func mount(_ routes: inout Routes) {
+    endpoints.mount(&routes, [.post], "/api/v1/authenticate/freepreview", begin)
+  }
+
+  private func begin(_ call: V1Call) throws(CallError) -> V1Outcome {
+    let device = try call.device()
+    let choice = try call.temporaryChoice()
+    try call.checkDomain()
+    let identity = try call.identity(for: choice.provider).map { core.hasher.identity($0.text) }
+    return .later { [core] in
+      if try await isIn(device, at: choice, identity, call.requestor.id) { return .noContent }
+      _ = try await core.signIn(
+        call, device, at: choice, choice.provider.temporaryPass == nil ? .degraded : .temporary,
+        identity: identity)
+      return .noContent
+    }
+  }
+
+  /// Whether the device has what it asks for already: asking again must not end what it was permitted since.
+  private func isIn(
+    _ device: CallDevice, at choice: Provisioned.Choice, _ identity: IdentityHash?,
+    _ requestor: RequestorID
+  ) async throws(StoreError) -> Bool {
+    do throws(StoreError) {
+      guard let record = try await core.desk.pickUp(device.hash, at: requestor) else {
+        return false
+      }
+      return record.authentication.viewer
+        == Pairing.Viewer(provider: choice.provider.id, account: nil)
+        && record.identity == identity
+    } catch {
+      guard case .notInForce = error else { throw error }
+      return false
+    }
+  }
+}
+
+extension V1Call {
+  fileprivate func temporaryChoice() throws(CallError) -> Provisioned.Choice {
+    let name = try parameters.required(Field.providerID)
+    guard let id = ProviderID(name), let choice = provisioned.choice(id, of: requestor.id),
+      choice.provider.temporaryPass != nil || choice.letsEverybodyIn
+    else {
+      throw CallError(
+        .badRequest, details: "the provider gives this requestor no temporary pass",
+        code: .unknownIntegration)
+    }
+    return choice
+  }
+
+  /// A requestor without domains has no pages that a call could come from.
+  fileprivate func checkDomain() throws(CallError) {
+    guard !requestor.domains.isEmpty else { return }
+    guard RedirectRule(requestor).knows(domain: try parameters.required(Field.domainName)) else {
+      throw CallError(
+        .badRequest, details: "\(Field.domainName) is not one of the requestor's domains")
+    }
+  }
+
+  /// Only a promotional pass is about somebody; what others are told is not looked at.
+  fileprivate func identity(for provider: Provider) throws(CallError) -> PassIdentity? {
+    guard provider.temporaryPass?.promotional == true else { return nil }
+    let given: PassIdentity?
+    if let data = try parameters.value(Field.genericData) {
+      given = PassIdentity(data)
+    } else if let header = header(PairingHeader.temporaryPassIdentity) {
+      given = PassIdentity(header: header)
+    } else {
+      throw CallError(.pass(.identityMissing))
+    }
+    guard let given else {
+      throw CallError(
+        .badRequest,
+        details: "\(Field.genericData) must be text of at most \(PassIdentity.longest) bytes")
+    }
+    return given
+  }
+}

@@ -1,0 +1,75 @@
+public import Glibc
+
+/// A private file that is written in parts and gets its name when all of it is on disk; nothing is ever overwritten.
+///
+/// Until then it has another name beside it, which goes away when writing is given up or fails. Whoever is killed leaves
+/// `.NAME.partial`, which the next attempt empties and uses.
+public struct NewFile: ~Copyable {
+  private let file: FileDescriptor
+  private let directory: FileDescriptor
+  private let place: SplitPath
+  private let draftName: String
+  private let path: String
+  private var isFinished = false
+
+  /// Begins a file.
+  ///
+  /// - Parameters:
+  ///   - path: its name; the directory must exist, and nothing may be there.
+  ///   - mode: the exact mode, whatever the umask is.
+  /// - Throws: `FileError`; `.system` with `EEXIST` when something is there.
+  public init(_ path: String, mode: mode_t = 0o600) throws(FileError) {
+    let place = try SplitPath(path)
+    let directory = try place.openDirectory()
+    guard try directory.statusInside(place.name, path: path) == nil else {
+      throw FileError(
+        .system(SystemError(operation: "create", subject: path, code: EEXIST)), path: path)
+    }
+    let draftName = ".\(place.name).partial"
+    let file = try onFile(path) { () throws(SystemError) in
+      try directory.openInside(
+        draftName, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, path: path)
+    }
+    guard try file.status(of: path).isRegular else { throw FileError(.notAFile, path: path) }
+    guard try flockNow(file.number, path: path) else {
+      throw FileError(.held(by: nil), path: path)
+    }
+    let number = file.number
+    try onFile(path) { () throws(SystemError) in
+      try systemCall("empty", on: path) { ftruncate(number, 0) }
+      try systemCall("set the mode of", on: path) { fchmod(number, mode) }
+    }
+    self.file = file
+    self.directory = directory
+    self.place = place
+    self.draftName = draftName
+    self.path = path
+  }
+
+  deinit {
+    if !isFinished { _ = unsafe unlinkat(directory.number, draftName, 0) }
+  }
+
+  /// Appends a part.
+  public func write(_ part: [UInt8]) throws(FileError) {
+    do throws(SystemError) {
+      try file.writeAll(part, to: path)
+    } catch {
+      throw FileError(error, path: path)
+    }
+  }
+
+  /// Forces everything to disk and gives the file its name, unless something of that name has come meanwhile.
+  public consuming func finish() throws(FileError) {
+    let (number, folder, draft, name) = (file.number, directory.number, draftName, place.name)
+    let path = path
+    try onFile(path) { () throws(SystemError) in
+      try systemCall("force to disk", on: path) { fsync(number) }
+      // A link is refused where a rename would replace what is there.
+      try systemCall("name", on: path) { unsafe linkat(folder, draft, folder, name, 0) }
+    }
+    // The second name goes with deinit when this fails.
+    isFinished = unsafe unlinkat(folder, draft, 0) == 0
+    try DurableFile.force(directory, path: place.directory)
+  }
+}

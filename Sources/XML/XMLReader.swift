@@ -1,0 +1,159 @@
+internal import CExpat
+
+extension XMLElement {
+  /// Reads a document and gives its outermost element.
+  public init(reading document: [UInt8], limits: XMLLimits = XMLLimits()) throws(XMLError) {
+    guard document.count <= min(limits.bytes, Int(Int32.max)) else {
+      throw .tooLarge(what: "bytes", limit: limits.bytes)
+    }
+    // Expat takes a byte order mark for a better word than ours, so no other encoding may come near it.
+    guard !document.contains(0), String(validating: document, as: UTF8.self) != nil else {
+      throw .notWellFormed(reason: "not UTF-8", line: 1, column: 1)
+    }
+    self = try XMLReading(limits).tree(of: document)
+  }
+}
+
+/// One document being read: what expat tells is put together here.
+///
+/// Lives for one call, on one thread. Expat calls back while `tree(of:)` runs, and only then.
+@safe private final class XMLReading {
+  /// Stands between namespace and name in what expat hands over; no XML document can hold this character.
+  private static let separator: UInt8 = 1
+
+  private let limits: XMLLimits
+  private let parser: OpaquePointer?
+  /// The elements that are open, outermost first.
+  private var open: [XMLElement] = []
+  private var root: XMLElement?
+  private var elements = 0
+  private var failure: XMLError?
+
+  init(_ limits: XMLLimits) {
+    self.limits = limits
+    // Whatever encoding the document claims, it is read as UTF-8: what was checked as text is what is parsed.
+    unsafe parser = XML_ParserCreateNS("UTF-8", XML_Char(bitPattern: Self.separator))
+  }
+
+  deinit { unsafe XML_ParserFree(parser) }
+
+  func tree(of document: [UInt8]) throws(XMLError) -> XMLElement {
+    guard let parser = unsafe parser else { throw .tooLarge(what: "documents at once", limit: 0) }
+    unsafe XML_SetUserData(parser, Unmanaged.passUnretained(self).toOpaque())
+    unsafe listen(to: parser)
+    let status = unsafe document.withUnsafeBytes { bytes in
+      unsafe XML_Parse(
+        parser, bytes.bindMemory(to: XML_Char.self).baseAddress, Int32(bytes.count), 1)
+    }
+    if let failure { throw failure }
+    guard status == XML_STATUS_OK, let root, open.isEmpty else { throw unsafe problem(of: parser) }
+    return root
+  }
+
+  private func listen(to parser: OpaquePointer) {
+    unsafe XML_SetElementHandler(
+      parser,
+      { context, name, attributes in
+        guard let name = unsafe name else { return }
+        unsafe XMLReading.of(context)?.begin(name, attributes)
+      },
+      { context, _ in unsafe XMLReading.of(context)?.end() })
+    unsafe XML_SetCharacterDataHandler(parser) { context, start, count in
+      guard let start = unsafe start else { return }
+      let bytes = unsafe UnsafeRawBufferPointer(start: start, count: Int(count))
+      unsafe XMLReading.of(context)?.add(String(decoding: bytes, as: UTF8.self))
+    }
+    unsafe XML_SetStartDoctypeDeclHandler(parser) { context, _, _, _, _ in
+      unsafe XMLReading.of(context)?.forbid("a document type")
+    }
+    unsafe XML_SetProcessingInstructionHandler(parser) { context, _, _ in
+      unsafe XMLReading.of(context)?.forbid("a processing instruction")
+    }
+  }
+
+  private static func of(_ context: UnsafeMutableRawPointer?) -> XMLReading? {
+    guard let context = unsafe context else { return nil }
+    let reading = unsafe Unmanaged<XMLReading>.fromOpaque(context).takeUnretainedValue()
+    // A stopped parser may still tell the end of what it has begun.
+    return reading.failure == nil ? reading : nil
+  }
+
+  // MARK: - What expat tells
+
+  private func begin(
+    _ name: UnsafePointer<XML_Char>,
+    _ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>?
+  ) {
+    elements += 1
+    guard open.count < limits.depth else {
+      return stop(.tooLarge(what: "elements within elements", limit: limits.depth))
+    }
+    guard elements <= limits.elements else {
+      return stop(.tooLarge(what: "elements", limit: limits.elements))
+    }
+    var read: [XMLElement.Attribute] = []
+    var position = 0
+    while let attribute = unsafe attributes?[position], let value = unsafe attributes?[position + 1]
+    {
+      guard read.count < limits.attributes else {
+        return stop(.tooLarge(what: "attributes", limit: limits.attributes))
+      }
+      guard let name = unsafe self.name(attribute) else { return }
+      read.append(XMLElement.Attribute(name: name, value: unsafe String(cString: value)))
+      position += 2
+    }
+    guard let name = unsafe self.name(name) else { return }
+    open.append(XMLElement(name: name, attributes: read))
+  }
+
+  private func end() {
+    guard let element = open.popLast() else { return }
+    if open.isEmpty { root = element } else { open[open.count - 1].nodes.append(.element(element)) }
+  }
+
+  private func add(_ text: String) {
+    guard let last = open.indices.last else { return }
+    // Expat gives a text in pieces, some of one character; taken out while it grows, it is never copied.
+    guard case .text(var whole)? = open[last].nodes.popLastText() else {
+      return open[last].nodes.append(.text(text))
+    }
+    whole += text
+    open[last].nodes.append(.text(whole))
+  }
+
+  private func forbid(_ what: String) {
+    stop(.forbidden(what: what, line: unsafe Int(XML_GetCurrentLineNumber(parser))))
+  }
+
+  private func stop(_ error: XMLError) {
+    failure = error
+    _ = unsafe XML_StopParser(parser, XML_Bool(XML_FALSE))
+  }
+
+  /// A name as expat writes it, in two parts; nothing when it is too long.
+  private func name(_ start: UnsafePointer<XML_Char>) -> XMLName? {
+    let whole = unsafe String(cString: start)
+    guard whole.utf8.count <= limits.name else {
+      stop(.tooLarge(what: "bytes in a name", limit: limits.name))
+      return nil
+    }
+    guard let end = whole.utf8.firstIndex(of: Self.separator) else { return XMLName(whole) }
+    return XMLName(String(whole[whole.utf8.index(after: end)...]), in: String(whole[..<end]))
+  }
+
+  private func problem(of parser: OpaquePointer) -> XMLError {
+    let words = unsafe XML_ErrorString(XML_GetErrorCode(parser))
+    return .notWellFormed(
+      reason: unsafe words.map { unsafe String(cString: $0) } ?? "unknown",
+      line: unsafe Int(XML_GetCurrentLineNumber(parser)),
+      column: unsafe Int(XML_GetCurrentColumnNumber(parser)) + 1)
+  }
+}
+
+extension [XMLElement.Node] {
+  /// Takes the last node out when it is a text.
+  fileprivate mutating func popLastText() -> XMLElement.Node? {
+    guard case .text? = last else { return nil }
+    return popLast()
+  }
+}

@@ -1,0 +1,159 @@
+import Administration
+import CommandKit
+import JSON
+import Pairing
+
+/// `regentctl account`.
+enum AccountNoun {
+  static let command = Command(
+    "account", "viewers at a local provider",
+    commands: [
+      verb(
+        "add", "add an account; its password comes from the terminal or from standard input",
+        details: """
+          The same again changes nothing; when the account is there with other values or another password, nothing \
+          is changed and the difference is said.
+          """,
+        inputs: [provider, newName, noPassword] + options,
+        example: "account add cable anna --household smith --zip 12345"
+      ) { call, admin in
+        let password =
+          call[noPassword] ? nil : try newPassword("password of \(call[newName])")
+        let saved = try await admin.add(
+          call[provider], call[newName], patch(call), password: password)
+        call.show(saved, "account \(call[provider])/\(call[newName])")
+      },
+      verb(
+        "set", "change what is named of an account",
+        details: """
+          A repeated option replaces the whole list. An empty word takes a value away: --household "".
+          """,
+        inputs: [provider, name] + options, example: "account set cable anna --rating MPAA=PG-13"
+      ) { call, admin in
+        let saved = try await admin.set(call[provider], call[name], patch(call))
+        call.show(saved, "account \(call[provider])/\(call[name])")
+      },
+      verb("list", "list a provider's accounts", inputs: [provider], example: "account list cable")
+      { call, admin in
+        call.show(
+          list: try await admin.accounts(of: call[provider]),
+          [
+            Table.Column("NAME"), Table.Column("STATE"), Table.Column("HOUSEHOLD"),
+            Table.Column("RATINGS"), Table.Column("CHANNELS"),
+          ]
+        ) {
+          [
+            $0.name.text, $0.isDisabled ? "disabled" : "enabled", $0.household?.text ?? "-",
+            ratings($0), shown($0.attributes.channels),
+          ]
+        }
+      },
+      verb("show", "show an account", inputs: [provider, name], example: "account show cable anna")
+      { call, admin in
+        let account = try await admin.account(call[provider], call[name])
+        call.show(
+          account.json,
+          lines: details([
+            "provider": account.provider.text,
+            "name": account.name.text,
+            "state": account.isDisabled ? "disabled" : "enabled",
+            "household": account.household?.text,
+            "zip codes": shown(account.attributes.zipCodes),
+            "ratings": ratings(account),
+            "channels": shown(account.attributes.channels),
+          ]))
+      },
+      verb(
+        "disable", "lock an account: its browsers and devices are let in no more",
+        inputs: [provider, name], example: "account disable cable anna"
+      ) { call, admin in try await setDisabled(true, call, admin) },
+      verb(
+        "enable", "unlock an account", inputs: [provider, name],
+        example: "account enable cable anna"
+      ) { call, admin in try await setDisabled(false, call, admin) },
+      verb(
+        "password", "give an account another password; its browsers are signed out",
+        inputs: [provider, name], example: "account password cable anna"
+      ) { call, admin in
+        // Asked first, so that nobody types a password for an account that is not there.
+        _ = try await admin.account(call[provider], call[name])
+        let password = try newPassword("new password of \(call[name])")
+        try await admin.setPassword(password, of: call[name], at: call[provider])
+        call.say(
+          "password of \(call[provider])/\(call[name]) changed",
+          ["provider": .string(call[provider].text), "name": .string(call[name].text)])
+      },
+      verb(
+        "remove", "remove an account and sign out its devices", inputs: [provider, name, yes],
+        example: "account remove cable anna --yes"
+      ) { call, admin in
+        _ = try await admin.account(call[provider], call[name])
+        let title = "\(call[provider])/\(call[name])"
+        try Prompt.confirm(
+          "remove account \(title) and sign out its devices", unless: yes, call)
+        try await admin.remove(call[provider], call[name])
+        call.say(
+          "account \(title) removed",
+          ["provider": .string(call[provider].text), "name": .string(call[name].text)])
+      },
+    ])
+
+  private static let provider = Input.argument(
+    "PROVIDER", identifier("ID", Names.Provider.self), "the provider's id"
+  ).completedByProviders { $0.kind == .local }
+  private static let newName = Input.argument(
+    "NAME", identifier("NAME", Names.Account.self), "the name that the viewer types")
+  private static let name = Input.argument(
+    "NAME", identifier("NAME", Names.Account.self), "the account's name"
+  ).completedByAccounts { $0[provider] }
+  private static let noPassword = Input.flag(
+    "no-password", "add it without a password: nobody can sign in until it has one")
+  private static let household = Input.option(
+    "household", JSONKind.member("NAME"), "the household it shares with other accounts")
+  private static let zipCodes = Input.repeated("zip", JSONKind.member("ZIP"), "a postal code")
+  private static let maximumRatings = Input.repeated(
+    "rating", .rating, "the most that may be seen, in one scheme")
+  private static let channels = Input.repeated(
+    "channel", JSONKind.member("CHANNEL"), "a channel of its package")
+  private static let options: [any InputDeclaration] = [
+    household, zipCodes, maximumRatings, channels,
+  ]
+
+  private typealias JSONKind = ValueKind<JSONValue>
+
+  private static func patch(_ call: Invocation) -> Patch<Account> {
+    var patch = Patch<Account>()
+    patch.set(.household, call[household])
+    patch.set(.zipCodes, list: call[zipCodes])
+    patch.set(.maximumRatings, list: call[maximumRatings])
+    patch.set(.channels, list: call[channels])
+    return patch
+  }
+
+  private static func setDisabled(
+    _ disabled: Bool, _ call: Invocation, _ admin: AdminClient
+  ) async throws {
+    var patch = Patch<Account>()
+    patch.set(.disabled, .bool(disabled))
+    let saved = try await admin.set(call[provider], call[name], patch)
+    let state = disabled ? "disabled" : "enabled"
+    call.show(
+      saved.json,
+      lines: [
+        "account \(call[provider])/\(call[name]) "
+          + (saved.outcome == .unchanged ? "is \(state) already" : state)
+      ])
+  }
+
+  private static func newPassword(_ prompt: String) throws -> String {
+    let bytes = try Prompt.password(prompt, twice: true)
+    guard let password = String(validating: bytes, as: UTF8.self) else {
+      throw CommandError.usage("the password is not valid UTF-8")
+    }
+    return password
+  }
+
+  private static func ratings(_ account: Account) -> String {
+    shown(account.attributes.maximumRatings.map { "\($0.scheme.name)=\($0.value)" })
+  }
+}

@@ -1,0 +1,64 @@
+import Administration
+import CommandKit
+import JSON
+
+/// `regentctl audit`.
+enum AuditNoun {
+  static let command = Command(
+    "audit", "who did what, when, and how it ended",
+    commands: [
+      verb(
+        "tail", "show the newest lines", inputs: [count, follow], example: "audit tail --follow"
+      ) { call, admin in
+        let newest = try await admin.newestAuditNumber()
+        var last = max(0, newest - Int64(call[count]))
+        if call.wantsJSON, !call[follow] {
+          var all: [AuditLine] = []
+          try await read(admin, after: &last) { all.append($0) }
+          call.console.print(json: .array(all.map(\.json)))
+          return
+        }
+        try await read(admin, after: &last) { show($0, call) }
+        while call[follow] {
+          call.console.flush()
+          try await Task.sleep(for: .seconds(1))
+          try await read(admin, after: &last) { show($0, call) }
+        }
+      },
+      verb(
+        "export", "print the whole log, one JSON document a line",
+        details: "Lines are numbered without gaps, so that a missing one shows.",
+        example: "audit export > audit.jsonl"
+      ) { call, admin in
+        var last: Int64 = 0
+        try await read(admin, after: &last) { call.console.print(json: $0.json) }
+      },
+    ])
+
+  private static let count = Input.option(
+    "lines", .integer(1...100_000), default: 20, "how many lines")
+  private static let follow = Input.flag("follow", "go on with lines as they are written")
+
+  /// Everything behind a line, in order.
+  private static func read(
+    _ admin: AdminClient, after last: inout Int64, _ take: (AuditLine) -> Void
+  ) async throws(AdminError) {
+    while true {
+      let page = try await admin.audit(after: last)
+      page.forEach(take)
+      guard let end = page.last else { return }
+      last = end.number
+    }
+  }
+
+  private static func show(_ line: AuditLine, _ call: Invocation) {
+    if call.wantsJSON {
+      call.console.print(json: line.json)
+      return
+    }
+    let outcome = line.outcome == "done" ? "" : " (\(line.outcome))"
+    let detail = line.detail.isEmpty ? "" : ": \(line.detail)"
+    call.console.print(
+      "\(shown(line.at))  \(line.actor)  \(line.action) \(line.subject)\(outcome)\(detail)")
+  }
+}

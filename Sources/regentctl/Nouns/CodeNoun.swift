@@ -1,0 +1,84 @@
+import Administration
+import CommandKit
+import Pairing
+
+/// `regentctl code`.
+enum CodeNoun {
+  static let command = Command(
+    "code", "registration codes: boxes that wait for a phone",
+    details: """
+      Codes are kept as hashes, so lists name records by their ids. A command takes either: the letters on the \
+      screen, or the id.
+      """,
+    commands: [
+      verb("list", "list the codes that are remembered", example: "code list") { call, admin in
+        call.show(
+          list: try await admin.codes(),
+          [
+            Table.Column("ID", neverCut: true), Table.Column("REQUESTOR"), Table.Column("STATE"),
+            Table.Column("DEVICE"), Table.Column("NETWORK"), Table.Column("VIEWER"),
+            Table.Column("EXPIRES", neverCut: true),
+          ]
+        ) {
+          [
+            $0.id.text, $0.requestor.text, $0.state, $0.device ?? "-", $0.address ?? "-",
+            shown($0.provider, $0.account), shown($0.expires),
+          ]
+        }
+      },
+      verb("show", "show a code", inputs: [code], example: "code show BCDF-GHJK") { call, admin in
+        let code = try await admin.code(call[code])
+        call.show(code.json, lines: lines(of: code))
+      },
+      verb(
+        "withdraw", "take a code back; a sign-in that it led to stays", inputs: [code],
+        example: "code withdraw BCDF-GHJK"
+      ) { call, admin in
+        let entry = try await admin.withdraw(call[code])
+        call.show(entry.json, lines: ["code \(entry.id) \(entry.state)"])
+      },
+      verb(
+        "approve", "approve a code for somebody who cannot",
+        details: """
+          The box is signed in as that account at once, and the audit log says who did it. Make sure that you talk to \
+          whoever sits in front of the box: have the code read out to you.
+          """,
+        inputs: [code, provider, account],
+        example: "code approve BCDF-GHJK --provider cable --account grandma"
+      ) { call, admin in
+        let entry = try await admin.approve(
+          call[code], for: CodeApproval(provider: call[provider], account: call[account]))
+        call.show(
+          entry.json,
+          lines: ["code \(entry.id) \(entry.state) for \(shown(entry.provider, entry.account))"])
+      },
+    ])
+
+  private static let code = Input.argument(
+    "CODE", .text("CODE"), "the letters on the screen, or the record's id"
+  ).completed(from: { admin throws(AdminError) in try await admin.codes() }) {
+    Candidate($0.id.text, "\($0.requestor) \($0.state) \($0.device ?? "")")
+  }
+  private static let provider = Input.required(
+    "provider", identifier("ID", Names.Provider.self), "the viewer's provider"
+  ).completedByProviders()
+  private static let account = Input.option(
+    "account", identifier("NAME", Names.Account.self),
+    "the viewer's account; left out at a temporary provider"
+  ).completedByAccounts { $0[provider] }
+
+  private static func lines(of code: CodeEntry) -> [String] {
+    details([
+      "id": code.id.text,
+      "requestor": code.requestor.text,
+      "state": code.state,
+      "device": code.device,
+      "device id": code.deviceID,
+      "network": code.address,
+      "preselected": code.preselected?.text,
+      "viewer": code.provider == nil ? nil : shown(code.provider, code.account),
+      "created": shown(code.generated),
+      "expires": shown(code.expires),
+    ])
+  }
+}

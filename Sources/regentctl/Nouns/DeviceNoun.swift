@@ -1,0 +1,143 @@
+import Administration
+import CommandKit
+import JSON
+import Pairing
+import Synchronization
+
+/// `regentctl device`.
+enum DeviceNoun {
+  static let command = Command(
+    "device", "boxes that are signed in",
+    details: "A command takes the short id that the list shows, or the device's own id.",
+    commands: [
+      verb(
+        "list", "list the boxes that are signed in", inputs: [requestor],
+        example: "device list --requestor acme"
+      ) { call, admin in
+        call.show(
+          list: try await allSignIns(call, admin, of: call[requestor]),
+          [
+            Table.Column("ID", neverCut: true), Table.Column("NAME"), Table.Column("REQUESTOR"),
+            Table.Column("VIEWER"), Table.Column("LAST USED", neverCut: true),
+            Table.Column("NETWORK"),
+          ]
+        ) {
+          [
+            $0.device, $0.givenName ?? $0.name ?? "-", $0.requestor.text,
+            shown($0.provider, $0.account), shown($0.lastUsed ?? $0.issued), $0.address ?? "-",
+          ]
+        }
+      },
+      verb("show", "show a box", inputs: [id], example: "device show 3f9a0c21d4e5b687") {
+        call, admin in
+        let signIns = try await admin.device(call[id])
+        call.show(
+          .array(signIns.map(\.json)),
+          lines: signIns.map(lines).joined(separator: [""]).map(\.self))
+      },
+      verb(
+        "rename", "give a box a name that lists and pages show", inputs: [id, name],
+        example: "device rename 3f9a0c21d4e5b687 \"Living room\""
+      ) { call, admin in
+        let name = call[name].isEmpty ? nil : call[name]
+        try await admin.renameDevice(call[id], name)
+        var document: JSONObject = ["device": .string(call[id])]
+        document["name"] = name.map(JSONValue.string)
+        call.say("device \(call[id]) \(name.map { "is called \($0)" } ?? "has no name")", document)
+      },
+      verb(
+        "sign-out", "sign a box out of everything", inputs: [id, yes],
+        example: "device sign-out 3f9a0c21d4e5b687 --yes"
+      ) { call, admin in
+        let signIns = try await admin.device(call[id])
+        let title = signIns.first.map { $0.givenName ?? $0.name ?? $0.device } ?? call[id]
+        try Prompt.confirm("sign out \(title)", unless: yes, call)
+        let ended = try await admin.signOutDevice(call[id])
+        call.show(
+          ended.json, lines: ["device \(call[id]): \(counted(ended.count, "sign-in")) ended"])
+      },
+    ])
+
+  private static let requestor = Input.option(
+    "requestor", identifier("ID", Names.Requestor.self), "of one requestor only"
+  ).completedByRequestors()
+  private static let id = Input.argument(
+    "ID", .text("ID"), "the box's short id, or its own"
+  ).completed(from: { admin throws(AdminError) in try await firstSignIns(admin) }) {
+    Candidate($0.device, $0.givenName ?? $0.name ?? "")
+  }
+  private static let name = Input.argument(
+    "NAME", ValueKind("NAME", show: { $0 }) { text throws(ValueProblem) in text },
+    "what it is called; an empty word takes the name away")
+
+  /// Every sign-in there is.
+  static func allSignIns(
+    _ call: Invocation, _ admin: AdminClient, of requestor: RequestorID? = nil
+  ) async throws(AdminError) -> [SignIn] {
+    var all: [SignIn] = []
+    try await admin.signIns(of: requestor) { all += $0 }
+    return all
+  }
+
+  private static func firstSignIns(_ admin: AdminClient) async throws(AdminError) -> [SignIn] {
+    var all: [SignIn] = []
+    try await admin.signIns { all += $0 }
+    return all
+  }
+
+  private static func lines(of signIn: SignIn) -> [String] {
+    details([
+      "id": signIn.device,
+      "name": signIn.givenName ?? signIn.name,
+      "device id": signIn.deviceID,
+      "requestor": signIn.requestor.text,
+      "viewer": shown(signIn.provider, signIn.account),
+      "household": signIn.household?.text,
+      "sign-in": "\(signIn.id) (\(signIn.source))",
+      "since": shown(signIn.issued),
+      "until": shown(signIn.expires),
+      "last used": signIn.lastUsed.map(shown),
+      "network": signIn.address,
+      "user agent": signIn.userAgent,
+    ])
+  }
+}
+
+/// `regentctl session`.
+enum SessionNoun {
+  static let command = Command(
+    "session", "phone browsers that are signed in",
+    commands: [
+      verb(
+        "list", "list an account's browsers", inputs: [account, provider],
+        example: "session list anna"
+      ) { call, admin in
+        call.show(
+          list: try await admin.sessions(of: call[account], at: call[provider]),
+          [
+            Table.Column("ID", neverCut: true), Table.Column("VIEWER"),
+            Table.Column("SINCE", neverCut: true), Table.Column("LAST USED", neverCut: true),
+            Table.Column("NETWORK"), Table.Column("BROWSER"),
+          ]
+        ) {
+          [
+            $0.id.text, shown($0.provider, $0.account), shown($0.started), shown($0.lastUsed),
+            $0.address ?? "-", $0.userAgent ?? "-",
+          ]
+        }
+      },
+      verb("end", "sign a browser out", inputs: [id], example: "session end 4f2a9c") {
+        call, admin in
+        try await admin.endSession(call[id])
+        call.say("session \(call[id]) ended", ["id": .string(call[id].text)])
+      },
+    ])
+
+  private static let account = Input.argument(
+    "ACCOUNT", identifier("NAME", Names.Account.self), "the account's name")
+  private static let provider = Input.option(
+    "provider", identifier("ID", Names.Provider.self), "at one provider only"
+  ).completedByProviders()
+  private static let id = Input.argument(
+    "ID", identifier("ID", Names.Session.self), "the session's id")
+}

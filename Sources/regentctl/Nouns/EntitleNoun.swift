@@ -1,0 +1,105 @@
+import Administration
+import CommandKit
+import JSON
+import Pairing
+
+/// `regentctl entitle`.
+enum EntitleNoun {
+  static let command = Command(
+    "entitle", "who may watch what at a provider",
+    details: """
+      The rule that names most of a title decides; of two alike the one about an account comes before one about a \
+      household and one about everybody, and a denial before a permission.
+      """,
+    commands: [
+      verb(
+        "add", "add a rule",
+        details: "In a pattern * stands for anything; upper or lower case is one.",
+        inputs: [provider, allow, deny, account, household, message],
+        rules: [
+          .oneOf([allow, deny]), .atMostOne([account, household]), .atMostOne([allow, message]),
+        ],
+        example: "entitle add cable --allow 'sport-*' --household smith"
+      ) { call, admin in
+        let scope: EntitlementScope =
+          call[account].map(EntitlementScope.account) ?? call[household].map(
+            EntitlementScope.household)
+          ?? .everybody
+        guard let pattern = call[allow] ?? call[deny] else { return }
+        let saved = try await admin.add(
+          EntitlementRequest(
+            provider: call[provider], scope: scope, pattern: pattern,
+            effect: call[allow] == nil ? .deny(message: call[message]) : .allow))
+        call.show(saved, "rule \(saved.record.id)")
+      },
+      verb("list", "list a provider's rules", inputs: [provider], example: "entitle list cable") {
+        call, admin in
+        call.show(
+          list: try await admin.entitlements(of: call[provider]),
+          [
+            Table.Column("ID", neverCut: true), Table.Column("RULE"), Table.Column("PATTERN"),
+            Table.Column("FOR"), Table.Column("MESSAGE"),
+          ]
+        ) { [$0.id.text, effect($0), $0.pattern.text, scope($0), messageText($0)] }
+      },
+      verb("remove", "remove a rule", inputs: [id], example: "entitle remove 4f2a9c") {
+        call, admin in
+        try await admin.remove(call[id])
+        call.say("rule \(call[id]) removed", ["id": .string(call[id].text)])
+      },
+    ])
+
+  private static let provider = Input.argument(
+    "PROVIDER", identifier("ID", Names.Provider.self), "the provider's id"
+  ).completedByProviders()
+  private static let allow = Input.option("allow", pattern, "let titles like this be watched")
+  private static let deny = Input.option("deny", pattern, "let titles like this not be watched")
+  private static let account = Input.option(
+    "account", identifier("NAME", Names.Account.self), "for one account only"
+  ).completedByAccounts { $0[provider] }
+  private static let household = Input.option(
+    "household", identifier("NAME", Names.Household.self), "for one household only")
+  private static let message = Input.option(
+    "message", .text("TEXT"), "what the viewer reads when it is denied")
+  private static let id = Input.argument(
+    "ID", identifier("ID", Names.Entitlement.self), "the rule's id"
+  ).completed { request in
+    let admin = Connection.admin(request)
+    var candidates: [Candidate] = []
+    for provider in (try? await admin.providers()) ?? [] {
+      let rules = (try? await admin.entitlements(of: provider.id)) ?? []
+      candidates += rules.map {
+        Candidate($0.id.text, "\($0.provider) \(effect($0)) \($0.pattern)")
+      }
+    }
+    return candidates
+  }
+
+  private static var pattern: ValueKind<ResourcePattern> {
+    ValueKind("PATTERN", show: { $0.text }) { text throws(ValueProblem) in
+      guard let pattern = ResourcePattern(text) else {
+        throw ValueProblem(
+          "is not a pattern",
+          hint: "write 1 to \(ResourcePattern.longest) bytes; * stands for anything, \\* for a star"
+        )
+      }
+      return pattern
+    }
+  }
+
+  private static func effect(_ rule: Entitlement) -> String {
+    rule.effect == .allow ? "allow" : "deny"
+  }
+
+  private static func scope(_ rule: Entitlement) -> String {
+    switch rule.scope {
+    case .everybody: "everybody"
+    case .household(let household): "household \(household)"
+    case .account(let account): "account \(account)"
+    }
+  }
+
+  private static func messageText(_ rule: Entitlement) -> String {
+    if case .deny(let message?) = rule.effect { message } else { "-" }
+  }
+}

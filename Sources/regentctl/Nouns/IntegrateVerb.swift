@@ -1,0 +1,126 @@
+import Administration
+import CommandKit
+import JSON
+import Pairing
+
+/// `regentctl integrate`.
+enum IntegrateVerb {
+  static let command = verb(
+    "integrate", "let a requestor's apps sign in with a provider",
+    details: """
+      Adds the integration, or changes what is named of it. With --profile the lifetimes and the limit are those of \
+      one application profile, and the others stay as the integration says.
+
+      regentctl integrate list REQUESTOR lists a requestor's integrations.
+      """,
+    inputs: [
+      requestor, provider, off, singleSignOn, authentication, authorization, limit, profile,
+      degrade,
+    ],
+    example: "integrate acme cable --authentication-lifetime 30d --preauthorize-limit 5"
+  ) { call, admin in
+    if call[requestor] == "list" { return try await list(call, admin) }
+    let pair = (requestor: try requestorID(call[requestor]), provider: try providerID(call))
+    let saved = try await admin.integrate(pair.requestor, pair.provider, try patch(call))
+    call.show(saved, "integration of \(pair.requestor) with \(pair.provider)")
+  }
+
+  // Also the word "list", which is why no requestor can be integrated that is called so.
+  private static let requestor = Input.argument(
+    "REQUESTOR", .text("ID"), "the requestor's id, or list"
+  ).completedByRequestors(also: [Candidate("list", "list a requestor's integrations")])
+  private static let provider = Input.argument(
+    "PROVIDER", .text("ID"), "the provider's id; behind list the requestor's"
+  ).completed { request in
+    let admin = Connection.admin(request)
+    if request[requestor] == "list" {
+      return ((try? await admin.requestors()) ?? []).map { Candidate($0.id.text, $0.name) }
+    }
+    return ((try? await admin.providers()) ?? []).map { Candidate($0.id.text, $0.name) }
+  }
+  private static let off = Input.flag("off", "switch the integration off; without it, it is on")
+  private static let singleSignOn = Input.option(
+    "sso", .switched, "whether a sign-in may be shared through the platform's account")
+  private static let authentication = Input.option(
+    "authentication-lifetime", .span, "how long a device stays signed in; at first 30d")
+  private static let authorization = Input.option(
+    "authorization-lifetime", .span, "how long a permit lasts; at first 24h")
+  private static let limit = Input.option(
+    "preauthorize-limit", .number(1...1_000), "titles in one preauthorization; at first 5")
+  private static let profile = Input.option(
+    "profile", identifier("NAME", Names.Profile.self),
+    "set lifetimes and limit for this application profile only")
+  private static let degrade = Input.option(
+    "degrade",
+    .choice([
+      ("authn-all", JSONValue.string("authn-all")), ("authz-all", "authz-all"),
+      ("authz-none", "authz-none"), ("off", .null),
+    ]),
+    "what is let through, or stopped, while the provider is out of order")
+
+  private static func patch(_ call: Invocation) throws -> Patch<Integration> {
+    var values = JSONObject()
+    let given: [(Integration.Member, JSONValue?)] = [
+      (.authenticationLifetime, call[authentication]),
+      (.authorizationLifetime, call[authorization]),
+      (.preauthorizationLimit, call[limit]),
+    ]
+    for (member, value) in given where value != nil { values[member.rawValue] = value }
+    var patch = Patch<Integration>()
+    if let profile = call[profile] {
+      guard call.source(of: off) == nil, call[singleSignOn] == nil, call[degrade] == nil else {
+        throw CommandError.usage(
+          "--profile takes lifetimes and the limit only",
+          hint: "give --off, --sso and --degrade in a command of their own")
+      }
+      guard !values.isEmpty else {
+        throw CommandError.usage(
+          "--profile \(profile) has nothing to set", hint: "add --authorization-lifetime 1h")
+      }
+      patch.set(.profiles, .object([profile.text: .object(values)]))
+      return patch
+    }
+    patch.set(.enabled, .bool(!call[off]))
+    patch.set(.singleSignOn, call[singleSignOn])
+    for member in values.members {
+      if let name = Integration.Member(rawValue: member.name) { patch.set(name, member.value) }
+    }
+    patch.set(.degradation, call[degrade])
+    return patch
+  }
+
+  private static func list(_ call: Invocation, _ admin: AdminClient) async throws {
+    let id = try requestorID(call[provider])
+    call.show(
+      list: try await admin.integrations(of: id),
+      [
+        Table.Column("PROVIDER", neverCut: true), Table.Column("STATE"), Table.Column("SSO"),
+        Table.Column("SIGNED IN", right: true), Table.Column("PERMIT", right: true),
+        Table.Column("TITLES", right: true), Table.Column("DEGRADE"), Table.Column("PROFILES"),
+      ]
+    ) { integration in
+      [
+        integration.provider.text, shown(integration.enabled), shown(integration.singleSignOn),
+        shownDuration(integration.settings.authenticationLifetime),
+        shownDuration(integration.settings.authorizationLifetime),
+        String(integration.settings.preauthorizationLimit),
+        integration.degradation?.rawValue ?? "off",
+        shown(integration.profiles.keys.map(\.text).sorted()),
+      ]
+    }
+  }
+
+  private static func requestorID(_ text: String) throws -> RequestorID {
+    guard let id = RequestorID(text) else {
+      throw CommandError.usage("REQUESTOR \"\(text)\" cannot be a requestor's id")
+    }
+    return id
+  }
+
+  private static func providerID(_ call: Invocation) throws -> ProviderID {
+    guard let id = ProviderID(call[provider]) else {
+      throw CommandError.usage("PROVIDER \"\(call[provider])\" cannot be a provider's id")
+    }
+    return id
+  }
+}

@@ -1,0 +1,127 @@
+import Administration
+import CommandKit
+import Pairing
+
+/// `regentctl key`.
+enum KeyNoun {
+  static let command = Command(
+    "key", "key pairs that sign the calls of a requestor's apps",
+    details: """
+      A key pair is an id (the public key) and a secret. The secret is inside every app, so it signs calls only; what \
+      the service keeps is signed with another pair that never leaves it (purpose rows).
+      """,
+    commands: [
+      verb(
+        "issue", "make a key pair; its secret is shown this once", inputs: [requestor],
+        example: "key issue acme"
+      ) { call, admin in
+        let key = try await admin.issueKey(to: call[requestor])
+        call.show(
+          key.json, lines: details(["public key": key.publicKey.text, "secret": key.secret]))
+        if !call.wantsJSON { call.console.note("the secret is not shown again: keep it now") }
+      },
+      verb("list", "list a requestor's key pairs", inputs: [requestor], example: "key list acme") {
+        call, admin in
+        call.show(
+          list: try await admin.keys(of: call[requestor]),
+          [
+            Table.Column("PUBLIC KEY", neverCut: true), Table.Column("PURPOSE"),
+            Table.Column("STATE"), Table.Column("CREATED", neverCut: true),
+          ]
+        ) { [$0.publicKey.text, $0.purpose, $0.state, shown($0.created)] }
+      },
+      verb(
+        "retire", "use a key pair for nothing new",
+        details: """
+          What exists stays good: no device is signed out. Retiring a pair for rows makes a new one that takes over.
+          """,
+        inputs: [retired], example: "key retire 0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P"
+      ) { call, admin in
+        let key = try await admin.retireKey(call[retired])
+        call.show(key.json, lines: ["key \(key.publicKey) \(key.state)"])
+      },
+      verb(
+        "revoke", "honour a key pair no more",
+        details: """
+          Calls that it signs are refused from now on; devices stay signed in and need an app with another key. With \
+          --rows every device of the requestor is signed out as well: for the day the service's own keys are in doubt.
+          """,
+        inputs: [revoked, rows, yes],
+        example: "key revoke 0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P --yes"
+      ) { call, admin in
+        try Prompt.confirm(
+          call[rows]
+            ? "revoke key \(call[revoked]) and sign out every device of its requestor"
+            : "revoke key \(call[revoked]): apps that have no other cannot call any more",
+          unless: yes, call)
+        let key = try await admin.revokeKey(call[revoked], rows: call[rows])
+        call.show(key.json, lines: ["key \(key.publicKey) \(key.state)"])
+      },
+    ])
+
+  private static let requestor = Input.argument(
+    "REQUESTOR", identifier("ID", Names.Requestor.self), "the requestor's id"
+  ).completedByRequestors()
+  private static let retired = Input.argument(
+    "PUBLICKEY", identifier("KEY", Names.PublicKey.self), "the key pair's id"
+  ).completedByKeys(in: ["active"])
+  private static let revoked = Input.argument(
+    "PUBLICKEY", identifier("KEY", Names.PublicKey.self), "the key pair's id"
+  ).completedByKeys(in: ["active", "retired"])
+  private static let rows = Input.flag("rows", "sign out every device of the requestor, too")
+}
+
+/// `regentctl statement`.
+enum StatementNoun {
+  static let command = Command(
+    "statement", "software statements with which apps register themselves",
+    commands: [
+      verb(
+        "issue", "make a software statement for an application", inputs: [requestor, application],
+        example: "statement issue acme --application \"Acme for TV\""
+      ) { call, admin in
+        let issued = try await admin.issueStatement(
+          to: call[requestor], application: call[application])
+        call.show(issued.json, lines: [issued.softwareStatement])
+        if !call.wantsJSON {
+          call.console.note("statement \(issued.id): the text above goes into the app")
+        }
+      },
+      verb("list", "list the software statements", example: "statement list") { call, admin in
+        call.show(
+          list: try await admin.statements(),
+          [
+            Table.Column("ID", neverCut: true), Table.Column("REQUESTOR"),
+            Table.Column("APPLICATION"), Table.Column("ISSUED", neverCut: true),
+            Table.Column("STATE"),
+          ]
+        ) {
+          [
+            $0.id.text, $0.requestor.text, $0.application, shown($0.issued),
+            $0.revoked ? "revoked" : "active",
+          ]
+        }
+      },
+      verb(
+        "revoke", "honour a statement, and what registered with it, no more", inputs: [id, yes],
+        example: "statement revoke 4f2a --yes"
+      ) { call, admin in
+        try Prompt.confirm(
+          "revoke statement \(call[id]): every installation that registered with it loses access",
+          unless: yes, call)
+        let statement = try await admin.revokeStatement(call[id])
+        call.show(statement.json, lines: ["statement \(statement.id) revoked"])
+      },
+    ])
+
+  private static let requestor = Input.argument(
+    "REQUESTOR", identifier("ID", Names.Requestor.self), "the requestor's id"
+  ).completedByRequestors()
+  private static let application = Input.required(
+    "application", .text("NAME"), "what the application is called")
+  private static let id = Input.argument(
+    "ID", identifier("ID", Names.Statement.self), "the statement's id"
+  ).completed(from: { admin throws(AdminError) in try await admin.statements() }) {
+    Candidate($0.id.text, $0.application)
+  }
+}

@@ -1,0 +1,75 @@
+import Administration
+import CommandKit
+import Pairing
+
+/// `regentctl signing-key`.
+enum SigningKeyNoun {
+  static let command = Command(
+    "signing-key", "keys that sign media tokens",
+    commands: [
+      verb("list", "list the signing keys, oldest first", example: "signing-key list") {
+        call, admin in
+        call.show(
+          list: try await admin.signingKeys(),
+          [
+            Table.Column("ID", neverCut: true), Table.Column("STATE"),
+            Table.Column("CREATED", neverCut: true), Table.Column("SIGNS FROM", neverCut: true),
+            Table.Column("NEEDED UNTIL", neverCut: true),
+          ]
+        ) {
+          [
+            $0.id.text, $0.state.rawValue, shown($0.created), shown($0.signsFrom),
+            shown($0.neededUntil),
+          ]
+        }
+      },
+      verb(
+        "rotate", "make a new signing key",
+        details: """
+          The new key is published at once and signs as soon as no verifier can have an older key set; until then, and \
+          for the life of the last token they signed, the others stay published. No device notices.
+          """,
+        example: "signing-key rotate"
+      ) { call, admin in
+        let key = try await admin.rotateSigningKey()
+        call.show(key.json, lines: ["signing key \(key.id) signs from \(shown(key.signsFrom))"])
+      },
+      verb(
+        "retire", "have a key sign no more", inputs: [id, yes],
+        example: "signing-key retire 2026-11-20-a --yes"
+      ) { call, admin in
+        try Prompt.confirm("retire signing key \(call[id])", unless: yes, call)
+        let key = try await admin.retireSigningKey(call[id])
+        call.show(
+          key.json, lines: ["signing key \(key.id) stays published until \(shown(key.neededUntil))"]
+        )
+      },
+    ])
+
+  private static let id = Input.argument(
+    "ID", identifier("ID", Names.SigningKey.self), "the signing key's id"
+  ).completed(from: { admin throws(AdminError) in try await admin.signingKeys() }) {
+    Candidate($0.id.text, $0.state.rawValue)
+  }
+}
+
+/// `regentctl master-key`.
+enum MasterKeyNoun {
+  static let command = Command(
+    "master-key", "the key that seals all others",
+    commands: [
+      verb(
+        "change", "seal the data keys with a new master key",
+        details: """
+          The service writes the new key over its master key file. Devices stay signed in. Backups from before need \
+          the old key: keep a copy of the file as long as you keep them.
+          """,
+        inputs: [yes], example: "master-key change --yes"
+      ) { call, admin in
+        try Prompt.confirm(
+          "change the master key; older backups need the key as it is now", unless: yes, call)
+        let finding = try await admin.changeMasterKey()
+        call.show(finding.json, lines: [finding.detail])
+      }
+    ])
+}

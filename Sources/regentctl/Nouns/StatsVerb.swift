@@ -1,0 +1,65 @@
+import Administration
+import CommandKit
+import Pairing
+
+/// `regentctl stats`.
+enum StatsVerb {
+  static let command = verb(
+    "stats", "how sign-ins go today, and what waits now", inputs: [watch],
+    example: "stats --watch"
+  ) { call, admin in
+    while true {
+      let stats = try await admin.stats()
+      if call.wantsJSON {
+        call.console.print(json: stats.json)
+      } else {
+        let lines = lines(of: stats)
+        // Home and clear what is below: nothing flickers, and what was longer before is gone.
+        if call[watch], call.console.output.isTerminal { call.console.draw("\u{1b}[H\u{1b}[J") }
+        call.console.print(lines: lines)
+      }
+      guard call[watch] else { return }
+      call.console.flush()
+      try await Task.sleep(for: .seconds(2))
+    }
+  }
+
+  private static let watch = Input.flag("watch", "show them anew every two seconds")
+
+  static func lines(of stats: Stats) -> [String] {
+    let top = stats.providers.prefix(5).map { "\($0.provider) \($0.approved)" }
+    return details([
+      "since": shown(stats.since),
+      "codes": sparkline(stats.hours.map(\.started)).map { "\(stats.started)  \($0)" }
+        ?? String(stats.started),
+      "opened": share(stats.opened, of: stats.started),
+      "approved": share(stats.approved, of: stats.started),
+      "denied": share(stats.denied, of: stats.started),
+      "expired": share(stats.expired, of: stats.started),
+      "time to approve": stats.medianTimeToApprove.map { "\(roughly($0)) (median)" } ?? "-",
+      "waiting now": String(stats.waiting),
+      "live codes": String(stats.liveCodes),
+      "wrong codes": String(stats.wrongCodes),
+      "providers": top.isEmpty ? "-" : top.joined(separator: ", "),
+    ])
+  }
+
+  private static func share(_ part: Int, of whole: Int) -> String {
+    guard whole > 0 else { return String(part) }
+    return "\(part)  \((part * 100 + whole / 2) / whole) %"
+  }
+
+  /// Tenths of a second are enough for people.
+  private static func roughly(_ duration: Duration) -> String {
+    let tenths = duration.wholeMilliseconds / 100
+    if tenths < 600 { return "\(tenths / 10).\(tenths % 10) s" }
+    return "\(tenths / 600) min \(tenths % 600 / 10) s"
+  }
+
+  /// Eight heights, the highest for the largest number; none without numbers.
+  static func sparkline(_ counts: [Int]) -> String? {
+    let heights = Array("▁▂▃▄▅▆▇█")
+    guard let largest = counts.max(), largest > 0 else { return nil }
+    return String(counts.map { heights[$0 * (heights.count - 1) / largest] })
+  }
+}

@@ -1,0 +1,102 @@
+import Administration
+import CommandKit
+import Pairing
+
+/// `regentctl token`.
+enum TokenNoun {
+  static let command = Command(
+    "token", "sign-ins of boxes, and media tokens",
+    commands: [
+      verb("list", "list the sign-ins", inputs: [requestor], example: "token list") {
+        call, admin in
+        call.show(
+          list: try await DeviceNoun.allSignIns(call, admin, of: call[requestor]),
+          [
+            Table.Column("ID", neverCut: true), Table.Column("REQUESTOR"), Table.Column("VIEWER"),
+            Table.Column("DEVICE"), Table.Column("SOURCE"),
+            Table.Column("EXPIRES", neverCut: true),
+          ]
+        ) {
+          [
+            $0.id.text, $0.requestor.text, shown($0.provider, $0.account), $0.device, $0.source,
+            shown($0.expires),
+          ]
+        }
+      },
+      verb(
+        "revoke", "end a sign-in with its permits", inputs: [id, yes],
+        example: "token revoke 4f2a9c --yes"
+      ) { call, admin in
+        try Prompt.confirm("sign out the device of \(call[id])", unless: yes, call)
+        let signIn = try await admin.revokeToken(call[id])
+        call.show(
+          signIn.json,
+          lines: ["sign-in \(signIn.id) of \(shown(signIn.provider, signIn.account)) ended"])
+      },
+      verb(
+        "verify", "look at a media token from standard input", inputs: [resource],
+        example: "token verify --resource sport-1 < token"
+      ) { call, admin in
+        let token = String(decoding: try Prompt.password("media token"), as: UTF8.self)
+        let verdict = try await admin.verify(TokenQuestion(token: token, resource: call[resource]))
+        call.show(verdict.json, lines: lines(of: verdict))
+        if !verdict.valid { throw QuietExit(.failed) }
+      },
+    ])
+
+  private static let requestor = Input.option(
+    "requestor", identifier("ID", Names.Requestor.self), "of one requestor only"
+  ).completedByRequestors()
+  private static let id = Input.argument(
+    "ID", identifier("ID", Names.Authentication.self), "the sign-in's id")
+  private static let resource = Input.option(
+    "resource", .text("R"), "what it has to be for; by default anything")
+
+  private static func lines(of verdict: TokenVerdict) -> [String] {
+    details([
+      "verdict": verdict.valid ? "good" : "bad: \(verdict.reason ?? "")",
+      "key": verdict.keyID,
+      "requestor": verdict.requestor,
+      "provider": verdict.provider,
+      "resource": verdict.resource,
+      "issued": verdict.issued.map(shown),
+      "expires": verdict.expires.map(shown),
+    ])
+  }
+}
+
+/// `regentctl temporary-pass`.
+enum TemporaryPassNoun {
+  static let command = Command(
+    "temporary-pass", "what has been used of temporary passes",
+    commands: [
+      verb(
+        "reset", "let temporary passes begin anew",
+        inputs: [requestor, provider, device, identity, yes],
+        rules: [.atMostOne([device, identity])],
+        example: "temporary-pass reset acme free --device 3f9a0c21d4e5b687"
+      ) { call, admin in
+        if call[device] == nil, call[identity] == nil {
+          try Prompt.confirm(
+            "let everybody's pass of \(call[requestor]) at \(call[provider]) begin anew",
+            unless: yes, call)
+        }
+        let reset = PassReset(
+          requestor: call[requestor], provider: call[provider], device: call[device],
+          identity: call[identity])
+        try await admin.resetPass(reset)
+        call.say("passes of \(call[requestor]) at \(call[provider]) begin anew", reset.object)
+      }
+    ])
+
+  private static let requestor = Input.argument(
+    "REQUESTOR", identifier("ID", Names.Requestor.self), "the requestor's id"
+  ).completedByRequestors()
+  private static let provider = Input.argument(
+    "PROVIDER", identifier("ID", Names.Provider.self), "the temporary provider's id"
+  ).completedByProviders { $0.temporaryPass != nil }
+  private static let device = Input.option(
+    "device", .text("ID"), "of one box only: its short id or its own")
+  private static let identity = Input.option(
+    "identity", .text("KEY"), "of one identity only, as the app sends it")
+}

@@ -1,0 +1,89 @@
+import Administration
+import CommandKit
+import JSON
+import Platform
+
+/// `regentctl backup` and `doctor`.
+enum UpkeepVerbs {
+  static let backup = verb(
+    "backup", "copy the database of the running service into a file",
+    details: """
+      The service goes on meanwhile. The copy is checked (integrity and the signature of every row) before it is \
+      called good. It needs the master key to be of use: keep that file too, and not beside it.
+      """,
+    inputs: [file], example: "backup /var/backups/regent-2026-11-20.db"
+  ) { call, admin in
+    let entry = try await call.console.progress("copying the database") {
+      try await admin.makeBackup()
+    }
+    do {
+      try await fetch(entry, to: call[file], admin)
+    } catch {
+      try? await admin.dropBackup(entry.id)
+      throw error
+    }
+    try await admin.dropBackup(entry.id)
+    var document = entry.object
+    document["id"] = nil
+    document["file"] = .string(call[file])
+    call.show(.object(document), lines: ["\(call[file]): \(entry.size) bytes, checked and good"])
+  }
+
+  static let doctor = verb(
+    "doctor", "look for what is wrong and say how to put it right", example: "doctor"
+  ) { call, admin in
+    let findings: [Finding]
+    do throws(AdminError) {
+      let service = try await admin.service()
+      findings = [versions(service)] + (try await admin.doctor())
+    } catch {
+      findings = [Finding("service", .bad, error.message, fix: error.hint)]
+    }
+    if call.wantsJSON {
+      call.console.print(json: .array(findings.map(\.json)))
+    } else {
+      for finding in findings { show(finding, call.console) }
+    }
+    if findings.contains(where: { $0.status == .bad }) { throw QuietExit(.failed) }
+  }
+
+  private static let file = Input.argument("FILE", .file, "the copy; it must not be there yet")
+
+  private static func versions(_ service: ServiceInfo) -> Finding {
+    guard service.version == regentctlVersion else {
+      return Finding(
+        "service", .warning,
+        "the service is version \(service.version), this is \(regentctlVersion)",
+        fix: "restart the service: systemctl restart regentd")
+    }
+    return Finding("service", .good, "version \(service.version), since \(shown(service.started))")
+  }
+
+  private static func show(_ finding: Finding, _ console: Console) {
+    let mark =
+      switch finding.status {
+      case .good: "ok  "
+      case .warning: "warn"
+      case .bad: "BAD "
+      }
+    console.print("\(mark)  \(finding.check): \(finding.detail)")
+    if let fix = finding.fix { console.print("      fix: \(fix)") }
+  }
+
+  /// Fetches the copy part by part; the file gets its name when all of it is there and on disk.
+  private static func fetch(_ entry: BackupEntry, to path: String, _ admin: AdminClient)
+    async throws
+  {
+    let file = try NewFile(path)
+    var offset: Int64 = 0
+    while offset < entry.size {
+      let part = try await admin.backupPart(entry.id, from: offset)
+      guard !part.isEmpty, Int64(part.count) <= entry.size - offset else {
+        throw CommandError("the copy ended early", hint: "try again")
+      }
+      try file.write(part)
+      offset += Int64(part.count)
+    }
+    try file.finish()
+  }
+}

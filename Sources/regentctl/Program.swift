@@ -1,0 +1,34 @@
+import Administration
+import CommandKit
+
+/// The version that `--version` shows.
+let regentctlVersion = "0.1.0"
+
+/// The whole command line.
+let regentctl = Program(
+  name: "regentctl", version: regentctlVersion,
+  summary: "run the service that signs screens in with a phone",
+  details: """
+    A requestor is whose app runs on the box, a provider is whom the viewer signs in with, an integration lets the \
+    two work together. First steps: add a provider and an account there, add a requestor, issue it a key, integrate \
+    the two, entitle somebody to something.
+
+    Everything is asked of the running service over its admin socket, which root, the service's own user and the \
+    members of its --admin-group may use. No command opens the database of a running service.
+    """,
+  options: [Connection.socket], environmentPrefix: "REGENT_", offersJSON: true,
+  commands: [
+    RequestorNoun.command, KeyNoun.command, StatementNoun.command, ProviderNoun.command,
+    IntegrateVerb.command, AccountNoun.command, EntitleNoun.command, CodeNoun.command,
+    DeviceNoun.command, SessionNoun.command, TokenNoun.command, TemporaryPassNoun.command,
+    SigningKeyNoun.command, MasterKeyNoun.command, AuditNoun.command, StatsVerb.command,
+    UpkeepVerbs.backup, UpkeepVerbs.doctor,
+  ],
+  seeAlso: ["regentd(8)", "regent(1)"], manualSection: 8,
+  explain: { error in (error as? AdminError).map(CommandError.init) })
+
+extension CommandError {
+  init(_ error: AdminError) {
+    self.init(error.message, hint: error.hint, code: error.code.rawValue)
+  }
+}

@@ -1,0 +1,67 @@
+import Administration
+import CommandKit
+import HTTPCodec
+import JSON
+import Pairing
+
+/// A time as people and programs read it: RFC 3339 in UTC.
+func shown(_ instant: Instant) -> String {
+  CivilDate.text(epochMilliseconds: instant.milliseconds, fraction: false)
+}
+
+/// A time that may be unknown.
+func shown(_ instant: Instant?) -> String { instant.map(shown) ?? "-" }
+
+/// Yes or no as it is typed.
+func shown(_ bool: Bool) -> String { bool ? "on" : "off" }
+
+/// A list in one cell.
+func shown(_ texts: [String]) -> String {
+  texts.isEmpty ? "-" : texts.joined(separator: " ")
+}
+
+/// A viewer, or that there is none.
+func shown(_ provider: ProviderID?, _ account: AccountName?) -> String {
+  guard let provider else { return "-" }
+  return account.map { "\(provider)/\($0)" } ?? provider.text
+}
+
+/// One record as lines: what it is on the left, what it says on the right.
+func details(_ rows: KeyValuePairs<String, String?>) -> [String] {
+  let width = rows.map { displayWidth($0.key) }.max() ?? 0
+  return rows.compactMap { label, value in
+    guard let value else { return nil }
+    return label + String(repeating: " ", count: width + 2 - displayWidth(label)) + value
+  }
+}
+
+extension Invocation {
+  /// Says what became of a record.
+  func show<Record>(_ saved: Saved<Record>, _ what: String) {
+    show(saved.json, lines: ["\(what) \(saved.outcome.rawValue)"])
+  }
+
+  /// Answers with a list.
+  func show<Entry: AdminDocument>(
+    list: [Entry], _ columns: [Table.Column], _ row: (Entry) -> [String]
+  ) {
+    if wantsJSON {
+      console.print(json: .array(list.map(\.json)))
+      return
+    }
+    var table = Table(columns)
+    for entry in list { table.add(row(entry)) }
+    console.print(table)
+  }
+
+  /// Says that something was done; programs get it as a document.
+  func say(_ sentence: String, _ document: JSONObject) {
+    show(.object(document), lines: [sentence])
+  }
+}
+
+/// `1 sign-in`, `2 sign-ins`.
+func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+
+/// The flag that says yes beforehand.
+let yes = Input.flag("yes", "do it without being asked")

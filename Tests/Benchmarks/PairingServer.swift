@@ -1,0 +1,155 @@
+internal import Glibc
+internal import HTTPCodec
+internal import HTTPServer
+internal import Pairing
+internal import PairingService
+internal import PairingStore
+internal import PairingStoreSQLite
+internal import Cryptography
+internal import Platform
+internal import TestSupport
+
+// Our side of the service rows: a whole service on a real database, with codes that wait.
+
+/// How a requestor of the benchmark signs.
+enum BenchKeys {
+  static let count = 16
+  static func publicKey(_ number: Int) -> String { "benchKey\(number % count)" }
+  static let secret = "0123456789012345678901234567890123456789"
+  static let requestor = "BENCH"
+}
+
+/// `serve-pairing PORT FOLDER CODES`: serves until it is killed; CODES codes wait, of the devices box-0, box-1, …
+func servePairing(_ arguments: [String]) -> Int32 {
+  guard arguments.count == 3, let port = UInt16(arguments[0]), let codes = Int(arguments[2]) else {
+    note("usage: Benchmarks serve-pairing PORT FOLDER CODES\n")
+    return 2
+  }
+  Task {
+    do {
+      try await serve(port: port, folder: arguments[1], codes: codes)
+    } catch {
+      note("\(error)\n")
+      exit(1)
+    }
+  }
+  while true { pause() }
+}
+
+private func serve(port: UInt16, folder: String, codes: Int) async throws {
+  let clock = ServiceClock.machine
+  let store = try SQLiteStore(
+    SQLiteStoreOptions(
+      path: "\(folder)/bench.db", masterKey: Random.secret(32), wallClock: { clock.now }))
+  try await provision(store, at: clock.now)
+  var options = ServiceOptions(publicURL: "http://127.0.0.1:\(port)")
+  options.limits.liveCodes = max(codes * 2, 1_000_000)
+  options.limits.device = RateLimit(perSecond: 100_000, burst: 1_000_000)
+  let core = try await ServiceCore(options, store: store, clock: clock)
+  try await fill(core, codes: codes)
+  try writeFile("\(folder)/token", try await accessToken(core).utf8)
+  var configuration = ServerConfiguration()
+  configuration.connections = 25_000
+  // As the program serves: every reply carries them.
+  for (name, value) in SecurityHeaders(https: true).list {
+    if let name = HeaderName(name) { configuration.standingHeaders.add(name, value) }
+  }
+  var routes = ServiceRoutes.devices(core)
+  mountApproval(&routes, core)
+  let router = try Router(routes, refuse: ServiceRoutes.refuse)
+  let server = try Server(
+    [Listener(.network(.loopback, port: port), handler: router)], configuration: configuration)
+  note("listening on \(server.addresses[0])\n")
+  while true { try await Task.sleep(for: .seconds(3600)) }
+}
+
+private func name<Kind>(_ text: String) throws -> Identifier<Kind> {
+  guard let name = Identifier<Kind>(text) else { throw TestSupportError("no name: \(text)") }
+  return name
+}
+
+private func provision(_ store: SQLiteStore, at now: Instant) async throws {
+  let requestor: RequestorID = try name(BenchKeys.requestor)
+  let provider: ProviderID = try name("local")
+  for record: Provision in [
+    .requestor(Requestor(id: requestor, name: "Bench")),
+    .provider(Provider(id: provider, name: "Local", kind: .local)),
+    .integration(Integration(requestor: requestor, provider: provider)),
+    .account(Account(provider: provider, name: try name("viewer"))),
+  ] {
+    _ = try await store.put(record, replacing: nil, audit: nil, at: now)
+  }
+  for number in 0..<BenchKeys.count {
+    try await store.add(
+      KeyPair(
+        publicKey: try name(BenchKeys.publicKey(number)), requestor: requestor, purpose: .calls,
+        secret: StoredSecret(Array(BenchKeys.secret.utf8)), created: now), audit: nil, at: now)
+  }
+  try await store.add(
+    KeyPair(
+      publicKey: try name("benchRows"), requestor: requestor, purpose: .rows,
+      secret: StoredSecret(Random.bytes(32)), created: now), audit: nil, at: now)
+}
+
+/// A token of a registered client.
+private func accessToken(_ core: ServiceCore) async throws -> String {
+  let requestor: RequestorID = try name(BenchKeys.requestor)
+  let now = core.clock.now
+  let application = ApplicationRecord(
+    id: try name("benchApp"), requestor: requestor, name: "Bench", issued: now)
+  _ = try await core.store.put(.application(application), replacing: nil, audit: nil, at: now)
+  try await core.provisioning.refresh()
+  let client = ClientRecord(
+    id: try name("benchClient"), secret: core.hasher.token("secret"), application: application.id,
+    requestor: requestor, issued: now)
+  try await core.store.register(client, at: now)
+  return try core.accessTokens.issue(for: client, at: now).text
+}
+
+/// Makes codes that wait, as the route does: durable, and in memory.
+private func fill(_ core: ServiceCore, codes: Int) async throws {
+  let requestor: RequestorID = try name(BenchKeys.requestor)
+  let rowKey: PublicKey = try name("benchRows")
+  let now = core.clock.now
+  try await withThrowingTaskGroup(of: Void.self) { group in
+    for number in 0..<codes {
+      if number >= 512 { try await group.next() }
+      group.addTask {
+        let device: DeviceID = try name("box-\(number)")
+        guard let code = RegistrationCode(ordinal: UInt64(number)) else { return }
+        try await core.desk.offer(
+          RegistrationRecord(
+            id: try name(Random.uuid()), code: core.hasher.code(code), requestor: requestor,
+            device: device, deviceHash: core.hasher.device(device), rowKey: rowKey,
+            flow: PairingFlow(issued: now, lifetime: .longest)), limit: .max,
+          hasEarlierSignIn: false)
+      }
+    }
+    try await group.waitForAll()
+  }
+}
+
+/// `POST /bench/approve/NUMBER`: says yes to the code of box-NUMBER as an operator does.
+private func mountApproval(_ routes: inout Routes, _ core: ServiceCore) {
+  routes.post("/bench/approve/{number}") { _, path in
+    .later { reply in
+      let number = path["number"]
+      Task {
+        do {
+          guard let ordinal = UInt64(number), let code = RegistrationCode(ordinal: ordinal),
+            let record = core.codes.find(core.hasher.code(code))
+          else { throw TestSupportError("no code \(number)") }
+          let viewer = Pairing.Viewer(provider: try name("local"), account: try name("viewer"))
+          _ = try await core.desk.approve(
+            record.id,
+            ApprovalRequest(
+              by: .operator(try name("bench"), for: viewer),
+              authentication: try name(Random.uuid())), audit: nil)
+          reply.complete(Response(.noContent))
+        } catch {
+          reply.complete(.text(.internalServerError, "\(error)\n"))
+        }
+      }
+    }
+  }
+}

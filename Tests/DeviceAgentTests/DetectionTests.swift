@@ -1,0 +1,72 @@
+import Platform
+import Testing
+
+@testable import DeviceAgent
+
+private let allBlocks = Set("█▀▄".unicodeScalars.map { UInt16($0.value) })
+private let fullOnly = Set("█".unicodeScalars.map { UInt16($0.value) })
+
+@Suite struct `A terminal` {
+  @Test(arguments: [
+    (TerminalFacts(type: "xterm-256color", locale: "en_GB.UTF-8"), DotGlyphs.halfBlocks, true),
+    (TerminalFacts(type: "xterm-256color", locale: "en_GB.utf8"), .halfBlocks, true),
+    (TerminalFacts(type: "xterm", locale: "C"), .fullBlocks, false),
+    (TerminalFacts(type: "xterm", locale: nil), .fullBlocks, false),
+    // A console of the kernel: mode and font decide.
+    (
+      TerminalFacts(
+        type: "linux", locale: "C.UTF-8",
+        console: LinuxConsole(isUnicode: true, characters: fullOnly)), .fullBlocks, true
+    ),
+    (
+      TerminalFacts(
+        type: "linux", locale: "C.UTF-8",
+        console: LinuxConsole(isUnicode: true, characters: allBlocks)), .halfBlocks, true
+    ),
+    (
+      TerminalFacts(
+        type: "linux", locale: "C.UTF-8",
+        console: LinuxConsole(isUnicode: false, characters: allBlocks)), .fullBlocks, false
+    ),
+    // A console that cannot be asked, behind a connection.
+    (TerminalFacts(type: "linux", locale: "C.UTF-8"), .fullBlocks, true),
+  ])
+  func `gets the characters that it can show`(
+    facts: TerminalFacts, glyphs: DotGlyphs, isUnicode: Bool
+  ) {
+    #expect(facts.abilities().glyphs == glyphs)
+    #expect(facts.abilities().isUnicode == isUnicode)
+  }
+
+  @Test(
+    arguments: [
+      ("xterm-256color", nil, ColourDepth.palette), ("tmux-256color", nil, .palette),
+      ("xterm", "truecolor", .palette), ("vt220", nil, .eight), ("xterm-kitty", nil, .palette),
+      ("vt52", nil, .none), ("linux-m", nil, .none),
+    ] as [(String, String?, ColourDepth)])
+  func `gets the colours that it has`(type: String, colourTerm: String?, depth: ColourDepth) {
+    let facts = TerminalFacts(type: type, colourTerm: colourTerm, locale: "C.UTF-8")
+    #expect(facts.abilities().depth == depth)
+  }
+
+  @Test(arguments: [("dumb", false), ("xterm", true), ("unknown", false)])
+  func `is drawn on only when the cursor can move`(type: String, expected: Bool) {
+    #expect(TerminalFacts(type: type).canBeDrawnOn == expected)
+  }
+
+  @Test func `does what was asked for whatever it looks like`() {
+    let facts = TerminalFacts(type: "linux", locale: "C")
+    #expect(facts.abilities(wish: .half).glyphs == .halfBlocks)
+    #expect(facts.abilities(wish: .ascii).glyphs == .ascii)
+  }
+
+  @Test func `without Korean letters speaks English instead of boxes`() {
+    let abilities = Abilities(hasHangul: false)
+    #expect(abilities.shown(.korean) == .english)
+    #expect(abilities.shown(.spanish) == .spanish)
+  }
+
+  @Test func `that is no console of the kernel is not taken for one`() {
+    #expect(LinuxConsole(of: 0) == nil || LinuxConsole(of: 0)?.characters.isEmpty == false)
+  }
+}

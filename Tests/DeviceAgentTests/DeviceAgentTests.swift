@@ -1,6 +1,0 @@
-import Testing
-
-@testable import DeviceAgent
-
-@Suite("DeviceAgent")
-struct DeviceAgentTests {}

@@ -1,0 +1,162 @@
+import CommandKit
+import Platform
+import Testing
+
+@testable import DeviceAgent
+
+private let failure = AgentFailure(
+  code: "unreachable", message: "no", hint: nil, trouble: .offline(host: "tv.example.org"))
+
+private func code(_ name: String = "BCDFGHJK", deadline: Int64 = 1_800_000) -> ShownCode {
+  ShownCode(
+    code: name, display: name, address: "tv.example.org", link: "HTTPS://TV.EXAMPLE.ORG/D/\(name)",
+    expires: 0, deadline: deadline, lifetime: 1_800_000)
+}
+
+@Suite struct `Signing in` {
+  private var model = PairModel(mode: .attended)
+
+  @Test func `goes from code to signed in and ends after a moment`() {
+    var model = model
+    #expect(model.start(now: 0) == [.requestCode(provider: nil)])
+    #expect(model.handle(.link(.code(code())), now: 10) == [.tell(.code(code()))])
+    #expect(model.view.stage == .waiting(code()))
+    #expect(model.handle(.link(.opened), now: 20) == [.tell(.opened)])
+    #expect(model.handle(.link(.opened), now: 21) == [], "told once")
+    #expect(model.handle(.link(.match(42)), now: 30) == [.tell(.match(42))])
+    #expect(model.view.stage == .number(code(), 42))
+    #expect(
+      model.handle(.link(.authenticated(name: "demo", provider: "One")), now: 40)
+        == [.tell(.authenticated(name: "demo", provider: "One"))])
+    #expect(model.handle(.tick, now: 41) == [])
+    #expect(model.handle(.tick, now: 40 + PairModel.farewellTime) == [.end(.done)])
+  }
+
+  @Test(arguments: [
+    (PairMode.attended, LinkEvent.denied, [PairEffect.tell(.denied)], PairStage.denied),
+    (.once, .denied, [.tell(.denied), .end(.denied)], .denied),
+    (.once, .expired, [.tell(.expired), .end(.expired)], .expired),
+    (.attended, .expired, [.tell(.expired)], .expired),
+    (.unattended, .expired, [.tell(.expired), .requestCode(provider: nil)], .starting),
+    (
+      .once, .failed(failure), [.tell(.error(failure)), .end(.unreachable)],
+      .failed(.offline(host: "tv.example.org"))
+    ),
+  ])
+  func `ends as it must`(
+    mode: PairMode, event: LinkEvent, effects: [PairEffect], stage: PairStage
+  ) {
+    var model = PairModel(mode: mode)
+    _ = model.start(now: 0)
+    _ = model.handle(.link(.code(code())), now: 0)
+    #expect(model.handle(.link(event), now: 5) == effects)
+    #expect(model.view.stage == stage)
+  }
+
+  @Test func `a code that a phone has open is replaced only after it was read`() {
+    var model = PairModel(mode: .unattended)
+    _ = model.start(now: 0)
+    _ = model.handle(.link(.code(code())), now: 0)
+    _ = model.handle(.link(.opened), now: 1)
+    #expect(model.handle(.link(.expired), now: 2) == [.tell(.expired)])
+    #expect(model.handle(.tick, now: 3) == [])
+    #expect(
+      model.handle(.tick, now: 2 + PairModel.readingTime) == [.requestCode(provider: nil)])
+  }
+
+  @Test func `makes twelve codes an hour by itself, then waits for a key or a signal`() {
+    var model = PairModel(mode: .unattended)
+    var effects = model.start(now: 0)
+    var made = 0
+    var now: Int64 = 0
+    while effects.contains(.requestCode(provider: nil)), made < 50 {
+      made += 1
+      _ = model.handle(.link(.code(code(deadline: now + 200_000))), now: now)
+      now += 200_000
+      effects = model.handle(.tick, now: now)
+    }
+    #expect(made == 12)
+    #expect(model.view.stage == .resting)
+    #expect(model.handle(.tick, now: now + 100) == [])
+    var other = model
+    #expect(other.handle(.key(.enter), now: now) == [.requestCode(provider: nil)])
+    #expect(model.handle(.renew, now: now) == [.requestCode(provider: nil)])
+  }
+
+  @Test func `does not show a code as good whose time is over while the service is away`() {
+    var model = model
+    _ = model.start(now: 0)
+    _ = model.handle(.link(.code(code(deadline: 1_000))), now: 0)
+    #expect(model.handle(.link(.trouble(failure)), now: 10) == [.tell(.error(failure))])
+    #expect(model.view.stage.code != nil && model.view.trouble != nil)
+    #expect(model.handle(.link(.trouble(failure)), now: 20) == [], "told once")
+    #expect(model.nextDeadline() == 1_000)
+    #expect(model.handle(.tick, now: 1_000) == [.tell(.expired)])
+    #expect(model.view.stage == .expired)
+  }
+
+  @Test func `a provider is chosen with keys, the code goes on behind the list`() {
+    var model = model
+    _ = model.start(now: 0)
+    _ = model.handle(.link(.providers(Scene.providers, last: nil)), now: 0)
+    _ = model.handle(.key(.character("p")), now: 1)
+    _ = model.handle(.link(.code(code())), now: 2)
+    guard case .choosing = model.view.stage else { return #expect(Bool(false)) }
+    #expect(model.handle(.key(.escape), now: 3) == [])
+    #expect(model.view.stage == .waiting(code()))
+    _ = model.handle(.key(.character("p")), now: 4)
+    for letter in "exit" { _ = model.handle(.key(.character(letter)), now: 5) }
+    #expect(model.handle(.key(.enter), now: 6) == [.requestCode(provider: "canal")])
+  }
+
+  @Test func `a phone that opens the code takes the screen from the list`() {
+    var model = model
+    _ = model.start(now: 0)
+    _ = model.handle(.link(.providers(Scene.providers, last: nil)), now: 0)
+    _ = model.handle(.link(.code(code())), now: 2)
+    _ = model.handle(.key(.character("p")), now: 4)
+    #expect(model.handle(.link(.opened), now: 5) == [.tell(.opened)])
+    #expect(model.view.stage == .connected(code()))
+  }
+
+  @Test(
+    arguments: [
+      (nil, 3), (LinkEvent.denied, 4), (.expired, 5), (.failed(failure), 6),
+      (.authenticated(name: nil, provider: nil), 0),
+    ] as [(LinkEvent?, Int32)])
+  func `quitting says how it was`(event: LinkEvent?, exit: Int32) {
+    var model = model
+    _ = model.start(now: 0)
+    _ = model.handle(.link(.code(code())), now: 0)
+    if let event { _ = model.handle(.link(event), now: 1) }
+    #expect(model.handle(.stop, now: 2) == [.end(.init(rawValue: exit))])
+  }
+}
+
+@Suite struct `The list of providers` {
+  @Test func `has featured ones first and finds by any part`() {
+    var picker = ProviderPicker(Scene.providers)
+    #expect(picker.matching.map(\.id) == ["canal", "one", "kt"])
+    _ = picker.handle(.character("O"))
+    #expect(picker.matching.map(\.id) == ["canal", "one"])
+    _ = picker.handle(.character("n"))
+    #expect(picker.matching.map(\.id) == ["one"])
+    #expect(picker.handle(.enter) == .chosen("one"))
+    #expect(picker.handle(.escape) == .stays)
+    #expect(picker.query.isEmpty)
+    #expect(picker.handle(.escape) == .cancelled)
+  }
+
+  @Test func `stays inside with any keys`() {
+    var picker = ProviderPicker(Scene.providers, last: "kt")
+    #expect(picker.handle(.enter) == .chosen("kt"))
+    for key in [Key.down, .down, .pageDown, .end, .tab] { _ = picker.handle(key) }
+    #expect(picker.handle(.enter) == .chosen("kt"))
+    for key in [Key.up, .up, .up, .pageUp, .home, .backTab] { _ = picker.handle(key) }
+    #expect(picker.handle(.enter) == .chosen("canal"))
+    for _ in 0..<100 { _ = picker.handle(.character("z")) }
+    #expect(picker.query.count == 40)
+    #expect(picker.handle(.enter) == .stays)
+    #expect(picker.handle(.down) == .stays)
+  }
+}

@@ -1,0 +1,64 @@
+import Testing
+import Platform
+
+@testable import DeviceAgent
+
+/// Moments of a sign-in, as a viewer could see them.
+struct Scene: CustomTestStringConvertible, Sendable {
+  let name: String
+  let view: PairView
+
+  var testDescription: String { name }
+
+  static let now: Int64 = 1_000_000
+
+  static let link = "HTTPS://TV.EXAMPLE.ORG/D/BCDFGHJK"
+
+  static func code(link: String = link, minutesLeft: Int64 = 12) -> ShownCode {
+    ShownCode(
+      code: "BCDFGHJK", display: "BCDF-GHJK", address: "tv.example.org", link: link,
+      expires: 1_800_000_000_000, deadline: now + minutesLeft * 60_000 - 1, lifetime: 1_800_000)
+  }
+
+  static let providers = [
+    ProviderEntry(id: "one", name: "Example One"),
+    ProviderEntry(id: "canal", name: "Canal Éxito", isFeatured: true),
+    ProviderEntry(id: "kt", name: "한국 방송"),
+  ]
+
+  static func view(
+    _ stage: PairStage, trouble: Trouble? = nil, picture: PictureMode = .characters
+  ) -> PairView {
+    var view = PairView()
+    view.stage = stage
+    view.trouble = trouble
+    view.picture = picture
+    view.canChooseProvider = true
+    return view
+  }
+
+  static let waiting = Scene(name: "waiting", view: view(.waiting(code())))
+
+  static let all = [
+    Scene(name: "starting", view: view(.starting)),
+    Scene(name: "choosing", view: view(.choosing(ProviderPicker(providers)))),
+    waiting,
+    Scene(name: "connected", view: view(.connected(code()))),
+    Scene(name: "number", view: view(.number(code(), 42))),
+    Scene(name: "signed in", view: view(.signedIn(name: "demo", provider: "Example One"))),
+    Scene(name: "denied", view: view(.denied)),
+    Scene(name: "expired", view: view(.expired)),
+    Scene(name: "resting", view: view(.resting)),
+    Scene(
+      name: "offline with a code",
+      view: view(.waiting(code()), trouble: .offline(host: "tv.example.org"))),
+    Scene(name: "offline", view: view(.starting, trouble: .offline(host: "tv.example.org"))),
+    Scene(name: "refused", view: view(.failed(.refused))),
+    Scene(name: "last minute", view: view(.waiting(code(minutesLeft: 1)))),
+  ]
+}
+
+let sizes = [
+  WindowSize(rows: 25, columns: 80), WindowSize(rows: 40, columns: 120),
+  WindowSize(rows: 20, columns: 40),
+]

@@ -1,0 +1,167 @@
+import CommandKit
+import Platform
+import QRCode
+import TestSupport
+import Testing
+
+@testable import DeviceAgent
+
+private let glyphKinds: [(DotGlyphs, ColourDepth, Bool)] = [
+  (.halfBlocks, .palette, true), (.halfBlocks, .eight, true), (.fullBlocks, .eight, true),
+  (.fullBlocks, .palette, false), (.ascii, .eight, false),
+]
+
+private let links = [
+  "HTTPS://TV.EXAMPLE.ORG/D/BCDFGHJK", "HTTP://192.168.178.20:8787/D/ZXWVTSRQ",
+  "https://accounts.television.example.org/pairing/D/BCDFGHJK",
+]
+
+@Suite struct `The pair screen` {
+  @Test(arguments: Scene.all, sizes)
+  func `fits every state into every size`(scene: Scene, size: WindowSize) {
+    for language in Language.allCases {
+      for (glyphs, _, isUnicode) in glyphKinds where isUnicode || language == .spanish {
+        let abilities = Abilities(
+          glyphs: glyphs, isUnicode: isUnicode, hasHangul: isUnicode)
+        let screen = PairScreen(size: size, abilities: abilities, language: language)
+        let canvas = screen.canvas(of: scene.view, now: Scene.now)
+        #expect(canvas.lines.allSatisfy { displayWidth($0) <= size.columns })
+        #expect(canvas.lines.contains { !$0.isEmpty })
+        if !isUnicode {
+          #expect(canvas.cells.allSatisfy { ($0.glyph?.value ?? 0) < 0x80 && $0.marks.isEmpty })
+        }
+      }
+    }
+  }
+
+  @Test(arguments: links, sizes)
+  func `shows a QR code that a scanner reads, on dark and on light`(
+    link: String, size: WindowSize
+  ) throws {
+    // A long address in lower case needs more room than that.
+    if link == links[2], size == sizes[2] { return }
+    let screen = PairScreen(size: size, abilities: Abilities(), language: .english)
+    let view = Scene.view(.waiting(Scene.code(link: link)))
+    let bytes = ScreenDiff.bytes(
+      from: nil, to: screen.canvas(of: view, now: Scene.now), depth: .palette)
+    for ground in Ground.allCases {
+      var glass = Glass(size)
+      try glass.show(bytes)
+      #expect(try decode(glass.picture(on: ground).png()) == link)
+    }
+  }
+
+  @Test(arguments: glyphKinds.indices, Ground.allCases)
+  func `is read with half blocks, full blocks and ASCII`(kind: Int, ground: Ground) throws {
+    let (glyphs, depth, isUnicode) = glyphKinds[kind]
+    let size = WindowSize(rows: 50, columns: 132)
+    let screen = PairScreen(
+      size: size, abilities: Abilities(glyphs: glyphs, depth: depth, isUnicode: isUnicode),
+      language: .spanish)
+    let bytes = ScreenDiff.bytes(
+      from: nil, to: screen.canvas(of: Scene.waiting.view, now: Scene.now), depth: depth)
+    var glass = Glass(size)
+    try glass.show(bytes)
+    #expect(try decode(glass.picture(on: ground).png()) == Scene.link)
+  }
+
+  @Test(arguments: [DotGlyphs.fullBlocks, .ascii])
+  func `without room says where the picture can go, and the code large`(glyphs: DotGlyphs) {
+    let screen = PairScreen(
+      size: WindowSize(rows: 25, columns: 80), abilities: Abilities(glyphs: glyphs),
+      language: .english)
+    let canvas = screen.canvas(of: Scene.waiting.view, now: Scene.now)
+    #expect(canvas.lines.contains { $0.contains("--qr framebuffer") })
+    #expect(canvas.lines.contains { $0.contains("tv.example.org") })
+    let inked = canvas.cells.count { $0.style.isReversed || $0.glyph == "#" }
+    #expect(inked > 200, "the code is written in dots")
+  }
+
+  @Test(arguments: sizes, Language.allCases)
+  func `always has the code and the address as plain text`(size: WindowSize, language: Language) {
+    for stage in [PairStage.waiting(Scene.code()), .connected(Scene.code())] {
+      let screen = PairScreen(size: size, abilities: Abilities(), language: language)
+      let text = screen.canvas(of: Scene.view(stage), now: Scene.now).lines.joined(separator: "\n")
+      #expect(text.contains("BCDF-GHJK") || text.contains("B C D F - G H J K"))
+      #expect(text.contains("tv.example.org"))
+    }
+  }
+
+  @Test func `keeps the cursor at the line for screen readers`() {
+    let screen = PairScreen(
+      size: WindowSize(rows: 25, columns: 80), abilities: Abilities(), language: .english)
+    let canvas = screen.canvas(of: Scene.waiting.view, now: Scene.now)
+    #expect(canvas.text(row: canvas.cursor.row).contains("Code BCDF-GHJK, address tv.example.org"))
+  }
+
+  @Test(arguments: [1, 2, 3, 6, 12])
+  func `survives windows of any size`(edge: Int) {
+    for columns in [1, 2, 11, 39, 200] {
+      let screen = PairScreen(
+        size: WindowSize(rows: edge, columns: columns), abilities: Abilities(), language: .korean)
+      for scene in Scene.all {
+        let canvas = screen.canvas(of: scene.view, now: Scene.now)
+        #expect(canvas.columns == columns && canvas.rows == edge)
+        #expect(
+          (0..<edge).contains(canvas.cursor.row) && (0..<columns).contains(canvas.cursor.column))
+      }
+    }
+  }
+
+  @Test func `shows names of strangers without obeying them`() throws {
+    let name = "\u{1b}[2JHa\u{202e}cked\n"
+    let view = Scene.view(.signedIn(name: name, provider: name))
+    let screen = PairScreen(
+      size: WindowSize(rows: 25, columns: 80), abilities: Abilities(), language: .english)
+    let bytes = ScreenDiff.bytes(
+      from: nil, to: screen.canvas(of: view, now: Scene.now), depth: .palette)
+    let text = String(decoding: bytes, as: UTF8.self)
+    #expect(!text.dropFirst(8).contains("\u{1b}[2J") && !text.contains("\u{202e}"))
+    #expect(text.contains(#"\e[2JHa"#))
+  }
+
+  @Test func `the bar shrinks and its words follow`() {
+    let screen = PairScreen(
+      size: WindowSize(rows: 25, columns: 80), abilities: Abilities(), language: .english)
+    let code = Scene.code(minutesLeft: 12)
+    func bar(_ later: Int64) -> Int {
+      screen.canvas(of: Scene.view(.waiting(code)), now: Scene.now + later).cells
+        .count { $0.glyph == "░" }
+    }
+    #expect(bar(0) < bar(300_000))
+    #expect(bar(300_000) < bar(600_000))
+    let end = screen.canvas(of: Scene.view(.waiting(code)), now: Scene.now + 680_000).lines
+    #expect(end.contains { $0.contains("less than a minute left") })
+  }
+}
+
+@Suite struct `What reaches the terminal` {
+  private let screen = PairScreen(
+    size: WindowSize(rows: 25, columns: 80), abilities: Abilities(), language: .korean)
+
+  @Test func `is nothing when nothing changed`() {
+    let canvas = screen.canvas(of: Scene.waiting.view, now: Scene.now)
+    #expect(ScreenDiff.bytes(from: canvas, to: canvas, depth: .palette).isEmpty)
+  }
+
+  @Test func `is only the bar after ten seconds`() {
+    let old = screen.canvas(of: Scene.waiting.view, now: Scene.now)
+    let new = screen.canvas(of: Scene.waiting.view, now: Scene.now + 120_000)
+    let bytes = ScreenDiff.bytes(from: old, to: new, depth: .palette)
+    #expect(!bytes.isEmpty && bytes.count < 120)
+    #expect(!String(decoding: bytes, as: UTF8.self).contains("[2J"))
+  }
+
+  @Test(arguments: Scene.all, Scene.all)
+  func `turns any screen into any other`(old: Scene, new: Scene) throws {
+    let before = screen.canvas(of: old.view, now: Scene.now)
+    let after = screen.canvas(of: new.view, now: Scene.now)
+    var glass = Glass(screen.size)
+    try glass.show(ScreenDiff.bytes(from: nil, to: before, depth: .palette))
+    try glass.show(ScreenDiff.bytes(from: before, to: after, depth: .palette))
+    var fresh = Glass(screen.size)
+    try fresh.show(ScreenDiff.bytes(from: nil, to: after, depth: .palette))
+    #expect(glass.lines == after.lines)
+    #expect(glass.shows(sameAs: fresh))
+  }
+}

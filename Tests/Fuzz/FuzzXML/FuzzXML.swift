@@ -1,0 +1,76 @@
+// FuzzXML: what the reader accepts stays within its limits, and written out again it is read as the same tree.
+
+import FuzzSupport
+import XML
+
+/// One input.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  let input = unsafe bytes(start, count)
+  let limits = XMLLimits(bytes: 4096, depth: 8, elements: 100, attributes: 8, name: 128)
+  let root: XMLElement
+  do {
+    root = try XMLElement(reading: input, limits: limits)
+  } catch {
+    promise("an error is one line", !"\(error)".contains("\n"))
+    return 0
+  }
+  promise("no document type is accepted", !contains(input, "<!DOCTYPE"))
+  promise("it is not too deep", depth(root) <= limits.depth)
+  let written = write(root)
+  do {
+    let again = try XMLElement(reading: Array(written.utf8), limits: XMLLimits(bytes: .max))
+    promise("what was written is the same", again == root, written)
+  } catch {
+    broken("what was written can be read", written, "\(error)")
+  }
+  return 0
+}
+
+private func depth(_ element: XMLElement) -> Int {
+  1 + (element.children.map(depth).max() ?? 0)
+}
+
+/// Inside comments and CDATA sections the words mean nothing.
+private func contains(_ input: [UInt8], _ word: String) -> Bool {
+  let text = String(decoding: input, as: UTF8.self)
+  return !text.contains("<!--") && !text.contains("<![CDATA[") && text.contains(word)
+}
+
+private func write(_ element: XMLElement) -> String {
+  var spaces = [element.name] + element.attributes.map(\.name)
+  spaces.removeAll { $0.namespace == nil || $0.namespace == xml }
+  func name(_ name: XMLName) -> String {
+    if name.namespace == xml { return "xml:\(name.local)" }
+    guard let index = spaces.firstIndex(where: { $0.namespace == name.namespace }) else {
+      return name.local
+    }
+    return "p\(index):\(name.local)"
+  }
+  var text = "<\(name(element.name))"
+  for (index, space) in spaces.enumerated() {
+    text += " xmlns:p\(index)=\"\(escape(space.namespace ?? ""))\""
+  }
+  for attribute in element.attributes {
+    text += " \(name(attribute.name))=\"\(escape(attribute.value))\""
+  }
+  text += ">"
+  for node in element.nodes {
+    switch node {
+    case .element(let child): text += write(child)
+    case .text(let part): text += escape(part)
+    }
+  }
+  return text + "</\(name(element.name))>"
+}
+
+private let xml = "http://www.w3.org/XML/1998/namespace"
+
+private func escape(_ text: String) -> String {
+  text.unicodeScalars.reduce(into: "") { text, scalar in
+    switch scalar {
+    case "<", ">", "&", "\"", "\t", "\n", "\r": text += "&#\(scalar.value);"
+    default: text.unicodeScalars.append(scalar)
+    }
+  }
+}
