@@ -196,7 +196,8 @@ let package = Package(
       ],
       swiftSettings: house),
     .testTarget(
-      name: "CommandTests", dependencies: ["CommandKit", "TestSupport", "regentd"],
+      name: "CommandTests",
+      dependencies: ["CommandKit", "TestSupport", "regentd", "regentctl"],
       exclude: ["Scripts"],
       swiftSettings: house),
     tests(of: "PairingService", ["Pairing", "JSON", "Platform", "PagePreview"]),
