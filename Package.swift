@@ -143,7 +143,7 @@ let package = Package(
       name: "ServiceTestSupport",
       dependencies: [
         "Pairing", "PairingStore", "PairingWire", "PairingService", "HTTPServer", "HTTPTestSupport",
-        "Cryptography", "Platform",
+        "Cryptography", "JSON", "Platform",
       ],
       path: "Tests/ServiceTestSupport", swiftSettings: house),
     .target(
@@ -214,7 +214,7 @@ let package = Package(
       dependencies: [
         "Pairing", "PairingStore", "PairingStoreSQLite", "PairingWire", "PairingService",
         "Administration", "HTTPServer", "HTTPClient", "HTTPCodec", "JSON", "Cryptography",
-        "Platform",
+        "Platform", "XML",
         "TestSupport", "HTTPTestSupport", "ServiceTestSupport",
       ],
       swiftSettings: house),
