@@ -59,6 +59,8 @@ let package = Package(
     .executable(name: "regentctl", targets: ["regentctl"]),
     .library(name: "AccessEnabler", targets: ["AccessEnabler"]),
     .library(name: "MediaTokenVerifier", targets: ["MediaTokenVerifier"]),
+    // For programs that are not in Swift: libMediaToken.so and the header in docs/examples/verify-media-token.
+    .library(name: "MediaToken", type: .dynamic, targets: ["MediaTokenC"]),
   ],
   targets: [
     // C libraries: module map and shim header, nothing else.
@@ -105,6 +107,8 @@ let package = Package(
       "MediaTokenVerifier",
       ["Pairing", "PairingWire", "HTTPClient", "HTTPCodec", "JSON", "Platform", "Cryptography"]),
 
+    tool("MediaTokenC", ["MediaTokenVerifier", "Pairing"]),
+
     // Layer 4: use cases.
     tool(
       "PairingService",
@@ -125,7 +129,7 @@ let package = Package(
       "regentd",
       [
         "CommandKit", "HTTPServer", "HTTPCodec", "JSON", "Platform", "Pairing", "PairingStore",
-        "PairingStoreSQLite", "PairingService", "Cryptography", "SQLite",
+        "PairingStoreSQLite", "PairingService", "Administration", "Cryptography", "SQLite",
       ]),
     program("regent", ["DeviceAgent", "AccessEnabler", "CommandKit", "JSON", "Platform"]),
     program(
@@ -143,7 +147,7 @@ let package = Package(
       name: "ServiceTestSupport",
       dependencies: [
         "Pairing", "PairingStore", "PairingWire", "PairingService", "HTTPServer", "HTTPTestSupport",
-        "Cryptography", "JSON", "Platform",
+        "Cryptography", "JSON", "Platform", "TestSupport",
       ],
       path: "Tests/ServiceTestSupport", swiftSettings: house),
     .target(
@@ -192,7 +196,8 @@ let package = Package(
       ],
       swiftSettings: house),
     .testTarget(
-      name: "CommandTests", dependencies: ["CommandKit", "TestSupport", "regentd"],
+      name: "CommandTests",
+      dependencies: ["CommandKit", "TestSupport", "regentd", "regentctl"],
       exclude: ["Scripts"],
       swiftSettings: house),
     tests(of: "PairingService", ["Pairing", "JSON", "Platform", "PagePreview"]),
@@ -207,7 +212,10 @@ let package = Package(
       ]),
     tests(
       of: "MediaTokenVerifier",
-      ["Pairing", "PairingWire", "HTTPServer", "HTTPCodec", "JSON", "Cryptography"]),
+      [
+        "MediaTokenC", "Pairing", "PairingWire", "HTTPServer", "HTTPCodec", "HTTPClient",
+        "HTTPTestSupport", "JSON", "Cryptography", "Platform",
+      ]),
     tests(of: "DeviceAgent", ["AccessEnabler", "CommandKit", "QRCode", "JSON", "Platform"]),
     .testTarget(
       name: "JourneyTests",

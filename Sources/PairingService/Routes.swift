@@ -19,6 +19,13 @@ package enum ServiceRoutes {
     return routes
   }
 
+  /// The same, and the phone's pages.
+  package static func all(_ core: ServiceCore, _ phone: Phone) -> Routes {
+    var routes = devices(core)
+    phone.mount(&routes)
+    return routes
+  }
+
   /// The answer to what no route takes; nothing of a request is repeated in it.
   package static func refuse(_ request: Request, _ refusal: Refusal) -> Response {
     let path = String(decoding: request.path.prefix(16), as: UTF8.self)

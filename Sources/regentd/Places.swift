@@ -142,7 +142,7 @@ private func groupNumber(_ name: String) throws -> UInt32 {
 }
 
 /// The folder given, else the one that was installed, else the one of the source tree.
-private func webFolder(_ given: String?) throws -> String? {
+private func webFolder(_ given: String?) throws -> String {
   if let given {
     guard isFolder(given) else {
       throw CommandError(
@@ -152,7 +152,13 @@ private func webFolder(_ given: String?) throws -> String? {
     return given
   }
   let installed = ProgramPlace.prefix.map { "\($0)/share/regent/web" }
-  return [installed, "./web"].compactMap(\.self).first(where: isFolder)
+  let places = [installed, "./web"].compactMap(\.self)
+  guard let found = places.first(where: isFolder) else {
+    throw CommandError(
+      "there is no folder with the phone's pages in \(places.joined(separator: " or "))",
+      hint: "say where it is: --web FOLDER, or REGENT_WEB in the environment")
+  }
+  return found
 }
 
 private func isFolder(_ path: String) -> Bool {

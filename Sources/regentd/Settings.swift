@@ -22,15 +22,15 @@ struct ServiceSettings: Sendable {
 
 /// Where the service keeps its files; what does not exist is created when it is first needed, for this user alone.
 struct ServicePlaces: Sendable, Equatable {
-  let database: String
+  var database: String
   let adminSocket: String
   /// The group that may use the admin socket beside this user and root.
   let adminGroup: UInt32?
   let masterKey: String
   /// The widest mode that its file may have.
   let masterKeyMode: UInt32
-  /// Nil when no folder was named and none lies where it is installed.
-  let web: String?
+  /// Templates, styles and scripts of the phone's pages.
+  let web: String
 }
 
 /// How many requests a second are let through.

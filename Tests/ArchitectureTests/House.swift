@@ -24,12 +24,17 @@ let layers: [String: Layer] = [
   "PairingStoreSQLite": .adapter,
   "AccessEnabler": .library, "MediaTokenVerifier": .library,
   "PairingService": .useCase, "DeviceAgent": .useCase,
-  "regentd": .program, "regent": .program, "regentctl": .program,
+  "regentd": .program, "regent": .program, "regentctl": .program, "MediaTokenC": .program,
 ]
 
 /// Imports that the layers would allow and the design forbids, each with its reason.
 let forbiddenImports: [(target: String, module: String, reason: String)] = [
   ("PairingService", "PairingStoreSQLite", "the service must run on any store")
+]
+
+/// Targets above the tools that may handle pointers, each with its reason.
+let pointerTargets: [String: String] = [
+  "MediaTokenC": "it is the door for programs in C; docs/decisions/0012-c-interface.md"
 ]
 
 /// Modules of the toolchain and the layers that may use them; anything else of the toolchain is refused.

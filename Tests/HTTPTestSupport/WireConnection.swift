@@ -19,7 +19,7 @@ public final class WireConnection {
   public private(set) var isEnded = false
 
   /// Connects; waits for bytes at most `patience` seconds each time.
-  public init(_ address: ListenAddress, patience: Int = 10) throws {
+  public init(_ address: ListenAddress, patience: Int = 30) throws {
     let family: Int32
     switch address {
     case .network(let host, _): family = host.isIPv4 ? AF_INET : AF_INET6

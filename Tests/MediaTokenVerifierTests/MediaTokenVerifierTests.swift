@@ -1,6 +1,175 @@
+import JSON
+import Cryptography
+import Pairing
+import PairingWire
 import Testing
 
 @testable import MediaTokenVerifier
 
-@Suite("MediaTokenVerifier")
-struct MediaTokenVerifierTests {}
+@Suite("Media token verifier")
+struct MediaTokenVerifierTests {
+  let mint = Mint.shared
+
+  @Test func `a token that the service made is valid, as base64 and as text`() async throws {
+    let verifier = mint.verifier()
+    let token = try mint.token()
+    #expect(verifier.verifyNow(token, at: mint.now).verdict == .valid)
+    #expect(verifier.verifyNow(try mint.text(), at: mint.now).verdict == .valid)
+    let check = await verifier.verify(token, resource: "channel-1", at: mint.now)
+    #expect(check.verdict == .valid)
+    let contents = try #require(check.contents)
+    #expect(contents.resourceID == "channel-1")
+    #expect(contents.requestorID == "SPORT")
+    #expect(contents.mvpdID == "CABLE")
+    #expect(contents.proxyMvpdID == "SMALLCABLE")
+    #expect(contents.userSessionGUID == "guid-1")
+    #expect(contents.timeIssued == mint.now)
+    #expect(contents.timeToLive == .seconds(420))
+    #expect(contents.keyID == "key-1")
+  }
+
+  @Test func `the doubled opening tag of the documentation is understood`() throws {
+    let text = try mint.text().replacingFirst("</signatureInfo>", "<signatureInfo>")
+    #expect(mint.verifier().verifyNow(text, at: mint.now).verdict == .valid)
+  }
+
+  @Test(
+    arguments: [
+      (-30_000, MediaTokenVerdict.valid), (-30_001, .expired), (0, .valid), (449_999, .valid),
+      (450_000, .expired), (86_400_000, .expired), (-315_360_000_000, .expired),
+    ] as [(Int64, MediaTokenVerdict)])
+  func `a token counts in its time, with half a minute for clocks that differ`(
+    offset: Int64, verdict: MediaTokenVerdict
+  ) throws {
+    let now = Instant(milliseconds: mint.now.milliseconds + offset)
+    #expect(mint.verifier().verifyNow(try mint.token(), at: now).verdict == verdict)
+  }
+
+  @Test(arguments: [
+    "channel-2", "", "channel-1 ", "CHANNEL-1", "channel\u{2011}1", "channel-1\0",
+  ])
+  func `a token is for one resource and no other`(resource: String) throws {
+    let check = mint.verifier().verifyNow(try mint.token(), resource: resource, at: mint.now)
+    #expect(check.verdict == .invalidResource)
+    #expect(check.contents?.resourceID == "channel-1")
+  }
+
+  @Test func `resources are compared byte for byte`() throws {
+    // The Kelvin sign is the letter K to Swift's own comparison.
+    let token = try mint.token(resource: "K")
+    #expect(
+      mint.verifier().verifyNow(token, resource: "\u{212A}", at: mint.now).verdict
+        == .invalidResource)
+    #expect(mint.verifier().verifyNow(token, resource: "K", at: mint.now).verdict == .valid)
+  }
+
+  @Test(arguments: [
+    "", "x", "=", "PHNpZ25hdHVyZUluZm8+", "<signatureInfo></signatureInfo>", "%%%%",
+    "<signatureInfo>AAAA</signatureInfo><shortAuthorizationToken></shortAuthorizationToken>",
+    String(repeating: "A", count: 200_000), "\0", "\u{FEFF}",
+  ])
+  func `what is no token has an invalid format`(text: String) {
+    let check = mint.verifier().verifyNow(text, at: mint.now)
+    #expect(check.verdict == .invalidFormat)
+    #expect(check.contents == nil)
+  }
+
+  @Test func `a token of another key is not taken, whatever id it claims`() throws {
+    let other = try SigningKey.generate(.rs256, rsaBits: 2048)
+    let forged = try mint.token(signedBy: other)
+    #expect(mint.verifier().verifyNow(forged, at: mint.now).verdict == .invalidSignature)
+    let unknown = try mint.token(signedBy: other, keyID: "key-2")
+    #expect(mint.verifier().verifyNow(unknown, at: mint.now).verdict == .invalidSignature)
+  }
+
+  @Test func `a good signature under another key's id does not count`() throws {
+    let other = try SigningKey.generate(.rs256, rsaBits: 2048)
+    let keys = JWKSet([
+      JWK(mint.key.publicKey, keyID: "key-1"), JWK(other.publicKey, keyID: "key-2"),
+    ])
+    let verifier = MediaTokenVerifier(keys: .text(keys.json.description))
+    #expect(
+      verifier.verifyNow(try mint.token(keyID: "key-2"), at: mint.now).verdict == .invalidSignature)
+    #expect(verifier.verifyNow(try mint.token(), at: mint.now).verdict == .valid)
+  }
+
+  @Test func `without keys nothing is valid and nothing is refused`() throws {
+    let token = try mint.token()
+    for keys in ["", "{}", #"{"keys":[]}"#, "<html>"] {
+      let verifier = MediaTokenVerifier(keys: .text(keys))
+      #expect(!verifier.hasKeys)
+      #expect(verifier.verifyNow(token, at: mint.now).verdict == .unknown)
+      #expect(verifier.verifyNow("x", at: mint.now).verdict == .invalidFormat)
+    }
+  }
+
+  @Test func `a token with any bit of its text turned over is never valid`() throws {
+    let verifier = mint.verifier()
+    let text = Array(try mint.text().utf8)
+    var seen: Set<MediaTokenVerdict> = []
+    for place in text.indices {
+      for bit in 0..<8 {
+        var mutated = text
+        mutated[place] ^= 1 << UInt8(bit)
+        let check = verifier.verifyNow(Base64.encode(mutated), at: mint.now)
+        #expect(check.verdict != .valid, "byte \(place), bit \(bit)")
+        #expect(check.contents == nil)
+        seen.insert(check.verdict)
+      }
+    }
+    #expect(seen == [.invalidFormat, .invalidSignature])
+  }
+
+  @Test func `a token with any letter of its base64 turned over is never valid`() throws {
+    let verifier = mint.verifier()
+    let letters = Array(try mint.token().utf8)
+    for place in letters.indices {
+      for bit in 0..<7 {
+        var mutated = letters
+        mutated[place] ^= 1 << UInt8(bit)
+        // The forms that an honest copy may have: a line end behind it.
+        guard place != letters.count - 1 || ![0x0A, 0x0D].contains(mutated[place]) else { continue }
+        let text = String(decoding: mutated, as: UTF8.self)
+        #expect(verifier.verifyNow(text, at: mint.now).verdict != .valid, "letter \(place)")
+      }
+    }
+  }
+
+  @Test func `a token that was cut or that something was added to is never valid`() throws {
+    let verifier = mint.verifier()
+    let text = Array(try mint.text().utf8)
+    for count in 0..<text.count {
+      #expect(
+        verifier.verifyNow(Base64.encode(Array(text.prefix(count))), at: mint.now).verdict != .valid
+      )
+    }
+    for extra in [
+      "x", " ", "<!-- -->", "\0", "<shortAuthorizationToken></shortAuthorizationToken>",
+    ] {
+      #expect(
+        verifier.verifyNow(Base64.encode(text + Array(extra.utf8)), at: mint.now).verdict
+          == .invalidFormat)
+      #expect(
+        verifier.verifyNow(Base64.encode(Array(extra.utf8) + text), at: mint.now).verdict
+          == .invalidFormat)
+    }
+  }
+
+  @Test func `a lifetime beyond all time does not wrap around`() throws {
+    let token = try mint.token(lifetime: .milliseconds(999_999_999_999_999))
+    #expect(mint.verifier().verifyNow(token, at: mint.now).verdict == .valid)
+  }
+
+  @Test(arguments: [
+    ("max-age=300", 300), ("public, max-age=120", 120), ("max-age=\"90\"", 90), ("no-store", 0),
+    ("max-age=300, no-cache", 300), ("MAX-AGE = 60", 60), ("max-age=99999999", 86_400),
+  ])
+  func `how long keys are good is read from the header`(header: String, seconds: Int) {
+    #expect(MediaTokenKeys.maximumAge(header) == .seconds(seconds))
+  }
+
+  @Test(arguments: ["", "max-age", "max-age=x", "max-age=-5", "private", "s-maxage=3"])
+  func `a header that says nothing of an age is not guessed at`(header: String) {
+    #expect(MediaTokenKeys.maximumAge(header) == nil)
+  }
+}

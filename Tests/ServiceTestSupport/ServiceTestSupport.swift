@@ -220,3 +220,30 @@ extension TestService {
     return record.id
   }
 }
+
+// MARK: - More accounts
+
+extension TestService {
+  /// Another account of the sample provider, with the sample password.
+  public func addAccount(_ name: String) async throws {
+    let provider: ProviderID = try named(Sample.provider)
+    let account: AccountName = try named(name)
+    _ = try await core.store.put(
+      .account(Account(provider: provider, name: account)), replacing: nil, audit: nil,
+      at: core.clock.now)
+    let phc = try await core.passwords.hash(Secret(Sample.password))
+    _ = try await core.store.setPassword(
+      phc, of: account, at: provider, keeping: nil, audit: nil, at: core.clock.now)
+  }
+
+  /// Locks an account of the sample provider, or unlocks it.
+  public func disable(_ name: String, _ isDisabled: Bool = true) async throws {
+    let account = try await core.store.account(try named(Sample.provider), try named(name))
+    guard let account else { throw NotAName(text: name) }
+    var changed = account
+    changed.isDisabled = isDisabled
+    core.desk.settle(
+      try await core.store.put(
+        .account(changed), replacing: .account(account), audit: nil, at: core.clock.now))
+  }
+}

@@ -84,7 +84,7 @@ extension AccessEnabler {
   /// - Parameter key: which.
   /// - Returns: the value; none when nobody knows it.
   /// - Throws: ``EntitlementError``.
-  public func metadata(_ key: MetadataKey) async throws(EntitlementError) -> Metadata {
+  public func metadata(_ key: MetadataRequest) async throws(EntitlementError) -> Metadata {
     let call = AppCall.getMetadata(key, arguments: key.arguments)
     if case .metadata(let found) = try await shell.outcome(of: .app(call)) { return found }
     throw EntitlementError(.outOfOrder)

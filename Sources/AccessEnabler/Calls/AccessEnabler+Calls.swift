@@ -84,9 +84,9 @@ extension AccessEnabler {
 
   /// Answers `setMetadataStatus` with the very arguments given here.
   ///
-  /// - Parameter arguments: the dictionary form of a ``MetadataKey``.
+  /// - Parameter arguments: the dictionary form of a ``MetadataRequest``.
   public func getMetadata(_ arguments: [String: String]) {
-    shell.post(.app(.getMetadata(MetadataKey(arguments), arguments: arguments)))
+    shell.post(.app(.getMetadata(MetadataRequest(arguments), arguments: arguments)))
   }
 
   /// Signs this device out: first here, then at the service.

@@ -253,7 +253,7 @@ extension Machine {
   }
 
   mutating func getMetadata(
-    _ key: MetadataKey?, _ arguments: [String: String], _ request: RequestID
+    _ key: MetadataRequest?, _ arguments: [String: String], _ request: RequestID
   ) {
     func milliseconds(_ instant: Instant?) -> Metadata {
       Metadata(value: instant.map { .text(String($0.milliseconds)) })
@@ -281,14 +281,15 @@ extension Machine {
   }
 
   private mutating func tellMetadata(
-    _ metadata: Metadata, _ key: MetadataKey?, _ arguments: [String: String], _ request: RequestID
+    _ metadata: Metadata, _ key: MetadataRequest?, _ arguments: [String: String],
+    _ request: RequestID
   ) {
     tell(.setMetadataStatus(metadata, key: key?.name ?? "", arguments: arguments), request)
     finish(request, .metadata(metadata))
   }
 
   private mutating func metadataCame(
-    _ answer: ServiceAnswer, _ key: MetadataKey, _ arguments: [String: String],
+    _ answer: ServiceAnswer, _ key: MetadataRequest, _ arguments: [String: String],
     _ request: RequestID
   ) {
     switch answer {
@@ -306,7 +307,7 @@ extension Machine {
 
   /// An empty reply, as documented; the async face says why.
   private mutating func metadataFailed(
-    _ failure: ServiceFailure, _ key: MetadataKey, _ arguments: [String: String],
+    _ failure: ServiceFailure, _ key: MetadataRequest, _ arguments: [String: String],
     _ request: RequestID
   ) {
     let empty = Metadata(value: nil)

@@ -38,7 +38,7 @@ enum AppCall: Hashable, Sendable {
   case checkAuthorization(String, data: [String: String])
   case getAuthorization(String, data: [String: String])
   case getSelectedProvider
-  case getMetadata(MetadataKey?, arguments: [String: String])
+  case getMetadata(MetadataRequest?, arguments: [String: String])
   case logout
 }
 

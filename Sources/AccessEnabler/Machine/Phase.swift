@@ -123,7 +123,7 @@ struct Fetching: Hashable, Sendable {
 enum Errand: Hashable, Sendable {
   case authorizing(Authorizing)
   case preauthorizing([String])
-  case metadata(MetadataKey, arguments: [String: String])
+  case metadata(MetadataRequest, arguments: [String: String])
 
   struct Authorizing: Hashable, Sendable {
     var resource: String

@@ -1,7 +1,7 @@
 import PairingWire
 
 /// What ``AccessEnabler/getMetadata(_:)`` can be asked for.
-public enum MetadataKey: Hashable, Sendable {
+public enum MetadataRequest: Hashable, Sendable {
   /// When the sign-in ends: epoch milliseconds as a text.
   case authenticationExpiry
   /// When the permit for a resource ends: epoch milliseconds as a text.
@@ -12,7 +12,7 @@ public enum MetadataKey: Hashable, Sendable {
   case user(String)
 }
 
-/// The names of the dictionary form of ``MetadataKey``.
+/// The names of the dictionary form of ``MetadataRequest``.
 public enum MetadataArgument {
   /// The key under which the operation is named.
   public static let operation = "METADATA_OPCODE_KEY"
@@ -30,7 +30,7 @@ public enum MetadataArgument {
   public static let userMetadata = "METADATA_USER_META"
 }
 
-extension MetadataKey {
+extension MetadataRequest {
   /// Reads the dictionary form; none when it asks for nothing that exists.
   public init?(_ arguments: [String: String]) {
     switch arguments[MetadataArgument.operation] {

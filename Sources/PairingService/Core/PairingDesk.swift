@@ -9,16 +9,18 @@ package struct PairingDesk: Sendable {
   private let store: any Store
   private let codes: LiveCodes
   private let waiters: Waiters
+  private let lastUses: LastUses
   private let metrics: ServiceMetrics
   private let clock: ServiceClock
 
   init(
-    store: any Store, codes: LiveCodes, waiters: Waiters, metrics: ServiceMetrics,
-    clock: ServiceClock
+    store: any Store, codes: LiveCodes, waiters: Waiters, lastUses: LastUses,
+    metrics: ServiceMetrics, clock: ServiceClock
   ) {
     self.store = store
     self.codes = codes
     self.waiters = waiters
+    self.lastUses = lastUses
     self.metrics = metrics
     self.clock = clock
   }
@@ -97,6 +99,7 @@ package struct PairingDesk: Sendable {
   {
     let pickUp = try await store.pickUp(requestor: requestor, device: device, at: clock.now)
     if let delivery = pickUp?.delivery { settle(delivery, counting: .codesDelivered) }
+    if let id = pickUp?.record.authentication.id { lastUses.note(id, at: clock.now) }
     codes.noteSignIn(pickUp != nil, of: device, at: requestor)
     return pickUp?.record
   }

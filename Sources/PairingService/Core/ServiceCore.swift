@@ -22,6 +22,8 @@ package final class ServiceCore: Sendable {
   package let codes: LiveCodes
   /// Replies that are held.
   package let waiters: Waiters
+  /// When devices last asked for their sign-in.
+  package let lastUses: LastUses
   /// The one door through which codes change.
   package let desk: PairingDesk
   /// What happened, as numbers.
@@ -53,8 +55,10 @@ package final class ServiceCore: Sendable {
     codes = LiveCodes()
     waiters = Waiters(clock: clock)
     metrics = ServiceMetrics(clock)
+    lastUses = LastUses()
     desk = PairingDesk(
-      store: store, codes: codes, waiters: waiters, metrics: metrics, clock: clock)
+      store: store, codes: codes, waiters: waiters, lastUses: lastUses, metrics: metrics,
+      clock: clock)
     audit = AuditTrail(store, clock: clock, log: log)
     limits = RequestLimits(options.limits, clock: clock, metrics: metrics)
     accessTokens = try await AccessTokens(store, lifetime: options.accessTokenLifetime)

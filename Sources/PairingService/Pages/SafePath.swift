@@ -1,4 +1,7 @@
-/// An address on this service: a path and perhaps a query, never another host or scheme.
+package import Pairing
+
+/// An address on this service: a path and perhaps a query; or, on the one page that leaves it, an address that a requestor
+/// has registered.
 ///
 /// Only this type may stand in `href`, `src` and `action`, and be redirected to: a text that a stranger chose cannot
 /// become `javascript:` or `//elsewhere`.
@@ -43,6 +46,15 @@ package struct SafePath: Hashable, Sendable, CustomStringConvertible {
     }
     guard isPlain else { return nil }
     self.text = text
+  }
+
+  /// An address elsewhere, when the rule of a requestor lets browsers go there.
+  package init?(leavingTo address: String, allowedBy rule: RedirectRule) {
+    let start = address.prefix(8).lowercased()
+    guard rule.allows(address), start.hasPrefix("http://") || start.hasPrefix("https://") else {
+      return nil
+    }
+    text = address
   }
 
   private init(checked text: String) {

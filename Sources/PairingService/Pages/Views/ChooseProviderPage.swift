@@ -12,6 +12,10 @@ package struct ChooseProviderPage: PhonePage {
   package var others: [ProviderChoice]
   /// How many more match than are shown: then only a search finds them.
   package var hidden: Int
+  /// Whether another account is wanted, at the same provider perhaps: then a sign-in there is not skipped.
+  package var isSwitching = false
+  /// Where to go afterwards when there is no code.
+  package var returnTo: SafePath?
 
   /// A page of these providers.
   package init(
@@ -33,6 +37,13 @@ package struct ChooseProviderPage: PhonePage {
     .path("action") { page in
       page.bar.map { PagePaths.code($0.code, .provider) } ?? PagePaths.signIn
     },
+    .path("choose") { page in
+      guard let bar = page.bar else { return PagePaths.signIn }
+      let path = PagePaths.code(bar.code, .provider)
+      return page.isSwitching ? path.query("switch", "1") : path
+    },
+    .flag("isSwitching") { $0.isSwitching },
+    .path("returnTo") { $0.returnTo },
     .foreign("query") { ForeignText($0.query) },
     .record("chosen") { $0.chosen },
     .list("featured") { $0.featured },

@@ -8,6 +8,8 @@ package struct ConfirmPage: PhonePage {
     case signOutAllScreens(count: Int)
     /// This phone is signed out; the screens stay signed in.
     case signOut
+    /// The same, for a page elsewhere that wants the browser back; the form's address says where.
+    case leave(SafePath)
   }
 
   /// What is about to happen.
@@ -27,7 +29,7 @@ package struct ConfirmPage: PhonePage {
       switch page.action {
       case .signOutScreen: Kind.screen
       case .signOutAllScreens: Kind.all
-      case .signOut: Kind.phone
+      case .signOut, .leave: Kind.phone
       }
     },
     .foreign("name") { page in
@@ -41,6 +43,7 @@ package struct ConfirmPage: PhonePage {
       case .signOutScreen(let id, _): PagePaths.signOut(screen: id)
       case .signOutAllScreens: PagePaths.signOutAllScreens
       case .signOut: PagePaths.signOut
+      case .leave(let path): path
       }
     },
   ]

@@ -30,6 +30,8 @@ package struct NoticePage: PhonePage {
     case cookiesNeeded = "cookies-needed"
     /// This phone was signed out.
     case signedOut = "signed-out"
+    /// A page elsewhere sent the browser here with something that is not right.
+    case badLink = "bad-link"
     /// There is no such page.
     case notFound = "not-found"
     /// Something failed on our side; `reference` finds it in the log.
@@ -60,6 +62,7 @@ package struct NoticePage: PhonePage {
   package var status: Int {
     switch kind {
     case .denied, .reported, .signedOut, .wrongNumber: 200
+    case .badLink: 400
     case .formExpired, .cookiesNeeded, .providerUnavailable: 403
     case .notFound, .unknownCode: 404
     case .held: 409

@@ -47,7 +47,7 @@ package struct SignInPage: PhonePage {
     .record("bar") { $0.bar },
     .record("provider") { $0.brand },
     .path("action") { page in
-      page.bar.map { PagePaths.code($0.code, .signIn) }
+      page.bar.map { PagePaths.code($0.code, .signIn).query("provider", page.provider) }
         ?? PagePaths.signIn(provider: page.provider)
     },
     .path("otherProvider") { page in

@@ -1,0 +1,149 @@
+internal import Cryptography
+internal import HTTPCodec
+internal import HTTPServer
+internal import Pairing
+internal import PairingStore
+
+extension Phone {
+  /// A password without a second factor: NIST SP 800-63B asks for fifteen characters.
+  private static let leastPassword = 15
+
+  /// Signing in without a code, the password, signing out.
+  func mountAccount(_ routes: inout Routes) {
+    page(&routes, PagePaths.signIn.text, showSignInProviders)
+    form(&routes, PagePaths.signIn.text) { call in
+      guard let provider = local(call.field("provider")) else {
+        return .notice(.providerUnavailable, retry: PagePaths.signIn)
+      }
+      return .redirect(signIn(provider, returning: call))
+    }
+    page(&routes, "/sign-in/{provider}") { call in
+      guard let provider = local(call.path?[ifCaptured: "provider"]) else {
+        return .notice(.notFound)
+      }
+      return signInPage(provider, call)
+    }
+    form(&routes, "/sign-in/{provider}") { call in
+      guard let provider = local(call.path?[ifCaptured: "provider"]) else {
+        return .notice(.notFound)
+      }
+      switch try await signIn(at: provider, &call) {
+      case .right: return .redirect(returnPath(call) ?? PagePaths.screens)
+      case .again(let problem): return signInPage(provider, call, problem)
+      case .stop(let answer): return answer
+      }
+    }
+    page(&routes, PagePaths.password.text) { call in
+      passwordPage(try account(call, returning: PagePaths.password))
+    }
+    form(&routes, PagePaths.password.text, changePassword)
+    page(&routes, PagePaths.signOut.text) { _ in
+      .page(ConfirmPage(.signOut), here: PagePaths.signOut)
+    }
+    form(&routes, PagePaths.signOut.text) { call in
+      try await signOut(&call)
+      return .notice(.signedOut)
+    }
+  }
+
+  // MARK: - Signing in
+
+  private var localProviders: [Provider] {
+    core.provisioning.now.records.providers.values.filter { $0.kind == .local }
+      .sorted {
+        ($0.featured ? 0 : 1, $0.name.lowercased()) < ($1.featured ? 0 : 1, $1.name.lowercased())
+      }
+  }
+
+  private func local(_ id: String?) -> Provider? {
+    guard let id = id.flatMap({ ProviderID($0) }) else { return nil }
+    let provider = core.provisioning.now.records.providers[id]
+    return provider?.kind == .local ? provider : nil
+  }
+
+  private func showSignInProviders(_ call: inout PhoneCall) async throws -> PhoneAnswer {
+    let all = localProviders
+    if all.count == 1, let only = all.first { return .redirect(signIn(only, returning: call)) }
+    var page = ChooseProviderPage(
+      bar: nil, among: all, query: call.queried("q") ?? "", chosen: nil, choice: choice)
+    page.returnTo = returnPath(call)
+    return .page(page, here: PagePaths.signIn)
+  }
+
+  private func signIn(_ provider: Provider, returning call: PhoneCall) -> SafePath {
+    let path = PagePaths.signIn(provider: provider.id.text)
+    return returnPath(call).map { path.query("return", $0.text) } ?? path
+  }
+
+  /// Where to go afterwards: a page of ours, however the wish came.
+  private func returnPath(_ call: PhoneCall) -> SafePath? {
+    let sent = call.field("return")
+    return (sent.isEmpty ? call.queried("return") : sent).flatMap { SafePath(returning: $0) }
+  }
+
+  private func signInPage(
+    _ provider: Provider, _ call: PhoneCall, _ problem: SignInPage.Problem? = nil
+  ) -> PhoneAnswer {
+    .page(
+      SignInPage(
+        bar: nil, provider: provider.id.text, brand: choice(provider).brand,
+        userName: call.field("user"), returnTo: returnPath(call), problem: problem),
+      here: signIn(provider, returning: call))
+  }
+
+  // MARK: - The password
+
+  private func changePassword(_ call: inout PhoneCall) async throws -> PhoneAnswer {
+    let viewer = try account(call, returning: PagePaths.password)
+    guard let name = viewer.account, let session = call.session else {
+      return .redirect(PagePaths.signIn)
+    }
+    let (current, new) = (call.field("current"), call.field("new"))
+    if let problem = problem(current, new) { return passwordPage(viewer, problem) }
+    switch try await door.knock(
+      name.text, current, at: viewer.provider, from: call.request.clientAddress)
+    {
+    case .wrong: return passwordPage(viewer, .wrongCurrent)
+    case .wait(let wait): return .notice(.tooManyTries, wait: wait, retry: PagePaths.password)
+    case .busy: return .notice(.busy, wait: .seconds(2), retry: PagePaths.password)
+    case .right: break
+    }
+    let phc: String
+    do throws(PasswordError) {
+      phc = try await core.passwords.hash(Secret(new))
+    } catch {
+      return .notice(.busy, wait: .seconds(2), retry: PagePaths.password)
+    }
+    core.desk.settle(
+      try await core.store.setPassword(
+        phc, of: name, at: viewer.provider, keeping: session.id,
+        audit: entry("account.password", "\(viewer.provider)/\(name)", call), at: call.now))
+    return .redirect(PagePaths.screens.query("done", "password-changed"))
+  }
+
+  private func problem(_ current: String, _ new: String) -> ChangePasswordPage.Problem? {
+    if new.utf8.count > PasswordHasher.longestPassword { return .tooLong }
+    if new.unicodeScalars.count < Self.leastPassword { return .tooShort }
+    return new.utf8.elementsEqual(current.utf8) ? .unchanged : nil
+  }
+
+  private func passwordPage(
+    _ viewer: Pairing.Viewer, _ problem: ChangePasswordPage.Problem? = nil
+  ) -> PhoneAnswer {
+    .page(
+      ChangePasswordPage(
+        userName: viewer.account?.text ?? "", minimum: Self.leastPassword, problem: problem),
+      here: PagePaths.password)
+  }
+
+  // MARK: - Signing out
+
+  /// Signs this browser out; the screens stay signed in.
+  func signOut(_ call: inout PhoneCall) async throws {
+    if let session = call.session {
+      try await sessions.end(session, audit: entry("session.end", session.id.text, call))
+    }
+    call.session = nil
+    if let cookie = jar.forget(.session) { call.setCookies.append(cookie) }
+  }
+}

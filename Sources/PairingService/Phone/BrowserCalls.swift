@@ -1,0 +1,126 @@
+internal import HTTPCodec
+internal import HTTPServer
+internal import Pairing
+internal import PairingStore
+internal import PairingWire
+
+extension Phone {
+  /// The calls of protocol V1 that a browser makes: a programmer's page sends it here to sign in, or to sign out.
+  func mountBrowserCalls(_ routes: inout Routes) {
+    page(&routes, Paths.authenticate, begin)
+    page(&routes, Paths.browserLogout) { call in
+      let way = try logoutWay(call)
+      return .page(ConfirmPage(.leave(way.form)), here: way.form)
+    }
+    form(&routes, Paths.browserLogout) { call in
+      let way = try logoutWay(call)
+      try await signOut(&call)
+      guard let address = way.address else { return .notice(.signedOut) }
+      return .leaving(LeavePage(.signedOut, address: address, brand: nil), here: .root)
+    }
+  }
+
+  // MARK: - Sign-in
+
+  /// Checks everything that the programmer's page says, and shows the code.
+  ///
+  /// It is remembered in the browser alone: a link to this address changes nothing.
+  private func begin(_ call: inout PhoneCall) async throws -> PhoneAnswer {
+    do throws(CallError) {
+      let parameters = try CallParameters(call.request)
+      let requestor = try requestor(parameters)
+      guard try isLast(Field.redirectURL, in: call.request) else {
+        throw CallError(.badRequest, details: "\(Field.redirectURL) must be the last parameter")
+      }
+      let address = try parameters.required(Field.redirectURL)
+      let rule = RedirectRule(requestor)
+      guard rule.knows(domain: try parameters.required(Field.domainName)) else {
+        throw CallError(.badRequest, details: "\(Field.domainName) is not registered")
+      }
+      guard rule.allows(address) else {
+        throw CallError(.badRequest, details: "\(Field.redirectURL) is not registered")
+      }
+      let wanted = try parameters.required(Field.providerID)
+      guard let provider = ProviderID(wanted),
+        core.provisioning.now.choice(provider, of: requestor.id) != nil
+      else {
+        throw CallError(
+          .badRequest, details: "the provider does not work with this requestor",
+          code: .unknownIntegration)
+      }
+      let code = try pendingCode(try parameters.required(Field.regcode), requestor, call)
+      let way = WayBack(code: code, provider: provider, address: address)
+      if let cookie = jar.keep(.back, seals.seal(way, visit: call.visit)) {
+        call.setCookies.append(cookie)
+      }
+      return .redirect(PagePaths.code(code), .found)
+    } catch {
+      return refusal(error, call)
+    }
+  }
+
+  private func requestor(_ parameters: CallParameters) throws(CallError) -> Requestor {
+    let id = try parameters.required(Field.requestorID)
+    guard let id = RequestorID(id), let requestor = core.provisioning.now.requestor(id) else {
+      throw CallError(
+        .badRequest, details: "there is no such requestor", code: .invalidRequestor)
+    }
+    return requestor
+  }
+
+  /// A code of this requestor that waits for an answer; a wrong one counts as a guess.
+  private func pendingCode(_ text: String, _ requestor: Requestor, _ call: PhoneCall)
+    throws(CallError) -> RegistrationCode
+  {
+    try core.limits.mayTryCode(from: call.request.clientAddress, as: call.account)
+    guard let code = try? RegistrationCode(typed: text),
+      let record = core.codes.find(core.hasher.code(code), of: requestor.id)
+    else {
+      core.limits.wrongCode(from: call.request.clientAddress, as: call.account)
+      throw CallError(.badRequest, details: "there is no such code at this requestor")
+    }
+    guard record.flow.settled(at: call.now).state.isPending else {
+      throw CallError(.badRequest, details: "the code does not wait for an answer any more")
+    }
+    return code
+  }
+
+  /// Written last, because pages forget to escape it: whatever follows would belong to it, or be taken from it.
+  private func isLast(_ name: String, in request: Request) throws(CallError) -> Bool {
+    do throws(RequestTextError) {
+      return try request.queryParameters().all.last?.name == name
+    } catch {
+      throw CallError(error.status, details: error.description)
+    }
+  }
+
+  /// A page for people, the protocol's document for programs.
+  private func refusal(_ error: CallError, _ call: PhoneCall) -> PhoneAnswer {
+    if error.status == .tooManyRequests { return .notice(.tooManyTries, wait: error.retryAfter) }
+    let accepted = call.request.acceptedTypes
+    let format = WireFormat(
+      suffix: nil, parameter: nil, jsonWeight: accepted?.weight(of: .json) ?? 0,
+      xmlWeight: accepted?.weight(of: .xml) ?? 0)
+    let document = ErrorDocument(
+      status: Int(error.status.rawValue), message: error.message, details: error.details)
+    if call.request.header(.accept)?.contains("text/html") == true {
+      return .page(NoticePage(.badLink), here: .root)
+    }
+    return .response(V1Reply(error.status, document, format).response)
+  }
+
+  // MARK: - Sign-out
+
+  /// What `/logout` was asked for: where its form goes, and where the browser goes then.
+  private func logoutWay(_ call: PhoneCall) throws -> (form: SafePath, address: SafePath?) {
+    let path = SafePath(["logout"])
+    guard let wanted = call.queried(Field.redirectURL) else { return (path, nil) }
+    let id = call.queried(Field.requestorID) ?? ""
+    guard let id = RequestorID(id), let requestor = core.provisioning.now.requestor(id),
+      let address = SafePath(leavingTo: wanted, allowedBy: RedirectRule(requestor))
+    else { throw PhoneStop(.page(NoticePage(.badLink), here: .root)) }
+    return (
+      path.query("requestor_id", id.text).query("redirect_url", wanted), address
+    )
+  }
+}

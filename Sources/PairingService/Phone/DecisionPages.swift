@@ -1,0 +1,174 @@
+internal import Cryptography
+internal import HTTPCodec
+internal import HTTPServer
+internal import JSON
+internal import Pairing
+internal import PairingStore
+
+extension Phone {
+  /// Compare, then yes or no; the lease that keeps others off meanwhile.
+  func mountDecision(_ routes: inout Routes) {
+    page(&routes, "/(D)/{code}/approve", compare)
+    form(&routes, "/(D)/{code}/approve", approve)
+    form(&routes, "/(D)/{code}/deny", deny)
+    page(&routes, "/(D)/{code}/number", showNumbers)
+    form(&routes, "/(D)/{code}/number", pickNumber)
+    form(&routes, "/(D)/{code}/renew") { call in
+      let opened = try pending(call)
+      try await hold(opened, call)
+      if let session = call.session {
+        _ = try await core.desk.renew(opened.record.id, by: session.id)
+      }
+      return .response(Response(.noContent))
+    }
+    form(&routes, "/(D)/{code}/release") { call in
+      let opened = try pending(call)
+      if let session = call.session, case .claimed(let lease) = opened.record.flow.state,
+        lease.claimer.session == session.id
+      {
+        _ = try await core.desk.release(opened.record.id, by: session.id)
+      }
+      return .redirect(opened.path(.provider).query("switch", "1"))
+    }
+  }
+
+  // MARK: - Compare
+
+  private func compare(_ call: inout PhoneCall) async throws -> PhoneAnswer {
+    let opened = try decidable(call)
+    let about = opened.record.about
+    let name = about.name ?? ""
+    let model = about.model.flatMap { name.contains($0) ? nil : $0 } ?? ""
+    return .page(
+      ApprovePage(
+        bar: opened.bar(at: call.now), deviceName: ForeignText(name),
+        deviceModel: ForeignText(model),
+        network: .between(call.request.clientAddress, about.address.flatMap { IPAddress($0) }),
+        asked: opened.record.flow.issued, asksNumber: opened.record.flow.match != nil),
+      here: opened.path(.approve), brand: brand(opened))
+  }
+
+  private func showNumbers(_ call: inout PhoneCall) async throws -> PhoneAnswer {
+    let opened = try decidable(call)
+    guard let match = opened.record.flow.match else { return .redirect(opened.path(.approve)) }
+    return .page(
+      MatchNumberPage(bar: opened.bar(at: call.now), numbers: match.choices),
+      here: opened.path(.number), brand: brand(opened))
+  }
+
+  /// A pending code that this browser may decide about: it is signed in where the app works, and nobody else holds it.
+  private func decidable(_ call: PhoneCall) throws -> OpenedCode {
+    let opened = try pending(call)
+    guard let session = call.session,
+      choices(opened).contains(where: { $0.id == session.viewer.provider })
+    else { throw PhoneStop(.redirect(opened.path(.provider))) }
+    if case .claimed(let lease) = opened.record.flow.state, lease.until > call.now,
+      lease.claimer.session != session.id
+    {
+      throw PairingRefusal.claimedByAnother(until: lease.until).asStoreError
+    }
+    return opened
+  }
+
+  /// Takes the code again when the lease has run out meanwhile and nobody else came.
+  private func hold(_ opened: OpenedCode, _ call: PhoneCall) async throws {
+    if case .claimed(let lease) = opened.record.flow.state, lease.until > call.now,
+      lease.claimer.session == call.session?.id
+    {
+      return
+    }
+    try await claim(opened, call)
+  }
+
+  // MARK: - Yes
+
+  private func approve(_ call: inout PhoneCall) async throws -> PhoneAnswer {
+    let opened = try decidable(call)
+    try await hold(opened, call)
+    guard opened.record.flow.match == nil else { return .redirect(opened.path(.number)) }
+    return try await approve(opened, picked: nil, call)
+  }
+
+  private func pickNumber(_ call: inout PhoneCall) async throws -> PhoneAnswer {
+    let opened = try decidable(call)
+    guard let match = opened.record.flow.match else { return .redirect(opened.path(.approve)) }
+    // Only what the page offered is an answer; anything else is no pick at all.
+    guard let picked = Int(call.field("number")), match.choices.contains(picked) else {
+      return .redirect(opened.path(.number))
+    }
+    try await hold(opened, call)
+    return try await approve(opened, picked: picked, call)
+  }
+
+  private func approve(_ opened: OpenedCode, picked: Int?, _ call: PhoneCall) async throws
+    -> PhoneAnswer
+  {
+    guard let session = call.session, let authentication = AuthenticationID(Random.uuid()) else {
+      return .redirect(opened.path(.provider))
+    }
+    let isWrong = opened.record.flow.match.map { $0.number != picked } ?? false
+    let entry = core.audit.entry(
+      .viewer(session.viewer), isWrong ? "code.deny" : "code.approve", opened.record.id.text,
+      detail: isWrong ? "wrong number" : "")
+    do throws(StoreError) {
+      _ = try await core.desk.approve(
+        opened.record.id,
+        ApprovalRequest(
+          by: .session(session.id, picked: picked), authentication: authentication), audit: entry)
+    } catch {
+      // An impatient finger: the result page knows whose yes it was.
+      guard error == .refused(.alreadyApproved) else { throw error }
+    }
+    return .redirect(opened.path(.result))
+  }
+
+  // MARK: - No
+
+  private func deny(_ call: inout PhoneCall) async throws -> PhoneAnswer {
+    let opened = try decidable(call)
+    try await hold(opened, call)
+    guard let session = call.session else { return .redirect(opened.path(.provider)) }
+    let isReport = call.field("reason") == "not-me"
+    let entry = core.audit.entry(
+      .viewer(session.viewer), isReport ? "code.report" : "code.deny", opened.record.id.text,
+      detail: isReport ? "the viewer did not start this" : "")
+    _ = try await core.desk.deny(opened.record.id, by: session.id, audit: entry)
+    let result = opened.path(.result)
+    return .redirect(isReport ? result.query("as", "reported") : result)
+  }
+}
+
+extension PairingRefusal {
+  fileprivate var asStoreError: StoreError { .refused(self) }
+}
+
+extension DeviceDescription {
+  /// The model, as the device says it.
+  fileprivate var model: String? {
+    guard let information,
+      let object = (try? JSONValue(reading: Array(information.utf8)))?.object
+    else { return nil }
+    return object["model"]?.string
+  }
+}
+
+extension ApprovePage.Network {
+  /// What two addresses say about phone and screen: a hint for the viewer, never a rule.
+  fileprivate static func between(_ phone: IPAddress?, _ screen: IPAddress?) -> Self {
+    guard let phone, let screen, phone.isIPv4 == screen.isIPv4, !phone.isLoopback,
+      !screen.isLoopback
+    else { return .unknown }
+    if phone.source == screen.source { return .same }
+    // In a home network every box has an address of its own.
+    let isHome = phone.isPrivate && screen.isPrivate
+    return isHome && phone.network(leadingBits: 24) == screen.network(leadingBits: 24)
+      ? .same : .different
+  }
+}
+
+extension IPAddress {
+  /// Whether it is one of RFC 1918.
+  fileprivate var isPrivate: Bool {
+    isIPv4 && (low >> 24 == 10 || low >> 20 == 0xAC1 || low >> 16 == 0xC0A8)
+  }
+}

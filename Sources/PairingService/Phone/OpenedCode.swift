@@ -1,0 +1,139 @@
+internal import HTTPCodec
+internal import HTTPServer
+internal import Pairing
+internal import PairingStore
+
+/// A code that this browser has opened, with the registration behind it.
+struct OpenedCode: Sendable {
+  let code: RegistrationCode
+  let record: RegistrationRecord
+
+  /// The line above its pages.
+  func bar(at now: Instant) -> CodeBar {
+    CodeBar(code: code, expires: record.flow.expires, now: now)
+  }
+
+  /// One of its pages.
+  func path(_ step: PagePaths.CodeStep) -> SafePath { PagePaths.code(code, step) }
+}
+
+extension Phone {
+  /// The code of a page; whoever has not opened it here is sent to do so, whether it exists or not.
+  func opened(_ call: PhoneCall) throws -> OpenedCode {
+    guard let code = call.code else { throw PhoneStop(.notice(.unknownCode)) }
+    let cookie = jar.value(.codes, in: call.cookies)
+    guard seals.hasOpened(code, cookie: cookie, visit: call.visit) else {
+      throw PhoneStop(.redirect(PagePaths.code(code)))
+    }
+    // It was there when it was opened: by now it is forgotten.
+    guard let record = core.codes.find(core.hasher.code(code)) else {
+      throw PhoneStop(.notice(.expired))
+    }
+    return OpenedCode(code: code, record: record)
+  }
+
+  /// The same, as long as the code waits for an answer.
+  func pending(_ call: PhoneCall) throws -> OpenedCode {
+    let opened = try opened(call)
+    guard opened.record.flow.settled(at: call.now).state.isPending else {
+      throw PhoneStop(ending(opened, call))
+    }
+    return opened
+  }
+
+  /// What is said about a code that waits no more.
+  func ending(_ opened: OpenedCode, _ call: PhoneCall) -> PhoneAnswer {
+    let brand = brand(opened)
+    switch opened.record.flow.settled(at: call.now).state {
+    case .approved(let approval), .delivered(let approval, _):
+      return isMine(approval, call)
+        ? .redirect(opened.path(.result)) : .notice(.used, brand: brand)
+    case .denied(let denial):
+      return .notice(denial.reason == .wrongNumber ? .wrongNumber : .denied, brand: brand)
+    case .expired: return .notice(.expired, brand: brand)
+    case .withdrawn: return .notice(.withdrawn, brand: brand)
+    case .offered, .opened, .claimed: return .redirect(opened.path(.approve))
+    }
+  }
+
+  /// Whether this very browser said yes.
+  func isMine(_ approval: Approval, _ call: PhoneCall) -> Bool {
+    guard case .session(let session) = approval.by else { return false }
+    return session == call.session?.id
+  }
+
+  // MARK: - Who and whose
+
+  /// The app that the screen runs.
+  func brand(_ opened: OpenedCode) -> Brand? {
+    core.provisioning.now.requestor(opened.record.requestor).map {
+      Brand(
+        name: ForeignText($0.name), logo: logo($0.logo),
+        accent: $0.color.flatMap { color in
+          AccentColor(hex: color)
+        })
+    }
+  }
+
+  /// A provider as pages show it.
+  func choice(_ provider: Provider) -> ProviderChoice {
+    ProviderChoice(
+      id: provider.id.text,
+      brand: Brand(name: ForeignText(provider.name), logo: logo(provider.logo)))
+  }
+
+  /// Logos that this service serves itself; the pages' policy shows no others.
+  private func logo(_ address: String?) -> SafePath? {
+    guard let address else { return nil }
+    let own = core.options.publicURL
+    let isOwn = !own.isEmpty && address.hasPrefix("\(own)/")
+    return SafePath(returning: isOwn ? String(address.dropFirst(own.count)) : address)
+  }
+
+  /// The providers that a code can be approved with here; a promotional pass wants to know more than a page asks.
+  func choices(_ opened: OpenedCode) -> [Provider] {
+    let all = core.provisioning.now.choices[opened.record.requestor] ?? []
+    return all.map(\.provider).filter { $0.temporaryPass?.promotional != true }
+  }
+
+  /// The provider that was chosen before: on the programmer's page that sent the browser here, else on the screen.
+  func preselected(_ opened: OpenedCode, _ call: PhoneCall) -> Provider? {
+    let wanted = wayBack(opened, call)?.provider ?? opened.record.preselected
+    return wanted.flatMap { id in choices(opened).first { $0.id == id } }
+  }
+
+  /// What a programmer's page asked for with this code.
+  func wayBack(_ opened: OpenedCode, _ call: PhoneCall) -> WayBack? {
+    let way = seals.wayBack(jar.value(.back, in: call.cookies), visit: call.visit)
+    return way?.code == opened.code ? way : nil
+  }
+
+  // MARK: - The way on
+
+  /// The next page of a code that has been opened, with as few taps as can be.
+  func next(_ opened: OpenedCode, _ call: PhoneCall) async throws -> PhoneAnswer {
+    let preselected = preselected(opened, call)
+    if let provider = call.account?.provider, preselected.map({ $0.id == provider }) ?? true,
+      choices(opened).contains(where: { $0.id == provider })
+    {
+      try await claim(opened, call)
+      return .redirect(opened.path(.approve))
+    }
+    let all = choices(opened)
+    guard let only = preselected ?? (all.count == 1 ? all.first : nil), only.kind == .local else {
+      return .redirect(opened.path(.provider))
+    }
+    return .redirect(signIn(opened, at: only))
+  }
+
+  /// The page that asks for an account at a provider.
+  func signIn(_ opened: OpenedCode, at provider: Provider) -> SafePath {
+    opened.path(.signIn).query("provider", provider.id.text)
+  }
+
+  /// Takes the code for this browser, or keeps it.
+  func claim(_ opened: OpenedCode, _ call: PhoneCall) async throws {
+    guard let session = call.session else { throw PhoneStop(.redirect(opened.path(.provider))) }
+    _ = try await core.desk.claim(opened.record.id, by: session.id)
+  }
+}

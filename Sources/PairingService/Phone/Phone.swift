@@ -1,0 +1,240 @@
+internal import Cryptography
+internal import HTTPCodec
+package import HTTPServer
+internal import Pairing
+internal import PairingStore
+
+/// The phone's pages as routes: everything that `PagePaths` names, static files, and the browser calls of the protocol.
+///
+/// On these pages a GET changes nothing that is kept. Every change is a POST of a form that this browser was given.
+package struct Phone: Sendable {
+  let core: ServiceCore
+  let pages: PhonePages
+  let seals: BrowserSeals
+  let jar: BrowserCookies
+  let origin: FormOrigin
+  let door: LoginDoor
+  let sessions: PhoneSessions
+
+  /// The pages of a service.
+  package init(_ core: ServiceCore, _ pages: PhonePages) async throws {
+    self.core = core
+    self.pages = pages
+    seals = try await BrowserSeals(core.store)
+    jar = BrowserCookies(isPlainHTTP: core.options.isPlainHTTP)
+    origin = FormOrigin(publicURL: core.options.publicURL)
+    door = LoginDoor(core)
+    sessions = PhoneSessions(core)
+  }
+
+  /// Mounts all of them.
+  package func mount(_ routes: inout Routes) {
+    mountStaticFiles(&routes)
+    mountStart(&routes)
+    mountProviderChoice(&routes)
+    mountDecision(&routes)
+    mountResult(&routes)
+    mountScreens(&routes)
+    mountAccount(&routes)
+    mountBrowserCalls(&routes)
+  }
+
+  /// The answer to what no route takes; nothing of a request is repeated in it.
+  package func refuse(_ request: Request, _ refusal: Refusal) -> Response {
+    guard request.wantsPage else { return ServiceRoutes.refuse(request, refusal) }
+    let (call, isNew) = call(request, nil)
+    // A path that is there for forms only is as good as none to whoever types it.
+    var response = response(.notice(.notFound), to: call, isNew: isNew)
+    response.status = refusal.status
+    return response
+  }
+}
+
+/// Decides a page; what it changes in the call goes into the answer.
+typealias PhoneWork = @Sendable (inout PhoneCall) async throws -> PhoneAnswer
+
+extension Phone {
+  /// A page that is looked at.
+  func page(_ routes: inout Routes, _ path: String, _ work: @escaping PhoneWork) {
+    routes.get(path) { request, captured in answer(request, captured, isForm: false, work) }
+  }
+
+  /// A form that is sent.
+  func form(_ routes: inout Routes, _ path: String, _ work: @escaping PhoneWork) {
+    routes.post(path) { request, captured in answer(request, captured, isForm: true, work) }
+  }
+
+  private func answer(
+    _ request: Request, _ captured: PathParameters, isForm: Bool, _ work: @escaping PhoneWork
+  ) -> Answer {
+    .later { reply in
+      Task {
+        var (call, isNew) = call(request, captured)
+        let answer: PhoneAnswer
+        do {
+          try core.limits.take(request.clientAddress)
+          call.session = try await sessions.find(jar.value(.session, in: call.cookies))
+          if isForm {
+            try check(call, isNew)
+            if let session = call.session { try await sessions.touch(session) }
+          }
+          answer = try await work(&call)
+        } catch {
+          answer = self.answer(error, call)
+        }
+        if case .wait(let wait) = answer { return hold(reply, wait) }
+        reply.complete(response(answer, to: call, isNew: isNew))
+      }
+    }
+  }
+
+  private func call(_ request: Request, _ captured: PathParameters?) -> (PhoneCall, Bool) {
+    let cookies = request.cookies
+    let known = jar.value(.visit, in: cookies).flatMap { BrowserSeals.isID($0) ? $0 : nil }
+    let call = PhoneCall(
+      request: request, path: captured, query: (try? request.queryParameters()) ?? .init(),
+      form: (try? request.form()) ?? .init(), cookies: cookies, now: core.clock.now,
+      language: pages.language(
+        chosen: jar.value(.language, in: cookies),
+        acceptLanguage: request.header(.acceptLanguage)),
+      visit: known ?? BrowserSeals.newID())
+    return (call, known == nil)
+  }
+
+  /// Whether a form is one of ours, sent by the browser that was given it, as who it was signed in then.
+  private func check(_ call: PhoneCall, _ isNew: Bool) throws {
+    guard origin.accepts(call.request) else { throw refused("origin", .formExpired, call) }
+    guard !isNew else { throw refused("no cookie", .cookiesNeeded, call) }
+    var holders = [call.session?.id]
+    // The page of an unknown address is made without looking who is signed in, and its one form is this.
+    if call.request.path.elementsEqual(PagePaths.language.text.utf8) { holders.append(nil) }
+    let isGood = holders.contains {
+      seals.accepts(call.field("csrf"), visit: call.visit, session: $0, at: call.now)
+    }
+    guard isGood else { throw refused("token", .formExpired, call) }
+  }
+
+  private func refused(_ reason: String, _ kind: NoticePage.Kind, _ call: PhoneCall) -> PhoneStop {
+    core.metrics.count(.callsRefused)
+    core.log.info("form-refused", ("reason", reason))
+    return PhoneStop(.notice(kind, retry: call.code.map { PagePaths.code($0) }))
+  }
+
+  private func hold(_ reply: PendingReply, _ wait: PhoneWait) {
+    core.waiters.hold(
+      reply, for: wait.registration, core.waiters.phonePlace(), span: wait.span,
+      while: wait.isStill,
+      end: { end in
+        var response = wait.answer()
+        if end == .stopping { response.closesConnection = true }
+        reply.complete(response)
+      })
+  }
+}
+
+// MARK: - From an answer to bytes
+
+extension Phone {
+  private func response(_ answer: PhoneAnswer, to call: PhoneCall, isNew: Bool) -> Response {
+    var response: Response
+    switch answer {
+    case .page(let page, let here, let brand):
+      response = html(page, call, here, brand)
+      if let notice = page as? NoticePage, let wait = notice.wait {
+        response.addHeader(.retryAfter, String(wait))
+      }
+    case .leaving(let page, let here):
+      response = html(page, call, here, page.brand)
+      // Not a redirect: browsers hold those after a form to the policy's form-action, which is this service alone.
+      response.addHeader(HeaderName(literal: "Refresh"), "0; url=\(page.address.text)")
+    case .redirect(let path, let status):
+      response = Response(status)
+      response.addHeader(.location, path.text)
+    case .response(let other): response = other
+    case .wait: response = Response(.internalServerError)
+    }
+    if response.header(.cacheControl) == nil { response.addHeader(.cacheControl, "no-store") }
+    let visit = isNew ? jar.keep(.visit, call.visit) : nil
+    for cookie in [visit].compactMap(\.self) + call.setCookies {
+      response.addHeader(.setCookie, cookie.headerValue)
+    }
+    return response
+  }
+
+  private func html(
+    _ page: any PhonePage, _ call: PhoneCall, _ here: SafePath, _ brand: Brand?
+  ) -> Response {
+    let frame = PageFrame(
+      language: call.language, now: call.now,
+      formToken: seals.formToken(visit: call.visit, session: call.session?.id, at: call.now),
+      here: here, isPlainHTTP: core.options.isPlainHTTP, viewer: viewer(call), brand: brand)
+    var response = Response(
+      Status(UInt16(clamping: page.status)), type: "text/html; charset=utf-8",
+      body: pages.render(page, in: frame))
+    response.addHeader(HeaderName(literal: "Content-Language"), call.language.tag)
+    return response
+  }
+
+  private func viewer(_ call: PhoneCall) -> Viewer? {
+    guard let viewer = call.account, let name = viewer.account else { return nil }
+    let provider = core.provisioning.now.records.providers[viewer.provider]
+    return Viewer(
+      name: ForeignText(name.text), provider: ForeignText(provider?.name ?? viewer.provider.text))
+  }
+
+  /// The one place where an error becomes a page.
+  private func answer(_ error: any Error, _ call: PhoneCall) -> PhoneAnswer {
+    switch error {
+    case let stop as PhoneStop: return stop.answer
+    case let error as CallError where error.status == .tooManyRequests:
+      return .notice(.tooManyTries, wait: error.retryAfter, retry: call.code.map(startOver))
+    case let error as StoreError:
+      core.log.storeFailed(error)
+      return answer(error, call)
+    default:
+      let reference = Random.uuid()
+      core.log.error("page-failed", ("reference", reference), ("reason", "\(error)"))
+      return .page(NoticePage(.failed, reference: reference), here: .root)
+    }
+  }
+
+  private func answer(_ error: StoreError, _ call: PhoneCall) -> PhoneAnswer {
+    let provider = call.code.map { PagePaths.code($0, .provider) }
+    switch error {
+    case .refused(let refusal): return answer(refusal, call)
+    case .notInForce(.notIntegrated), .notInForce(.keyRevoked), .pass:
+      return .notice(.providerUnavailable, retry: provider)
+    // The account was locked, or the browser signed out elsewhere: begin with signing in.
+    case .notInForce, .sessionEnded: return .redirect(provider ?? PagePaths.signIn)
+    case .notFound: return .notice(.unknownCode)
+    case .codeTaken, .changedMeanwhile, .tooManyLiveCodes, .full, .unavailable, .unknownOutcome:
+      return .notice(.busy, wait: .seconds(5), retry: call.code.map(startOver))
+    }
+  }
+
+  private func answer(_ refusal: PairingRefusal, _ call: PhoneCall) -> PhoneAnswer {
+    let approve = call.code.map { PagePaths.code($0, .approve) }
+    switch refusal {
+    case .expired: return .notice(.expired)
+    case .withdrawn: return .notice(.withdrawn)
+    case .denied: return .notice(.denied)
+    case .alreadyApproved: return .notice(.used)
+    case .claimedByAnother(let until):
+      return .notice(.held, wait: until.since(call.now), retry: approve)
+    case .notTheClaimer: return .notice(.held, retry: approve)
+    case .notApproved, .notClaimed, .leaseLapsed: return .redirect(approve ?? .root)
+    case .numberMissing:
+      return .redirect(call.code.map { PagePaths.code($0, .number) } ?? .root)
+    }
+  }
+
+  private func startOver(_ code: RegistrationCode) -> SafePath { PagePaths.code(code) }
+}
+
+extension Request {
+  /// Whether somebody looks at the answer: the protocol's paths are for programs.
+  fileprivate var wantsPage: Bool {
+    let start = String(decoding: path.prefix(16), as: UTF8.self)
+    return !["/api/", "/reggie/", "/o/", "/oauth/", "/static/"].contains(where: start.hasPrefix)
+  }
+}

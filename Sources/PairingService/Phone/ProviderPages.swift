@@ -1,0 +1,153 @@
+internal import HTTPCodec
+internal import HTTPServer
+internal import Pairing
+internal import PairingStore
+
+extension Phone {
+  /// With whom to sign in, and the account there.
+  func mountProviderChoice(_ routes: inout Routes) {
+    page(&routes, "/(D)/{code}/provider", showProviders)
+    form(&routes, "/(D)/{code}/provider", chooseProvider)
+    page(&routes, "/(D)/{code}/sign-in") { call in
+      let opened = try pending(call)
+      let provider = try signInProvider(opened, call)
+      return signInPage(opened, provider, call)
+    }
+    form(&routes, "/(D)/{code}/sign-in", signIn)
+  }
+
+  // MARK: - The provider
+
+  private func showProviders(_ call: inout PhoneCall) async throws -> PhoneAnswer {
+    let opened = try pending(call)
+    var page = ChooseProviderPage(
+      bar: opened.bar(at: call.now), among: choices(opened), query: call.queried("q") ?? "",
+      chosen: preselected(opened, call), choice: choice)
+    page.isSwitching = isSwitching(call)
+    return .page(page, here: opened.path(.provider), brand: brand(opened))
+  }
+
+  private func chooseProvider(_ call: inout PhoneCall) async throws -> PhoneAnswer {
+    let opened = try pending(call)
+    let wanted = call.field("provider")
+    guard
+      let provider = choices(opened).first(where: { $0.id.text.utf8.elementsEqual(wanted.utf8) })
+    else {
+      return .notice(
+        .providerUnavailable, retry: opened.path(.provider), brand: brand(opened))
+    }
+    if call.account?.provider == provider.id, !isSwitching(call) {
+      try await claim(opened, call)
+      return .redirect(opened.path(.approve))
+    }
+    guard provider.temporaryPass != nil else { return .redirect(signIn(opened, at: provider)) }
+    // A temporary provider asks nobody who they are: the browser becomes a guest's.
+    try await start(as: Pairing.Viewer(provider: provider.id, account: nil), &call)
+    try await claim(opened, call)
+    return .redirect(opened.path(.approve))
+  }
+
+  /// Whether another account is wanted, at whatever provider.
+  private func isSwitching(_ call: PhoneCall) -> Bool { call.queried("switch") != nil }
+
+  // MARK: - The account
+
+  private func signIn(_ call: inout PhoneCall) async throws -> PhoneAnswer {
+    let opened = try pending(call)
+    let provider = try signInProvider(opened, call)
+    switch try await signIn(at: provider, &call) {
+    case .right:
+      try await claim(opened, call)
+      return .redirect(opened.path(.approve))
+    case .again(let problem): return signInPage(opened, provider, call, problem)
+    case .stop(let answer): return answer
+    }
+  }
+
+  private func signInPage(
+    _ opened: OpenedCode, _ provider: Provider, _ call: PhoneCall,
+    _ problem: SignInPage.Problem? = nil
+  ) -> PhoneAnswer {
+    .page(
+      SignInPage(
+        bar: opened.bar(at: call.now), provider: provider.id.text, brand: choice(provider).brand,
+        userName: call.field("user"), problem: problem),
+      here: signIn(opened, at: provider), brand: brand(opened))
+  }
+
+  private func signInProvider(_ opened: OpenedCode, _ call: PhoneCall) throws -> Provider {
+    let wanted = call.queried("provider") ?? ""
+    let provider = choices(opened).first { $0.id.text.utf8.elementsEqual(wanted.utf8) }
+    guard let provider, provider.kind == .local else {
+      throw PhoneStop(.redirect(opened.path(.provider)))
+    }
+    return provider
+  }
+}
+
+/// What came of a user name and a password.
+enum SignInOutcome {
+  /// The browser is signed in.
+  case right
+  /// The form comes back.
+  case again(SignInPage.Problem)
+  /// Something else is to be said.
+  case stop(PhoneAnswer)
+}
+
+extension Phone {
+  /// Signs the browser in with the form's `user` and `password`, with or without a code.
+  func signIn(at provider: Provider, _ call: inout PhoneCall) async throws -> SignInOutcome {
+    let (user, password) = (call.field("user"), call.field("password"))
+    guard !user.isEmpty, !password.isEmpty else { return .again(.empty) }
+    let again = SafePath(returning: String(decoding: call.request.target, as: UTF8.self))
+    switch try await door.knock(
+      user, password, at: provider.id, from: call.request.clientAddress)
+    {
+    case .wrong: return .again(.refused)
+    case .wait(let wait): return .stop(.notice(.tooManyTries, wait: wait, retry: again))
+    case .busy: return .stop(.notice(.busy, wait: .seconds(2), retry: again))
+    case .right(let name):
+      do {
+        try await start(as: Pairing.Viewer(provider: provider.id, account: name), &call)
+      } catch let error as StoreError {
+        // Disabled or removed between the look and the sign-in: no other words than for a wrong password.
+        guard case .notInForce = error else { throw error }
+        return .again(.refused)
+      }
+      return .right
+    }
+  }
+
+  /// Makes the browser a viewer's: a new session and a new cookie, the old one dead.
+  func start(as viewer: Pairing.Viewer, _ call: inout PhoneCall) async throws {
+    let (session, cookie) = try await sessions.start(
+      as: viewer, replacing: call.session, call.request)
+    call.session = session
+    if let cookie = jar.keep(.session, cookie, for: SessionRecord.longest) {
+      call.setCookies.append(cookie)
+    }
+  }
+}
+
+extension ChooseProviderPage {
+  /// How many providers one page shows; beyond that only a search finds them.
+  private static let most = 100
+
+  /// The providers that match what was searched for, in the order given.
+  init(
+    bar: CodeBar?, among all: [Provider], query: String, chosen: Provider?,
+    choice: (Provider) -> ProviderChoice
+  ) {
+    let query = query.shortened(to: 64)
+    let wanted = query.lowercased()
+    let matching = all.filter {
+      $0.id != chosen?.id && (wanted.isEmpty || $0.name.lowercased().contains(wanted))
+    }
+    let shown = matching.prefix(Self.most)
+    self.init(
+      bar: bar, query: query, chosen: chosen.map(choice),
+      featured: shown.filter(\.featured).map(choice),
+      others: shown.filter { !$0.featured }.map(choice), hidden: matching.count - shown.count)
+  }
+}

@@ -1,0 +1,98 @@
+internal import HTTPServer
+internal import HTTPCodec
+internal import JSON
+internal import Pairing
+internal import PairingStore
+
+extension Phone {
+  /// How long a page waits for a change before it asks again.
+  private static let longestWait: Duration = .seconds(25)
+  /// When an approved screen that has not fetched its sign-in counts as silent.
+  private static let silence: Duration = .seconds(30)
+
+  /// What became of a code.
+  func mountResult(_ routes: inout Routes) {
+    page(&routes, "/(D)/{code}/result", result)
+    page(&routes, "/(D)/{code}/wait") { call in
+      let opened = try opened(call)
+      guard approval(opened, call) != nil else { throw PhoneStop(.notice(.unknownCode)) }
+      return wait(opened, seen: call.queried("state") ?? "")
+    }
+  }
+
+  private func result(_ call: inout PhoneCall) async throws -> PhoneAnswer {
+    let opened = try opened(call)
+    guard let approval = approval(opened, call) else {
+      let isReport = call.queried("as") == "reported"
+      if isReport, case .denied = opened.record.flow.state {
+        return .notice(.reported, brand: brand(opened))
+      }
+      return ending(opened, call)
+    }
+    if let page = leaving(opened, call) {
+      // Once: whoever comes back here wants to see the result.
+      if let cookie = jar.forget(.back) { call.setCookies.append(cookie) }
+      return .leaving(page, here: opened.path(.result))
+    }
+    return .page(
+      ResultPage(
+        bar: opened.bar(at: call.now),
+        state: Self.state(opened.record.flow, approval, at: call.now)),
+      here: opened.path(.result), brand: brand(opened))
+  }
+
+  /// The yes that this browser gave.
+  private func approval(_ opened: OpenedCode, _ call: PhoneCall) -> Approval? {
+    opened.record.flow.state.approval.flatMap { isMine($0, call) ? $0 : nil }
+  }
+
+  private func leaving(_ opened: OpenedCode, _ call: PhoneCall) -> LeavePage? {
+    guard let way = wayBack(opened, call),
+      let requestor = core.provisioning.now.requestor(opened.record.requestor),
+      let address = SafePath(leavingTo: way.address, allowedBy: RedirectRule(requestor))
+    else { return nil }
+    return LeavePage(.signedIn, address: address, brand: brand(opened))
+  }
+
+  private static func state(_ flow: PairingFlow, _ approval: Approval, at now: Instant)
+    -> ResultPage.State
+  {
+    if case .delivered = flow.state { return .delivered }
+    return now.since(approval.at) >= silence ? .silent : .approved
+  }
+
+  // MARK: - Waiting
+
+  private func wait(_ opened: OpenedCode, seen: String) -> PhoneAnswer {
+    let id = opened.record.id
+    let now = core.clock.now
+    let state = word(id)
+    guard state == seen, state == ResultPage.State.approved.rawValue || state == "silent" else {
+      return .response(Self.document(state))
+    }
+    var span = Self.longestWait
+    if state == ResultPage.State.approved.rawValue, let approval = opened.record.flow.state.approval
+    {
+      span = min(span, (approval.at + Self.silence).since(now))
+    }
+    return .wait(
+      PhoneWait(
+        registration: id, span: span, isStill: { word(id) == seen },
+        answer: { Self.document(word(id)) }))
+  }
+
+  /// The state as the page's script knows it; any other word makes the page load itself again.
+  private func word(_ id: RegistrationID) -> String {
+    guard let flow = core.codes.find(id)?.flow, let approval = flow.state.approval else {
+      return "over"
+    }
+    return Self.state(flow, approval, at: core.clock.now).rawValue
+  }
+
+  private static func document(_ state: String) -> Response {
+    let body = JSONWriter.bytes { json in
+      json.object { json in json.member("state", state) }
+    }
+    return Response(.ok, type: "application/json", body: body)
+  }
+}

@@ -1,0 +1,149 @@
+internal import HTTPCodec
+internal import HTTPServer
+internal import Pairing
+internal import PairingStore
+
+extension Phone {
+  private static let allScreens = SafePath(["screens", "sign-out"])
+
+  /// My screens: what is signed in with this account, their names, and their end.
+  func mountScreens(_ routes: inout Routes) {
+    page(&routes, PagePaths.screens.text) { call in
+      let viewer = try account(call, returning: PagePaths.screens)
+      let done = ScreensPage.Done.allCases.first { $0.rawValue == call.queried("done") }
+      return .page(
+        ScreensPage(screens: try await screens(viewer, call.now), done: done),
+        here: PagePaths.screens)
+    }
+    page(&routes, "/screens/{id}/rename") { call in
+      let screen = try await screen(call)
+      let name = try await name(of: screen)
+      return renamePage(screen, name)
+    }
+    form(&routes, "/screens/{id}/rename", rename)
+    page(&routes, "/screens/{id}/sign-out") { call in
+      let screen = try await screen(call)
+      let id = screen.authentication.id.text
+      return .page(
+        ConfirmPage(.signOutScreen(id: id, name: try await name(of: screen))),
+        here: PagePaths.signOut(screen: id))
+    }
+    form(&routes, "/screens/{id}/sign-out") { call in
+      let screen = try await screen(call)
+      let one = AuthenticationFilter(
+        requestor: screen.authentication.requestor, device: screen.deviceHash,
+        viewer: screen.authentication.viewer)
+      try await signOut(one, screen.authentication.id.text, call)
+      return .redirect(PagePaths.screens.query("done", "signed-out"))
+    }
+    page(&routes, Self.allScreens.text) { call in
+      let viewer = try account(call, returning: PagePaths.screens)
+      let count = try await records(viewer, call.now).count
+      return .page(ConfirmPage(.signOutAllScreens(count: count)), here: Self.allScreens)
+    }
+    form(&routes, Self.allScreens.text) { call in
+      let viewer = try account(call, returning: PagePaths.screens)
+      try await signOut(AuthenticationFilter(viewer: viewer), "all", call)
+      return .redirect(PagePaths.screens.query("done", "all-signed-out"))
+    }
+  }
+
+  /// Whose screens: a signed-in account's. A guest has none, all guests of a provider look the same.
+  func account(_ call: PhoneCall, returning path: SafePath) throws -> Pairing.Viewer {
+    guard let viewer = call.account else {
+      throw PhoneStop(.redirect(PagePaths.signIn.query("return", path.text)))
+    }
+    return viewer
+  }
+
+  // MARK: - The list
+
+  private func screens(_ viewer: Pairing.Viewer, _ now: Instant) async throws -> [Screen] {
+    let records = try await records(viewer, now)
+    guard !records.isEmpty else { return [] }
+    let names = try await core.store.deviceNames()
+    let provisioned = core.provisioning.now
+    return records.map { record in
+      let authentication = record.authentication
+      let requestor = provisioned.requestor(authentication.requestor)
+      return Screen(
+        id: authentication.id.text, name: name(record, names), model: model(record, names),
+        app: ForeignText(requestor?.name ?? authentication.requestor.text),
+        lastUse: core.lastUses.of(authentication.id) ?? authentication.issued,
+        since: authentication.issued)
+    }.sorted { ($0.lastUse, $0.id) > ($1.lastUse, $1.id) }
+  }
+
+  private func records(_ viewer: Pairing.Viewer, _ now: Instant) async throws
+    -> [AuthenticationRecord]
+  {
+    try await core.store.authentications(
+      AuthenticationFilter(viewer: viewer), after: nil, limit: 200, at: now)
+  }
+
+  private func name(_ record: AuthenticationRecord, _ names: [DeviceHash: String]) -> ForeignText {
+    let text = names[record.deviceHash] ?? record.about.name
+    return ForeignText(text ?? record.authentication.requestor.text)
+  }
+
+  /// What the device calls itself, once it has a name of the viewer's choice.
+  private func model(_ record: AuthenticationRecord, _ names: [DeviceHash: String]) -> ForeignText {
+    ForeignText(names[record.deviceHash] == nil ? "" : record.about.name ?? "")
+  }
+
+  // MARK: - One screen
+
+  /// The screen of the path, when it is this account's; other accounts' screens are not there.
+  private func screen(_ call: PhoneCall) async throws -> AuthenticationRecord {
+    let viewer = try account(call, returning: PagePaths.screens)
+    let id = call.path?[ifCaptured: "id"] ?? ""
+    let all = try await records(viewer, call.now)
+    guard let one = all.first(where: { $0.authentication.id.text.utf8.elementsEqual(id.utf8) })
+    else { throw PhoneStop(.notice(.notFound, retry: PagePaths.screens)) }
+    return one
+  }
+
+  private func name(of record: AuthenticationRecord) async throws -> ForeignText {
+    name(record, try await core.store.deviceNames())
+  }
+
+  private func rename(_ call: inout PhoneCall) async throws -> PhoneAnswer {
+    let screen = try await screen(call)
+    let typed = call.field("name")
+    let name = ForeignText(typed, limit: ForeignText.defaultLimit * 4)
+    guard !name.isEmpty else { return renamePage(screen, name, .empty) }
+    guard name.text.unicodeScalars.count <= ForeignText.defaultLimit else {
+      return renamePage(screen, name, .tooLong)
+    }
+    try await core.store.name(
+      screen.deviceHash, name.text,
+      audit: entry("device.name", screen.authentication.id.text, call), at: call.now)
+    return .redirect(PagePaths.screens.query("done", "renamed"))
+  }
+
+  private func renamePage(
+    _ screen: AuthenticationRecord, _ name: ForeignText, _ problem: RenameScreenPage.Problem? = nil
+  ) -> PhoneAnswer {
+    let id = screen.authentication.id.text
+    return .page(
+      RenameScreenPage(id: id, name: name, problem: problem),
+      here: PagePaths.rename(screen: id))
+  }
+
+  private func signOut(_ filter: AuthenticationFilter, _ subject: String, _ call: PhoneCall)
+    async throws
+  {
+    let ended = try await core.store.revoke(
+      filter, audit: entry("device.sign-out", subject, call), at: call.now)
+    for record in ended {
+      core.codes.noteSignIn(
+        false, of: record.deviceHash, at: record.authentication.requestor)
+    }
+    core.metrics.count(.devicesSignedOut, ended.count)
+  }
+
+  func entry(_ action: String, _ subject: String, _ call: PhoneCall) -> AuditEntry {
+    core.audit.entry(
+      call.session.map { .viewer($0.viewer) } ?? .service, action, subject)
+  }
+}

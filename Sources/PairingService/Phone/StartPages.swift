@@ -1,0 +1,91 @@
+internal import HTTPCodec
+internal import HTTPServer
+internal import Pairing
+internal import PairingStore
+
+extension Phone {
+  /// Where everybody comes in: the typed code, the scanned code, and the language of what follows.
+  func mountStart(_ routes: inout Routes) {
+    page(&routes, "/") { _ in .page(EnterCodePage(), here: PagePaths.start) }
+    form(&routes, PagePaths.code.text, typedCode)
+    page(&routes, "/(D)/{code}") { call in
+      guard let code = call.code else { return .notice(.unknownCode) }
+      // Whether a screen waits with it is not said: looking at a link is no try.
+      return .page(ScannedCodePage(code: code), here: PagePaths.code(code))
+    }
+    form(&routes, "/(D)/{code}/open") { call in
+      guard let code = call.code else { return .notice(.unknownCode) }
+      guard let record = try find(code, call) else { return .notice(.unknownCode) }
+      return try await open(code, record, &call)
+    }
+    form(&routes, PagePaths.language.text, chooseLanguage)
+  }
+
+  // MARK: - Typed
+
+  private func typedCode(_ call: inout PhoneCall) async throws -> PhoneAnswer {
+    let typed = call.field("code")
+    let code: RegistrationCode
+    do throws(CodeInputError) {
+      code = try RegistrationCode(typed: typed.afterCodePath)
+    } catch {
+      // What cannot be a code is a slip of the finger, not a guess.
+      return again(typed, EnterCodePage.Problem(error))
+    }
+    guard let record = try find(code, call) else { return again(typed, .unknown) }
+    if case .expired = record.flow.settled(at: call.now).state { return again(typed, .expired) }
+    return try await open(code, record, &call)
+  }
+
+  private func again(_ typed: String, _ problem: EnterCodePage.Problem) -> PhoneAnswer {
+    .page(EnterCodePage(typed: typed, problem: problem), here: PagePaths.start)
+  }
+
+  /// The one place where a code from a browser is looked up: a wrong one counts, for the source and for the account.
+  private func find(_ code: RegistrationCode, _ call: PhoneCall) throws -> RegistrationRecord? {
+    let address = call.request.clientAddress
+    try core.limits.mayTryCode(from: address, as: call.account)
+    guard let record = core.codes.find(core.hasher.code(code)), call.now < record.flow.forgettable
+    else {
+      core.limits.wrongCode(from: address, as: call.account)
+      return nil
+    }
+    return record
+  }
+
+  private func open(
+    _ code: RegistrationCode, _ record: RegistrationRecord, _ call: inout PhoneCall
+  ) async throws -> PhoneAnswer {
+    let known = jar.value(.codes, in: call.cookies)
+    if let cookie = jar.keep(.codes, seals.adding(code, to: known, visit: call.visit)) {
+      call.setCookies.append(cookie)
+    }
+    let opened = OpenedCode(code: code, record: record)
+    guard record.flow.settled(at: call.now).state.isPending else { return ending(opened, call) }
+    return try await next(
+      OpenedCode(code: code, record: try await core.desk.open(record.id)), call)
+  }
+
+  // MARK: - Language
+
+  private func chooseLanguage(_ call: inout PhoneCall) async throws -> PhoneAnswer {
+    let chosen = call.field("language")
+    if let tag = pages.languages.first(where: { $0.tag == chosen })?.tag,
+      let cookie = jar.keep(.language, tag, for: .seconds(365 * 86_400))
+    {
+      call.setCookies.append(cookie)
+    }
+    return .redirect(SafePath(returning: call.field("return")) ?? .root)
+  }
+}
+
+extension String {
+  /// The code of a pasted link, else the text as it is.
+  fileprivate var afterCodePath: String {
+    let parts = split(separator: "/", omittingEmptySubsequences: false)
+    guard let step = parts.firstIndex(where: { $0 == "D" || $0 == "d" }), step > 0,
+      parts.indices.contains(step + 1)
+    else { return self }
+    return String(parts[step + 1].prefix { $0 != "?" && $0 != "#" })
+  }
+}

@@ -1,0 +1,54 @@
+internal import Cryptography
+internal import HTTPCodec
+internal import HTTPServer
+internal import Pairing
+internal import PairingStore
+internal import PairingWire
+
+/// Signed-in browsers: from the cookie to the session, and from a sign-in to the cookie.
+struct PhoneSessions: Sendable {
+  private let core: ServiceCore
+
+  init(_ core: ServiceCore) { self.core = core }
+
+  /// The session of a cookie, if it is in force and its account stands.
+  func find(_ cookie: String?) async throws(StoreError) -> SessionRecord? {
+    guard let cookie, BrowserSeals.isID(cookie) else { return nil }
+    return try await core.store.session(core.hasher.token(cookie), at: core.clock.now)
+  }
+
+  /// Notes that a session is used, at most every five minutes.
+  func touch(_ session: SessionRecord) async throws(StoreError) {
+    guard core.clock.now.since(session.lastUsed) >= SessionRecord.touchInterval else { return }
+    try await core.store.touchSession(session.id, at: core.clock.now)
+  }
+
+  /// Signs a browser in: always with a new id, so that one which was slipped in before is worth nothing afterwards.
+  ///
+  /// - Returns: the session and what its cookie says.
+  func start(as viewer: Pairing.Viewer, replacing earlier: SessionRecord?, _ request: Request)
+    async throws(StoreError) -> (session: SessionRecord, cookie: String)
+  {
+    // Apart from the new one's start, because this way it is known which codes are free again.
+    if let earlier { try await end(earlier, audit: nil) }
+    guard let id = SessionID(Random.uuid()) else {
+      throw .unavailable(reason: "no id could be drawn")
+    }
+    let cookie = BrowserSeals.newID()
+    let now = core.clock.now
+    let session = SessionRecord(
+      id: id, token: core.hasher.token(cookie), viewer: viewer, started: now, lastUsed: now,
+      userAgent: request.header(.userAgent).flatMap { CleanText.line($0) },
+      address: request.clientAddress.map(\.description))
+    try await core.store.startSession(session, replacing: nil, at: now)
+    core.metrics.count(.signIns)
+    core.audit.note(.viewer(viewer), "session.start", id.text)
+    return (session, cookie)
+  }
+
+  /// Signs a browser out; what it had claimed is free again.
+  func end(_ session: SessionRecord, audit entry: AuditEntry?) async throws(StoreError) {
+    core.desk.settle(
+      try await core.store.endSession(session.id, audit: entry, at: core.clock.now))
+  }
+}

@@ -1,6 +1,0 @@
-import Testing
-
-@testable import AccessEnabler
-
-@Suite("AccessEnabler")
-struct AccessEnablerTests {}

@@ -1,0 +1,169 @@
+import Pairing
+
+@testable import AccessEnabler
+
+/// A machine on the bench: what goes in is written down, what comes out can be asked for.
+struct Bench {
+  var machine: Machine
+  var now = Instant(milliseconds: 1_800_000_000_000)
+  private(set) var actions: [MachineAction] = []
+  private var everySent: [OutgoingCall] = []
+  private var lastRequest = 0
+
+  static let service = "https://one.example"
+  static let cable = MVPD(id: "CABLE", displayName: "Cable")
+  static let pass = MVPD(id: "PASS", displayName: "Pass", isTemporaryPass: true)
+  static let sheet = MVPD(id: "SHEET", displayName: "Sheet", wantsSecureSheet: true)
+
+  init(_ change: (inout MachineSettings) -> Void = { _ in }) {
+    var settings = MachineSettings(
+      services: [Self.service], deviceID: "device", tracked: ["tv", "linux", "Linux 12"])
+    change(&settings)
+    machine = Machine(settings)
+  }
+
+  @discardableResult
+  mutating func send(_ event: MachineEvent) -> [MachineAction] {
+    let new = machine.handle(event, at: now)
+    actions += new
+    everySent += new.compactMap { if case .call(let call) = $0 { call } else { nil } }
+    return new
+  }
+
+  mutating func request() -> RequestID {
+    lastRequest += 1
+    return RequestID(number: lastRequest)
+  }
+
+  @discardableResult
+  mutating func call(_ call: AppCall) -> RequestID {
+    let request = request()
+    send(.app(request, call))
+    return request
+  }
+
+  @discardableResult
+  mutating func setRequestor(
+    _ requestor: String = "SPORT", services: [String] = [], tokens: RequestorTokens? = nil
+  ) -> RequestID {
+    let request = request()
+    send(
+      .setRequestor(
+        request,
+        SetRequestor(
+          requestor: requestor, services: services, tokens: tokens ?? machine.tokens)))
+    return request
+  }
+
+  /// The calls that nobody has answered yet, in the order they were made.
+  var open: [OutgoingCall] {
+    everySent.filter { machine.calls[$0.id] != nil }
+  }
+
+  var sent: [OutgoingCall] {
+    actions.compactMap { if case .call(let call) = $0 { call } else { nil } }
+  }
+
+  /// Answers the oldest open call.
+  @discardableResult
+  mutating func answer(_ answer: ServiceAnswer) -> [MachineAction] {
+    guard let call = open.first else { return [] }
+    return send(.answered(call.id, answer))
+  }
+
+  mutating func ring() {
+    guard case .waiting(_, _, let watch) = machine.phase, let timer = watch.timer else { return }
+    send(.timer(timer))
+  }
+
+  var told: [EntitlementEvent] {
+    actions.compactMap { if case .tell(let event, _) = $0 { event } else { nil } }
+  }
+
+  var statuses: [StatusID] {
+    told.compactMap { if case .status(let status) = $0 { status.id } else { nil } }
+  }
+
+  var stored: [StoreChange] {
+    actions.compactMap { if case .store(let change, _) = $0 { change } else { nil } }
+  }
+
+  func outcomes(of request: RequestID) -> [RequestOutcome] {
+    actions.compactMap {
+      if case .finish(request, let outcome) = $0 { outcome } else { nil }
+    }
+  }
+
+  func error(of request: RequestID) -> EntitlementError? {
+    if case .failed(let error)? = outcomes(of: request).first { error } else { nil }
+  }
+
+  mutating func forget() { actions = [] }
+
+  // MARK: Ready-made beginnings
+
+  static let configuration = ServiceConfiguration(
+    providers: [cable, pass, sheet], domains: ["sport.example"])
+
+  /// Configured, and not signed in.
+  static func ready(
+    tokens: RequestorTokens = RequestorTokens(),
+    _ change: (inout MachineSettings) -> Void = { _ in }
+  ) -> Bench {
+    var bench = Bench(change)
+    bench.setRequestor(tokens: tokens)
+    bench.answer(.configuration(configuration))
+    bench.answer(tokens.authentication == nil ? .missing : .failed(.away))
+    bench.forget()
+    return bench
+  }
+
+  static func signedIn(_ change: (inout MachineSettings) -> Void = { _ in }) -> Bench {
+    var tokens = RequestorTokens()
+    tokens.authentication = StoredAuthentication(
+      signIn: SignIn(provider: cable, userID: "user", expires: Bench().now + .seconds(86_400)),
+      service: service)
+    return ready(tokens: tokens, change)
+  }
+
+  /// A code is shown and waited for.
+  static func waiting() -> (bench: Bench, request: RequestID) {
+    var bench = ready()
+    let request = bench.call(
+      .getAuthentication(AuthenticationWish(choice: .provider("CABLE"))))
+    bench.answer(.code(.offered))
+    return (bench, request)
+  }
+}
+
+extension ServiceAnswer {
+  static let missing = ServiceAnswer.failed(
+    ServiceFailure(kind: .status(404), message: "Not Found"))
+  static let granted = ServiceAnswer.authentication(.regular)
+}
+
+extension GrantedAuthentication {
+  static let regular = GrantedAuthentication(
+    provider: "CABLE", userID: "user", expires: Bench().now + .seconds(86_400), source: .regular)
+}
+
+extension ServiceFailure {
+  static let away = ServiceFailure(kind: .unreachable, message: "nobody listens there")
+  static func status(_ status: Int, details: String? = nil) -> ServiceFailure {
+    ServiceFailure(kind: .status(status), message: "status \(status)", details: details)
+  }
+}
+
+extension CodeRecord {
+  static let offered = record(.offered, 1)
+
+  static func record(
+    _ status: PairingStatus, _ sequence: Int, match: Int? = nil, wasHeld: Bool = true,
+    code: String = "BCDFGHJK"
+  ) -> CodeRecord {
+    CodeRecord(
+      code: code, url: "https://one.example", urlComplete: "HTTPS://ONE.EXAMPLE/D/\(code)",
+      expires: Bench().now + .seconds(1_800), status: status, sequence: sequence, match: match,
+      wasHeld: wasHeld)
+  }
+}

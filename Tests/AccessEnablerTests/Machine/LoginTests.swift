@@ -1,0 +1,478 @@
+import Pairing
+import PairingWire
+import Testing
+
+@testable import AccessEnabler
+
+@Suite("Machine: signing in")
+struct LoginTests {
+  @Test func `the picker comes first, the choice resumes, the code is shown, the phone signs in`() {
+    var bench = Bench.ready()
+    let request = bench.call(.getAuthentication(AuthenticationWish()))
+    #expect(bench.told == [.displayProviderDialog(Bench.configuration.providers)])
+    bench.call(.setSelectedProvider("CABLE"))
+    #expect(bench.open.map(\.operation) == [.createCode(provider: "CABLE")])
+    bench.answer(.code(.offered))
+    #expect(bench.statuses == [.registrationCode])
+    #expect(bench.open.map(\.operation) == [.awaitCode("BCDFGHJK", after: 1)])
+    bench.answer(.code(.record(.opened, 2)))
+    #expect(bench.open.map(\.operation) == [.awaitCode("BCDFGHJK", after: 2)])
+    bench.answer(.code(.record(.approved, 3)))
+    #expect(bench.open.map(\.operation) == [.authentication])
+    bench.answer(.granted)
+    let told = bench.told.filter(\.isCallback)
+    #expect(told.count == 4)
+    #expect(told[2] == .phoneConnected(match: nil))
+    #expect(told[3] == .setAuthenticationStatus(.authenticated, .userAuthenticated))
+    #expect(bench.outcomes(of: request).count == 1)
+    #expect(bench.machine.tokens.pending == nil)
+    #expect(bench.machine.phase == .ready)
+  }
+
+  @Test func `tracking data has the documented order`() {
+    var (bench, _) = Bench.waiting()
+    bench.answer(.code(.record(.delivered, 2)))
+    bench.answer(.granted)
+    let tracked = bench.told.compactMap { event -> [String]? in
+      if case .sendTrackingData(let data, _) = event { data } else { nil }
+    }
+    // MD5 of "user".
+    let guid = "ee11cbb19052e40b07aac0ca060c23ee"
+    #expect(
+      tracked == [
+        ["CABLE", "tv", "linux", "Linux 12"],
+        ["true", "CABLE", guid, "false", "tv", "linux", "Linux 12"],
+      ])
+  }
+
+  @Test func `who is signed in hears so at once, unless it is forced`() {
+    var bench = Bench.signedIn()
+    let request = bench.call(.getAuthentication(AuthenticationWish()))
+    #expect(
+      bench.told.filter(\.isCallback) == [
+        .setAuthenticationStatus(.authenticated, .userAuthenticated)
+      ])
+    #expect(bench.outcomes(of: request).count == 1)
+    bench.forget()
+    bench.call(.getAuthentication(AuthenticationWish(isForced: true)))
+    #expect(bench.told == [.displayProviderDialog(Bench.configuration.providers)])
+  }
+
+  @Test func `checkAuthentication never touches the network`() {
+    var bench = Bench.signedIn()
+    bench.call(.checkAuthentication)
+    bench.now = bench.now + .seconds(86_400)
+    bench.call(.checkAuthentication)
+    #expect(bench.sent.isEmpty)
+    #expect(
+      bench.told.filter(\.isCallback) == [
+        .setAuthenticationStatus(.authenticated, .userAuthenticated),
+        .setAuthenticationStatus(.notAuthenticated, .userNotAuthenticated),
+      ])
+  }
+
+  @Test func `going back resets everything and gives the code back`() {
+    var (bench, request) = Bench.waiting()
+    bench.forget()
+    bench.call(.setSelectedProvider(nil))
+    #expect(
+      bench.told.filter(\.isCallback) == [
+        .setAuthenticationStatus(.notAuthenticated, .providerNotSelected)
+      ])
+    #expect(bench.error(of: request)?.kind == .cancelled)
+    #expect(bench.sent.map(\.operation) == [.deleteCode("BCDFGHJK")])
+    #expect(bench.machine.phase == .ready)
+    #expect(bench.machine.tokens.pending == nil)
+  }
+
+  @Test func `a cancelled sign-in is never heard of again`() {
+    var (bench, request) = Bench.waiting()
+    let waiting = bench.open[0]
+    bench.forget()
+    bench.send(.cancel(request))
+    bench.send(.answered(waiting.id, .code(.record(.approved, 2))))
+    #expect(bench.told.isEmpty)
+    #expect(bench.outcomes(of: request).isEmpty)
+    #expect(bench.actions.contains(.cancelCall(waiting.id)))
+  }
+
+  @Test func `one of two who wait may cancel without disturbing the other`() {
+    var (bench, first) = Bench.waiting()
+    let second = bench.call(.getAuthentication(AuthenticationWish()))
+    bench.send(.cancel(first))
+    bench.answer(.code(.record(.approved, 2)))
+    bench.answer(.granted)
+    #expect(bench.outcomes(of: first).isEmpty)
+    #expect(bench.outcomes(of: second).count == 1)
+  }
+
+  @Test(
+    arguments: [
+      (ServiceAnswer.code(.record(.denied, 2)), EntitlementError.Kind.denied),
+      (.failed(.status(403, details: ErrorDetails.denied)), .denied),
+      (.code(.record(.expired, 2)), .codeExpired),
+    ] as [(ServiceAnswer, EntitlementError.Kind)])
+  func `a no and the end of time end the sign-in`(
+    answer: ServiceAnswer, kind: EntitlementError.Kind
+  ) {
+    var (bench, request) = Bench.waiting()
+    bench.forget()
+    bench.answer(answer)
+    #expect(bench.error(of: request)?.kind == kind)
+    #expect(bench.statuses == [.notAuthenticated])
+    #expect(
+      bench.told.filter(\.isCallback) == [
+        .setAuthenticationStatus(.notAuthenticated, .genericAuthentication)
+      ])
+    #expect(bench.machine.tokens.pending == nil)
+  }
+
+  @Test(arguments: [404, 410])
+  func `a code that is gone may have been used: the sign-in tells`(status: Int) {
+    var (bench, request) = Bench.waiting()
+    bench.answer(.failed(.status(status)))
+    #expect(bench.open.map(\.operation) == [.authentication])
+    bench.answer(.granted)
+    #expect(bench.outcomes(of: request).count == 1)
+    #expect(bench.error(of: request) == nil)
+    var (other, lost) = Bench.waiting()
+    other.answer(.failed(.status(status)))
+    other.answer(.missing)
+    #expect(other.error(of: lost)?.kind == .codeExpired)
+  }
+
+  @Test func `the number to match is told when it comes and when it changes`() {
+    var (bench, _) = Bench.waiting()
+    bench.forget()
+    bench.answer(.code(.record(.opened, 2, match: 42)))
+    bench.answer(.code(.record(.claimed, 3, match: 42)))
+    bench.answer(.code(.record(.claimed, 4, match: 17)))
+    #expect(
+      bench.told.filter(\.isCallback) == [.phoneConnected(match: 42), .phoneConnected(match: 17)])
+    #expect(bench.statuses == [.numberMatch, .numberMatch])
+  }
+
+  @Test func `failures are waited out longer and longer, and an answer ends that`() {
+    var (bench, request) = Bench.waiting()
+    bench.forget()
+    for failure in [
+      ServiceFailure.away, .status(500), .status(503), ServiceFailure(kind: .unreadable),
+    ] {
+      bench.answer(.failed(failure))
+      bench.ring()
+    }
+    let pauses = bench.actions.compactMap { action -> Duration? in
+      if case .startTimer(_, let pause) = action { pause } else { nil }
+    }
+    #expect(pauses == [.seconds(1), .seconds(2), .seconds(4), .seconds(8)])
+    #expect(bench.told.isEmpty)
+    for _ in 0..<20 {
+      bench.answer(.failed(.away))
+      bench.ring()
+    }
+    guard case .waiting(_, _, let watch) = bench.machine.phase else {
+      Issue.record("not waiting")
+      return
+    }
+    #expect(watch.failures == 24)
+    bench.answer(.failed(ServiceFailure(kind: .status(429), retryAfter: .seconds(3_600))))
+    #expect(
+      bench.actions.last.map { if case .startTimer(_, .seconds(60)) = $0 { true } else { false } }
+        == true)
+    bench.ring()
+    bench.answer(.code(.record(.approved, 2)))
+    bench.answer(.granted)
+    #expect(bench.outcomes(of: request).count == 1)
+  }
+
+  @Test func `a service that is away until the code's end ends the sign-in then`() {
+    var (bench, request) = Bench.waiting()
+    bench.answer(.failed(.away))
+    bench.now = bench.now + .seconds(1_801)
+    bench.ring()
+    bench.answer(.failed(.away))
+    #expect(bench.error(of: request)?.kind == .codeExpired)
+  }
+
+  @Test func `a service that does not wait is polled every five seconds`() {
+    var (bench, request) = Bench.waiting()
+    // A service of another make: no state, no sequence, no wait.
+    bench.forget()
+    for _ in 0..<3 {
+      bench.answer(.code(.record(.offered, 0, wasHeld: false)))
+      #expect(bench.open.map(\.operation) == [.authentication])
+      bench.answer(.missing)
+      #expect(
+        bench.actions.last.map { if case .startTimer(_, .seconds(5)) = $0 { true } else { false } }
+          == true)
+      bench.ring()
+    }
+    bench.answer(.code(.record(.offered, 0, wasHeld: false)))
+    bench.answer(.granted)
+    #expect(bench.outcomes(of: request).count == 1)
+  }
+
+  @Test func `a service that says it waits and does not is not asked in a loop`() {
+    var (bench, _) = Bench.waiting()
+    bench.answer(.code(.record(.offered, 1)))
+    #expect(bench.open.isEmpty)
+    guard case .waiting(_, _, let watch) = bench.machine.phase else {
+      Issue.record("not waiting")
+      return
+    }
+    #expect(watch.timer != nil)
+  }
+
+  @Test func `a fresh code comes on request and never by itself`() {
+    var (bench, request) = Bench.waiting()
+    let old = bench.open[0]
+    bench.forget()
+    bench.call(.renewCode)
+    #expect(bench.actions.contains(.cancelCall(old.id)))
+    bench.answer(.code(.record(.offered, 1, code: "KJHGFDCB")))
+    #expect(bench.machine.tokens.pending?.offer.code == "KJHGFDCB")
+    bench.answer(.code(.record(.approved, 2, code: "KJHGFDCB")))
+    bench.answer(.granted)
+    #expect(bench.outcomes(of: request).count == 1)
+  }
+
+  @Test func `a code survives a restart and is verified before it is shown again`() {
+    let (before, _) = Bench.waiting()
+    var bench = Bench.ready(tokens: before.machine.tokens)
+    let request = bench.call(.getAuthentication(AuthenticationWish(choice: .provider("CABLE"))))
+    #expect(bench.open.map(\.operation) == [.readCode("BCDFGHJK")])
+    #expect(bench.statuses.isEmpty)
+    bench.answer(.code(.record(.opened, 2)))
+    #expect(bench.statuses == [.registrationCode, .phoneConnected])
+    bench.answer(.code(.record(.approved, 3)))
+    bench.answer(.granted)
+    #expect(bench.outcomes(of: request).count == 1)
+  }
+
+  @Test(
+    arguments: [
+      ServiceAnswer.missing, .failed(.status(410)),
+      .failed(.status(403, details: ErrorDetails.denied)),
+      .code(.record(.denied, 2)), .code(.record(.expired, 2)), .code(.record(.withdrawn, 2)),
+    ])
+  func `a code that ended while the box was off is replaced before anybody sees it`(
+    answer: ServiceAnswer
+  ) {
+    let (before, _) = Bench.waiting()
+    var bench = Bench.ready(tokens: before.machine.tokens)
+    bench.call(.getAuthentication(AuthenticationWish(choice: .provider("CABLE"))))
+    bench.answer(answer)
+    #expect(bench.statuses.isEmpty)
+    #expect(bench.open.map(\.operation) == [.createCode(provider: "CABLE")])
+  }
+
+  @Test func `a restart while the service is away shows the code again nevertheless`() {
+    let (before, _) = Bench.waiting()
+    var bench = Bench.ready(tokens: before.machine.tokens)
+    bench.call(.getAuthentication(AuthenticationWish(choice: .provider("CABLE"))))
+    bench.answer(.failed(.away))
+    #expect(bench.statuses == [.registrationCode])
+    bench.ring()
+    #expect(bench.open.map(\.operation) == [.awaitCode("BCDFGHJK", after: 0)])
+  }
+
+  @Test func `another provider means another code`() {
+    let (before, _) = Bench.waiting()
+    var bench = Bench.ready(tokens: before.machine.tokens)
+    bench.call(.getAuthentication(AuthenticationWish(choice: .onSecondScreen)))
+    #expect(bench.open.map(\.operation) == [.createCode(provider: nil)])
+  }
+
+  @Test func `a temporary pass lets the device in without a code`() {
+    var bench = Bench.ready()
+    let request = bench.call(
+      .getAuthentication(
+        AuthenticationWish(data: ["email": "a@b.example"], choice: .provider("PASS"))))
+    #expect(
+      bench.open.map(\.operation) == [
+        .freePreview(
+          provider: "PASS", domain: "sport.example", data: ["email": "a@b.example"])
+      ])
+    bench.answer(.done)
+    bench.answer(
+      .authentication(
+        GrantedAuthentication(
+          provider: "PASS", userID: "temppass_1", expires: bench.now + .seconds(600),
+          source: .regular)))
+    #expect(bench.statuses == [.temporaryPass])
+    #expect(bench.outcomes(of: request).count == 1)
+    bench.forget()
+    bench.now = bench.now + .seconds(600)
+    bench.call(.checkAuthentication)
+    #expect(bench.statuses == [.temporaryPassExpired])
+  }
+
+  @Test func `a temporary pass that has ended says so`() {
+    var bench = Bench.ready()
+    let request = bench.call(.getAuthentication(AuthenticationWish(choice: .provider("PASS"))))
+    bench.answer(.failed(.status(403)))
+    #expect(bench.statuses == [.temporaryPassExpired])
+    #expect(bench.error(of: request)?.kind == .temporaryPassExpired)
+  }
+
+  @Test func `a degraded sign-in says so`() {
+    var (bench, _) = Bench.waiting()
+    bench.forget()
+    bench.answer(.code(.record(.approved, 2)))
+    var granted = GrantedAuthentication.regular
+    granted.source = .degraded
+    bench.answer(.authentication(granted))
+    #expect(bench.statuses == [.degradedAuthentication])
+  }
+
+  @Test func `an unknown provider ends the sign-in with a reason`() {
+    var bench = Bench.ready()
+    let request = bench.call(.getAuthentication(AuthenticationWish(choice: .provider("NOBODY"))))
+    #expect(bench.error(of: request)?.kind == .unknownProvider("NOBODY"))
+    // The Kelvin sign is no K.
+    let kelvin = bench.call(
+      .getAuthentication(AuthenticationWish(choice: .provider("C\u{212A}"))))
+    #expect(bench.outcomes(of: kelvin).count == 1)
+  }
+
+  @Test func `a choice that nobody waits for is out of order`() {
+    var bench = Bench.ready()
+    let request = bench.call(.setSelectedProvider("CABLE"))
+    #expect(bench.statuses == [.noSession])
+    #expect(bench.outcomes(of: request).count == 1)
+  }
+
+  @Test func `the filter orders providers and keeps those without platform sign-on`() {
+    let sso = MVPD(id: "SSO", displayName: "Sso", enablePlatformServices: true)
+    let other = MVPD(id: "OTHER", displayName: "Other", enablePlatformServices: true)
+    let filter = ProviderFilter([
+      "TV_PROVIDERS": ["SSO", "CABLE"], "FEATURED_TV_PROVIDERS": ["CABLE", "PASS"],
+    ])
+    let shown = filter.apply(to: [Bench.cable, Bench.pass, other, sso])
+    #expect(shown.map(\.id) == ["SSO", "CABLE", "PASS"])
+    #expect(shown.filter(\.isFeatured).map(\.id) == ["CABLE"])
+  }
+
+  @Test func `the provider of the last time comes first`() {
+    var tokens = RequestorTokens()
+    tokens.selected = Bench.sheet
+    var bench = Bench.ready(tokens: tokens)
+    bench.call(.getAuthentication(AuthenticationWish()))
+    #expect(bench.told == [.displayProviderDialog([Bench.sheet, Bench.cable, Bench.pass])])
+  }
+
+  // MARK: The browser
+
+  @Test func `a browser gets the login page and its return finishes the sign-in`() {
+    var bench = Bench.ready { $0.login = .browser(redirectURL: "http://127.0.0.1:9/done") }
+    let request = bench.call(.getAuthentication(AuthenticationWish(choice: .provider("CABLE"))))
+    bench.answer(.code(.offered))
+    let url =
+      "https://one.example/api/v1/authenticate?reg_code=BCDFGHJK&requestor_id=SPORT&mso_id=CABLE"
+      + "&domain_name=sport.example&noflash=true&no_iframe=true"
+      + "&redirect_url=http%3A%2F%2F127.0.0.1%3A9%2Fdone"
+    #expect(bench.told.last == .navigateToUrl(url, useSecureSheet: false))
+    bench.call(.handleExternalURL("http://127.0.0.1:9/done"))
+    bench.answer(.granted)
+    #expect(bench.outcomes(of: request).count == 1)
+    #expect(bench.error(of: request) == nil)
+  }
+
+  @Test(arguments: [(true, true), (false, false)])
+  func `the secure sheet is asked for when the app can show it`(handles: Bool, asks: Bool) {
+    var bench = Bench.ready { $0.login = .browser(redirectURL: "app://done") }
+    bench.send(.setOptions(EnablerOptions(handlesSecureSheet: handles)))
+    bench.call(.getAuthentication(AuthenticationWish(choice: .provider("SHEET"))))
+    bench.answer(.code(.offered))
+    guard case .navigateToUrl(_, let usesSheet)? = bench.told.last else {
+      Issue.record("no URL")
+      return
+    }
+    #expect(usesSheet == asks)
+  }
+
+  @Test func `a browser that comes back with an error was denied`() {
+    var bench = Bench.ready { $0.login = .browser(redirectURL: "app://done") }
+    let request = bench.call(.getAuthentication(AuthenticationWish(choice: .provider("CABLE"))))
+    bench.answer(.code(.offered))
+    bench.call(.handleExternalURL("app://done?error=access_denied"))
+    #expect(bench.error(of: request)?.kind == .denied)
+  }
+
+  @Test func `a browser that comes back without a sign-in leaves none`() {
+    var bench = Bench.ready { $0.login = .browser(redirectURL: "app://done") }
+    let request = bench.call(.getAuthentication(AuthenticationWish(choice: .provider("CABLE"))))
+    bench.answer(.code(.offered))
+    bench.call(.handleExternalURL("app://done"))
+    bench.answer(.missing)
+    #expect(bench.error(of: request)?.area == .other)
+    #expect(
+      bench.told.filter(\.isCallback).last
+        == .setAuthenticationStatus(.notAuthenticated, .genericAuthentication))
+  }
+
+  @Test func `an app that was restarted meanwhile can finish the sign-in too`() {
+    var bench = Bench.ready { $0.login = .browser(redirectURL: "app://done") }
+    let request = bench.call(.handleExternalURL("app://done"))
+    bench.answer(.granted)
+    #expect(bench.outcomes(of: request).count == 1)
+    #expect(bench.error(of: request) == nil)
+  }
+
+  // MARK: Signing out
+
+  @Test func `signing out is first here, then there`() {
+    var bench = Bench.signedIn()
+    let request = bench.call(.logout)
+    #expect(bench.machine.tokens.authentication == nil)
+    #expect(bench.open.map(\.operation) == [.logout])
+    #expect(bench.told.isEmpty)
+    bench.answer(.done)
+    #expect(bench.told == [.setAuthenticationStatus(.notAuthenticated, .userNotAuthenticated)])
+    #expect(bench.outcomes(of: request) == [.signedOut])
+    #expect(bench.machine.tokens.unfinishedLogouts.isEmpty)
+  }
+
+  @Test func `signing out without a network is remembered for the service`() {
+    var bench = Bench.signedIn()
+    let request = bench.call(.logout)
+    bench.answer(.failed(.away))
+    #expect(bench.outcomes(of: request) == [.signedOut])
+    #expect(bench.machine.tokens.authentication == nil)
+    #expect(bench.machine.tokens.unfinishedLogouts == [Bench.service])
+  }
+
+  @Test func `a browser visits the logout pages and the rest follows its return`() {
+    var bench = Bench.signedIn { $0.login = .browser(redirectURL: "app://done") }
+    let request = bench.call(.logout)
+    bench.answer(.done)
+    #expect(
+      bench.told == [
+        .navigateToUrl(
+          "https://one.example/logout?requestor_id=SPORT&redirect_url=app%3A%2F%2Fdone",
+          useSecureSheet: false)
+      ])
+    #expect(bench.outcomes(of: request).isEmpty)
+    bench.call(.handleExternalURL("app://done"))
+    #expect(bench.told.last == .setAuthenticationStatus(.notAuthenticated, .userNotAuthenticated))
+    #expect(bench.outcomes(of: request) == [.signedOut])
+  }
+
+  @Test func `signing out ends what goes on`() {
+    var (bench, request) = Bench.waiting()
+    let logout = bench.call(.logout)
+    #expect(bench.error(of: request)?.kind == .cancelled)
+    #expect(bench.sent.filter { $0.operation == .deleteCode("BCDFGHJK") }.count == 1)
+    while !bench.open.isEmpty { bench.answer(.done) }
+    #expect(bench.outcomes(of: logout) == [.signedOut])
+  }
+
+  @Test func `calls while signing out come afterwards`() {
+    var bench = Bench.signedIn()
+    bench.call(.logout)
+    let check = bench.call(.checkAuthentication)
+    #expect(bench.outcomes(of: check).isEmpty)
+    bench.answer(.done)
+    #expect(bench.error(of: check)?.kind == .notAuthenticated)
+  }
+}

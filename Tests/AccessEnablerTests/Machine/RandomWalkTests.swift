@@ -1,0 +1,224 @@
+import Pairing
+import Testing
+
+@testable import AccessEnabler
+
+@Suite("Machine: any history")
+struct RandomWalkTests {
+  /// 20 walks of 5,000 events; each seed is a walk that can be repeated.
+  @Test(arguments: 0..<20)
+  func `no history breaks a promise`(seed: UInt64) {
+    var walk = Walk(seed: seed)
+    for _ in 0..<5_000 { walk.step() }
+    walk.end()
+    #expect(walk.broken == [], "seed \(seed)")
+    #expect(walk.finished > 500, "a walk that goes nowhere shows nothing")
+  }
+}
+
+/// A walk of random events, and what was promised about every history.
+private struct Walk {
+  var bench: Bench
+  var generator: Numbers
+  /// Calls of the app that have not ended.
+  var live: Set<RequestID> = []
+  var over: Set<RequestID> = []
+  /// Calls that were queued, in order, and not begun.
+  var queued: [RequestID] = []
+  var timers: Set<TimerID> = []
+  var broken: [String] = []
+  var finished = 0
+
+  init(seed: UInt64) {
+    generator = Numbers(state: seed &* 0x9E37_79B9_7F4A_7C15 &+ 1)
+    bench = Bench { settings in
+      if seed % 3 == 2 { settings.login = .browser(redirectURL: "app://done") }
+    }
+  }
+
+  mutating func step() {
+    bench.forget()
+    bench.now = bench.now + .milliseconds(Int64.random(in: 0...20_000, using: &generator))
+    switch Int.random(in: 0..<100, using: &generator) {
+    case 0..<4: setRequestor()
+    case 4..<40: call()
+    case 40..<46: cancel()
+    case 46..<90: answer()
+    case 90..<96: ring()
+    case 96..<98: stray()
+    default:
+      check(bench.send(.tokens(bench.machine.tokens)))
+    }
+  }
+
+  /// Ends what is open, so that every call must have ended.
+  mutating func end() {
+    bench.forget()
+    let request = bench.request()
+    live.insert(request)
+    let wish = SetRequestor(
+      requestor: "LAST", services: ["https://one.example"], tokens: RequestorTokens())
+    check(bench.send(.setRequestor(request, wish)))
+    for _ in 0..<10_000 {
+      guard let call = openCall() else { break }
+      check(bench.send(.answered(call, .failed(.status(404)))))
+    }
+    for request in live.sorted(by: { $0.number < $1.number }) {
+      bench.send(.cancel(request))
+    }
+  }
+
+  private mutating func setRequestor() {
+    let request = bench.request()
+    live.insert(request)
+    let name = Bool.random(using: &generator) ? "SPORT" : "NEWS"
+    let services = [["https://one.example"], ["https://one.example", "https://two.example"]]
+    let tokens =
+      name == bench.machine.requestor ? bench.machine.tokens : RequestorTokens()
+    let wish = SetRequestor(
+      requestor: name, services: services.randomElement(using: &generator) ?? [], tokens: tokens)
+    check(bench.send(.setRequestor(request, wish)))
+  }
+
+  private mutating func call() {
+    let providers = ["CABLE", "PASS", "SHEET", "NOBODY"]
+    let provider = providers.randomElement(using: &generator) ?? ""
+    let calls: [AppCall] = [
+      .checkAuthentication, .getAuthentication(AuthenticationWish()),
+      .getAuthentication(AuthenticationWish(isForced: true)),
+      .getAuthentication(AuthenticationWish(isForced: true, choice: .provider(provider))),
+      .getAuthentication(AuthenticationWish(choice: .onSecondScreen)),
+      .setSelectedProvider(provider), .setSelectedProvider(nil), .selectOnSecondScreen,
+      .renewCode, .handleExternalURL("app://done"), .handleExternalURL("app://done?error=x"),
+      .preauthorize(["a", "b"], usesCache: true), .preauthorize(["a"], usesCache: false),
+      .checkAuthorization("a", data: [:]), .getAuthorization("b", data: [:]),
+      .getSelectedProvider, .getMetadata(.user("zip"), arguments: [:]),
+      .getMetadata(.authenticationExpiry, arguments: [:]), .logout,
+    ]
+    let request = bench.request()
+    live.insert(request)
+    if bench.machine.phase.queuesCalls { queued.append(request) }
+    check(bench.send(.app(request, calls.randomElement(using: &generator) ?? .logout)))
+  }
+
+  private mutating func cancel() {
+    guard let request = live.sorted(by: { $0.number < $1.number }).randomElement(using: &generator)
+    else { return }
+    live.remove(request)
+    over.insert(request)
+    queued.removeAll { $0 == request }
+    check(bench.send(.cancel(request)))
+  }
+
+  private mutating func openCall() -> CallID? {
+    bench.machine.calls.keys.sorted { $0.number < $1.number }.randomElement(using: &generator)
+  }
+
+  private mutating func answer() {
+    guard let call = openCall(), let purpose = bench.machine.calls[call] else { return }
+    check(bench.send(.answered(call, plausible(purpose))))
+  }
+
+  /// An answer to a call that is over, or was never made.
+  private mutating func stray() {
+    let call = CallID(number: Int.random(in: 0..<100_000, using: &generator))
+    guard bench.machine.calls[call] == nil else { return }
+    let actions = bench.send(.answered(call, .granted))
+    if !actions.isEmpty { broken.append("a stray answer did something") }
+    let timer = TimerID(number: Int.random(in: 1_000_000..<2_000_000, using: &generator))
+    if !bench.send(.timer(timer)).isEmpty { broken.append("a stray timer did something") }
+  }
+
+  private mutating func ring() {
+    guard let timer = timers.sorted(by: { $0.number < $1.number }).first else { return }
+    timers.remove(timer)
+    check(bench.send(.timer(timer)))
+  }
+
+  private mutating func plausible(_ purpose: Purpose) -> ServiceAnswer {
+    let expires = bench.now + .seconds(Int64.random(in: 1...3_600, using: &generator))
+    var record = CodeRecord.record(
+      PairingStatus.allCases.randomElement(using: &generator) ?? .offered,
+      Int.random(in: 0...9, using: &generator), wasHeld: Bool.random(using: &generator))
+    record.expires = expires
+    var granted = GrantedAuthentication.regular
+    granted.expires = expires
+    let failures: [ServiceFailure] = [
+      .away, .status(400), .status(401), .status(403), .status(404), .status(410), .status(412),
+      .status(429), .status(500), .status(403, details: "denied"),
+      ServiceFailure(kind: .unreadable), ServiceFailure(kind: .registration),
+      ServiceFailure(kind: .status(403), message: "User not Authenticated"),
+    ]
+    let good: [ServiceAnswer] = [
+      .authentication(granted), .code(record), .done,
+      .permit(StoredPermit(expires: expires, source: .mvpd)),
+      .mediaToken(ErrandTests.access), .preauthorized(["a"]), .metadata([:]),
+      .configuration(Bench.configuration),
+    ]
+    switch purpose {
+    case .configuration where Int.random(in: 0..<4, using: &generator) > 0:
+      return .configuration(Bench.configuration)
+    default: break
+    }
+    // Now and then an answer to another question altogether.
+    return Int.random(in: 0..<4, using: &generator) == 0
+      ? .failed(failures.randomElement(using: &generator) ?? .away)
+      : good.randomElement(using: &generator) ?? .done
+  }
+
+  /// Holds what came out against the promises.
+  private mutating func check(_ actions: [MachineAction]) {
+    for action in actions {
+      switch action {
+      case .tell(let event, let request?):
+        if over.contains(request) { broken.append("\(event) after the end of its call") }
+      case .finish(let request, _):
+        if !live.contains(request) { broken.append("call \(request.number) ended twice") }
+        // What was queued begins in order: its end may come later, but not before an earlier one has begun.
+        if let place = queued.firstIndex(of: request) {
+          if bench.machine.queue.contains(where: { queued[..<place].contains($0.request) }) {
+            broken.append("call \(request.number) overtook another")
+          }
+        }
+        live.remove(request)
+        over.insert(request)
+        finished += 1
+      case .startTimer(let timer, let pause):
+        timers.insert(timer)
+        if pause <= .zero || pause > .seconds(60) { broken.append("a pause of \(pause)") }
+      case .stopTimer(let timer): timers.remove(timer)
+      case .call(let call):
+        if bench.machine.calls[call.id] == nil, !actions.contains(.cancelCall(call.id)) {
+          broken.append("a call that nobody waits for")
+        }
+      default: break
+      }
+    }
+    queued = bench.machine.queue.map(\.request)
+    if bench.machine.queue
+      != bench.machine.queue.sorted(by: { $0.request.number < $1.request.number })
+    {
+      broken.append("the queue lost its order")
+    }
+    if case .waiting(_, _, let watch) = bench.machine.phase,
+      (watch.call == nil) == (watch.timer == nil)
+    {
+      broken.append("a wait with neither call nor timer, or both")
+    }
+    if !bench.machine.phase.queuesCalls, !bench.machine.queue.isEmpty {
+      broken.append("calls wait for nothing")
+    }
+  }
+}
+
+/// A small generator with a seed.
+struct Numbers: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 33)) &* 0xFF51_AFD7_ED55_8CCD
+    return mixed ^ (mixed >> 33)
+  }
+}

@@ -1,0 +1,117 @@
+import PairingWire
+import Pairing
+import JSON
+import Cryptography
+import MediaTokenC
+import TestSupport
+import Testing
+
+@testable import MediaTokenVerifier
+
+@Suite("Media tokens and other programs")
+struct OtherProgramsTests {
+  let mint = Mint.shared
+
+  @Test(.enabled(if: installedProgram("openssl") != nil))
+  func `openssl agrees about good and bad signatures`() throws {
+    let openssl = try #require(installedProgram("openssl"))
+    try withTemporaryFolder { folder in
+      try writeFile("\(folder)/key.pem", mint.key.publicKey.pem().utf8)
+      let element = mint.made().element
+      let signature = try mint.key.sign(element)
+      for (place, isGood) in [(nil, true), (0, false), (element.count - 1, false)] as [(Int?, Bool)]
+      {
+        var bytes = element
+        if let place { bytes[place] ^= 1 }
+        try writeFile("\(folder)/element", bytes)
+        try writeFile("\(folder)/signature", signature)
+        let verdict = try run(
+          openssl,
+          [
+            "dgst", "-sha256", "-verify", "\(folder)/key.pem", "-signature", "\(folder)/signature",
+            "\(folder)/element",
+          ])
+        #expect((verdict.status == 0) == isGood)
+      }
+    }
+  }
+
+  @Test(.enabled(if: installedProgram("openssl") != nil))
+  func `a token that openssl signed is valid`() throws {
+    let openssl = try #require(installedProgram("openssl"))
+    try withTemporaryFolder { folder in
+      try writeFile("\(folder)/key.pem", try mint.key.pem().exposedBytes())
+      let token = mint.made()
+      try writeFile("\(folder)/element", token.element)
+      let signed = try run(
+        openssl, ["dgst", "-sha256", "-sign", "\(folder)/key.pem", "\(folder)/element"])
+      #expect(signed.status == 0)
+      let text = token.serialized(signature: signed.output)
+      #expect(mint.verifier().verifyNow(text, at: mint.now).verdict == .valid)
+    }
+  }
+
+  @Test func `the C interface gives the same verdicts`() throws {
+    let keys = mint.keySet.json.description
+    let handle = unsafe verifierFromKeys(keys)
+    #expect(unsafe handle != nil)
+    defer { unsafe verifierFree(handle) }
+    let token = try mint.token()
+    let now = mint.now.milliseconds
+    #expect(unsafe verify(handle, token, "channel-1", now) == 0)
+    #expect(unsafe verify(handle, token, nil, now) == 0)
+    #expect(unsafe verify(handle, "nonsense", nil, now) == 1)
+    #expect(
+      unsafe verify(
+        handle, try mint.token(signedBy: SigningKey.generate(.rs256, rsaBits: 2048)), nil, now) == 2
+    )
+    #expect(unsafe verify(handle, token, nil, now + 3_600_000) == 3)
+    #expect(unsafe verify(handle, token, nil, 0) == 3)
+    #expect(unsafe verify(handle, token, "channel-2", now) == 4)
+    #expect(unsafe verify(nil, token, nil, now) == 5)
+    #expect(unsafe verify(handle, nil, nil, now) == 1)
+  }
+
+  @Test func `the C interface refuses what gives no keys`() {
+    #expect(unsafe verifierFromKeys(nil) == nil)
+    #expect(unsafe verifierFromKeys("{}") == nil)
+    #expect(unsafe verifierFromFile("/nowhere/keys.json") == nil)
+    verifierFree(nil)
+  }
+
+  @Test func `the C interface copies fields and says how long they are`() throws {
+    let handle = unsafe verifierFromKeys(mint.keySet.json.description)
+    defer { unsafe verifierFree(handle) }
+    let token = try mint.token()
+    var buffer = [CChar](repeating: 120, count: 5)
+    #expect(unsafe field(handle, token, "mvpdId", &buffer, 5) == 5)
+    #expect(buffer == [67, 65, 66, 76, 0])
+    #expect(unsafe field(handle, token, "resourceID", nil, 0) == 9)
+    #expect(unsafe field(handle, token, "timeToLive", nil, 0) == 6)
+    #expect(unsafe field(handle, token, "nothing", nil, 0) == -1)
+    #expect(unsafe field(handle, "x", "mvpdId", nil, 0) == -1)
+    #expect(unsafe field(nil, token, "mvpdId", nil, 0) == -1)
+  }
+
+  @Test(.enabled(if: installedProgram("python3") != nil))
+  func `the Python example says what the verifier says`() throws {
+    let library = try productsFolder() + "/libMediaToken.so"
+    // A test run that was asked for one product alone does not have it.
+    guard (try? readFile(library)) != nil else { return }
+    let python = try #require(installedProgram("python3"))
+    let script = packageFolder() + "/docs/examples/verify-media-token/verify.py"
+    try withTemporaryFolder { folder in
+      try writeFile("\(folder)/keys.json", mint.keySet.json.bytes(), mode: 0o644)
+      try writeFile("\(folder)/token", Array((try mint.token() + "\n").utf8))
+      let result = try run(
+        "/bin/sh",
+        [
+          "-c", "\"$0\" \"$@\" < \(folder)/token", python, script, library, "\(folder)/keys.json",
+          "channel-1",
+        ])
+      // Made years ago.
+      #expect(result.outputText == "expired\n", "\(result.errorText)")
+      #expect(result.status == 1)
+    }
+  }
+}
