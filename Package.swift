@@ -222,7 +222,7 @@ let package = Package(
       dependencies: [
         "Pairing", "PairingStore", "PairingStoreSQLite", "PairingWire", "PairingService",
         "Administration", "HTTPServer", "HTTPClient", "HTTPCodec", "JSON", "Cryptography",
-        "Platform",
+        "Platform", "XML",
         "TestSupport", "HTTPTestSupport", "ServiceTestSupport",
       ],
       swiftSettings: house),
