@@ -216,7 +216,13 @@ let package = Package(
         "MediaTokenC", "Pairing", "PairingWire", "HTTPServer", "HTTPCodec", "HTTPClient",
         "HTTPTestSupport", "JSON", "Cryptography", "Platform",
       ]),
-    tests(of: "DeviceAgent", ["AccessEnabler", "CommandKit", "QRCode", "JSON", "Platform"]),
+    tests(
+      of: "DeviceAgent",
+      [
+        "AccessEnabler", "CommandKit", "QRCode", "JSON", "Platform", "HTTPServer", "HTTPCodec",
+        "HTTPTestSupport", "ServiceTestSupport", "PairingService", "PairingStore", "Pairing",
+        "Cryptography", "regent",
+      ]),
     .testTarget(
       name: "JourneyTests",
       dependencies: [
