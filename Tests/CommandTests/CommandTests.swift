@@ -56,6 +56,7 @@ private func perform(_ step: ScriptStep, in folder: String) throws -> StepAnswer
     "sh", ["-c", "cd \"$HOME\" && \(step.command)"],
     environment: [
       "HOME": folder, "PATH": "\(try productsFolder()):/usr/bin:/bin", "LC_ALL": "C.UTF-8",
+      "REGENT_WEB": packageFolder() + "/web",
     ])
   // The folder has another name each time.
   let shown = { (text: String) in text.replacing(folder, with: "$HOME") }
