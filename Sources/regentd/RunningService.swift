@@ -71,7 +71,7 @@ struct RunningService {
 }
 
 /// The phone's pages, with every mistake in them found now and not when somebody opens one.
-private func pages(in folder: String) throws -> PhonePages {
+func pages(in folder: String) throws -> PhonePages {
   do {
     return try PhonePages(WebFiles(readingFolder: folder))
   } catch let error as WebFileError {

@@ -23,7 +23,8 @@ enum StatusCommand {
   private static func lines(_ status: AgentStatus) -> [String] {
     var lines: [String] = []
     if let signIn = status.signIn {
-      lines.append("signed in as \(signIn.user) with \(signIn.providerName)")
+      lines.append("signed in with \(signIn.providerName)")
+      lines.append("user \(signIn.user)")
       lines.append("until \(CivilDate.text(epochMilliseconds: signIn.expires, fraction: false))")
       if signIn.source != "regular" { lines.append("by \(signIn.source)") }
     } else {

@@ -129,7 +129,7 @@ struct Examination: Sendable {
       }
       return Finding(
         subject: "sign-in", verdict: .good,
-        sentence: "\(signIn.user) with \(signIn.providerName)")
+        sentence: "signed in with \(signIn.providerName)")
     } catch {
       return .bad("sign-in", error)
     }

@@ -280,7 +280,7 @@ extension PairModel {
       covered = view.stage
       view.stage = .choosing(ProviderPicker(providers, last: provider ?? lastProvider))
       return []
-    case .character("q"), .character("Q"), .escape, .control("c"), .control("d"):
+    case .character("q"), .character("Q"), .control("c"), .control("d"):
       return (stage.code == nil ? [] : [.withdraw]) + [.end(codeForQuitting)]
     default:
       return isSignedIn ? [.end(.done)] : []
