@@ -167,7 +167,8 @@ extension AdminCall {
       let (account, sessions) = try await stored { () throws(StoreError) in
         (
           try await core.store.account(provider, name),
-          try await core.store.sessions(of: Pairing.Viewer(provider: provider, account: name), at: now)
+          try await core.store.sessions(
+            of: Pairing.Viewer(provider: provider, account: name), at: now)
         )
       }
       isKnown = isKnown || account != nil
