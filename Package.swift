@@ -129,7 +129,7 @@ let package = Package(
       "regentd",
       [
         "CommandKit", "HTTPServer", "HTTPCodec", "JSON", "Platform", "Pairing", "PairingStore",
-        "PairingStoreSQLite", "PairingService", "Cryptography", "SQLite",
+        "PairingStoreSQLite", "PairingService", "Administration", "Cryptography", "SQLite",
       ]),
     program("regent", ["DeviceAgent", "AccessEnabler", "CommandKit", "JSON", "Platform"]),
     program(
@@ -147,7 +147,7 @@ let package = Package(
       name: "ServiceTestSupport",
       dependencies: [
         "Pairing", "PairingStore", "PairingWire", "PairingService", "HTTPServer", "HTTPTestSupport",
-        "Cryptography", "Platform",
+        "Cryptography", "JSON", "Platform", "TestSupport",
       ],
       path: "Tests/ServiceTestSupport", swiftSettings: house),
     .target(
@@ -196,7 +196,8 @@ let package = Package(
       ],
       swiftSettings: house),
     .testTarget(
-      name: "CommandTests", dependencies: ["CommandKit", "TestSupport", "regentd"],
+      name: "CommandTests",
+      dependencies: ["CommandKit", "TestSupport", "regentd", "regentctl"],
       exclude: ["Scripts"],
       swiftSettings: house),
     tests(of: "PairingService", ["Pairing", "JSON", "Platform", "PagePreview"]),
@@ -220,13 +221,19 @@ let package = Package(
         "MediaTokenC", "Pairing", "PairingWire", "HTTPServer", "HTTPCodec", "HTTPClient",
         "HTTPTestSupport", "JSON", "Cryptography", "Platform",
       ]),
-    tests(of: "DeviceAgent", ["AccessEnabler", "CommandKit", "QRCode", "JSON", "Platform"]),
+    tests(
+      of: "DeviceAgent",
+      [
+        "AccessEnabler", "CommandKit", "QRCode", "JSON", "Platform", "HTTPServer", "HTTPCodec",
+        "HTTPTestSupport", "ServiceTestSupport", "PairingService", "PairingStore", "Pairing",
+        "Cryptography", "regent",
+      ]),
     .testTarget(
       name: "JourneyTests",
       dependencies: [
         "Pairing", "PairingStore", "PairingStoreSQLite", "PairingWire", "PairingService",
         "Administration", "HTTPServer", "HTTPClient", "HTTPCodec", "JSON", "Cryptography",
-        "Platform",
+        "Platform", "XML",
         "TestSupport", "HTTPTestSupport", "ServiceTestSupport",
       ],
       swiftSettings: house),

@@ -10,6 +10,7 @@ public final class Server: Sendable {
   private let acceptor: Acceptor
   private let loops: [EventLoop]
   private let contexts: [TLSContext]
+  private let pulsesAsked = Locked(0)
   /// One for each loop, then the acceptor's; none once stopped.
   private let threads: Locked<[ServerThread]>
 
@@ -73,6 +74,19 @@ public final class Server: Sendable {
       sum.failedHandshakes += loop.counters.failedHandshakes.now
     }
     return sum
+  }
+
+  /// Whether every loop has answered since the last call, which asks them again: what a watchdog wants to know.
+  ///
+  /// True at the first call. A loop that a handler blocks does not answer.
+  public func answersPulse() -> Bool {
+    let asked = pulsesAsked.withLock { asked in
+      defer { asked += 1 }
+      return asked
+    }
+    let isAlive = loops.allSatisfy { $0.counters.pulses.now >= asked }
+    for loop in loops { loop.mailbox.post(.pulse) }
+    return isAlive
   }
 
   /// Reads the certificate files again; new connections use them.

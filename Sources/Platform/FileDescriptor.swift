@@ -118,6 +118,20 @@ extension FileDescriptor {
     if let failure { throw failure }
     return bytes
   }
+
+  /// Reads at most `limit` bytes from a place in a file; empty behind its end.
+  ///
+  /// - Throws: `SystemError`.
+  public func read(
+    atMost limit: Int, at offset: Int64, from subject: String = ""
+  ) throws(SystemError) -> [UInt8] {
+    let number = number
+    var bytes = [UInt8](repeating: 0, count: limit)
+    let count = try systemCall("read", on: subject) {
+      unsafe pread(number, &bytes, limit, off_t(offset))
+    }
+    return Array(bytes.prefix(count))
+  }
 }
 
 /// A path with a NUL inside would be cut there by the kernel: another file than the one that was checked.

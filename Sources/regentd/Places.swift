@@ -155,7 +155,7 @@ private func webFolder(_ given: String?) throws -> String {
   let places = [installed, "./web"].compactMap(\.self)
   guard let found = places.first(where: isFolder) else {
     throw CommandError(
-      "there is no folder with the phone's pages: neither \(places.joined(separator: " nor "))",
+      "there is no folder with the phone's pages in \(places.joined(separator: " or "))",
       hint: "say where it is: --web FOLDER, or REGENT_WEB in the environment")
   }
   return found

@@ -12,6 +12,8 @@ struct RunningService {
   let handler: any Handler
   /// Where numbers are offered, when somebody wants them.
   let metrics: Server?
+  /// Where `regentctl` is answered.
+  let admin: Server
   private let core: ServiceCore
   private let store: SQLiteStore
   private let upkeep: Task<Void, Never>
@@ -30,9 +32,18 @@ struct RunningService {
       let core = try await ServiceCore(options, store: store, log: ServiceLog(log))
       let phone = try await Phone(core, try pages(in: settings.places.web))
       handler = try Router(ServiceRoutes.all(core, phone), refuse: phone.refuse)
-      metrics = try settings.metricsListen.map { address in
-        try metricsServer(on: address) { exposition(server.statistics) + core.metricsText() }
+      let numbers: @Sendable () -> String = {
+        exposition(server.statistics) + core.metricsText()
       }
+      let admin = try adminServer(
+        settings.places, core, DatabaseUpkeep(settings.places, store), metrics: numbers)
+      do {
+        metrics = try settings.metricsListen.map { try metricsServer(on: $0, numbers) }
+      } catch {
+        admin.stop(within: .zero)
+        throw error
+      }
+      self.admin = admin
       self.core = core
       self.store = store
       upkeep = Task {
@@ -50,6 +61,7 @@ struct RunningService {
     core.waiters.stop()
     upkeep.cancel()
     metrics?.stop(within: .zero)
+    admin.stop(within: .milliseconds(200))
   }
 
   /// Finishes what is being written; nothing may be answered any more.
@@ -57,7 +69,7 @@ struct RunningService {
 }
 
 /// The phone's pages, with every mistake in them found now and not when somebody opens one.
-private func pages(in folder: String) throws -> PhonePages {
+func pages(in folder: String) throws -> PhonePages {
   do {
     return try PhonePages(WebFiles(readingFolder: folder))
   } catch let error as WebFileError {

@@ -58,6 +58,7 @@ func serve(_ settings: ServiceSettings, _ console: Console, _ held: HeldSignals)
     log.warning("output", ["reason": .text(error.description)])
   }
   manager.ready("listening on \(addresses.joined(separator: ", "))")
+  manager.watch(server)
 
   for await signal in signals {
     if signal != .hangUp {
@@ -112,19 +113,19 @@ private struct ServiceManager {
   init(_ notification: ServiceNotification?, _ log: Log) {
     self.notification = notification
     self.log = log
-    watch()
   }
 
   func ready(_ status: String) { tell { n throws(SystemError) in try n.ready(status: status) } }
   func reloading() { tell { n throws(SystemError) in try n.reloading() } }
   func stopping() { tell { n throws(SystemError) in try n.stopping() } }
 
-  /// Says that we are alive as often as the manager wants to hear it.
-  private func watch() {
+  /// Says that we are alive as often as the manager wants to hear it, as long as every event loop answers: a service
+  /// whose loop is stuck serves nobody, and is started again.
+  func watch(_ server: Server) {
     guard let notification, let interval = notification.watchdogInterval else { return }
     Task {
       while true {
-        try? notification.watchdog()
+        if server.answersPulse() { try? notification.watchdog() }
         try await Task.sleep(for: interval)
       }
     }

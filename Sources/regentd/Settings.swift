@@ -22,7 +22,7 @@ struct ServiceSettings: Sendable {
 
 /// Where the service keeps its files; what does not exist is created when it is first needed, for this user alone.
 struct ServicePlaces: Sendable, Equatable {
-  let database: String
+  var database: String
   let adminSocket: String
   /// The group that may use the admin socket beside this user and root.
   let adminGroup: UInt32?

@@ -9,12 +9,20 @@ import Testing
     let text = String(decoding: try readFile("\(scriptsFolder)/\(script)"), as: UTF8.self)
     let steps = try parseScript(text)
     #expect(!steps.isEmpty)
-    try withTemporaryFolder { folder in
-      for step in steps {
-        let answer = try perform(step, in: folder)
-        let difference = step.difference(from: answer)
-        #expect(difference == nil, "\(script):\(step.line): \(difference ?? "")")
-      }
+    // What regentctl does needs a service to talk to; what regentd does brings its own.
+    guard script.hasPrefix("regentctl-") else {
+      return try withTemporaryFolder { try play(script, steps, in: $0) }
+    }
+    try withService { try play(script, steps, in: $0.folder, service: $0.url) }
+  }
+
+  private func play(
+    _ script: String, _ steps: [ScriptStep], in folder: String, service: String? = nil
+  ) throws {
+    for step in steps {
+      let answer = try perform(step, in: folder, service)
+      let difference = step.difference(from: answer)
+      #expect(difference == nil, "\(script):\(step.line): \(difference ?? "")")
     }
   }
 
@@ -51,12 +59,16 @@ private func scriptNames() throws -> [String] {
 }
 
 /// Runs one step in a shell whose home is the folder, with the built programs on its path and nothing else from outside.
-private func perform(_ step: ScriptStep, in folder: String) throws -> StepAnswer {
+private func perform(_ step: ScriptStep, in folder: String, _ service: String?) throws
+  -> StepAnswer
+{
+  var environment = [
+    "HOME": folder, "PATH": "\(try productsFolder()):/usr/bin:/bin", "LC_ALL": "C.UTF-8",
+    "REGENT_WEB": "\(packageFolder())/web",
+  ]
+  environment["SERVICE"] = service
   let finished = try run(
-    "sh", ["-c", "cd \"$HOME\" && \(step.command)"],
-    environment: [
-      "HOME": folder, "PATH": "\(try productsFolder()):/usr/bin:/bin", "LC_ALL": "C.UTF-8",
-    ])
+    "sh", ["-c", "cd \"$HOME\" && \(step.command)"], environment: environment)
   // The folder has another name each time.
   let shown = { (text: String) in text.replacing(folder, with: "$HOME") }
   return StepAnswer(

@@ -14,7 +14,7 @@ import Testing
       #expect(head.status == 200)
       #expect(head.body == "")
       #expect(head.header("content-length") == health.header("content-length"))
-      #expect(try fetch("\(service.url)/").status == 404)
+      #expect(try fetch("\(service.url)/healthz/").status == 404)
       #expect(try fetch("\(service.url)/healthz/x").status == 404)
       #expect(try fetch("\(service.url)/nowhere").header("cache-control") == "no-store")
       let post = try fetch("\(service.url)/healthz", method: "POST")

@@ -21,9 +21,9 @@ struct Scene: CustomTestStringConvertible, Sendable {
   }
 
   static let providers = [
-    ProviderChoice(id: "one", name: "Example One"),
-    ProviderChoice(id: "canal", name: "Canal Éxito", isFeatured: true),
-    ProviderChoice(id: "kt", name: "한국 방송"),
+    ProviderEntry(id: "one", name: "Example One"),
+    ProviderEntry(id: "canal", name: "Canal Éxito", isFeatured: true),
+    ProviderEntry(id: "kt", name: "한국 방송"),
   ]
 
   static func view(

@@ -46,6 +46,27 @@ import Testing
     }
   }
 
+  @Test func `a loop that is stuck does not answer the watchdog`() async throws {
+    let stuck = Turnstile()
+    let handler = ClosureHandler { request in
+      // What a handler must never do.
+      if request.path == Array("/block".utf8) { stuck.block() }
+      return .now(.text(.ok, "done"))
+    }
+    try await withServer(handler) { server, address in
+      #expect(server.answersPulse())
+      try eventually { server.answersPulse() }
+      let connection = try WireConnection(address)
+      try connection.send(get("/block"))
+      try eventually { stuck.isBlocking }
+      _ = server.answersPulse()
+      #expect(!server.answersPulse())
+      stuck.letGo()
+      _ = try connection.response()
+      try eventually { server.answersPulse() }
+    }
+  }
+
   @Test func `a stopped server's port is free at once`() async throws {
     let outcome = await offPool {
       Result<Void, any Error> {

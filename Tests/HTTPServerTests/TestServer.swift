@@ -92,3 +92,17 @@ func post(_ path: String, _ body: String, _ fields: String = "") -> [UInt8] {
     "POST \(path) HTTP/1.1\r\nHost: test.example\r\nContent-Length: \(body.utf8.count)\r\n\(fields)\r\n\(body)"
   )
 }
+
+/// Holds a thread until the test lets it go.
+final class Turnstile: Sendable {
+  private let state = Mutex((isBlocking: false, isOpen: false))
+
+  var isBlocking: Bool { state.withLock { $0.isBlocking } }
+
+  func block() {
+    state.withLock { $0.isBlocking = true }
+    while !state.withLock({ $0.isOpen }) { pause(milliseconds: 2) }
+  }
+
+  func letGo() { state.withLock { $0.isOpen = true } }
+}

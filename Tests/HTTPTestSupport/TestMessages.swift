@@ -43,6 +43,9 @@ public struct TestResponse: Sendable {
   /// The body, chunks put together.
   public let body: [UInt8]
 
+  /// What stands where no response has come yet.
+  public static var nothing: TestResponse { TestResponse(status: 0, headers: [], body: []) }
+
   /// The value of the only header with that name; nil when there is none or more than one.
   public func header(_ name: String) -> String? {
     let found = headers(name)

@@ -30,7 +30,8 @@ import Testing
       #expect(pending.text == #"{"status":404,"message":"Not Found","details":null}"#)
       let check = try await service.call(client, "GET", "/api/v1/checkauthn?deviceId=box-1")
       #expect(check.status == 403)
-      #expect(check.text.hasSuffix("<error><status>403</status><message>Forbidden</message></error>"))
+      #expect(
+        check.text.hasSuffix("<error><status>403</status><message>Forbidden</message></error>"))
 
       let id = try await service.approve(code)
       let approved = try await service.call(client, "GET", "/reggie/v1/REF30/regcode/\(code).json")

@@ -121,6 +121,11 @@ public struct StatusID: RawRepresentable, Hashable, Sendable {
   /// The number to show, which the viewer picks on the phone (ours).
   public static let numberMatch = StatusID("REGCODE_MATCH")
 
+  /// The service cannot be asked about the code for the moment; the code stays good (ours).
+  public static let connectionLost = StatusID("REGCODE_OFFLINE")
+  /// The service answers again (ours).
+  public static let connectionBack = StatusID("REGCODE_ONLINE")
+
   // Authorizing.
   /// Allowed because the provider is out of order.
   public static let degradedAuthorization = StatusID("Z010")
@@ -147,9 +152,11 @@ public struct StatusID: RawRepresentable, Hashable, Sendable {
     case .registrationCode: .success
     case .signOutInSettings, .permissionUndetermined, .platformRequestFailed, .notAuthenticated,
       .passiveAuthentication, .otherProvider, .unsupportedProvider, .pickerCancelled,
-      .temporaryPass, .temporaryAuthorization, .phoneConnected, .numberMatch, .permissionDenied:
+      .temporaryPass, .temporaryAuthorization, .phoneConnected, .numberMatch, .permissionDenied,
+      .connectionBack:
       .info
     case .deviceChanged, .clockWrong, .degradedAuthentication, .temporaryPassExpired,
+      .connectionLost,
       .degradedAuthorization:
       .warning
     default: .error

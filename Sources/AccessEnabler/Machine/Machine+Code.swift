@@ -86,6 +86,7 @@ extension Machine {
     var watch = Watch(offer: earlier, sequence: 0)
     tellCode(watch)
     watch.failures = 1
+    tell(.connectionLost, message: failure.message)
     watch.timer = startTimer(pause(after: watch, failure))
     phase = .waiting(login, choice, watch)
   }
@@ -125,6 +126,7 @@ extension Machine {
   ) {
     news(record)
     guard case .waiting(_, _, var watch) = phase else { return }
+    if watch.failures > 0 { tell(.connectionBack) }
     watch.failures = 0
     switch record.status {
     case .approved, .delivered: return fetch(login, choice, watch)
@@ -215,6 +217,7 @@ extension Machine {
     guard now < watch.offer.expires else {
       return end(login, .genericAuthentication, Self.codeExpired)
     }
+    if watch.failures == 0 { tell(.connectionLost, message: failure.message) }
     var watch = watch
     watch.failures += 1
     watch.call = nil

@@ -13,6 +13,15 @@ extension Program {
     case .ended(let code): exit(code.rawValue)
     case .now(let run, let call): exit(perform(arguments, call) { try run(call) }.rawValue)
     case .later(let run, let call):
+      // Swift's tasks need a few files of their own, and end the process with a signal when they get none.
+      let files = OpenFiles.raiseLimit(to: 64)
+      guard files >= 16 else {
+        let hint = "raise the limit of open files: ulimit -n 1024, or LimitNOFILE= of the unit"
+        exit(
+          perform(arguments, call) {
+            throw CommandError("only \(files) files may be open at a time", hint: hint)
+          }.rawValue)
+      }
       // Where there are no threads to be had a task waits for one for ever, and nobody learns why.
       do throws(SystemError) {
         try DedicatedThread.start(named: "start") {}

@@ -40,9 +40,9 @@ struct DaemonClient: EntitlementSource {
     return status
   }
 
-  func providers() async throws(CommandError) -> [ProviderChoice] {
+  func providers() async throws(CommandError) -> [ProviderEntry] {
     let answer = try await ask(.get, "/v1/providers")
-    return (answer["providers"]?.array ?? []).compactMap(ProviderChoice.init)
+    return (answer["providers"]?.array ?? []).compactMap(ProviderEntry.init)
   }
 
   func preauthorize(_ resources: [String]) async throws(CommandError) -> [String] {

@@ -33,7 +33,7 @@ extension AgentStatus {
   }
 }
 
-extension ProviderChoice {
+extension ProviderEntry {
   var document: JSONValue {
     ["id": .string(id), "name": .string(name), "featured": .bool(isFeatured)]
   }

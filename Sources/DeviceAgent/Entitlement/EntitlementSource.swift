@@ -6,7 +6,7 @@ import JSON
 /// Errors are ``CommandError``s: code, sentence, hint and exit code travel through the daemon's socket unchanged.
 protocol EntitlementSource: Sendable {
   func status() async throws(CommandError) -> AgentStatus
-  func providers() async throws(CommandError) -> [ProviderChoice]
+  func providers() async throws(CommandError) -> [ProviderEntry]
   func preauthorize(_ resources: [String]) async throws(CommandError) -> [String]
   func authorize(_ resource: String) async throws(CommandError) -> MediaGrant
   func metadata(_ key: String) async throws(CommandError) -> JSONValue

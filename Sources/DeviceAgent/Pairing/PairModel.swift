@@ -4,7 +4,7 @@ import Platform
 /// What happens between the box and the service while it signs in.
 enum LinkEvent: Sendable, Equatable {
   /// The service has these providers.
-  case providers([ProviderChoice], last: String?)
+  case providers([ProviderEntry], last: String?)
   /// A code to show.
   case code(ShownCode)
   /// A phone has it open.
@@ -45,6 +45,8 @@ enum PairInput: Sendable, Equatable {
 enum PairEffect: Sendable, Equatable {
   /// Ask for a code; an earlier one of this box is withdrawn by that.
   case requestCode(provider: String?)
+  /// Take the code back: whoever quits does not want it approved any more.
+  case withdraw
   /// Tell the launcher.
   case tell(PairEvent)
   /// End the program.
@@ -66,7 +68,7 @@ struct PairModel: Sendable {
   private(set) var view = PairView()
   private let mode: PairMode
   private var provider: String?
-  private var providers: [ProviderChoice] = []
+  private var providers: [ProviderEntry] = []
   private var lastProvider: String?
   /// The stage that a picker covers.
   private var covered: PairStage?
@@ -278,8 +280,8 @@ extension PairModel {
       covered = view.stage
       view.stage = .choosing(ProviderPicker(providers, last: provider ?? lastProvider))
       return []
-    case .character("q"), .character("Q"), .escape, .control("c"), .control("d"):
-      return [.end(codeForQuitting)]
+    case .character("q"), .character("Q"), .control("c"), .control("d"):
+      return (stage.code == nil ? [] : [.withdraw]) + [.end(codeForQuitting)]
     default:
       return isSignedIn ? [.end(.done)] : []
     }

@@ -7,6 +7,10 @@ protocol PairLink: Sendable {
   func events() -> AsyncStream<LinkEvent>
   /// Asks for a code; an earlier one is withdrawn by that.
   func requestCode(provider: String?)
+  /// Takes the code back, as far as that can be done in a moment.
+  ///
+  /// Without it the code stays good: after a restart the same one goes on.
+  func withdraw() async
 }
 
 /// Runs a sign-in: inputs go into the machine, what it wants is done, and the screen follows.
@@ -39,25 +43,26 @@ struct PairSession: Sendable {
       timer?.cancel()
       picture.remove()
     }
-    if let end = perform(model.start(now: clock()), model) { return end }
+    if let end = await perform(model.start(now: clock()), model) { return end }
     timer = tick(after: model, sink)
     for await input in merged {
       if input == .redraw {
         surface.invalidate()
         picture.invalidate()
       }
-      if let end = perform(model.handle(input, now: clock()), model) { return end }
+      if let end = await perform(model.handle(input, now: clock()), model) { return end }
       timer?.cancel()
       timer = tick(after: model, sink)
     }
     return .failed
   }
 
-  private func perform(_ effects: [PairEffect], _ model: PairModel) -> ExitCode? {
+  private func perform(_ effects: [PairEffect], _ model: PairModel) async -> ExitCode? {
     var end: ExitCode?
     for effect in effects {
       switch effect {
       case .requestCode(let provider): link.requestCode(provider: provider)
+      case .withdraw: await link.withdraw()
       case .tell(let event): surface.tell(event)
       case .end(let code): end = code
       }

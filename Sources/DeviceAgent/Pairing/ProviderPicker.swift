@@ -1,7 +1,7 @@
 import Platform
 
 /// A provider as a viewer knows it.
-struct ProviderChoice: Sendable, Equatable {
+struct ProviderEntry: Sendable, Equatable {
   /// What the service calls it.
   let id: String
   /// What people call it.
@@ -20,7 +20,7 @@ struct ProviderChoice: Sendable, Equatable {
 /// A list to choose from: typing narrows it, arrows move, Enter takes.
 struct ProviderPicker: Sendable, Equatable {
   /// All of them, those featured first.
-  let providers: [ProviderChoice]
+  let providers: [ProviderEntry]
   /// What was typed.
   private(set) var query = ""
   /// Which of the matching ones is marked.
@@ -33,13 +33,13 @@ struct ProviderPicker: Sendable, Equatable {
   private static let longestQuery = 40
 
   /// A list with nothing typed yet; `last` is marked first when it is there.
-  init(_ providers: [ProviderChoice], last: String? = nil) {
+  init(_ providers: [ProviderEntry], last: String? = nil) {
     self.providers = providers.filter(\.isFeatured) + providers.filter { !$0.isFeatured }
     selection = self.providers.firstIndex { $0.id.utf8.elementsEqual((last ?? "").utf8) } ?? 0
   }
 
   /// Those that fit what was typed, names that begin with it first.
-  var matching: [ProviderChoice] {
+  var matching: [ProviderEntry] {
     let wanted = searchForm(of: query)
     guard !wanted.isEmpty else { return providers }
     let found = providers.filter { searchForm(of: $0.name).contains(wanted) }

@@ -50,7 +50,7 @@ extension PairScreen {
   ///
   /// A code in large letters comes before a larger picture, any picture before large letters.
   func layout(side: Int, _ panel: Panel, in area: Area) -> CodeLayout? {
-    for effort in [Panel.Effort.generous, .anything] {
+    for effort in [Panel.Effort.generous, .compact, .anything] {
       for place in [besides, above] {
         for scale in stride(from: 6, through: 1, by: -1)
         where abilities.glyphs == .halfBlocks || scale % 2 == 0 {

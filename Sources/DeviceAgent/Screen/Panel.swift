@@ -41,17 +41,16 @@ struct Panel {
   enum Effort: Sendable {
     /// Large letters and nearly all words.
     case generous
-    /// Large letters and the words that are needed.
-    case large
-    /// Ordinary letters will do.
+    /// Ordinary letters will do, but what is happening is said.
+    case compact
+    /// Only what cannot be done without.
     case anything
 
     fileprivate var steps: [(plain: Bool, importance: Int)] {
       switch self {
       case .generous: [(false, 0), (false, 1)]
-      case .large: [(false, 0), (false, 1), (false, 2)]
-      case .anything:
-        [(false, 0), (false, 1), (false, 2), (true, 0), (true, 1), (true, 2), (true, 3)]
+      case .compact: [(false, 0), (false, 1), (false, 2), (true, 0), (true, 1), (true, 2)]
+      case .anything: Effort.compact.steps + [(true, 3)]
       }
     }
   }

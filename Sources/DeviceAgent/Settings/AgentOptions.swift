@@ -28,9 +28,8 @@ enum AgentOptions {
     configuration, language,
   ]
 
-  static let rules: [InputRule] = [
-    .atMostOne([publicKey, softwareStatement]), .together([publicKey, secretFile]),
-  ]
+  // Not "together" for the two halves of a key pair: the secret may come from the settings file or from systemd.
+  static let rules: [InputRule] = [.atMostOne([publicKey, softwareStatement])]
 }
 
 extension ValueKind where Value == HostName {

@@ -118,6 +118,7 @@ final class EventLoop: @unchecked Sendable, ReplySink {
         finish(connection, with: response)
       }
     case .makeRoom: makeRoom()
+    case .pulse: counters.pulses.add()
     case .drain(let until):
       drainsUntil = until
       for case let connection? in connections where connection.phase == .idle {
@@ -255,4 +256,5 @@ final class LoopCounters: Sendable {
   let faulty = Counter()
   let failedHandshakes = Counter()
   let evicted = Counter()
+  let pulses = Counter()
 }

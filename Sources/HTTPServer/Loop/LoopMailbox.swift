@@ -9,6 +9,8 @@ enum LoopMessage: Sendable {
   case reply(Response, connection: UInt64)
   /// There are too many connections: close some that only wait for a next request.
   case makeRoom
+  /// Show that you still read your letters.
+  case pulse
   /// Finish what is in flight, and be gone by that time.
   case drain(until: UInt64)
 }

@@ -46,7 +46,7 @@ extension AdminDesk {
     on(.put, all) { call throws(AdminError) in .document(try await call.addRule()) }
     on(.delete, AdminPaths.one(AdminPaths.entitlements, "{rule}")) { call throws(AdminError) in
       let id: EntitlementID = try call.identifier("rule", "rule")
-      return try await call.remove(.entitlement(id), "entitlement \(id)")
+      return try await call.remove(.entitlement(id), "rule \(id)")
     }
   }
 }

@@ -119,7 +119,7 @@ extension AdminCall {
     }
     if findings.isEmpty {
       findings.append(
-        Finding("provisioning", .good, "\(records.requestors.count) requestors are ready"))
+        Finding("provisioning", .good, "requestors that are ready: \(records.requestors.count)"))
     }
     return findings
   }

@@ -66,6 +66,12 @@ extension AdminCall {
           ? "provider \(provider.id) has accounts: say which one it is for"
           : "provider \(provider.id) is temporary and has no accounts")
     }
+    if let name = approval.account {
+      let account = try await stored { () throws(StoreError) in
+        try await core.store.account(provider.id, name)
+      }
+      guard account != nil else { throw .missing("account", "\(provider.id)/\(name)") }
+    }
     let viewer = Pairing.Viewer(provider: approval.provider, account: approval.account)
     let detail = "\(record.requestor) for \(viewer.title)"
     let line = entry("code.approve", record.id.text, detail: detail)

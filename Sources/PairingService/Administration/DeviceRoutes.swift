@@ -16,7 +16,7 @@ extension AdminDesk {
       let limit = try call.limit()
       return .list(of: try await call.signIns(filter, after: after, limit: limit))
     }
-    on(.post, AdminPaths.act(AdminPaths.signIns, "{sign-in}", "revoke")) {
+    on(.post, AdminPaths.act(AdminPaths.signIns, "{authentication}", "revoke")) {
       call throws(AdminError) in .document(try await call.revokeSignIn())
     }
     on(.get, AdminPaths.devices) { call throws(AdminError) in
@@ -126,7 +126,7 @@ extension AdminCall {
   }
 
   fileprivate func revokeSignIn() async throws(AdminError) -> SignIn {
-    let id: AuthenticationID = try identifier("sign-in", "sign-in")
+    let id: AuthenticationID = try identifier("authentication", "sign-in")
     // Sign-ins come in the order of their ids: what sorts just before this one leads straight to it.
     let before = AuthenticationID(String(id.text.dropLast()))
     guard let record = try await findSignIn(after: before, { $0.authentication.id == id }) else {

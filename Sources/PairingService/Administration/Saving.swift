@@ -100,7 +100,7 @@ extension AdminCall {
       core.desk.settle(changes)
     } catch {
       guard case .notFound = error else { throw AdminError(error) }
-      throw .missing(id.kind, title.droppingFirstWord)
+      throw .missing(title.firstWord, title.droppingFirstWord)
     }
     try await refresh()
     return .done
@@ -132,6 +132,9 @@ extension AdminError {
 }
 
 extension String {
+  /// `requestor` of `requestor acme`.
+  fileprivate var firstWord: String { String(prefix { $0 != " " }) }
+
   /// `requestor acme` without `requestor`.
   var droppingFirstWord: String {
     String(drop { $0 != " " }.dropFirst())

@@ -46,7 +46,7 @@ extension AdminCall {
     do throws(MediaTokenError) {
       received = try ReceivedMediaToken(reading: question.token)
     } catch {
-      return TokenVerdict(valid: false, reason: "it is not a media token: \(error)")
+      return TokenVerdict(valid: false, reason: "it is not a media token")
     }
     let token = received.token
     let reason = reason(against: received, for: question.resource)
@@ -98,7 +98,10 @@ extension AdminCall {
   }
 
   private func whose(_ reset: PassReset) async throws(AdminError) -> TemporaryPassReset {
-    if let identity = reset.identity { return .identity(core.hasher.identity(identity)) }
+    if let identity = reset.identity {
+      // However the operator writes it: the app wrote it in one of several ways, too.
+      return .identity(core.hasher.identity(PassIdentity(identity)?.text ?? identity))
+    }
     guard let device = reset.device else { return .all }
     if let found = try await findDevice(shortName: device) { return .device(found) }
     guard let own = DeviceID(device) else {

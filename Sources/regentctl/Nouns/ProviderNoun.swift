@@ -24,6 +24,7 @@ enum ProviderNoun {
         var patch = patch(call)
         patch.set(.name, call[newName])
         patch.set(.kind, call[newKind])
+        if call[newKind] == .string(Provider.KindName.local.rawValue) { try refusePass(call) }
         call.show(try await admin.add(call[newID], patch), "provider \(call[newID])")
       },
       verb(
@@ -112,6 +113,15 @@ enum ProviderNoun {
     if call[promotional] { patch.set(.promotional, true) }
     patch.set(.resourceLimit, call[resourceLimit])
     return patch
+  }
+
+  /// What a local provider has no use for.
+  private static func refusePass(_ call: Invocation) throws {
+    let pass: [any InputDeclaration] = [lifetime, promotional, resourceLimit]
+    guard let source = pass.compactMap(call.source).first else { return }
+    throw CommandError.usage(
+      "\(source) goes with --kind temporary only",
+      hint: "leave it out, or add the provider with --kind temporary")
   }
 
   private static func kindText(_ provider: Provider) -> String {

@@ -111,7 +111,12 @@ enum RequestorNoun {
   }
 
   private static func pemText(_ path: String) throws -> String {
-    let file = try FileDescriptor.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
+    let file: FileDescriptor
+    do throws(SystemError) {
+      file = try FileDescriptor.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
+    } catch {
+      throw CommandError("--certificate: \(error.description)", hint: "check the path: \(path)")
+    }
     var bytes: [UInt8] = []
     while bytes.count <= 65_536 {
       let part = try file.read(atMost: 65_537, from: path)

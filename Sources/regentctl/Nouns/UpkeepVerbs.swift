@@ -1,5 +1,6 @@
 import Administration
 import CommandKit
+import Glibc
 import JSON
 import Platform
 
@@ -13,11 +14,13 @@ enum UpkeepVerbs {
       """,
     inputs: [file], example: "backup /var/backups/regent-2026-11-20.db"
   ) { call, admin in
+    // First of all: a copy that has no place to go is not worth making.
+    let place = try newFile(call[file])
     let entry = try await call.console.progress("copying the database") {
       try await admin.makeBackup()
     }
     do {
-      try await fetch(entry, to: call[file], admin)
+      try await fetch(entry, into: place, admin)
     } catch {
       try? await admin.dropBackup(entry.id)
       throw error
@@ -70,11 +73,19 @@ enum UpkeepVerbs {
     if let fix = finding.fix { console.print("      fix: \(fix)") }
   }
 
+  private static func newFile(_ path: String) throws -> NewFile {
+    do throws(FileError) {
+      return try NewFile(path)
+    } catch {
+      guard case .system(let reason) = error.kind, reason.code == EEXIST else { throw error }
+      throw CommandError("\(path) is there already", hint: "choose another name")
+    }
+  }
+
   /// Fetches the copy part by part; the file gets its name when all of it is there and on disk.
-  private static func fetch(_ entry: BackupEntry, to path: String, _ admin: AdminClient)
-    async throws
-  {
-    let file = try NewFile(path)
+  private static func fetch(
+    _ entry: BackupEntry, into file: consuming NewFile, _ admin: AdminClient
+  ) async throws {
     var offset: Int64 = 0
     while offset < entry.size {
       let part = try await admin.backupPart(entry.id, from: offset)

@@ -10,7 +10,8 @@ func identifier<Kind: IdentifierKind>(
   _ placeholder: String, _: Kind.Type = Kind.self
 ) -> ValueKind<Identifier<Kind>> {
   ValueKind(placeholder, show: { $0.text }) { text throws(ValueProblem) in
-    guard let identifier = Identifier<Kind>(text) else {
+    // "." and ".." are steps in a path, and no call would arrive.
+    guard let identifier = Identifier<Kind>(text), text != ".", text != ".." else {
       throw ValueProblem(
         "cannot be a name here",
         hint: Kind.allows(" ")

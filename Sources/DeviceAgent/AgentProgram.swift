@@ -1,0 +1,66 @@
+public import CommandKit
+public import Platform
+
+/// `regent`, the program of the box, as a value: settings come in, commands come out.
+public enum AgentProgram {
+  /// The program.
+  ///
+  /// - Parameters:
+  ///   - version: as `--version` prints it.
+  ///   - buildTime: when it was built, in epoch milliseconds: no clock that is right says less.
+  ///   - processID: this process, for the service manager's messages.
+  ///   - held: signals that were held back since the start of the process, for `pair` and `daemon`.
+  /// - Returns: what `main` runs.
+  public static func program(version: String, buildTime: Int64, processID: Int32, held: HeldSignals)
+    -> Program
+  {
+    let context = AgentContext(
+      version: version, buildTime: buildTime, processID: processID, held: held)
+    return Program(
+      name: "regent", version: version, summary: "signs this box in with a phone",
+      details: """
+        The box shows a short code and a QR code; somebody opens it on a phone and signs in there. Afterwards local \
+        programs ask regent what may be watched and get short-lived media tokens. "regent pair" signs in, "regent \
+        daemon" keeps the tokens for other programs, "regent doctor" says what is wrong.
+        """,
+      options: AgentOptions.all, rules: AgentOptions.rules, environmentPrefix: "REGENT_",
+      offersJSON: true,
+      commands: [
+        PairCommand.command(context), StatusCommand.command(context),
+        ProvidersCommand.command(context), PreauthorizeCommand.command(context),
+        AuthorizeCommand.command(context), TokenCommand.command(context),
+        HeaderCommand.command(context), ExecCommand.command(context),
+        MetadataCommand.command(context), LogoutCommand.command(context),
+        DaemonCommand.command(context), QRCommand.command(context), DoctorCommand.command(context),
+      ],
+      exitCodes: ExitCode.agentMeanings, seeAlso: ["regentd(8)", "regentctl(8)"],
+      explain: explain)
+  }
+
+  /// The signals that `pair` and `daemon` hear instead of being ended by them.
+  public static let heldSignals: [Signal] = [
+    .terminate, .interrupt, .hangUp, .windowChanged, .user1,
+  ]
+}
+
+/// What all commands share.
+struct AgentContext: Sendable {
+  let version: String
+  let buildTime: Int64
+  let processID: Int32
+  let held: HeldSignals
+
+  /// The daemon when it runs, else the SDK.
+  func source(_ settings: AgentSettings) async throws(CommandError) -> any EntitlementSource {
+    if let daemon = try await DaemonClient.find(settings.socketPlaces) { return daemon }
+    return try EnablerSource(settings, buildTime: buildTime)
+  }
+
+  /// Lets signals end this process again: only `pair` and `daemon` hear them.
+  func hearsNoSignals() { held.letGoForExec() }
+}
+
+private func explain(_ error: any Error) -> CommandError? {
+  // Everything that the commands know is a CommandError already.
+  error as? CommandError
+}

@@ -1,0 +1,129 @@
+import CommandKit
+import HTTPCodec
+import JSON
+import Platform
+
+// The commands that ask one thing and print the answer.
+
+enum StatusCommand {
+  static func command(_ context: AgentContext) -> Command {
+    Command(
+      "status", "say whether and how this box is signed in",
+      details: "Ends with 3 when nobody is signed in. Without network it says what is known here.",
+      example: "regent status"
+    ) { call async throws in
+      context.hearsNoSignals()
+      let settings = try AgentSettings(call)
+      let status = try await context.source(settings).status()
+      call.show(status.document, lines: lines(status))
+      if status.signIn == nil { throw QuietExit(.notSignedIn) }
+    }
+  }
+
+  private static func lines(_ status: AgentStatus) -> [String] {
+    var lines: [String] = []
+    if let signIn = status.signIn {
+      lines.append("signed in with \(signIn.providerName)")
+      lines.append("user \(signIn.user)")
+      lines.append("until \(CivilDate.text(epochMilliseconds: signIn.expires, fraction: false))")
+      if signIn.source != "regular" { lines.append("by \(signIn.source)") }
+    } else {
+      lines.append("nobody is signed in; regent pair signs in")
+    }
+    if let requestor = status.requestor { lines.append("requestor \(requestor)") }
+    lines.append(status.isFromDaemon ? "the daemon runs" : "the daemon does not run")
+    return lines
+  }
+}
+
+enum ProvidersCommand {
+  static func command(_ context: AgentContext) -> Command {
+    Command("providers", "list the TV providers", example: "regent providers") {
+      call async throws in
+      context.hearsNoSignals()
+      let providers = try await context.source(AgentSettings(call)).providers()
+      var table = Table([.init("ID", neverCut: true), .init("NAME"), .init("FEATURED")])
+      for provider in providers {
+        table.add([provider.id, provider.name, provider.isFeatured ? "yes" : ""])
+      }
+      call.show(.array(providers.map(\.document)), as: table)
+    }
+  }
+}
+
+enum PreauthorizeCommand {
+  private static let resources = Input.arguments("RESOURCE", .text, "what may be watched")
+
+  static func command(_ context: AgentContext) -> Command {
+    Command(
+      "preauthorize", "say which of these may be watched, for decorating lists",
+      inputs: [resources], example: "regent preauthorize channel-1 channel-2"
+    ) { call async throws in
+      context.hearsNoSignals()
+      let allowed = try await context.source(AgentSettings(call)).preauthorize(call[resources])
+      call.show(.array(allowed.map { .string($0) }), lines: allowed)
+    }
+  }
+}
+
+enum MetadataCommand {
+  private static let key = Input.argument(
+    "KEY", .text, "such as zip, userID, householdID, maxRating, channelID")
+
+  static func command(_ context: AgentContext) -> Command {
+    Command(
+      "metadata", "print an attribute of the viewer", inputs: [key], example: "regent metadata zip"
+    ) { call async throws in
+      context.hearsNoSignals()
+      let value = try await context.source(AgentSettings(call)).metadata(call[key])
+      if !call.wantsJSON, value.isNull {
+        throw CommandError(
+          "nobody knows \(call[key])", hint: "the set depends on the provider", code: "not-found")
+      }
+      call.show(value, lines: shown(value))
+    }
+  }
+
+  private static func shown(_ value: JSONValue) -> [String] {
+    if let text = value.string { return [text] }
+    if let list = value.array { return list.map { $0.string ?? $0.description } }
+    if let object = value.object {
+      return object.members.map { "\($0.name) \($0.value.string ?? $0.value.description)" }
+    }
+    return [value.description]
+  }
+}
+
+enum LogoutCommand {
+  static func command(_ context: AgentContext) -> Command {
+    Command(
+      "logout", "sign this box out, here and at the service", example: "regent logout"
+    ) { call async throws in
+      context.hearsNoSignals()
+      try await context.source(AgentSettings(call)).signOut()
+      call.show(["signedIn": false], lines: ["signed out"])
+    }
+  }
+}
+
+enum HeaderCommand {
+  private static let method = Input.argument("METHOD", .text, "GET, POST or DELETE")
+  private static let path = Input.argument("PATH", .text, "the path of the call, or its address")
+
+  static func command(_ context: AgentContext) -> Command {
+    Command(
+      "header", "print a signed header, for curl -H @-",
+      details: """
+        Each header is good for one call within five minutes:
+
+        regent header GET /api/v1/tokens/authn | curl -H @- https://tv.example.org/api/v1/tokens/authn
+        """,
+      inputs: [method, path], example: "regent header GET /api/v1/tokens/authn"
+    ) { call async throws in
+      context.hearsNoSignals()
+      let header = try await context.source(AgentSettings(call))
+        .header(method: call[method], path: call[path])
+      call.show(["authorization": .string(header)], lines: ["Authorization: \(header)"])
+    }
+  }
+}

@@ -1,0 +1,162 @@
+import CommandKit
+import Platform
+import QRCode
+
+/// `regent pair`: shows the code and waits.
+enum PairCommand {
+  private static let provider = Input.option(
+    "provider", .text("ID"), "the TV provider; by default the viewer chooses on the phone")
+  private static let unattended = Input.flag(
+    "unattended", "nobody presses keys: an expired code is replaced, at most 12 an hour")
+  private static let force = Input.flag("force", "sign in anew even if this box is signed in")
+  private static let matching = Input.flag(
+    "number-matching", "show a number that the viewer must pick on the phone")
+  private static let product = Input.option(
+    "product", .text("NAME"), default: "Regent", "the name on the screen")
+
+  static func command(_ context: AgentContext) -> Command {
+    Command(
+      "pair", "sign this box in: show a code and wait for the phone",
+      details: """
+        On a terminal the whole screen is used. Otherwise each thing that happens is a line; with --json each line is \
+        an event: code, opened, match, authenticated, denied, expired, error.
+
+        The signal USR1 asks for a new code, as the key n does.
+        """,
+      inputs: [
+        PictureOptions.file, PictureOptions.wish, provider, unattended, force, matching, product,
+      ],
+      sections: [
+        InputSection("framebuffer", [PictureOptions.device, PictureOptions.geometry])
+      ],
+      example: "regent pair"
+    ) { call async throws in
+      let settings = try AgentSettings(call)
+      let set = try PairSetUp(
+        call, settings, isUnattended: call[unattended], product: call[product])
+      let enabler = try settings.enabler(
+        numberMatching: call[matching], buildTime: context.buildTime)
+      let link = try EnablerLink(
+        enabler, settings, isForced: call[force], givesUp: set.mode == .once)
+      let model = PairModel(mode: set.mode, provider: call[provider], product: call[product])
+      let code = try await set.run(link, model, context.held)
+      if code != .done { throw QuietExit(code) }
+    }
+  }
+}
+
+/// How a sign-in is shown, decided from what is at both ends of the process.
+struct PairSetUp: Sendable {
+  let mode: PairMode
+  private let call: Invocation
+  private let settings: AgentSettings
+  private let target: PictureKeeper.Target
+  private let facts: TerminalFacts
+  private let usesScreen: Bool
+
+  init(
+    _ call: Invocation, _ settings: AgentSettings, isUnattended: Bool, product: String
+  ) throws(CommandError) {
+    self.call = call
+    self.settings = settings
+    target = try PictureOptions.target(call)
+    facts = TerminalFacts(of: 1, call.environment)
+    usesScreen = call.console.output.isTerminal && !call.wantsJSON && facts.canBeDrawnOn
+    mode =
+      isUnattended ? .unattended : usesScreen && Terminal.isTerminal(0) ? .attended : .once
+  }
+
+  /// Runs to the end; the terminal is as it was before, however it ends.
+  func run(
+    _ link: any PairLink, _ model: PairModel, _ held: HeldSignals
+  ) async throws -> ExitCode {
+    let (inputs, sink) = AsyncStream.makeStream(of: PairInput.self)
+    let signals = try SignalListener(held) { signal in
+      switch signal {
+      case .windowChanged: sink.yield(.redraw)
+      case .user1: sink.yield(.renew)
+      default: sink.yield(.stop)
+      }
+    }
+    defer { signals.stop() }
+    let console = call.console
+    let picture = PictureKeeper(target) { error in
+      // On a drawn screen a line would be lost in the picture.
+      if !usesScreen { console.note("regent: \(error.message)") }
+    }
+    guard usesScreen else {
+      let surface = LineSurface(console, settings.language, wantsJSON: call.wantsJSON)
+      let session = PairSession(link: link, surface: surface, picture: picture)
+      return await session.run(model, inputs: inputs)
+    }
+    return try await onScreen(link, model, inputs, sink, picture)
+  }
+
+  private func onScreen(
+    _ link: any PairLink, _ model: PairModel, _ inputs: AsyncStream<PairInput>,
+    _ sink: AsyncStream<PairInput>.Continuation, _ picture: PictureKeeper
+  ) async throws -> ExitCode {
+    let hasKeys = Terminal.isTerminal(0)
+    let terminal = try TerminalSession(
+      on: hasKeys ? 0 : 1, mode: .keys, greeting: ScreenSurface.greeting,
+      farewell: ScreenSurface.farewell)
+    let keys =
+      hasKeys
+      ? try KeyListener(on: 0) { key in sink.yield(key.map { .key($0) } ?? .keysEnded) } : nil
+    defer { keys?.stop() }
+    let abilities = facts.abilities(wish: call[PictureOptions.wish])
+    let surface = ScreenSurface(
+      call.console.output, abilities: abilities, language: settings.language,
+      size: { WindowSize(of: 1) })
+    var model = model
+    model.show(picture: pictureMode, hasKeys: hasKeys)
+    let last = LastEvent()
+    let session = PairSession(
+      link: link, surface: RememberingSurface(surface, last), picture: picture)
+    let code = await session.run(model, inputs: inputs)
+    terminal.end()
+    // What the screen said is gone with it; one line stays.
+    if let event = last.event {
+      LineSurface(call.console, settings.language, wantsJSON: false).tell(event)
+    }
+    return code
+  }
+
+  private var pictureMode: PictureMode {
+    switch target {
+    case .none: call[PictureOptions.wish] == .none ? .none : .characters
+    case .png(let path), .svg(let path): .file(path)
+    case .framebuffer: .framebuffer
+    }
+  }
+}
+
+/// The last event that says how it ended.
+private final class LastEvent: Sendable {
+  private let state = Locked<PairEvent?>(nil)
+
+  var event: PairEvent? { state.withLock { $0 } }
+
+  func keep(_ event: PairEvent) {
+    switch event {
+    case .authenticated, .denied, .expired, .error: state.withLock { $0 = event }
+    case .code, .opened, .match: state.withLock { $0 = nil }
+    }
+  }
+}
+
+/// A screen that remembers what is worth a line when it is gone.
+private struct RememberingSurface: PairSurface {
+  private let screen: ScreenSurface
+  private let last: LastEvent
+
+  init(_ screen: ScreenSurface, _ last: LastEvent) {
+    self.screen = screen
+    self.last = last
+  }
+
+  var showsTime: Bool { screen.showsTime }
+  func show(_ view: PairView, now: Int64) { screen.show(view, now: now) }
+  func tell(_ event: PairEvent) { last.keep(event) }
+  func invalidate() { screen.invalidate() }
+}

@@ -1,0 +1,61 @@
+import CommandKit
+import Platform
+
+/// Where the QR code goes, on the command line: `--qr png FILE`.
+enum PictureOptions {
+  static let wish = Input.option(
+    "qr", ValueKind<PictureWish>.cases, default: .auto,
+    "how the QR code is drawn; png and svg want a FILE, framebuffer draws on the screen itself")
+  static let file = Input.optionalArgument("FILE", .file, "where --qr png or --qr svg writes")
+  static let device = Input.option(
+    "framebuffer", .file, default: "/dev/fb0", "the device of --qr framebuffer")
+  static let geometry = Input.option(
+    "framebuffer-size", .geometry, "its WIDTHxHEIGHTxBITS, when the device cannot be asked")
+
+  /// Where the picture goes that is not drawn with characters.
+  static func target(_ call: Invocation) throws(CommandError) -> PictureKeeper.Target {
+    let path = call[file]
+    switch call[wish] {
+    case .png, .svg:
+      guard let path else {
+        throw .usage(
+          "--qr \(call[wish].rawValue) needs a FILE",
+          hint: "write it behind: --qr \(call[wish].rawValue) code.\(call[wish].rawValue)")
+      }
+      return call[wish] == .png ? .png(path) : .svg(path)
+    case .framebuffer:
+      try refuseFile(path)
+      return .framebuffer(path: call[device], call[geometry])
+    case .auto, .half, .full, .ascii, .none:
+      try refuseFile(path)
+      return .none
+    }
+  }
+
+  private static func refuseFile(_ path: String?) throws(CommandError) {
+    if let path {
+      throw .usage(
+        "\"\(path)\" is one word too many", hint: "a FILE goes with --qr png or --qr svg")
+    }
+  }
+}
+
+extension ValueKind where Value == FramebufferGeometry {
+  /// `1920x1080x32`, and the bytes of a row behind another `x` when there is something between them.
+  static var geometry: ValueKind {
+    ValueKind(
+      "SIZE", show: { "\($0.width)x\($0.height)x\($0.bitsPerPixel)" },
+      read: { text throws(ValueProblem) in
+        let numbers = text.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
+        guard (3...4).contains(numbers.count), let width = numbers[0], let height = numbers[1],
+          let bits = numbers[2],
+          let geometry = FramebufferGeometry(
+            width: width, height: height, bitsPerPixel: bits,
+            stride: numbers.count == 4 ? numbers[3] ?? 0 : nil)
+        else {
+          throw ValueProblem("is not a size", hint: "write it as 1920x1080x32 (or 16, or 24)")
+        }
+        return geometry
+      })
+  }
+}

@@ -1,0 +1,64 @@
+import CommandKit
+import Platform
+import QRCode
+
+/// `regent qr TEXT`: any text as a QR code, to try what this screen can show.
+enum QRCommand {
+  private static let text = Input.argument("TEXT", .text, "what the QR code says")
+
+  static func command(_ context: AgentContext) -> Command {
+    Command(
+      "qr", "show a text as a QR code, to try what this screen can do",
+      inputs: [text, PictureOptions.file, PictureOptions.wish],
+      sections: [
+        InputSection("framebuffer", [PictureOptions.device, PictureOptions.geometry])
+      ],
+      example: "regent qr HTTPS://TV.EXAMPLE.ORG"
+    ) { call throws in
+      context.hearsNoSignals()
+      let code: QRCode
+      do throws(QRCodeError) {
+        code = try QRCode(call[text])
+      } catch {
+        throw CommandError(error.description, hint: error.hint)
+      }
+      let target = try PictureOptions.target(call)
+      if target == .none {
+        guard call[PictureOptions.wish] != .none else { return }
+        try draw(code, call)
+      } else {
+        let failure = Locked<CommandError?>(nil)
+        let keeper = PictureKeeper(target) { error in failure.withLock { $0 = error } }
+        keeper.show(call[text])
+        if let failure = failure.withLock({ $0 }) { throw failure }
+      }
+    }
+  }
+
+  private static func draw(_ code: QRCode, _ call: Invocation) throws(CommandError) {
+    let isTerminal = call.console.output.isTerminal
+    let facts = TerminalFacts(of: 1, call.environment)
+    let abilities = facts.abilities(wish: call[PictureOptions.wish])
+    let shape: TerminalText.Shape =
+      switch abilities.glyphs {
+      case .halfBlocks: .halfBlocks
+      case .fullBlocks: .fullBlocks
+      case .ascii: .ascii
+      }
+    // In a pipe nobody knows what the colours of the other side are.
+    let colours: TerminalText.Colours =
+      !isTerminal || !facts.canBeDrawnOn ? .plain : abilities.depth == .palette ? .ansi256 : .ansi8
+    var text = TerminalText(shape, colours: colours)
+    let room = isTerminal ? call.console.output.columns() : nil
+    while let room, text.size(side: code.side).columns > room, text.quietZone > 2 {
+      text.quietZone -= 1
+    }
+    let size = text.size(side: code.side)
+    if let room, size.columns > room {
+      throw CommandError(
+        "the QR code is \(size.columns) columns wide and this screen has \(room)",
+        hint: "use --qr png FILE, --qr framebuffer, or a shorter text")
+    }
+    for line in code.lines(text) { call.console.draw(line + "\n") }
+  }
+}

@@ -1,0 +1,86 @@
+import CommandKit
+import HTTPCodec
+import JSON
+import Platform
+
+// The commands that get a media token: to print it, or to run something with it.
+
+enum AuthorizeCommand {
+  private static let resource = Input.argument("RESOURCE", .text, "what is to be watched")
+
+  static func command(_ context: AgentContext) -> Command {
+    Command(
+      "authorize", "print a media token for a resource", inputs: [resource],
+      example: "regent authorize channel-1"
+    ) { call async throws in
+      context.hearsNoSignals()
+      let grant = try await context.source(AgentSettings(call)).authorize(call[resource])
+      call.show(grant.document, lines: [grant.token])
+    }
+  }
+}
+
+enum TokenCommand {
+  private static let resource = Input.argument("RESOURCE", .text, "what is to be watched")
+  private static let credentialProcess = Input.flag(
+    "credential-process", "print the JSON of a credential process: Version, Token, Expiration")
+
+  static func command(_ context: AgentContext) -> Command {
+    Command(
+      "token", "print a media token, for programs that start another one to get theirs",
+      details: "Programs that ask at the same time share one call when the daemon runs.",
+      inputs: [resource, credentialProcess], example: "regent token channel-1"
+    ) { call async throws in
+      context.hearsNoSignals()
+      let grant = try await context.source(AgentSettings(call)).authorize(call[resource])
+      if call[credentialProcess] {
+        call.console.print(json: grant.credentialProcessDocument)
+      } else {
+        call.show(grant.document, lines: [grant.token])
+      }
+    }
+  }
+}
+
+enum ExecCommand {
+  private static let resource = Input.argument("RESOURCE", .text, "what is to be watched")
+  private static let program = Input.arguments(
+    "PROGRAM", .text, "what to run with the token, and its arguments")
+
+  static func command(_ context: AgentContext) -> Command {
+    Command(
+      "exec", "run a program that reads a media token from descriptor 3",
+      details: """
+        The token is in no argument and no variable, where others could see it. REGENT_TOKEN_FD says the number of \
+        the descriptor, REGENT_TOKEN_EXPIRES when the token ends, in epoch milliseconds.
+        """,
+      inputs: [resource, program],
+      example: "regent exec channel-1 -- sh -c 'curl -d @/dev/fd/3 https://stream.example.org'"
+    ) { call async throws in
+      context.hearsNoSignals()
+      let words = call[program]
+      let grant = try await context.source(AgentSettings(call)).authorize(call[resource])
+      call.console.flush()
+      do throws(SystemError) {
+        try ProgramReplacement.run(
+          words[0], Array(words.dropFirst()),
+          variables: [
+            "REGENT_TOKEN_FD": String(ProgramReplacement.descriptor),
+            "REGENT_TOKEN_EXPIRES": String(grant.expires),
+          ], secret: Array(grant.token.utf8), held: context.held)
+      } catch {
+        throw CommandError(error.description, hint: error.hint)
+      }
+    }
+  }
+}
+
+extension MediaGrant {
+  /// The form that programs know which run another one for their credentials.
+  fileprivate var credentialProcessDocument: JSONValue {
+    [
+      "Version": 1, "Token": .string(token), "Resource": .string(resource),
+      "Expiration": .string(CivilDate.text(epochMilliseconds: expires, fraction: false)),
+    ]
+  }
+}

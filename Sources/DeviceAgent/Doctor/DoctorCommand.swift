@@ -1,0 +1,56 @@
+import CommandKit
+import HTTPClient
+import HTTPCodec
+import JSON
+import Platform
+
+/// `regent doctor`: what is in order, what is not, and what to type.
+enum DoctorCommand {
+  static func command(_ context: AgentContext) -> Command {
+    Command(
+      "doctor", "look for what is wrong and say what to do about it", example: "regent doctor"
+    ) { call async throws in
+      context.hearsNoSignals()
+      let findings = await Examination(call, context).findings()
+      call.show(.array(findings.map(\.document)), lines: findings.flatMap(\.lines))
+      if let worst = findings.compactMap(\.exit).first { throw QuietExit(worst) }
+    }
+  }
+}
+
+/// One thing that was looked at.
+struct Finding: Sendable, Equatable {
+  enum Verdict: String, Sendable { case good, note, bad }
+
+  let subject: String
+  let verdict: Verdict
+  let sentence: String
+  var hint: String?
+  /// How the program ends because of it.
+  var exit: ExitCode?
+
+  var document: JSONValue {
+    var object: JSONObject = [
+      "subject": .string(subject), "verdict": .string(verdict.rawValue),
+      "sentence": .string(sentence),
+    ]
+    if let hint { object["hint"] = .string(hint) }
+    return .object(object)
+  }
+
+  var lines: [String] {
+    let mark =
+      switch verdict {
+      case .good: "ok  "
+      case .note: "note"
+      case .bad: "BAD "
+      }
+    return ["\(mark)  \(subject): \(sentence)"] + (hint.map { ["      hint: \($0)"] } ?? [])
+  }
+
+  static func bad(_ subject: String, _ error: CommandError) -> Finding {
+    Finding(
+      subject: subject, verdict: .bad, sentence: error.message, hint: error.hint,
+      exit: error.exit == .unreachable ? .unreachable : .failed)
+  }
+}

@@ -1,0 +1,26 @@
+import Cryptography
+
+/// Pauses between attempts: twice as long each time, up to a minute, and never the same for two boxes.
+///
+/// Without the random part all boxes of a street would call at the same moment when the power comes back.
+struct Backoff: Sendable {
+  private var failures = 0
+  private let random: @Sendable (Int) -> Int
+
+  static let first = 1_000
+  static let longest = 60_000
+
+  /// A fresh count; `random` gives a number below its argument.
+  init(random: @escaping @Sendable (Int) -> Int = { Random.number(below: $0) }) {
+    self.random = random
+  }
+
+  /// The next pause: between half and the whole of what the count of failures says.
+  mutating func next() -> Duration {
+    let whole = min(Self.longest, Self.first << min(failures, 16))
+    failures += 1
+    return .milliseconds(whole / 2 + random(whole / 2 + 1))
+  }
+
+  mutating func reset() { failures = 0 }
+}

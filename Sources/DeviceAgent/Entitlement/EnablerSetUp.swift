@@ -1,0 +1,112 @@
+import AccessEnabler
+import CommandKit
+import HTTPCodec
+import Platform
+
+extension AgentSettings {
+  /// The SDK with these settings.
+  func enabler(numberMatching: Bool = false, buildTime: Int64) throws(CommandError)
+    -> AccessEnabler
+  {
+    let services = try neededServices().map(\.description)
+    let credentials: Credentials =
+      switch try self.credentials() {
+      case .keyPair(let publicKey, let secret): .keyPair(publicKey: publicKey, secret: secret)
+      case .softwareStatement(let statement): .softwareStatement(statement)
+      }
+    do throws(FileError) {
+      try PrivateDirectory.ensure(state)
+      var configuration = EnablerConfiguration(
+        credentials: credentials, services: services, storage: .folder(state))
+      configuration.numberMatching = numberMatching
+      configuration.buildTime = buildTime
+      return try AccessEnabler(configuration)
+    } catch {
+      throw CommandError("--state: \(error.description)", hint: error.hint)
+    }
+  }
+}
+
+extension CommandError {
+  /// A failure of the SDK as a sentence, a hint and an exit code.
+  init(_ error: EntitlementError) {
+    let (code, exit): (String, ExitCode) =
+      switch error.kind {
+      case .notAuthenticated: ("not-signed-in", .notSignedIn)
+      case .cancelled: ("cancelled", .notSignedIn)
+      case .denied: ("denied", .denied)
+      case .codeExpired: ("expired", .expired)
+      case .temporaryPassExpired: ("temporary-pass-expired", .expired)
+      case .notAuthorized: ("not-authorized", .denied)
+      case .parentalControls: ("parental-controls", .denied)
+      case .tooManyResources: ("too-many-resources", .usage)
+      case .malformedResource: ("malformed-resource", .usage)
+      case .unknownProvider: ("unknown-provider", .usage)
+      case .unknownRequestor: ("unknown-requestor", .failed)
+      case .notTrusted: ("not-trusted", .failed)
+      case .unreachable: ("unreachable", .unreachable)
+      case .unsafeConnection: ("insecure-connection", .unreachable)
+      case .throttled: ("busy", .unreachable)
+      case .service: ("service", .failed)
+      case .superseded, .outOfOrder: ("failed", .failed)
+      }
+    let hint = error.hint ?? error.kind.nextStep
+    self.init(error.description, hint: hint, code: code, exit: exit)
+  }
+}
+
+extension EntitlementError.Kind {
+  /// What to type.
+  fileprivate var nextStep: String? {
+    switch self {
+    case .notAuthenticated: "sign in with: regent pair"
+    case .codeExpired, .denied: "ask for a new code with: regent pair"
+    case .unknownRequestor: "check --requestor; regentctl requestor list shows what there is"
+    case .notTrusted: "check --public-key and --secret-file; regentctl key list shows the keys"
+    case .unreachable: "check the network and the service's address: regent doctor"
+    case .unsafeConnection: "check date and time of this box, then: regent doctor"
+    case .unknownProvider: "regent providers lists those that there are"
+    case .throttled: "try again in a minute"
+    case .service: "try again later; regent doctor says more"
+    default: nil
+    }
+  }
+}
+
+extension AgentFailure {
+  /// What a failure means to somebody in front of the screen.
+  init(_ error: EntitlementError, host: String) {
+    let known = CommandError(error)
+    let trouble: Trouble =
+      switch error.kind {
+      case .unreachable: .offline(host: host)
+      case .unsafeConnection: error.blamesTheClock ? .clock : .portal
+      case .service: error.soundsLikeAPortal ? .portal : .service
+      case .throttled: .busy
+      case .notTrusted, .unknownRequestor, .unknownProvider: .refused
+      default: .service
+      }
+    self.init(code: known.code, message: known.message, hint: known.hint, trouble: trouble)
+  }
+}
+
+extension EntitlementError {
+  /// A certificate that is over or not valid yet is nearly always a box without a battery for its clock.
+  fileprivate var blamesTheClock: Bool {
+    message.contains("not valid yet") || message.contains("expired")
+  }
+
+  /// An answer that is none of the protocol comes from something between box and service.
+  fileprivate var soundsLikeAPortal: Bool {
+    message.contains("not one of this protocol") || message.contains("not HTTP")
+      || message.contains("redirects")
+  }
+
+  /// Whether time may mend it.
+  var isPassing: Bool {
+    switch kind {
+    case .unreachable, .unsafeConnection, .throttled, .service: true
+    default: false
+    }
+  }
+}

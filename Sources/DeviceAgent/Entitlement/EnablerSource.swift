@@ -1,0 +1,180 @@
+import AccessEnabler
+import CommandKit
+import Cryptography
+import HTTPCodec
+import JSON
+import Pairing
+import PairingWire
+import Platform
+
+/// Answers from the SDK in this process.
+actor EnablerSource: EntitlementSource {
+  private let enabler: AccessEnabler
+  private let requestor: String
+  private let credentials: AgentCredentials
+  private var providerList: [MVPD] = []
+  /// When the service was asked last, in nanoseconds since boot.
+  private var configuredAt: UInt64?
+  private var configuring: Task<Result<[MVPD], EntitlementError>, Never>?
+
+  /// Sign-ins and sign-outs of other processes are looked for that often, in nanoseconds.
+  private static let longestTrust: UInt64 = 3_600_000_000_000
+  /// Somebody may be pairing in another process right now.
+  private static let trustWhileSignedOut: UInt64 = 2_000_000_000
+
+  init(_ settings: AgentSettings, buildTime: Int64) throws(CommandError) {
+    enabler = try settings.enabler(buildTime: buildTime)
+    requestor = try settings.neededRequestor()
+    credentials = try settings.credentials()
+  }
+
+  func status() async throws(CommandError) -> AgentStatus {
+    // Offline, what is kept here is what there is to say.
+    if let error = await configureIfNeeded(), !error.isPassing { throw CommandError(error) }
+    let signIn = await enabler.currentSignIn()
+    return AgentStatus(
+      requestor: requestor, deviceID: enabler.deviceID,
+      signIn: signIn.map { signIn in
+        SignInFacts(
+          provider: signIn.provider.id, providerName: signIn.provider.displayName,
+          user: signIn.userID, expires: signIn.expires.milliseconds,
+          source: signIn.source.rawValue)
+      })
+  }
+
+  func providers() async throws(CommandError) -> [ProviderEntry] {
+    try await configured()
+    return providerList.map {
+      ProviderEntry(id: $0.id, name: $0.displayName, isFeatured: $0.isFeatured)
+    }
+  }
+
+  func preauthorize(_ resources: [String]) async throws(CommandError) -> [String] {
+    try await ask { enabler throws(EntitlementError) in try await enabler.preauthorize(resources) }
+  }
+
+  func authorize(_ resource: String) async throws(CommandError) -> MediaGrant {
+    let access = try await ask { enabler throws(EntitlementError) in
+      try await enabler.authorize(resource)
+    }
+    return MediaGrant(
+      resource: access.resource, token: access.serialized, expires: access.expires.milliseconds,
+      provider: access.provider)
+  }
+
+  func metadata(_ key: String) async throws(CommandError) -> JSONValue {
+    let found = try await ask { enabler throws(EntitlementError) in
+      try await enabler.metadata(.user(key))
+    }
+    switch found.value {
+    case .text(let text): return .string(text)
+    case .list(let texts): return .array(texts.map { .string($0) })
+    case .number(let number): return .integer(number)
+    case .map(let entries):
+      let members = entries.sorted { $0.key < $1.key }
+      return .object(JSONObject(members.map { JSONObject.Member($0.key, .string($0.value)) }))
+    case nil: return .null
+    }
+  }
+
+  func signOut() async throws(CommandError) {
+    _ = await configureIfNeeded()
+    do throws(EntitlementError) {
+      try await enabler.signOut()
+    } catch {
+      throw CommandError(error)
+    }
+  }
+
+  func header(method: String, path: String) async throws(CommandError) -> String {
+    guard case .keyPair(let publicKey, let secret) = credentials else {
+      throw CommandError(
+        "a software statement signs no calls", hint: "use --public-key and --secret-file")
+    }
+    return try SignedHeader.header(
+      method: method, path: path, requestor: requestor, publicKey: publicKey, secret: secret,
+      now: Clocks.wallMilliseconds())
+  }
+
+  private func ask<Answer: Sendable>(
+    _ question: @Sendable (AccessEnabler) async throws(EntitlementError) -> Answer
+  ) async throws(CommandError) -> Answer {
+    try await configured()
+    do throws(EntitlementError) {
+      return try await question(enabler)
+    } catch {
+      throw CommandError(error)
+    }
+  }
+
+  private func configured() async throws(CommandError) {
+    if let error = await configureIfNeeded() { throw CommandError(error) }
+  }
+
+  /// Asks the service for its providers and for this box's sign-in, unless that was done a moment ago.
+  private func configureIfNeeded() async -> EntitlementError? {
+    let isSignedIn = configuredAt == nil ? false : await enabler.currentSignIn() != nil
+    let trust = isSignedIn ? Self.longestTrust : Self.trustWhileSignedOut
+    if let configuredAt, Clocks.bootNanoseconds() - configuredAt < trust { return nil }
+    let task: Task<Result<[MVPD], EntitlementError>, Never>
+    if let configuring {
+      task = configuring
+    } else {
+      let (enabler, requestor) = (enabler, requestor)
+      task = Task {
+        do throws(EntitlementError) {
+          return .success(try await enabler.configure(requestor: requestor))
+        } catch {
+          return .failure(error)
+        }
+      }
+      configuring = task
+    }
+    let result = await task.value
+    configuring = nil
+    switch result {
+    case .success(let providers):
+      providerList = providers
+      configuredAt = Clocks.bootNanoseconds()
+      return nil
+    case .failure(let error): return error
+    }
+  }
+}
+
+extension SignedHeader {
+  /// The signed header of one call, for programs that make it themselves.
+  ///
+  /// - Parameters:
+  ///   - method: the call's method.
+  ///   - path: its path, or the whole address; a query is not signed.
+  static func header(
+    method: String, path: String, requestor: String, publicKey: String, secret: Secret, now: Int64
+  ) throws(CommandError) -> String {
+    guard let requestor = RequestorID(requestor), let publicKey = PublicKey(publicKey) else {
+      throw .usage("the requestor or the public key cannot be one")
+    }
+    let method = method.uppercased()
+    guard (1...16).contains(method.utf8.count),
+      method.utf8.allSatisfy({ (0x41...0x5a).contains($0) })
+    else { throw .usage("\"\(method)\" is not a method", hint: "write GET, POST or DELETE") }
+    let whole = path.contains("://") ? try? AbsoluteURL(parsing: path) : nil
+    let signed = String((whole?.path ?? path).prefix { $0 != "?" && $0 != "#" })
+    // A comma would begin another field of the header, a space another word.
+    guard signed.hasPrefix("/"),
+      signed.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: ",") })
+    else {
+      throw .usage(
+        "\"\(path)\" is not a path of a call", hint: "write it as /api/v1/authorize, escaped")
+    }
+    let text = SignedHeader.textToSign(
+      method: method, requestor: requestor, nonce: Random.uuid(), signatureMethod: .hmacSHA256,
+      requestTime: Instant(milliseconds: now), requestURI: signed)
+    do throws(KeyError) {
+      let key = try HMACKey(.sha256, secret)
+      return SignedHeader.header(textToSign: text, publicKey: publicKey, signature: key.code(text))
+    } catch {
+      throw .usage("the secret is empty", hint: "check --secret-file")
+    }
+  }
+}

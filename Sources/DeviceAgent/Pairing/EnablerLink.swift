@@ -1,0 +1,191 @@
+import AccessEnabler
+import CommandKit
+import HTTPCodec
+import Pairing
+import Platform
+
+/// A sign-in over the SDK: keeps trying while the network, the service or the clock is in the way.
+final class EnablerLink: PairLink {
+  private let enabler: AccessEnabler
+  private let requestor: String
+  private let check: AddressCheck
+  private let host: String
+  private let isForced: Bool
+  /// Whether somebody waits for a first answer and nothing else: then a service that is away is an answer.
+  private let givesUp: Bool
+  private let wishes: AsyncStream<String?>
+  private let wish: AsyncStream<String?>.Continuation
+  private let work = Locked<Task<Void, Never>?>(nil)
+  private let signingIn = Locked<Task<Void, Never>?>(nil)
+
+  /// - Parameters:
+  ///   - enabler: the SDK.
+  ///   - settings: whose app this is, and which addresses may be shown.
+  ///   - isForced: signs in anew even if that is done already.
+  ///   - givesUp: ends with the first failure instead of trying again.
+  init(
+    _ enabler: AccessEnabler, _ settings: AgentSettings, isForced: Bool, givesUp: Bool
+  ) throws(CommandError) {
+    self.enabler = enabler
+    requestor = try settings.neededRequestor()
+    check = settings.addressCheck
+    host = settings.services.first.map { "\($0.host)" } ?? ""
+    self.isForced = isForced
+    self.givesUp = givesUp
+    (wishes, wish) = AsyncStream.makeStream(of: String?.self)
+  }
+
+  func requestCode(provider: String?) { wish.yield(provider) }
+
+  func events() -> AsyncStream<LinkEvent> {
+    let (events, sink) = AsyncStream.makeStream(of: LinkEvent.self)
+    let work = Task { [self] in
+      await configure(sink)
+      await serve(sink)
+      sink.finish()
+    }
+    self.work.withLock { $0 = work }
+    return events
+  }
+
+  func withdraw() async {
+    work.withLock { $0 }?.cancel()
+    // Whatever is asked now comes after the cancelling.
+    _ = await enabler.currentSignIn()
+    try? await Task.sleep(for: .milliseconds(300))
+  }
+
+  /// Asks for the provider list until somebody answers.
+  private func configure(_ sink: AsyncStream<LinkEvent>.Continuation) async {
+    var backoff = Backoff()
+    while !Task.isCancelled {
+      do throws(EntitlementError) {
+        let providers = try await enabler.configure(requestor: requestor)
+        let last = await enabler.selectedProvider()
+        sink.yield(.recovered)
+        sink.yield(
+          .providers(
+            providers.map {
+              ProviderEntry(id: $0.id, name: $0.displayName, isFeatured: $0.isFeatured)
+            }, last: last?.id))
+        return
+      } catch {
+        let failure = AgentFailure(error, host: host)
+        guard error.isPassing, !givesUp else {
+          sink.yield(.failed(failure))
+          // Whoever presses "new code" has changed something: begin again.
+          _ = await wishes.first { _ in true }
+          continue
+        }
+        sink.yield(.trouble(failure))
+        try? await Task.sleep(for: backoff.next())
+      }
+    }
+  }
+
+  /// One sign-in after the other, each begun by a wish.
+  private func serve(_ sink: AsyncStream<LinkEvent>.Continuation) async {
+    // Cancelling must reach the sign-in under way while the next wish is waited for.
+    await withTaskCancellationHandler {
+      await serveWishes(sink)
+    } onCancel: {
+      signingIn.withLock { $0 }?.cancel()
+    }
+  }
+
+  private func serveWishes(_ sink: AsyncStream<LinkEvent>.Continuation) async {
+    for await provider in wishes {
+      // The same choice again while a code is shown means: another code.
+      let choice = provider.map { ProviderChoice.provider($0) } ?? .onSecondScreen
+      let running = signingIn.withLock { $0 }
+      running?.cancel()
+      await running?.value
+      if Task.isCancelled { return }
+      signingIn.withLock { $0 = Task { await self.signIn(choice, sink) } }
+    }
+  }
+
+  private func signIn(
+    _ choice: ProviderChoice, _ sink: AsyncStream<LinkEvent>.Continuation
+  ) async {
+    var backoff = Backoff()
+    while !Task.isCancelled {
+      do throws(EntitlementError) {
+        let signIn = try await enabler.authenticate(choice, isForced: isForced) { event in
+          self.report(event, sink)
+        }
+        sink.yield(
+          .authenticated(name: signIn.shownName, provider: signIn.provider.displayName))
+        return
+      } catch {
+        if Task.isCancelled { return }
+        switch error.kind {
+        case .cancelled: return
+        case .denied: sink.yield(.denied)
+        case .codeExpired: sink.yield(.expired)
+        default:
+          let failure = AgentFailure(error, host: host)
+          guard error.isPassing, !givesUp else {
+            sink.yield(.failed(failure))
+            return
+          }
+          sink.yield(.trouble(failure))
+          try? await Task.sleep(for: backoff.next())
+          continue
+        }
+        return
+      }
+    }
+  }
+
+  private func report(_ event: EntitlementEvent, _ sink: AsyncStream<LinkEvent>.Continuation) {
+    switch event {
+    case .registrationCode(let offer): sink.yield(shown(offer))
+    case .phoneConnected(let match):
+      sink.yield(.opened)
+      if let match { sink.yield(.match(match)) }
+    case .status(let status) where status.id == .connectionLost:
+      let error = EntitlementError(.unreachable, message: status.message)
+      sink.yield(.trouble(AgentFailure(error, host: host)))
+    case .status(let status) where status.id == .connectionBack: sink.yield(.recovered)
+    default: break
+    }
+  }
+
+  private func shown(_ offer: RegistrationOffer) -> LinkEvent {
+    guard let url = check.drawable(offer.url), check.drawable(offer.urlComplete) != nil else {
+      return .failed(
+        AgentFailure(
+          code: "foreign-address",
+          message: "the service named an address that is not its own; it is not shown",
+          hint: "if phones open another host than this box does, say so with --public-host HOST",
+          trouble: .foreignAddress))
+    }
+    let remaining = Self.remaining(offer.expires.milliseconds, wall: Clocks.wallMilliseconds())
+    let boot = Int64(Clocks.bootNanoseconds() / 1_000_000)
+    return .code(
+      ShownCode(
+        code: offer.code, display: offer.display, address: AddressCheck.words(url),
+        link: offer.urlComplete, expires: offer.expires.milliseconds, deadline: boot + remaining,
+        lifetime: remaining))
+  }
+
+  /// How long a code lives from now on; a clock that cannot be right is not believed.
+  ///
+  /// The service says when a code ends by its own clock. A box that was switched on without network may be years off:
+  /// then the usual half hour is assumed, and the service says when it is really over.
+  static func remaining(_ expires: Int64, wall: Int64) -> Int64 {
+    let remaining = expires - wall
+    let longest: Int64 = 36_000_000
+    return (1_000...longest).contains(remaining) ? remaining : 1_800_000
+  }
+}
+
+extension SignIn {
+  /// The viewer's name when it looks like one: many providers give an opaque id instead.
+  fileprivate var shownName: String? {
+    guard source == .regular, userID.utf8.count <= 32, !userID.isEmpty else { return nil }
+    let isNumber = userID.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2d }
+    return isNumber ? nil : userID
+  }
+}

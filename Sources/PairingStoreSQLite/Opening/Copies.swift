@@ -1,0 +1,18 @@
+import SQLite
+
+extension SQLiteStore {
+  /// Writes a copy of everything as it is at one moment, while the service goes on; its integrity is checked.
+  ///
+  /// Blocks the caller. The copy is sealed with the same master key. ``verifyRows(step:)`` on a store that was opened on it
+  /// says whether every row is signed as it must be.
+  ///
+  /// - Throws: `FileError`, `SQLiteError` or `BackupFailure`.
+  public func backup(to path: String) throws { try database.backup(to: path) }
+
+  /// SQLite's words for what is damaged in the open file; empty when all is well.
+  ///
+  /// - Throws: `DatabaseFailure` or `SQLiteError`.
+  public func integrityProblems() async throws -> [String] {
+    try await database.integrityProblems()
+  }
+}

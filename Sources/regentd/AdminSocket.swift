@@ -1,0 +1,24 @@
+import HTTPServer
+import PairingService
+import Platform
+
+/// A server of its own for `regentctl`: nothing administrative listens on the network.
+func adminServer(
+  _ places: ServicePlaces, _ core: ServiceCore, _ upkeep: some AdminUpkeep,
+  metrics: @escaping @Sendable () -> String
+) throws -> Server {
+  let admittance = Admittance(ownUser: Accounts.effectiveUser, group: places.adminGroup)
+  let handler = try AdminRoutes(core, admittance: admittance, upkeep: upkeep).handler(
+    metrics: metrics)
+  var configuration = ServerConfiguration()
+  configuration.loops = 1
+  configuration.connections = 128
+  configuration.bodyBytes = 1 << 20
+  // A large database takes its time to be copied and verified.
+  configuration.deadlines.reply = .seconds(600)
+  // The mode lets in who may connect at all; the door looks at the peer again.
+  let address = ListenAddress.local(
+    path: places.adminSocket, mode: places.adminGroup == nil ? 0o600 : 0o660,
+    group: places.adminGroup)
+  return try Server([Listener(address, handler: handler)], configuration: configuration)
+}

@@ -1,0 +1,216 @@
+import Administration
+import CommandKit
+import Cryptography
+import Glibc
+import Pairing
+import PairingService
+import PairingStore
+import PairingStoreSQLite
+import Platform
+import SQLite
+
+/// What the admin socket does below the store: copies of the database, the master key, checks of files.
+actor DatabaseUpkeep: AdminUpkeep {
+  private let places: ServicePlaces
+  private let store: SQLiteStore
+  private var copy: Copy?
+  private var isBusy = false
+
+  /// A copy that waits to be fetched.
+  private struct Copy {
+    let entry: BackupEntry
+    let folder: String
+    let path: String
+  }
+
+  init(_ places: ServicePlaces, _ store: SQLiteStore) {
+    self.places = places
+    self.store = store
+  }
+
+  // MARK: - Copies
+
+  func makeBackup() async throws(AdminError) -> BackupEntry {
+    try await alone { () throws(AdminError) in
+      discard()
+      let now = Instant(milliseconds: Clocks.wallMilliseconds())
+      let id = Hex.encode(Random.bytes(8))
+      let folder = "\(places.database).backup"
+      let path = "\(folder)/\(id).db"
+      do {
+        try PrivateDirectory.ensure(folder)
+        let (places, store) = (places, store)
+        try await onThread("backup") { try store.backup(to: path) }
+        try await verify(path, places)
+        let (size, hash) = try await onThread("backup") { try fingerprint(of: path) }
+        let entry = BackupEntry(id: id, size: size, sha256: hash, created: now)
+        copy = Copy(entry: entry, folder: folder, path: path)
+        return entry
+      } catch {
+        remove(path)
+        throw AdminError(.failed, sentence(error), hint: hint(error))
+      }
+    }
+  }
+
+  func backupPart(_ id: String, from offset: Int64, limit: Int)
+    async throws(AdminError) -> [UInt8]
+  {
+    guard let copy, copy.entry.id == id else { throw noCopy(id) }
+    do throws(SystemError) {
+      let file = try FileDescriptor.open(copy.path, O_RDONLY | O_NOFOLLOW)
+      return try file.read(atMost: limit, at: offset, from: copy.path)
+    } catch {
+      throw AdminError(.failed, error.description, hint: error.hint)
+    }
+  }
+
+  func dropBackup(_ id: String) async throws(AdminError) {
+    guard copy?.entry.id == id else { throw noCopy(id) }
+    discard()
+  }
+
+  private func noCopy(_ id: String) -> AdminError {
+    AdminError(
+      .notFound, "there is no copy \(id) any more",
+      hint: "a newer one has taken its place, or the service was restarted: make one again")
+  }
+
+  private func discard() {
+    if let copy { remove(copy.path) }
+    copy = nil
+  }
+
+  // MARK: - The master key
+
+  func changeMasterKey() async throws(AdminError) -> Finding {
+    try await alone { () throws(AdminError) in
+      do {
+        try await MasterKeyFile(places).change(of: store)
+      } catch {
+        throw AdminError(.failed, sentence(error), hint: hint(error))
+      }
+      return Finding(
+        "master-key", .good,
+        "the master key was changed: \(places.masterKey) holds the new one, older backups need the old one"
+      )
+    }
+  }
+
+  // MARK: - Checks
+
+  func findings() async -> [Finding] {
+    var findings: [Finding] = []
+    do {
+      let problems = try await store.integrityProblems()
+      findings.append(
+        problems.isEmpty
+          ? Finding("database", .good, "\(places.database) is sound")
+          : Finding(
+            "database", .bad, "\(places.database) is damaged: \(problems[0])",
+            fix: "stop the service and type: regentctl restore BACKUP"))
+      let bad = try await store.verifyRows()
+      findings.append(
+        bad == 0
+          ? Finding("rows", .good, "every row is signed as it must be")
+          : Finding(
+            "rows", .bad, "\(bad) rows were changed from outside and do not count",
+            fix: "regentctl audit export | grep row.tampered says which; restore a backup"))
+    } catch {
+      findings.append(Finding("database", .bad, sentence(error), fix: hint(error)))
+    }
+    findings.append(
+      check("master-key", "\(places.masterKey) is private") { () throws(FileError) in
+        _ = try PrivateFile.check(places.masterKey, widest: places.masterKeyMode)
+      })
+    return findings
+  }
+
+  private func check(_ name: String, _ good: String, _ look: () throws(FileError) -> Void)
+    -> Finding
+  {
+    do throws(FileError) {
+      try look()
+      return Finding(name, .good, good)
+    } catch {
+      return Finding(name, .bad, error.description, fix: error.hint)
+    }
+  }
+
+  // MARK: - One at a time
+
+  /// Actors let others in while they wait; two copies at once would fight over the disk, two new keys over the file.
+  private func alone<Value>(_ work: () async throws(AdminError) -> Value)
+    async throws(AdminError) -> Value
+  {
+    guard !isBusy else {
+      throw AdminError(
+        .unavailable, "a copy is being made or the master key is being changed",
+        hint: "try again when that has ended")
+    }
+    isBusy = true
+    defer { isBusy = false }
+    return try await work()
+  }
+}
+
+/// Opens the copy as the service would and looks at the signature of every row.
+private func verify(_ path: String, _ places: ServicePlaces) async throws {
+  let store = try await onThread("backup") {
+    var copied = places
+    copied.database = path
+    return try openStore(copied) { _ in }
+  }
+  let bad = try await store.verifyRows()
+  try await onThread("backup") { store.close() }
+  remove("\(path).lock")
+  guard bad == 0 else {
+    throw StoreError.unavailable(
+      reason: "\(bad) rows of the copy were changed from outside: see regentctl doctor")
+  }
+  guard try !PrivateFile.check("\(path)-wal") else {
+    throw StoreError.unavailable(reason: "the copy was not closed cleanly")
+  }
+}
+
+private func fingerprint(of path: String) throws -> (size: Int64, hash: String) {
+  let file = try FileDescriptor.open(path, O_RDONLY | O_NOFOLLOW)
+  var hash = SHA256()
+  var size: Int64 = 0
+  while true {
+    let part = try file.read(atMost: 1 << 20, at: size, from: path)
+    if part.isEmpty { break }
+    hash.update(part)
+    size += Int64(part.count)
+  }
+  return (size, Hex.encode(hash.finish()))
+}
+
+private func remove(_ path: String) {
+  // Nothing depends on it: what is left is removed with the next copy.
+  try? DurableFile.remove(path)
+}
+
+private func sentence(_ error: any Error) -> String {
+  explained(error)?.message ?? (error as? FileError)?.description
+    ?? (error as? BackupFailure)?.description ?? "\(error)"
+}
+
+private func hint(_ error: any Error) -> String? {
+  explained(error)?.hint ?? (error as? FileError)?.hint ?? (error as? BackupFailure)?.hint
+}
+
+/// Runs what blocks on a thread of its own: the pool has only as many threads as cores.
+func onThread<Value: Sendable>(_ name: String, _ work: @escaping @Sendable () throws -> Value)
+  async throws -> Value
+{
+  try await withCheckedThrowingContinuation { continuation in
+    do throws(SystemError) {
+      try DedicatedThread.start(named: name) {
+        continuation.resume(with: Result { try work() })
+      }
+    } catch {
+      continuation.resume(throwing: error)
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import CommandKit
+import Cryptography
+import PairingStoreSQLite
+import Platform
+
+/// The file of the master key: 32 bytes, or those as 64 hexadecimal digits, which is how the service writes it.
+///
+/// A change writes the new key beside the old one first, then seals the data keys with it, then gives it its name. Whoever
+/// is killed in between finds at the next start that one of the two opens the database, and goes on from there.
+struct MasterKeyFile {
+  private let places: ServicePlaces
+  private var next: String { "\(places.masterKey).next" }
+
+  init(_ places: ServicePlaces) { self.places = places }
+
+  /// Opens the database with its key; the first start makes both.
+  func open(_ open: (Secret) throws -> SQLiteStore) throws -> SQLiteStore {
+    guard let pending = try read(next) else { return try open(try current()) }
+    do {
+      let store = try open(try current())
+      // The change never reached the database: the key that was to be is nobody's.
+      try DurableFile.remove(next)
+      return store
+    } catch SQLiteStoreFailure.wrongMasterKey {
+      let store = try open(pending)
+      try adopt(pending)
+      return store
+    }
+  }
+
+  /// Makes a new key and seals the data keys with it.
+  func change(of store: SQLiteStore) async throws {
+    guard places.masterKeyMode == 0o600 else {
+      throw CommandError(
+        "the master key is a credential of the service manager, which the service cannot write",
+        hint: "give the service a file of its own with --master-key, then change it")
+    }
+    let old = try current()
+    let new = Random.secret(32)
+    try write(new, to: next)
+    try await store.changeMasterKey(from: old, to: new)
+    try adopt(new)
+  }
+
+  private func adopt(_ key: Secret) throws {
+    try write(key, to: places.masterKey)
+    try DurableFile.remove(next)
+  }
+
+  private func write(_ key: Secret, to path: String) throws {
+    try DurableFile.write(Array((Hex.encode(key.exposedBytes()) + "\n").utf8), to: path)
+  }
+
+  private func current() throws -> Secret {
+    try read(places.masterKey) ?? firstKey()
+  }
+
+  private func read(_ path: String) throws -> Secret? {
+    let content: [UInt8]
+    do throws(FileError) {
+      content = try DurableFile.read(path, limit: 1024, widest: places.masterKeyMode)
+    } catch {
+      guard error.kind == .missing else { throw error }
+      return nil
+    }
+    if content.count == 32 { return Secret(wiping: content) }
+    let text = String(decoding: content, as: UTF8.self)
+    let digits = text.hasSuffix("\n") ? String(text.dropLast()) : text
+    guard let bytes = try? Hex.decodeEitherCase(digits), bytes.count == 32 else {
+      throw CommandError(
+        "the master key \(path) is neither 32 bytes nor 64 hexadecimal digits",
+        hint: "give the file that the service made at its first start")
+    }
+    return Secret(wiping: bytes)
+  }
+
+  private func firstKey() throws -> Secret {
+    // A database without its key is of no use, and a new key would only hide that.
+    guard try !PrivateFile.check(places.database) else {
+      throw CommandError(
+        "the master key \(places.masterKey) is missing, and the database \(places.database) is sealed with it",
+        hint: "put the key back, or move the database away to begin anew")
+    }
+    let key = Random.secret(32)
+    try write(key, to: places.masterKey)
+    return key
+  }
+}

@@ -1,0 +1,100 @@
+import HTTPCodec
+import HTTPServer
+import HTTPTestSupport
+import Pairing
+import ServiceTestSupport
+import Testing
+
+@testable import PairingService
+
+@Suite struct `codes that are guessed` {
+  @Test func `five wrong ones close the door for that source, and for nobody else`() async throws {
+    let service = try await TestService()
+    let router = try await service.phoneRouter()
+    let guesser = InProcessClient(router, peer: .network(IPAddress(ipv4: 0xCB00_7101), port: 1))
+    let viewer = InProcessClient(router, peer: .network(IPAddress(ipv4: 0xCB00_7102), port: 1))
+    let code = try await newCode(service, viewer)
+    var phone = PhoneBrowser(guesser)
+    for number in 0..<5 {
+      try await phone.open("/")
+      let guess = try #require(RegistrationCode(ordinal: UInt64(number)))
+      try await phone.send("/code", ["code": guess.wire])
+      #expect(phone.page.status == 422)
+    }
+    try await phone.open("/")
+    try await phone.send("/code", ["code": code])
+    #expect(phone.page.status == 429)
+    #expect(phone.page.header("retry-after") == "600")
+    #expect(phone.page.text.contains("10 minutes"))
+    try await phone.open("/D/\(code)")
+    try await phone.send("open")
+    #expect(phone.page.status == 429)
+    var other = PhoneBrowser(viewer)
+    try await other.reachApproval(code)
+    #expect(other.address == "/D/\(code)/approve")
+  }
+
+  @Test func `a slip of the finger is no guess`() async throws {
+    let service = try await TestService()
+    try await withPhone(service) { client in
+      var phone = PhoneBrowser(client)
+      for typed in ["", "BCD", "BCDFGHJKL", "BCDFGHJ1", "HELLO", "🙂", "ｂｃｄ"] {
+        for _ in 0..<3 {
+          try await phone.open("/")
+          try await phone.send("/code", ["code": typed])
+          #expect(phone.page.status == 422)
+        }
+      }
+      let code = try await newCode(service, client)
+      try await phone.open("/")
+      try await phone.send("/code", ["code": "https://tv.example.org/D/\(code)?x=1"])
+      #expect(phone.address == "/D/\(code)/provider")
+    }
+  }
+
+  @Test func `the pages of a code tell a browser that has not opened it nothing`() async throws {
+    let service = try await TestService()
+    try await withPhone(service) { client in
+      let code = try await newCode(service, client)
+      var signedIn = PhoneBrowser(client)
+      try await signedIn.signIn()
+      var opener = PhoneBrowser(client)
+      try await opener.open("/D/\(code)")
+      try await opener.send("open")
+      // A cookie of another browser is another browser's.
+      signedIn.cookies["__Host-regent-codes"] = opener.cookie("codes")
+      for wire in [code, "BCDFGHJK"] {
+        for step in ["provider", "sign-in", "approve", "number", "result", "wait"] {
+          try await signedIn.open("/D/\(wire)/\(step)")
+          #expect(signedIn.address == "/D/\(wire)")
+          #expect(signedIn.page.status == 200)
+        }
+      }
+    }
+  }
+
+  @Test func `an expired code and one that was used are told apart from none`() async throws {
+    let service = try await TestService()
+    try await withPhone(service) { client in
+      let code = try await newCode(service, client, "&ttl=60")
+      let used = try await newCode(service, client, device: "box-2")
+      try await service.approve(used)
+      var phone = PhoneBrowser(client)
+      try await phone.open("/D/\(used)")
+      try await phone.send("open")
+      #expect(phone.page.status == 410)
+      #expect(phone.page.text.contains("This code has been used"))
+      service.clock.pass(.seconds(60))
+      try await phone.open("/D/\(code)")
+      try await phone.send("open")
+      #expect(phone.page.status == 410)
+      try await phone.open("/")
+      try await phone.send("/code", ["code": code])
+      #expect(phone.page.status == 422)
+      #expect(phone.page.text.contains("This code has expired"))
+      // Approving after the end changes nothing.
+      let late = try await phone.post("/D/\(code)/approve", ["csrf": phone.formToken])
+      #expect(late.status == 410)
+    }
+  }
+}

@@ -1,0 +1,278 @@
+import HTTPServer
+import HTTPTestSupport
+import JSON
+import Pairing
+import PairingStore
+import ServiceTestSupport
+import Testing
+
+@testable import PairingService
+
+/// A box that asks for a code, and the code.
+func newCode(
+  _ service: TestService, _ client: any TestClient, device: String = "box-1", _ more: String = ""
+) async throws -> String {
+  try await service.call(
+    client, "POST", "/reggie/v1/REF30/regcode.json?deviceId=\(device)\(more)"
+  ).json().string("code")
+}
+
+/// Runs a story in the test's process.
+func withPhone(
+  _ service: TestService, _ body: (any TestClient) async throws -> Void
+) async throws {
+  try await TestTransport.inProcess.withClient(of: try await service.phoneRouter(), body)
+}
+
+extension PhoneBrowser {
+  /// From the code to the page that compares, signing in when that is asked for.
+  mutating func reachApproval(
+    _ code: String, user: String = Sample.account, password: String = Sample.password
+  ) async throws {
+    try await open("/D/\(code)")
+    try await send("open")
+    if address.hasSuffix("/provider") { try await send("provider", ["provider": Sample.provider]) }
+    if address.contains("/sign-in") {
+      try await send("sign-in", ["user": user, "password": password])
+    }
+  }
+}
+
+@Suite struct `a phone signs a screen in` {
+  @Test(arguments: TestTransport.allCases)
+  func `from the typed code to the screen`(transport: TestTransport) async throws {
+    let service = try await TestService()
+    try await transport.withClient(of: try await service.phoneRouter()) { client in
+      let code = try await newCode(service, client)
+      let id = try service.found(code)
+      var phone = PhoneBrowser(client)
+      #expect(try await phone.open("/").status == 200)
+      // Small letters, a dash: as people type.
+      let typed = code.prefix(4).lowercased() + "-" + code.suffix(4).lowercased()
+      try await phone.send("/code", ["code": typed])
+      #expect(phone.address == "/D/\(code)/provider")
+      #expect(service.core.codes.find(id)?.flow.state.status == .opened)
+      try await phone.send("provider", ["provider": Sample.provider])
+      #expect(phone.address == "/D/\(code)/sign-in?provider=local")
+      try await phone.send("sign-in", ["user": Sample.account, "password": Sample.password])
+      #expect(phone.address == "/D/\(code)/approve")
+      #expect(phone.page.text.contains("\(code.prefix(4))-\(code.suffix(4))"))
+      #expect(phone.page.text.contains("Reference"))
+      #expect(service.core.codes.find(id)?.flow.state.status == .claimed)
+
+      try await phone.send("approve")
+      #expect(phone.address == "/D/\(code)/result")
+      #expect(phone.page.text.contains("data-state=\"approved\""))
+      let answer = try await service.call(
+        client, "GET", "/api/v1/tokens/authn?format=json&deviceId=box-1")
+      #expect(answer.status == 200)
+      let wait = try await phone.open("/D/\(code)/wait?state=approved")
+      #expect(wait.text == #"{"state":"delivered"}"#)
+      #expect(try await phone.open("/D/\(code)/result").text.contains("data-state=\"delivered\""))
+    }
+  }
+
+  @Test func `from the scanned link in two taps when it is signed in already`() async throws {
+    let service = try await TestService()
+    try await withPhone(service) { client in
+      var phone = PhoneBrowser(client)
+      try await phone.reachApproval(try await newCode(service, client, device: "first"))
+      try await phone.send("approve")
+      let code = try await newCode(service, client, device: "second")
+      // One: what the script does by itself. Two: yes.
+      try await phone.open("/d/\(code.lowercased())")
+      try await phone.send("open")
+      #expect(phone.address == "/D/\(code)/approve")
+      try await phone.send("approve")
+      #expect(phone.address == "/D/\(code)/result")
+    }
+  }
+
+  @Test func `its result page is told the moment the screen has its answer`() async throws {
+    let service = try await TestService(usesMachineClock: true)
+    try await withPhone(service) { client in
+      let code = try await newCode(service, client)
+      var phone = PhoneBrowser(client)
+      try await phone.reachApproval(code)
+      try await phone.send("approve")
+      var watching = phone
+      async let wait = watching.open("/D/\(code)/wait?state=approved")
+      while service.core.waiters.count == 0 { await Task.yield() }
+      _ = try await service.call(client, "GET", "/api/v1/tokens/authn?deviceId=box-1")
+      #expect(try await wait.text == #"{"state":"delivered"}"#)
+    }
+  }
+
+  @Test func `a screen that stays silent is said to`() async throws {
+    let service = try await TestService()
+    try await withPhone(service) { client in
+      let code = try await newCode(service, client)
+      var phone = PhoneBrowser(client)
+      try await phone.reachApproval(code)
+      try await phone.send("approve")
+      service.clock.pass(.seconds(31))
+      #expect(try await phone.open("/D/\(code)/wait?state=approved").text == #"{"state":"silent"}"#)
+      #expect(try await phone.open("/D/\(code)/result").text.contains("data-state=\"silent\""))
+    }
+  }
+
+  @Test func `a no reaches the screen, and a report the audit log`() async throws {
+    let service = try await TestService()
+    try await withPhone(service) { client in
+      for (device, reason) in [("one", ""), ("two", "not-me")] {
+        let code = try await newCode(service, client, device: device)
+        var phone = PhoneBrowser(client)
+        try await phone.reachApproval(code)
+        try await phone.send("deny", reason.isEmpty ? [:] : ["reason": reason])
+        #expect(phone.page.status == 200)
+        #expect(phone.page.text.contains(reason.isEmpty ? "Denied" : "Denied and reported"))
+        let answer = try await service.call(
+          client, "GET", "/api/v1/tokens/authn.json?deviceId=\(device)")
+        #expect(answer.status == 403)
+        #expect(answer.text.contains("denied"))
+      }
+      let audit = try await service.core.store.audit(after: 0, limit: 100).map(\.entry.action)
+      #expect(audit.contains("code.deny") && audit.contains("code.report"))
+    }
+  }
+
+  @Test func `the provider of the screen comes first, and can be changed`() async throws {
+    let service = try await TestService()
+    try await withPhone(service) { client in
+      let code = try await newCode(service, client, "&mvpd=local")
+      var phone = PhoneBrowser(client)
+      try await phone.open("/D/\(code)")
+      try await phone.send("open")
+      #expect(phone.address == "/D/\(code)/sign-in?provider=local")
+      try await phone.open("/D/\(code)/provider")
+      #expect(phone.page.text.contains("Ten minutes"))
+      // What a page cannot ask for is not offered.
+      #expect(!phone.page.text.contains("Two titles"))
+    }
+  }
+
+  @Test func `a guest needs no account, and has no screens`() async throws {
+    let service = try await TestService()
+    try await withPhone(service) { client in
+      let code = try await newCode(service, client)
+      var phone = PhoneBrowser(client)
+      try await phone.open("/D/\(code)")
+      try await phone.send("open")
+      try await phone.send("provider", ["provider": Sample.pass])
+      #expect(phone.address == "/D/\(code)/approve")
+      try await phone.send("approve")
+      #expect(phone.address == "/D/\(code)/result")
+      let answer = try await service.call(
+        client, "GET", "/api/v1/tokens/authn?format=json&deviceId=box-1")
+      #expect(try answer.json().string("mvpd") == Sample.pass)
+      try await phone.open("/screens")
+      #expect(phone.address.hasPrefix("/sign-in"))
+    }
+  }
+
+  @Test func `another account can be chosen before the yes`() async throws {
+    let service = try await TestService()
+    try await service.addAccount("second")
+    try await withPhone(service) { client in
+      let code = try await newCode(service, client)
+      var phone = PhoneBrowser(client)
+      try await phone.reachApproval(code)
+      let before = phone.cookie("session")
+      try await phone.send("release")
+      #expect(phone.address == "/D/\(code)/provider?switch=1")
+      try await phone.send("provider", ["provider": Sample.provider])
+      try await phone.send("sign-in", ["user": "second", "password": Sample.password])
+      #expect(phone.address == "/D/\(code)/approve")
+      #expect(phone.page.text.contains("second"))
+      #expect(phone.cookie("session") != before)
+    }
+  }
+}
+
+@Suite struct `a number to compare` {
+  @Test(arguments: [true, false])
+  func `right signs in, wrong ends the code`(picksRight: Bool) async throws {
+    let service = try await TestService(options: { _ in }) { $0.numberMatching = true }
+    try await withPhone(service) { client in
+      let code = try await newCode(service, client)
+      let id = try service.found(code)
+      let match = try #require(service.core.codes.find(id)?.flow.match)
+      var phone = PhoneBrowser(client)
+      try await phone.reachApproval(code)
+      try await phone.send("approve")
+      #expect(phone.address == "/D/\(code)/number")
+      #expect(service.core.codes.find(id)?.flow.state.status == .claimed)
+      // Nothing that was offered: asked again.
+      try await phone.send("number", ["number": "7"])
+      #expect(phone.address == "/D/\(code)/number")
+      let wrong = try #require(match.choices.first { $0 != match.number })
+      try await phone.send("number", ["number": "\(picksRight ? match.number : wrong)"])
+      #expect(phone.address == "/D/\(code)/result")
+      let state = service.core.codes.find(id)?.flow.state.status
+      #expect(state == (picksRight ? .approved : .denied))
+      #expect(phone.page.text.contains(picksRight ? "data-state" : "That was not the number"))
+    }
+  }
+}
+
+@Suite struct `two phones and one code` {
+  @Test(arguments: ["lapse", "release", "sign-out"])
+  func `the second can when the first has let go`(how: String) async throws {
+    let service = try await TestService()
+    try await service.addAccount("second")
+    try await withPhone(service) { client in
+      let code = try await newCode(service, client)
+      let id = try service.found(code)
+      var first = PhoneBrowser(client)
+      var second = PhoneBrowser(client)
+      try await first.reachApproval(code)
+      try await second.reachApproval(code, user: "second")
+      #expect(second.page.status == 409)
+      #expect(second.page.header("retry-after") == "120")
+      for step in ["approve", "deny", "renew"] {
+        let answer = try await second.post(
+          "/D/\(code)/\(step)", ["csrf": second.formToken])
+        #expect(answer.status == 409)
+        #expect(service.core.codes.find(id)?.flow.state.status == .claimed)
+        try await second.open("/D/\(code)/approve")
+      }
+      switch how {
+      case "lapse": service.clock.pass(.seconds(121))
+      case "release": try await first.send("release")
+      default:
+        try await first.open("/sign-out")
+        try await first.send("/sign-out")
+      }
+      try await second.open("/D/\(code)/approve")
+      #expect(second.page.status == 200)
+      try await second.send("approve")
+      #expect(second.address == "/D/\(code)/result")
+      #expect(
+        service.core.codes.find(id)?.flow.state.approval?.viewer.account?.text == "second")
+      // The first one learns that it is gone, not whose it is.
+      let late = try await first.open("/D/\(code)/result")
+      #expect(late.status == 410)
+      #expect(!late.text.contains("second"))
+      #expect(try await first.open("/D/\(code)/wait?state=approved").status == 404)
+    }
+  }
+
+  @Test func `a page that is looked at keeps the code`() async throws {
+    let service = try await TestService()
+    try await service.addAccount("second")
+    try await withPhone(service) { client in
+      let code = try await newCode(service, client)
+      var first = PhoneBrowser(client)
+      var second = PhoneBrowser(client)
+      try await first.reachApproval(code)
+      for _ in 0..<4 {
+        service.clock.pass(.seconds(100))
+        let renewed = try await first.post("/D/\(code)/renew", ["csrf": first.formToken])
+        #expect(renewed.status == 204)
+        try await first.open("/D/\(code)/approve")
+      }
+      try await second.reachApproval(code, user: "second")
+      #expect(second.page.status == 409)
+    }
+  }
+}
