@@ -6,6 +6,7 @@ package import HTTPServer
 package import PairingService
 package import PairingStore
 import Cryptography
+import JSON
 import PairingWire
 import Platform
 
@@ -86,6 +87,17 @@ public func named<Kind>(_ text: String) throws -> Identifier<Kind> {
 /// A text that cannot be a name.
 public struct NotAName: Error { let text: String }
 
+private let signingKey = Result<SigningKeyRecord, any Error> {
+  let key = try SigningKey.generate(.rs256, rsaBits: 2048)
+  let id: SigningKeyID = try named(key.publicKey.thumbprint)
+  let published = JWK(key.publicKey, keyID: id.text)
+  let start = Instant(milliseconds: 0)
+  return SigningKeyRecord(
+    id: id, privateKey: StoredSecret(try key.pkcs8().exposedBytes()),
+    publicKey: String(decoding: published.json.bytes(), as: UTF8.self), created: start,
+    signsFrom: start)
+}
+
 private func provision(
   _ store: any Store, at now: Instant, _ change: (inout Requestor) -> Void
 ) async throws {
@@ -108,6 +120,8 @@ private func provision(
   }
   let tenMinutes = TemporaryPassRules(duration: .seconds(600))
   let twoTitles = TemporaryPassRules(duration: .seconds(3600), resourceLimit: 2, promotional: true)
+  // One key for all services of a process: making one takes longer than most tests.
+  try await store.add(try signingKey.get(), audit: nil, at: now)
   for provider in [
     Provider(id: try named(Sample.provider), name: "Sample TV", kind: .local, featured: true),
     Provider(id: try named(Sample.pass), name: "Ten minutes", kind: .temporary(tenMinutes)),

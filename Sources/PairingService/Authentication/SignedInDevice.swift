@@ -47,7 +47,7 @@ extension ServiceCore {
     return try await standing(try await signIn(call, device, at: open, .degraded))
   }
 
-  /// The sign-in that a code led to, if the device still has it. Looking at it is no delivery.
+  /// The sign-in that a code led to, if the device still has it; looking at it is no delivery.
   package func signedIn(by approval: Approval, _ code: RegistrationRecord)
     async throws(StoreError) -> SignedInDevice?
   {
