@@ -26,7 +26,7 @@ public struct ProvisioningFile: AdminDocument, Equatable {
   /// A record says all of itself: a member that is left out has its usual value.
   public init(_ object: JSONObject) throws(JSONShapeError) {
     for member in object.members where Member(rawValue: member.name) == nil {
-      throw JSONShapeError(name: member.name, expected: "one that such a file has")
+      throw JSONShapeError(name: member.name, expected: "left out: there is no such member")
     }
     requestors = try Self.records(object, .requestors)
     providers = try Self.records(object, .providers)

@@ -33,15 +33,15 @@ enum ProvisioningVerbs {
     var plan = Plan(from: try await ProvisioningState(admin), to: wanted)
     if !call[prune] { plan.dropRemovals() }
     if call[dryRun] {
-      call.show(list: plan, "would be")
+      call.show(plan, "would be changed")
       return
     }
-    let removals = plan.steps.count { $0.change == .remove }
+    let removals = plan.steps.count(where: \.isLoss)
     if removals > 0 {
       try Prompt.confirm("remove \(counted(removals, "record"))", unless: yes, call)
     }
     for step in plan.steps { try await step.perform(admin) }
-    call.show(list: plan, "were")
+    call.show(plan, "changed")
   }
 
   private static let file = Input.argument("FILE", .file, "what regentctl export printed")
@@ -79,13 +79,13 @@ func wholeFile(_ path: String, limit: Int) throws -> [UInt8] {
 }
 
 extension Invocation {
-  fileprivate func show(list plan: Plan, _ verb: String) {
+  fileprivate func show(_ plan: Plan, _ verb: String) {
     if wantsJSON {
       console.print(json: .array(plan.steps.map { .object($0.object) }))
       return
     }
     for step in plan.steps { console.print(lines: step.lines) }
     console.print(
-      "\(counted(plan.steps.count, "record")) \(verb) changed, \(plan.unchanged) as wanted already")
+      "\(verb): \(plan.steps.count), as wanted already: \(plan.unchanged)")
   }
 }

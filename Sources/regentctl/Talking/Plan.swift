@@ -47,6 +47,9 @@ struct Plan {
     var differences: [Difference] = []
     let perform: (AdminClient) async throws(AdminError) -> Void
 
+    /// Whether something goes that nothing takes the place of.
+    var isLoss: Bool { change == .remove && kind != Plan.replacedRule }
+
     var lines: [String] {
       ["\(change.sign) \(kind) \(name)"]
         + differences.map { difference in
@@ -115,7 +118,7 @@ struct Plan {
 
   /// Leaves what the file does not have, except rules that would contradict it.
   mutating func dropRemovals() {
-    steps.removeAll { $0.change == .remove && $0.kind != Self.replacedRule }
+    steps.removeAll(where: \.isLoss)
   }
 }
 
@@ -124,7 +127,7 @@ struct Plan {
 extension Plan {
   typealias Write<Record: OperatorRecord> =
     (AdminClient, Patch<Record>) async throws(AdminError) -> Void
-  private static let replacedRule = "contrary rule"
+  fileprivate static let replacedRule = "contrary rule"
 
   private mutating func write<Record: OperatorRecord>(
     _ there: [Record], _ wanted: [Record], _ kind: String, _ add: (Record) -> Write<Record>,
