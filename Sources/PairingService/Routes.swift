@@ -11,6 +11,7 @@ package enum ServiceRoutes {
     ConfigurationRoutes(core).mount(&routes)
     CodeRoutes(core).mount(&routes)
     AuthenticationRoutes(core).mount(&routes)
+    ClientRoutes(core).mount(&routes)
     TemporaryPassRoutes(core).mount(&routes)
     PreauthorizationRoutes(core).mount(&routes)
     AuthorizationRoutes(core).mount(&routes)
@@ -35,10 +36,9 @@ package enum ServiceRoutes {
       return response
     }
     let (_, suffix) = WireFormat.split(path: String(decoding: request.path, as: UTF8.self))
-    let format = WireFormat(
-      suffix: suffix, parameter: nil,
-      jsonWeight: request.acceptedTypes?.weight(of: .json) ?? 0,
-      xmlWeight: request.acceptedTypes?.weight(of: .xml) ?? 0)
+    let parameter = try? (try? request.queryParameters())?.single(Field.format)
+    let format = request.wireFormat(
+      suffix: suffix.map { ".\($0.rawValue)" }, parameter: parameter ?? nil)
     let document = ErrorDocument(status: Int(refusal.status.rawValue))
     var response = V1Reply(refusal.status, document, format).response
     response.addHeader(.cacheControl, "no-store")

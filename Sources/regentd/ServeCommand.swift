@@ -75,6 +75,29 @@ enum ServeCommand {
 
   private static let deadline = ValueKind.duration(.milliseconds(100)...(.seconds(3_600)))
 
+  /// What `regentd check` reads as well.
+  static var inputs: [any InputDeclaration] {
+    [listen, publicURL, database, adminSocket, adminGroup, metricsListen, masterKey, web, log]
+  }
+  static var sections: [InputSection] {
+    [
+      InputSection("encryption and proxies", [certificate, key, trustProxy]),
+      InputSection(
+        "limits of the service",
+        [
+          deviceRate, deviceBurst, sourceRate, wrongCodes, wrongCodesWindow, wrongCodesTotal,
+          liveCodes,
+        ]),
+      InputSection(
+        "limits of connections",
+        [
+          connections, connectionsPerSource, requestSize, headerDeadline, bodyDeadline,
+          idleDeadline, loops,
+        ]),
+    ]
+  }
+  static var rules: [InputRule] { [.together([certificate, key])] }
+
   static func command(_ held: HeldSignals) -> Command {
     Command(
       "serve", "run the service",
@@ -86,25 +109,7 @@ enum ServeCommand {
         SIGTERM ends the service within five seconds and lets running requests finish. SIGHUP reads the certificate \
         again.
         """,
-      inputs: [
-        listen, publicURL, database, adminSocket, adminGroup, metricsListen, masterKey, web, log,
-      ],
-      sections: [
-        InputSection("encryption and proxies", [certificate, key, trustProxy]),
-        InputSection(
-          "limits of the service",
-          [
-            deviceRate, deviceBurst, sourceRate, wrongCodes, wrongCodesWindow, wrongCodesTotal,
-            liveCodes,
-          ]),
-        InputSection(
-          "limits of connections",
-          [
-            connections, connectionsPerSource, requestSize, headerDeadline, bodyDeadline,
-            idleDeadline, loops,
-          ]),
-      ],
-      rules: [.together([certificate, key])], environmentPrefix: "REGENT_",
+      inputs: inputs, sections: sections, rules: rules, environmentPrefix: "REGENT_",
       example: "regentd serve --listen 127.0.0.1:8787 --public-url https://tv.example.org"
     ) { call in
       let settings = try ServiceSettings(call)

@@ -22,7 +22,7 @@ import Testing
     path: String = "/api/v1/tokens/authn", at now: Instant = at(0)
   ) -> SignatureRefusal? {
     do throws(SignatureRefusal) {
-      try policy.check(call, owner: owner, method: method, path: path, at: now)
+      try policy.check(call, owner: owner, method: method, path: Array(path.utf8), at: now)
       return nil
     } catch {
       return error

@@ -263,7 +263,7 @@ private let later = Instant(milliseconds: 1_601_114_932_000)
       redirectURIs: ["app://x"])
     #expect(
       json(client)
-        == #"{"client_id":"c","client_secret":"s","client_id_issued_at":1723227212,"redirect_uris":["app://x"],"#
+        == #"{"client_id":"c","client_secret":"s","client_id_issued_at":1723227212,"client_secret_expires_at":0,"redirect_uris":["app://x"],"#
         + #""grant_types":["client_credentials"],"scopes":["config:client","decisions:client","platform:sso","profile:client","tokens:client"]}"#
     )
     let token = AccessTokenDocument(

@@ -63,7 +63,6 @@ public final class TestService: Sendable {
     var chosen = ServiceOptions(publicURL: "https://tv.example.org")
     options(&chosen)
     try await provision(store, at: time.now, change)
-    try await store.add(signingKey(at: time.now), audit: nil, at: time.now)
     core = try await ServiceCore(
       chosen, store: store, clock: time,
       passwords: Argon2Parameters(memory: 64, passes: 1, lanes: 1) ?? .standard)
@@ -79,19 +78,6 @@ public final class TestService: Sendable {
   }
 }
 
-/// One key for all services of a test process: making one takes longer than most tests.
-private let sharedKey = Result { try SigningKey.generate(.rs256, rsaBits: 2048) }
-
-private func signingKey(at now: Instant) throws -> SigningKeyRecord {
-  let key = try sharedKey.get()
-  let id: SigningKeyID = try named(key.publicKey.thumbprint)
-  let published = JWK(key.publicKey, keyID: id.text)
-  return SigningKeyRecord(
-    id: id, privateKey: StoredSecret(try key.pkcs8().exposedBytes()),
-    publicKey: String(decoding: published.json.bytes(), as: UTF8.self), created: now,
-    signsFrom: now)
-}
-
 /// A name of the sample data as its type.
 public func named<Kind>(_ text: String) throws -> Identifier<Kind> {
   guard let name = Identifier<Kind>(text) else { throw NotAName(text: text) }
@@ -100,6 +86,17 @@ public func named<Kind>(_ text: String) throws -> Identifier<Kind> {
 
 /// A text that cannot be a name.
 public struct NotAName: Error { let text: String }
+
+private let signingKey = Result<SigningKeyRecord, any Error> {
+  let key = try SigningKey.generate(.rs256, rsaBits: 2048)
+  let id: SigningKeyID = try named(key.publicKey.thumbprint)
+  let published = JWK(key.publicKey, keyID: id.text)
+  let start = Instant(milliseconds: 0)
+  return SigningKeyRecord(
+    id: id, privateKey: StoredSecret(try key.pkcs8().exposedBytes()),
+    publicKey: String(decoding: published.json.bytes(), as: UTF8.self), created: start,
+    signsFrom: start)
+}
 
 private func provision(
   _ store: any Store, at now: Instant, _ change: (inout Requestor) -> Void
@@ -123,6 +120,8 @@ private func provision(
   }
   let tenMinutes = TemporaryPassRules(duration: .seconds(600))
   let twoTitles = TemporaryPassRules(duration: .seconds(3600), resourceLimit: 2, promotional: true)
+  // One key for all services of a process: making one takes longer than most tests.
+  try await store.add(try signingKey.get(), audit: nil, at: now)
   for provider in [
     Provider(id: try named(Sample.provider), name: "Sample TV", kind: .local, featured: true),
     Provider(id: try named(Sample.pass), name: "Ten minutes", kind: .temporary(tenMinutes)),

@@ -17,6 +17,9 @@ public struct Routes {
   /// No routes.
   public init() {}
 
+  /// What is mounted, in its order: for whoever lists or checks it.
+  public var mounted: [(method: Method, pattern: String)] { all.map { ($0.method, $0.pattern) } }
+
   /// Adds a route for GET, which also answers HEAD.
   public mutating func get(_ pattern: String, _ handler: @escaping RouteHandler) {
     on(.get, pattern, handler)

@@ -43,7 +43,7 @@ extension SignaturePolicy {
   ///   - now: the service's clock.
   /// - Throws: the reason, for the log.
   public func check(
-    _ call: SignedCall, owner: RequestorID, method: String, path: String, at now: Instant
+    _ call: SignedCall, owner: RequestorID, method: String, path: [UInt8], at now: Instant
   ) throws(SignatureRefusal) {
     guard call.requestor == owner else { throw .wrongRequestor }
     let age = now.since(call.requestTime)
@@ -56,23 +56,27 @@ extension SignaturePolicy {
     case .strict:
       guard call.signatureMethod == .hmacSHA256 else { throw .weakMethod }
       guard call.method == method else { throw .otherMethod }
-      guard call.signedPath == path else { throw .otherPath }
+      guard call.signedPath.elementsEqual(path) else { throw .otherPath }
     }
   }
 }
 
 extension SignedCall {
   /// The signed path without the query that some clients sign along.
-  fileprivate var signedPath: String {
-    String(requestURI.prefix { $0 != "?" })
+  fileprivate var signedPath: Substring.UTF8View {
+    requestURI.utf8.prefix { $0 != UInt8(ascii: "?") }
   }
 
   /// Whether the signed path is the request's or an end of it that starts at a `/`: clients sign what they know below
   /// their service address, and leave the format's suffix out.
-  fileprivate func signsEnd(of path: String) -> Bool {
+  ///
+  /// Byte by byte: text that merely means the same is another path.
+  fileprivate func signsEnd(of path: [UInt8]) -> Bool {
     let signed = signedPath
-    guard signed.utf8.count > 1, signed.utf8.first == UInt8(ascii: "/") else { return false }
-    if path.hasSuffix(signed) { return true }
-    return [".json", ".xml"].contains { path.hasSuffix(signed + $0) }
+    guard signed.count > 1, signed.first == UInt8(ascii: "/") else { return false }
+    return ["", ".json", ".xml"].contains { suffix in
+      guard path.suffix(suffix.utf8.count).elementsEqual(suffix.utf8) else { return false }
+      return path.dropLast(suffix.utf8.count).suffix(signed.count).elementsEqual(signed)
+    }
   }
 }

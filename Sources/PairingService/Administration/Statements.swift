@@ -1,11 +1,15 @@
 internal import Administration
-internal import Cryptography
-internal import JSON
 internal import PairingStore
 
 extension ServiceCore {
   /// The signed text with which installations of an application register themselves.
   func softwareStatement(for application: ApplicationRecord) async throws(AdminError) -> String {
-    throw AdminError(.unavailable, "this service issues no software statements")
+    do {
+      return try statements.issue(for: application, at: clock.now)
+    } catch {
+      log.error("statement-not-signed", ("reason", "\(error)"))
+      throw AdminError(
+        .failed, "the statement could not be signed", hint: "see the service's log")
+    }
   }
 }

@@ -34,14 +34,21 @@ package struct AuthenticationRoutes: Sendable {
   private func ask(_ call: V1Call, _ device: CallDevice, _ place: Waiters.Resource)
     throws(CallError) -> V1Outcome
   {
-    let known = core.codes.latest(of: device.hash, at: call.requestor.id)
-    if let known, known.hasEarlierSignIn == false,
+    guard let known = core.codes.latest(of: device.hash, at: call.requestor.id),
+      known.hasEarlierSignIn != true,
       case .pending = DeviceAnswer(known.record.flow, at: call.now),
       try core.openProvider(call, device.hash) == nil
-    {
-      return try pending(call, device, known.record, place)
+    else { return .later { try await read(call, device, place) } }
+    if known.hasEarlierSignIn == false { return try pending(call, device, known.record, place) }
+    // After a restart nobody has looked yet; the device that comes back to wait is held all the same.
+    return .decide {
+      if let reply = try await found(call, device, place) { return .reply(reply) }
+      let record = core.codes.find(known.record.id) ?? known.record
+      guard case .pending = DeviceAnswer(record.flow, at: core.clock.now) else {
+        return .later { try await read(call, device, place) }
+      }
+      return try pending(call, device, record, place)
     }
-    return .later { try await read(call, device, place) }
   }
 
   private func pending(
@@ -71,8 +78,8 @@ package struct AuthenticationRoutes: Sendable {
         }))
   }
 
-  private func read(_ call: V1Call, _ device: CallDevice, _ place: Waiters.Resource) async throws
-    -> V1Reply
+  private func found(_ call: V1Call, _ device: CallDevice, _ place: Waiters.Resource) async throws
+    -> V1Reply?
   {
     do throws(StoreError) {
       if let record = try await core.desk.pickUp(device.hash, at: call.requestor.id) {
@@ -87,6 +94,13 @@ package struct AuthenticationRoutes: Sendable {
     if let open = try core.openProvider(call, device.hash) {
       return call.reply(core.document(try await core.signIn(call, device, at: open, .degraded)))
     }
+    return nil
+  }
+
+  private func read(_ call: V1Call, _ device: CallDevice, _ place: Waiters.Resource) async throws
+    -> V1Reply
+  {
+    if let reply = try await found(call, device, place) { return reply }
     // The end of a code is told until it is forgotten; after that the device is one that never asked.
     let flow = core.codes.latest(of: device.hash, at: call.requestor.id)?.record.flow
     throw refusal(flow.map { DeviceAnswer($0, at: core.clock.now) } ?? .unknown, place)

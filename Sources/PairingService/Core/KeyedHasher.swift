@@ -28,6 +28,13 @@ package struct KeyedHasher: Sendable {
   /// A bearer token: a cookie, a client's secret.
   package func token(_ text: String) -> TokenHash { hash(tokens.code(text)) }
 
+  /// Whether a text is the bearer token that was kept as this hash; without a hash it never is, and takes as long.
+  package func isToken(_ text: String, _ kept: TokenHash?) -> Bool {
+    let hash = token(text)
+    let isSame = constantTimeEqual(hash.bytes, kept?.bytes ?? [UInt8](repeating: 0, count: 32))
+    return isSame && kept != nil
+  }
+
   /// A device id, byte by byte: two spellings of one letter are two devices.
   package func device(_ device: DeviceID) -> DeviceHash { hash(devices.code(device.text)) }
 

@@ -27,7 +27,6 @@ package final class LiveCodes: Sendable {
     var latest: [DeviceKey: RegistrationID] = [:]
     /// What is to be looked at when a minute has passed, so that no sweep walks over everything.
     var due: [Int64: [RegistrationID]] = [:]
-    var sweptUntil: Int64?
     var pending = 0
   }
 
@@ -39,7 +38,12 @@ package final class LiveCodes: Sendable {
   /// A new code, or one that the store remembered over a restart.
   package func add(_ record: RegistrationRecord, hasEarlierSignIn: Bool?) {
     tables.withLock { tables in
-      tables.put(Known(record: record, hasEarlierSignIn: hasEarlierSignIn))
+      // Its withdrawal by a newer code may have been told first: an old look must not bring it back to life.
+      if let known = tables.codes[record.id], !record.flow.isNewer(than: known.record.flow) {
+        tables.codes[record.id]?.hasEarlierSignIn = hasEarlierSignIn
+      } else {
+        tables.put(Known(record: record, hasEarlierSignIn: hasEarlierSignIn))
+      }
     }
   }
 
@@ -113,7 +117,10 @@ package final class LiveCodes: Sendable {
   ///
   /// - Returns: how many codes ran out of time unanswered since the last call.
   package func sweep(at now: Instant) -> Int {
-    tables.withLock { $0.sweep(at: now) }
+    var expired = 0
+    // In pieces: no poll waits while all codes of a busy minute are gone through.
+    while let count = tables.withLock({ $0.sweep(at: now, limit: 500) }) { expired += count }
+    return expired
   }
 }
 
@@ -125,27 +132,30 @@ extension LiveCodes.Tables {
     codes[record.id] = known
     ids[record.code] = record.id
     let key = LiveCodes.DeviceKey(requestor: record.requestor, device: record.deviceHash)
-    let newest = latest[key].flatMap { codes[$0]?.record.flow.issued }
-    if newest.map({ record.flow.issued >= $0 }) ?? true { latest[key] = record.id }
+    let newest = latest[key].flatMap { codes[$0]?.record }
+    if newest.map({ record.takesThePlace(of: $0) }) ?? true { latest[key] = record.id }
     due[record.flow.expires.minute + 1, default: []].append(record.id)
     due[record.flow.forgettable.minute + 1, default: []].append(record.id)
   }
 
-  fileprivate mutating func sweep(at now: Instant) -> Int {
-    var expired = 0
+  /// - Returns: how many expired among these; nothing when there is nothing left to look at.
+  fileprivate mutating func sweep(at now: Instant, limit: Int) -> Int? {
     // After a jump of the clock the keys that exist are fewer than the minutes in between.
-    let passed = due.keys.filter { $0 <= now.minute }
-    for minute in passed {
-      for id in due.removeValue(forKey: minute) ?? [] {
-        guard let known = codes[id] else { continue }
-        let flow = known.record.flow
-        if flow.state.isPending, now >= flow.expires {
-          expired += 1
-          pending -= 1
-          codes[id]?.record = known.record.moved(to: flow.settled(at: now))
-        }
-        if now >= flow.forgettable { forget(known.record) }
+    guard let minute = due.keys.filter({ $0 <= now.minute }).min() else { return nil }
+    var expired = 0
+    for _ in 0..<limit {
+      guard let id = due[minute]?.popLast() else {
+        due[minute] = nil
+        break
       }
+      guard let known = codes[id] else { continue }
+      let flow = known.record.flow
+      if flow.state.isPending, now >= flow.expires {
+        expired += 1
+        pending -= 1
+        codes[id]?.record = known.record.moved(to: flow.settled(at: now))
+      }
+      if now >= flow.forgettable { forget(known.record) }
     }
     return expired
   }
@@ -155,6 +165,16 @@ extension LiveCodes.Tables {
     if ids[record.code] == record.id { ids[record.code] = nil }
     let key = LiveCodes.DeviceKey(requestor: record.requestor, device: record.deviceHash)
     if latest[key] == record.id { latest[key] = nil }
+  }
+}
+
+extension RegistrationRecord {
+  /// Whether this is the code to answer a device with rather than `other`, which it had before.
+  ///
+  /// A device has one pending code at most; two that were asked for at the same time are not always told in their order.
+  fileprivate func takesThePlace(of other: RegistrationRecord) -> Bool {
+    let (mine, theirs) = (flow.state.isPending, other.flow.state.isPending)
+    return mine == theirs ? flow.issued >= other.flow.issued : mine
   }
 }
 

@@ -79,6 +79,13 @@ package final class MediaKeys: Sendable {
     }
   }
 
+  /// The public half of a key that the store still has, retired or not.
+  package func publicKey(_ id: String) -> VerifyingKey? {
+    keys.withLock { keys in
+      keys.first { $0.record.id.text.utf8.elementsEqual(id.utf8) }?.key.publicKey
+    }
+  }
+
   /// The public halves of all keys that somebody may still need, as a JSON Web Key set.
   package func published(at now: Instant) -> [UInt8] {
     let texts = keys.withLock { keys in

@@ -30,9 +30,9 @@ package struct PairingDesk: Sendable {
     async throws(StoreError)
   {
     let withdrawn = try await store.reserve(record, limit: limit, at: clock.now)
+    for change in withdrawn { settle(change, counting: .codesWithdrawn) }
     codes.add(record, hasEarlierSignIn: hasEarlierSignIn)
     metrics.count(.codesStarted)
-    for change in withdrawn { settle(change, counting: .codesWithdrawn) }
   }
 
   /// The phone's page is there.

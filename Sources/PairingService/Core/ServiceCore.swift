@@ -38,6 +38,8 @@ package final class ServiceCore: Sendable {
   package let accessTokens: AccessTokens
   /// Keys that sign media tokens.
   package let mediaKeys: MediaKeys
+  /// What registered applications show for themselves.
+  package let statements: SoftwareStatements
   /// The one place that computes and compares passwords.
   package let passwords: PasswordHasher
 
@@ -63,9 +65,10 @@ package final class ServiceCore: Sendable {
     limits = RequestLimits(options.limits, clock: clock, metrics: metrics)
     accessTokens = try await AccessTokens(store, lifetime: options.accessTokenLifetime)
     credentials = try Credentials(
-      provisioning: provisioning, tokens: accessTokens, startedAt: clock.now, log: log,
-      metrics: metrics)
+      provisioning: provisioning, tokens: accessTokens, clock: clock, log: log, metrics: metrics)
     mediaKeys = try await MediaKeys(store, lead: options.signingKeyLead, at: clock.now)
+    statements = try await SoftwareStatements(
+      store, keys: mediaKeys, issuer: options.publicURL)
     self.passwords = try PasswordHasher(passwords)
     try await loadCodes()
   }

@@ -31,6 +31,12 @@ package struct CallError: Error, Sendable {
   /// One answer for everything that can be wrong with who calls: which of it, only the log knows.
   package static let notAuthorized = CallError(.unauthorized)
 
+  /// An access token that is not one of ours, or whose time is over: a new one is to be fetched.
+  package static let accessDenied = CallError(.unauthorized, details: "access_denied")
+
+  /// An access token of an application that was revoked: its client has to register again.
+  package static let invalidClient = CallError(.forbidden, details: "invalid_client")
+
   /// A mandatory parameter that is not there.
   package static func missing(_ name: String, code: EnhancedCode? = nil) -> CallError {
     CallError(.badRequest, ErrorMessage.required(name), code: code)

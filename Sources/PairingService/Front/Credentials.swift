@@ -31,16 +31,20 @@ package final class Credentials: Sendable {
   private let log: ServiceLog
   private let metrics: ServiceMetrics
   private let stranger: HMACKey
+  private let clock: ServiceClock
   private let replays = Locked([PublicKey: ReplayWindow]())
+  private static let lineRate = RateLimit(perSecond: 10, burst: 200)
+  private let lines = Locked(RateMeter())
 
   init(
-    provisioning: ProvisioningCache, tokens: AccessTokens, startedAt: Instant, log: ServiceLog,
+    provisioning: ProvisioningCache, tokens: AccessTokens, clock: ServiceClock, log: ServiceLog,
     metrics: ServiceMetrics
   ) throws {
     stranger = try HMACKey(.sha256, Random.secret())
     self.provisioning = provisioning
     self.tokens = tokens
-    self.startedAt = startedAt
+    self.clock = clock
+    startedAt = clock.now
     self.log = log
     self.metrics = metrics
   }
@@ -55,7 +59,8 @@ package final class Credentials: Sendable {
     let header = try authorization(request)
     let parameter = try parameters.value(Field.accessToken)
     guard header == nil || parameter == nil else {
-      throw CallError(.badRequest, details: "send the access token once: in the header or not")
+      throw CallError(
+        .badRequest, details: "send credentials once: in the header or as \(Field.accessToken)")
     }
     if let parameter { return try client(parameter, at: now) }
     guard let header else { throw .notAuthorized }
@@ -74,10 +79,14 @@ package final class Credentials: Sendable {
   // MARK: - Registered clients
 
   private func client(_ token: String, at now: Instant) throws(CallError) -> Caller {
-    guard let claims = tokens.read(token, at: now) else { throw refused("access token") }
+    guard let claims = tokens.read(token, at: now) else {
+      note("access token")
+      throw .accessDenied
+    }
     let application = provisioning.now.records.applications[claims.application]
     guard let application, application.requestor == claims.requestor, !application.isRevoked else {
-      throw CallError(.forbidden, details: "invalid_client")
+      note("revoked application", claims.requestor)
+      throw .invalidClient
     }
     return .client(claims.requestor, claims.client, claims.application)
   }
@@ -102,14 +111,13 @@ package final class Credentials: Sendable {
       throw refused("unknown key")
     }
     let policy = requestor.signaturePolicy
+    let mac = call.signatureMethod == .hmacSHA256 ? key.sha256 : key.sha1
+    // Computed whatever the policy says, for the same reason.
+    let isGenuine = mac.isValid(call.signature, for: call.signedText)
     do throws(SignatureRefusal) {
       try policy.check(
-        call, owner: requestor.id, method: request.method.token,
-        path: String(decoding: request.path, as: UTF8.self), at: now)
-      let mac = call.signatureMethod == .hmacSHA256 ? key.sha256 : key.sha1
-      guard mac.isValid(call.signature, for: call.signedText) else {
-        throw .wrongSignature
-      }
+        call, owner: requestor.id, method: request.method.token, path: request.path, at: now)
+      guard isGenuine else { throw .wrongSignature }
       // Last, and only for what somebody with the secret has signed: strangers cannot fill the memory of nonces.
       if policy.remembersNonces { try remember(call, at: now) }
     } catch {
@@ -130,9 +138,16 @@ package final class Credentials: Sendable {
   }
 
   private func refused(_ reason: String, _ requestor: RequestorID? = nil) -> CallError {
-    metrics.count(.callsRefused)
-    log.info("call-refused", ("reason", reason), ("requestor", requestor?.text ?? ""))
+    note(reason, requestor)
     return .notAuthorized
+  }
+
+  private func note(_ reason: String, _ requestor: RequestorID? = nil) {
+    metrics.count(.callsRefused)
+    // Strangers decide how often this happens: they must not fill the disk with it.
+    let verdict = lines.withLock { $0.take(of: Self.lineRate, at: clock.uptime) }
+    guard case .within = verdict else { return }
+    log.info("call-refused", ("reason", reason), ("requestor", requestor?.text ?? ""))
   }
 }
 

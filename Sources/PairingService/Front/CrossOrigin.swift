@@ -7,13 +7,15 @@ package import HTTPServer
 package enum CrossOrigin {
   private static let headers =
     "ap_11, ap_42, ap_z, ap_19, ap_21, ap_23, authorization, content-type, pass_sfp, "
-    + "AP-Session-Identifier, AP-Device-Identifier, AP-SDK-Identifier, X-Device-Info, Prefer"
+    + "AP-Session-Identifier, AP-Device-Identifier, AP-SDK-Identifier, X-Device-Info, Prefer, "
+    + "AP-TempPass-Identity, AP-Visitor-Identifier"
 
   /// The answer to a browser that asks whether it may send a request.
   package static func preflight(_ methods: [Method]) -> Response {
     var response = Response(.noContent)
     let names = (methods + [.options]).map(\.token).joined(separator: ", ")
     response.addHeader(.allow, names)
+    response.addHeader(.cacheControl, "no-store")
     allow(&response)
     response.addHeader(HeaderName(literal: "Access-Control-Allow-Methods"), names)
     response.addHeader(HeaderName(literal: "Access-Control-Allow-Headers"), headers)
@@ -27,6 +29,6 @@ package enum CrossOrigin {
     response.addHeader(
       HeaderName(literal: "Access-Control-Expose-Headers"),
       "pass_sfp, Authzf-Error-Code, Authzf-Sub-Error-Code, Authzf-Error-Details, Retry-After, "
-        + "Preference-Applied, Date, Adobe-Request-Id, Adobe-Response-Confidence")
+        + "Preference-Applied, Date, WWW-Authenticate, Adobe-Request-Id, Adobe-Response-Confidence")
   }
 }

@@ -8,18 +8,29 @@ package final class RequestLimits: Sendable {
   /// An account as wrong codes are counted for it.
   package typealias Guesser = Pairing.Viewer
 
-  fileprivate struct Device: Hashable {
+  /// Whose requests are counted.
+  package enum Subject: Hashable, Sendable {
+    /// A device's.
+    case device(DeviceHash)
+    /// Those for one code, by callers that name no device.
+    case code(CodeHash)
+  }
+
+  fileprivate struct Meter: Hashable {
     let requestor: RequestorID
-    let device: DeviceHash
+    let subject: Subject
+    var waits = false
   }
 
   fileprivate struct State {
-    var devices: [Device: RateMeter] = [:]
+    var devices: [Meter: RateMeter] = [:]
     var sources: [SourceKey: RateMeter] = [:]
     var guesses: GuessLedger<Guesser>
     /// Boxes that poll a code which nobody knows any more: counted apart, so that a forgotten box at home does not keep
     /// the viewer's phone from typing the right code.
     var polls: GuessLedger<Guesser>
+    /// Apps that register or ask for a token with something that is not valid.
+    var clients: GuessLedger<Guesser>
     var nextSweep = Uptime(milliseconds: .min)
   }
 
@@ -28,6 +39,10 @@ package final class RequestLimits: Sendable {
   /// A box that polls every five seconds stays within it.
   private static let wrongPolls = FailureLimit(count: 150, span: .seconds(600))
   private static let allWrongPolls = FailureLimit(count: 600, span: .seconds(60))
+  /// Nobody guesses 256 random bits; a house full of boxes with an old registration must find its way back.
+  private static let clientFactor = 12
+  /// A device waits for four things at most, and again after each change: it never comes near this.
+  private static let waitFactor = 4
   private let limits: ServiceLimits
   private let clock: ServiceClock
   private let metrics: ServiceMetrics
@@ -40,7 +55,10 @@ package final class RequestLimits: Sendable {
     state = Locked(
       State(
         guesses: GuessLedger(each: limits.wrongCodes, all: limits.allWrongCodes),
-        polls: GuessLedger(each: Self.wrongPolls, all: Self.allWrongPolls)))
+        polls: GuessLedger(each: Self.wrongPolls, all: Self.allWrongPolls),
+        clients: GuessLedger(
+          each: limits.wrongCodes.times(Self.clientFactor),
+          all: limits.allWrongCodes.times(Self.clientFactor))))
   }
 
   /// How many codes may be pending.
@@ -48,12 +66,29 @@ package final class RequestLimits: Sendable {
 
   /// Takes one request of a device.
   package func take(_ device: DeviceHash, at requestor: RequestorID) throws(CallError) {
+    try take(.device(device), at: requestor)
+  }
+
+  /// Takes one request of a device or for a code.
+  package func take(_ subject: Subject, at requestor: RequestorID) throws(CallError) {
+    try take(Meter(requestor: requestor, subject: subject), limits.device)
+  }
+
+  /// Takes one request that is to be held: counted apart, so that waiting costs a device nothing of its polls, and still
+  /// nobody can open and displace waits without end.
+  package func takeWait(_ subject: Subject, at requestor: RequestorID) throws(CallError) {
+    let limit = RateLimit(
+      perSecond: limits.device.perSecond * Self.waitFactor,
+      burst: limits.device.burst * Self.waitFactor)
+    try take(Meter(requestor: requestor, subject: subject, waits: true), limit)
+  }
+
+  private func take(_ meter: Meter, _ limit: RateLimit) throws(CallError) {
     let now = clock.uptime
     try allow(
       state.withLock { state in
         state.makeRoom(at: now)
-        return state.devices[Device(requestor: requestor, device: device), default: RateMeter()]
-          .take(of: limits.device, at: now)
+        return state.devices[meter, default: RateMeter()].take(of: limit, at: now)
       })
   }
 
@@ -98,6 +133,20 @@ package final class RequestLimits: Sendable {
     state.withLock { $0.polls.wrong(source: source, account: nil, at: now) }
   }
 
+  /// Whether an app there may register or ask for a token.
+  package func mayTryClient(from address: IPAddress?) throws(CallError) {
+    guard let source = SourceKey(address) else { return }
+    let now = clock.uptime
+    try allow(state.withLock { $0.clients.verdict(source: source, account: nil, at: now) })
+  }
+
+  /// Counts a registration or a request for a token with something that is not valid.
+  package func wrongClient(from address: IPAddress?) {
+    guard let source = SourceKey(address) else { return }
+    let now = clock.uptime
+    state.withLock { $0.clients.wrong(source: source, account: nil, at: now) }
+  }
+
   private func allow(_ verdict: RateVerdict) throws(CallError) {
     guard case .over(let wait) = verdict else { return }
     metrics.count(.requestsThrottled)
@@ -113,6 +162,12 @@ extension RequestLimits.State {
     nextSweep = now + .seconds(1)
     devices = devices.filter { !$0.value.isFull(at: now) }
     sources = sources.filter { !$0.value.isFull(at: now) }
+  }
+}
+
+extension FailureLimit {
+  fileprivate func times(_ factor: Int) -> FailureLimit {
+    FailureLimit(count: count.multipliedReportingOverflow(by: factor).partialValue, span: span)
   }
 }
 

@@ -113,6 +113,13 @@ extension V1Call {
     try? RegistrationCode(typed: path[name])
   }
 
+  /// Whose requests are counted: the device's, on calls by code that name none the code's.
+  var subject: RequestLimits.Subject? {
+    if let device = deviceIfNamed { return .device(device.hash) }
+    let code = path[ifCaptured: "code"].flatMap { try? RegistrationCode(typed: $0) }
+    return code.map { .code(hash($0)) }
+  }
+
   /// What a code is kept under.
   package func hash(_ code: RegistrationCode) -> CodeHash { hasher.code(code) }
 }

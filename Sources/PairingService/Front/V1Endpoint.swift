@@ -1,50 +1,10 @@
 package import HTTPCodec
 package import HTTPServer
-package import Pairing
+internal import Pairing
 internal import PairingStore
 internal import PairingWire
 internal import Cryptography
 internal import Platform
-
-/// What an endpoint makes of a call.
-package enum V1Outcome: Sendable {
-  /// The answer.
-  case reply(V1Reply)
-  /// The answer needs the store: it is computed away from the event loop.
-  case later(@Sendable () async throws -> V1Reply)
-  /// The answer is held until something changes.
-  case wait(V1Wait)
-}
-
-/// A held answer (`Prefer: wait`).
-package struct V1Wait: Sendable {
-  /// The code that is waited for.
-  package let registration: RegistrationID
-  /// By whom, for what.
-  package let place: Waiters.Resource
-  /// Whether there is still nothing new for the caller.
-  package let isStill: @Sendable () -> Bool
-  /// How long at most.
-  package let span: Duration
-  /// The wait that was granted, in seconds.
-  package let granted: Int
-  /// The answer as of the moment it is asked.
-  package let answer: @Sendable () throws(CallError) -> V1Outcome
-
-  /// A wait for something new about a code.
-  package init(
-    registration: RegistrationID, place: Waiters.Resource, span: Duration, granted: Int,
-    while isStill: @escaping @Sendable () -> Bool,
-    answer: @escaping @Sendable () throws(CallError) -> V1Outcome
-  ) {
-    self.registration = registration
-    self.place = place
-    self.isStill = isStill
-    self.span = span
-    self.granted = granted
-    self.answer = answer
-  }
-}
 
 /// Decides an answer on an event loop: memory only.
 package typealias V1Work = @Sendable (V1Call) throws(CallError) -> V1Outcome
@@ -97,19 +57,29 @@ package struct V1Endpoints: Sendable {
       let call = try V1Call(
         request: request, path: path, format: frame.format, parameters: parameters, caller: caller,
         requestor: requestor, provisioned: provisioned, now: now, hasher: core.hasher)
-      if request.preferredWait == nil { try takeDevice(call) }
-      let outcome = try work(call)
-      // A wait that is held costs nothing while it lasts; one that is answered at once is an ordinary poll.
-      if request.preferredWait != nil, !outcome.isHeld { try takeDevice(call) }
-      return frame.perform(outcome)
+      return frame.perform(try limited(call, work))
     } catch {
       return .now(frame.response(error))
     }
   }
 
-  private func takeDevice(_ call: V1Call) throws(CallError) {
-    guard let device = call.deviceIfNamed else { return }
-    try core.limits.take(device.hash, at: call.requestor.id)
+  private func limited(_ call: V1Call, _ work: V1Work) throws(CallError) -> V1Outcome {
+    guard let subject = call.subject else { return try work(call) }
+    guard call.request.preferredWait ?? 0 > 0 else {
+      try core.limits.take(subject, at: call.requestor.id)
+      return try work(call)
+    }
+    // A wait that is held costs nothing while it lasts; one that is answered at once is an ordinary poll.
+    try core.limits.takeWait(subject, at: call.requestor.id)
+    let outcome: V1Outcome
+    do throws(CallError) {
+      outcome = try work(call)
+    } catch {
+      try core.limits.take(subject, at: call.requestor.id)
+      throw error
+    }
+    if !outcome.isHeld { try core.limits.take(subject, at: call.requestor.id) }
+    return outcome
   }
 
   /// For whose app a call is: named in the path or a parameter, else by the credentials; never two different ones.
@@ -133,19 +103,6 @@ package struct V1Endpoints: Sendable {
 
 extension V1Outcome {
   fileprivate var isHeld: Bool { if case .wait = self { true } else { false } }
-}
-
-extension Request {
-  fileprivate func wireFormat(suffix: String?, parameter: String?) -> WireFormat {
-    let suffix = suffix.flatMap { WireFormat(rawValue: String($0.dropFirst())) }
-    if suffix != nil || parameter != nil || header(.accept) == nil {
-      return WireFormat(suffix: suffix, parameter: parameter, jsonWeight: 0, xmlWeight: 0)
-    }
-    let accepted = acceptedTypes
-    return WireFormat(
-      suffix: nil, parameter: nil, jsonWeight: accepted?.weight(of: .json) ?? 0,
-      xmlWeight: accepted?.weight(of: .xml) ?? 0)
-  }
 }
 
 extension PathParameters {

@@ -26,6 +26,24 @@ struct V1Frame: Sendable {
     case .reply(let reply): .now(response(reply))
     case .later(let work): .later { reply in complete(reply, work, granted: nil, closes: false) }
     case .wait(let wait): .later { reply in hold(reply, wait) }
+    case .decide(let work): .later { reply in decide(reply, work) }
+    }
+  }
+
+  private func decide(
+    _ reply: PendingReply, _ work: @escaping @Sendable () async throws -> V1Outcome
+  ) {
+    Task {
+      do {
+        switch try await work() {
+        case .reply(let answer): reply.complete(response(answer))
+        case .later(let work): complete(reply, work, granted: nil, closes: false)
+        case .wait(let wait): hold(reply, wait)
+        case .decide: throw CallError(.internalServerError, code: .internalError)
+        }
+      } catch {
+        reply.complete(response(failure: error))
+      }
     }
   }
 
@@ -37,14 +55,8 @@ struct V1Frame: Sendable {
       var response: Response
       do {
         response = self.response(try await work())
-      } catch let error as CallError {
-        response = self.response(error)
-      } catch let error as StoreError {
-        core.log.storeFailed(error)
-        response = self.response(CallError(error))
       } catch {
-        core.log.error("call-failed", ("reason", "\(error)"))
-        response = self.response(CallError(.internalServerError, code: .internalError))
+        response = self.response(failure: error)
       }
       response.finish(granted: granted, closes: closes)
       reply.complete(response)
@@ -66,13 +78,24 @@ struct V1Frame: Sendable {
       case .reply(let answer): response = self.response(answer)
       case .later(let work):
         return complete(reply, work, granted: wait.granted, closes: closes)
-      case .wait: response = self.response(CallError(.internalServerError))
+      case .wait, .decide:
+        response = self.response(CallError(.internalServerError, code: .internalError))
       }
     } catch {
       response = self.response(error)
     }
     response.finish(granted: wait.granted, closes: closes)
     reply.complete(response)
+  }
+
+  private func response(failure error: any Error) -> Response {
+    if let error = error as? CallError { return response(error) }
+    if let error = error as? StoreError {
+      core.log.storeFailed(error)
+      return response(CallError(error))
+    }
+    core.log.error("call-failed", ("reason", "\(error)"))
+    return response(CallError(.internalServerError, code: .internalError))
   }
 
   func response(_ reply: V1Reply) -> Response {
@@ -91,13 +114,20 @@ struct V1Frame: Sendable {
       status: Int(error.status.rawValue), message: error.message, details: error.details,
       enhancement: enhancement(of: error))
     var response = self.response(V1Reply(error.status, document, format))
-    if error.status == .unauthorized { response.addHeader(.wwwAuthenticate, "Bearer") }
+    if error.status == .unauthorized {
+      // RFC 6750 §3: an error code only for a token that was there.
+      let isToken = error.details == CallError.accessDenied.details
+      response.addHeader(.wwwAuthenticate, isToken ? "Bearer error=\"invalid_token\"" : "Bearer")
+    }
     if let wait = error.retryAfter { response.addRetryAfter(wait) }
     return response
   }
 
   private func enhancement(of error: CallError) -> ErrorDocument.Enhancement? {
-    guard let enhanced, let code = error.code else { return nil }
+    // A code is documented with its statuses; where an endpoint's own status is another, the generic body says it.
+    guard let enhanced, let code = error.code,
+      code.statuses.contains(Int(error.status.rawValue))
+    else { return nil }
     let trace = Random.uuid()
     core.log.info(
       "call-error", ("trace", trace), ("code", code.rawValue), ("requestor", enhanced.text))

@@ -97,10 +97,7 @@ extension Phone {
   /// A page for people, the protocol's document for programs.
   private func refusal(_ error: CallError, _ call: PhoneCall) -> PhoneAnswer {
     if error.status == .tooManyRequests { return .notice(.tooManyTries, wait: error.retryAfter) }
-    let accepted = call.request.acceptedTypes
-    let format = WireFormat(
-      suffix: nil, parameter: nil, jsonWeight: accepted?.weight(of: .json) ?? 0,
-      xmlWeight: accepted?.weight(of: .xml) ?? 0)
+    let format = call.request.wireFormat(suffix: nil, parameter: call.queried(Field.format))
     let document = ErrorDocument(
       status: Int(error.status.rawValue), message: error.message, details: error.details)
     if call.request.header(.accept)?.contains("text/html") == true {

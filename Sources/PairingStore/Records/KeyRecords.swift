@@ -59,6 +59,8 @@ public enum KeyPurpose: String, Hashable, Sendable, CaseIterable {
   case forms
   /// Signing access tokens of registered clients.
   case accessTokens
+  /// Proving software statements.
+  case statements
 }
 
 /// A key that signs media tokens.

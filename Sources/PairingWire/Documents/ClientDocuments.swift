@@ -13,13 +13,18 @@ public struct ClientDocument: WireDocument, Hashable {
   public var issued: Instant
   /// Where it may be sent back to.
   public var redirectURIs: [String]
+  /// The statement with which it registered, unchanged (RFC 7591 §3.2.1).
+  public var statement: String?
 
   /// A new client.
-  public init(id: String, secret: String, issued: Instant, redirectURIs: [String]) {
+  public init(
+    id: String, secret: String, issued: Instant, redirectURIs: [String], statement: String? = nil
+  ) {
     self.id = id
     self.secret = secret
     self.issued = issued
     self.redirectURIs = redirectURIs
+    self.statement = statement
   }
 
   /// The scopes that V1 clients were seen to get.
@@ -32,9 +37,12 @@ public struct ClientDocument: WireDocument, Hashable {
     sink.text("client_id", id)
     sink.text("client_secret", secret)
     sink.number("client_id_issued_at", issued.milliseconds / 1000)
+    // RFC 7591 §3.2.1 wants it beside every secret; zero means never.
+    sink.number("client_secret_expires_at", 0)
     sink.texts("redirect_uris", item: "redirect_uri", redirectURIs)
     sink.texts("grant_types", item: "grant_type", ["client_credentials"])
     sink.texts("scopes", item: "scope", Self.scopes)
+    sink.text("software_statement", ifKnown: statement)
   }
 }
 

@@ -93,7 +93,8 @@ extension ClientDocument: ReadableDocument {
       id: try object.string("client_id"), secret: try object.string("client_secret"),
       issued: Instant(milliseconds: 0)
         + .seconds(try object.optionalInt64("client_id_issued_at") ?? 0),
-      redirectURIs: try object.optionalStrings("redirect_uris") ?? [])
+      redirectURIs: try object.optionalStrings("redirect_uris") ?? [],
+      statement: try object.optionalString("software_statement"))
   }
 }
 

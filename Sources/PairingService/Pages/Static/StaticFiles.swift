@@ -36,6 +36,16 @@ package struct StaticFiles: Sendable {
         bytes: icon,
         headers: [("Content-Type", "image/x-icon"), SecurityHeaders.neverStored])
     }
+    // The description of the protocol lies with the pages, so that both are of one version.
+    if let description = web.contents["openapi.json"] {
+      byPath["/openapi.json"] = File(
+        bytes: description,
+        headers: [
+          ("Content-Type", "application/json"), SecurityHeaders.neverStored,
+          // Tools that show it run on pages of their own.
+          ("Access-Control-Allow-Origin", "*"),
+        ])
+    }
   }
 
   /// The file at the path of a request, without its query; nil when there is none.

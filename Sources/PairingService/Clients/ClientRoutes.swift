@@ -1,0 +1,153 @@
+package import HTTPServer
+internal import Cryptography
+internal import HTTPCodec
+internal import JSON
+internal import Pairing
+internal import PairingStore
+internal import PairingWire
+
+/// Client registration: an installation of an app shows its software statement and gets credentials, and with them access
+/// tokens for protocol V1.
+///
+/// Answers are JSON only, and errors are the documented `{"error":"…"}`: nothing of a request is repeated in them.
+package struct ClientRoutes: Sendable {
+  private let core: ServiceCore
+
+  /// Routes of a service.
+  package init(_ core: ServiceCore) { self.core = core }
+
+  /// Mounts the two.
+  package func mount(_ routes: inout Routes) {
+    mount(&routes, Paths.registerClient) { request in try await register(request) }
+    mount(&routes, Paths.clientToken) { request in try await token(request) }
+  }
+
+  private func mount(
+    _ routes: inout Routes, _ path: String,
+    _ work: @escaping @Sendable (Request) async throws -> Response
+  ) {
+    routes.post(path) { [core] request, _ in
+      do throws(CallError) {
+        try core.limits.take(request.clientAddress)
+        try core.limits.mayTryClient(from: request.clientAddress)
+      } catch {
+        return .now(refusal(error, to: request))
+      }
+      return .later { reply in
+        Task { reply.complete(await answer(request, work)) }
+      }
+    }
+    routes.on(.options, path) { _, _ in .now(CrossOrigin.preflight([.post])) }
+  }
+
+  // MARK: - Registration
+
+  private func register(_ request: Request) async throws -> Response {
+    let now = core.clock.now
+    let asked = try RegistrationRequest(request)
+    guard let claims = core.statements.read(asked.statement) else {
+      throw ClientRefusal(.invalidSoftwareStatement, counts: true)
+    }
+    let provisioned = core.provisioning.now
+    guard let application = provisioned.records.applications[claims.application],
+      application.requestor == claims.requestor, !application.isRevoked,
+      let requestor = provisioned.requestor(application.requestor)
+    else { throw ClientRefusal(.unapprovedSoftwareStatement, counts: true) }
+    if let address = asked.redirectURI, !RedirectRule(requestor).allows(address) {
+      throw ClientRefusal(.invalidRedirectURI)
+    }
+    guard let id = ClientID(Random.uuid()) else { throw KeyError.inconsistent }
+    let secret = Hex.encode(Random.bytes(32))
+    let redirectURIs = asked.redirectURI.map { [$0] } ?? []
+    let client = ClientRecord(
+      id: id, secret: core.hasher.token(secret), application: application.id,
+      requestor: requestor.id, redirectURIs: redirectURIs, issued: now)
+    do throws(StoreError) {
+      try await core.store.register(client, at: now)
+    } catch {
+      // Revoked between the look and the write.
+      guard case .notFound = error else { throw error }
+      throw ClientRefusal(.unapprovedSoftwareStatement, counts: true)
+    }
+    return Self.response(
+      .created,
+      ClientDocument(
+        id: id.text, secret: secret, issued: now, redirectURIs: redirectURIs,
+        statement: asked.statement))
+  }
+
+  // MARK: - Access tokens
+
+  private func token(_ request: Request) async throws -> Response {
+    let credentials = try ClientCredentials(request)
+    let client = try await core.store.client(credentials.id)
+    // The secret is compared for an unknown client as well: the time does not tell which clients there are.
+    guard core.hasher.isToken(credentials.secret, client?.secret), let client else {
+      throw ClientRefusal(.invalidClient, asksForBasic: credentials.areBasic, counts: true)
+    }
+    let now = core.clock.now
+    guard let application = core.provisioning.now.records.applications[client.application],
+      application.requestor == client.requestor, !application.isRevoked
+    else { throw ClientRefusal(.unauthorizedClient, counts: true) }
+    let issued = try core.accessTokens.issue(for: client, at: now)
+    return Self.response(
+      .ok,
+      AccessTokenDocument(
+        id: issued.id, token: issued.text, created: issued.created,
+        lifetime: Int(issued.lifetime.components.seconds)))
+  }
+
+  // MARK: - Answers
+
+  private func answer(
+    _ request: Request, _ work: @Sendable (Request) async throws -> Response
+  ) async -> Response {
+    do {
+      var response = try await work(request)
+      if request.header(.origin) != nil { CrossOrigin.allow(&response) }
+      return response
+    } catch let error as ClientRefusal {
+      if error.counts {
+        core.limits.wrongClient(from: request.clientAddress)
+        core.metrics.count(.callsRefused)
+        core.audit.note(
+          .service, "client.refused", request.clientAddress?.description ?? "local", .refused,
+          detail: error.reason.rawValue, once: true)
+      }
+      return refusal(error, to: request)
+    } catch let error as StoreError {
+      core.log.storeFailed(error)
+      return refusal(CallError(error), to: request)
+    } catch {
+      core.log.error("call-failed", ("reason", "\(error)"))
+      return refusal(CallError(.internalServerError), to: request)
+    }
+  }
+
+  private func refusal(_ error: ClientRefusal, to request: Request) -> Response {
+    var response = Self.response(
+      error.asksForBasic ? .unauthorized : .badRequest, ClientErrorDocument(error.reason))
+    if error.asksForBasic { response.addHeader(.wwwAuthenticate, "Basic realm=\"client\"") }
+    if request.header(.origin) != nil { CrossOrigin.allow(&response) }
+    return response
+  }
+
+  /// What is no matter of registration: too many requests, a store that does not answer.
+  private func refusal(_ error: CallError, to request: Request) -> Response {
+    var response = Self.response(
+      error.status,
+      ErrorDocument(
+        status: Int(error.status.rawValue), message: error.message, details: error.details))
+    if let wait = error.retryAfter { response.addRetryAfter(wait) }
+    if request.header(.origin) != nil { CrossOrigin.allow(&response) }
+    return response
+  }
+
+  private static func response(_ status: Status, _ document: some WireDocument) -> Response {
+    var response = Response(status, body: document.bytes(as: .json))
+    response.addHeader(.contentType, WireFormat.json.contentType)
+    response.addHeader(.cacheControl, "no-store")
+    response.addHeader(HeaderName(literal: "Pragma"), "no-cache")
+    return response
+  }
+}

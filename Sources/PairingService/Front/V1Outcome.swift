@@ -1,0 +1,43 @@
+package import Pairing
+
+/// What an endpoint makes of a call.
+package enum V1Outcome: Sendable {
+  /// The answer.
+  case reply(V1Reply)
+  /// The answer needs the store: it is computed away from the event loop.
+  case later(@Sendable () async throws -> V1Reply)
+  /// The answer is held until something changes.
+  case wait(V1Wait)
+  /// The store has to be asked before it is known whether the answer is held.
+  case decide(@Sendable () async throws -> V1Outcome)
+}
+
+/// A held answer (`Prefer: wait`).
+package struct V1Wait: Sendable {
+  /// The code that is waited for.
+  package let registration: RegistrationID
+  /// By whom, for what.
+  package let place: Waiters.Resource
+  /// Whether there is still nothing new for the caller.
+  package let isStill: @Sendable () -> Bool
+  /// How long at most.
+  package let span: Duration
+  /// The wait that was granted, in seconds.
+  package let granted: Int
+  /// The answer as of the moment it is asked.
+  package let answer: @Sendable () throws(CallError) -> V1Outcome
+
+  /// A wait for something new about a code.
+  package init(
+    registration: RegistrationID, place: Waiters.Resource, span: Duration, granted: Int,
+    while isStill: @escaping @Sendable () -> Bool,
+    answer: @escaping @Sendable () throws(CallError) -> V1Outcome
+  ) {
+    self.registration = registration
+    self.place = place
+    self.isStill = isStill
+    self.span = span
+    self.granted = granted
+    self.answer = answer
+  }
+}

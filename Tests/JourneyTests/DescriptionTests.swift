@@ -1,0 +1,88 @@
+import HTTPCodec
+import HTTPServer
+import HTTPTestSupport
+import JSON
+import Pairing
+import PairingWire
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+@testable import PairingService
+
+private func description() throws -> JSONObject {
+  let bytes = try readFile(packageFolder() + "/web/openapi.json")
+  return try #require(
+    JSONValue(reading: bytes, limits: JSONLimits(depth: 32, bytes: 1 << 20)).object)
+}
+
+@Suite struct `the public description` {
+  @Test func `names every route of the protocol, and no other`() async throws {
+    let service = try await TestService()
+    let phone = try await Phone(
+      service.core, try PhonePages(WebFiles(readingFolder: packageFolder() + "/web")))
+    var mounted: Set<String> = []
+    for route in ServiceRoutes.all(service.core, phone).mounted where route.method != .options {
+      let path = route.pattern.replacing("[.json|.xml]", with: "")
+      if isPage(path) { continue }
+      mounted.insert("\(route.method.token) \(path)")
+    }
+    var described: Set<String> = []
+    for path in try #require(try description()["paths"]?.object).members {
+      for method in try #require(path.value.object).members {
+        described.insert("\(method.name.uppercased()) \(path.name)")
+      }
+    }
+    #expect(mounted.subtracting(described).sorted() == [])
+    #expect(described.subtracting(mounted).sorted() == [])
+  }
+
+  /// The pages for people, which are no part of the protocol.
+  private func isPage(_ path: String) -> Bool {
+    let first = path.split(separator: "/").first.map(String.init) ?? ""
+    return [
+      "", "(D)", "sign-in", "sign-out", "sessions", "screens", "static", "language", "favicon.ico",
+      "password", "account", "security", "code",
+    ].contains(first)
+  }
+
+  @Test func `every reference leads somewhere, every operation has a name`() throws {
+    let whole = try description()
+    var names: Set<String> = []
+    func walk(_ value: JSONValue) throws {
+      if let object = value.object {
+        if let target = object["$ref"]?.string {
+          var place: JSONValue? = .object(whole)
+          for step in target.split(separator: "/").dropFirst() { place = place?[String(step)] }
+          #expect(place != nil, "\(target)")
+        }
+        if object["responses"] != nil, let name = object["operationId"]?.string {
+          #expect(names.insert(name).inserted, "\(name)")
+        }
+        for member in object.members { try walk(member.value) }
+      }
+      for element in value.array ?? [] { try walk(element) }
+    }
+    try walk(.object(whole))
+    #expect(names.count > 20)
+  }
+
+  @Test func `is served with the pages`() async throws {
+    let service = try await TestService()
+    let client = InProcessClient(try await service.phoneRouter())
+    let answer = try await client.get("/openapi.json")
+    #expect(answer.status == 200)
+    #expect(answer.header("content-type") == "application/json")
+    #expect(try answer.body == readFile(packageFolder() + "/web/openapi.json"))
+  }
+
+  @Test func `says every reason and every enhanced code's action`() throws {
+    let schemas = try #require(try description()["components"]?["schemas"]?.object)
+    let reasons = schemas["ClientError"]?["properties"]?["error"]?["enum"]?.array?
+      .compactMap(\.string)
+    #expect(Set(reasons ?? []) == Set(ClientErrorDocument.Reason.allCases.map(\.rawValue)))
+    let actions = schemas["EnhancedError"]?["properties"]?["action"]?["enum"]?.array?
+      .compactMap(\.string)
+    #expect(Set(actions ?? []).isSuperset(of: EnhancedCode.allCases.map(\.action.rawValue)))
+  }
+}

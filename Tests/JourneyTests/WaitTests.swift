@@ -1,0 +1,302 @@
+import HTTPServer
+import HTTPTestSupport
+import JSON
+import Pairing
+import PairingStore
+import ServiceTestSupport
+import Testing
+
+@testable import PairingService
+
+/// The four resources that a device may wait for.
+private enum Awaited: String, CaseIterable {
+  case record, authentication, check, poll
+
+  func target(_ code: String) -> String {
+    switch self {
+    case .record: "/reggie/v1/REF30/regcode/\(code).json"
+    case .authentication: "/api/v1/tokens/authn.json?deviceId=box-1"
+    case .check: "/api/v1/checkauthn.json?deviceId=box-1"
+    case .poll: "/api/v1/authenticate/\(code).json"
+    }
+  }
+
+  var pending: UInt16 {
+    switch self {
+    case .record: 200
+    case .authentication, .poll: 404
+    case .check: 403
+    }
+  }
+}
+
+extension TestService {
+  fileprivate func wait(
+    _ client: any TestClient, _ target: String, _ seconds: Int = 55
+  ) async throws -> TestResponse {
+    try await call(client, "GET", target, headers: [("Prefer", "wait=\(seconds)")])
+  }
+
+  /// Waits until so many replies are held.
+  fileprivate func held(_ count: Int = 1) async throws {
+    while core.waiters.count != count { try await Task.sleep(for: .milliseconds(2)) }
+  }
+}
+
+@Suite struct `waiting` {
+  @Test(arguments: Awaited.allCases, TestTransport.allCases)
+  private func `every resource is held until the yes`(awaited: Awaited, transport: TestTransport)
+    async throws
+  {
+    let service = try await TestService()
+    try await transport.withClient(of: try service.router()) { client in
+      let code = try await service.code(client)
+      async let reply = service.wait(client, awaited.target(code))
+      try await service.held()
+      try await service.approve(code)
+      let answer = try await reply
+      #expect(answer.status == 200)
+      #expect(answer.header("preference-applied") == "wait=55")
+      #expect(answer.header("cache-control") == "no-store")
+      #expect(service.core.waiters.count == 0)
+    }
+  }
+
+  @Test(arguments: Awaited.allCases)
+  private func `the no, the end and the withdrawal wake as well`(awaited: Awaited) async throws {
+    let service = try await TestService()
+    try await TestTransport.inProcess.withClient(of: try service.router()) { client in
+      let first = try await service.code(client)
+      let (id, session) = (try service.found(first), try await service.session())
+      _ = try await service.core.desk.claim(id, by: session)
+      async let denied = service.wait(client, awaited.target(first))
+      try await service.held()
+      _ = try await service.core.desk.deny(id, by: session, audit: nil)
+      #expect(try await denied.status == 403)
+      #expect(try await denied.text.contains("denied"))
+
+      let second = try await service.code(client)
+      async let withdrawn = service.wait(client, awaited.target(second))
+      try await service.held()
+      #expect(
+        try await service.call(client, "DELETE", "/reggie/v1/REF30/regcode/\(second)").status == 204
+      )
+      #expect(try await withdrawn.status == (awaited == .check ? 403 : 404))
+
+      let third = try await service.code(client, "box-1", "&ttl=30")
+      async let expired = service.wait(client, awaited.target(third))
+      try await service.held()
+      service.clock.pass(.seconds(31))
+      #expect(try await expired.status == (awaited == .check ? 403 : 410))
+      #expect(try await expired.text.contains("expired"))
+    }
+  }
+
+  @Test(arguments: Awaited.allCases)
+  private func `a newer code of the device ends the wait for the older`(awaited: Awaited)
+    async throws
+  {
+    let service = try await TestService()
+    try await TestTransport.inProcess.withClient(of: try service.router()) { client in
+      let code = try await service.code(client)
+      async let old = service.wait(client, awaited.target(code))
+      try await service.held()
+      _ = try await service.code(client)
+      #expect(try await old.status == (awaited == .check ? 403 : 404))
+    }
+  }
+
+  @Test(arguments: Awaited.allCases)
+  private func `after the time it is the plain answer`(awaited: Awaited) async throws {
+    let service = try await TestService()
+    try await TestTransport.inProcess.withClient(of: try service.router()) { client in
+      let code = try await service.code(client)
+      let plain = try await service.call(client, "GET", awaited.target(code))
+      async let reply = service.wait(client, awaited.target(code), 20)
+      try await service.held()
+      service.clock.pass(.milliseconds(19_800))
+      #expect(service.core.waiters.count == 1)
+      service.clock.pass(.milliseconds(300))
+      let answer = try await reply
+      #expect(answer.status == awaited.pending)
+      #expect(answer.text == plain.text)
+      #expect(answer.header("preference-applied") == "wait=20")
+    }
+  }
+
+  @Test func `fifty-five seconds are granted at most`() async throws {
+    let service = try await TestService()
+    try await TestTransport.inProcess.withClient(of: try service.router()) { client in
+      let code = try await service.code(client)
+      async let reply = service.wait(client, Awaited.authentication.target(code), 3600)
+      try await service.held()
+      service.clock.pass(.milliseconds(55_100))
+      #expect(try await reply.header("preference-applied") == "wait=55")
+    }
+  }
+
+  @Test(arguments: [Awaited.authentication, .check, .poll])
+  private func `steps that change nothing of the answer wake only who counts them`(
+    awaited: Awaited
+  ) async throws {
+    let service = try await TestService()
+    try await TestTransport.inProcess.withClient(of: try service.router()) { client in
+      let code = try await service.code(client)
+      async let plain = service.wait(client, awaited.target(code))
+      async let record = service.wait(client, Awaited.record.target(code) + "?after=1")
+      try await service.held(2)
+      _ = try await service.core.desk.open(try service.found(code))
+      let opened = try await record.json()
+      #expect(try opened.string("state") == "opened")
+      #expect(try opened.int64("sequence") == 2)
+      #expect(service.core.waiters.count == 1)
+      try await service.approve(code)
+      #expect(try await plain.status == 200)
+
+      let next = try await service.code(client, "box-2")
+      let target = awaited.target(next).replacing("box-1", with: "box-2")
+      async let counting = service.wait(
+        client, target + (target.contains("?") ? "&" : "?") + "after=1")
+      try await service.held()
+      _ = try await service.core.desk.open(try service.found(next))
+      #expect(try await counting.status == awaited.pending)
+    }
+  }
+
+  @Test(arguments: Awaited.allCases)
+  private func `who has missed something is answered at once`(awaited: Awaited) async throws {
+    let service = try await TestService()
+    try await TestTransport.inProcess.withClient(of: try service.router()) { client in
+      let code = try await service.code(client)
+      let target = awaited.target(code)
+      for after in ["0", "2", "-1", "9223372036854775807"] {
+        let answer = try await service.wait(
+          client, target + (target.contains("?") ? "&" : "?") + "after=\(after)")
+        #expect(answer.status == awaited.pending)
+        #expect(answer.header("preference-applied") == nil)
+      }
+      for after in ["x", "1.5", "99999999999999999999"] {
+        let answer = try await service.wait(
+          client, target + (target.contains("?") ? "&" : "?") + "after=\(after)")
+        #expect(answer.status == 400)
+      }
+    }
+  }
+
+  @Test func `without a live code there is nothing to wait for`() async throws {
+    let service = try await TestService()
+    try await TestTransport.inProcess.withClient(of: try service.router()) { client in
+      for target in [Awaited.authentication, .check].map({ $0.target("") }) {
+        let answer = try await service.wait(client, target)
+        #expect([403, 404].contains(answer.status))
+        #expect(answer.header("preference-applied") == nil)
+      }
+      let code = try await service.code(client)
+      try await service.approve(code)
+      #expect(try await service.wait(client, Awaited.authentication.target(code)).status == 200)
+    }
+  }
+
+  @Test(arguments: Awaited.allCases)
+  private func `the newest request displaces the older one`(awaited: Awaited) async throws {
+    let service = try await TestService()
+    try await TestTransport.socket.withClient(of: try service.router()) { client in
+      let code = try await service.code(client)
+      async let first = service.wait(client, awaited.target(code))
+      try await service.held()
+      async let second = service.wait(client, awaited.target(code))
+      let displaced = try await first
+      #expect(displaced.status == awaited.pending)
+      #expect(displaced.header("preference-applied") == "wait=55")
+      try await service.held()
+      // Another resource of the same device is another wait.
+      let another: Awaited = awaited == .record ? .check : .record
+      async let third = service.wait(client, another.target(code))
+      try await service.held(2)
+      try await service.approve(code)
+      #expect(try await second.status == 200)
+      #expect(try await third.status == 200)
+    }
+  }
+
+  @Test func `when the service stops everybody is answered and let go`() async throws {
+    let service = try await TestService()
+    try await TestTransport.socket.withClient(of: try service.router()) { client in
+      let code = try await service.code(client)
+      async let record = service.wait(client, Awaited.record.target(code))
+      async let check = service.wait(client, Awaited.check.target(code))
+      try await service.held(2)
+      service.core.waiters.stop()
+      for answer in [try await record, try await check] {
+        #expect([200, 403].contains(answer.status))
+        #expect(answer.header("connection") == "close")
+      }
+      // And whoever comes now.
+      let late = try await service.wait(client, Awaited.poll.target(code))
+      #expect(late.status == 404)
+      #expect(late.header("connection") == "close")
+    }
+  }
+
+  @Test func `whoever goes away leaves nothing behind`() async throws {
+    let service = try await TestService()
+    let router = try service.router()
+    let client = InProcessClient(router)
+    let code = try await service.code(client)
+    let target = Awaited.record.target(code)
+    let signature = try service.signature("GET", String(target))
+    let head =
+      "GET \(target) HTTP/1.1\r\nHost: a\r\nPrefer: wait=55\r\n"
+      + "\(signature.name): \(signature.value)\r\n\r\n"
+    let request = try Request(head: Array(head.utf8))
+    guard case .later(let start) = router.handle(request) else {
+      Issue.record("it was not held")
+      return
+    }
+    let reply = PendingReply { _ in Issue.record("nobody was there to be answered") }
+    start(reply)
+    #expect(service.core.waiters.count == 1)
+    reply.abandon()
+    #expect(service.core.waiters.count == 0)
+    try await service.approve(code)
+  }
+
+  @Test(arguments: [Awaited.authentication, .check, .poll, .record])
+  private func `after a restart the device that comes back is held again`(awaited: Awaited)
+    async throws
+  {
+    let store = MemoryStore()
+    let first = try await TestService(on: store)
+    let code = try await first.code(InProcessClient(try first.router()))
+    let service = try await ServiceCore(
+      ServiceOptions(publicURL: "https://tv.example.org"), store: store, clock: first.core.clock)
+    let router = try Router(ServiceRoutes.devices(service), refuse: ServiceRoutes.refuse)
+    let client = InProcessClient(router)
+    async let reply = first.wait(client, awaited.target(code))
+    while service.waiters.count == 0 { try await Task.sleep(for: .milliseconds(2)) }
+    // Pending codes are known again, and their polls touch the store no more.
+    let id = try #require(
+      service.codes.find(service.hasher.code(try RegistrationCode(typed: code)))?.id)
+    _ = try await service.desk.approve(
+      id,
+      ApprovalRequest(
+        by: .operator(
+          try named("root"), for: Viewer(provider: try named("local"), account: try named("demo"))),
+        authentication: try named("authentication-1")), audit: nil)
+    #expect(try await reply.status == 200)
+  }
+
+  @Test func `plain polls are never punished`() async throws {
+    let service = try await TestService()
+    try await TestTransport.inProcess.withClient(of: try service.router()) { client in
+      _ = try await service.code(client)
+      for _ in 0..<360 {
+        service.clock.pass(.seconds(5))
+        let status = try await service.call(
+          client, "GET", "/api/v1/tokens/authn?deviceId=box-1"
+        ).status
+        #expect(status == 404 || status == 410)
+      }
+    }
+  }
+}
