@@ -233,7 +233,7 @@ let package = Package(
       dependencies: [
         "Pairing", "PairingStore", "PairingStoreSQLite", "PairingWire", "PairingService",
         "Administration", "HTTPServer", "HTTPClient", "HTTPCodec", "JSON", "Cryptography",
-        "Platform", "XML",
+        "Platform", "XML", "SQLite", "StorageFaults",
         "TestSupport", "HTTPTestSupport", "ServiceTestSupport",
       ],
       swiftSettings: house),
