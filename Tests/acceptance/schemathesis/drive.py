@@ -39,7 +39,7 @@ def main(programs, cases):
                 f"{os.path.dirname(sys.executable)}/schemathesis", "--config-file",
                 config_file, "run", os.path.abspath("web/openapi.json"),
                 "--url", service.url, "--checks", "all", "--max-examples", str(each),
-                "--workers", "2", "--no-shrink", "--suppress-health-check", "all",
+                "--workers", "1", "--no-shrink", "--suppress-health-check", "all",
                 *os.environ.get("SCHEMATHESIS_OPTIONS", "").split(),
             ],
             env=environment, cwd=running.folder.name,
