@@ -203,7 +203,7 @@ let package = Package(
       swiftSettings: house),
     .testTarget(
       name: "CommandTests",
-      dependencies: ["CommandKit", "TestSupport", "regentd", "regentctl"],
+      dependencies: ["CommandKit", "TestSupport", "ServiceSoak", "regentd", "regentctl"],
       exclude: ["Scripts"],
       swiftSettings: house),
     tests(of: "PairingService", ["Pairing", "JSON", "Platform", "PagePreview"]),
@@ -213,23 +213,34 @@ let package = Package(
     tests(
       of: "AccessEnabler",
       [
-        "Pairing", "PairingWire", "HTTPServer", "HTTPClient", "HTTPCodec", "JSON", "Platform",
-        "Cryptography",
+        "Pairing", "PairingStore", "PairingWire", "PairingService", "MediaTokenVerifier",
+        "HTTPServer", "HTTPClient", "HTTPCodec", "JSON", "Platform", "Cryptography",
+        "HTTPTestSupport", "ServiceTestSupport", "PlayerExample",
       ]),
+    // The example of docs/examples/player, built with the tests so that it never stops compiling.
+    .target(
+      name: "PlayerExample", dependencies: ["AccessEnabler", "Cryptography", "Platform"],
+      path: "docs/examples/player", exclude: ["README.md"], swiftSettings: house),
     tests(
       of: "MediaTokenVerifier",
       [
         "MediaTokenC", "Pairing", "PairingWire", "HTTPServer", "HTTPCodec", "HTTPClient",
         "HTTPTestSupport", "JSON", "Cryptography", "Platform",
       ]),
-    tests(of: "DeviceAgent", ["AccessEnabler", "CommandKit", "QRCode", "JSON", "Platform"]),
+    tests(
+      of: "DeviceAgent",
+      [
+        "AccessEnabler", "CommandKit", "QRCode", "JSON", "Platform", "HTTPServer", "HTTPCodec",
+        "HTTPTestSupport", "ServiceTestSupport", "PairingService", "PairingStore", "Pairing",
+        "Cryptography", "regent",
+      ]),
     .testTarget(
       name: "JourneyTests",
       dependencies: [
         "Pairing", "PairingStore", "PairingStoreSQLite", "PairingWire", "PairingService",
         "Administration", "HTTPServer", "HTTPClient", "HTTPCodec", "JSON", "Cryptography",
-        "Platform",
-        "TestSupport", "HTTPTestSupport", "ServiceSoak", "ServiceTestSupport",
+        "Platform", "XML", "SQLite", "StorageFaults",
+        "TestSupport", "HTTPTestSupport", "ServiceTestSupport",
       ],
       swiftSettings: house),
     .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: house),

@@ -66,7 +66,8 @@ extension ServiceCore {
       provider: token.provider)
   }
 
-  /// The hash of a viewer's name that tracking and media tokens carry: MD5 by the definition of the field. It hides
-  /// nothing; the name is a keyed hash itself.
+  /// The hash of a viewer's name that tracking and media tokens carry: MD5 by the definition of the field.
+  ///
+  /// It hides nothing; the name is a keyed hash itself.
   package static func guid(of userID: String) -> String { Hex.encode(LegacyMD5.hash(userID)) }
 }

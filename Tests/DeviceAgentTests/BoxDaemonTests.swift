@@ -1,0 +1,143 @@
+import CommandKit
+import HTTPCodec
+import HTTPServer
+import JSON
+import Platform
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+@testable import DeviceAgent
+
+@Suite struct `The daemon` {
+  @Test func `answers every command, and commands work without it`() async throws {
+    let service = try await BoxService()
+    defer { service.stop() }
+    try await withTemporaryFolder { folder in
+      let box = try Box(folder, service.url)
+      let daemon = try box.start(["daemon"], output: "daemon")
+      _ = try await until("the socket") {
+        box.printed("daemon.err").contains("listening on unix:\(folder)/regent/agent.sock")
+          ? true : nil
+      }
+      let before = try await box.run(["status", "--json"])
+      #expect(before.status == 3)
+      #expect(try JSONValue(reading: before.output)["daemon"]?.bool == true)
+      let refused = try await box.run(["token", "channel-1"])
+      #expect(refused.status == 3)
+      #expect(refused.errorText.contains("regent pair"))
+
+      // Somebody pairs in another process; the daemon finds out by itself.
+      let pairing = try box.start(["pair", "--json"])
+      let wire = try #require(try await box.event("code")["code"]?.string)
+      try await service.service.approve(wire)
+      #expect(try await until("the end") { pairing.poll() } == 0)
+      var status: Finished?
+      for _ in 0..<40 where status?.status != 0 {
+        status = try await box.run(["status", "--json"])
+        if status?.status != 0 { try await Task.sleep(for: .milliseconds(250)) }
+      }
+      #expect(status?.status == 0)
+
+      let providers = try await box.run(["providers", "--json"])
+      #expect(
+        try JSONValue(reading: providers.output).array?.compactMap { $0["id"]?.string }.contains(
+          "local") == true)
+      let header = try await box.run(["header", "get", "/api/v1/x"])
+      #expect(header.outputText.hasPrefix("Authorization: GET requestor_id=REF30, nonce="))
+      #expect(!box.printed("daemon.err").contains(Sample.secret))
+
+      daemon.signal(15)
+      #expect(try await until("the end") { daemon.poll() } == 0)
+      #expect(try await box.run(["status"]).status == 0, "without the daemon")
+    }
+  }
+
+  @Test func `asks once for what many want at the same time`() async throws {
+    let source = CountingSource()
+    let flight = SingleFlight<MediaGrant>()
+    let grants = await withTaskGroup(of: MediaGrant?.self) { group in
+      for _ in 0..<20 {
+        group.addTask {
+          try? await flight.answer("one") { () throws(CommandError) in
+            try await source.authorize("one")
+          }
+        }
+      }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(grants.count == 20 && !grants.contains(nil))
+    #expect(await source.calls == 1)
+    _ = try await flight.answer("one") { () throws(CommandError) in
+      try await source.authorize("one")
+    }
+    #expect(await source.calls == 2, "a later question is a new one")
+  }
+
+  @Test(
+    arguments: [
+      (0, "x", Int32(200)), (1000, "x", 200), (1001, "sport-1", 200), (1001, "news", 403),
+      (1002, "news", 403), (1003, "news", 200), (1004, "x", 403),
+    ] as [(UInt32, String, Int32)])
+  func `gives each user what the list says`(user: UInt32, resource: String, status: Int32)
+    async throws
+  {
+    let allowances = [
+      try Allowance(parsing: "user:1001 token=sport-* status", in: "x"),
+      try Allowance(parsing: "group:77 token", in: "x"),
+    ]
+    let daemon = DaemonServer(CountingSource(), allowances: allowances, owner: 1000) { _ in }
+    let body = JSONValue.object(["resource": .string(resource)]).bytes()
+    let head =
+      "POST /v1/authorize HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(body.count)\r\n\r\n"
+    let peer = Peer.local(
+      Credentials(
+        process: 1, user: user, group: user, supplementaryGroups: user == 1003 ? [5, 77] : []))
+    let request = try Request(head: Array(head.utf8), body: body, peer: peer)
+    let response = await answered(try daemon.router().handle(request))
+    #expect(Int32(response.status.rawValue) == status)
+    #expect(response.header(.cacheControl) == "no-store")
+  }
+
+  @Test(arguments: ["", "nobody", "user:1001", "user:1001 fly", "who:1 status", "user: status"])
+  func `refuses a list that cannot be read`(line: String) {
+    #expect(throws: CommandError.self) { try Allowance(parsing: line, in: "agent.conf line 1") }
+  }
+
+  @Test(arguments: [
+    ("sport-1", "sport-*", true), ("sport", "sport-*", false), ("a", "*", true), ("", "*", true),
+    ("abc", "a*c", true), ("ac", "a*c", true), ("a", "a*a", false), ("axbxc", "a*b*c", true),
+    ("axc", "a*b*c", false), ("K", "\u{212a}", false), ("abc", "abc", true), ("abcd", "abc", false),
+  ])
+  func `knows patterns byte by byte`(resource: String, pattern: String, expected: Bool) {
+    #expect(matches(resource, pattern: pattern) == expected)
+  }
+
+  private func answered(_ answer: Answer) async -> Response {
+    switch answer {
+    case .now(let response): return response
+    case .later(let begin):
+      return await withCheckedContinuation { continuation in
+        begin(PendingReply { continuation.resume(returning: $0) })
+      }
+    }
+  }
+}
+
+/// A source that counts how often it is asked.
+private actor CountingSource: EntitlementSource {
+  private(set) var calls = 0
+
+  func authorize(_ resource: String) async throws(CommandError) -> MediaGrant {
+    calls += 1
+    try? await Task.sleep(for: .milliseconds(100))
+    return MediaGrant(resource: resource, token: "t", expires: 1, provider: "p")
+  }
+
+  func status() async throws(CommandError) -> AgentStatus { AgentStatus() }
+  func providers() async throws(CommandError) -> [ProviderEntry] { [] }
+  func preauthorize(_ resources: [String]) async throws(CommandError) -> [String] { resources }
+  func metadata(_ key: String) async throws(CommandError) -> JSONValue { .null }
+  func header(method: String, path: String) async throws(CommandError) -> String { "" }
+  func signOut() async throws(CommandError) {}
+}

@@ -1,0 +1,174 @@
+import JSON
+import Pairing
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+@testable import DeviceAgent
+
+@Suite struct `A launcher` {
+  @Test func `hears code, opened, match and authenticated, and the exit code 0`() async throws {
+    let service = try await BoxService { $0.numberMatching = true }
+    defer { service.stop() }
+    try await withTemporaryFolder { folder in
+      let box = try Box(folder, service.url)
+      let program = try box.start(["pair", "--json"])
+      let code = try await box.event("code")
+      let wire = try #require(code["code"]?.string)
+      #expect(
+        Set(code.members.map(\.name)) == ["event", "code", "display", "url", "address", "expires"])
+      #expect(code["url"]?.string == "HTTP://127.0.0.1:\(service.port)/D/\(wire)")
+      #expect(code["display"]?.string == "\(wire.prefix(4))-\(wire.suffix(4))")
+      #expect(code["expires"]?.int64 != nil)
+
+      let number = try #require(try await service.open(wire))
+      #expect(try await box.event("opened").count == 1)
+      #expect(try await box.event("match")["number"]?.int64 == Int64(number))
+
+      try await service.service.approve(wire)
+      let end = try await box.event("authenticated")
+      #expect(end["provider"]?.string == "Sample TV")
+      #expect(try await until("the end") { program.poll() } == 0)
+      #expect(
+        try box.events().map { $0["event"]?.string } == [
+          "code", "opened", "match", "authenticated",
+        ])
+      #expect(box.printed("out.err").isEmpty)
+
+      let status = try await box.run(["status", "--json"])
+      #expect(status.status == 0)
+      let document = try JSONValue(reading: status.output)
+      #expect(document["signedIn"]?.bool == true)
+      #expect(document["provider"]?.string == "local")
+      #expect(try await box.run(["logout"]).status == 0)
+      #expect(try await box.run(["status"]).status == 3)
+    }
+  }
+
+  @Test func `hears of a refusal, and the exit code 4`() async throws {
+    let service = try await BoxService()
+    defer { service.stop() }
+    try await withTemporaryFolder { folder in
+      let box = try Box(folder, service.url)
+      let program = try box.start(["pair", "--json"])
+      let wire = try #require(try await box.event("code")["code"]?.string)
+      try await service.service.deny(wire)
+      _ = try await box.event("denied")
+      #expect(try await until("the end") { program.poll() } == 4)
+    }
+  }
+
+  @Test func `hears that nobody is there, and the exit code 6`() async throws {
+    try await withTemporaryFolder { folder in
+      let box = try Box(folder, "http://127.0.0.1:\(try freePort())")
+      let end = try await box.run(["pair", "--json"])
+      #expect(end.status == 6)
+      let event = try JSONValue(reading: end.output)
+      #expect(event["event"]?.string == "error")
+      #expect(event["code"]?.string == "unreachable")
+      #expect(event["message"]?.string != nil && event["hint"]?.string != nil)
+    }
+  }
+
+  @Test func `is never given an address of another host`() async throws {
+    let service = try await BoxService(publicURL: "https://evil.example.com")
+    defer { service.stop() }
+    try await withTemporaryFolder { folder in
+      let box = try Box(folder, service.url)
+      let end = try await box.run(["pair", "--json"])
+      #expect(end.status == 1)
+      #expect(try JSONValue(reading: end.output)["code"]?.string == "foreign-address")
+      #expect(!end.outputText.lowercased().contains("evil"))
+
+      let allowed = try Box(
+        folder, service.url, more: ["REGENT_PUBLIC_HOST": "evil.example.com"])
+      let program = try allowed.start(["pair", "--json"])
+      #expect(
+        try await allowed.event("code")["url"]?.string?.hasPrefix("HTTPS://EVIL.EXAMPLE.COM/D/")
+          == true)
+      program.signal(15)
+      #expect(try await until("the end") { program.poll() } == 3)
+    }
+  }
+
+  @Test func `two boxes at once get a code each, and each its own answer`() async throws {
+    let service = try await BoxService()
+    defer { service.stop() }
+    try await withTemporaryFolder { first in
+      try await withTemporaryFolder { second in
+        let boxes = [try Box(first, service.url), try Box(second, service.url)]
+        let programs = try boxes.map { try $0.start(["pair", "--json"]) }
+        let codes = try await [
+          boxes[0].event("code")["code"]?.string ?? "",
+          boxes[1].event("code")["code"]?.string ?? "",
+        ]
+        #expect(codes[0] != codes[1])
+        try await service.service.approve(codes[1])
+        #expect(try await until("the second") { programs[1].poll() } == 0)
+        #expect(programs[0].poll() == nil)
+        try await service.service.deny(codes[0])
+        #expect(try await until("the first") { programs[0].poll() } == 4)
+      }
+    }
+  }
+
+  @Test func `after a kill the same code goes on`() async throws {
+    let service = try await BoxService()
+    defer { service.stop() }
+    try await withTemporaryFolder { folder in
+      let box = try Box(folder, service.url)
+      let killed = try box.start(["pair", "--json"])
+      let wire = try #require(try await box.event("code")["code"]?.string)
+      killed.signal(9)
+      _ = try await until("the end") { killed.poll() }
+      let again = try box.start(["pair", "--json"], output: "again")
+      #expect(try await box.event("code", in: "again")["code"]?.string == wire)
+      try await service.service.approve(wire)
+      #expect(try await until("the end") { again.poll() } == 0)
+    }
+  }
+
+  @Test func `a signal brings another code, and the earlier one is gone`() async throws {
+    let service = try await BoxService()
+    defer { service.stop() }
+    try await withTemporaryFolder { folder in
+      let box = try Box(folder, service.url)
+      let program = try box.start(["pair", "--json", "--unattended"])
+      let first = try #require(try await box.event("code")["code"]?.string)
+      program.signal(10)
+      let second = try #require(try await box.event("code", after: 1)["code"]?.string)
+      #expect(first != second)
+      #expect(try service.isWithdrawn(first))
+      program.signal(15)
+      #expect(try await until("the end") { program.poll() } == 3)
+    }
+  }
+
+  @Test func `gets the code as a picture in a file, and none afterwards`() async throws {
+    let service = try await BoxService()
+    defer { service.stop() }
+    try await withTemporaryFolder { folder in
+      let box = try Box(folder, service.url)
+      let program = try box.start(["pair", "--json", "--qr", "png", "\(folder)/code.png"])
+      let link = try #require(try await box.event("code")["url"]?.string)
+      let png = try await until("the picture") { try? readFile("\(folder)/code.png") }
+      #expect(try decode(png) == link)
+      program.signal(15)
+      _ = try await until("the end") { program.poll() }
+      #expect(throws: (any Error).self) { try readFile("\(folder)/code.png") }
+    }
+  }
+
+  @Test func `without --json reads sentences`() async throws {
+    let service = try await BoxService()
+    defer { service.stop() }
+    try await withTemporaryFolder { folder in
+      let box = try Box(folder, service.url, more: ["REGENT_LANGUAGE": "it"])
+      let program = try box.start(["pair"])
+      _ = try await until("the code") { box.printed().contains("/D/") ? true : nil }
+      #expect(box.printed().hasPrefix("Codice "))
+      program.signal(2)
+      #expect(try await until("the end") { program.poll() } == 3)
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import CommandKit
+import Platform
+import QRCode
+import TestSupport
+import Testing
+
+@testable import DeviceAgent
+
+@Suite struct `The QR code as a picture` {
+  private let link = "HTTPS://TV.EXAMPLE.ORG/D/BCDFGHJK"
+
+  @Test func `is read from a PNG file, and from SVG as a browser would draw it`() throws {
+    try withTemporaryFolder { folder in
+      let png = PictureKeeper(.png("\(folder)/a.png"))
+      png.show(link)
+      #expect(try decode(readFile("\(folder)/a.png")) == link)
+      let svg = PictureKeeper(.svg("\(folder)/a.svg"))
+      svg.show(link)
+      let text = String(decoding: try readFile("\(folder)/a.svg"), as: UTF8.self)
+      #expect(try decode(rasterise(svg: text).png()) == link)
+      svg.show(nil)
+      #expect(throws: (any Error).self) { try readFile("\(folder)/a.svg") }
+    }
+  }
+
+  @Test(arguments: [(640, 480, 32, 640 * 4), (1920, 1080, 16, 4096), (800, 600, 24, 2560)])
+  func `is read from a framebuffer, which is as before afterwards`(
+    width: Int, height: Int, bits: Int, stride: Int
+  ) throws {
+    try withTemporaryFolder { folder in
+      let before = (0..<(stride * height)).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+      try writeFile("\(folder)/fb", before)
+      let geometry = try #require(
+        FramebufferGeometry(width: width, height: height, bitsPerPixel: bits, stride: stride))
+      let keeper = PictureKeeper(.framebuffer(path: "\(folder)/fb", geometry))
+      keeper.show(link)
+      let after = try readFile("\(folder)/fb")
+      #expect(after.count == before.count)
+      var seen = Bitmap(width: width, height: height)
+      for y in 0..<height {
+        for x in 0..<width where after[y * stride + x * bits / 8] == 0 {
+          seen.blacken(x: x, y: y, width: 1, height: 1)
+        }
+      }
+      #expect(try decode(seen.png()) == link)
+      keeper.invalidate()
+      keeper.show("HTTPS://TV.EXAMPLE.ORG/D/ZZZZZZZZ")
+      keeper.remove()
+      #expect(try readFile("\(folder)/fb") == before)
+    }
+  }
+
+  @Test func `says when the framebuffer is none`() throws {
+    let failure = Locked<String?>(nil)
+    let keeper = PictureKeeper(.framebuffer(path: "/dev/null", nil)) { error in
+      failure.withLock { $0 = error.message }
+    }
+    keeper.show(link)
+    #expect(failure.withLock { $0 }?.contains("/dev/null") == true)
+  }
+
+  @Test(arguments: [
+    ["qr", "TEXT", "--qr", "half"], ["qr", "TEXT", "--qr", "full"],
+    ["qr", "TEXT", "--qr", "ascii"],
+    ["qr", "TEXT"],
+  ])
+  func `is printed for any text`(arguments: [String]) throws {
+    let result = try run(
+      try builtProgram("regent"), arguments.map { $0 == "TEXT" ? link : $0 },
+      environment: ["LC_ALL": "C.UTF-8", "TERM": "xterm-256color"])
+    #expect(result.status == 0)
+    let lines = result.outputText.split(separator: "\n").map(String.init)
+    var glass = Glass(
+      WindowSize(rows: lines.count, columns: (lines.map(\.count).max() ?? 0)))
+    for (row, line) in lines.enumerated() {
+      try glass.show(Array("\u{1b}[\(row + 1);1H\(line)".utf8))
+    }
+    #expect(try decode(glass.picture(on: .light).png()) == link)
+  }
+
+  @Test(
+    arguments: [
+      (["qr", "x", "--qr", "png"], 2), (["qr", "x", "y"], 2), (["qr", ""], 2),
+      (["qr", "x", "--qr", "framebuffer", "--framebuffer", "/dev/null"], 1),
+      (["qr", "x", "--qr", "framebuffer", "--framebuffer-size", "1x"], 2),
+    ] as [([String], Int32)])
+  func `cannot be asked for in a way that makes no sense`(arguments: [String], status: Int32)
+    throws
+  {
+    let result = try run(
+      try builtProgram("regent"), arguments, environment: ["HOME": "/nonexistent"])
+    #expect(result.status == status)
+    #expect(result.errorText.hasPrefix("regent: "))
+  }
+
+  /// Just enough SVG: the strokes of our own path, four pixels a unit.
+  private func rasterise(svg: String) throws -> Bitmap {
+    let scale = 4
+    let width = try #require(svg.firstMatch(of: #/viewBox="0 0 (\d+) /#).flatMap { Int($0.1) })
+    var picture = Bitmap(width: width * scale, height: width * scale)
+    for stroke in svg.matches(of: #/M(\d+) (\d+)\.5h(\d+)/#) {
+      let (x, y, length) = (Int(stroke.1) ?? 0, Int(stroke.2) ?? 0, Int(stroke.3) ?? 0)
+      picture.blacken(x: x * scale, y: y * scale, width: length * scale, height: scale)
+    }
+    return picture
+  }
+}

@@ -1,0 +1,101 @@
+import HTTPTestSupport
+import Pairing
+import PairingStore
+import PairingWire
+import ServiceTestSupport
+import Testing
+
+@testable import PairingService
+
+@Suite struct `a provider that is out of order` {
+  private func withBox(_ body: (TestService, Box) async throws -> Void) async throws {
+    let service = try await serving { $0.enhancedErrors = true }
+    try await TestTransport.inProcess.withClient(of: try service.router()) { client in
+      try await body(service, Box(service: service, client: client))
+    }
+  }
+
+  /// The ways in which a device says at which provider it is.
+  @Test(arguments: ["authorize", "tokens/authn", "checkauthn", "preauthorize", "code", "preview"])
+  func `authn-all signs in whoever names the provider`(way: String) async throws {
+    try await withBox { service, box in
+      try await service.integrate { $0.degradation = .authenticateEverybody }
+      #expect(try await box.get("/api/v1/tokens/authn").status == 404)
+      switch way {
+      case "code": _ = try await box.code(["mvpd": Sample.provider])
+      case "preview": #expect(try await box.preview(Sample.provider).status == 204)
+      default:
+        let answer = try await box.get(
+          "/api/v1/\(way)", ["mvpd": Sample.provider, "resource": "anything"])
+        #expect(answer.status == 200, "\(answer.text)")
+      }
+      let signedIn = try await box.get("/api/v1/tokens/authn")
+      #expect(signedIn.status == 200 && signedIn["mvpd"] == Sample.provider)
+      #expect(signedIn["userId"]?.hasPrefix("degraded_") == true)
+      #expect(try await box.authorize("anything").status == 200)
+      #expect(try await box.media("anything").status == 200)
+      #expect(try await box.preauthorize("x,y") == ["x": "true", "y": "true"])
+      #expect(try await box.get("/api/v1/tokens/authn")["userId"] == signedIn["userId"])
+      // In order again: the sign-in ends.
+      try await service.integrate { $0.degradation = nil }
+      #expect(try await box.authorize("anything").status == 403)
+      #expect(try await box.media("anything").status == 403)
+      #expect(try await box.get("/api/v1/tokens/authn").status == 403)
+    }
+  }
+
+  @Test func `authn-all signs in nobody who names another provider, or none`() async throws {
+    try await withBox { service, box in
+      try await service.integrate { $0.degradation = .authenticateEverybody }
+      for named in ["", Sample.pass, "nobody", "LOCAL"] {
+        let answer = try await box.get(
+          "/api/v1/authorize", ["mvpd": named, "resource": "anything"])
+        #expect(answer.status == 403, "\(named)")
+      }
+      _ = try await box.code()
+      #expect(try await box.get("/api/v1/tokens/authn").status == 404)
+      for degradation in [Degradation.authorizeEverybody, .authorizeNobody, nil] {
+        try await service.integrate { $0.degradation = degradation }
+        let answer = try await box.get("/api/v1/tokens/authn", ["mvpd": Sample.provider])
+        #expect(answer.status == 404)
+        #expect(try await box.preview(Sample.provider).status == 400)
+      }
+    }
+  }
+
+  @Test func `authn-all takes the place of a sign-in that ran out, and of no other`() async throws {
+    try await withBox { service, box in
+      try await box.signIn()
+      try await service.integrate { $0.degradation = .authenticateEverybody }
+      let named: KeyValuePairs = ["mvpd": Sample.provider, "resource": "anything"]
+      #expect(try await box.get("/api/v1/authorize", named).status == 200)
+      let before = try await box.get("/api/v1/tokens/authn", named)
+      #expect(before["userId"]?.hasPrefix("degraded_") == false)
+      try await service.account { $0.isDisabled = true }
+      #expect(try await box.get("/api/v1/authorize", named).status == 403)
+      try await service.account { $0.isDisabled = false }
+      service.clock.pass(.seconds(30 * 86_400))
+      #expect(try await box.get("/api/v1/authorize", named).status == 200)
+      let after = try await box.get("/api/v1/tokens/authn")
+      #expect(after["userId"]?.hasPrefix("degraded_") == true)
+    }
+  }
+
+  @Test func `authz-all opens everything to who is signed in, authz-none nothing`() async throws {
+    try await withBox { service, box in
+      try await service.integrate { $0.degradation = .authorizeEverybody }
+      #expect(try await box.authorize("anything").status == 403)
+      try await box.signIn()
+      #expect(try await box.authorize("anything").status == 200)
+      #expect(try await box.media("anything").status == 200)
+      #expect(try await box.preauthorize("x,news") == ["x": "true", "news": "true"])
+      try await service.integrate { $0.degradation = .authorizeNobody }
+      #expect(try await box.authorize("news")["code"] == "authorization_denied_by_degradation_rule")
+      #expect(try await box.preauthorize("x,news") == ["x": "false", "news": "false"])
+      #expect(try await box.media("anything").status == 403)
+      try await service.integrate { $0.degradation = nil }
+      #expect(try await box.media("anything").status == 403)
+      #expect(try await box.authorize("news").status == 200)
+    }
+  }
+}

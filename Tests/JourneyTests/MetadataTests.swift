@@ -1,0 +1,149 @@
+import Cryptography
+import HTTPTestSupport
+import Pairing
+import PairingStore
+import PairingWire
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+@testable import PairingService
+
+@Suite struct `what an app may know about the viewer` {
+  private func withBox(
+    format: WireFormat = .json, _ change: (inout Requestor) -> Void = { _ in },
+    _ body: (TestService, Box) async throws -> Void
+  ) async throws {
+    let service = try await serving { requestor in
+      requestor.enhancedErrors = true
+      change(&requestor)
+    }
+    try await TestTransport.inProcess.withClient(of: try service.router()) { client in
+      try await body(service, Box(service: service, client: client, format: format))
+    }
+  }
+
+  @Test(arguments: [WireFormat.json, .xml])
+  func `attributes in clear`(format: WireFormat) async throws {
+    try await withBox(format: format) { service, box in
+      try await box.signIn()
+      let issued = service.clock.now
+      service.clock.pass(.seconds(60))
+      let answer = try await box.get("/api/v1/tokens/usermetadata")
+      #expect(answer.status == 200)
+      #expect(answer["updated"] == String(issued.milliseconds / 1000))
+      #expect(answer.texts("encrypted").isEmpty)
+      let data = answer.object("data")
+      #expect(data.texts("zip") == ["12345"] && data.texts("channelID") == ["news", "sports"])
+      #expect(data["householdID"] == "house-1" && data["mvpd"] == Sample.provider)
+      #expect(data.object("maxRating")["MPAA"] == "PG-13")
+      #expect(data["userID"] == (try await box.get("/api/v1/tokens/authn")["userId"]))
+      #expect(data["tokenSource"] == "regular")
+      for key in [MetadataKey.remainingResources, .usedAssets, .expirationDate] {
+        #expect(!data.has(key.rawValue))
+      }
+    }
+  }
+
+  @Test func `a change is seen at once`() async throws {
+    try await withBox { service, box in
+      try await box.signIn()
+      func updated() async throws -> Instant {
+        let answer = try await box.get("/api/v1/tokens/usermetadata")["updated"]
+        return Instant(milliseconds: try #require(answer.flatMap { Int64($0) }) * 1000)
+      }
+      let issued = service.clock.now
+      service.clock.pass(.seconds(100))
+      #expect(try await updated() == issued)
+      try await service.account { account in
+        account.attributes.zipCodes = ["54321", "00001"]
+        account.attributes.maximumRatings = []
+        account.household = nil
+      }
+      let data = try await box.get("/api/v1/tokens/usermetadata").object("data")
+      #expect(data.texts("zip") == ["54321", "00001"])
+      #expect(!data.has("maxRating") && data["householdID"] == data["userID"])
+      let changed = service.clock.now
+      service.clock.pass(.seconds(100))
+      #expect(try await updated() == changed)
+    }
+  }
+
+  @Test func `a requestor gets the keys that it may have`() async throws {
+    try await withBox({ $0.metadataKeys = [.channelID] }) { _, box in
+      try await box.signIn()
+      let answer = try await box.get("/api/v1/tokens/usermetadata")
+      #expect(answer.text.hasSuffix(#""encrypted":[],"data":{"channelID":["news","sports"]}}"#))
+    }
+    for keys in [Set<MetadataKey>(), [.remainingResources]] {
+      try await withBox({ $0.metadataKeys = keys }) { _, box in
+        try await box.signIn()
+        #expect(try await box.get("/api/v1/tokens/usermetadata").status == 404)
+      }
+    }
+  }
+
+  @Test func `nothing without a sign-in that stands`() async throws {
+    try await withBox { service, box in
+      func code() async throws -> String? {
+        let answer = try await box.get("/api/v1/tokens/usermetadata")
+        #expect(answer.status == 412 && answer["message"] == "User not authenticated")
+        return answer["code"]
+      }
+      #expect(try await code() == "authentication_session_missing")
+      try await box.signIn()
+      try await service.account { $0.isDisabled = true }
+      #expect(try await code() == "authentication_session_missing")
+      try await service.account { $0.isDisabled = false }
+      service.clock.pass(.seconds(30 * 86_400))
+      #expect(try await code() == "authentication_session_expired")
+    }
+  }
+
+  @Test(arguments: [WireFormat.json, .xml])
+  func `openssl decrypts what is encrypted for a certificate`(format: WireFormat) async throws {
+    let folder = try makeTemporaryFolder()
+    defer { removeTree(folder) }
+    let made = await offPool {
+      Result {
+        try run(
+          "openssl",
+          [
+            "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=REF30",
+            "-keyout", "\(folder)/key.pem", "-out", "\(folder)/certificate.pem",
+          ])
+      }
+    }
+    #expect(try made.get().status == 0)
+    let certificate = String(decoding: try readFile("\(folder)/certificate.pem"), as: UTF8.self)
+    try await withBox(format: format, { $0.certificate = certificate }) { service, box in
+      try await service.account { $0.attributes.zipCodes = ["12345", "SW1A 1AA"] }
+      try await box.signIn()
+      let answer = try await box.get("/api/v1/tokens/usermetadata")
+      #expect(answer.texts("encrypted") == ["zip"])
+      #expect(answer.object("data").texts("channelID") == ["news", "sports"])
+      let zip = try Base64.decode(try #require(answer.object("data")["zip"]))
+      try writeFile("\(folder)/zip", zip)
+      let clear = await offPool {
+        Result {
+          try run(
+            "openssl",
+            ["pkeyutl", "-decrypt", "-inkey", "\(folder)/key.pem", "-in", "\(folder)/zip"])
+        }
+      }
+      #expect(try clear.get().outputText == "12345,SW1A 1AA")
+      let again = try await box.get("/api/v1/tokens/usermetadata").object("data")["zip"]
+      #expect(again != answer.object("data")["zip"], "the same text twice would show who moved")
+    }
+  }
+
+  @Test func `what cannot be encrypted is not sent in clear`() async throws {
+    try await withBox({ $0.certificate = "-----BEGIN CERTIFICATE-----\nAAAA\n" }) { service, box in
+      try await box.signIn()
+      let answer = try await box.get("/api/v1/tokens/usermetadata")
+      #expect(answer.status == 500 && !answer.text.contains("12345"))
+      try await service.account { $0.attributes.zipCodes = [] }
+      #expect(try await box.get("/api/v1/tokens/usermetadata").status == 200)
+    }
+  }
+}
