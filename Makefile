@@ -51,7 +51,7 @@ fuzz: ## every parser against libFuzzer; SECONDS=60 each, ONLY=target runs one
 pages: ## the phone's pages in a real browser: axe-core, HTML validator, narrow windows, the script
 	@deploy/bootstrap --pages
 	@swift build --product PagePreview
-	@Tests/acceptance/run
+	@Tests/acceptance/run pages
 
 sanitize: ## the suites under ThreadSanitizer and AddressSanitizer
 	@deploy/bootstrap --test

@@ -239,8 +239,8 @@ let package = Package(
       dependencies: [
         "Pairing", "PairingStore", "PairingStoreSQLite", "PairingWire", "PairingService",
         "Administration", "HTTPServer", "HTTPClient", "HTTPCodec", "JSON", "Cryptography",
-        "Platform", "XML", "SQLite", "StorageFaults",
-        "TestSupport", "HTTPTestSupport", "ServiceTestSupport",
+        "Platform", "XML", "SQLite", "StorageFaults", "TestSupport", "HTTPTestSupport",
+        "ServiceSoak", "ServiceTestSupport",
       ],
       swiftSettings: house),
     .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: house),

@@ -45,49 +45,49 @@ import Testing
 
   @Test func `needs the key of its time`() throws {
     try withTemporaryFolder { folder in
-      func shell(_ command: String) throws -> Int32 {
-        try run(
+      func expect(_ status: Int32, _ command: String) throws {
+        let finished = try run(
           "sh", ["-c", "cd \"$HOME\" && \(command)"],
-          environment: ["HOME": folder, "PATH": "\(try productsFolder()):/usr/bin:/bin"]
-        ).status
+          environment: ["HOME": folder, "PATH": "\(try productsFolder()):/usr/bin:/bin"])
+        #expect(finished.status == status, "\(command): \(finished.errorText)")
       }
       let state = "\(folder)/.local/state/regent"
       try withService(in: folder) { service in
-        #expect(try shell("regentctl requestor add acme && regentctl backup copy.db") == 0)
+        try expect(0, "regentctl requestor add acme && regentctl backup copy.db")
         #expect(
           try shell("cp -p \(state)/master-key old && regentctl master-key change --yes") == 0)
         service.program.signal(15)
         #expect(try service.program.wait(deadline: 20) == 0)
       }
-      #expect(try shell("regentctl restore copy.db --yes") == 1)
+      try expect(1, "regentctl restore copy.db --yes")
       // The new key opens the database as it is.
-      try withService(in: folder) { _ in #expect(try shell("regentctl requestor show acme") == 0) }
-      #expect(try shell("cp -p old \(state)/master-key && regentctl restore copy.db --yes") == 0)
-      try withService(in: folder) { _ in #expect(try shell("regentctl requestor show acme") == 0) }
+      try withService(in: folder) { _ in try expect(0, "regentctl requestor show acme") }
+      try expect(0, "cp -p old \(state)/master-key && regentctl restore copy.db --yes")
+      try withService(in: folder) { _ in try expect(0, "regentctl requestor show acme") }
     }
   }
 
   @Test func `goes on with a master key whose change was cut short`() throws {
     try withTemporaryFolder { folder in
-      func shell(_ command: String) throws -> Int32 {
-        try run(
+      func expect(_ status: Int32, _ command: String) throws {
+        let finished = try run(
           "sh", ["-c", "cd \"$HOME\" && \(command)"],
-          environment: ["HOME": folder, "PATH": "\(try productsFolder()):/usr/bin:/bin"]
-        ).status
+          environment: ["HOME": folder, "PATH": "\(try productsFolder()):/usr/bin:/bin"])
+        #expect(finished.status == status, "\(command): \(finished.errorText)")
       }
       let key = "\(folder)/.local/state/regent/master-key"
-      try withService(in: folder) { _ in #expect(try shell("regentctl requestor add acme") == 0) }
+      try withService(in: folder) { _ in try expect(0, "regentctl requestor add acme") }
       // Killed before the database was sealed with the new key.
       try writeFile("\(key).next", Array(String(repeating: "ab", count: 32).utf8))
-      #expect(try shell("chmod 600 \(key).next") == 0)
+      try expect(0, "chmod 600 \(key).next")
       try withService(in: folder) { service in
-        #expect(try shell("regentctl requestor show acme && test ! -e \(key).next") == 0)
-        #expect(try shell("cp -p \(key) old && regentctl master-key change --yes") == 0)
+        try expect(0, "regentctl requestor show acme && test ! -e \(key).next")
+        try expect(0, "cp -p \(key) old && regentctl master-key change --yes")
       }
       // Killed after that, before the new key got its name.
-      #expect(try shell("mv \(key) \(key).next && mv old \(key)") == 0)
+      try expect(0, "mv \(key) \(key).next && mv old \(key)")
       try withService(in: folder) { _ in
-        #expect(try shell("regentctl requestor show acme && test ! -e \(key).next") == 0)
+        try expect(0, "regentctl requestor show acme && test ! -e \(key).next")
       }
     }
   }

@@ -47,7 +47,12 @@ extension ServiceCore {
       try await refuse(refusal, call, device, need)
     }
     guard let open = try openProvider(call, device.hash) else { throw need.missing }
-    return try await standing(try await signIn(call, device, at: open, .degraded), profile)
+    do {
+      return try await standing(try await signIn(call, device, at: open, .degraded), profile)
+    } catch let error as StoreError {
+      log.storeFailed(error)
+      throw CallError(error, while: need)
+    }
   }
 
   /// The sign-in that a code led to, if the device still has it; looking at it is no delivery.
