@@ -36,9 +36,8 @@ package final class RequestLimits: Sendable {
 
   /// Meters that are full again tell nothing; beyond so many they are looked through.
   fileprivate static let manyMeters = 100_000
-  /// A box that polls every five seconds stays within it.
-  private static let wrongPolls = FailureLimit(count: 150, span: .seconds(600))
-  private static let allWrongPolls = FailureLimit(count: 600, span: .seconds(60))
+  /// 150 in ten minutes, 600 a minute from everybody: a box that polls every five seconds stays within it.
+  private static let pollFactors = (each: 30, all: 10)
   /// Nobody guesses 256 random bits; a house full of boxes with an old registration must find its way back.
   private static let clientFactor = 12
   /// A device waits for four things at most, and again after each change: it never comes near this.
@@ -57,7 +56,9 @@ package final class RequestLimits: Sendable {
     state = Locked(
       State(
         guesses: GuessLedger(each: limits.wrongCodes, all: limits.allWrongCodes),
-        polls: GuessLedger(each: Self.wrongPolls, all: Self.allWrongPolls),
+        polls: GuessLedger(
+          each: limits.wrongCodes.times(Self.pollFactors.each),
+          all: limits.allWrongCodes.times(Self.pollFactors.all)),
         clients: GuessLedger(
           each: limits.wrongCodes.times(Self.clientFactor),
           all: limits.allWrongCodes.times(Self.clientFactor))))
