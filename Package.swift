@@ -207,9 +207,14 @@ let package = Package(
     tests(
       of: "AccessEnabler",
       [
-        "Pairing", "PairingWire", "HTTPServer", "HTTPClient", "HTTPCodec", "JSON", "Platform",
-        "Cryptography",
+        "Pairing", "PairingStore", "PairingWire", "PairingService", "MediaTokenVerifier",
+        "HTTPServer", "HTTPClient", "HTTPCodec", "JSON", "Platform", "Cryptography",
+        "HTTPTestSupport", "ServiceTestSupport", "PlayerExample",
       ]),
+    // The example of docs/examples/player, built with the tests so that it never stops compiling.
+    .target(
+      name: "PlayerExample", dependencies: ["AccessEnabler", "Cryptography", "Platform"],
+      path: "docs/examples/player", exclude: ["README.md"], swiftSettings: house),
     tests(
       of: "MediaTokenVerifier",
       [

@@ -69,7 +69,7 @@ extension Machine {
           useSecureSheet: usesSecureSheet(choice.provider)))
     case .secondScreen:
       tellCode(watch)
-      askForNews(&watch, choice)
+      askFirst(&watch, choice)
       phase = .waiting(login, choice, watch)
       news(record)
     }
@@ -177,6 +177,10 @@ extension Machine {
       if !watch.asksForSignIn {
         // The code is gone, perhaps because it was used: the sign-in tells.
         fetch(login, choice, watch)
+      } else if watch.isNew {
+        var watch = watch
+        askForNews(&watch, choice)
+        phase = .waiting(login, choice, watch)
       } else if now < watch.offer.expires {
         // "Not yet", as services of other makes say it.
         poll(login, choice, watch)
@@ -236,8 +240,18 @@ extension Machine {
     phase = .waiting(login, choice, watch)
   }
 
+  /// A provider that is out of order may let everybody in: then the code need not be typed at all.
+  private mutating func askFirst(_ watch: inout Watch, _ choice: Choice) {
+    guard choice.provider != nil else { return askForNews(&watch, choice) }
+    watch.isNew = true
+    watch.asksForSignIn = true
+    watch.call = send(.authentication, to: choice.service, for: .login)
+    watch.asked = now
+  }
+
   private mutating func askForNews(_ watch: inout Watch, _ choice: Choice) {
     watch.asksForSignIn = false
+    watch.isNew = false
     watch.call = send(
       .awaitCode(watch.offer.code, after: watch.sequence), to: choice.service, for: .login)
     watch.asked = now

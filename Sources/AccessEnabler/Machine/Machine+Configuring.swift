@@ -1,4 +1,5 @@
 import Pairing
+import PairingWire
 
 // setRequestor: ask all services for their providers, then whether this device is (still) signed in.
 
@@ -151,7 +152,10 @@ extension Machine {
         keep(granted, from: service)
       }
     case .failed(let failure):
-      let isGone = failure.meansNotSignedIn || [403, 404, 410].contains(failure.status)
+      // What became of a code says nothing about the sign-in that was there before it.
+      let isAboutCode = [ErrorDetails.denied, ErrorDetails.expired].contains(failure.details)
+      let isGone =
+        failure.meansNotSignedIn || ([403, 404, 410].contains(failure.status) && !isAboutCode)
       // Signed out elsewhere; a service that is only out of order says nothing about it.
       if isGone, let kept = tokens.authentication, kept.service.isSameText(as: service) {
         store(.authentication(nil))

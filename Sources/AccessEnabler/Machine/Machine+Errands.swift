@@ -55,8 +55,9 @@ extension Machine {
   ) {
     let service = tokens.authentication?.service
     switch answer {
-    case .permit(let permit):
+    case .permit(var permit):
       guard let service else { return authorizationFailed(Self.signedOutMeanwhile, work, request) }
+      permit.source = source(of: permit)
       store(.permit(work.resource, permit))
       denials.forget(work.resource)
       switch permit.source {
@@ -87,6 +88,16 @@ extension Machine {
         authorizationFailed(failure, work, request)
       }
     default: authorizationFailed(ServiceFailure(kind: .unreadable), work, request)
+    }
+  }
+
+  /// What a service does not say follows from how this device was signed in.
+  private func source(of permit: StoredPermit) -> DecisionSource {
+    guard permit.source == .mvpd else { return permit.source }
+    return switch tokens.authentication?.signIn.source {
+    case .temporary: .temppass
+    case .degraded: .degradation
+    case .regular, nil: .mvpd
     }
   }
 

@@ -48,13 +48,19 @@ final class Shell: Sendable {
         if case .terminated = inbox.yield(Mail(message: message, request: request)) {
           audience.finish(request, .failed(EntitlementError(.cancelled)))
         }
+        // The handler below may have run before the call was on its way.
+        if Task.isCancelled { cancel(request) }
       }
     } onCancel: {
-      // In whatever order the two arrive: the machine forgets the call, and the caller hears so at once.
-      inbox.yield(Mail(message: .cancel(request), request: newRequest()))
+      cancel(request)
     }
     if case .failed(let error) = outcome { throw error }
     return outcome
+  }
+
+  /// The machine forgets the call, and the caller hears so at once.
+  private func cancel(_ request: RequestID) {
+    inbox.yield(Mail(message: .cancel(request), request: newRequest()))
   }
 
   private func newRequest() -> RequestID {

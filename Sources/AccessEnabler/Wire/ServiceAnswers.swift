@@ -30,6 +30,10 @@ struct AnswerReader: Sendable {
         return mediaToken(try MediaTokenDocument(json: response.body))
       case .preauthorize:
         let document = try PreauthorizationDocument(json: response.body)
+        // "None at all" is a list that is null or empty; a document without one is another document.
+        guard !document.resources.isEmpty || response.names("resources") else {
+          return .failed(unreadable("the answer has no list of resources"))
+        }
         return .preauthorized(document.resources.filter(\.isAuthorized).map(\.id))
       case .userMetadata:
         let document = try UserMetadataDocument(json: response.body)
@@ -154,6 +158,11 @@ extension CodeRecord {
 }
 
 extension ClientResponse {
+  /// Whether the body has a member of this name.
+  fileprivate func names(_ member: StaticString) -> Bool {
+    body.firstRange(of: Array("\"\(member)\"".utf8)) != nil
+  }
+
   /// Who decided, in the words of the newer protocol: `mvpd`, `temppass`, `degradation`.
   fileprivate var source: DecisionSource {
     header(HeaderName(literal: "AP-Decision-Source")).flatMap(DecisionSource.init) ?? .mvpd

@@ -132,6 +132,7 @@ struct Bench {
     let request = bench.call(
       .getAuthentication(AuthenticationWish(choice: .provider("CABLE"))))
     bench.answer(.code(.offered))
+    bench.answer(.missing)
     return (bench, request)
   }
 }

@@ -67,6 +67,7 @@ struct ErrandTests {
     let get = bench.call(.getAuthorization("r", data: [:]))
     bench.call(.setSelectedProvider("CABLE"))
     bench.answer(.code(.offered))
+    bench.answer(.missing)
     bench.answer(.code(.record(.approved, 2)))
     bench.answer(.granted)
     bench.answer(.permit(Self.permit))

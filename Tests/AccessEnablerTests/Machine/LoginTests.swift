@@ -14,6 +14,9 @@ struct LoginTests {
     #expect(bench.open.map(\.operation) == [.createCode(provider: "CABLE")])
     bench.answer(.code(.offered))
     #expect(bench.statuses == [.registrationCode])
+    // A provider that is out of order may let everybody in.
+    #expect(bench.open.map(\.operation) == [.authentication])
+    bench.answer(.missing)
     #expect(bench.open.map(\.operation) == [.awaitCode("BCDFGHJK", after: 1)])
     bench.answer(.code(.record(.opened, 2)))
     #expect(bench.open.map(\.operation) == [.awaitCode("BCDFGHJK", after: 2)])
@@ -230,6 +233,7 @@ struct LoginTests {
     bench.call(.renewCode)
     #expect(bench.actions.contains(.cancelCall(old.id)))
     bench.answer(.code(.record(.offered, 1, code: "KJHGFDCB")))
+    bench.answer(.missing)
     #expect(bench.machine.tokens.pending?.offer.code == "KJHGFDCB")
     bench.answer(.code(.record(.approved, 2, code: "KJHGFDCB")))
     bench.answer(.granted)
@@ -244,6 +248,7 @@ struct LoginTests {
     #expect(bench.statuses.isEmpty)
     bench.answer(.code(.record(.opened, 2)))
     #expect(bench.statuses == [.registrationCode, .phoneConnected])
+    bench.answer(.missing)
     bench.answer(.code(.record(.approved, 3)))
     bench.answer(.granted)
     #expect(bench.outcomes(of: request).count == 1)
@@ -315,14 +320,19 @@ struct LoginTests {
     #expect(bench.error(of: request)?.kind == .temporaryPassExpired)
   }
 
-  @Test func `a degraded sign-in says so`() {
-    var (bench, _) = Bench.waiting()
-    bench.forget()
-    bench.answer(.code(.record(.approved, 2)))
+  @Test func `a provider that is out of order lets everybody in without the code`() {
+    var bench = Bench.ready()
+    let request = bench.call(.getAuthentication(AuthenticationWish(choice: .provider("CABLE"))))
+    bench.answer(.code(.offered))
     var granted = GrantedAuthentication.regular
     granted.source = .degraded
     bench.answer(.authentication(granted))
-    #expect(bench.statuses == [.degradedAuthentication])
+    #expect(bench.statuses == [.registrationCode, .degradedAuthentication])
+    #expect(bench.outcomes(of: request).count == 1)
+    bench.forget()
+    bench.call(.checkAuthorization("r", data: [:]))
+    bench.answer(.permit(ErrandTests.permit))
+    #expect(bench.statuses == [.degradedAuthorization])
   }
 
   @Test func `an unknown provider ends the sign-in with a reason`() {

@@ -1,0 +1,205 @@
+import Pairing
+import Platform
+import TestSupport
+import Testing
+
+@testable import AccessEnabler
+
+/// Every phase met by every event: what comes of it is written down in `every-pair.txt` and compared.
+///
+/// A change of the rules shows as a change of that file. To accept one, run the tests with REGENT_ACCEPT=1.
+@Suite("Machine: every phase and every event")
+struct EveryPairTests {
+  @Test func `every pair is decided as written down`() throws {
+    let path = package + "/Tests/AccessEnablerTests/Machine/every-pair.txt"
+    var lines: [String] = []
+    for (phase, bench) in Self.phases {
+      #expect(Self.name(of: bench.machine.phase) == phase)
+      for (event, happening) in Self.events {
+        var bench = bench
+        bench.forget()
+        happening.happen(to: &bench)
+        lines.append("\(phase) + \(event)\n    -> \(Self.summary(bench))")
+      }
+    }
+    let text = lines.joined(separator: "\n") + "\n"
+    if ProcessEnvironment.all()["REGENT_ACCEPT"] == "1" {
+      try writeFile(path, text.utf8, mode: 0o644)
+    }
+    let known = String(decoding: try readFile(path), as: UTF8.self).split(separator: "\n")
+    let now = text.split(separator: "\n")
+    for (place, pair) in zip(known, now).enumerated() where pair.0 != pair.1 {
+      Issue.record("line \(place + 1): was \(pair.0), is \(pair.1)")
+    }
+    #expect(known.count == now.count)
+  }
+
+  @Test func `every phase is there`() {
+    let names = Set(Self.phases.map(\.0))
+    #expect(
+      names == [
+        "unconfigured", "configuring", "synchronizing", "ready", "choosing", "entering",
+        "registering", "waiting", "browsing", "fetching", "signingOut", "leaving",
+      ])
+  }
+
+  static func name(of phase: Phase) -> String {
+    switch phase {
+    case .unconfigured: "unconfigured"
+    case .configuring: "configuring"
+    case .synchronizing: "synchronizing"
+    case .ready: "ready"
+    case .choosing: "choosing"
+    case .entering: "entering"
+    case .registering: "registering"
+    case .waiting: "waiting"
+    case .browsing: "browsing"
+    case .fetching: "fetching"
+    case .signingOut: "signingOut"
+    case .leaving: "leaving"
+    }
+  }
+
+  // MARK: What there is
+
+  static let phases: [(String, Bench)] = {
+    var all: [(String, Bench)] = [("unconfigured", Bench())]
+    func add(_ name: String, _ bench: Bench, _ steps: (inout Bench) -> Void) {
+      var bench = bench
+      steps(&bench)
+      all.append((name, bench))
+    }
+    let browser: (inout MachineSettings) -> Void = {
+      $0.login = .browser(redirectURL: "app://done")
+    }
+    add("configuring", Bench()) { $0.setRequestor() }
+    add("synchronizing", Bench()) {
+      $0.setRequestor()
+      $0.answer(.configuration(Bench.configuration))
+    }
+    add("ready", Bench.ready()) { _ in }
+    add("choosing", Bench.ready()) { $0.call(.getAuthentication(AuthenticationWish())) }
+    add("entering", Bench.ready()) {
+      $0.call(.getAuthentication(AuthenticationWish(choice: .provider("PASS"))))
+    }
+    add("registering", Bench.ready()) {
+      $0.call(.getAuthentication(AuthenticationWish(choice: .provider("CABLE"))))
+    }
+    add("waiting", Bench.waiting().bench) { _ in }
+    add("browsing", Bench.ready(browser)) {
+      $0.call(.getAuthentication(AuthenticationWish(choice: .provider("CABLE"))))
+      $0.answer(.code(.offered))
+    }
+    add("fetching", Bench.waiting().bench) { $0.answer(.code(.record(.approved, 2))) }
+    add("signingOut", Bench.signedIn()) { $0.call(.logout) }
+    add("leaving", Bench.signedIn(browser)) {
+      $0.call(.logout)
+      $0.answer(.done)
+    }
+    return all
+  }()
+
+  /// What can happen, as a value.
+  enum Happening: Sendable {
+    case call(AppCall)
+    case setRequestor(String)
+    case event(MachineEvent)
+    case answer(ServiceAnswer)
+
+    func happen(to bench: inout Bench) {
+      switch self {
+      case .call(let call): bench.call(call)
+      case .setRequestor("SPORT"): bench.setRequestor()
+      case .setRequestor(let name): bench.setRequestor(name, tokens: RequestorTokens())
+      case .event(let event): bench.send(event)
+      case .answer(let answer): bench.answer(answer)
+      }
+    }
+  }
+
+  static let events: [(String, Happening)] = {
+    var all = calls.map { ($0.0, Happening.call($0.1)) }
+    all += [
+      ("setRequestor same", .setRequestor("SPORT")), ("setRequestor other", .setRequestor("NEWS")),
+      ("cancel 1", .event(.cancel(RequestID(number: 1)))),
+      ("cancel 2", .event(.cancel(RequestID(number: 2)))),
+      ("setOptions", .event(.setOptions(EnablerOptions(visitorID: "v")))),
+      ("timer", .event(.timer(TimerID(number: 7_777)))),
+      ("tokens", .event(.tokens(RequestorTokens()))),
+      ("news", .event(.news(EntitlementStatus(.clockWrong)))),
+      ("stray answer", .event(.answered(CallID(number: 7_777), .granted))),
+    ]
+    return all + answers.map { ("answer \($0.0)", .answer($0.1)) }
+  }()
+
+  static let calls: [(String, AppCall)] = [
+    ("checkAuthentication", .checkAuthentication),
+    ("getAuthentication", .getAuthentication(AuthenticationWish())),
+    (
+      "getAuthentication with a provider",
+      .getAuthentication(AuthenticationWish(isForced: true, choice: .provider("CABLE")))
+    ),
+    ("setSelectedProvider", .setSelectedProvider("CABLE")),
+    ("setSelectedProvider nil", .setSelectedProvider(nil)),
+    ("selectOnSecondScreen", .selectOnSecondScreen), ("renewCode", .renewCode),
+    ("handleExternalURL", .handleExternalURL("app://done")),
+    ("preauthorize", .preauthorize(["a"], usesCache: true)),
+    ("checkAuthorization", .checkAuthorization("a", data: [:])),
+    ("getAuthorization", .getAuthorization("a", data: [:])),
+    ("getSelectedProvider", .getSelectedProvider),
+    ("getMetadata", .getMetadata(.user("zip"), arguments: [:])), ("logout", .logout),
+  ]
+
+  static let answers: [(String, ServiceAnswer)] = [
+    ("configuration", .configuration(Bench.configuration)), ("authentication", .granted),
+    ("code offered", .code(.offered)), ("code opened", .code(.record(.opened, 2))),
+    ("code approved", .code(.record(.approved, 2))), ("code denied", .code(.record(.denied, 2))),
+    ("code expired", .code(.record(.expired, 2))),
+    ("code withdrawn", .code(.record(.withdrawn, 2))),
+    ("permit", .permit(ErrandTests.permit)), ("mediaToken", .mediaToken(ErrandTests.access)),
+    ("preauthorized", .preauthorized([])), ("metadata", .metadata([:])), ("done", .done),
+    ("away", .failed(.away)), ("400", .failed(.status(400))), ("401", .failed(.status(401))),
+    ("403", .failed(.status(403))), ("403 denied", .failed(.status(403, details: "denied"))),
+    ("404", .missing), ("410", .failed(.status(410))), ("412", .failed(.status(412))),
+    ("429", .failed(.status(429))), ("500", .failed(.status(500))),
+    ("unreadable", .failed(ServiceFailure(kind: .unreadable))),
+    ("unsafe", .failed(ServiceFailure(kind: .unsafeConnection))),
+    ("registration", .failed(ServiceFailure(kind: .registration))),
+    ("accessToken", .failed(ServiceFailure(kind: .accessToken))),
+  ]
+
+  // MARK: What came of it
+
+  static func summary(_ bench: Bench) -> String {
+    let words = bench.actions.map { action in
+      switch action {
+      case .tell(let event, _): "tell \(word(event))"
+      case .finish(let request, .failed(let error)): "finish \(request.number) \(first(error.kind))"
+      case .finish(let request, let outcome): "finish \(request.number) \(first(outcome))"
+      case .call(let call): "call \(first(call.operation))"
+      case .cancelCall: "cancel call"
+      case .startTimer(_, let pause): "timer \(pause)"
+      case .stopTimer: "stop timer"
+      case .store(let change, _): "store \(first(change))"
+      }
+    }
+    return ([name(of: bench.machine.phase)] + words).joined(separator: ", ")
+  }
+
+  private static func word(_ event: EntitlementEvent) -> String {
+    switch event {
+    case .status(let status): status.id.rawValue
+    case .setAuthenticationStatus(let status, let code):
+      "setAuthenticationStatus(\(status.rawValue),\(code.rawValue))"
+    case .tokenRequestFailed(_, let code, _): "tokenRequestFailed(\(code.rawValue))"
+    case .setRequestorComplete(let status): "setRequestorComplete(\(status.rawValue))"
+    case .sendTrackingData(_, let event): event.name
+    default: first(event)
+    }
+  }
+
+  /// The name of a case without its values.
+  private static func first(_ value: some Any) -> String {
+    String("\(value)".prefix { $0 != "(" })
+  }
+}

@@ -1,0 +1,177 @@
+import HTTPCodec
+import HTTPServer
+import HTTPTestSupport
+import Platform
+import TestSupport
+import Testing
+
+@testable import AccessEnabler
+
+/// Client registration against a scripted service: each documented answer, and each status pair.
+@Suite("Registration")
+struct RegistrationTests {
+  @Test(arguments: [(UInt16(201), UInt16(200)), (200, 201), (201, 201)])
+  func `a software statement registers once and its token is renewed`(
+    register: UInt16, token: UInt16
+  ) async throws {
+    let registry = try Registry(registered: register, granted: token)
+    defer { startThread { registry.server.stop() } }
+    try await withTemporaryFolder { folder in
+      let storage = TokenStorage.folder("\(folder)/state")
+      let enabler = try AccessEnabler(softwareStatement: "statement", storage: storage)
+      try await enabler.configure(requestor: "SPORT", services: [registry.url])
+      #expect(registry.count("/o/client/register") == 1)
+      #expect(registry.count("/o/client/token") == 1)
+      // The service forgets the token: one more, and the same client.
+      registry.forgetTokens()
+      try await enabler.configure(requestor: "SPORT", services: [registry.url])
+      #expect(registry.count("/o/client/register") == 1)
+      #expect(registry.count("/o/client/token") == 2)
+      // Another process of the same installation is the same client.
+      let other = try AccessEnabler(softwareStatement: "statement", storage: storage)
+      try await other.configure(requestor: "SPORT", services: [registry.url])
+      #expect(registry.count("/o/client/register") == 1)
+      let another = try AccessEnabler(softwareStatement: "another", storage: storage)
+      try await another.configure(requestor: "SPORT", services: [registry.url])
+      #expect(registry.count("/o/client/register") == 2)
+    }
+  }
+
+  @Test func `a client that was removed is registered anew`() async throws {
+    let registry = try Registry()
+    defer { startThread { registry.server.stop() } }
+    let enabler = try AccessEnabler(softwareStatement: "statement", storage: .memory)
+    try await enabler.configure(requestor: "SPORT", services: [registry.url])
+    registry.forgetClients()
+    try await enabler.configure(requestor: "SPORT", services: [registry.url])
+    #expect(registry.count("/o/client/register") == 2)
+  }
+
+  @Test(arguments: [
+    "invalid_software_statement", "unapproved_software_statement", "invalid_request",
+  ])
+  func `a statement that is refused ends in R400`(reason: String) async throws {
+    let registry = try Registry(refusal: reason)
+    defer { startThread { registry.server.stop() } }
+    let recorder = Recorder()
+    let enabler = try AccessEnabler(
+      softwareStatement: "statement", storage: .memory, delegate: recorder)
+    await #expect {
+      try await enabler.configure(requestor: "SPORT", services: [registry.url])
+    } throws: { error in
+      (error as? EntitlementError)?.status == .registrationFailed
+    }
+    await recorder.wait(for: "setRequestorComplete 0")
+    #expect(recorder.lines.first == "status R400 \(reason)")
+  }
+
+  @Test func `a token that is refused ends in R401`() async throws {
+    let registry = try Registry(tokenRefusal: "unauthorized_client")
+    defer { startThread { registry.server.stop() } }
+    let enabler = try AccessEnabler(softwareStatement: "statement", storage: .memory)
+    await #expect {
+      try await enabler.configure(requestor: "SPORT", services: [registry.url])
+    } throws: { error in
+      (error as? EntitlementError)?.status == .accessTokenFailed
+    }
+    #expect(registry.count("/o/client/register") == 1)
+  }
+
+  @Test func `a token that is never accepted does not loop`() async throws {
+    let registry = try Registry(acceptsNothing: true)
+    defer { startThread { registry.server.stop() } }
+    let enabler = try AccessEnabler(softwareStatement: "statement", storage: .memory)
+    await #expect {
+      try await enabler.configure(requestor: "SPORT", services: [registry.url])
+    } throws: { error in
+      (error as? EntitlementError)?.status == .notTrusted
+    }
+    #expect(registry.count("/o/client/token") == 3)
+  }
+}
+
+/// A service that registers clients and knows an empty provider list.
+private final class Registry: Sendable {
+  let server: Server
+  let url: String
+  private let state: Book
+
+  private final class Book: Sendable {
+    struct Pages: Sendable {
+      var calls: [String] = []
+      var clients: Set<String> = []
+      var tokens: Set<String> = []
+      var last = 0
+    }
+    let pages = Locked(Pages())
+  }
+
+  init(
+    registered: UInt16 = 201, granted: UInt16 = 200, refusal: String? = nil,
+    tokenRefusal: String? = nil, acceptsNothing: Bool = false
+  ) throws {
+    let book = Book()
+    state = book
+    let handler = ClosureHandler { request in
+      let path = String(decoding: request.path, as: UTF8.self)
+      let body = String(decoding: request.body, as: UTF8.self)
+      return .now(
+        book.pages.withLock { pages -> Response in
+          pages.calls.append(path)
+          switch path {
+          case "/o/client/register":
+            if let refusal { return json(400, #"{"error":"\#(refusal)"}"#) }
+            guard body.contains("software_statement") else {
+              return json(400, #"{"error":"invalid_request"}"#)
+            }
+            pages.last += 1
+            pages.clients.insert("client-\(pages.last)")
+            return json(
+              registered,
+              #"{"client_id":"client-\#(pages.last)","client_secret":"s","client_id_issued_at":1}"#)
+          case "/o/client/token":
+            if let tokenRefusal { return json(400, #"{"error":"\#(tokenRefusal)"}"#) }
+            guard pages.clients.contains(where: { body.contains("client_id=\($0)&") }) else {
+              return json(400, #"{"error":"invalid_client"}"#)
+            }
+            pages.last += 1
+            if !acceptsNothing { pages.tokens.insert("Bearer token-\(pages.last)") }
+            return json(
+              granted,
+              #"{"id":"1","access_token":"token-\#(pages.last)","created_at":1,"expires_in":21600,"token_type":"bearer"}"#
+            )
+          default:
+            guard let header = request.header(.authorization), pages.tokens.contains(header) else {
+              return json(401, #"{"status":401,"message":"Not Authorized","details":null}"#)
+            }
+            guard path.hasPrefix("/api/v1/config/") else {
+              return json(404, #"{"status":404,"message":"Not Found","details":null}"#)
+            }
+            return json(200, #"{"requestor":{"id":"SPORT","mvpds":[]}}"#)
+          }
+        })
+    }
+    var configuration = ServerConfiguration()
+    configuration.loops = 1
+    server = try Server(
+      [Listener(.network(.loopback, port: 0), handler: handler)], configuration: configuration)
+    url = "http://\(server.addresses[0])"
+  }
+
+  func count(_ path: String) -> Int {
+    state.pages.withLock { pages in pages.calls.count { $0 == path } }
+  }
+
+  func forgetTokens() { state.pages.withLock { $0.tokens = [] } }
+
+  func forgetClients() {
+    state.pages.withLock { pages in
+      pages.clients = []
+      pages.tokens = []
+    }
+  }
+}
+
+private func json(_ status: UInt16, _ text: String) -> Response {
+  Response(Status(status), type: "application/json", body: Array(text.utf8))
+}

@@ -1,0 +1,239 @@
+import Glibc
+import Pairing
+import Platform
+import TestSupport
+import Testing
+
+@testable import AccessEnabler
+
+@Suite("Token store")
+struct TokenStoreTests {
+  static let signIn = StoredAuthentication(
+    signIn: SignIn(
+      provider: MVPD(
+        id: "CABLE", displayName: "Câble", logoURL: "https://x.example/l.png",
+        enablePlatformServices: true, boardingStatus: .picker, isFeatured: true),
+      userID: "user", expires: Instant(milliseconds: 1_900_000_000_000)),
+    service: "https://one.example")
+
+  /// Something of everything that a store holds.
+  static let changes: [StoreChange] = [
+    .authentication(signIn), .selected(signIn.signIn.provider),
+    .permit(
+      "<rss>\"</rss>",
+      StoredPermit(expires: Instant(milliseconds: 1_800_000_000_000), source: .degradation)),
+    .preauthorization(StoredPreauthorization(asked: ["a", "b"], allowed: ["b"])),
+    .pending(
+      PendingCode(
+        offer: RegistrationOffer(
+          code: "BCDFGHJK", display: "BCDF-GHJK", url: "https://one.example",
+          urlComplete: "HTTPS://ONE.EXAMPLE/D/BCDFGHJK",
+          expires: Instant(milliseconds: 1_900_000_000_000), provider: signIn.signIn.provider,
+          service: "https://one.example"))),
+    .unfinishedLogout(service: "https://two.example", isOpen: true),
+  ]
+
+  func store(_ folder: String, machine: String = "/nowhere") throws -> TokenStore {
+    try TokenStore(.folder("\(folder)/state"), machineIDFile: machine)
+  }
+
+  @Test func `what was saved is there after a restart, for each requestor`() throws {
+    try withTemporaryFolder { folder in
+      let first = try store(folder)
+      try first.save(Self.changes.map { .tokens("SPORT", $0) })
+      try first.save([.tokens("NEWS", .selected(Self.signIn.signIn.provider))])
+      try first.save([.client("k", RegisteredClient(id: "i", secret: "s")), .serverTime(5)])
+      let second = try store(folder)
+      #expect(second.openingNews == nil)
+      #expect(second.installation.deviceID == first.installation.deviceID)
+      #expect(second.tokens(of: "SPORT") == first.tokens(of: "SPORT"))
+      #expect(second.tokens(of: "SPORT").permits.count == 1)
+      #expect(second.tokens(of: "NEWS").selected?.displayName == "Câble")
+      #expect(second.tokens(of: "NEWS").authentication == nil)
+      #expect(second.client("k") == RegisteredClient(id: "i", secret: "s"))
+      #expect(second.serverTime == 5)
+    }
+  }
+
+  @Test func `files are for this user alone`() throws {
+    try withTemporaryFolder { folder in
+      let store = try store(folder)
+      try store.save([.tokens("SPORT", .selected(nil))])
+      for name in ["installation", "tokens", "lock"] {
+        var status = stat()
+        #expect(unsafe stat("\(folder)/state/\(name)", &status) == 0)
+        #expect(status.st_mode & 0o777 == 0o600, "\(name)")
+      }
+      var status = stat()
+      #expect(unsafe stat("\(folder)/state", &status) == 0)
+      #expect(status.st_mode & 0o777 == 0o700)
+    }
+  }
+
+  @Test func `every device id is 256 random bits`() throws {
+    var ids: Set<String> = []
+    for _ in 0..<20 {
+      ids.insert(try TokenStore(.memory, machineIDFile: "/etc/machine-id").installation.deviceID)
+    }
+    #expect(ids.count == 20)
+    #expect(ids.allSatisfy { $0.count == 64 })
+    let machine = (try? readFile("/etc/machine-id")).map {
+      String(decoding: $0.prefix(32), as: UTF8.self)
+    }
+    if let machine, !machine.isEmpty { #expect(!ids.contains { $0.contains(machine) }) }
+  }
+
+  @Test func `a store with any byte changed is noticed, and nothing of it is believed`() throws {
+    try withTemporaryFolder { folder in
+      let path = "\(folder)/state/tokens"
+      try store(folder).save(Self.changes.map { .tokens("SPORT", $0) })
+      let bytes = try readFile(path)
+      for place in stride(from: 0, to: bytes.count, by: 3) {
+        var torn = bytes
+        torn[place] ^= 0x01
+        try writeFile(path, torn)
+        let opened = try store(folder)
+        #expect(opened.openingNews?.id == .deviceChanged, "byte \(place)")
+        #expect(opened.tokens(of: "SPORT") == RequestorTokens())
+      }
+      for count in [0, 1, 16, bytes.count / 2, bytes.count - 1] {
+        try writeFile(path, bytes.prefix(count))
+        let opened = try store(folder)
+        #expect((opened.openingNews == nil) == (count == 0))
+        #expect(opened.tokens(of: "SPORT").authentication == nil)
+      }
+      try writeFile(path, bytes)
+      #expect(try store(folder).tokens(of: "SPORT").authentication == Self.signIn)
+    }
+  }
+
+  @Test func `another installation's store is foreign`() throws {
+    try withTemporaryFolder { one in
+      try withTemporaryFolder { other in
+        try store(one).save(Self.changes.map { .tokens("SPORT", $0) })
+        _ = try store(other)
+        try writeFile("\(other)/state/tokens", try readFile("\(one)/state/tokens"))
+        let opened = try store(other)
+        #expect(opened.openingNews?.extras["details"] == "other device id")
+        #expect(opened.tokens(of: "SPORT").authentication == nil)
+        // The next write makes it this installation's own.
+        try opened.save([.tokens("SPORT", .selected(Self.signIn.signIn.provider))])
+        #expect(try store(other).openingNews == nil)
+      }
+    }
+  }
+
+  @Test func `a whole folder that was copied to another machine is noticed`() throws {
+    try withTemporaryFolder { folder in
+      try writeFile("\(folder)/here", Array("aaaa\n".utf8))
+      try writeFile("\(folder)/there", Array("bbbb\n".utf8))
+      let first = try store(folder, machine: "\(folder)/here")
+      try first.save(Self.changes.map { .tokens("SPORT", $0) })
+      #expect(try store(folder, machine: "\(folder)/here").openingNews == nil)
+      // A system without an id of its own cannot tell.
+      #expect(try store(folder, machine: "/nowhere").openingNews == nil)
+      let second = try store(folder, machine: "\(folder)/there")
+      #expect(second.openingNews?.id == .deviceChanged)
+      #expect(second.openingNews?.extras["details"] == "other machine")
+      #expect(second.installation.deviceID != first.installation.deviceID)
+      #expect(second.tokens(of: "SPORT") == RequestorTokens())
+      #expect(try store(folder, machine: "\(folder)/there").openingNews == nil)
+    }
+  }
+
+  @Test func `a damaged installation is replaced, and its tokens go`() throws {
+    try withTemporaryFolder { folder in
+      let first = try store(folder)
+      try first.save(Self.changes.map { .tokens("SPORT", $0) })
+      try writeFile("\(folder)/state/installation", Array("{".utf8))
+      let second = try store(folder)
+      #expect(second.openingNews?.id == .deviceChanged)
+      #expect(second.tokens(of: "SPORT") == RequestorTokens())
+      #expect(try store(folder).openingNews == nil)
+    }
+  }
+
+  @Test func `wider modes, links and missing rights are refused with what to type`() throws {
+    try withTemporaryFolder { folder in
+      _ = try store(folder)
+      #expect(unsafe chmod("\(folder)/state", 0o755) == 0)
+      #expect(throws: FileError.self) { _ = try store(folder) }
+      #expect(unsafe chmod("\(folder)/state", 0o700) == 0)
+      #expect(unsafe chmod("\(folder)/state/installation", 0o644) == 0)
+      #expect(throws: FileError.self) { _ = try store(folder) }
+    }
+  }
+
+  @Test func `two that write at the same time lose nothing of each other`() async throws {
+    try await withTemporaryFolder { folder in
+      let stores = [try store(folder), try store(folder)]
+      await withTaskGroup(of: Void.self) { group in
+        for (number, store) in stores.enumerated() {
+          group.addTask {
+            for round in 0..<20 {
+              let permit = StoredPermit(
+                expires: Instant(milliseconds: 1_900_000_000_000), source: .mvpd)
+              await store.saveOffPool([.tokens("SPORT", .permit("\(number)-\(round)", permit))])
+            }
+          }
+        }
+      }
+      #expect(try store(folder).tokens(of: "SPORT").permits.count == 40)
+      for store in stores {
+        #expect(store.refresh() == nil)
+        #expect(store.tokens(of: "SPORT").permits.count == 40)
+      }
+    }
+  }
+
+  @Test func `what could not be written is written with the next change`() throws {
+    try withTemporaryFolder { folder in
+      let one = try store(folder)
+      try one.save([.serverTime(1)])
+      removeTree("\(folder)/state/lock")
+      #expect(unsafe mkdir("\(folder)/state/lock", 0o700) == 0)
+      #expect(throws: FileError.self) {
+        try one.save([.tokens("SPORT", .authentication(Self.signIn))])
+      }
+      #expect(one.tokens(of: "SPORT").authentication == Self.signIn)
+      #expect(one.refresh() == nil)
+      #expect(one.tokens(of: "SPORT").authentication == Self.signIn)
+      #expect(unsafe rmdir("\(folder)/state/lock") == 0)
+      try one.save([.serverTime(2)])
+      #expect(try store(folder).tokens(of: "SPORT").authentication == Self.signIn)
+    }
+  }
+
+  @Test func `signing out forgets everything but what services must hear`() {
+    var tokens = RequestorTokens()
+    for change in Self.changes { tokens.apply(change) }
+    tokens.apply(.signedOut)
+    var expected = RequestorTokens()
+    expected.unfinishedLogouts = ["https://two.example"]
+    #expect(tokens == expected)
+  }
+
+  @Test func `permits of another viewer do not outlive the sign-in`() {
+    var tokens = RequestorTokens()
+    for change in Self.changes { tokens.apply(change) }
+    tokens.apply(.authentication(Self.signIn))
+    #expect(tokens.permits.count == 1)
+    var other = Self.signIn
+    other.signIn.userID = "somebody else"
+    tokens.apply(.authentication(other))
+    #expect(tokens.permits.isEmpty)
+    #expect(tokens.preauthorization == nil)
+  }
+
+  @Test func `a store does not grow without end`() {
+    var tokens = RequestorTokens()
+    for number in 0..<1_000 {
+      tokens.apply(
+        .permit(
+          "r\(number)",
+          StoredPermit(expires: Instant(milliseconds: Int64(number)), source: .mvpd)))
+    }
+    #expect(tokens.permits.count == RequestorTokens.mostPermits)
+    #expect(tokens.permits["r999"] != nil)
+  }
+}
