@@ -49,9 +49,11 @@ package final class RequestLimits: Sendable {
   private let limits: ServiceLimits
   private let clock: ServiceClock
   private let metrics: ServiceMetrics
+  private let log: ServiceLog
   private let state: Locked<State>
 
-  init(_ limits: ServiceLimits, clock: ServiceClock, metrics: ServiceMetrics) {
+  init(_ limits: ServiceLimits, clock: ServiceClock, metrics: ServiceMetrics, log: ServiceLog) {
+    self.log = log
     self.limits = limits
     self.clock = clock
     self.metrics = metrics
@@ -119,7 +121,9 @@ package final class RequestLimits: Sendable {
   /// Counts a wrong code.
   package func wrongCode(from address: IPAddress?, as account: Guesser? = nil) {
     metrics.count(.wrongCodes)
-    guard let source = SourceKey(address) else { return }
+    guard let address, let source = SourceKey(address) else { return }
+    // What deploy/fail2ban looks for; the ledger keeps these lines few.
+    log.warning("wrong-code", ("address", address.description))
     let now = clock.uptime
     state.withLock { $0.guesses.wrong(source: source, account: account, at: now) }
   }
