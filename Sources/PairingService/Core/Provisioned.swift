@@ -21,6 +21,11 @@ package final class Provisioned: Sendable {
     package let provider: Provider
     /// How it works with the requestor.
     package let integration: Integration
+
+    /// Whether everybody counts as signed in there at the moment.
+    package var letsEverybodyIn: Bool {
+      integration.degradation == .authenticateEverybody && provider.kind == .local
+    }
   }
 
   /// The records as they are kept.
@@ -29,6 +34,8 @@ package final class Provisioned: Sendable {
   package let callKeys: [PublicKey: CallKey]
   /// The providers that work with each requestor, in the order to show: featured first, then by name.
   package let choices: [RequestorID: [Choice]]
+  /// The providers that let everybody in at the moment, by requestor; requestors without one are not in it.
+  package let openProviders: [RequestorID: [Choice]]
   private let rowKeys: [RequestorID: PublicKey]
 
   /// A look at these records.
@@ -51,6 +58,7 @@ package final class Provisioned: Sendable {
         return Choice(provider: provider, integration: integration)
       }.sorted { $0.provider.precedes($1.provider) }
     }
+    openProviders = choices.mapValues { $0.filter(\.letsEverybodyIn) }.filter { !$0.value.isEmpty }
     var rowKeys: [RequestorID: PublicKey] = [:]
     for id in records.requestors.keys { rowKeys[id] = records.rowKey(of: id)?.publicKey }
     self.rowKeys = rowKeys
