@@ -22,6 +22,7 @@ let regentctl = Program(
     IntegrateVerb.command, AccountNoun.command, EntitleNoun.command, CodeNoun.command,
     DeviceNoun.command, SessionNoun.command, TokenNoun.command, TemporaryPassNoun.command,
     SigningKeyNoun.command, MasterKeyNoun.command, AuditNoun.command, StatsVerb.command,
+    ProvisioningVerbs.apply, ProvisioningVerbs.export,
     UpkeepVerbs.backup, UpkeepVerbs.restore, UpkeepVerbs.doctor,
   ],
   seeAlso: ["regentd(8)", "regent(1)"], manualSection: 8,
