@@ -1,4 +1,5 @@
 import Administration
+import HTTPCodec
 import HTTPServer
 import HTTPTestSupport
 import JSON
