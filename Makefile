@@ -1,5 +1,5 @@
 # Regent. `make demo` shows it, `make test` proves it; the rest is for those who work on it.
-.PHONY: pages build demo test bench fuzz sanitize lint install uninstall soak clean help
+.PHONY: pages describe build demo test bench fuzz sanitize lint install uninstall soak clean help
 .DEFAULT_GOAL := help
 
 PREFIX ?= /usr/local
@@ -32,10 +32,17 @@ bench: ## one table of figures and bars; ONLY=name runs one row
 	@swift build -c release --product Benchmarks
 	@"$$(swift build -c release --show-bin-path)/Benchmarks" table $(if $(ONLY),--only "$(ONLY)")
 
-soak: ## kill -9 a writer under load; CYCLES=1000
+soak: ## kill -9 a writer, then the whole service, under load; CYCLES=1000
 	@deploy/bootstrap --test
-	@swift build -c release --product Soak
+	@set -e; for product in Soak ServiceSoak regentd regentctl; do \
+	  swift build -c release --product $$product; done
 	@"$$(swift build -c release --show-bin-path)/Soak" kill --cycles $(or $(CYCLES),1000)
+	@"$$(swift build -c release --show-bin-path)/ServiceSoak" --cycles $(or $(CYCLES),1000)
+
+describe: ## generated requests against web/openapi.json; CASES=10000
+	@deploy/bootstrap --test
+	@set -e; for product in regentd regentctl; do swift build --product $$product; done
+	@Tests/acceptance/schemathesis/run $(or $(CASES),10000)
 
 fuzz: ## every parser against libFuzzer; SECONDS=60 each, ONLY=target runs one
 	@deploy/bootstrap --test
@@ -44,7 +51,7 @@ fuzz: ## every parser against libFuzzer; SECONDS=60 each, ONLY=target runs one
 pages: ## the phone's pages in a real browser: axe-core, HTML validator, narrow windows, the script
 	@deploy/bootstrap --pages
 	@swift build --product PagePreview
-	@Tests/acceptance/run
+	@Tests/acceptance/run pages
 
 sanitize: ## the suites under ThreadSanitizer and AddressSanitizer
 	@deploy/bootstrap --test

@@ -157,6 +157,12 @@ let package = Package(
       name: "Soak", dependencies: ["SQLite", "StorageFaults", "TestSupport"], path: "Tests/Soak",
       swiftSettings: house),
     .executableTarget(
+      name: "ServiceSoak",
+      dependencies: [
+        "Administration", "Cryptography", "HTTPClient", "HTTPCodec", "JSON", "Pairing",
+        "PairingWire", "Platform", "TestSupport", "regentd", "regentctl",
+      ], path: "Tests/ServiceSoak", swiftSettings: house),
+    .executableTarget(
       name: "Benchmarks",
       dependencies: [
         "SQLite", "TestSupport", "HTTPServer", "HTTPCodec", "Pairing", "PairingStore",
@@ -197,7 +203,7 @@ let package = Package(
       swiftSettings: house),
     .testTarget(
       name: "CommandTests",
-      dependencies: ["CommandKit", "TestSupport", "regentd", "regentctl"],
+      dependencies: ["CommandKit", "TestSupport", "ServiceSoak", "regentd", "regentctl"],
       exclude: ["Scripts"],
       swiftSettings: house),
     tests(of: "PairingService", ["Pairing", "JSON", "Platform", "PagePreview"]),
@@ -233,8 +239,8 @@ let package = Package(
       dependencies: [
         "Pairing", "PairingStore", "PairingStoreSQLite", "PairingWire", "PairingService",
         "Administration", "HTTPServer", "HTTPClient", "HTTPCodec", "JSON", "Cryptography",
-        "Platform", "XML",
-        "TestSupport", "HTTPTestSupport", "ServiceTestSupport",
+        "Platform", "XML", "SQLite", "StorageFaults", "TestSupport", "HTTPTestSupport",
+        "ServiceSoak", "ServiceTestSupport",
       ],
       swiftSettings: house),
     .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: house),

@@ -39,6 +39,22 @@ public enum ProgramReplacement {
       })
     try systemCall("hand over", on: "the secret") { dup2(parked.number, descriptor) }
     held?.letGoForExec()
+    try become(program, words)
+  }
+
+  /// Ends this program and runs another one in its place.
+  ///
+  /// - Parameters:
+  ///   - program: its path, or a name that `PATH` has.
+  ///   - arguments: its arguments, without its name.
+  /// - Throws: `SystemError`; when it returns at all, it throws.
+  public static func run(_ program: String, _ arguments: [String]) throws(SystemError) {
+    let words = [program] + arguments
+    for word in words { try refuseNUL(in: word, operation: "run") }
+    try become(program, words)
+  }
+
+  private static func become(_ program: String, _ words: [String]) throws(SystemError) {
     signal(SIGPIPE, SIG_DFL)
     var pointers = unsafe words.map { unsafe strdup($0) } + [nil]
     defer { unsafe pointers.forEach { unsafe free($0) } }

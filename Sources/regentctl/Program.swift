@@ -22,7 +22,8 @@ let regentctl = Program(
     IntegrateVerb.command, AccountNoun.command, EntitleNoun.command, CodeNoun.command,
     DeviceNoun.command, SessionNoun.command, TokenNoun.command, TemporaryPassNoun.command,
     SigningKeyNoun.command, MasterKeyNoun.command, AuditNoun.command, StatsVerb.command,
-    UpkeepVerbs.backup, UpkeepVerbs.doctor,
+    ProvisioningVerbs.apply, ProvisioningVerbs.export,
+    UpkeepVerbs.backup, UpkeepVerbs.restore, UpkeepVerbs.doctor,
   ],
   seeAlso: ["regentd(8)", "regent(1)"], manualSection: 8,
   explain: { error in (error as? AdminError).map(CommandError.init) })

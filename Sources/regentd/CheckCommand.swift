@@ -7,7 +7,7 @@ import Platform
 /// `regentd check`: what `serve` would find, without serving.
 enum CheckCommand {
   static let command = Command(
-    "check", "look whether the service could start, and whether its data is sound",
+    "check", "see whether the service could start and its data is sound",
     details: """
       Takes the options and the environment of "regentd serve" and looks at everything that they name: modes of files, \
       the certificate, the pages, the master key. Then it opens the database as the service would, looks at its \

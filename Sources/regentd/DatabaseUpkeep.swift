@@ -42,7 +42,9 @@ actor DatabaseUpkeep: AdminUpkeep {
         let (places, store) = (places, store)
         try await onThread("backup") { try store.backup(to: path) }
         try await verify(path, places)
-        let (size, hash) = try await onThread("backup") { try fingerprint(of: path) }
+        let (size, hash) = try await onThread("backup") {
+          try BackupFile(path: path).complete()
+        }
         let entry = BackupEntry(id: id, size: size, sha256: hash, created: now)
         copy = Copy(entry: entry, folder: folder, path: path)
         return entry
@@ -171,19 +173,6 @@ private func verify(_ path: String, _ places: ServicePlaces) async throws {
   guard try !PrivateFile.check("\(path)-wal") else {
     throw StoreError.unavailable(reason: "the copy was not closed cleanly")
   }
-}
-
-private func fingerprint(of path: String) throws -> (size: Int64, hash: String) {
-  let file = try FileDescriptor.open(path, O_RDONLY | O_NOFOLLOW)
-  var hash = SHA256()
-  var size: Int64 = 0
-  while true {
-    let part = try file.read(atMost: 1 << 20, at: size, from: path)
-    if part.isEmpty { break }
-    hash.update(part)
-    size += Int64(part.count)
-  }
-  return (size, Hex.encode(hash.finish()))
 }
 
 private func remove(_ path: String) {

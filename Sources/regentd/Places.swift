@@ -36,6 +36,26 @@ extension ServicePlaces {
   }
 }
 
+extension ServicePlaces {
+  /// The database and its key alone, for what is done while no service runs.
+  init(ofDatabase call: Invocation) throws {
+    let home = DataDirectory(call.environment)
+    let key = try call[ServeCommand.masterKey] ?? credential(call.environment)
+    database = try call[ServeCommand.database] ?? home.path(of: "regent.db")
+    masterKey = try key ?? home.path(of: "master-key")
+    masterKeyMode = widestMode(ofKey: masterKey, call.environment)
+    (adminSocket, adminGroup, web) = ("", nil, "")
+    try checkFolder(of: database, "--database")
+    guard
+      try PrivateFile.check(masterKey, widest: masterKeyMode)
+    else {
+      throw CommandError(
+        "the master key \(masterKey) is missing",
+        hint: "put the key there that belongs to the backup, or name it with --master-key")
+    }
+  }
+}
+
 private func checkSocketPath(_ path: String) throws {
   // A kernel address holds 107 bytes; a longer path would be cut there.
   _ = try SocketAddress(unixPath: path)

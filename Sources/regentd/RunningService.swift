@@ -20,6 +20,8 @@ struct RunningService {
 
   /// Opens the database and starts everything that is not the network.
   init(_ settings: ServiceSettings, publicURL: String, of server: Server, _ log: Log) async throws {
+    // First, because nothing is to be created for pages that cannot be shown.
+    let pages = try pages(in: settings.places.web)
     let store = try openStore(settings.places) { error in
       // Nobody knows what is on the disk: the service manager starts us again, and reopening tells.
       log.error("store-stopped", ["reason": .text(error.description)])
@@ -30,7 +32,7 @@ struct RunningService {
       options.limits = settings.limits
       options.version = regentVersion
       let core = try await ServiceCore(options, store: store, log: ServiceLog(log))
-      let phone = try await Phone(core, try pages(in: settings.places.web))
+      let phone = try await Phone(core, pages)
       handler = try Router(ServiceRoutes.all(core, phone), refuse: phone.refuse)
       let numbers: @Sendable () -> String = {
         exposition(server.statistics) + core.metricsText()

@@ -17,7 +17,7 @@ Program(
     is in. regentd is the service behind that: it keeps the codes, serves the pages for the phone and gives the box \
     its tokens. Nothing else has to be installed; everything is in one SQLite database.
     """,
-  commands: [ServeCommand.command(heldSignals), CheckCommand.command],
+  commands: [ServeCommand.command(heldSignals), CheckCommand.command, RestoreCommand.command],
   seeAlso: ["regentctl(1)", "regent(1)"],
   manualSection: 8, explain: explained
 ).main()

@@ -14,12 +14,36 @@ import Testing
       #expect(head.status == 200)
       #expect(head.body == "")
       #expect(head.header("content-length") == health.header("content-length"))
+      #expect(try fetch("\(service.url)/").status == 200)
       #expect(try fetch("\(service.url)/healthz/").status == 404)
       #expect(try fetch("\(service.url)/healthz/x").status == 404)
       #expect(try fetch("\(service.url)/nowhere").header("cache-control") == "no-store")
       let post = try fetch("\(service.url)/healthz", method: "POST")
       #expect(post.status == 405)
       #expect(post.header("allow")?.contains("GET") == true)
+    }
+  }
+
+  @Test func `does not start without its pages, and creates nothing then`() throws {
+    try withTemporaryFolder { folder in
+      func start(_ options: String..., from here: String) throws -> FinishedProgram {
+        let command =
+          "cd '\(here)' && exec \"$0\" serve --listen 127.0.0.1:0 \(options.joined(separator: " "))"
+        return try run(
+          "/bin/sh", ["-c", command, try builtProgram("regentd")], environment: ["HOME": folder])
+      }
+      let none = try start(from: folder)
+      #expect(none.status == 1)
+      #expect(none.errorText.contains("there is no folder with the phone's pages"))
+      #expect(none.errorText.contains("--web FOLDER"))
+
+      let copied = try run("cp", ["-r", packageFolder() + "/web", "\(folder)/web"])
+      #expect(copied.status == 0)
+      try writeFile("\(folder)/web/templates/enter-code.html", Array("{{nothing}}".utf8))
+      let broken = try start(from: folder)
+      #expect(broken.status == 1)
+      #expect(broken.errorText.contains("web/templates/enter-code.html:1: "))
+      #expect(unsafe access("\(folder)/.local/state/regent/regent.db", F_OK) != 0)
     }
   }
 
@@ -249,6 +273,8 @@ func withService(
 ) throws {
   try withTemporaryFolder { own in
     let folder = given ?? own
+    // The line of an earlier service in this folder would be taken for this one's.
+    _ = unsafe unlink("\(folder)/out")
     let program = try RunningProgram(
       try builtProgram("regentd"), ["serve", "--listen", "127.0.0.1:0"] + options,
       environment: environment.merging(["HOME": folder]) { given, _ in given },

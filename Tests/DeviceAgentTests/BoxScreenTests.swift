@@ -12,17 +12,40 @@ private final class Terminal {
   private let server: String
   private let folder: String
 
-  init(_ box: Box, _ arguments: String, _ size: WindowSize) throws {
-    folder = box.folder
-    server = "regent-test-\(box.folder.split(separator: "-").last ?? "x")"
+  convenience init(_ box: Box, _ arguments: String, _ size: WindowSize) throws {
     let variables = box.environment.map { "\($0.key)='\($0.value)'" }.joined(separator: " ")
     let line =
       "env -i TERM=tmux-256color \(variables) \(try builtProgram("regent")) \(arguments);"
       + " echo \"exit=$?\"; stty -a | grep -o -- '-*icanon\\|-*echo ' ; sleep 60"
+    try self.init(box.folder, line, size)
+  }
+
+  init(_ folder: String, _ command: String, _ size: WindowSize) throws {
+    self.folder = folder
+    server = "regent-test-\(folder.split(separator: "-").last ?? "x")"
     _ = try tmux([
       "-f", "/dev/null", "new-session", "-d", "-x", String(size.columns), "-y", String(size.rows),
-      line,
+      command,
     ])
+  }
+
+  /// The path of the terminal itself, once it is there.
+  func device() async throws -> String {
+    try await until("the terminal") {
+      let path = try tmux(["display-message", "-p", "#{pane_tty}"]).dropLast()
+      return path.hasPrefix("/dev/") ? String(path) : nil
+    }
+  }
+
+  /// What can be read, line by line.
+  func lines(_ size: WindowSize) throws -> [String] {
+    var lines = try capture().split(separator: "\n", omittingEmptySubsequences: false).map {
+      var line = $0
+      while line.last == " " { line.removeLast() }
+      return String(line)
+    }
+    lines = Array(lines.prefix(size.rows))
+    return lines + Array(repeating: "", count: size.rows - lines.count)
   }
 
   deinit { _ = try? tmux(["kill-server"]) }
@@ -80,7 +103,9 @@ private final class Terminal {
       #expect((10...99).contains(number))
       try await service.service.approve(wire)
       _ = try await terminal.shows("You are signed in")
-      let end = try await terminal.shows("exit=0")
+      try terminal.press("q")
+      _ = try await terminal.shows("exit=0")
+      let end = try await terminal.shows("icanon")
       #expect(end.contains("You are signed in"), "one line stays when the screen is gone")
       #expect(end.contains("icanon") && !end.contains("-icanon") && !end.contains("-echo"))
     }
@@ -106,8 +131,8 @@ private final class Terminal {
       }
       #expect(other.hasPrefix("HTTP://127.0.0.1:\(service.port)/D/"))
       try terminal.press("q")
-      let end = try await terminal.shows("exit=3")
-      #expect(end.contains("icanon") && !end.contains("-icanon"))
+      _ = try await terminal.shows("exit=3")
+      #expect(try await !terminal.shows("icanon").contains("-icanon"))
       let taken = try service.isWithdrawn(String(other.suffix(8)))
       #expect(taken, "quitting takes the code back")
     }
@@ -145,6 +170,29 @@ private final class Terminal {
       service.stop()
       _ = try await terminal.shows("No connection to 127.0.0.1")
       #expect(try photograph(terminal, sizes[0]) == link)
+    }
+  }
+
+  @Test(arguments: sizes)
+  func `shows every state as it was drawn`(size: WindowSize) async throws {
+    try await withTemporaryFolder { folder in
+      let terminal = try Terminal(folder, "sleep 600", size)
+      let device = try await terminal.device()
+      let screen = PairScreen(size: size, abilities: Abilities(), language: .korean)
+      var old: Canvas?
+      for scene in Scene.all {
+        let canvas = screen.canvas(of: scene.view, now: Scene.now)
+        let bytes = ScreenDiff.bytes(from: old, to: canvas, depth: .palette)
+        let greeting = old == nil ? ScreenSurface.greeting : []
+        old = canvas
+        try FileDescriptor.open(device, 1).writeAll(greeting + bytes)
+        var seen: [String] = []
+        for _ in 0..<300 where seen != canvas.lines {
+          try await Task.sleep(for: .milliseconds(10))
+          seen = try terminal.lines(size)
+        }
+        #expect(seen == canvas.lines, "\(scene.name)")
+      }
     }
   }
 

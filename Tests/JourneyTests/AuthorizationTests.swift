@@ -290,6 +290,17 @@ import Testing
       #expect(permit["expires"] == String((service.clock.now + .seconds(60)).milliseconds))
       #expect(
         try await box.get("/api/v1/preauthorize", ["resource": "news,sports"]).status == 403)
+      // A call may name its own; one that nobody knows changes nothing.
+      var other = box
+      other.device = "box-2"
+      try await other.signIn()
+      let day = String((service.clock.now + .seconds(86_400)).milliseconds)
+      let odd = try await other.get(
+        "/api/v1/authorize", ["resource": "sports", "applicationProfile": "odd"])
+      #expect(odd["expires"] == day)
+      let short = try await other.get(
+        "/api/v1/authorize", ["resource": "news", "applicationProfile": "kiosk"])
+      #expect(short["expires"] == permit["expires"])
     }
   }
 }

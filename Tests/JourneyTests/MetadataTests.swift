@@ -48,6 +48,13 @@ import Testing
   @Test func `a change is seen at once`() async throws {
     try await withBox { service, box in
       try await box.signIn()
+      func updated() async throws -> Instant {
+        let answer = try await box.get("/api/v1/tokens/usermetadata")["updated"]
+        return Instant(milliseconds: try #require(answer.flatMap { Int64($0) }) * 1000)
+      }
+      let issued = service.clock.now
+      service.clock.pass(.seconds(100))
+      #expect(try await updated() == issued)
       try await service.account { account in
         account.attributes.zipCodes = ["54321", "00001"]
         account.attributes.maximumRatings = []
@@ -56,6 +63,9 @@ import Testing
       let data = try await box.get("/api/v1/tokens/usermetadata").object("data")
       #expect(data.texts("zip") == ["54321", "00001"])
       #expect(!data.has("maxRating") && data["householdID"] == data["userID"])
+      let changed = service.clock.now
+      service.clock.pass(.seconds(100))
+      #expect(try await updated() == changed)
     }
   }
 

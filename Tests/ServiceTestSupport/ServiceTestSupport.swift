@@ -63,7 +63,6 @@ public final class TestService: Sendable {
     var chosen = ServiceOptions(publicURL: "https://tv.example.org")
     options(&chosen)
     try await provision(store, at: time.now, change)
-    try await store.add(signingKey(at: time.now), audit: nil, at: time.now)
     core = try await ServiceCore(
       chosen, store: store, clock: time,
       passwords: Argon2Parameters(memory: 64, passes: 1, lanes: 1) ?? .standard)
@@ -77,19 +76,6 @@ public final class TestService: Sendable {
   package func router() throws -> Router {
     try Router(ServiceRoutes.devices(core), refuse: ServiceRoutes.refuse)
   }
-}
-
-/// One key for all services of a test process: making one takes longer than most tests.
-private let sharedKey = Result { try SigningKey.generate(.rs256, rsaBits: 2048) }
-
-private func signingKey(at now: Instant) throws -> SigningKeyRecord {
-  let key = try sharedKey.get()
-  let id: SigningKeyID = try named(key.publicKey.thumbprint)
-  let published = JWK(key.publicKey, keyID: id.text)
-  return SigningKeyRecord(
-    id: id, privateKey: StoredSecret(try key.pkcs8().exposedBytes()),
-    publicKey: String(decoding: published.json.bytes(), as: UTF8.self), created: now,
-    signsFrom: now)
 }
 
 /// A name of the sample data as its type.

@@ -22,7 +22,7 @@ public struct Patch<Record: OperatorRecord>: Sendable {
   /// A member that the record does not have is refused: ignoring a misspelt one would leave out what was meant.
   public init(_ object: JSONObject) throws(JSONShapeError) {
     for member in object.members where Record.Member(rawValue: member.name) == nil {
-      throw JSONShapeError(name: member.name, expected: "one that this record has")
+      throw JSONShapeError(name: member.name, expected: "left out: there is no such member")
     }
     members = object
   }

@@ -12,11 +12,9 @@ struct DaemonServer: Sendable {
   private let report: @Sendable (String) -> Void
   private let grants = SingleFlight<MediaGrant>()
 
-  /// A daemon over the tokens of `source`.
+  /// A daemon over the tokens of `source`; `owner` may do everything, as root may.
   ///
-  /// - Parameters:
-  ///   - owner: the user that may do everything, as root may.
-  ///   - report: a line for the log; who asked for what, never a token.
+  /// `report` gets a line for the log: who asked for what, never a token.
   init(
     _ source: any EntitlementSource, allowances: [Allowance],
     owner: UInt32 = Accounts.effectiveUser, report: @escaping @Sendable (String) -> Void

@@ -45,7 +45,7 @@ extension CommandError {
       case .unknownRequestor: ("unknown-requestor", .failed)
       case .notTrusted: ("not-trusted", .failed)
       case .unreachable: ("unreachable", .unreachable)
-      case .unsafeConnection: ("insecure-connection", .unreachable)
+      case .unsafeConnection: ("certificate", .unreachable)
       case .throttled: ("busy", .unreachable)
       case .service: ("service", .failed)
       case .superseded, .outOfOrder: ("failed", .failed)

@@ -143,11 +143,7 @@ actor EnablerSource: EntitlementSource {
 }
 
 extension SignedHeader {
-  /// The signed header of one call, for programs that make it themselves.
-  ///
-  /// - Parameters:
-  ///   - method: the call's method.
-  ///   - path: its path, or the whole address; a query is not signed.
+  /// The signed header of one call, for programs that make it themselves; a query is not signed.
   static func header(
     method: String, path: String, requestor: String, publicKey: String, secret: Secret, now: Int64
   ) throws(CommandError) -> String {

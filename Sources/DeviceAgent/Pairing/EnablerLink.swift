@@ -18,11 +18,10 @@ final class EnablerLink: PairLink {
   private let work = Locked<Task<Void, Never>?>(nil)
   private let signingIn = Locked<Task<Void, Never>?>(nil)
 
-  /// - Parameters:
-  ///   - enabler: the SDK.
-  ///   - settings: whose app this is, and which addresses may be shown.
-  ///   - isForced: signs in anew even if that is done already.
-  ///   - givesUp: ends with the first failure instead of trying again.
+  /// A link over the SDK with these settings.
+  ///
+  /// With `isForced` it signs in anew even if that is done already; with `givesUp` it ends with the first failure instead of
+  /// trying again.
   init(
     _ enabler: AccessEnabler, _ settings: AgentSettings, isForced: Bool, givesUp: Bool
   ) throws(CommandError) {

@@ -1,91 +1,25 @@
 import CommandKit
 import Platform
 
-/// What happens between the box and the service while it signs in.
-enum LinkEvent: Sendable, Equatable {
-  /// The service has these providers.
-  case providers([ProviderEntry], last: String?)
-  /// A code to show.
-  case code(ShownCode)
-  /// A phone has it open.
-  case opened
-  /// The phone asks for this number.
-  case match(Int)
-  /// It is done.
-  case authenticated(name: String?, provider: String?)
-  /// It was refused on the phone.
-  case denied
-  /// The code is over.
-  case expired
-  /// Something is in the way; the same code, or the same wish for one, goes on.
-  case trouble(AgentFailure)
-  /// It is out of the way.
-  case recovered
-  /// Nothing goes on by itself.
-  case failed(AgentFailure)
-}
-
-/// Everything that a sign-in reacts to.
-enum PairInput: Sendable, Equatable {
-  case link(LinkEvent)
-  case key(Key)
-  /// Somebody pressed a button that sends a signal.
-  case renew
-  /// The terminal has another size, or was given back after Ctrl-Z.
-  case redraw
-  /// The terminal is gone: no key will come.
-  case keysEnded
-  /// Somebody wants the program to end.
-  case stop
-  /// Time passed.
-  case tick
-}
-
-/// What a sign-in wants done.
-enum PairEffect: Sendable, Equatable {
-  /// Ask for a code; an earlier one of this box is withdrawn by that.
-  case requestCode(provider: String?)
-  /// Take the code back: whoever quits does not want it approved any more.
-  case withdraw
-  /// Tell the launcher.
-  case tell(PairEvent)
-  /// End the program.
-  case end(ExitCode)
-}
-
-/// Who is there to press keys.
-enum PairMode: Sendable, Equatable {
-  /// Somebody at a keyboard.
-  case attended
-  /// Nobody: expired codes are replaced.
-  case unattended
-  /// A launcher reads lines: one code, one answer.
-  case once
-}
-
 /// The life of the screen as a pure machine: input and time in, view and effects out.
 struct PairModel: Sendable {
-  private(set) var view = PairView()
-  private let mode: PairMode
-  private var provider: String?
-  private var providers: [ProviderEntry] = []
-  private var lastProvider: String?
+  var view = PairView()
+  let mode: PairMode
+  var provider: String?
+  var providers: [ProviderEntry] = []
+  var lastProvider: String?
   /// The stage that a picker covers.
-  private var covered: PairStage?
-  private var budget = CodeBudget()
-  private var renewAt: Int64?
-  private var endAt: Int64?
+  var covered: PairStage?
+  var budget = CodeBudget()
+  var renewAt: Int64?
+  var endAt: Int64?
 
   /// A denied or expired code that somebody had open stays to be read for so long.
   static let readingTime: Int64 = 60_000
   /// The good news stays on the screen for so long.
   static let farewellTime: Int64 = 4_000
 
-  /// A sign-in that has not begun.
-  ///
-  /// - Parameters:
-  ///   - mode: who is there.
-  ///   - provider: the provider that was settled beforehand.
+  /// A sign-in that has not begun, with the provider that was settled beforehand.
   init(mode: PairMode, provider: String? = nil, product: String = "Regent") {
     self.mode = mode
     self.provider = provider
@@ -119,7 +53,7 @@ struct PairModel: Sendable {
   }
 
   /// How the program ends when it ends now.
-  private var codeForQuitting: ExitCode {
+  var codeForQuitting: ExitCode {
     switch view.stage {
     case .signedIn: .done
     case .denied: .denied
@@ -203,7 +137,7 @@ extension PairModel {
     }
   }
 
-  private mutating func renew(now: Int64, isAsked: Bool) -> [PairEffect] {
+  mutating func renew(now: Int64, isAsked: Bool) -> [PairEffect] {
     if case .signedIn = view.stage { return [] }
     renewAt = nil
     if isAsked {
@@ -237,7 +171,7 @@ extension PairModel {
   private var currentCode: ShownCode? { stage.code }
 
   /// The stage itself, also while a picker covers it.
-  private var stage: PairStage { covered ?? view.stage }
+  var stage: PairStage { covered ?? view.stage }
 
   private var isOpen: Bool {
     switch stage {
@@ -254,62 +188,5 @@ extension PairModel {
       covered = nil
       view.stage = new
     }
-  }
-}
-
-extension PairModel {
-  private mutating func handle(_ key: Key, now: Int64) -> [PairEffect] {
-    if case .choosing(var picker) = view.stage {
-      let outcome = picker.handle(key)
-      switch outcome {
-      case .stays: view.stage = .choosing(picker)
-      case .cancelled: leavePicker()
-      case .chosen(let id):
-        leavePicker()
-        provider = id
-        lastProvider = id
-        return renew(now: now, isAsked: true)
-      }
-      return []
-    }
-    if case .resting = view.stage, key != .character("q") { return renew(now: now, isAsked: true) }
-    switch key {
-    case .character("n"), .character("N"): return renew(now: now, isAsked: true)
-    case .character("p"), .character("P"):
-      guard view.canChooseProvider, !isSignedIn else { return [] }
-      covered = view.stage
-      view.stage = .choosing(ProviderPicker(providers, last: provider ?? lastProvider))
-      return []
-    case .character("q"), .character("Q"), .control("c"), .control("d"):
-      return (stage.code == nil ? [] : [.withdraw]) + [.end(codeForQuitting)]
-    default:
-      return isSignedIn ? [.end(.done)] : []
-    }
-  }
-
-  private var isSignedIn: Bool {
-    if case .signedIn = view.stage { true } else { false }
-  }
-
-  private mutating func leavePicker() {
-    view.stage = covered ?? .starting
-    covered = nil
-  }
-}
-
-/// How many codes a box makes that nobody asked for: a forgotten screen must not ask the service for ever.
-struct CodeBudget: Sendable, Equatable {
-  static let codes = 12
-  static let window: Int64 = 3_600_000
-
-  private var times: [Int64] = []
-
-  func allowsAnother(at now: Int64) -> Bool {
-    times.count { now - $0 < Self.window } < Self.codes
-  }
-
-  mutating func count(at now: Int64) {
-    times.removeAll { now - $0 >= Self.window }
-    times.append(now)
   }
 }

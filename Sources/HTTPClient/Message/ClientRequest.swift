@@ -84,7 +84,7 @@ extension ClientRequest {
   /// Whether doing it twice is the same as doing it once, so that it may be repeated when a connection was lost.
   var isIdempotent: Bool {
     switch method {
-    case .get, .head, .put, .delete, .options: true
+    case .get, .head, .put, .delete, .options, .query: true
     case .post, .patch, .trace, .connect: false
     }
   }

@@ -1,6 +1,6 @@
 /// A request method this software knows; every other token is answered with 501.
 public enum Method: UInt8, Sendable, Hashable, CaseIterable {
-  case get, head, post, put, patch, delete, options, trace, connect
+  case get, head, post, put, patch, delete, options, query, trace, connect
 
   /// The method with exactly this spelling (methods are case-sensitive), or nil.
   public init?(_ token: String) {
@@ -18,6 +18,7 @@ public enum Method: UInt8, Sendable, Hashable, CaseIterable {
     case .patch: "PATCH"
     case .delete: "DELETE"
     case .options: "OPTIONS"
+    case .query: "QUERY"
     case .trace: "TRACE"
     case .connect: "CONNECT"
     }
@@ -38,6 +39,7 @@ public enum Method: UInt8, Sendable, Hashable, CaseIterable {
     case 0x50_4154_4348: self = .patch
     case 0x4445_4C45_5445: self = .delete
     case 0x4F_5054_494F_4E53: self = .options
+    case 0x51_5545_5259: self = .query
     case 0x54_5241_4345: self = .trace
     case 0x43_4F4E_4E45_4354: self = .connect
     default: return nil

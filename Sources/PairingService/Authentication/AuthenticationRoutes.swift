@@ -34,6 +34,8 @@ package struct AuthenticationRoutes: Sendable {
   private func ask(_ call: V1Call, _ device: CallDevice, _ place: Waiters.Resource)
     throws(CallError) -> V1Outcome
   {
+    // Read also where it decides nothing: an answer must not depend on it being noticed.
+    _ = try call.after()
     guard let known = core.codes.latest(of: device.hash, at: call.requestor.id),
       known.hasEarlierSignIn != true,
       case .pending = DeviceAnswer(known.record.flow, at: call.now),
@@ -125,6 +127,7 @@ package struct AuthenticationRoutes: Sendable {
       core.limits.wrongPoll(from: call.request.clientAddress)
       throw .unknownCode
     }
+    _ = try call.after()
     let device = CallDevice(id: record.device, hash: record.deviceHash)
     switch DeviceAnswer(record.flow, at: call.now) {
     case .pending: return try pending(call, device, record, .poll)

@@ -14,13 +14,11 @@ extension ServiceCore {
     -> Provisioned.Choice?
   {
     let provisioned = provisioning.now
-    guard provisioned.hasOpenProvider(call.requestor.id) else { return nil }
+    // Nearly always empty, and asked with every poll.
+    guard let open = provisioned.openProviders[call.requestor.id] else { return nil }
     var named = try call.parameters.value(Field.provider).flatMap { ProviderID($0) }
     if named == nil { named = pendingChoice(of: device, at: call.requestor.id) }
-    guard let named, let choice = provisioned.choice(named, of: call.requestor.id),
-      choice.letsEverybodyIn
-    else { return nil }
-    return choice
+    return open.first { $0.provider.id == named }
   }
 
   private func pendingChoice(of device: DeviceHash, at requestor: RequestorID) -> ProviderID? {
@@ -61,19 +59,5 @@ extension ServiceCore {
       .device(requestor), "device.sign-in", id.text,
       detail: "\(source.rawValue), at \(choice.provider.id)")
     return record
-  }
-}
-
-extension Provisioned.Choice {
-  /// Whether everybody counts as signed in there at the moment.
-  package var letsEverybodyIn: Bool {
-    integration.degradation == .authenticateEverybody && provider.kind == .local
-  }
-}
-
-extension Provisioned {
-  /// Whether any provider of a requestor lets everybody in: nearly never, so nothing else is looked at then.
-  fileprivate func hasOpenProvider(_ requestor: RequestorID) -> Bool {
-    choices[requestor]?.contains { $0.letsEverybodyIn } ?? false
   }
 }

@@ -12,14 +12,16 @@ package struct SignedInDevice: Sendable {
   package let integration: Integration
   /// Its provider.
   package let provider: Provider
-  /// The provider's rules.
+  /// The provider's rules about this viewer.
   package let entitlements: [Entitlement]
+  /// The profile that the call asks for, else the one that the sign-in was made with.
+  package let profile: ProfileName?
 
   /// The sign-in itself.
   package var authentication: Authentication { record.authentication }
 
   /// Lifetimes and limits for this app.
-  package var settings: IntegrationSettings { integration.settings(for: authentication.profile) }
+  package var settings: IntegrationSettings { integration.settings(for: profile) }
 
   /// The rules of its temporary pass, when it came in with one.
   package var pass: TemporaryPassRules? {
@@ -35,16 +37,22 @@ extension ServiceCore {
     -> SignedInDevice
   {
     let requestor = call.requestor.id
+    let profile = try call.profile()
     do throws(StoreError) {
       if let record = try await desk.pickUp(device.hash, at: requestor) {
-        return try await standing(record)
+        return try await standing(record, profile)
       }
     } catch {
       guard case .notInForce(let refusal) = error else { throw error }
       try await refuse(refusal, call, device, need)
     }
     guard let open = try openProvider(call, device.hash) else { throw need.missing }
-    return try await standing(try await signIn(call, device, at: open, .degraded))
+    do {
+      return try await standing(try await signIn(call, device, at: open, .degraded), profile)
+    } catch let error as StoreError {
+      log.storeFailed(error)
+      throw CallError(error, while: need)
+    }
   }
 
   /// The sign-in that a code led to, if the device still has it; looking at it is no delivery.
@@ -56,12 +64,15 @@ extension ServiceCore {
     let found = try await store.authentications(filter, after: nil, limit: 10, at: clock.now)
     guard let record = found.first(where: { $0.authentication.id == approval.authentication })
     else { return nil }
-    return try await standing(record)
+    return try await standing(record, nil)
   }
 
-  private func standing(_ record: AuthenticationRecord) async throws(StoreError) -> SignedInDevice {
+  private func standing(_ record: AuthenticationRecord, _ profile: ProfileName?)
+    async throws(StoreError) -> SignedInDevice
+  {
     let (requestor, viewer) = (record.authentication.requestor, record.authentication.viewer)
-    let records = provisioning.now.records
+    let provisioned = provisioning.now
+    let records = provisioned.records
     var account: Account?
     if let name = viewer.account { account = try await store.account(viewer.provider, name) }
     let context = SignInContext(
@@ -74,7 +85,8 @@ extension ServiceCore {
     }
     return SignedInDevice(
       record: record, account: account, integration: integration, provider: provider,
-      entitlements: records.entitlements[viewer.provider] ?? [])
+      entitlements: provisioned.rules(of: viewer.provider).about(account),
+      profile: profile ?? record.authentication.profile)
   }
 
   /// Throws, unless the sign-in has merely expired and its place may be taken by another one.

@@ -21,6 +21,11 @@ package final class Provisioned: Sendable {
     package let provider: Provider
     /// How it works with the requestor.
     package let integration: Integration
+
+    /// Whether everybody counts as signed in there at the moment.
+    package var letsEverybodyIn: Bool {
+      integration.degradation == .authenticateEverybody && provider.kind == .local
+    }
   }
 
   /// The records as they are kept.
@@ -29,6 +34,9 @@ package final class Provisioned: Sendable {
   package let callKeys: [PublicKey: CallKey]
   /// The providers that work with each requestor, in the order to show: featured first, then by name.
   package let choices: [RequestorID: [Choice]]
+  /// The providers that let everybody in at the moment, by requestor; requestors without one are not in it.
+  package let openProviders: [RequestorID: [Choice]]
+  private let rules: [ProviderID: ProviderRules]
   private let rowKeys: [RequestorID: PublicKey]
 
   /// A look at these records.
@@ -51,6 +59,8 @@ package final class Provisioned: Sendable {
         return Choice(provider: provider, integration: integration)
       }.sorted { $0.provider.precedes($1.provider) }
     }
+    openProviders = choices.mapValues { $0.filter(\.letsEverybodyIn) }.filter { !$0.value.isEmpty }
+    rules = records.entitlements.mapValues(ProviderRules.init)
     var rowKeys: [RequestorID: PublicKey] = [:]
     for id in records.requestors.keys { rowKeys[id] = records.rowKey(of: id)?.publicKey }
     self.rowKeys = rowKeys
@@ -61,6 +71,9 @@ package final class Provisioned: Sendable {
 
   /// The key pair that signs a requestor's new rows.
   package func rowKey(of id: RequestorID) -> PublicKey? { rowKeys[id] }
+
+  /// The rules of a provider.
+  package func rules(of provider: ProviderID) -> ProviderRules { rules[provider] ?? .none }
 
   /// A provider that works with a requestor now.
   package func choice(_ provider: ProviderID, of requestor: RequestorID) -> Choice? {

@@ -62,7 +62,7 @@ package final class ServiceCore: Sendable {
       store: store, codes: codes, waiters: waiters, lastUses: lastUses, metrics: metrics,
       clock: clock)
     audit = AuditTrail(store, clock: clock, log: log)
-    limits = RequestLimits(options.limits, clock: clock, metrics: metrics)
+    limits = RequestLimits(options.limits, clock: clock, metrics: metrics, log: log)
     accessTokens = try await AccessTokens(store, lifetime: options.accessTokenLifetime)
     credentials = try Credentials(
       provisioning: provisioning, tokens: accessTokens, clock: clock, log: log, metrics: metrics)

@@ -9,6 +9,7 @@ internal import PairingWire
 package struct MetadataRoutes: Sendable {
   private let core: ServiceCore
   private let endpoints: V1Endpoints
+  private let changes = AttributeChanges()
 
   /// Routes of a service.
   package init(_ core: ServiceCore) {
@@ -26,9 +27,10 @@ package struct MetadataRoutes: Sendable {
           device: viewer, userID: core.userID(of: viewer.record), use: try await used(viewer))
         let attributes = try attributes(about, for: call.requestor)
         guard !attributes.isEmpty else { throw CallError(.notFound) }
+        let updated = changes.note(
+          about.digest, of: viewer.authentication.id, since: about.since, at: core.clock.now)
         return call.reply(
-          UserMetadataDocument(
-            updated: about.updated.milliseconds / 1000, attributes: attributes))
+          UserMetadataDocument(updated: updated.milliseconds / 1000, attributes: attributes))
       }
     }
   }

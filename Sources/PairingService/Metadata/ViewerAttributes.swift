@@ -9,8 +9,15 @@ struct ViewerAttributes: Sendable {
   /// What has been used of the pass; none without one.
   let use: TemporaryPassUse?
 
-  /// When any of it changed last, as far as is known.
-  var updated: Instant { max(device.authentication.issued, use?.started ?? .beginning) }
+  /// Since when it is so when nothing was seen to change: the sign-in, or the beginning of the pass.
+  var since: Instant { max(device.authentication.issued, use?.started ?? .beginning) }
+
+  /// A hash of all attributes, the same for the same ones in this process.
+  var digest: Int {
+    var hasher = Hasher()
+    for key in MetadataKey.documented { hasher.combine(value(of: key)) }
+    return hasher.finalize()
+  }
 
   /// The value of an attribute; none when there is nothing to say.
   func value(of key: MetadataKey) -> UserMetadataDocument.Value? {

@@ -1,3 +1,4 @@
+public import PairingStore
 import SQLite
 
 extension SQLiteStore {
@@ -14,5 +15,17 @@ extension SQLiteStore {
   /// - Throws: `DatabaseFailure` or `SQLiteError`.
   public func integrityProblems() async throws -> [String] {
     try await database.integrityProblems()
+  }
+
+  /// Begins a new epoch in a state that was put back: what was alive in it for a short while only stays dead.
+  ///
+  /// A code that was redeemed after the copy was made would be redeemed a second time, and a browser that was signed out
+  /// since would be signed in. Devices stay signed in.
+  public func beginEpoch(audit entry: AuditEntry) async throws(StoreError) {
+    try await write { context, visit in
+      try context.run("DELETE FROM registration")
+      try context.run("DELETE FROM session")
+      try visit.note(context, entry)
+    }
   }
 }

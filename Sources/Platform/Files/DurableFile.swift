@@ -107,6 +107,37 @@ public enum DurableFile {
     try force(directory, path: place.directory)
   }
 
+  /// Gives a file a second name in the same directory; both names stay, and nothing is overwritten.
+  ///
+  /// - Throws: `FileError`; `.system` with `EEXIST` when the name is taken.
+  public static func keep(_ path: String, as second: String) throws(FileError) {
+    try inOneDirectory(path, second) { (directory, from, to) throws(SystemError) in
+      try systemCall("name", on: second) { unsafe linkat(directory, from, directory, to, 0) }
+    }
+  }
+
+  /// Gives a file the name of another in the same directory, whose content is gone then; there is no moment without one.
+  public static func rename(_ path: String, over other: String) throws(FileError) {
+    try inOneDirectory(path, other) { (directory, from, to) throws(SystemError) in
+      try systemCall("replace", on: other) { unsafe renameat(directory, from, directory, to) }
+    }
+  }
+
+  private static func inOneDirectory(
+    _ path: String, _ other: String,
+    _ work: (CInt, _ from: String, _ to: String) throws(SystemError) -> Void
+  ) throws(FileError) {
+    let (place, target) = (try SplitPath(path), try SplitPath(other))
+    guard place.directory == target.directory else {
+      throw FileError(
+        .system(SystemError(operation: "move", subject: path, code: EXDEV)), path: other)
+    }
+    let directory = try place.openDirectory()
+    let number = directory.number
+    try onFile(path) { () throws(SystemError) in try work(number, place.name, target.name) }
+    try force(directory, path: place.directory)
+  }
+
   static func force(_ directory: borrowing FileDescriptor, path: String) throws(FileError) {
     let number = directory.number
     try onFile(path) { () throws(SystemError) in

@@ -18,14 +18,13 @@ public struct FramebufferGeometry: Equatable, Sendable {
   /// The bytes of a black pixel.
   public let black: [UInt8]
 
-  /// A plain geometry: every bit set is white, none is black.
+  /// A plain geometry: every bit set is white, none is black; nothing for sizes that no screen has.
   ///
   /// - Parameters:
   ///   - width: pixels in a row.
   ///   - height: rows.
   ///   - bitsPerPixel: 16, 24 or 32.
   ///   - stride: bytes from one row to the next; `nil` when nothing lies between them.
-  /// - Returns: `nil` for sizes that no screen has.
   public init?(width: Int, height: Int, bitsPerPixel: Int, stride: Int? = nil) {
     let bytes = bitsPerPixel / 8
     let stride = stride ?? width * bytes

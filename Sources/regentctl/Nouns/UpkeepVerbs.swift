@@ -32,6 +32,25 @@ enum UpkeepVerbs {
     call.show(.object(document), lines: ["\(call[file]): \(entry.size) bytes, checked and good"])
   }
 
+  static let restore = Command(
+    "restore", "put a backup in the place of the database of a stopped service",
+    details: """
+      Runs regentd restore, which alone opens the database: see regentd restore --help. The service must be stopped. \
+      What is there now is kept under another name.
+      """,
+    inputs: [backupFile, database, masterKey, yes],
+    example: "regentctl restore /var/backups/regent-2026-11-20.db --yes"
+  ) { call in
+    try Prompt.confirm(
+      "put \(call[backupFile]) in the place of the database; what was done since is kept aside",
+      unless: yes, call)
+    var words = ["restore", call[backupFile]]
+    if let path = call[database] { words += ["--database", path] }
+    if let path = call[masterKey] { words += ["--master-key", path] }
+    let program = ProgramPlace.prefix.map { "\($0)/bin/regentd" } ?? "regentd"
+    try ProgramReplacement.run(program, words)
+  }
+
   static let doctor = verb(
     "doctor", "look for what is wrong and say how to put it right", example: "doctor"
   ) { call, admin in
@@ -50,6 +69,12 @@ enum UpkeepVerbs {
     if findings.contains(where: { $0.status == .bad }) { throw QuietExit(.failed) }
   }
 
+  private static let backupFile = Input.argument(
+    "FILE", .file, "a file that regentctl backup wrote")
+  private static let database = Input.option(
+    "database", .file, "the service's database; by default regent.db in the data directory")
+  private static let masterKey = Input.option(
+    "master-key", .file, "the key that belongs to the backup; by default the service's")
   private static let file = Input.argument("FILE", .file, "the copy; it must not be there yet")
 
   private static func versions(_ service: ServiceInfo) -> Finding {

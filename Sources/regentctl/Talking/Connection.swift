@@ -42,7 +42,7 @@ enum Connection {
       environment["XDG_STATE_HOME"].map { "\($0)/regent/admin.sock" }
       ?? home.map { "\($0)/.local/state/regent/admin.sock" }
     // A service that this user runs, then the machine's.
-    return [own, "/run/regent/admin.sock"].compactMap(\.self)
+    return [own, "/run/regentd/admin.sock"].compactMap(\.self)
   }
 
   private static func exists(_ path: String) -> Bool {

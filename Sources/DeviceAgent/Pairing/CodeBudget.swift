@@ -1,0 +1,16 @@
+/// How many codes a box makes that nobody asked for: a forgotten screen must not ask the service for ever.
+struct CodeBudget: Sendable, Equatable {
+  static let codes = 12
+  static let window: Int64 = 3_600_000
+
+  private var times: [Int64] = []
+
+  func allowsAnother(at now: Int64) -> Bool {
+    times.count { now - $0 < Self.window } < Self.codes
+  }
+
+  mutating func count(at now: Int64) {
+    times.removeAll { now - $0 >= Self.window }
+    times.append(now)
+  }
+}

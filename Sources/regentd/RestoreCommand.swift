@@ -1,0 +1,126 @@
+import CommandKit
+import HTTPCodec
+import Pairing
+import PairingStore
+import PairingStoreSQLite
+import Platform
+
+/// `regentd restore`: puts a backup in the place of the database while no service runs.
+enum RestoreCommand {
+  static let command = Command(
+    "restore", "put a backup in the place of the database",
+    details: """
+      The service must be stopped. The backup is checked first: whether it is whole, whether the master key opens it, \
+      and the signature of every row. What is there now is kept beside it under another name.
+
+      Codes and phone sessions of the backup are not taken over, so that what was used or ended since stays so; boxes \
+      stay signed in. Whoever was signed out or disabled after the backup was made is in it as before: look at the \
+      audit log that is kept.
+      """,
+    inputs: [file, ServeCommand.database, ServeCommand.masterKey], environmentPrefix: "REGENT_",
+    example: "regentd restore /var/backups/regent-2026-11-20.db"
+  ) { call in
+    let places = try ServicePlaces(ofDatabase: call)
+    let restored = try await restore(call[file], places)
+    call.console.print("\(places.database) is \(call[file]) now")
+    if let kept = restored { call.console.print("what was there before is \(kept)") }
+    call.console.print("start the service: systemctl start regentd")
+  }
+
+  private static let file = Input.argument("FILE", .file, "a file that regentctl backup wrote")
+}
+
+/// - Returns: where the database that was there is kept.
+private func restore(_ backup: String, _ places: ServicePlaces) async throws -> String? {
+  let lock: FileLock
+  do throws(FileError) {
+    lock = try FileLock(beside: places.database)
+  } catch {
+    guard case .held = error.kind else { throw error }
+    throw CommandError(
+      "the service is running: \(error.description)", hint: "stop it first: systemctl stop regentd")
+  }
+  let draft = "\(places.database).restoring"
+  do {
+    try prepare(draft, of: backup)
+    try await check(draft, backup, places)
+    let kept = try exchange(draft, places.database)
+    lock.release()
+    return kept
+  } catch {
+    for suffix in ["", "-wal", "-shm", ".lock"] { try? DurableFile.remove(draft + suffix) }
+    throw error
+  }
+}
+
+/// A copy beside the database, so that a backup on another disk is read once and the exchange is one step.
+private func prepare(_ draft: String, of backup: String) throws {
+  for suffix in ["", "-wal", "-shm"] { try DurableFile.remove(draft + suffix) }
+  try BackupFile(path: backup).extract(to: draft)
+}
+
+/// Refuses a backup that is damaged, sealed with another key or changed by anybody; marks the new epoch in it.
+private func check(_ draft: String, _ backup: String, _ places: ServicePlaces) async throws {
+  var copied = places
+  copied.database = draft
+  let store: SQLiteStore
+  do {
+    let places = copied
+    store = try await onThread("restore") { try openStore(places) { _ in } }
+  } catch SQLiteStoreFailure.wrongMasterKey {
+    throw CommandError(
+      "\(backup) was made with another master key than \(places.masterKey)",
+      hint: "name the key of that time with --master-key")
+  } catch {
+    throw CommandError(
+      "\(backup) cannot be used: \(explained(error)?.message ?? "\(error)")",
+      hint: "take an older backup")
+  }
+  do {
+    let problems = try await store.integrityProblems()
+    guard problems.isEmpty else {
+      throw CommandError("\(backup) is damaged: \(problems[0])", hint: "take an older backup")
+    }
+    let bad = try await store.verifyRows()
+    guard bad == 0 else {
+      throw CommandError(
+        "\(backup) was changed: the signatures of \(bad) rows are wrong",
+        hint: "take an older backup")
+    }
+    try await store.beginEpoch(audit: epochEntry())
+    try await onThread("restore") { store.close() }
+  } catch {
+    store.close()
+    throw error
+  }
+  guard try !PrivateFile.check("\(draft)-wal") else {
+    throw CommandError("the copy of \(backup) was not closed cleanly", hint: "try again")
+  }
+  try DurableFile.remove("\(draft).lock")
+}
+
+private func epochEntry() -> AuditEntry {
+  let name = (try? Accounts.user(id: Accounts.effectiveUser))??.name
+  let actor = name.flatMap(OperatorName.init).map(AuditEntry.Actor.operator) ?? .service
+  return AuditEntry(
+    at: Instant(milliseconds: Clocks.wallMilliseconds()), actor: actor, action: "backup.restore",
+    subject: "database", detail: "codes and phone sessions of the backup were left out")
+}
+
+/// Puts the checked copy in place; at every moment there is one whole database under the name.
+private func exchange(_ draft: String, _ database: String) throws -> String? {
+  guard try PrivateFile.check(database) else {
+    try DurableFile.rename(draft, over: database)
+    return nil
+  }
+  let stamp = CivilDate.text(epochMilliseconds: Clocks.wallMilliseconds(), fraction: true)
+  let kept = "\(database).before-\(stamp.filter { $0 != ":" })"
+  try DurableFile.keep(database, as: kept)
+  for suffix in ["-wal", "-shm"] where try PrivateFile.check(database + suffix) {
+    try DurableFile.keep(database + suffix, as: kept + suffix)
+    // The log of the old database would be played into the new one.
+    try DurableFile.remove(database + suffix)
+  }
+  try DurableFile.rename(draft, over: database)
+  return kept
+}

@@ -1,0 +1,158 @@
+internal import Administration
+internal import Cryptography
+internal import Glibc
+internal import HTTPClient
+internal import HTTPCodec
+internal import JSON
+internal import Pairing
+internal import PairingWire
+internal import Platform
+internal import TestSupport
+
+/// A real `regentd` on a folder that outlives it.
+struct LiveService {
+  let url: String
+  let admin: AdminClient
+  private let program: RunningProgram
+  private let folder: String
+
+  /// Starts it; blocks until it is ready.
+  init(in folder: String) throws {
+    self.folder = folder
+    let output = "\(folder)/out"
+    _ = unsafe unlink(output)
+    let program = try RunningProgram(
+      try neighbour("regentd"),
+      [
+        "serve", "--listen", "127.0.0.1:0", "--web", "\(packageFolder())/web", "--database",
+        "\(folder)/regent.db", "--master-key", "\(folder)/master-key", "--admin-socket",
+        "\(folder)/admin.sock", "--live-codes", "10000000",
+      ],
+      standardOutput: output, standardError: "\(folder)/log")
+    self.program = program
+    url = try eventually("the line of readiness") { () throws -> String? in
+      if let code = program.poll() {
+        let words = String(decoding: try readFile("\(folder)/log").suffix(2000), as: UTF8.self)
+        throw TestSupportError("regentd ended with \(code): \(words)")
+      }
+      let text = String(decoding: (try? readFile(output)) ?? [], as: UTF8.self)
+      guard text.hasSuffix("\n") else { return nil }
+      return String(text.dropFirst("regentd: listening on ".count).dropLast())
+    }
+    admin = AdminClient(
+      socket: "\(folder)/admin.sock",
+      client: Client(ClientConfiguration(wallClock: Clocks.wallMilliseconds)))
+  }
+
+  func kill() {
+    program.signal(SIGKILL)
+    _ = try? program.wait()
+  }
+
+  /// Ends it in peace: everything is in the database then, and nothing in its log.
+  func stop() throws {
+    program.signal(SIGTERM)
+    _ = try program.wait()
+  }
+
+  /// A requestor with a key pair, and a provider with a viewer.
+  func provision() async throws -> Caller {
+    let control = { (words: [String], input: String) throws in
+      let ended = try TestSupport.run(
+        try neighbour("regentctl"), ["--socket", "\(folder)/admin.sock"] + words,
+        input: Array(input.utf8))
+      guard ended.status == 0 else { throw TestSupportError("regentctl: \(ended.errorText)") }
+    }
+    try control(["requestor", "add", "REF30", "--name", "Reference"], "")
+    try control(["provider", "add", "local", "--name", "Local", "--kind", "local"], "")
+    try control(["integrate", "REF30", "local"], "")
+    try control(["account", "add", "local", "demo"], "a long enough word\n")
+    let requestor: RequestorID = try named("REF30")
+    let pair = try await admin.issueKey(to: requestor)
+    return Caller(
+      requestor: requestor, publicKey: pair.publicKey,
+      key: try HMACKey(.sha256, Secret(pair.secret)))
+  }
+}
+
+/// Who calls, whatever address the service has after its next start.
+struct Caller: Sendable {
+  let requestor: RequestorID
+  let publicKey: PublicKey
+  let key: HMACKey
+
+  func at(_ service: LiveService) -> Calls {
+    Calls(
+      caller: self, url: service.url, admin: service.admin,
+      client: Client(ClientConfiguration(wallClock: Clocks.wallMilliseconds)))
+  }
+}
+
+/// The calls of boxes, and those of an operator.
+struct Calls: Sendable {
+  let caller: Caller
+  let url: String
+  let admin: AdminClient
+  let client: Client
+
+  /// A signed call; throws `ClientError` when there is no answer.
+  func send(_ method: Method, _ path: String, _ query: String = "") async throws -> ClientResponse {
+    var request = ClientRequest(method, try ClientURL(url + path + query))
+    // The body of a POST is empty: parameters stand in the query.
+    let text = SignedHeader.textToSign(
+      method: method.token, requestor: caller.requestor, nonce: Random.uuid(),
+      signatureMethod: .hmacSHA256, requestTime: Instant(milliseconds: Clocks.wallMilliseconds()),
+      requestURI: path)
+    request.addHeader(
+      .authorization,
+      SignedHeader.header(
+        textToSign: text, publicKey: caller.publicKey, signature: caller.key.code(text)))
+    return try await client.send(request)
+  }
+
+  /// What the box is told: nothing while it waits, the document when it is in.
+  func poll(_ device: String) async throws -> String? {
+    let answer = try await send(.get, "/api/v1/tokens/authn.json", "?deviceId=\(device)")
+    switch answer.status {
+    case .ok: return String(decoding: answer.body, as: UTF8.self)
+    case .notFound: return nil
+    default: throw Surprise(description: "poll: \(answer.status)")
+    }
+  }
+
+  /// The state that the record of a code shows.
+  func state(_ code: String) async throws -> String {
+    let answer = try await send(.get, "/reggie/v1/REF30/regcode/\(code).json")
+    guard answer.status == .ok, let record = try JSONValue(reading: answer.body).object else {
+      throw Surprise(description: "record: \(answer.status)")
+    }
+    return try record.string("state")
+  }
+
+  /// - Throws: `AdminError`, `refused` when the code was approved before.
+  func approve(_ code: String) async throws {
+    _ = try await admin.approve(
+      code, for: CodeApproval(provider: try named("local"), account: try named("demo")))
+  }
+}
+
+/// An answer that no service may give.
+struct Surprise: Error, CustomStringConvertible {
+  let description: String
+}
+
+func named<Kind>(_ text: String) throws -> Identifier<Kind> {
+  guard let name = Identifier<Kind>(text) else { throw TestSupportError("not a name: \(text)") }
+  return name
+}
+
+/// A program that was built with this one.
+private func neighbour(_ name: String) throws -> String {
+  guard let found = unsafe realpath("/proc/self/exe", nil) else {
+    throw TestSupportError("/proc/self/exe leads nowhere")
+  }
+  defer { unsafe free(found) }
+  let own = unsafe String(cString: found)
+  return own.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+    .joined(separator: "/") + "/\(name)"
+}

@@ -1,0 +1,70 @@
+"""Runs schemathesis against a real service and holds it to the bars.
+
+All checks of schemathesis: no 5xx, no undocumented status, no answer against its schema, nothing refused that is
+described as right, nothing taken that is described as wrong, no way around the credentials. Besides: at least one
+success of every operation, and at least half of all requests past authentication.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+from service import RunningService
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def main(programs, cases):
+    with open("web/openapi.json") as file:
+        paths = json.load(file)["paths"]
+    operations = [f"{method.upper()} {path}" for path in paths for method in paths[path]]
+    running = RunningService(programs)
+    with running as service:
+        counts_file = f"{running.folder.name}/counts.json"
+        environment = os.environ | {
+            "REGENT_TEST_SERVICE": service.save(),
+            "REGENT_TEST_CODES": f"{running.approved} {running.pending}",
+            "REGENT_TEST_COUNTS": counts_file,
+            "PYTHONPATH": HERE,
+        }
+        # Schemathesis keeps things where it runs, and looks for the hooks there unless their path is whole.
+        config_file = f"{running.folder.name}/schemathesis.toml"
+        with open(f"{HERE}/schemathesis.toml") as given, open(config_file, "w") as made:
+            made.write(f'hooks = "{HERE}/hooks.py"\n{given.read()}')
+        # The examples and the coverage of every keyword come besides.
+        each = max(8, cases // len(operations))
+        done = subprocess.run(
+            [
+                f"{os.path.dirname(sys.executable)}/schemathesis", "--config-file",
+                config_file, "run", os.path.abspath("web/openapi.json"),
+                "--url", service.url, "--checks", "all", "--max-examples", str(each),
+                "--workers", "1", "--no-shrink", "--suppress-health-check", "all",
+                *os.environ.get("SCHEMATHESIS_OPTIONS", "").split(),
+            ],
+            env=environment, cwd=running.folder.name,
+        )
+        with open(counts_file) as file:
+            counts = json.load(file)
+        problems = judge(operations, counts)
+        if service.send("GET", "/healthz", {})[0] != 200:
+            problems.append("the service does not answer any more")
+        log = running.log()
+    if "error" in log:
+        print(log[-4000:])
+    for problem in problems:
+        print(f"FAILED: {problem}")
+    return 1 if problems or done.returncode != 0 else 0
+
+
+def judge(operations, counts):
+    sent, past = (sum(count[place] for count in counts.values()) for place in (0, 2))
+    print(f"{sent} requests, {past} of them past authentication ({100 * past // max(sent, 1)} %)")
+    problems = [f"{name} never succeeded" for name in operations if counts.get(name, [0, 0])[1] == 0]
+    if past * 2 < sent:
+        problems.append("less than half of the requests came past authentication")
+    return problems
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], int(sys.argv[2])))

@@ -1,0 +1,143 @@
+"""A real regentd with sample data, and boxes that ask it for codes: what the stories in a browser stand on."""
+
+import base64
+import hashlib
+import hmac
+import http.client
+import json
+import os
+import pathlib
+import ssl
+import subprocess
+import tempfile
+import threading
+import time
+import urllib.parse
+import uuid
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+REQUESTOR = "cinema"
+PASSWORD = "a password of many words"
+
+
+class Service:
+    """`regentd serve` in a folder of its own on a free port; `https` gives it a certificate of its own."""
+
+    def __init__(self, programs, https=False):
+        self.programs = pathlib.Path(programs)
+        self.folder = tempfile.TemporaryDirectory(prefix="regent-")
+        home = self.folder.name
+        self.environment = {"HOME": home, "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
+        options = []
+        if https:
+            subprocess.run(
+                ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                 "-subj", "/CN=localhost", "-days", "2", "-keyout", f"{home}/key", "-out", f"{home}/pem"],
+                check=True, capture_output=True)
+            os.chmod(f"{home}/key", 0o600)
+            options = ["--tls-certificate", f"{home}/pem", "--tls-key", f"{home}/key"]
+        self.log = open(f"{home}/log", "wb")
+        # Every story comes from one address: its slips must not stop the next one.
+        self.process = subprocess.Popen(
+            [self.programs / "regentd", "serve", "--listen", "127.0.0.1:0", "--web", ROOT / "web",
+             "--wrong-codes", "1000", "--wrong-codes-total", "1000"] + options,
+            env=self.environment, stdout=subprocess.PIPE, stderr=self.log, text=True)
+        line = self.process.stdout.readline()
+        if "listening on " not in line:
+            raise SystemExit(f"regentd did not start: {pathlib.Path(home, 'log').read_text()}")
+        self.url = line.split("listening on ")[1].strip()
+        try:
+            self.provision()
+        except BaseException:
+            self.stop()
+            raise
+
+    def control(self, *words, text=None):
+        """`regentctl`; its JSON where it gives any."""
+        done = subprocess.run(
+            [self.programs / "regentctl", *words], env=self.environment, input=text, capture_output=True, text=True)
+        if done.returncode:
+            raise SystemExit(f"regentctl {' '.join(words)}: {done.stderr}")
+        return json.loads(done.stdout) if "--json" in words and done.stdout.strip() else None
+
+    def provision(self):
+        self.control(
+            "requestor", "add", REQUESTOR, "--name", "Cinema Aperto", "--color", "#e4b400", "--domain", "example.com",
+            "--redirect-uri", "http://127.0.0.1/done")
+        self.key = self.control("key", "issue", REQUESTOR, "--json")
+        self.control("provider", "add", "aurora", "--name", "Aurora TV", "--kind", "local", "--featured", "on")
+        self.control("provider", "add", "pass", "--name", "Ten minutes", "--kind", "temporary", "--lifetime", "10m")
+        for provider in ("aurora", "pass"):
+            self.control("integrate", REQUESTOR, provider)
+        for name in ("anna", "bruno"):
+            self.control("account", "add", "aurora", name, text=PASSWORD + "\n")
+
+    def stop(self):
+        """Ends the service; what it says of its end is its own exit code."""
+        self.process.terminate()
+        code = self.process.wait(timeout=20)
+        self.log.close()
+        self.folder.cleanup()
+        return code
+
+
+class Box:
+    """A box: signed calls of one device."""
+
+    def __init__(self, service, model="Lounge 7"):
+        self.service = service
+        self.id = uuid.uuid4().hex
+        self.info = base64.b64encode(json.dumps({
+            "primaryHardwareType": "SetTopBox", "model": model, "vendor": "Acme", "osName": "Linux"}).encode()).decode()
+
+    def call(self, method, path, prefer=None, **query):
+        """The status and the document of one call."""
+        key = self.service.key
+        text = (f"{method} requestor_id={REQUESTOR}, nonce={uuid.uuid4()}, signature_method=HMAC-SHA256, "
+                f"request_time={int(time.time() * 1000)}, request_uri={path}")
+        mac = base64.b64encode(hmac.new(key["secret"].encode(), text.encode(), hashlib.sha256).digest()).decode()
+        headers = {
+            "Authorization": f"{text}, public_key={key['publicKey']}, signature={mac}", "Accept": "application/json",
+            "X-Device-Info": self.info}
+        if prefer:
+            headers["Prefer"] = f"wait={prefer}"
+        place = urllib.parse.urlsplit(self.service.url)
+        if place.scheme == "https":
+            context = ssl._create_unverified_context()
+            connection = http.client.HTTPSConnection(place.hostname, place.port, timeout=70, context=context)
+        else:
+            connection = http.client.HTTPConnection(place.hostname, place.port, timeout=70)
+        try:
+            query = urllib.parse.urlencode({"deviceId": self.id, **query})
+            connection.request(method, f"{path}?{query}", headers=headers)
+            answer = connection.getresponse()
+            body = answer.read()
+            return answer.status, json.loads(body) if body else None
+        finally:
+            connection.close()
+
+    def ask(self, **query):
+        """A new code, and the whole record."""
+        status, record = self.call("POST", f"/reggie/v1/{REQUESTOR}/regcode", **query)
+        assert status == 201, (status, record)
+        self.record = record
+        return record["code"]
+
+    def look(self):
+        """The record of the code as it is now."""
+        return self.call("GET", f"/reggie/v1/{REQUESTOR}/regcode/{self.record['code']}")[1]
+
+    def signed_in(self):
+        """The answer to whether it is signed in."""
+        return self.call("GET", "/api/v1/tokens/authn")
+
+    def wait(self):
+        """Waits for the answer as a box does, beside the story; joined by `answer`."""
+        self.answers = []
+        self.thread = threading.Thread(
+            target=lambda: self.answers.append(self.call("GET", "/api/v1/tokens/authn", prefer=55)), daemon=True)
+        self.thread.start()
+
+    def answer(self):
+        self.thread.join(60)
+        return self.answers[0] if self.answers else (None, None)
