@@ -273,6 +273,8 @@ func withService(
 ) throws {
   try withTemporaryFolder { own in
     let folder = given ?? own
+    // What an earlier service in the same folder said is not this one's readiness.
+    try writeFile("\(folder)/out", [])
     let program = try RunningProgram(
       try builtProgram("regentd"), ["serve", "--listen", "127.0.0.1:0"] + options,
       environment: environment.merging(["HOME": folder]) { given, _ in given },
