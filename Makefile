@@ -4,7 +4,7 @@
 
 PREFIX ?= /usr/local
 DESTDIR ?=
-PRODUCTS := regentd
+PRODUCTS := regentd regentctl regent
 SWIFT_RELEASE := swift build -c release --static-swift-stdlib
 SECONDS_PER_FUZZ_TARGET := $(or $(SECONDS),60)
 
@@ -15,10 +15,9 @@ build: ## the release binaries in .build/release
 	@deploy/bootstrap
 	@set -e; for product in $(PRODUCTS); do $(SWIFT_RELEASE) --product $$product; done
 
-demo: ## a service, a box that shows its code, and a phone (not there yet)
-	@echo "make demo will start a service with sample data on loopback and a box that shows its code;"
-	@echo "you sign in on the page as demo / demo. The service and the agent do not exist yet: see CHANGELOG.md."
-	@exit 1
+demo: build ## a service, and a box that shows its code; AUTO=1 plays the phone, LAN=1 listens on the network
+	@deploy/bootstrap --demo
+	@AUTO="$(AUTO)" LAN="$(LAN)" PORT="$(PORT)" deploy/demo
 
 test: ## everything CI runs: format, build with warnings as errors, swift test
 	@deploy/bootstrap --test
@@ -59,27 +58,28 @@ sanitize: ## the suites under ThreadSanitizer and AddressSanitizer
 
 # Where things go below PREFIX; regentd looks for its pages in share/regent/web.
 INSTALLED = $(DESTDIR)$(PREFIX)
-MANUAL = share/man/man8
+# regentd is a service (section 8), the others are commands (section 1).
+section = $(if $(filter regentd,$(1)),8,1)
 BASH_COMPLETION = share/bash-completion/completions
 ZSH_COMPLETION = share/zsh/site-functions
 FISH_COMPLETION = share/fish/vendor_completions.d
 
 install: build ## programs, manual, completions and pages below PREFIX=/usr/local (DESTDIR= for packagers)
-	@set -e; umask 022; for product in $(PRODUCTS); do \
-	  program=.build/release/$$product; \
-	  put() { install -D -m 644 /dev/stdin "$(INSTALLED)/$$1"; }; \
-	  install -D -m 755 -s $$program "$(INSTALLED)/bin/$$product"; \
-	  $$program manual | put "$(MANUAL)/$$product.8"; \
-	  $$program completion bash | put "$(BASH_COMPLETION)/$$product"; \
-	  $$program completion zsh | put "$(ZSH_COMPLETION)/_$$product"; \
-	  $$program completion fish | put "$(FISH_COMPLETION)/$$product.fish"; done
+	@set -e; umask 022; put() { install -D -m 644 /dev/stdin "$(INSTALLED)/$$1"; }; \
+	$(foreach product,$(PRODUCTS),program=.build/release/$(product); \
+	  install -D -m 755 -s $$program "$(INSTALLED)/bin/$(product)"; \
+	  $$program manual | put "share/man/man$(call section,$(product))/$(product).$(call section,$(product))"; \
+	  $$program completion bash | put "$(BASH_COMPLETION)/$(product)"; \
+	  $$program completion zsh | put "$(ZSH_COMPLETION)/_$(product)"; \
+	  $$program completion fish | put "$(FISH_COMPLETION)/$(product).fish";) true
 	@umask 022; find web -type f -exec install -D -m 644 {} "$(INSTALLED)/share/regent/{}" \;
 	@echo "installed below $(INSTALLED): $(PRODUCTS)"
 
 uninstall: ## what install put there
-	@set -e; for product in $(PRODUCTS); do rm -f "$(INSTALLED)/bin/$$product" \
-	  "$(INSTALLED)/$(MANUAL)/$$product.8" "$(INSTALLED)/$(BASH_COMPLETION)/$$product" \
-	  "$(INSTALLED)/$(ZSH_COMPLETION)/_$$product" "$(INSTALLED)/$(FISH_COMPLETION)/$$product.fish"; done
+	@$(foreach product,$(PRODUCTS),rm -f "$(INSTALLED)/bin/$(product)" \
+	  "$(INSTALLED)/share/man/man$(call section,$(product))/$(product).$(call section,$(product))" \
+	  "$(INSTALLED)/$(BASH_COMPLETION)/$(product)" "$(INSTALLED)/$(ZSH_COMPLETION)/_$(product)" \
+	  "$(INSTALLED)/$(FISH_COMPLETION)/$(product).fish";) true
 	@rm -rf "$(INSTALLED)/share/regent"
 
 clean: ## the build folder

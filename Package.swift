@@ -203,7 +203,7 @@ let package = Package(
       swiftSettings: house),
     .testTarget(
       name: "CommandTests",
-      dependencies: ["CommandKit", "TestSupport", "regentd", "regentctl"],
+      dependencies: ["CommandKit", "TestSupport", "ServiceSoak", "regentd", "regentctl"],
       exclude: ["Scripts"],
       swiftSettings: house),
     tests(of: "PairingService", ["Pairing", "JSON", "Platform", "PagePreview"]),

@@ -273,8 +273,8 @@ func withService(
 ) throws {
   try withTemporaryFolder { own in
     let folder = given ?? own
-    // What an earlier service in the same folder said is not this one's readiness.
-    try writeFile("\(folder)/out", [])
+    // The line of an earlier service in this folder would be taken for this one's.
+    _ = unsafe unlink("\(folder)/out")
     let program = try RunningProgram(
       try builtProgram("regentd"), ["serve", "--listen", "127.0.0.1:0"] + options,
       environment: environment.merging(["HOME": folder]) { given, _ in given },

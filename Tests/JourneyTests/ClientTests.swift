@@ -230,6 +230,19 @@ private let token = "/o/client/token"
     }
   }
 
+  @Test func `a hundred boxes register at once, the next one a second later`() async throws {
+    let service = try await TestService()
+    let statement = try await service.statement()
+    try await TestTransport.inProcess.withClient(of: try service.router()) { client in
+      for _ in 0..<100 { _ = try await client.access(statement) }
+      let late = try await client.register(statement)
+      #expect(late.status == 429)
+      #expect(late.header("retry-after") == "1")
+      service.clock.pass(.seconds(1))
+      #expect(try await client.register(statement).status == 201)
+    }
+  }
+
   @Test func `a source that goes on failing is told to wait`() async throws {
     let service = try await TestService()
     let statement = try await service.statement()

@@ -180,6 +180,15 @@ func otherSamples() -> [Sample] {
     Sample("confirm-phone", ConfirmPage(.signOut), signedIn),
     Sample("change-password", ChangePasswordPage(userName: "anna.rossi", minimum: 15), signedIn),
   ]
+  let elsewhere = SafePath(
+    leavingTo: "https://www.example.com/done?a=1&b=2",
+    allowedBy: RedirectRule(domains: ["example.com"], addresses: []))
+  if let elsewhere {
+    for kind in LeavePage.Kind.allCases {
+      samples.append(
+        Sample("leave-\(kind.rawValue)", LeavePage(kind, address: elsewhere, brand: cinema)))
+    }
+  }
   for problem in RenameScreenPage.Problem.allCases {
     samples.append(
       Sample(

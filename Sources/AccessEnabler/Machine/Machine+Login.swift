@@ -27,7 +27,7 @@ extension Machine {
     if case .leaving(let requests) = phase {
       // Whoever signs in again does not come back from the logout pages.
       phase = .ready
-      for request in requests { finish(request, .signedOut) }
+      for request in requests { tellSignedOut(request) }
     }
     guard var login = phase.login else {
       guard !responders.isEmpty else {

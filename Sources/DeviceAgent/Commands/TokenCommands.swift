@@ -1,6 +1,8 @@
 import CommandKit
 import HTTPCodec
 import JSON
+import MediaTokenVerifier
+import PairingWire
 import Platform
 
 // The commands that get a media token: to print it, or to run something with it.
@@ -8,15 +10,43 @@ import Platform
 enum AuthorizeCommand {
   private static let resource = Input.argument("RESOURCE", .text, "what is to be watched")
 
+  private static let verify = Input.flag(
+    "verify", "check the token with the service's published keys before it is printed")
+
   static func command(_ context: AgentContext) -> Command {
     Command(
-      "authorize", "print a media token for a resource", inputs: [resource],
-      example: "regent authorize channel-1"
+      "authorize", "print a media token for a resource",
+      details: "With --verify the token is checked as a stream server would check it.",
+      inputs: [resource, verify], example: "regent authorize channel-1 --verify"
     ) { call async throws in
       context.hearsNoSignals()
-      let grant = try await context.source(AgentSettings(call)).authorize(call[resource])
+      let settings = try AgentSettings(call)
+      let grant = try await context.source(settings).authorize(call[resource])
+      if call[verify] { try await check(grant, settings) }
       call.show(grant.document, lines: [grant.token])
     }
+  }
+}
+
+extension AuthorizeCommand {
+  /// Checks a token with the keys that the services publish; one of them must have signed it.
+  private static func check(
+    _ grant: MediaGrant, _ settings: AgentSettings
+  ) async throws(CommandError) {
+    var verdict = MediaTokenVerdict.unknown
+    for service in try settings.neededServices() {
+      var base = service.description
+      while base.hasSuffix("/") { base.removeLast() }
+      let verifier = MediaTokenVerifier(keys: .url(base + Paths.keySet))
+      verdict = await verifier.verify(grant.token, resource: grant.resource).verdict
+      if verdict == .valid { return }
+    }
+    throw CommandError(
+      "the media token is not good: \(verdict.name)",
+      hint: verdict == .expired
+        ? "check the clocks of this box and of the service: regent doctor"
+        : "check that every --service is the one that was meant",
+      code: "invalid-token")
   }
 }
 

@@ -30,6 +30,7 @@ struct ScreenDiff {
     }
     for row in 0..<new.rows {
       for column in 0..<new.columns where new[row, column] != base[row, column] {
+        diff.bridge(to: (row, column), over: new)
         diff.draw(new[row, column], row: row, column: column)
       }
     }
@@ -48,6 +49,21 @@ struct ScreenDiff {
     // Where the terminal is after a wide or unknown character is its own business: say it anew.
     place = isOneColumnEverywhere(glyph) && cell.marks.isEmpty ? (row, column + 1) : nil
   }
+
+  /// Writes the few unchanged cells up to a place again: shorter than moving there, and words stay in one piece for
+  /// screen readers.
+  private mutating func bridge(to target: (row: Int, column: Int), over canvas: Canvas) {
+    guard let from = place, from.row == target.row,
+      (1...Self.longestBridge).contains(target.column - from.column)
+    else { return }
+    let cells = (from.column..<target.column).map { canvas[target.row, $0] }
+    guard cells.allSatisfy({ $0.style == style && $0.marks.isEmpty && $0.isPlainASCII }) else {
+      return
+    }
+    for cell in cells { draw(cell, row: target.row, column: place?.column ?? 0) }
+  }
+
+  private static let longestBridge = 5
 
   private func isOneColumnEverywhere(_ glyph: Unicode.Scalar) -> Bool {
     glyph.value < 0x300 || (0x2580...0x259f).contains(glyph.value)
@@ -86,6 +102,10 @@ struct ScreenDiff {
     }
     return codes
   }
+}
+
+extension Cell {
+  fileprivate var isPlainASCII: Bool { glyph.map { $0.value < 0x80 } ?? false }
 }
 
 extension Colour {

@@ -12,7 +12,7 @@ package struct SignedInDevice: Sendable {
   package let integration: Integration
   /// Its provider.
   package let provider: Provider
-  /// The provider's rules.
+  /// The provider's rules about this viewer.
   package let entitlements: [Entitlement]
   /// The profile that the call asks for, else the one that the sign-in was made with.
   package let profile: ProfileName?
@@ -71,7 +71,8 @@ extension ServiceCore {
     async throws(StoreError) -> SignedInDevice
   {
     let (requestor, viewer) = (record.authentication.requestor, record.authentication.viewer)
-    let records = provisioning.now.records
+    let provisioned = provisioning.now
+    let records = provisioned.records
     var account: Account?
     if let name = viewer.account { account = try await store.account(viewer.provider, name) }
     let context = SignInContext(
@@ -84,7 +85,7 @@ extension ServiceCore {
     }
     return SignedInDevice(
       record: record, account: account, integration: integration, provider: provider,
-      entitlements: records.entitlements[viewer.provider] ?? [],
+      entitlements: provisioned.rules(of: viewer.provider).about(account),
       profile: profile ?? record.authentication.profile)
   }
 

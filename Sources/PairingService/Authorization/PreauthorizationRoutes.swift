@@ -81,6 +81,11 @@ package struct PreauthorizationRoutes: Sendable {
         id: id.text, isAuthorized: denial == nil,
         error: denial.flatMap { document($0, call, trace) })
     }
+    if answers.contains(where: { $0.error != nil }) {
+      core.log.info(
+        "preauthorize-denied", ("trace", trace), ("requestor", call.requestor.id.text),
+        ("denied", String(answers.count { $0.error != nil })))
+    }
     var reply = call.reply(PreauthorizationDocument(resources: answers))
     reply.response.addHeader(HeaderName(literal: "Adobe-Request-Id"), trace)
     reply.response.addHeader(HeaderName(literal: "Adobe-Response-Confidence"), "full")

@@ -56,6 +56,7 @@ package struct ClientRoutes: Sendable {
     if let address = asked.redirectURI, !RedirectRule(requestor).allows(address) {
       throw ClientRefusal(.invalidRedirectURI)
     }
+    try core.limits.takeRegistration(from: request.clientAddress, at: requestor.id)
     guard let id = ClientID(Random.uuid()) else { throw KeyError.inconsistent }
     let secret = Hex.encode(Random.bytes(32))
     let redirectURIs = asked.redirectURI.map { [$0] } ?? []
@@ -114,6 +115,8 @@ package struct ClientRoutes: Sendable {
           .service, "client.refused", request.clientAddress?.description ?? "local", .refused,
           detail: error.reason.rawValue, once: true)
       }
+      return refusal(error, to: request)
+    } catch let error as CallError {
       return refusal(error, to: request)
     } catch let error as StoreError {
       core.log.storeFailed(error)

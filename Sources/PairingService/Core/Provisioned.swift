@@ -36,6 +36,7 @@ package final class Provisioned: Sendable {
   package let choices: [RequestorID: [Choice]]
   /// The providers that let everybody in at the moment, by requestor; requestors without one are not in it.
   package let openProviders: [RequestorID: [Choice]]
+  private let rules: [ProviderID: ProviderRules]
   private let rowKeys: [RequestorID: PublicKey]
 
   /// A look at these records.
@@ -59,6 +60,7 @@ package final class Provisioned: Sendable {
       }.sorted { $0.provider.precedes($1.provider) }
     }
     openProviders = choices.mapValues { $0.filter(\.letsEverybodyIn) }.filter { !$0.value.isEmpty }
+    rules = records.entitlements.mapValues(ProviderRules.init)
     var rowKeys: [RequestorID: PublicKey] = [:]
     for id in records.requestors.keys { rowKeys[id] = records.rowKey(of: id)?.publicKey }
     self.rowKeys = rowKeys
@@ -69,6 +71,9 @@ package final class Provisioned: Sendable {
 
   /// The key pair that signs a requestor's new rows.
   package func rowKey(of id: RequestorID) -> PublicKey? { rowKeys[id] }
+
+  /// The rules of a provider.
+  package func rules(of provider: ProviderID) -> ProviderRules { rules[provider] ?? .none }
 
   /// A provider that works with a requestor now.
   package func choice(_ provider: ProviderID, of requestor: RequestorID) -> Choice? {

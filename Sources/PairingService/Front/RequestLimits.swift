@@ -14,6 +14,8 @@ package final class RequestLimits: Sendable {
     case device(DeviceHash)
     /// Those for one code, by callers that name no device.
     case code(CodeHash)
+    /// Registrations of apps from one network address.
+    case registrations(SourceKey)
   }
 
   fileprivate struct Meter: Hashable {
@@ -36,11 +38,12 @@ package final class RequestLimits: Sendable {
 
   /// Meters that are full again tell nothing; beyond so many they are looked through.
   fileprivate static let manyMeters = 100_000
-  /// A box that polls every five seconds stays within it.
-  private static let wrongPolls = FailureLimit(count: 150, span: .seconds(600))
-  private static let allWrongPolls = FailureLimit(count: 600, span: .seconds(60))
+  /// 150 in ten minutes, 600 a minute from everybody: a box that polls every five seconds stays within it.
+  private static let pollFactors = (each: 30, all: 10)
   /// Nobody guesses 256 random bits; a house full of boxes with an old registration must find its way back.
   private static let clientFactor = 12
+  /// 100 boxes behind one address at once, and one a second after that.
+  private static let registrationShare = 20
   /// A device waits for four things at most, and again after each change: it never comes near this.
   private static let waitFactor = 4
   private let limits: ServiceLimits
@@ -57,7 +60,9 @@ package final class RequestLimits: Sendable {
     state = Locked(
       State(
         guesses: GuessLedger(each: limits.wrongCodes, all: limits.allWrongCodes),
-        polls: GuessLedger(each: Self.wrongPolls, all: Self.allWrongPolls),
+        polls: GuessLedger(
+          each: limits.wrongCodes.times(Self.pollFactors.each),
+          all: limits.allWrongCodes.times(Self.pollFactors.all)),
         clients: GuessLedger(
           each: limits.wrongCodes.times(Self.clientFactor),
           all: limits.allWrongCodes.times(Self.clientFactor))))
@@ -135,6 +140,16 @@ package final class RequestLimits: Sendable {
     guard let source = SourceKey(address) else { return }
     let now = clock.uptime
     state.withLock { $0.polls.wrong(source: source, account: nil, at: now) }
+  }
+
+  /// Takes one registration: each leaves a row for ever, and whoever has an app has its statement.
+  package func takeRegistration(from address: IPAddress?, at requestor: RequestorID)
+    throws(CallError)
+  {
+    guard let source = SourceKey(address) else { return }
+    let limit = RateLimit(
+      perSecond: limits.device.perSecond / Self.registrationShare, burst: limits.device.burst)
+    try take(Meter(requestor: requestor, subject: .registrations(source)), limit)
   }
 
   /// Whether an app there may register or ask for a token.

@@ -214,39 +214,6 @@ struct FaultTests {
     }
   }
 
-  @Test func `a full disk keeps the old file and the sign-in`() async throws {
-    // Only root can mount a small file system.
-    guard geteuid() == 0, installedProgram("mount") != nil else { return }
-    let live = try await LiveService()
-    try await withTemporaryFolder { folder in
-      let disk = "\(folder)/disk"
-      #expect(unsafe mkdir(disk, 0o700) == 0)
-      let mounted = await offPool {
-        (try? run("/bin/mount", ["-t", "tmpfs", "-o", "size=64k,mode=0700", "tmpfs", disk]).status)
-          == 0
-      }
-      guard mounted else { return }
-      defer { startThread { _ = try? run("/bin/umount", ["-l", disk]) } }
-      let recorder = Recorder()
-      let enabler = try await live.enabler(.folder("\(disk)/state"), delegate: recorder)
-      let filler = "\(disk)/filler"
-      var size = 64 << 10
-      while size > 0 {
-        if (try? writeFile(filler, [UInt8](repeating: 1, count: size))) != nil { break }
-        size -= 4096
-      }
-      let signIn = try await live.signIn(enabler)
-      await recorder.wait(for: "status 500")
-      #expect(await enabler.currentSignIn() == signIn)
-      removeTree(filler)
-      _ = try await enabler.authorize("news")
-      await live.kill()
-      let later = try AccessEnabler(live.configuration(.folder("\(disk)/state")))
-      _ = try? await later.configure(requestor: Sample.requestor)
-      #expect(await later.currentSignIn() == signIn)
-    }
-  }
-
   @Test func `a torn token file is noticed, and the service brings the sign-in back`() async throws
   {
     let live = try await LiveService()

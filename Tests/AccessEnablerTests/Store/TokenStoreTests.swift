@@ -204,6 +204,39 @@ struct TokenStoreTests {
     }
   }
 
+  @Test func `a full disk keeps the old tokens, and the new ones are written when there is room`()
+    async throws
+  {
+    let folder = try makeTemporaryFolder()
+    defer { removeTree(folder) }
+    // A file size limit stands in for the full disk: writes fail half way.
+    await #expect(processExitsWith: .success) { [folder = folder as String] in
+      signal(SIGXFSZ, SIG_IGN)
+      guard let store = try? TokenStore(.folder("\(folder)/state"), machineIDFile: "/nowhere"),
+        (try? store.save([.tokens("SPORT", .selected(TokenStoreTests.signIn.signIn.provider))]))
+          != nil
+      else { exit(3) }
+      let resource = __rlimit_resource_t(1)
+      var limit = rlimit()
+      guard unsafe getrlimit(resource, &limit) == 0 else { exit(4) }
+      limit.rlim_cur = 200
+      guard unsafe setrlimit(resource, &limit) == 0 else { exit(5) }
+      if (try? store.save([.tokens("SPORT", .authentication(TokenStoreTests.signIn))])) != nil {
+        exit(6)
+      }
+      guard store.tokens(of: "SPORT").authentication == TokenStoreTests.signIn else { exit(7) }
+      limit.rlim_cur = limit.rlim_max
+      guard unsafe setrlimit(resource, &limit) == 0 else { exit(8) }
+      guard let other = try? TokenStore(.folder("\(folder)/state"), machineIDFile: "/nowhere"),
+        other.openingNews == nil, other.tokens(of: "SPORT").selected != nil,
+        other.tokens(of: "SPORT").authentication == nil
+      else { exit(9) }
+      guard (try? store.save([.serverTime(1)])) != nil, other.refresh() == nil,
+        other.tokens(of: "SPORT").authentication == TokenStoreTests.signIn
+      else { exit(10) }
+    }
+  }
+
   @Test func `signing out forgets everything but what services must hear`() {
     var tokens = RequestorTokens()
     for change in Self.changes { tokens.apply(change) }

@@ -1,5 +1,5 @@
-internal import TestSupport
-internal import Testing
+import TestSupport
+import Testing
 
 /// The soak of the whole service in small, and its proof that it can fail.
 @Suite struct `what the service acknowledged survives kill -9` {

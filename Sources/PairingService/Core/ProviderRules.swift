@@ -1,0 +1,32 @@
+package import Pairing
+
+/// The entitlement rules of one provider, sorted by whom they are about.
+///
+/// A provider may have a rule for each of its accounts; a decision looks at those of one viewer only.
+package struct ProviderRules: Sendable {
+  private var everybody: [Entitlement] = []
+  private var households: [HouseholdID: [Entitlement]] = [:]
+  private var accounts: [AccountName: [Entitlement]] = [:]
+
+  /// The rules of a provider.
+  init(_ rules: [Entitlement]) {
+    for rule in rules {
+      switch rule.scope {
+      case .everybody: everybody.append(rule)
+      case .household(let one): households[one, default: []].append(rule)
+      case .account(let one): accounts[one, default: []].append(rule)
+      }
+    }
+  }
+
+  /// No rules.
+  package static let none = ProviderRules([])
+
+  /// The rules that are about a viewer; a guest has those about everybody.
+  package func about(_ account: Account?) -> [Entitlement] {
+    guard let account else { return everybody }
+    let own = accounts[account.name] ?? []
+    let shared = account.household.flatMap { households[$0] } ?? []
+    return own.isEmpty && shared.isEmpty ? everybody : everybody + shared + own
+  }
+}

@@ -1,0 +1,216 @@
+import Cryptography
+import MediaTokenVerifier
+import Pairing
+import PairingService
+import PairingStore
+import PairingWire
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+@testable import AccessEnabler
+
+/// What may be watched, what is known of the viewer, and signing out; docs/entitlement-coverage.md names these tests.
+@Suite("Answers of a service")
+struct AnswerRowTests {
+  @Test func `checkPreauthorizedResources says which may be watched`() async throws {
+    let live = try await LiveService()
+    let recorder = Recorder()
+    let enabler = try await live.enabler(delegate: recorder)
+    try await live.signIn(enabler)
+    await recorder.wait(for: "TRACKING_AUTHENTICATION true")
+    recorder.forget()
+    enabler.checkPreauthorizedResources(["news", "movies", "sports"])
+    await recorder.wait(for: "preauthorizedResources")
+    #expect(recorder.callbacks == ["preauthorizedResources news,sports"])
+    // Within the cache, and beside it.
+    #expect(try await enabler.preauthorize(["sports", "news", "movies"]) == ["sports", "news"])
+    #expect(try await enabler.preauthorize(["news"], usesCache: false) == ["news"])
+    await #expect {
+      _ = try await enabler.preauthorize((0..<6).map { "channel-\($0)" })
+    } throws: { error in
+      (error as? EntitlementError)?.kind == .tooManyResources
+    }
+    await recorder.wait(for: "status P100")
+    await live.kill()
+  }
+
+  @Test func `checkAuthorization without a sign-in stops`() async throws {
+    let live = try await LiveService()
+    let recorder = Recorder()
+    let enabler = try await live.enabler(delegate: recorder)
+    enabler.checkAuthorization("news")
+    await recorder.wait(for: "tokenRequestFailed")
+    #expect(
+      recorder.callbacks == [
+        "setRequestorComplete 1", "tokenRequestFailed news USER_NOT_AUTHENTICATED_ERROR ",
+      ])
+    await live.kill()
+  }
+
+  @Test func `getAuthorization starts a login, authorizes and gives a token that verifies`()
+    async throws
+  {
+    let live = try await LiveService()
+    let recorder = Recorder()
+    let enabler = try await live.enabler(delegate: recorder)
+    let events = enabler.events
+    enabler.getAuthorization("news")
+    await recorder.wait(for: "displayProviderDialog")
+    enabler.setSelectedProvider(Sample.provider)
+    for await case .registrationCode(let offer) in events {
+      try await live.service.approve(offer.code)
+      break
+    }
+    await recorder.wait(for: "setToken")
+    #expect(
+      recorder.callbacks == [
+        "setRequestorComplete 1", "displayProviderDialog local,pass,promotion",
+        "setAuthenticationStatus 1 ", "setToken news <signatureInfo>",
+      ])
+    await recorder.wait(for: "TRACKING_AUTHORIZATION true|local|")
+    let access = try await enabler.authorize("news")
+    let verifier = MediaTokenVerifier(keys: .url(live.url + Paths.keySet))
+    let check = await verifier.verify(access.serialized, resource: "news")
+    #expect(check.verdict == .valid)
+    #expect(await verifier.verify(access.token, resource: "sports").verdict == .invalidResource)
+    // The viewer has one name in tracking data and in media tokens.
+    let tracked = try #require(recorder.lines.first { $0.hasPrefix("TRACKING_AUTHORIZATION") })
+    #expect(tracked.contains(try #require(check.contents).userSessionGUID))
+    await live.kill()
+  }
+
+  @Test func `a denial brings the provider's own words`() async throws {
+    let live = try await LiveService()
+    try await live.rule("ppv-*", .deny(message: "Not in your package"))
+    let recorder = Recorder()
+    let enabler = try await live.enabler(delegate: recorder)
+    try await live.signIn(enabler)
+    await recorder.wait(for: "TRACKING_AUTHENTICATION true")
+    recorder.forget()
+    enabler.checkAuthorization("ppv-1")
+    await recorder.wait(for: "tokenRequestFailed")
+    #expect(
+      recorder.callbacks == [
+        "tokenRequestFailed ppv-1 USER_NOT_AUTHORIZED_ERROR Not in your package"
+      ])
+    #expect(recorder.lines.contains { $0.hasPrefix("status Z100") })
+    await #expect {
+      _ = try await enabler.authorize("ppv-2")
+    } throws: { error in
+      (error as? EntitlementError)?.area == .authorization
+        && (error as? EntitlementError)?.message == "Not in your package"
+    }
+    await live.kill()
+  }
+
+  @Test func `parental controls and broken fragments have codes of their own`() async throws {
+    let live = try await LiveService(requestor: { $0.enhancedErrors = true })
+    let enabler = try await live.enabler()
+    try await live.signIn(enabler)
+    let fragment = { (rating: String) in
+      #"<rss version="2.0" xmlns:media="http://search.yahoo.com/mrss/"><channel><title>news</title>"#
+        + #"<item><media:rating scheme="urn:mpaa">\#(rating)</media:rating></item></channel></rss>"#
+    }
+    let allowed = try await enabler.authorize(fragment("pg"))
+    #expect(allowed.resource == fragment("pg"))
+    await #expect {
+      _ = try await enabler.authorize(fragment("r"))
+    } throws: { error in
+      (error as? EntitlementError)?.kind == .parentalControls
+    }
+    await #expect {
+      _ = try await enabler.authorize("<rss><channel></rss>")
+    } throws: { error in
+      (error as? EntitlementError)?.status == .malformedResource
+    }
+    await live.kill()
+  }
+
+  @Test func `degradation lets everybody in, everybody watch, or nobody`() async throws {
+    let live = try await LiveService(requestor: { $0.enhancedErrors = true })
+    let recorder = Recorder()
+    let enabler = try await live.enabler(delegate: recorder)
+    let regular = Recorder()
+    let viewer = try await live.enabler(delegate: regular)
+    try await live.signIn(viewer)
+    try await live.degrade(.authenticateEverybody)
+    let signIn = try await enabler.authenticate(.provider(Sample.provider))
+    #expect(signIn.source == .degraded)
+    await recorder.wait(for: "status N010")
+    _ = try await enabler.authorize("movies")
+    await recorder.wait(for: "status Z010")
+    try await live.degrade(.authorizeNobody)
+    await #expect(throws: EntitlementError.self) { _ = try await viewer.authorize("news") }
+    await regular.wait(for: "status Z169")
+    await live.kill()
+  }
+
+  @Test func `getSelectedProvider tells the provider`() async throws {
+    let live = try await LiveService()
+    let recorder = Recorder()
+    let enabler = try await live.enabler(delegate: recorder)
+    #expect(await enabler.selectedProvider() == nil)
+    try await live.signIn(enabler)
+    await recorder.wait(for: "TRACKING_AUTHENTICATION true")
+    recorder.forget()
+    enabler.getSelectedProvider()
+    await recorder.wait(for: "selectedProvider")
+    #expect(recorder.callbacks == ["selectedProvider local"])
+    await live.kill()
+  }
+
+  @Test func `getMetadata answers every opcode`() async throws {
+    let live = try await LiveService()
+    let recorder = Recorder()
+    let enabler = try await live.enabler(delegate: recorder) { $0.exposesDeviceID = true }
+    let signIn = try await live.signIn(enabler)
+    _ = try await enabler.authorize("news")
+    #expect(
+      try await enabler.metadata(.authenticationExpiry).value
+        == .text(String(signIn.expires.milliseconds)))
+    #expect(try await enabler.metadata(.authorizationExpiry(resource: "news")).value != nil)
+    #expect(try await enabler.metadata(.authorizationExpiry(resource: "movies")).value == nil)
+    #expect(try await enabler.metadata(.deviceID).value == .text(enabler.deviceID))
+    #expect(try await enabler.metadata(.user("zip")).value == .list(["12345"]))
+    #expect(try await enabler.metadata(.user("channelID")).value == .list(["news", "sports"]))
+    #expect(try await enabler.metadata(.user("userID")).value == .text(signIn.userID))
+    enabler.getMetadata([
+      "METADATA_OPCODE_KEY": "METADATA_USER_META", "METADATA_USER_META_KEY": "householdID",
+    ])
+    await recorder.wait(for: "setMetadataStatus householdID text(")
+    await live.kill()
+  }
+
+  @Test func `encrypted metadata is decrypted with the app's key, or handed on`() async throws {
+    let key = try SigningKey.generate(.rs256, rsaBits: 2048)
+    let live = try await LiveService(requestor: { $0.certificate = key.publicKey.pem() })
+    let with = try await live.enabler { configuration in
+      configuration.metadataKey = try? RSADecryptionKey(pem: key.pem())
+    }
+    try await live.signIn(with)
+    #expect(try await with.metadata(.user("zip")) == Metadata(value: .text("12345")))
+    let without = try await live.enabler()
+    try await live.signIn(without)
+    let sealed = try await without.metadata(.user("zip"))
+    #expect(sealed.isEncrypted)
+    #expect(sealed.value != .text("12345"))
+    await live.kill()
+  }
+
+  @Test func `logout signs out here and at the service`() async throws {
+    let live = try await LiveService()
+    let recorder = Recorder()
+    let enabler = try await live.enabler(delegate: recorder)
+    try await live.signIn(enabler)
+    await recorder.wait(for: "TRACKING_AUTHENTICATION true")
+    recorder.forget()
+    enabler.logout()
+    await recorder.wait(for: "setAuthenticationStatus")
+    #expect(recorder.callbacks == ["setAuthenticationStatus 0 USER_NOT_AUTHENTICATED_ERROR"])
+    // The service does not bring it back.
+    try await enabler.configure(requestor: Sample.requestor)
+    #expect(await enabler.currentSignIn() == nil)
+    await live.kill()
+  }
+}

@@ -1,0 +1,122 @@
+import Cryptography
+import MediaTokenVerifier
+import Pairing
+import PairingService
+import PairingStore
+import PairingWire
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+@testable import AccessEnabler
+
+/// The flows of the entitlement API; docs/entitlement-coverage.md names these tests.
+@Suite("Flows with a service")
+struct FlowRowTests {
+  @Test func `handleExternalURL finishes a browser login and a browser logout`() async throws {
+    let live = try await LiveService()
+    let recorder = Recorder()
+    let enabler = try await live.enabler(delegate: recorder) {
+      $0.login = .browser(redirectURL: "http://127.0.0.1:9/done")
+    }
+    enabler.getAuthentication()
+    await recorder.wait(for: "displayProviderDialog")
+    enabler.setSelectedProvider(Sample.provider)
+    await recorder.wait(for: "navigateToUrl")
+    let url = try #require(recorder.callbacks.last)
+    let code = try #require(url.split(separator: "reg_code=").last?.prefix(8))
+    #expect(url.contains("\(live.url)/api/v1/authenticate?"))
+    try await live.service.approve(String(code))
+    enabler.handleExternalURL("http://127.0.0.1:9/done")
+    await recorder.wait(for: "setAuthenticationStatus")
+    #expect(recorder.callbacks.last == "setAuthenticationStatus 1 ")
+    await recorder.wait(for: "TRACKING_AUTHENTICATION true")
+    recorder.forget()
+    enabler.logout()
+    await recorder.wait(for: "navigateToUrl")
+    #expect(recorder.callbacks.last?.contains("/logout?requestor_id=REF30&redirect_url=") == true)
+    enabler.handleExternalURL("http://127.0.0.1:9/done")
+    await recorder.wait(for: "setAuthenticationStatus")
+    #expect(recorder.callbacks.last == "setAuthenticationStatus 0 USER_NOT_AUTHENTICATED_ERROR")
+    await live.kill()
+  }
+
+  @Test func `the number to match is told when the phone is there`() async throws {
+    let live = try await LiveService()
+    let enabler = try await live.enabler { $0.numberMatching = true }
+    let events = enabler.events
+    let signIn = Task { try await enabler.authenticate(.provider(Sample.provider)) }
+    var number: Int?
+    for await event in events {
+      if case .registrationCode(let offer) = event {
+        _ = try await live.service.core.desk.open(try live.service.found(offer.code))
+      }
+      if case .phoneConnected(let match) = event {
+        number = match
+        break
+      }
+    }
+    #expect((10...99).contains(number ?? 0))
+    signIn.cancel()
+    _ = await signIn.result
+    await live.kill()
+  }
+
+  @Test func `a no on the phone ends the sign-in`() async throws {
+    let live = try await LiveService()
+    let recorder = Recorder()
+    let enabler = try await live.enabler(delegate: recorder)
+    let (codes, seen) = AsyncStream<String>.makeStream()
+    let signIn = Task {
+      try await enabler.authenticate(.onSecondScreen) { event in
+        if case .registrationCode(let offer) = event { seen.yield(offer.code) }
+      }
+    }
+    for await code in codes {
+      try await live.service.deny(code)
+      break
+    }
+    await #expect {
+      _ = try await signIn.value
+    } throws: { error in
+      (error as? EntitlementError)?.kind == .denied
+    }
+    await recorder.wait(for: "setAuthenticationStatus 0 GENERIC_AUTHENTICATION_ERROR")
+    await live.kill()
+  }
+
+  @Test func `the code goes on after a restart of the box`() async throws {
+    let live = try await LiveService()
+    try await withTemporaryFolder { folder in
+      let storage = TokenStorage.folder("\(folder)/state")
+      var enabler: AccessEnabler? = try await live.enabler(storage)
+      let first = try await Self.firstCode(of: try #require(enabler))
+      // The process ends without giving the code back.
+      enabler = nil
+      let second = try await live.enabler(storage)
+      let (codes, seen) = AsyncStream<String>.makeStream()
+      let signIn = Task {
+        try await second.authenticate(.onSecondScreen) { event in
+          if case .registrationCode(let offer) = event { seen.yield(offer.code) }
+        }
+      }
+      for await code in codes {
+        #expect(code == first)
+        try await live.service.approve(code)
+        break
+      }
+      #expect(try await signIn.value.provider.id == "local")
+    }
+    await live.kill()
+  }
+
+  private static func firstCode(of enabler: AccessEnabler) async throws -> String {
+    let events = enabler.events
+    enabler.getAuthentication()
+    for await event in events {
+      if case .displayProviderDialog = event { enabler.selectProviderOnSecondScreen() }
+      if case .registrationCode(let offer) = event { return offer.code }
+    }
+    throw TestSupportError("no code")
+  }
+}

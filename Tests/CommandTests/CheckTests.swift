@@ -1,0 +1,79 @@
+import Glibc
+import TestSupport
+import Testing
+
+@Suite struct `regentd check` {
+  @Test func `finds a stopped service's data sound, and leaves a running one's alone`() throws {
+    try withTemporaryFolder { folder in
+      try withService(in: folder) { service in
+        let busy = try check(folder)
+        #expect(busy.status == 1)
+        #expect(busy.errorText.contains("hint: "))
+        service.program.signal(SIGTERM)
+        _ = try service.program.wait()
+      }
+      let good = try check(folder)
+      #expect(good.status == 0, "\(good.errorText)")
+      #expect(
+        good.outputText.contains("database: \(folder)/.local/state/regent/regent.db is sound\n"))
+      #expect(good.outputText.hasSuffix("rows: every row is signed as it must be\n"))
+      // And again: the check leaves nothing behind.
+      #expect(try check(folder).outputText == good.outputText)
+    }
+  }
+
+  @Test func `finds rows that were changed from outside`() throws {
+    try withTemporaryFolder { folder in
+      try stopped(folder) {
+        _ = try regentctl(folder, ["requestor", "add", "acme"])
+      }
+      let change =
+        "import sqlite3; c = sqlite3.connect('\(folder)/.local/state/regent/regent.db'); "
+        + "c.execute(\"UPDATE requestor SET name = 'Evil'\"); c.commit()"
+      #expect(try run("python3", ["-c", change]).status == 0)
+      let found = try check(folder)
+      #expect(found.status == 1)
+      #expect(found.errorText.contains("1 rows were changed from outside"))
+      #expect(found.errorText.contains("hint: "))
+    }
+  }
+
+  @Test func `finds a damaged file, and the wrong key`() throws {
+    try withTemporaryFolder { folder in
+      try stopped(folder) {}
+      let state = "\(folder)/.local/state/regent"
+      let key = try readFile("\(state)/master-key")
+      try writeFile("\(state)/master-key", Array(String(repeating: "0", count: 64).utf8))
+      let locked = try check(folder)
+      #expect(locked.status == 1)
+      #expect(locked.errorText.contains("master key"))
+      try writeFile("\(state)/master-key", key)
+      var bytes = try readFile("\(state)/regent.db")
+      for place in 4096..<min(bytes.count, 60_000) { bytes[place] = 0xFF }
+      try writeFile("\(state)/regent.db", bytes)
+      let damaged = try check(folder)
+      #expect(damaged.status == 1)
+      #expect(damaged.errorText.hasPrefix("regentd: "))
+      #expect(!damaged.outputText.contains("sound"))
+    }
+  }
+
+  /// Runs a service in the folder, and ends it in peace.
+  private func stopped(_ folder: String, _ body: () throws -> Void) throws {
+    try withService(in: folder) { service in
+      try body()
+      service.program.signal(SIGTERM)
+      _ = try service.program.wait()
+    }
+  }
+
+  private func check(_ folder: String) throws -> FinishedProgram {
+    try run(
+      try builtProgram("regentd"), ["check", "--web", "\(packageFolder())/web"],
+      environment: ["HOME": folder])
+  }
+
+  private func regentctl(_ folder: String, _ words: [String]) throws -> FinishedProgram {
+    try run(try builtProgram("regentctl"), words, environment: ["HOME": folder])
+  }
+}

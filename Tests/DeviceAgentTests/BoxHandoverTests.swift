@@ -1,0 +1,120 @@
+import CommandKit
+import HTTPServer
+import JSON
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+@testable import DeviceAgent
+
+@Suite struct `A token for a program` {
+  @Test func `is in descriptor 3 and nowhere else, and the program's exit code stays`() async throws
+  {
+    try await withDaemon { box, _ in
+      let end = try await box.run([
+        "exec", "one", "--", "sh", "-c",
+        "cat <&3; echo \" $REGENT_TOKEN_FD $REGENT_TOKEN_EXPIRES\"; env | grep -c the-token; exit 9",
+      ])
+      #expect(end.status == 9, "\(end.errorText)")
+      #expect(end.outputText == "the-token 3 1700000000000\n0\n")
+      let missing = try await box.run(["exec", "one", "--", "/no/such/program"])
+      #expect(missing.status == 1)
+      #expect(missing.errorText.contains("/no/such/program"))
+    }
+  }
+
+  @Test func `is printed in the forms that programs know`() async throws {
+    try await withDaemon { box, _ in
+      #expect(try await box.run(["token", "one"]).outputText == "the-token\n")
+      #expect(try await box.run(["authorize", "one"]).outputText == "the-token\n")
+      let form = try JSONValue(
+        reading: try await box.run(["token", "one", "--credential-process"]).output)
+      #expect(form["Version"]?.int64 == 1)
+      #expect(form["Token"]?.string == "the-token")
+      #expect(form["Expiration"]?.string == "2023-11-14T22:13:20Z")
+    }
+  }
+
+  @Test func `is refused with the provider's words and the exit code 4`() async throws {
+    try await withDaemon { box, _ in
+      let end = try await box.run(["token", "forbidden", "--json"])
+      #expect(end.status == 4)
+      let error = try JSONValue(reading: Array(end.errorText.utf8))["error"]
+      #expect(error?["code"]?.string == "not-authorized")
+      #expect(error?["message"]?.string == "not in your package")
+    }
+  }
+
+  @Test func `many programs that ask at the same time cost one call`() async throws {
+    try await withDaemon { box, source in
+      let programs = try (0..<8).map { try box.start(["token", "slow"], output: "token\($0)") }
+      for program in programs { #expect(try await until("the end") { program.poll() } == 0) }
+      #expect((0..<8).allSatisfy { box.printed("token\($0)") == "the-token\n" })
+      #expect(await source.calls < 8)
+    }
+  }
+
+  @Test func `comes through a socket that systemd opened`() async throws {
+    guard installedProgram("systemd-socket-activate") != nil else { return }
+    let service = try await BoxService()
+    defer { service.stop() }
+    try await withTemporaryFolder { folder in
+      let box = try Box(folder, service.url)
+      let socket = "\(folder)/activated.sock"
+      let variables = box.environment.map { "\($0.key)=\($0.value)" }
+      let activator = try RunningProgram(
+        "systemd-socket-activate",
+        ["--listen=\(socket)"] + variables.map { "--setenv=\($0)" }
+          + [try builtProgram("regent"), "daemon"],
+        standardOutput: "\(folder)/a.out", standardError: "\(folder)/a.err")
+      var status: Finished?
+      for _ in 0..<100 where status?.status != 3 {
+        status = try await box.run(["status", "--json", "--socket", socket])
+        try await Task.sleep(for: .milliseconds(50))
+      }
+      let document = try JSONValue(reading: status?.output ?? [])
+      #expect(document["daemon"]?.bool == true, "\(box.printed("a.err"))")
+      activator.signal(15)
+    }
+  }
+
+  /// A daemon of the test's own process, with tokens that need no service.
+  private func withDaemon(_ body: (Box, ReadySource) async throws -> Void) async throws {
+    try await withTemporaryFolder { folder in
+      let box = try Box(folder, "http://127.0.0.1:1")
+      _ = try run("mkdir", ["-m", "700", "\(folder)/regent"])
+      let source = ReadySource()
+      let daemon = DaemonServer(source, allowances: []) { _ in }
+      var configuration = ServerConfiguration()
+      configuration.loops = 1
+      let address = ListenAddress.local(
+        path: "\(folder)/regent/agent.sock", mode: 0o600, group: nil)
+      let server = try Server(
+        [Listener(address, handler: try daemon.router())], configuration: configuration)
+      defer { server.stop(within: .milliseconds(100)) }
+      try await body(box, source)
+    }
+  }
+}
+
+/// A source whose answers need no service.
+private actor ReadySource: EntitlementSource {
+  private(set) var calls = 0
+
+  func authorize(_ resource: String) async throws(CommandError) -> MediaGrant {
+    calls += 1
+    if resource == "forbidden" {
+      throw CommandError("not in your package", code: "not-authorized", exit: .denied)
+    }
+    if resource == "slow" { try? await Task.sleep(for: .seconds(1)) }
+    return MediaGrant(
+      resource: resource, token: "the-token", expires: 1_700_000_000_000, provider: "p")
+  }
+
+  func status() async throws(CommandError) -> AgentStatus { AgentStatus() }
+  func providers() async throws(CommandError) -> [ProviderEntry] { [] }
+  func preauthorize(_ resources: [String]) async throws(CommandError) -> [String] { resources }
+  func metadata(_ key: String) async throws(CommandError) -> JSONValue { .null }
+  func header(method: String, path: String) async throws(CommandError) -> String { "" }
+  func signOut() async throws(CommandError) {}
+}

@@ -1,0 +1,73 @@
+import Cryptography
+import HTTPTestSupport
+import Pairing
+import PairingStore
+import ServiceTestSupport
+import Testing
+
+@testable import PairingService
+
+/// What memory knows of codes, when two threads tell it in another order than the store did things.
+@Suite struct `live codes in memory` {
+  private let start = Instant(milliseconds: 1_700_000_000_000)
+
+  private func record(_ number: Int, issued: Instant? = nil, _ state: PairingState = .offered)
+    throws -> RegistrationRecord
+  {
+    let issued = issued ?? start
+    let flow = PairingFlow(
+      issued: issued, expires: issued + .seconds(60), match: nil, state: state,
+      sequence: state == .offered ? 1 : 2)
+    return RegistrationRecord(
+      id: try named("registration-\(number)"), code: try hash(number),
+      requestor: try named("REF30"),
+      device: try named("box"), deviceHash: try hash(255), rowKey: try named("rows"), flow: flow)
+  }
+
+  private func hash<Kind>(_ number: Int) throws -> KeyedHash<Kind> {
+    try #require(KeyedHash<Kind>([UInt8](repeating: UInt8(number), count: 32)))
+  }
+
+  @Test func `a code that was told withdrawn is not brought back by its late creation`() throws {
+    let codes = LiveCodes()
+    codes.note(try record(1, .withdrawn))
+    codes.add(try record(2), hasEarlierSignIn: false)
+    codes.add(try record(1), hasEarlierSignIn: false)
+    #expect(codes.find(try named("registration-1"))?.flow.state == .withdrawn)
+    #expect(codes.pending == 1)
+    let latest = codes.latest(of: try hash(255), at: try named("REF30"))
+    #expect(latest?.record.id == (try named("registration-2")))
+  }
+
+  @Test func `the pending code of a device counts, whatever the times of the others`() throws {
+    for order in [[1, 2, 3], [3, 2, 1], [2, 1, 3], [2, 3, 1]] {
+      let codes = LiveCodes()
+      for number in order {
+        // The withdrawn one was asked for later, by a request that reached the store earlier.
+        let record =
+          switch number {
+          case 1: try record(1, issued: start + .seconds(5), .withdrawn)
+          case 2: try record(2)
+          default: try record(3, issued: start - .seconds(9), .expired)
+          }
+        codes.add(record, hasEarlierSignIn: nil)
+      }
+      let latest = codes.latest(of: try hash(255), at: try named("REF30"))
+      #expect(latest?.record.id == (try named("registration-2")), "\(order)")
+    }
+  }
+
+  @Test func `a sweep in pieces counts each end once and forgets`() throws {
+    let codes = LiveCodes()
+    for number in 0..<250 { codes.add(try record(number), hasEarlierSignIn: nil) }
+    #expect(codes.pending == 250)
+    #expect(codes.sweep(at: start + .seconds(59)) == 0)
+    #expect(codes.sweep(at: start + .seconds(120)) == 250)
+    #expect(codes.pending == 0)
+    #expect(codes.sweep(at: start + .seconds(120)) == 0)
+    #expect(codes.find(try named("registration-7"))?.flow.state == .expired)
+    #expect(codes.sweep(at: start + .seconds(60 + 600 + 120)) == 0)
+    #expect(codes.find(try named("registration-7")) == nil)
+    #expect(codes.latest(of: try hash(255), at: try named("REF30")) == nil)
+  }
+}

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""Kills the box or the service with -9 at random moments, each with something in flight, and looks that nothing is stuck.
+
+usage: box-kills.py FOLDER_OF_PROGRAMS [COUNT [SEED]]
+
+After each kill the killed one is started again. Then the box must show a code (the same or a clean new one) that can be
+approved, and once it is signed in it must stay so.
+"""
+import json, os, random, select, shutil, signal, socket, subprocess, sys, tempfile, time
+
+programs, count = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 20
+seed = int(sys.argv[3]) if len(sys.argv) > 3 else random.randrange(1 << 30)
+pick = random.Random(seed)
+home = tempfile.mkdtemp(prefix="regent-kills-")
+os.chmod(home, 0o700)
+with socket.socket() as probe:
+    probe.bind(("127.0.0.1", 0))
+    port = probe.getsockname()[1]
+url = f"http://127.0.0.1:{port}"
+web = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "web")
+plain = {"PATH": os.environ["PATH"], "HOME": home, "LC_ALL": "C.UTF-8"}
+
+
+def service():
+    process = subprocess.Popen(
+        [f"{programs}/regentd", "serve", "--listen", f"127.0.0.1:{port}", "--web", web],
+        env=plain | {"STATE_DIRECTORY": f"{home}/service"}, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    line = process.stdout.readline()
+    assert b"listening on" in line, f"the service does not start again: {line!r}"
+    return process
+
+
+def control(*words, text=None):
+    return subprocess.run(
+        [f"{programs}/regentctl", "--socket", f"{home}/service/admin.sock", "--json", *words],
+        env=plain, input=text, capture_output=True, text=True, timeout=30)
+
+
+class Box:
+    def __init__(self):
+        self.process = subprocess.Popen(
+            [f"{programs}/regent", "pair", "--json", "--unattended"], env=box,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.rest = b""
+
+    def event(self, name, seconds):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            while b"\n" in self.rest:
+                line, self.rest = self.rest.split(b"\n", 1)
+                event = json.loads(line)
+                if event["event"] == name:
+                    return event
+            if select.select([self.process.stdout], [], [], 0.2)[0]:
+                data = os.read(self.process.stdout.fileno(), 65536)
+                if not data:
+                    break
+                self.rest += data
+        return None
+
+    def kill(self):
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+
+def ask(*words):
+    return subprocess.run([f"{programs}/regent", *words], env=box, capture_output=True, text=True, timeout=60)
+
+
+try:
+    server = service()
+    for words, text in [
+        (("requestor", "add", "BOX", "--name", "Box"), None),
+        (("provider", "add", "local", "--name", "Local", "--kind", "local"), None),
+        (("integrate", "BOX", "local"), None), (("account", "add", "local", "demo"), "demo-demo-1\n"),
+        (("entitle", "add", "local", "--allow", "*"), None),
+    ]:
+        done = control(*words, text=text)
+        assert done.returncode == 0, done.stderr
+    key = json.loads(control("key", "issue", "BOX").stdout)
+    with open(os.open(f"{home}/secret", os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
+        file.write(key["secret"])
+    box = plain | {
+        "REGENT_SERVICE": url, "REGENT_REQUESTOR": "BOX", "REGENT_PUBLIC_KEY": key["publicKey"],
+        "REGENT_SECRET_FILE": f"{home}/secret", "REGENT_STATE": f"{home}/box"}
+
+    same = new = sign_ins = asked = 0
+    while same + new + asked < count:
+        # A code is being asked for, stored, shown, waited for.
+        last = None
+        for _ in range(min(5, count)):
+            pairing = Box()
+            if pick.random() < 0.5:
+                time.sleep(pick.random() * 0.15)
+            else:
+                shown = pairing.event("code", 30)
+                assert shown, "no code is shown"
+                if last is not None:
+                    same, new = same + (last == shown["code"]), new + (last != shown["code"])
+                last = shown["code"]
+                time.sleep(pick.random() * 0.1)
+            if pick.random() < 0.5:
+                server.kill()
+                server.wait()
+                server = service()
+            pairing.kill()
+        pairing = Box()
+        shown = pairing.event("code", 30)
+        assert shown, "no code is shown after the kills"
+        # A service that comes back while the box waits: the code stays good.
+        if pick.random() < 0.5:
+            server.kill()
+            server.wait()
+            server = service()
+        done = control("code", "approve", shown["code"], "--provider", "local", "--account", "demo")
+        assert done.returncode == 0, done.stderr
+        if pick.random() < 0.3:
+            # Killed between approval and pick-up: the next start finds the sign-in.
+            pairing.kill()
+            pairing = Box()
+        assert pairing.event("authenticated", 60), "approved, and the box does not notice"
+        pairing.process.wait(timeout=30)
+        sign_ins += 1
+        # Signed in: whatever is killed, the sign-in stays.
+        for _ in range(4):
+            words = pick.choice([("authorize", "one"), ("status",), ("preauthorize", "one", "two")])
+            asking = subprocess.Popen(
+                [f"{programs}/regent", *words], env=box, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(pick.random() * 0.05)
+            if pick.random() < 0.5:
+                server.kill()
+                server.wait()
+                server = service()
+            asking.kill()
+            asking.wait()
+            asked += 1
+            status = ask("status", "--json")
+            assert status.returncode == 0, f"signed out by a kill: {status.stdout}{status.stderr}"
+            assert ask("authorize", "one", "--verify").returncode == 0, "no media token after a kill"
+        assert ask("logout").returncode == 0
+    print(f"{count} kills (seed {seed}): {same} times the same code, {new} times a new one, {sign_ins} sign-ins kept")
+except AssertionError as problem:
+    print(f"box-kills: {problem} (seed {seed})", file=sys.stderr)
+    sys.exit(1)
+finally:
+    for process in [value for value in (globals().get("server"), getattr(globals().get("pairing"), "process", None)) if value]:
+        process.kill()
+    shutil.rmtree(home, ignore_errors=True)
