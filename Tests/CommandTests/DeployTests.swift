@@ -58,10 +58,21 @@ import Testing
 
   @Test func `finds wrong codes in the log`() throws {
     try withService { service in
-      let wrong = try run(
-        "curl",
-        ["-s", "-o", "/dev/null", "\(service.url)/D/BCDFGHJK"])
-      #expect(wrong.status == 0)
+      let typed = try run(
+        "sh",
+        [
+          "-c",
+          """
+          regentctl requestor add acme --domain tv.example.org &&
+          regentctl provider add cable --name Cable --kind local && regentctl integrate acme cable &&
+          curl -s -o /dev/null "$0/api/v1/authenticate?reg_code=BCDFGHJK&requestor_id=acme&mso_id=cable\
+          &domain_name=tv.example.org&noflash=true&no_iframe=true&redirect_url=https://tv.example.org/"
+          """, service.url,
+        ],
+        environment: [
+          "HOME": service.folder, "PATH": "\(try productsFolder()):/usr/bin:/bin",
+        ])
+      #expect(typed.status == 0, "\(typed.errorText)")
       let log = try service.log
       #expect(log.contains(" warning wrong-code address=127.0.0.1\n"))
     }

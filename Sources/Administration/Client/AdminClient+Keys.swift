@@ -22,7 +22,7 @@ extension AdminClient {
 
   /// Honours a key pair no more.
   ///
-  /// - Parameter rows: whether the requestor's devices are signed out with it.
+  /// With `rows` the requestor's devices are signed out, too.
   public func revokeKey(_ key: PublicKey, rows: Bool) async throws(AdminError) -> KeyPairEntry {
     try await document(
       .post, AdminPaths.act(AdminPaths.keys, key.text, "revoke"), ["rows": .bool(rows)])

@@ -103,7 +103,7 @@ extension AdminClient {
 
   /// Adds an account; the same again changes nothing, and another password is something different.
   ///
-  /// - Parameter password: its password; an account without one cannot sign in.
+  /// An account without a password cannot sign in.
   public func add(
     _ provider: ProviderID, _ name: AccountName, _ patch: Patch<Account>, password: String?
   ) async throws(AdminError) -> Saved<Account> {

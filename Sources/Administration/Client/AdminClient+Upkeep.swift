@@ -18,9 +18,7 @@ extension AdminClient {
 
   /// Lines of the audit log, oldest first.
   ///
-  /// - Parameters:
-  ///   - number: the last line that is known already; 0 begins at the beginning.
-  ///   - limit: the most lines, up to ``AdminPaths/page``.
+  /// Those behind the last one that is known, from the beginning with 0; at most ``AdminPaths/page`` at once.
   public func audit(after number: Int64, limit: Int = AdminPaths.page)
     async throws(AdminError) -> [AuditLine]
   {

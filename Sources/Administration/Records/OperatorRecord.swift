@@ -44,7 +44,7 @@ public struct Patch<Record: OperatorRecord>: Sendable {
 
   /// A new record of what is named, with usual values for the rest.
   ///
-  /// - Parameter key: the members that say which record it is.
+  /// `key` has the members that say which record it is.
   public func record(_ key: JSONObject) throws(JSONShapeError) -> Record {
     try result(over: key)
   }

@@ -22,9 +22,7 @@ package struct AdminRoutes: Sendable {
     door = AdminDoor(core, admittance)
   }
 
-  /// A handler for the admin socket.
-  ///
-  /// - Parameter metrics: the numbers as Prometheus reads them.
+  /// A handler for the admin socket; `metrics` gives the numbers as Prometheus reads them.
   package func handler(metrics: @escaping @Sendable () -> String) throws -> any Handler {
     var routes = Routes()
     var desk = AdminDesk(core: core, door: door, routes: routes)
