@@ -23,7 +23,7 @@ actor Registrar {
     var renewal: UInt64
   }
 
-  /// - Parameter redirectURL: where a browser on this device comes back to; none for boxes without one.
+  // `redirectURL` is where a browser on this device comes back to; none for boxes without one.
   init(
     _ statement: Secret, redirectURL: String?, _ store: TokenStore, _ client: Client
   ) {
