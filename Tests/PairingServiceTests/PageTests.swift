@@ -85,24 +85,12 @@ struct PageTests {
     // One page leaves the service, by the one link to an address that a requestor has registered.
     let wayOut = "href=\"https://www.example.com/done?a=1&amp;b=2\""
     for page in shown {
-<<<<<<< HEAD
-      let html = page.html.lowercased()
-      for bad in ["<style", " style=", "javascript:", "src=\"//", "<script>"] {
-=======
       var html = page.html.lowercased()
       if page.description.contains("leave-") { html = html.replacing(wayOut, with: "") }
       for bad in [
         "<style", " style=", "javascript:", "http://", "https://", "src=\"//", "<script>",
       ] {
->>>>>>> phone
         #expect(!html.contains(bad), "\(page): \(bad)")
-      }
-      // A link may lead back to where the viewer came from; nothing is loaded from there or sent there.
-      let rest = html.replacing("<a class=\"button\" href=\"https://", with: "")
-      for bad in ["http://", "https://"] {
-        for attribute in ["src=\"", "href=\"", "action=\"", "srcset=\""] {
-          #expect(!rest.contains(attribute + bad), "\(page): \(attribute)\(bad)")
-        }
       }
       #expect(pieces(of: page.html, from: "<script", to: "</script>").count == 1)
     }
