@@ -76,7 +76,7 @@ struct Load {
   let requests: Double
   let requestsPerSecond: Double
 
-  /// - Parameter expectsRefusals: whether every reply is a 404, as that of a pending poll is.
+  /// With `expectsRefusals` every reply must be a 404, as that of a pending poll is.
   init(
     port: UInt16, _ arguments: [String], path: String = "/bench", expectsRefusals: Bool = false
   ) throws {

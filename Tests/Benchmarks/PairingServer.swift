@@ -19,7 +19,9 @@ enum BenchKeys {
   static let requestor = "BENCH"
 }
 
-/// `serve-pairing PORT FOLDER CODES`: serves until it is killed; CODES codes wait, of the devices box-0, box-1, …
+/// `serve-pairing PORT FOLDER CODES` serves until it is killed, with CODES codes that wait.
+///
+/// They are those of the devices box-0, box-1 and so on.
 func servePairing(_ arguments: [String]) -> Int32 {
   guard arguments.count == 3, let port = UInt16(arguments[0]), let codes = Int(arguments[2]) else {
     note("usage: Benchmarks serve-pairing PORT FOLDER CODES\n")

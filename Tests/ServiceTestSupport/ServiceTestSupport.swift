@@ -15,6 +15,7 @@ public final class TestClock: Sendable {
   private let offset: Locked<Int64>
   private static let start: Int64 = 1_700_000_000_000
 
+  /// Clocks that stand still.
   public init() { offset = Locked(0) }
 
   /// The wall time.
@@ -32,27 +33,32 @@ public final class TestClock: Sendable {
 
 /// Names and secrets of the sample data.
 public enum Sample {
+  /// The requestor.
   public static let requestor = "REF30"
+  /// Its key for calls.
   public static let publicKey = "examplePublicKey0000000000000000"
+  /// The secret of that key.
   public static let secret = "exampleSecret123"
+  /// The provider with accounts.
   public static let provider = "local"
+  /// The provider that lets in for ten minutes.
   public static let pass = "pass"
+  /// The provider that opens two titles.
   public static let promotion = "promotion"
+  /// The account.
   public static let account = "demo"
+  /// Its password.
   public static let password = "demo"
 }
 
 /// A service with sample data on a store.
 public final class TestService: Sendable {
+  /// Its clocks.
   public let clock: TestClock
   package let core: ServiceCore
   private let nonces = Locked(0)
 
-  /// Provisions the store and loads a service from it.
-  ///
-  /// - Parameters:
-  ///   - usesMachineClock: whether time passes by itself, for tests that wait.
-  ///   - change: the last word on the requestor.
+  /// Provisions the store and loads a service from it; with the machine's clock time passes by itself.
   package init(
     on store: any Store = MemoryStore(), usesMachineClock: Bool = false,
     options: (inout ServiceOptions) -> Void = { _ in },

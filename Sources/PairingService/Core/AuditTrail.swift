@@ -39,9 +39,7 @@ package final class AuditTrail: Sendable {
       detail: detail)
   }
 
-  /// Writes a line behind the answer.
-  ///
-  /// - Parameter once: the same action on the same subject is written once a minute.
+  /// Writes a line behind the answer; with `once` the same action on the same subject is written once a minute.
   package func note(
     _ actor: AuditEntry.Actor, _ action: String, _ subject: String,
     _ outcome: AuditEntry.Outcome = .done, detail: String = "", once: Bool = false

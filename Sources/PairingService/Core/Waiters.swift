@@ -88,12 +88,10 @@ package final class Waiters: Sendable {
     }
   }
 
-  /// Holds a reply.
+  /// Holds a reply until `isStill` says that there is something new, or the time is up; `end` completes it, once.
   ///
-  /// - Parameters:
-  ///   - isStill: whether there is nothing new for this waiter. Asked at every change, and once more when the waiter is in
-  ///     place: a change between the look that decided to wait and that moment would be missed otherwise.
-  ///   - end: called once; it completes the reply.
+  /// `isStill` is asked at every change, and once more when the waiter is in place: a change between the look that decided
+  /// to wait and that moment would be missed otherwise.
   package func hold(
     _ reply: PendingReply, for registration: RegistrationID, _ place: Place, span: Duration,
     while isStill: @escaping @Sendable () -> Bool,
