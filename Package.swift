@@ -215,7 +215,7 @@ let package = Package(
       [
         "Pairing", "PairingStore", "PairingWire", "PairingService", "MediaTokenVerifier",
         "HTTPServer", "HTTPClient", "HTTPCodec", "JSON", "Platform", "Cryptography",
-        "HTTPTestSupport", "ServiceTestSupport", "PlayerExample",
+        "HTTPTestSupport", "ServiceTestSupport", "PlayerExample", "regentd", "regentctl",
       ]),
     // The example of docs/examples/player, built with the tests so that it never stops compiling.
     .target(

@@ -160,6 +160,7 @@ extension PhoneBrowser {
       try await phone.send("open")
       try await phone.send("provider", ["provider": Sample.pass])
       #expect(phone.address == "/D/\(code)/approve")
+      #expect(phone.page.text.contains("as a guest of"))
       try await phone.send("approve")
       #expect(phone.address == "/D/\(code)/result")
       let answer = try await service.call(

@@ -180,6 +180,13 @@ func otherSamples() -> [Sample] {
     Sample("confirm-phone", ConfirmPage(.signOut), signedIn),
     Sample("change-password", ChangePasswordPage(userName: "anna.rossi", minimum: 15), signedIn),
   ]
+  if let bar = bar() {
+    var guest = ApprovePage(
+      bar: bar, deviceName: ForeignText(""), deviceModel: ForeignText(""), network: .unknown,
+      asked: now)
+    guest.guestOf = aurora.name
+    samples.append(Sample("approve-guest", guest) { $0.brand = cinema })
+  }
   let elsewhere = SafePath(
     leavingTo: "https://www.example.com/done?a=1&b=2",
     allowedBy: RedirectRule(domains: ["example.com"], addresses: []))

@@ -82,8 +82,11 @@ struct PageTests {
   }
 
   @Test func `nothing that the policy would block and nothing from elsewhere`() {
+    // One page leaves the service, by the one link to an address that a requestor has registered.
+    let wayOut = "href=\"https://www.example.com/done?a=1&amp;b=2\""
     for page in shown {
-      let html = page.html.lowercased()
+      var html = page.html.lowercased()
+      if page.description.contains("leave-") { html = html.replacing(wayOut, with: "") }
       for bad in [
         "<style", " style=", "javascript:", "http://", "https://", "src=\"//", "<script>",
       ] {

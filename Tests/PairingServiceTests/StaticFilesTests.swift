@@ -65,6 +65,15 @@ struct StaticFilesTests {
     #expect(throws: WebFileError.self) { try files(["m.webmanifest": text]) }
   }
 
+  @Test func `logos are served under their own names`() throws {
+    let web = WebFiles(["logos/tv.svg": Array("<svg/>".utf8)])
+    let logo = try #require(try StaticFiles(web).file(at: "/logos/tv.svg"))
+    #expect(logo.headers.map(\.value) == ["image/svg+xml", "public, max-age=300"])
+    for name in ["logos/a.gif", "logos/{x}.svg", "logos/a", "logos/b/c.svg"] {
+      #expect(throws: WebFileError.self) { try StaticFiles(WebFiles([name: []])) }
+    }
+  }
+
   @Test func `every answer has the headers that protect it`() {
     let plain = SecurityHeaders(https: false).list
     let secure = SecurityHeaders(https: true).list

@@ -23,19 +23,19 @@ PASSWORD = "a password of many words"
 class Service:
     """`regentd serve` in a folder of its own on a free port; `https` gives it a certificate of its own."""
 
-    def __init__(self, programs, https=False):
+    def __init__(self, programs, https=False, options=()):
         self.programs = pathlib.Path(programs)
         self.folder = tempfile.TemporaryDirectory(prefix="regent-")
         home = self.folder.name
         self.environment = {"HOME": home, "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
-        options = []
+        options = list(options)
         if https:
             subprocess.run(
                 ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
                  "-subj", "/CN=localhost", "-days", "2", "-keyout", f"{home}/key", "-out", f"{home}/pem"],
                 check=True, capture_output=True)
             os.chmod(f"{home}/key", 0o600)
-            options = ["--tls-certificate", f"{home}/pem", "--tls-key", f"{home}/key"]
+            options += ["--tls-certificate", f"{home}/pem", "--tls-key", f"{home}/key"]
         self.log = open(f"{home}/log", "wb")
         # Every story comes from one address: its slips must not stop the next one.
         self.process = subprocess.Popen(

@@ -11,6 +11,7 @@ import PairingWire
 /// registration would be a second client, and viewers would have to sign in again.
 actor Registrar {
   private let statement: Secret
+  private let redirectURL: String?
   private let store: TokenStore
   private let client: Client
   private var tokens: [String: AccessToken] = [:]
@@ -22,8 +23,12 @@ actor Registrar {
     var renewal: UInt64
   }
 
-  init(_ statement: Secret, _ store: TokenStore, _ client: Client) {
+  // `redirectURL` is where a browser on this device comes back to; none for boxes without one.
+  init(
+    _ statement: Secret, redirectURL: String?, _ store: TokenStore, _ client: Client
+  ) {
     self.statement = statement
+    self.redirectURL = redirectURL
     self.store = store
     self.client = client
   }
@@ -44,9 +49,10 @@ actor Registrar {
       return .success(known.text)
     }
     if let running = running[service] { return await running.value.map(\.text) }
-    let task = Task { [statement, store, client] in
+    let task = Task { [statement, redirectURL, store, client] in
       let exchange = TokenExchange(
-        service: service, statement: statement, store: store, client: client, deadline: deadline,
+        service: service, statement: statement, redirectURL: redirectURL, store: store,
+        client: client, deadline: deadline,
         device: device)
       return await exchange.run(at: uptime)
     }
@@ -68,6 +74,7 @@ actor Registrar {
 private struct TokenExchange: Sendable {
   let service: String
   let statement: Secret
+  let redirectURL: String?
   let store: TokenStore
   let client: Client
   let deadline: Duration
@@ -100,11 +107,24 @@ private struct TokenExchange: Sendable {
     }
   }
 
+  /// A box without a browser names no redirect URL; services that want one nevertheless get the historic one.
   private func register() async throws(ServiceFailure) -> RegisteredClient {
+    if let redirectURL { return try await register(redirectURL: redirectURL) }
+    do throws(ServiceFailure) {
+      return try await register(redirectURL: nil)
+    } catch {
+      let reasons: [ClientErrorDocument.Reason] = [.invalidRequest, .invalidRedirectURI]
+      guard reasons.contains(where: { $0.rawValue == error.details }) else { throw error }
+      return try await register(redirectURL: defaultRedirectURL)
+    }
+  }
+
+  private func register(
+    redirectURL: String?
+  ) async throws(ServiceFailure) -> RegisteredClient {
     let statement = String(decoding: statement.exposedBytes(), as: UTF8.self)
-    let body: JSONObject = [
-      "software_statement": .string(statement), "redirect_uri": .string(defaultRedirectURL),
-    ]
+    var body: JSONObject = ["software_statement": .string(statement)]
+    body["redirect_uri"] = redirectURL.map(JSONValue.string)
     let response = try await post(
       Paths.registerClient, body.bytes(), type: "application/json;charset=utf-8")
     guard response.status.isSuccess else { throw refusal(response, .registration) }

@@ -48,7 +48,9 @@ final class ServiceCaller: Sendable {
   func use(_ credentials: Credentials) {
     switch credentials {
     case .softwareStatement(let statement):
-      let registrar = Registrar(statement, store, client)
+      var redirectURL: String?
+      if case .browser(let url) = configuration.login { redirectURL = url }
+      let registrar = Registrar(statement, redirectURL: redirectURL, store, client)
       identity.withLock { identity in
         identity.registrar = registrar
         identity.signer = nil

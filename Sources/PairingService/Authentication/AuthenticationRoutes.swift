@@ -35,13 +35,15 @@ package struct AuthenticationRoutes: Sendable {
     throws(CallError) -> V1Outcome
   {
     // Read also where it decides nothing: an answer must not depend on it being noticed.
-    _ = try call.after()
+    let after = try call.after()
     guard let known = core.codes.latest(of: device.hash, at: call.requestor.id),
       known.hasEarlierSignIn != true,
       case .pending = DeviceAnswer(known.record.flow, at: call.now),
       try core.openProvider(call, device.hash) == nil
     else { return .later { try await read(call, device, place) } }
-    if known.hasEarlierSignIn == false { return try pending(call, device, known.record, place) }
+    if known.hasEarlierSignIn == false {
+      return try pending(call, device, known.record, place, after)
+    }
     // After a restart nobody has looked yet; the device that comes back to wait is held all the same.
     return .decide {
       if let reply = try await found(call, device, place) { return .reply(reply) }
@@ -49,14 +51,14 @@ package struct AuthenticationRoutes: Sendable {
       guard case .pending = DeviceAnswer(record.flow, at: core.clock.now) else {
         return .later { try await read(call, device, place) }
       }
-      return try pending(call, device, record, place)
+      return try pending(call, device, record, place, after)
     }
   }
 
   private func pending(
-    _ call: V1Call, _ device: CallDevice, _ record: RegistrationRecord, _ place: Waiters.Resource
+    _ call: V1Call, _ device: CallDevice, _ record: RegistrationRecord, _ place: Waiters.Resource,
+    _ after: Int?
   ) throws(CallError) -> V1Outcome {
-    let after = try call.after()
     let plan = WaitPlan(
       seconds: call.request.preferredWait ?? 0, after: after, flow: record.flow, at: call.now)
     guard case .hold(let sequence, let span) = plan else { throw refusal(.pending, place) }
@@ -127,10 +129,10 @@ package struct AuthenticationRoutes: Sendable {
       core.limits.wrongPoll(from: call.request.clientAddress)
       throw .unknownCode
     }
-    _ = try call.after()
+    let after = try call.after()
     let device = CallDevice(id: record.device, hash: record.deviceHash)
     switch DeviceAnswer(record.flow, at: call.now) {
-    case .pending: return try pending(call, device, record, .poll)
+    case .pending: return try pending(call, device, record, .poll, after)
     case .approved: return .later { try await read(call, device, .poll) }
     case .denied, .expired, .unknown:
       throw refusal(DeviceAnswer(record.flow, at: call.now), .poll)

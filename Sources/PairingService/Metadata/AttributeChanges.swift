@@ -25,6 +25,7 @@ package final class AttributeChanges: Sendable {
   ///   - id: Whose.
   ///   - first: Since when they are so, when they were never seen before.
   ///   - now: Since when they are so, when they were others before.
+  /// - Returns: the time of the last change.
   package func note(
     _ attributes: Int, of id: AuthenticationID, since first: Instant, at now: Instant
   ) -> Instant {

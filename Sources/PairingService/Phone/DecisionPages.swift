@@ -39,13 +39,15 @@ extension Phone {
     let about = opened.record.about
     let name = about.name ?? ""
     let model = about.model.flatMap { name.contains($0) ? nil : $0 } ?? ""
-    return .page(
-      ApprovePage(
-        bar: opened.bar(at: call.now), deviceName: ForeignText(name),
-        deviceModel: ForeignText(model),
-        network: .between(call.request.clientAddress, about.address.flatMap { IPAddress($0) }),
-        asked: opened.record.flow.issued, asksNumber: opened.record.flow.match != nil),
-      here: opened.path(.approve), brand: brand(opened))
+    var page = ApprovePage(
+      bar: opened.bar(at: call.now), deviceName: ForeignText(name),
+      deviceModel: ForeignText(model),
+      network: .between(call.request.clientAddress, about.address.flatMap { IPAddress($0) }),
+      asked: opened.record.flow.issued, asksNumber: opened.record.flow.match != nil)
+    if call.account == nil, let guest = call.session?.viewer.provider {
+      page.guestOf = choices(opened).first { $0.id == guest }.map { ForeignText($0.name) }
+    }
+    return .page(page, here: opened.path(.approve), brand: brand(opened))
   }
 
   private func showNumbers(_ call: inout PhoneCall) async throws -> PhoneAnswer {

@@ -48,7 +48,9 @@ extension Phone {
     }
   }
 
-  /// Whose screens: a signed-in account's. A guest has none, all guests of a provider look the same.
+  /// Whose screens: a signed-in account's.
+  ///
+  /// A guest has none: all guests of a provider look the same.
   func account(_ call: PhoneCall, returning path: SafePath) throws -> Pairing.Viewer {
     guard let viewer = call.account else {
       throw PhoneStop(.redirect(PagePaths.signIn.query("return", path.text)))

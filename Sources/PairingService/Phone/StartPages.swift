@@ -44,6 +44,13 @@ extension Phone {
   /// The one place where a code from a browser is looked up: a wrong one counts, for the source and for the account.
   private func find(_ code: RegistrationCode, _ call: PhoneCall) throws -> RegistrationRecord? {
     let address = call.request.clientAddress
+    // A code that this browser has opened before is no guess: a reload must not fail for what others at this address do.
+    let cookie = jar.value(.codes, in: call.cookies)
+    if seals.hasOpened(code, cookie: cookie, visit: call.visit),
+      let record = core.codes.find(core.hasher.code(code))
+    {
+      return record
+    }
     try core.limits.mayTryCode(from: address, as: call.account)
     guard let record = core.codes.find(core.hasher.code(code)), call.now < record.flow.forgettable
     else {

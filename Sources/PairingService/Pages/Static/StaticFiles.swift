@@ -30,6 +30,7 @@ package struct StaticFiles: Sendable {
     }
     // Last, because they name the others.
     for (name, bytes) in manifests { try add(name, try linked(name, bytes)) }
+    for (name, bytes) in web.inside("logos") { try addLogo(name, bytes) }
     // Browsers ask for this one without being told; it has no hash, so it is not kept.
     if let icon = web.contents["static/favicon.ico"] {
       byPath["/favicon.ico"] = File(
@@ -70,6 +71,19 @@ package struct StaticFiles: Sendable {
     byPath[path.text] = File(
       bytes: bytes,
       headers: [("Content-Type", type), StaticFiles.keptForEver])
+  }
+
+  /// Requestors and providers name their logo as `/logos/NAME`: an address without a hash, so it is looked at again soon.
+  private mutating func addLogo(_ name: String, _ bytes: [UInt8]) throws(WebFileError) {
+    let suffix = String(name.drop { $0 != "." }.dropFirst())
+    let isPlain = name.utf8.allSatisfy {
+      $0 > 0x20 && $0 < 0x7F && !Array("/{}[]()%".utf8).contains($0)
+    }
+    guard isPlain, ["svg", "png"].contains(suffix), let type = StaticFiles.types[suffix] else {
+      throw WebFileError("logos/\(name)", "a logo is an SVG or PNG file with a plain name")
+    }
+    byPath[SafePath(["logos"]).step(name).text] = File(
+      bytes: bytes, headers: [("Content-Type", type), ("Cache-Control", "public, max-age=300")])
   }
 
   static let keptForEver = (

@@ -24,6 +24,8 @@ package struct ApprovePage: PhonePage {
   package var asked: Instant
   /// Whether the number on the screen is asked for next.
   package var asksNumber: Bool
+  /// The temporary provider that lets a guest in; nothing when somebody is signed in.
+  package var guestOf: ForeignText?
 
   /// A page for one code.
   package init(
@@ -47,6 +49,7 @@ package struct ApprovePage: PhonePage {
     .choice("network") { $0.network },
     .moment("asked") { $0.asked },
     .flag("asksNumber") { $0.asksNumber },
+    .foreign("guestOf") { $0.guestOf },
   ]
 }
 
