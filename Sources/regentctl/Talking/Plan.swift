@@ -18,9 +18,9 @@ struct ProvisioningState {
       rules += try await admin.entitlements(of: provider.id)
     }
     // Ids are drawn by the service: an order of the rules themselves keeps two exports alike.
-    file.entitlements = rules.map(EntitlementRequest.init).sorted {
-      $0.object.description < $1.object.description
-    }
+    rules = rules.map { ($0, EntitlementRequest($0).object.description) }
+      .sorted { $0.1 < $1.1 }.map(\.0)
+    file.entitlements = rules.map(EntitlementRequest.init)
   }
 }
 
