@@ -36,6 +36,9 @@ final class ListeningSocket: Sendable {
     if case .local(let path, _, _) = address, let file, FileIdentity(path) == file {
       unsafe unlink(path)
     }
+    // Closing alone is not the end while a program that is just being started still has a copy of the descriptor: for
+    // that moment the kernel would go on accepting connections that nobody serves.
+    if case .inherited = address {} else { shutdown(descriptor, Int32(SHUT_RDWR)) }
     Glibc.close(descriptor)
   }
 }
