@@ -1,3 +1,4 @@
+internal import Cryptography
 public import CommandKit
 public import Platform
 
@@ -14,6 +15,7 @@ public enum AgentProgram {
   public static func program(version: String, buildTime: Int64, processID: Int32, held: HeldSignals)
     -> Program
   {
+    LibraryLife.untilTheEnd()
     let context = AgentContext(
       version: version, buildTime: buildTime, processID: processID, held: held)
     return Program(
