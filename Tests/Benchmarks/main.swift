@@ -21,12 +21,6 @@ case "serve-static":
   exit(serveStatic(Array(arguments.dropFirst())))
 case "serve-pairing":
   exit(servePairing(Array(arguments.dropFirst())))
-case "make-calls":
-  // COUNT METHOD PATH FOLDER NAME: for looking at one thing by hand.
-  _ = try writeSignedCalls(
-    Int(arguments[1]) ?? 1, method: arguments[2], path: arguments[3], folder: arguments[4],
-    name: arguments[5]
-  ) { "\(arguments[3])?deviceId=box-\($0 % 1000)&format=json" }
 case "serve-attacked":
   exit(serveAttacked(Array(arguments.dropFirst())))
 default:

@@ -11,21 +11,6 @@ enum Ground: CaseIterable {
   case light
 }
 
-/// The text that zbar reads in a PNG file.
-func decode(_ png: [UInt8]) throws -> String {
-  try withTemporaryFolder { folder in
-    try writeFile("\(folder)/code.png", png)
-    let read = try run(
-      "zbarimg",
-      ["--quiet", "--raw", "--nodbus", "-S*.enable=0", "-Sqrcode.enable=1", "\(folder)/code.png"],
-      environment: ["LC_ALL": "C.UTF-8"])
-    guard read.status == 0 else {
-      throw TestSupportError("zbarimg read nothing: \(read.status) \(read.errorText)")
-    }
-    return String(read.outputText.dropLast())
-  }
-}
-
 /// Just enough of a terminal to see what a program shows: cursor movements, colours, clearing.
 struct Glass {
   private struct Spot: Equatable {

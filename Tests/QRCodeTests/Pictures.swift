@@ -3,22 +3,6 @@ import TestSupport
 
 // What a scanner sees: pictures of what was drawn, and zbar to read them.
 
-/// The text that zbar reads in a PNG file.
-func decode(_ png: [UInt8]) throws -> String {
-  try withTemporaryFolder { folder in
-    try writeFile("\(folder)/code.png", png)
-    let read = try run(
-      "zbarimg",
-      ["--quiet", "--raw", "--nodbus", "-S*.enable=0", "-Sqrcode.enable=1", "\(folder)/code.png"],
-      environment: ["LC_ALL": "C.UTF-8"])
-    guard read.status == 0 else {
-      throw TestSupportError("zbarimg read nothing: \(read.status) \(read.errorText)")
-    }
-    // zbar ends each text with a line end of its own.
-    return String(read.outputText.dropLast())
-  }
-}
-
 /// Just enough SVG: the strokes of our own path, four pixels a unit.
 func rasterise(svg: String) throws -> Bitmap {
   let scale = 4

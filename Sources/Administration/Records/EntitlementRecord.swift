@@ -44,6 +44,12 @@ public struct EntitlementRequest: AdminDocument, Hashable {
       effect: entitlement.effect)
   }
 
+  /// Whether both speak of the same titles and viewers, whatever they say.
+  public func isAboutSame(as other: EntitlementRequest) -> Bool {
+    provider == other.provider && scope == other.scope
+      && pattern.text.utf8.elementsEqual(other.pattern.text.utf8)
+  }
+
   /// Reads a rule: exactly one of `allow` and `deny`, at most one of `account` and `household`.
   public init(_ object: JSONObject) throws(JSONShapeError) {
     let (allow, deny) = (try object.optionalString("allow"), try object.optionalString("deny"))

@@ -184,13 +184,6 @@ extension AdminCall {
   }
 }
 
-extension EntitlementRequest {
-  /// Whether both speak of the same titles and viewers, whatever they say.
-  fileprivate func isAboutSame(as other: EntitlementRequest) -> Bool {
-    scope == other.scope && pattern.text.utf8.elementsEqual(other.pattern.text.utf8)
-  }
-}
-
 extension AdminCall {
   /// A new id of 12 letters and digits: short enough to be typed, long enough never to be drawn twice.
   func newIdentifier<Kind>() throws(AdminError) -> Identifier<Kind> {

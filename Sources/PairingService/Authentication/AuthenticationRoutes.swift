@@ -125,7 +125,7 @@ package struct AuthenticationRoutes: Sendable {
   /// The same question, asked with the code instead of the device.
   private func askByCode(_ call: V1Call) throws(CallError) -> V1Outcome {
     try core.limits.mayPollCode(from: call.request.clientAddress)
-    guard let record = find(call) else {
+    guard let (_, record) = core.namedCode(call) else {
       core.limits.wrongPoll(from: call.request.clientAddress)
       throw .unknownCode
     }
@@ -141,11 +141,7 @@ package struct AuthenticationRoutes: Sendable {
 
   /// The login page asks before it says "go back to your screen"; this is no delivery.
   private func checkByCode(_ call: V1Call) throws(CallError) -> V1Outcome {
-    try core.limits.mayTryCode(from: call.request.clientAddress)
-    guard let record = find(call) else {
-      core.limits.wrongCode(from: call.request.clientAddress)
-      throw CallError.unknownCode.asCheck
-    }
+    guard let (_, record) = try core.triedCode(call) else { throw CallError.unknownCode.asCheck }
     guard case .approved(let approval) = DeviceAnswer(record.flow, at: call.now) else {
       throw refusal(DeviceAnswer(record.flow, at: call.now), .check)
     }
@@ -163,11 +159,6 @@ package struct AuthenticationRoutes: Sendable {
         }
       }
     }
-  }
-
-  private func find(_ call: V1Call) -> RegistrationRecord? {
-    guard let code = call.code() else { return nil }
-    return core.codes.find(core.hasher.code(code), of: call.requestor.id)
   }
 
   // MARK: - Sign-out

@@ -30,6 +30,15 @@ package struct SignedInDevice: Sendable {
 }
 
 extension ServiceCore {
+  /// What a guest has used of the temporary pass, by device and identity together.
+  package func passUse(of viewer: SignedInDevice) async throws(StoreError) -> TemporaryPassUse {
+    try await store.temporaryPass(
+      requestor: viewer.authentication.requestor, provider: viewer.provider.id,
+      device: viewer.record.deviceHash, identity: viewer.record.identity)
+  }
+}
+
+extension ServiceCore {
   /// A device's sign-in as of now: the one place where a route learns whether it may act for a viewer.
   ///
   /// Account, integration and keys are looked at each time: what an operator switches off between two steps ends there.

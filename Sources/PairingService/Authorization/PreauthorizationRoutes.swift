@@ -34,13 +34,7 @@ package struct PreauthorizationRoutes: Sendable {
   /// The second screen asks for the device of a code that was approved.
   private func byCode(_ call: V1Call) throws(CallError) -> V1Outcome {
     let list = try call.resourceList()
-    try core.limits.mayTryCode(from: call.request.clientAddress)
-    guard let code = call.code(),
-      let record = core.codes.find(core.hasher.code(code), of: call.requestor.id)
-    else {
-      core.limits.wrongCode(from: call.request.clientAddress)
-      throw .unknownCode
-    }
+    guard let (_, record) = try core.triedCode(call) else { throw .unknownCode }
     switch DeviceAnswer(record.flow, at: call.now) {
     case .approved(let approval):
       return .later {
@@ -114,9 +108,7 @@ package struct PreauthorizationRoutes: Sendable {
   /// What a pass that counts titles has opened already.
   private func used(_ viewer: SignedInDevice) async throws(StoreError) -> TemporaryPassUse? {
     guard let pass = viewer.pass, pass.resourceLimit != nil else { return nil }
-    return try await core.store.temporaryPass(
-      requestor: viewer.authentication.requestor, provider: viewer.provider.id,
-      device: viewer.record.deviceHash, identity: viewer.record.identity)
+    return try await core.passUse(of: viewer)
   }
 
   /// Why a resource may not be watched; nothing when it may.

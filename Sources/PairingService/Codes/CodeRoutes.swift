@@ -74,7 +74,7 @@ package struct CodeRoutes: Sendable {
   // MARK: - A box or a login page looks at a code
 
   private func read(_ call: V1Call) throws(CallError) -> V1Outcome {
-    let (code, record) = try find(call)
+    guard let (code, record) = try core.triedCode(call) else { throw .unknownCode }
     let plan = WaitPlan(
       seconds: call.request.preferredWait ?? 0, after: try call.after(), flow: record.flow,
       at: call.now)
@@ -109,7 +109,7 @@ package struct CodeRoutes: Sendable {
   // MARK: - A box takes its code back
 
   private func remove(_ call: V1Call) throws(CallError) -> V1Outcome {
-    let (_, record) = try find(call)
+    guard let (_, record) = try core.triedCode(call) else { throw .unknownCode }
     return .later { [core] in
       do throws(StoreError) {
         _ = try await core.desk.withdraw(record.id, .device, audit: nil)
@@ -119,18 +119,6 @@ package struct CodeRoutes: Sendable {
       }
       return .noContent
     }
-  }
-
-  /// The code in the path, if it is one of this requestor's; a wrong one counts as a guess.
-  private func find(_ call: V1Call) throws(CallError) -> (RegistrationCode, RegistrationRecord) {
-    try core.limits.mayTryCode(from: call.request.clientAddress)
-    guard let code = call.code(),
-      let record = core.codes.find(core.hasher.code(code), of: call.requestor.id)
-    else {
-      core.limits.wrongCode(from: call.request.clientAddress)
-      throw .unknownCode
-    }
-    return (code, record)
   }
 }
 

@@ -37,9 +37,7 @@ package struct MetadataRoutes: Sendable {
 
   private func used(_ viewer: SignedInDevice) async throws(StoreError) -> TemporaryPassUse? {
     guard viewer.pass != nil else { return nil }
-    return try await core.store.temporaryPass(
-      requestor: viewer.authentication.requestor, provider: viewer.provider.id,
-      device: viewer.record.deviceHash, identity: viewer.record.identity)
+    return try await core.passUse(of: viewer)
   }
 
   /// What the requestor may be given, and no more.

@@ -240,9 +240,4 @@ extension EntitlementRequest {
       }
     return "\(provider): \(effect == .allow ? "allow" : "deny") \(pattern) for \(who)"
   }
-
-  fileprivate func isAboutSame(as other: EntitlementRequest) -> Bool {
-    provider == other.provider && scope == other.scope
-      && pattern.text.utf8.elementsEqual(other.pattern.text.utf8)
-  }
 }
