@@ -122,7 +122,11 @@ extension Machine {
         EntitlementError(.service, message: failure.message)
       )
     }
-    return (.unreachable, EntitlementError(.unreachable, message: failures.first?.message ?? ""))
+    let failure = failures.first { $0.hint != nil } ?? failures.first
+    return (
+      .unreachable,
+      EntitlementError(.unreachable, message: failure?.message ?? "", hint: failure?.hint)
+    )
   }
 
   // MARK: What happened elsewhere meanwhile

@@ -104,6 +104,8 @@ struct ServiceFailure: Hashable, Sendable {
   var code: EnhancedCode?
   /// What the service said, or what is wrong with what it said.
   var message = ""
+  /// What to do about it, where the box itself lacks something.
+  var hint: String?
   /// The provider's own words, `denied`, `expired`.
   var details: String?
   /// How long the service wants to be left alone.

@@ -110,7 +110,10 @@ struct AnswerReader: Sendable {
         .system:
         .unreachable
       }
-    return ServiceFailure(kind: kind, message: error.description)
+    var failure = ServiceFailure(kind: kind, message: error.description)
+    // Nothing on the network helps a box without the library: the next step must not send anybody there.
+    if case .libraryMissing = error.kind { failure.hint = error.hint }
+    return failure
   }
 }
 
