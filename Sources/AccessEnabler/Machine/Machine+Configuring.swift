@@ -74,7 +74,9 @@ extension Machine {
       !known.contains { $0.id.isSameText(as: one.id) }
     }
     responders.append(
-      Responder(service: service, providers: new, domains: configuration.domains))
+      Responder(
+        service: service, providers: new, domains: configuration.domains,
+        exposesDeviceID: configuration.exposesDeviceID))
   }
 
   private mutating func configurationFailed(

@@ -60,6 +60,7 @@ enum ServiceAnswer: Hashable, Sendable {
 struct ServiceConfiguration: Hashable, Sendable {
   var providers: [MVPD]
   var domains: [String]
+  var exposesDeviceID = false
 }
 
 /// An authentication as a service tells it.

@@ -17,7 +17,8 @@ struct AnswerReader: Sendable {
         let document = try ConfigDocument(json: response.body)
         return .configuration(
           ServiceConfiguration(
-            providers: document.providers.map(MVPD.init), domains: document.domains))
+            providers: document.providers.map(MVPD.init), domains: document.domains,
+            exposesDeviceID: document.exposesDeviceID))
       case .authentication:
         return .authentication(
           GrantedAuthentication(try AuthenticationDocument(json: response.body), response))
