@@ -167,7 +167,7 @@ let package = Package(
       dependencies: [
         "SQLite", "TestSupport", "HTTPServer", "HTTPCodec", "Pairing", "PairingStore",
         "PairingWire",
-        "PairingStoreSQLite", "PairingService", "Cryptography", "Platform",
+        "PairingStoreSQLite", "PairingService", "Cryptography", "Platform", "regentd", "regentctl",
       ],
       path: "Tests/Benchmarks", exclude: ["reference"],
       swiftSettings: house),
