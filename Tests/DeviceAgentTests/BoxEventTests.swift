@@ -119,6 +119,11 @@ import Testing
       let box = try Box(folder, service.url)
       let killed = try box.start(["pair", "--json"])
       let wire = try #require(try await box.event("code")["code"]?.string)
+      // A code is shown before it is on disk; killed in between, the next start gets another.
+      _ = try await until("the code on disk") {
+        let kept = (try? readFile("\(box.folder)/state/tokens")) ?? []
+        return String(decoding: kept, as: UTF8.self).contains(wire) ? true : nil
+      }
       killed.signal(9)
       _ = try await until("the end") { killed.poll() }
       let again = try box.start(["pair", "--json"], output: "again")

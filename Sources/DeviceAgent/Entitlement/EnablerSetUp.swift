@@ -5,9 +5,9 @@ import Platform
 
 extension AgentSettings {
   /// The SDK with these settings.
-  func enabler(numberMatching: Bool = false, buildTime: Int64) throws(CommandError)
-    -> AccessEnabler
-  {
+  func enabler(
+    numberMatching: Bool = false, codeLifetime: Duration? = nil, buildTime: Int64
+  ) throws(CommandError) -> AccessEnabler {
     let services = try neededServices().map(\.description)
     let credentials: Credentials =
       switch try self.credentials() {
@@ -19,6 +19,7 @@ extension AgentSettings {
       var configuration = EnablerConfiguration(
         credentials: credentials, services: services, storage: .folder(state))
       configuration.numberMatching = numberMatching
+      configuration.codeLifetime = codeLifetime
       configuration.buildTime = buildTime
       return try AccessEnabler(configuration)
     } catch {
