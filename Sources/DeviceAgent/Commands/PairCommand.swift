@@ -90,7 +90,11 @@ struct PairSetUp: Sendable {
       if !usesScreen { console.note("regent: \(error.message)") }
     }
     guard usesScreen else {
-      let surface = LineSurface(console, settings.language, wantsJSON: call.wantsJSON)
+      let reader = try ReaderWatch(on: 1) { sink.yield(.unheard) }
+      defer { reader.stop() }
+      let surface = LineSurface(console, settings.language, wantsJSON: call.wantsJSON) {
+        sink.yield(.unheard)
+      }
       let session = PairSession(link: link, surface: surface, picture: picture)
       return await session.run(model, inputs: inputs)
     }

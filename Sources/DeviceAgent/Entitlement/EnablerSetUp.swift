@@ -100,7 +100,7 @@ extension EntitlementError {
   /// An answer that is none of the protocol comes from something between box and service.
   fileprivate var soundsLikeAPortal: Bool {
     message.contains("not one of this protocol") || message.contains("not HTTP")
-      || message.contains("redirects")
+      || message.contains("not valid JSON") || message.contains("redirects")
   }
 
   /// Whether time may mend it.
