@@ -31,12 +31,14 @@ bench: ## one table of figures and bars; ONLY=name runs one row
 	@swift build -c release --product Benchmarks
 	@"$$(swift build -c release --show-bin-path)/Benchmarks" table $(if $(ONLY),--only "$(ONLY)")
 
-soak: ## kill -9 a writer, then the whole service, under load; CYCLES=1000
+soak: ## kill -9 a writer, then the whole service, under load; a box that signs in and out; CYCLES=1000
 	@deploy/bootstrap --test
-	@set -e; for product in Soak ServiceSoak regentd regentctl; do \
+	@set -e; for product in Soak ServiceSoak SDKProbe regentd regentctl; do \
 	  swift build -c release --product $$product; done
 	@"$$(swift build -c release --show-bin-path)/Soak" kill --cycles $(or $(CYCLES),1000)
 	@"$$(swift build -c release --show-bin-path)/ServiceSoak" --cycles $(or $(CYCLES),1000)
+	@products="$$(swift build -c release --show-bin-path)"; \
+	  "$$products/SDKProbe" logins "$$products/regentd" $(or $(CYCLES),1000)
 
 describe: ## generated requests against web/openapi.json; CASES=10000
 	@deploy/bootstrap --test
