@@ -114,10 +114,11 @@ extension Regentd {
     return try await admin.issueKey(to: requestor.id)
   }
 
-  /// Says yes to a code for the sample account.
-  package nonisolated func approve(_ code: String) async throws {
+  /// Says yes to a code for the account of the sample's name.
+  package nonisolated func approve(
+    _ code: String, at provider: String = Sample.provider
+  ) async throws {
     _ = try await admin.approve(
-      code,
-      for: CodeApproval(provider: try named(Sample.provider), account: try named(Sample.account)))
+      code, for: CodeApproval(provider: try named(provider), account: try named(Sample.account)))
   }
 }
