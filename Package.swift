@@ -174,7 +174,7 @@ let package = Package(
         "SQLite", "TestSupport", "HTTPServer", "HTTPCodec", "Pairing", "PairingStore",
         "PairingWire",
         "PairingStoreSQLite", "PairingService", "Cryptography", "Platform", "MediaTokenVerifier",
-        "JSON",
+        "JSON", "regentd", "regentctl",
       ],
       path: "Tests/Benchmarks", exclude: ["reference"],
       swiftSettings: house),

@@ -126,7 +126,7 @@ public final class RunningProgram {
 /// Waits until `condition` gives a value: for what another process or thread does in its own time.
 @discardableResult
 public func eventually<Value>(
-  within seconds: Int = 20, _ what: String, _ condition: () throws -> Value?
+  within seconds: Int = 60, _ what: String, _ condition: () throws -> Value?
 ) throws -> Value {
   for pause in 0..<(seconds * 200) {
     if let value = try condition() { return value }
