@@ -22,8 +22,9 @@ import Testing
         #expect(try service.program.wait() == 0)
       }
       let whole = try readFile("\(folder)/copy.db")
-      // Also where the database has nothing but empty space.
-      for place in stride(from: 0, to: whole.count, by: whole.count / 7) {
+      // Also where the database has nothing but empty space, and in the hash itself and the end of its line.
+      let inside = Array(stride(from: 0, to: whole.count - 100, by: whole.count / 7))
+      for place in inside + [whole.count - 40, whole.count - 2, whole.count - 1] {
         var damaged = whole
         damaged[place] ^= 1
         try writeFile("\(folder)/bad.db", damaged)

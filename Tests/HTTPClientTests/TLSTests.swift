@@ -72,17 +72,27 @@ private let year: Int64 = 365 * 24 * hour
   }
 
   @Test func `a connection is kept, but what may not be repeated gets a new one`() async throws {
-    let server = try TLSServer(world.get())
-    let client = try client()
-    func connections(_ method: Method) async throws -> String? {
-      let url = try ClientURL("\(server.url)/")
-      return try await client.send(ClientRequest(method, url)).header(
-        HeaderName(literal: "X-Connections"))
+    // libcurl keeps nothing that was idle for two minutes, and a busy machine may pause as long between two lines: such a
+    // round says nothing.
+    for _ in 0..<5 {
+      let server = try TLSServer(world.get())
+      let client = try client()
+      func connections(_ method: Method) async throws -> String? {
+        let url = try ClientURL("\(server.url)/")
+        return try await client.send(ClientRequest(method, url)).header(
+          HeaderName(literal: "X-Connections"))
+      }
+      let start = Clocks.bootNanoseconds()
+      let counted = [
+        try await connections(.get), try await connections(.get), try await connections(.post),
+        try await connections(.get),
+      ]
+      guard Clocks.bootNanoseconds() - start < 60_000_000_000 else { continue }
+      #expect(counted.dropLast() == ["1", "1", "2"])
+      #expect(counted.last != "3")
+      return
     }
-    #expect(try await connections(.get) == "1")
-    #expect(try await connections(.get) == "1")
-    #expect(try await connections(.post) == "2")
-    #expect(try await connections(.get) != "3")
+    Issue.record("four calls took over a minute, five times")
   }
 
   @Test(
