@@ -91,13 +91,15 @@ private final class WaitingBox {
     if unsafe mkdir("\(folder)/box", 0o700) == 0 {
       try writeFile("\(folder)/box/secret", BenchKeys.secret.utf8)
     }
-    master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)
-    guard master >= 0, grantpt(master) == 0, unlockpt(master) == 0,
-      let name = unsafe ptsname(master)
+    master = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+    // TIOCSPTLCK and TIOCGPTN: macros that Swift does not see, as their functions in glibc's headers.
+    var (lock, number): (CInt, CInt) = (0, 0)
+    guard master >= 0, unsafe ioctl(master, 0x4004_5431, &lock) == 0,
+      unsafe ioctl(master, 0x8004_5430, &number) == 0
     else { throw TestSupportError("no terminal: errno \(errno)") }
     var size = winsize(ws_row: 25, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0)
     _ = unsafe ioctl(master, UInt(TIOCSWINSZ), &size)
-    let terminal = unsafe String(cString: name)
+    let terminal = "/dev/pts/\(number)"
     let start = monotonicSeconds()
     program = try RunningProgram(
       try boxProgram(), ["pair"],
