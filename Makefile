@@ -57,31 +57,11 @@ sanitize: ## the suites under ThreadSanitizer and AddressSanitizer
 	@deploy/bootstrap --test
 	@Tests/sanitize
 
-# Where things go below PREFIX; regentd looks for its pages in share/regent/web.
-INSTALLED = $(DESTDIR)$(PREFIX)
-# regentd is a service (section 8), the others are commands (section 1).
-section = $(if $(filter regentd,$(1)),8,1)
-BASH_COMPLETION = share/bash-completion/completions
-ZSH_COMPLETION = share/zsh/site-functions
-FISH_COMPLETION = share/fish/vendor_completions.d
+install: build ## programs, manual, completions, units, examples below PREFIX=/usr/local (DESTDIR= for packagers)
+	@DESTDIR="$(DESTDIR)" deploy/install install "$(PREFIX)"
 
-install: build ## programs, manual, completions and pages below PREFIX=/usr/local (DESTDIR= for packagers)
-	@set -e; umask 022; put() { install -D -m 644 /dev/stdin "$(INSTALLED)/$$1"; }; \
-	$(foreach product,$(PRODUCTS),program=.build/release/$(product); \
-	  install -D -m 755 -s $$program "$(INSTALLED)/bin/$(product)"; \
-	  $$program manual | put "share/man/man$(call section,$(product))/$(product).$(call section,$(product))"; \
-	  $$program completion bash | put "$(BASH_COMPLETION)/$(product)"; \
-	  $$program completion zsh | put "$(ZSH_COMPLETION)/_$(product)"; \
-	  $$program completion fish | put "$(FISH_COMPLETION)/$(product).fish";) true
-	@umask 022; find web -type f -exec install -D -m 644 {} "$(INSTALLED)/share/regent/{}" \;
-	@echo "installed below $(INSTALLED): $(PRODUCTS)"
-
-uninstall: ## what install put there
-	@$(foreach product,$(PRODUCTS),rm -f "$(INSTALLED)/bin/$(product)" \
-	  "$(INSTALLED)/share/man/man$(call section,$(product))/$(product).$(call section,$(product))" \
-	  "$(INSTALLED)/$(BASH_COMPLETION)/$(product)" "$(INSTALLED)/$(ZSH_COMPLETION)/_$(product)" \
-	  "$(INSTALLED)/$(FISH_COMPLETION)/$(product).fish";) true
-	@rm -rf "$(INSTALLED)/share/regent"
+uninstall: ## exactly what install put there
+	@DESTDIR="$(DESTDIR)" deploy/install uninstall "$(PREFIX)"
 
 clean: ## the build folder
 	rm -rf .build

@@ -72,7 +72,7 @@ public struct EnablerConfiguration: Sendable {
   public var device = DeviceInformation()
   /// The programmer's private RSA key: with it the enabler decrypts encrypted metadata itself.
   public var metadataKey: RSADecryptionKey?
-  /// Whether `METADATA_DEVICE_ID` is answered.
+  /// Whether `METADATA_DEVICE_ID` is answered, even if no service says that the requestor's apps may read it.
   public var exposesDeviceID = false
   /// How long things may take.
   public var timing = EnablerTiming()
