@@ -120,7 +120,7 @@ private struct SignedFields {
     guard let publicKey = PublicKey(String(decoding: publicKey, as: UTF8.self)) else {
       throw .unreadable("public_key")
     }
-    guard let signature = Base64.bytes(strict: signature), !signature.isEmpty else {
+    guard let signature = Base64.bytes(strict: signature.span), !signature.isEmpty else {
       throw .unreadable("signature")
     }
     return SignedCall(
