@@ -35,7 +35,7 @@ struct RunningService {
       let phone = try await Phone(core, pages)
       handler = try Router(ServiceRoutes.all(core, phone), refuse: phone.refuse)
       let numbers: @Sendable () -> String = {
-        exposition(server.statistics) + core.metricsText()
+        exposition(server.statistics) + exposition(store.statistics) + core.metricsText()
       }
       let admin = try adminServer(
         settings.places, core, DatabaseUpkeep(settings.places, store), metrics: numbers)
