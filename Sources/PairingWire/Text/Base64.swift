@@ -29,21 +29,33 @@ enum Base64 {
   /// Two texts that decode to the same bytes would give one signed token two faces: spaces, missing padding, the URL
   /// alphabet and stray bits are refused.
   static func bytes(strict text: some StringProtocol) -> [UInt8]? {
-    bytes(strict: Array(text.utf8)[...])
+    bytes(strict: Array(text.utf8).span)
   }
 
-  static func bytes(strict letters: ArraySlice<UInt8>) -> [UInt8]? {
+  static func bytes(strict letters: Span<UInt8>) -> [UInt8]? {
     guard letters.count.isMultiple(of: 4) else { return nil }
-    let body = letters.prefix { $0 != padding }
-    let end = letters[body.endIndex...]
-    guard end.count <= 2, end.allSatisfy({ $0 == padding }) else { return nil }
-    return decode(body) { value(of: $0) }
+    var end = letters.count
+    while end > 0, letters.count - end < 2, letters[end - 1] == padding { end -= 1 }
+    var out: [UInt8] = []
+    out.reserveCapacity(end * 3 / 4)
+    var held: UInt32 = 0
+    var bits: UInt32 = 0
+    for place in 0..<end {
+      // Padding anywhere else is no letter of the alphabet.
+      guard let six = value(of: letters[place]) else { return nil }
+      held = (held << 6 | six) & 0xFFFF
+      bits += 6
+      guard bits >= 8 else { continue }
+      bits -= 8
+      out.append(UInt8(truncatingIfNeeded: held >> bits))
+    }
+    return held & ((1 << bits) - 1) == 0 ? out : nil
   }
 
   /// The bytes of a text in any form that clients were seen to send: URL alphabet, missing padding, line breaks.
   static func bytes(forgiving text: some StringProtocol) -> [UInt8]? {
     let letters = text.utf8.filter { ![0x0A, 0x0D, 0x20, padding].contains($0) }
-    return decode(letters[...], allowsStrayBits: true) { letter in
+    return decode(letters[...]) { letter in
       switch letter {
       case UInt8(ascii: "-"): 62
       case UInt8(ascii: "_"): 63
@@ -52,9 +64,8 @@ enum Base64 {
     }
   }
 
-  private static func decode(
-    _ letters: ArraySlice<UInt8>, allowsStrayBits: Bool = false, _ value: (UInt8) -> UInt32?
-  ) -> [UInt8]? {
+  private static func decode(_ letters: ArraySlice<UInt8>, _ value: (UInt8) -> UInt32?) -> [UInt8]?
+  {
     guard letters.count % 4 != 1 else { return nil }
     var out: [UInt8] = []
     out.reserveCapacity(letters.count * 3 / 4)
@@ -68,8 +79,7 @@ enum Base64 {
       bits -= 8
       out.append(UInt8(held >> bits & 0xFF))
     }
-    let stray = held & ((1 << bits) - 1)
-    return stray == 0 || allowsStrayBits ? out : nil
+    return out
   }
 
   private static let alphabet = Array(
