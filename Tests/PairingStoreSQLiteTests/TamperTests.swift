@@ -213,7 +213,7 @@ struct SignedTable: Sendable, CustomTestStringConvertible {
           sealing: store.vault.sealing, records: store.vault.records, rows: Random.secret(),
           material: [:])
         try await store.database.write { context in
-          try Visit(stolen).insert(context, Tables.registrations, forged)
+          try Visit(stolen, KnownRows()).insert(context, Tables.registrations, forged)
         }
         #expect(try await store.registration(forged.id, at: house.stage.at(1)) == nil)
         #expect(try await store.registration(house.registration, at: house.stage.at(1)) != nil)
