@@ -28,15 +28,16 @@ lint: ## the format of the sources, without building
 
 bench: ## one table of figures and bars; ONLY=name runs one row
 	@deploy/bootstrap --bench
-	@swift build -c release --product Benchmarks
+	@set -e; for product in Benchmarks regent; do $(SWIFT_RELEASE) --product $$product; done
 	@"$$(swift build -c release --show-bin-path)/Benchmarks" table $(if $(ONLY),--only "$(ONLY)")
 
-soak: ## kill -9 a writer, then the whole service, under load; CYCLES=1000
+soak: ## kill -9 a writer, the whole service, under load, and the box; CYCLES=1000 KILLS=200
 	@deploy/bootstrap --test
-	@set -e; for product in Soak ServiceSoak regentd regentctl; do \
+	@set -e; for product in Soak ServiceSoak regentd regentctl regent; do \
 	  swift build -c release --product $$product; done
 	@"$$(swift build -c release --show-bin-path)/Soak" kill --cycles $(or $(CYCLES),1000)
 	@"$$(swift build -c release --show-bin-path)/ServiceSoak" --cycles $(or $(CYCLES),1000)
+	@Tests/acceptance/box-kills.py "$$(swift build -c release --show-bin-path)" $(or $(KILLS),200)
 
 describe: ## generated requests against web/openapi.json; CASES=10000
 	@deploy/bootstrap --test
@@ -56,31 +57,11 @@ sanitize: ## the suites under ThreadSanitizer and AddressSanitizer
 	@deploy/bootstrap --test
 	@Tests/sanitize
 
-# Where things go below PREFIX; regentd looks for its pages in share/regent/web.
-INSTALLED = $(DESTDIR)$(PREFIX)
-# regentd is a service (section 8), the others are commands (section 1).
-section = $(if $(filter regentd,$(1)),8,1)
-BASH_COMPLETION = share/bash-completion/completions
-ZSH_COMPLETION = share/zsh/site-functions
-FISH_COMPLETION = share/fish/vendor_completions.d
+install: build ## programs, manual, completions, units, examples below PREFIX=/usr/local (DESTDIR= for packagers)
+	@DESTDIR="$(DESTDIR)" deploy/install install "$(PREFIX)"
 
-install: build ## programs, manual, completions and pages below PREFIX=/usr/local (DESTDIR= for packagers)
-	@set -e; umask 022; put() { install -D -m 644 /dev/stdin "$(INSTALLED)/$$1"; }; \
-	$(foreach product,$(PRODUCTS),program=.build/release/$(product); \
-	  install -D -m 755 -s $$program "$(INSTALLED)/bin/$(product)"; \
-	  $$program manual | put "share/man/man$(call section,$(product))/$(product).$(call section,$(product))"; \
-	  $$program completion bash | put "$(BASH_COMPLETION)/$(product)"; \
-	  $$program completion zsh | put "$(ZSH_COMPLETION)/_$(product)"; \
-	  $$program completion fish | put "$(FISH_COMPLETION)/$(product).fish";) true
-	@umask 022; find web -type f -exec install -D -m 644 {} "$(INSTALLED)/share/regent/{}" \;
-	@echo "installed below $(INSTALLED): $(PRODUCTS)"
-
-uninstall: ## what install put there
-	@$(foreach product,$(PRODUCTS),rm -f "$(INSTALLED)/bin/$(product)" \
-	  "$(INSTALLED)/share/man/man$(call section,$(product))/$(product).$(call section,$(product))" \
-	  "$(INSTALLED)/$(BASH_COMPLETION)/$(product)" "$(INSTALLED)/$(ZSH_COMPLETION)/_$(product)" \
-	  "$(INSTALLED)/$(FISH_COMPLETION)/$(product).fish";) true
-	@rm -rf "$(INSTALLED)/share/regent"
+uninstall: ## exactly what install put there
+	@DESTDIR="$(DESTDIR)" deploy/install uninstall "$(PREFIX)"
 
 clean: ## the build folder
 	rm -rf .build

@@ -151,6 +151,12 @@ let package = Package(
       ],
       path: "Tests/ServiceTestSupport", swiftSettings: house),
     .target(
+      name: "RegentdTestSupport",
+      dependencies: [
+        "Administration", "HTTPClient", "Pairing", "Platform", "ServiceTestSupport", "TestSupport",
+      ],
+      path: "Tests/RegentdTestSupport", swiftSettings: house),
+    .target(
       name: "StorageFaults", dependencies: ["CSQLite", "SQLite"], path: "Tests/StorageFaults",
       swiftSettings: house),
     .executableTarget(
@@ -167,7 +173,8 @@ let package = Package(
       dependencies: [
         "SQLite", "TestSupport", "HTTPServer", "HTTPCodec", "Pairing", "PairingStore",
         "PairingWire",
-        "PairingStoreSQLite", "PairingService", "Cryptography", "Platform",
+        "PairingStoreSQLite", "PairingService", "Cryptography", "Platform", "MediaTokenVerifier",
+        "JSON", "regentd", "regentctl",
       ],
       path: "Tests/Benchmarks", exclude: ["reference"],
       swiftSettings: house),
@@ -210,10 +217,19 @@ let package = Package(
     tests(
       of: "Administration",
       ["Pairing", "JSON", "HTTPServer", "HTTPClient", "HTTPCodec", "HTTPTestSupport", "Platform"]),
+    // What the libraries of boxes must show in a process of their own: how it ends, how much memory it takes.
+    .executableTarget(
+      name: "SDKProbe",
+      dependencies: [
+        "AccessEnabler", "Administration", "Cryptography", "HTTPClient", "HTTPCodec", "Pairing",
+        "HTTPTestSupport", "Platform", "RegentdTestSupport", "ServiceTestSupport", "TestSupport",
+      ],
+      path: "Tests/SDKProbe", swiftSettings: house),
     tests(
       of: "AccessEnabler",
       [
-        "Pairing", "PairingStore", "PairingWire", "PairingService", "MediaTokenVerifier",
+        "Administration", "RegentdTestSupport", "SDKProbe", "Pairing", "PairingStore",
+        "PairingWire", "PairingService", "MediaTokenVerifier",
         "HTTPServer", "HTTPClient", "HTTPCodec", "JSON", "Platform", "Cryptography",
         "HTTPTestSupport", "ServiceTestSupport", "PlayerExample", "regentd", "regentctl",
       ]),

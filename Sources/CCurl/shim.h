@@ -2,6 +2,7 @@
 // run time, when the first https URL is used, because linking it costs every program 8.6 MiB and 4 ms.
 #pragma once
 #include <curl/curl.h>
+#include <stdint.h>
 #include <time.h>
 
 // Swift cannot call variadic functions, and libcurl reads each option's argument with a type of its own: one inline
@@ -91,3 +92,6 @@ typedef void *(*regent_ssl_get1_peer_certificate)(const void *ssl);
 typedef const void *(*regent_x509_get0_not_after)(const void *certificate);
 typedef int (*regent_x509_cmp_time)(const void *asn1_time, time_t *time);
 typedef void (*regent_x509_free)(void *certificate);
+typedef int (*regent_openssl_init)(uint64_t options, const void *settings);
+// OPENSSL_INIT_NO_ATEXIT: exit does not take the library from threads that still use it.
+static inline uint64_t regent_openssl_no_atexit(void) { return 0x00080000; }

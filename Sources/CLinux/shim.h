@@ -15,6 +15,7 @@
 #include <linux/fb.h>
 #include <linux/kd.h>
 #include <errno.h>
+#include <malloc.h>
 #include <spawn.h>
 #include <sched.h>
 #include <unistd.h>
@@ -51,6 +52,9 @@ static inline void regent_be_patient(void) {
 // strerror shares one buffer between threads; this one does not (glibc 2.32).
 extern const char *strerrordesc_np(int number);
 static inline const char *regent_error_words(int number) { return strerrordesc_np(number); }
+
+// All threads take memory from one arena (the macro for it is a negative number that Swift does not see).
+static inline void regent_share_one_heap(void) { mallopt(M_ARENA_MAX, 1); }
 
 // prctl is variadic, which Swift cannot call; the options used here take one number.
 static inline int regent_prctl(int option, unsigned long value) { return prctl(option, value, 0, 0, 0); }

@@ -77,6 +77,7 @@ public enum Random {
 
 @unsafe private func fill(_ start: UnsafeMutablePointer<UInt8>?, _ count: Int) {
   guard count > 0 else { return }
+  LibraryLife.keep()
   guard let size = Int32(exactly: count), unsafe RAND_bytes(start, size) == 1 else {
     stop(LibraryError("make \(count) random bytes"))
   }

@@ -1,4 +1,3 @@
-internal import Cryptography
 public import CommandKit
 public import Platform
 
@@ -15,7 +14,6 @@ public enum AgentProgram {
   public static func program(version: String, buildTime: Int64, processID: Int32, held: HeldSignals)
     -> Program
   {
-    LibraryLife.untilTheEnd()
     let context = AgentContext(
       version: version, buildTime: buildTime, processID: processID, held: held)
     return Program(

@@ -55,27 +55,43 @@ final class KeyCache: Sendable {
     if let error = await task?.value { throw error }
   }
 
-  /// Fetches keys when there are none, when they are old, or when this id is not among them.
-  func refreshIfNeeded(for keyID: String) async {
-    let now = uptime()
-    let (task, mustWait) = state.withLock { state in
-      let isUnknown = state.keys?.keys(keyID, .rs256).isEmpty ?? true
-      guard isUnknown || now >= state.old else {
-        return (Task<MediaTokenKeyError?, Never>?.none, false)
-      }
-      // Old keys do while new ones are on their way; an unknown id has to wait for them.
-      return (begin(&state, at: now), isUnknown)
-    }
-    if mustWait { _ = await task?.value }
+  /// What is known of a key id.
+  enum Found: Sendable {
+    /// There are no keys at all.
+    case noKeys
+    /// No key has this id.
+    case unknownKey
+    case key(VerifyingKey)
   }
 
-  /// The same without waiting.
-  func refreshInBackground(for keyID: String) {
+  /// The key of this id; keys are fetched first when there are none, or when it is not among them.
+  func key(_ keyID: String) async -> Found {
     let now = uptime()
-    state.withLock { state in
-      let isUnknown = state.keys?.keys(keyID, .rs256).isEmpty ?? true
-      if isUnknown || now >= state.old { _ = begin(&state, at: now) }
-    }
+    let (found, task) = state.withLock { state in look(for: keyID, &state, now) }
+    // Old keys do while new ones are on their way; an unknown id has to wait for them.
+    if case .key = found { return found }
+    guard let task else { return found }
+    _ = await task.value
+    return state.withLock { Self.find(keyID, $0) }
+  }
+
+  /// The key of this id among those at hand; newer ones are fetched without waiting.
+  func keyNow(_ keyID: String) -> Found {
+    let now = uptime()
+    return state.withLock { state in look(for: keyID, &state, now).0 }
+  }
+
+  private func look(
+    for keyID: String, _ state: inout State, _ now: UInt64
+  ) -> (Found, Task<MediaTokenKeyError?, Never>?) {
+    let found = Self.find(keyID, state)
+    if case .key = found, now < state.old { return (found, nil) }
+    return (found, begin(&state, at: now))
+  }
+
+  private static func find(_ keyID: String, _ state: State) -> Found {
+    guard let keys = state.keys else { return .noKeys }
+    return keys.key(keyID, .rs256).map { .key($0) } ?? .unknownKey
   }
 
   /// The fetch under way, or a new one if one is due.

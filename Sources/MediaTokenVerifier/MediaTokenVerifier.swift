@@ -53,8 +53,7 @@ public final class MediaTokenVerifier: Sendable {
     guard let received = try? ReceivedMediaToken(reading: token) else {
       return MediaTokenCheck(.invalidFormat)
     }
-    cache.refreshInBackground(for: received.token.keyID)
-    return judge(received, resource, now)
+    return judge(received, with: cache.keyNow(received.token.keyID), resource, now)
   }
 
   /// Checks a token; keys that are missing or too old are fetched first, within reason.
@@ -70,8 +69,7 @@ public final class MediaTokenVerifier: Sendable {
     guard let received = try? ReceivedMediaToken(reading: token) else {
       return MediaTokenCheck(.invalidFormat)
     }
-    await cache.refreshIfNeeded(for: received.token.keyID)
-    return judge(received, resource, now)
+    return judge(received, with: await cache.key(received.token.keyID), resource, now)
   }
 
   /// Whether there are keys to check with.
@@ -83,13 +81,18 @@ public final class MediaTokenVerifier: Sendable {
   public func prepare() async throws(MediaTokenKeyError) { try await cache.prepare() }
 
   private func judge(
-    _ received: ReceivedMediaToken, _ resource: String?, _ now: Instant?
+    _ received: ReceivedMediaToken, with found: KeyCache.Found, _ resource: String?,
+    _ now: Instant?
   ) -> MediaTokenCheck {
-    guard let keys = cache.keys else { return MediaTokenCheck(.unknown) }
     // A token says which key signed it; others are not tried.
-    let named = keys.keys(received.token.keyID, .rs256)
-    let isSigned = named.contains { $0.isValid(received.signature, for: received.signedBytes) }
-    guard isSigned else { return MediaTokenCheck(.invalidSignature) }
+    switch found {
+    case .noKeys: return MediaTokenCheck(.unknown)
+    case .unknownKey: return MediaTokenCheck(.invalidSignature)
+    case .key(let key):
+      guard key.isValid(received.signature, for: received.signedBytes) else {
+        return MediaTokenCheck(.invalidSignature)
+      }
+    }
     let contents = MediaTokenContents(received.token)
     let now = now ?? Instant(milliseconds: wallClock())
     // Made later than now: by whoever holds the key, but for another time than this.

@@ -14,11 +14,12 @@ final class StopSwitch: Sendable {
   ///
   /// - Parameters:
   ///   - number: the descriptor.
+  ///   - events: what the wait is for; errors and hang-ups always are.
   ///   - milliseconds: at most so long; -1 means for ever.
   /// - Returns: which of the three ended the wait.
-  func waits(for number: CInt, milliseconds: CInt = -1) -> Outcome {
+  func waits(for number: CInt, events: CInt = POLLIN, milliseconds: CInt = -1) -> Outcome {
     var watched = (
-      pollfd(fd: number, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: number, events: Int16(events), revents: 0),
       pollfd(fd: wakeUp.number, events: Int16(POLLIN), revents: 0)
     )
     let count = unsafe withUnsafeMutablePointer(to: &watched) { pointer in

@@ -10,7 +10,9 @@ StandardStreams.fill()
 // Before any thread exists: a thread that started without the mask would take the signal and end the program.
 let heldSignals = HeldSignals(AgentProgram.heldSignals)
 HeldSignals.ignoreBrokenPipes()
+TaskThreads.shareOneHeap()
+TaskThreads.takeOver()
 
 AgentProgram.program(
-  version: regentVersion, buildTime: regentBuildTime, processID: getpid(), held: heldSignals
+  version: regentVersion, buildTime: regentReleased, processID: getpid(), held: heldSignals
 ).main()

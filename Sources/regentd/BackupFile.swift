@@ -48,11 +48,13 @@ struct BackupFile {
       hash.update(part)
       try copy.write(part)
     }
-    guard hash.finish() == stored else {
-      throw CommandError(
-        "\(path) is damaged: its content is not what was written", hint: "take an older backup")
-    }
+    guard hash.finish() == stored else { throw damaged }
     try copy.finish()
+  }
+
+  private var damaged: CommandError {
+    CommandError(
+      "\(path) is damaged: its content is not what was written", hint: "take an older backup")
   }
 
   /// Where the database ends, and what its hash was.
@@ -62,9 +64,10 @@ struct BackupFile {
     if end > 0 {
       let line = try file.read(atMost: Self.lineLength, at: end, from: path)
       let digits = String(decoding: line.dropFirst(Self.mark.count).dropLast(), as: UTF8.self)
-      if line.count == Self.lineLength, line.starts(with: Self.mark),
-        let hash = try? Hex.decodeEitherCase(digits)
-      {
+      if line.count == Self.lineLength, line.starts(with: Self.mark) {
+        guard line.last == UInt8(ascii: "\n"), let hash = try? Hex.decode(digits) else {
+          throw damaged
+        }
         return (end, hash)
       }
     }

@@ -19,26 +19,29 @@ actor DatabaseUpkeep: AdminUpkeep {
   /// A copy that waits to be fetched.
   private struct Copy {
     let entry: BackupEntry
-    let folder: String
     let path: String
   }
 
   init(_ places: ServicePlaces, _ store: SQLiteStore) {
     self.places = places
     self.store = store
+    // Of a service that was killed while it made one; nobody can fetch it any more.
+    removeCopy(copyPath)
   }
 
   // MARK: - Copies
+
+  /// One place for all copies: what a crash leaves there is found again.
+  private nonisolated var copyPath: String { "\(places.database).backup/copy.db" }
 
   func makeBackup() async throws(AdminError) -> BackupEntry {
     try await alone { () throws(AdminError) in
       discard()
       let now = Instant(milliseconds: Clocks.wallMilliseconds())
       let id = Hex.encode(Random.bytes(8))
-      let folder = "\(places.database).backup"
-      let path = "\(folder)/\(id).db"
+      let path = copyPath
       do {
-        try PrivateDirectory.ensure(folder)
+        try PrivateDirectory.ensure("\(places.database).backup")
         let (places, store) = (places, store)
         try await onThread("backup") { try store.backup(to: path) }
         try await verify(path, places)
@@ -46,10 +49,10 @@ actor DatabaseUpkeep: AdminUpkeep {
           try BackupFile(path: path).complete()
         }
         let entry = BackupEntry(id: id, size: size, sha256: hash, created: now)
-        copy = Copy(entry: entry, folder: folder, path: path)
+        copy = Copy(entry: entry, path: path)
         return entry
       } catch {
-        remove(path)
+        removeCopy(path)
         throw AdminError(.failed, sentence(error), hint: hint(error))
       }
     }
@@ -79,7 +82,7 @@ actor DatabaseUpkeep: AdminUpkeep {
   }
 
   private func discard() {
-    if let copy { remove(copy.path) }
+    removeCopy(copyPath)
     copy = nil
   }
 
@@ -163,9 +166,15 @@ private func verify(_ path: String, _ places: ServicePlaces) async throws {
     copied.database = path
     return try openStore(copied) { _ in }
   }
-  let bad = try await store.verifyRows()
-  try await onThread("backup") { store.close() }
-  remove("\(path).lock")
+  let bad: Int
+  do {
+    bad = try await store.verifyRows()
+    try await onThread("backup") { store.close() }
+  } catch {
+    store.close()
+    throw error
+  }
+  try DurableFile.remove("\(path).lock")
   guard bad == 0 else {
     throw StoreError.unavailable(
       reason: "\(bad) rows of the copy were changed from outside: see regentctl doctor")
@@ -175,9 +184,12 @@ private func verify(_ path: String, _ places: ServicePlaces) async throws {
   }
 }
 
-private func remove(_ path: String) {
-  // Nothing depends on it: what is left is removed with the next copy.
-  try? DurableFile.remove(path)
+/// Removes a copy and whatever lies beside it.
+private func removeCopy(_ path: String) {
+  for suffix in ["", ".partial", "-wal", "-shm", "-journal", ".lock"] {
+    // Nothing depends on it: what is left is removed with the next copy, which fails when it cannot be.
+    try? DurableFile.remove(path + suffix)
+  }
 }
 
 private func sentence(_ error: any Error) -> String {

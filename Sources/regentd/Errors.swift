@@ -6,7 +6,7 @@ let regentVersion = "0.1.0"
 
 /// Errors of the tools as a sentence and what to type.
 func explained(_ error: any Error) -> CommandError? {
-  (error as? ServerError).map(sentence) ?? storeSentence(error)
+  (error as? CommandError) ?? (error as? ServerError).map(sentence) ?? storeSentence(error)
 }
 
 private func sentence(about error: ServerError) -> CommandError {

@@ -28,6 +28,16 @@ struct MasterKeyFile {
     }
   }
 
+  /// Refuses to go on while nobody knows which of two keys the database is sealed with.
+  ///
+  /// Opening a backup instead of it would settle that question wrongly, and the database that is kept could lose its key.
+  func refusePendingChange() throws {
+    guard try PrivateFile.check(next, widest: places.masterKeyMode) else { return }
+    throw CommandError(
+      "a change of the master key was cut short: \(next) may be the key of the database that is there",
+      hint: "settle it first: regentd check; if that database is lost anyhow, move the file away")
+  }
+
   /// Makes a new key and seals the data keys with it.
   func change(of store: SQLiteStore) async throws {
     guard places.masterKeyMode == 0o600 else {

@@ -11,7 +11,8 @@ import SQLite
 func openStore(
   _ places: ServicePlaces, onFailStop: @escaping @Sendable (SQLiteError) -> Void
 ) throws -> SQLiteStore {
-  try MasterKeyFile(places).open { key in
+  try RestoredDatabase(of: places.database).finish()
+  return try MasterKeyFile(places).open { key in
     var options = SQLiteStoreOptions(
       path: places.database, masterKey: key,
       wallClock: { Instant(milliseconds: Clocks.wallMilliseconds()) })

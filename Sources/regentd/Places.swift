@@ -68,11 +68,16 @@ private func checkSocketPath(_ path: String) throws {
   try checkFolder(of: path, "--admin-socket")
 }
 
-/// A file that does not exist yet is made at the first start; its folder is not.
-private func checkFolder(of path: String, _ option: String) throws {
+/// The folder that holds a file.
+func folder(of path: String) -> String {
   let parent = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(
     separator: "/")
-  let folder = parent.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : parent
+  return parent.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : parent
+}
+
+/// A file that does not exist yet is made at the first start; its folder is not.
+private func checkFolder(of path: String, _ option: String) throws {
+  let folder = folder(of: path)
   do throws(SystemError) {
     _ = try FileDescriptor.open(folder, O_RDONLY | O_DIRECTORY)
   } catch {

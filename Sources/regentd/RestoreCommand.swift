@@ -24,6 +24,9 @@ enum RestoreCommand {
     let restored = try await restore(call[file], places)
     call.console.print("\(places.database) is \(call[file]) now")
     if let kept = restored { call.console.print("what was there before is \(kept)") }
+    if call.source(of: ServeCommand.masterKey) == "--master-key" {
+      call.console.print("the service needs the same key: \(places.masterKey)")
+    }
     call.console.print("start the service: systemctl start regentd")
   }
 
@@ -32,6 +35,7 @@ enum RestoreCommand {
 
 /// - Returns: where the database that was there is kept.
 private func restore(_ backup: String, _ places: ServicePlaces) async throws -> String? {
+  try checkOwner(of: folder(of: places.database))
   let lock: FileLock
   do throws(FileError) {
     lock = try FileLock(beside: places.database)
@@ -40,16 +44,30 @@ private func restore(_ backup: String, _ places: ServicePlaces) async throws -> 
     throw CommandError(
       "the service is running: \(error.description)", hint: "stop it first: systemctl stop regentd")
   }
+  try MasterKeyFile(places).refusePendingChange()
   let draft = "\(places.database).restoring"
   do {
     try prepare(draft, of: backup)
     try await check(draft, backup, places)
-    let kept = try exchange(draft, places.database)
+    let kept = try RestoredDatabase(of: places.database).exchange(for: draft)
     lock.release()
     return kept
   } catch {
     for suffix in ["", "-wal", "-shm", ".lock"] { try? DurableFile.remove(draft + suffix) }
     throw error
+  }
+}
+
+/// What root would make in the folder of the service's own user the service could not open.
+private func checkOwner(of folder: String) throws {
+  do throws(FileError) {
+    try PrivateDirectory.ensure(folder, widest: 0o7777)
+  } catch {
+    guard case .foreignOwner(let owner) = error.kind else { throw error }
+    let name = (try? Accounts.user(id: owner))??.name ?? "#\(owner)"
+    throw CommandError(
+      "\(folder) belongs to \(name), and so must everything in it",
+      hint: "type the same as that user: sudo -u \(shellQuoted(name)) …")
   }
 }
 
@@ -105,22 +123,4 @@ private func epochEntry() -> AuditEntry {
   return AuditEntry(
     at: Instant(milliseconds: Clocks.wallMilliseconds()), actor: actor, action: "backup.restore",
     subject: "database", detail: "codes and phone sessions of the backup were left out")
-}
-
-/// Puts the checked copy in place; at every moment there is one whole database under the name.
-private func exchange(_ draft: String, _ database: String) throws -> String? {
-  guard try PrivateFile.check(database) else {
-    try DurableFile.rename(draft, over: database)
-    return nil
-  }
-  let stamp = CivilDate.text(epochMilliseconds: Clocks.wallMilliseconds(), fraction: true)
-  let kept = "\(database).before-\(stamp.filter { $0 != ":" })"
-  try DurableFile.keep(database, as: kept)
-  for suffix in ["-wal", "-shm"] where try PrivateFile.check(database + suffix) {
-    try DurableFile.keep(database + suffix, as: kept + suffix)
-    // The log of the old database would be played into the new one.
-    try DurableFile.remove(database + suffix)
-  }
-  try DurableFile.rename(draft, over: database)
-  return kept
 }

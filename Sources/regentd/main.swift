@@ -2,14 +2,12 @@
 // What is served is decided by the service targets, how commands look by CommandKit.
 
 import CommandKit
-import Cryptography
 import Platform
 
 StandardStreams.fill()
 // Before any thread exists: a thread that started without the mask would take the signal and end the program.
 let heldSignals = HeldSignals([.terminate, .interrupt, .hangUp])
 HeldSignals.ignoreBrokenPipes()
-LibraryLife.untilTheEnd()
 
 Program(
   name: "regentd", version: regentVersion,

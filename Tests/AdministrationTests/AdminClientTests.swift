@@ -44,6 +44,19 @@ import Testing
     }
   }
 
+  @Test func `says that a service has too much to do`() async throws {
+    try await withAnswers { _ in
+      .text(.serviceUnavailable, "No more connections.\n")
+    } _: { admin in
+      await #expect {
+        try await admin.requestors()
+      } throws: { error in
+        let error = error as? AdminError
+        return error?.code == .unavailable && error?.hint?.hasPrefix("try again") == true
+      }
+    }
+  }
+
   @Test func `reads long lists page by page`() async throws {
     let asked = Mutex<[String]>([])
     try await withAnswers { request in

@@ -47,6 +47,8 @@ func mayImport(_ target: String, toolchainModule module: String) -> Bool {
   case "Glibc": return layer <= .tool || layer == .program
   // 44 MB and 15 ms of start-up are full Foundation's price; the essentials cost less, and not everywhere.
   case "FoundationEssentials": return !["HTTPServer", "HTTPCodec", "JSON"].contains(target)
+  // Only where libdispatch is put aside: everybody else has the parts that are final, without asking.
+  case "_Concurrency": return target == "Platform"
   default: return false
   }
 }

@@ -15,37 +15,9 @@ import Testing
     #expect(judged.status == 0, "\(judged.outputText.split(separator: "\n").last ?? "")")
   }
 
-  @Test func `is an nginx configuration that nginx takes`() throws {
-    try withTemporaryFolder { folder in
-      let made = try run(
-        "openssl",
-        [
-          "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-          "-subj", "/CN=tv.example.org", "-keyout", "\(folder)/privkey.pem", "-out",
-          "\(folder)/fullchain.pem",
-        ])
-      #expect(made.status == 0)
-      let text = String(
-        decoding: try readFile("\(packageFolder())/deploy/proxy/nginx.conf"), as: UTF8.self)
-      let site = text.replacing("/etc/letsencrypt/live/tv.example.org", with: folder)
-        .replacing("listen 80;", with: "listen 127.0.0.1:1;")
-        .replacing("listen [::]:80;", with: "")
-        .replacing("listen 443 ssl http2;", with: "listen 127.0.0.1:2 ssl http2;")
-        .replacing("listen [::]:443 ssl http2;", with: "")
-      let whole = """
-        pid \(folder)/pid; error_log \(folder)/error;
-        events {} http { access_log off; \(site) }
-        """
-      try writeFile("\(folder)/nginx.conf", Array(whole.utf8))
-      let checked = try run("nginx", ["-t", "-q", "-c", "\(folder)/nginx.conf"])
-      #expect(checked.status == 0, "\(checked.errorText)")
-    }
-  }
-
   @Test func `names numbers that the service has`() throws {
-    let port = try freePort()
-    try withService("--metrics-listen", "127.0.0.1:\(port)") { service in
-      let offered = try fetch("http://127.0.0.1:\(port)/metrics").body
+    try withService("--metrics-listen", "127.0.0.1:0") { service in
+      let offered = try fetch("\(try service.metricsURL)/metrics").body
       for file in ["prometheus/regentd-alerts.yml", "grafana/regentd.json"] {
         let text = String(
           decoding: try readFile("\(packageFolder())/deploy/\(file)"), as: UTF8.self)
@@ -54,6 +26,107 @@ import Testing
         for name in names { #expect(offered.contains("\n\(name)"), "\(file): \(name)") }
       }
     }
+  }
+
+  @Test(
+    .enabled(
+      if: installedProgram("promtool") != nil,
+      "promtool is not installed: apt-get install prometheus"))
+  func `has alerts that Prometheus takes, and that ring`() throws {
+    try withTemporaryFolder { folder in
+      let rules = "\(packageFolder())/deploy/prometheus"
+      let checked = try run("promtool", ["check", "config", "\(rules)/scrape.yml"])
+      #expect(checked.status == 0, "\(checked.errorText)")
+      try writeFile(
+        "\(folder)/test.yml",
+        Array(
+          """
+          rule_files: ["\(rules)/regentd-alerts.yml"]
+          evaluation_interval: 1m
+          tests:
+            - interval: 1m
+              input_series:
+                - { series: 'regent_wrong_codes_total{job="regentd"}', values: "0+5x30 180+30x40" }
+                - { series: 'up{job="regentd"}', values: "1x60 0x10" }
+              alert_rule_test:
+                - { eval_time: 25m, alertname: RegentGuessing }
+                - { eval_time: 60m, alertname: RegentGuessing, exp_alerts: [{ exp_labels:
+                    { job: regentd, severity: page }, exp_annotations: { summary:
+                    "more than 20 wrong codes a minute: somebody tries codes", action:
+                    "journalctl -u regentd | grep wrong-code; enable deploy/fail2ban" } }] }
+                - { eval_time: 50m, alertname: RegentDown }
+                - { eval_time: 65m, alertname: RegentDown, exp_alerts: [{ exp_labels:
+                    { job: regentd, severity: page }, exp_annotations: { summary:
+                    "regentd does not answer", action:
+                    "systemctl status regentd; journalctl -u regentd -n 50" } }] }
+
+          """.utf8))
+      let rung = try run("promtool", ["test", "rules", "\(folder)/test.yml"])
+      #expect(rung.status == 0, "\(rung.outputText)\(rung.errorText)")
+    }
+    try withService { service in
+      let numbers = try run(
+        "curl",
+        [
+          "-s", "--unix-socket", "\(service.folder)/.local/state/regent/admin.sock",
+          "http://r/metrics",
+        ])
+      let judged = try run("promtool", ["check", "metrics"], input: numbers.output)
+      #expect(judged.status == 0, "\(judged.errorText)")
+      #expect(judged.errorText == "")
+    }
+  }
+
+  /// Lines as the service writes them, and whether they are about somebody who tries codes.
+  private static let logLines: [(line: String, address: String?)] = [
+    ("2026-11-20T15:00:00.000Z warning wrong-code address=203.0.113.9", "203.0.113.9"),
+    ("2026-11-20T15:00:00.000Z warning wrong-code address=2001:db8::1", "2001:db8::1"),
+    ("Nov 20 15:00:00 tv regentd[123]: wrong-code address=203.0.113.9", "203.0.113.9"),
+    (
+      #"{"time":1763650800000,"level":"warning","event":"wrong-code","address":"203.0.113.9"}"#,
+      "203.0.113.9"
+    ),
+    // Somebody puts such words where they please, and wants a neighbour to be locked out.
+    (#"2026-11-20T15:00:00.000Z info seen name="x wrong-code address=203.0.113.9""#, nil),
+    ("2026-11-20T15:00:00.000Z info seen name=wrong-code address=203.0.113.9", nil),
+    ("2026-11-20T15:00:00.000Z info call-refused path=/wrong-code address=203.0.113.9", nil),
+    (
+      #"{"time":1763650800000,"level":"info","event":"seen","name":"\"event\":\"wrong-code\",\"address\":\"203.0.113.9\""}"#,
+      nil
+    ),
+  ]
+
+  @Test(arguments: logLines)
+  func `has a filter that reads wrong codes and nothing else`(line: String, address: String?) throws
+  {
+    let text = String(
+      decoding: try readFile("\(packageFolder())/deploy/fail2ban/filter.conf"), as: UTF8.self)
+    let expressions = text.split(separator: "\n").compactMap { line -> Substring? in
+      guard let start = line.firstRange(of: "^") else { return nil }
+      return line[start.lowerBound...]
+    }
+    #expect(expressions.count == 2)
+    // As fail2ban does it: the time is cut out first, and <HOST> is an address.
+    let script = """
+      import re, sys
+      line = re.sub(r'^\\d{4}-\\d\\d-\\d\\dT[0-9:.]+Z ?|^[A-Z][a-z]{2} \\d+ [0-9:]+ ?', '', sys.argv[1])
+      found = [m.group(1) for e in sys.argv[2:] for m in [re.search(e.replace('<HOST>', '([0-9a-f.:]+)'), line)] if m]
+      print(found[0] if found else 'none')
+      """
+    let found = try run("python3", ["-c", script, line] + expressions.map(String.init))
+    #expect(found.outputText == "\(address ?? "none")\n", "\(found.errorText)")
+  }
+
+  @Test(
+    .enabled(
+      if: installedProgram("fail2ban-regex") != nil,
+      "fail2ban is not installed: apt-get install fail2ban"),
+    arguments: logLines)
+  func `has a filter that fail2ban takes`(line: String, address: String?) throws {
+    let judged = try run(
+      "fail2ban-regex",
+      ["--out", "ip", line, "\(packageFolder())/deploy/fail2ban/filter.conf"])
+    #expect(judged.outputText.filter { !$0.isWhitespace } == address ?? "", "\(judged.errorText)")
   }
 
   @Test func `finds wrong codes in the log`() throws {

@@ -15,7 +15,7 @@ import Testing
         let health = try fetch("\(service.url)/healthz")
         #expect(health.status == 200)
         service.program.signal(SIGTERM)
-        let end = try service.program.wait(deadline: 10)
+        let end = try service.program.wait()
         #expect(end == 0)
       }
     }
@@ -36,7 +36,7 @@ import Testing
         #expect(target == "/dev/null\n")
       }
       program.signal(SIGTERM)
-      let end = try program.wait(deadline: 10)
+      let end = try program.wait()
       #expect(end == 0)
     }
   }
@@ -62,7 +62,7 @@ import Testing
           try service.log.contains("not-reloaded reason=") ? true : nil
         }
         service.program.signal(SIGTERM)
-        let end = try service.program.wait(deadline: 10)
+        let end = try service.program.wait()
         #expect(end == 0)
       }
     }

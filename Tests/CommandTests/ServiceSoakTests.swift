@@ -12,4 +12,12 @@ import Testing
     #expect(ended.status == status, "\(ended.outputText)\(ended.errorText)")
     #expect(ended.outputText.contains("LOST") == (status == 1))
   }
+
+  @Test(arguments: [(["--backup"], 0), (["--backup", "--late"], 1)] as [([String], Int32)])
+  func `and a backup under load restored elsewhere`(arguments: [String], status: Int32) throws {
+    let program = try builtProgram("ServiceSoak")
+    let ended = try run(program, arguments, deadline: 600)
+    #expect(ended.status == status, "\(ended.outputText)\(ended.errorText)")
+    #expect(ended.outputText.contains("LOST") == (status == 1))
+  }
 }

@@ -1,5 +1,8 @@
+import HTTPCodec
+import HTTPServer
 import JSON
 import Pairing
+import Platform
 import ServiceTestSupport
 import TestSupport
 import Testing
@@ -119,6 +122,8 @@ import Testing
       let box = try Box(folder, service.url)
       let killed = try box.start(["pair", "--json"])
       let wire = try #require(try await box.event("code")["code"]?.string)
+      // A code is shown before it is on disk; killed in between, the next start gets another.
+      _ = try await until("the code on disk") { try box.keeps(wire) ? true : nil }
       killed.signal(9)
       _ = try await until("the end") { killed.poll() }
       let again = try box.start(["pair", "--json"], output: "again")
@@ -156,6 +161,68 @@ import Testing
       program.signal(15)
       _ = try await until("the end") { program.poll() }
       #expect(throws: (any Error).self) { try readFile("\(folder)/code.png") }
+    }
+  }
+
+  @Test func `that goes away ends the program, and gets the same code when it comes back`()
+    async throws
+  {
+    let service = try await BoxService()
+    defer { service.stop() }
+    try await withTemporaryFolder { folder in
+      let box = try Box(folder, service.url)
+      #expect(try run("mkfifo", ["\(folder)/pipe"]).status == 0)
+      // Not waiting for the other end (O_NONBLOCK), which is started next.
+      let reader = try FileDescriptor.open("\(folder)/pipe", 0o4000)
+      let program = try box.start(["pair", "--json"], output: "pipe")
+      let line = try await until("the code") {
+        (try? reader.read(atMost: 4_096)).flatMap { $0.isEmpty ? nil : $0 }
+      }
+      let wire = try #require(try JSONValue(reading: line)["code"]?.string)
+      _ = try await until("the code on disk") { try box.keeps(wire) ? true : nil }
+      try reader.close()
+      #expect(try await until("the end") { program.poll() } == 1)
+      let again = try box.start(["pair", "--json"], output: "again")
+      #expect(try await box.event("code", in: "again")["code"]?.string == wire)
+      again.signal(15)
+      #expect(try await until("the end") { again.poll() } == 3)
+    }
+  }
+
+  @Test func `hears that nothing can be stored, and of the sign-in nevertheless`() async throws {
+    let service = try await BoxService()
+    defer { service.stop() }
+    try await withTemporaryFolder { folder in
+      let box = try Box(folder, service.url)
+      let program = try box.start(["pair", "--json"])
+      let wire = try #require(try await box.event("code")["code"]?.string)
+      _ = try await until("the code on disk") { try box.keeps(wire) ? true : nil }
+      // As good as a full disk, and the same for every user: a folder where the file should go.
+      removeTree("\(folder)/state/tokens")
+      #expect(try run("mkdir", ["\(folder)/state/tokens"]).status == 0)
+      try await service.service.approve(wire)
+      _ = try await box.event("authenticated")
+      #expect(try await until("the end") { program.poll() } == 0)
+      let error = try #require(try box.events().first { $0["event"]?.string == "error" })
+      #expect(error["code"]?.string == "storage")
+      #expect(error["message"]?.string?.contains("tokens") == true)
+    }
+  }
+
+  @Test func `is not told by doctor that a sign-in page of the network is the service`()
+    async throws
+  {
+    let port = try freePort()
+    let page = Response(.ok, type: "text/html", body: Array("<html>Welcome</html>".utf8))
+    let server = try Server(
+      [Listener(.network(.loopback, port: port), handler: ClosureHandler { _ in .now(page) })])
+    defer { server.stop(within: .milliseconds(100)) }
+    try await withTemporaryFolder { folder in
+      let box = try Box(folder, "http://127.0.0.1:\(port)")
+      let findings = try await box.run(["doctor"])
+      #expect(findings.status == 1)
+      #expect(findings.outputText.contains("BAD   reach 127.0.0.1"))
+      #expect(findings.outputText.contains("sign-in page"))
     }
   }
 

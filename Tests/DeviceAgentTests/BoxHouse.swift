@@ -96,6 +96,12 @@ struct Box {
     }
   }
 
+  /// Whether its token store has that text on disk.
+  func keeps(_ text: String) throws -> Bool {
+    let bytes = (try? readFile("\(folder)/state/tokens")) ?? []
+    return String(decoding: bytes, as: UTF8.self).contains(text)
+  }
+
   /// Runs `regent` to its end without blocking a thread of the concurrency pool.
   func run(_ arguments: [String], output: String = "once") async throws -> Finished {
     _ = try? writeFile("\(folder)/\(output)", [])

@@ -1,3 +1,4 @@
+import CommandKit
 import Platform
 import Testing
 
@@ -58,6 +59,24 @@ private let fullOnly = Set("█".unicodeScalars.map { UInt16($0.value) })
     let facts = TerminalFacts(type: "linux", locale: "C")
     #expect(facts.abilities(wish: .half).glyphs == .halfBlocks)
     #expect(facts.abilities(wish: .ascii).glyphs == .ascii)
+  }
+
+  @Test func `is spared colours with NO_COLOR, but not the black and white of the QR code`() throws
+  {
+    let facts = TerminalFacts(type: "xterm-256color", locale: "C.UTF-8", refusesColours: true)
+    for scene in Scene.all {
+      let screen = PairScreen(
+        size: WindowSize(rows: 25, columns: 80), abilities: facts.abilities(), language: .english)
+      let canvas = screen.canvas(of: scene.view, now: Scene.now)
+      let bytes = ScreenDiff.bytes(from: nil, to: canvas, depth: facts.abilities().depth)
+      let written = String(decoding: bytes, as: UTF8.self)
+      #expect(!written.contains(/;3[1-6][;m]/), "\(scene.name)")
+      if case .waiting = scene.view.stage, scene.view.picture == .characters {
+        #expect(written.contains("48;5;231"), "\(scene.name)")
+      }
+    }
+    #expect(TerminalFacts(of: 9_999, Environment(["NO_COLOR": "1"])).refusesColours)
+    #expect(!TerminalFacts(of: 9_999, Environment(["NO_COLOR": ""])).refusesColours)
   }
 
   @Test func `without Korean letters speaks English instead of boxes`() {

@@ -24,7 +24,7 @@ final class TLSWorld: Sendable {
       "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days",
       "3650",
       "-subj", "/CN=Test authority", "-keyout", "\(folder)/ca.key", "-out", authority)
-    try certificate("good", "DNS:localhost,IP:127.0.0.1", days: 7)
+    try certificate("good", "DNS:localhost,IP:127.0.0.1,IP:::1", days: 7)
     try certificate("long", "DNS:localhost,IP:127.0.0.1", days: 3_000)
     try certificate("other", "DNS:other.example", days: 7)
     try openssl(
@@ -59,11 +59,14 @@ final class TLSServer {
   private let program: RunningProgram
 
   /// Starts it; `date` is what its Date header says.
-  init(_ world: TLSWorld, certificate: String = "good", date: String? = nil) throws {
+  init(
+    _ world: TLSWorld, certificate: String = "good", date: String? = nil,
+    address: String = "127.0.0.1"
+  ) throws {
     let output = "\(world.folder)/\(UUID().uuidString).out"
     let files = ["\(world.folder)/\(certificate).pem", "\(world.folder)/\(certificate).key"]
     program = try RunningProgram(
-      "python3", ["-c", TLSServer.script] + files + [date ?? ""], standardOutput: output,
+      "python3", ["-c", TLSServer.script] + files + [date ?? "", address], standardOutput: output,
       standardError: "\(output).err")
     port = try eventually("the port") {
       let text = String(decoding: (try? readFile(output)) ?? [], as: UTF8.self)
@@ -74,8 +77,8 @@ final class TLSServer {
 
   /// The server's answers by path; each tells how many connections it has had.
   private static let script = """
-    import sys, ssl, time, threading, http.server
-    certificate, key, date = sys.argv[1:4]
+    import sys, ssl, socket, time, threading, http.server
+    certificate, key, date, address = sys.argv[1:5]
     connections = 0
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -138,7 +141,8 @@ final class TLSServer {
         def handle_error(self, request, address): pass
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
-    server = Server(("127.0.0.1", 0), Handler)
+    if ":" in address: Server.address_family = socket.AF_INET6
+    server = Server((address, 0), Handler)
     print(server.server_address[1], flush=True)
     server.serve_forever()
     """

@@ -57,18 +57,42 @@ private let year: Int64 = 365 * 24 * hour
     #expect(put.body.suffix(large.count).elementsEqual(large))
   }
 
+  @Test(.enabled(if: readsIPv6Loopback(), "this machine has no IPv6 loopback address"))
+  func `an IPv6 address is called and its certificate compared with it`() async throws {
+    let good = try TLSServer(world.get(), address: "::1")
+    let url = try ClientURL("https://[::1]:\(good.port)/six")
+    let answer = try await client().send(ClientRequest(.get, url))
+    #expect(
+      String(decoding: answer.body, as: UTF8.self).hasPrefix(
+        "GET /six HTTP/1.1\nHost: [::1]:\(good.port)\n"))
+    let other = try TLSServer(world.get(), certificate: "other", address: "::1")
+    let wrong = try ClientRequest(.get, ClientURL("https://[::1]:\(other.port)/"))
+    let careful = try client()
+    #expect(await outcome(careful, wrong).failureKind == .tls(.wrongHost))
+  }
+
   @Test func `a connection is kept, but what may not be repeated gets a new one`() async throws {
-    let server = try TLSServer(world.get())
-    let client = try client()
-    func connections(_ method: Method) async throws -> String? {
-      let url = try ClientURL("\(server.url)/")
-      return try await client.send(ClientRequest(method, url)).header(
-        HeaderName(literal: "X-Connections"))
+    // libcurl keeps nothing that was idle for two minutes, and a busy machine may pause as long between two lines: such a
+    // round says nothing.
+    for _ in 0..<5 {
+      let server = try TLSServer(world.get())
+      let client = try client()
+      func connections(_ method: Method) async throws -> String? {
+        let url = try ClientURL("\(server.url)/")
+        return try await client.send(ClientRequest(method, url)).header(
+          HeaderName(literal: "X-Connections"))
+      }
+      let start = Clocks.bootNanoseconds()
+      let counted = [
+        try await connections(.get), try await connections(.get), try await connections(.post),
+        try await connections(.get),
+      ]
+      guard Clocks.bootNanoseconds() - start < 60_000_000_000 else { continue }
+      #expect(counted.dropLast() == ["1", "1", "2"])
+      #expect(counted.last != "3")
+      return
     }
-    #expect(try await connections(.get) == "1")
-    #expect(try await connections(.get) == "1")
-    #expect(try await connections(.post) == "2")
-    #expect(try await connections(.get) != "3")
+    Issue.record("four calls took over a minute, five times")
   }
 
   @Test(
@@ -207,4 +231,9 @@ private let year: Int64 = 365 * 24 * hour
     #expect(kinds.count { $0 == nil } == 20)
     #expect(kinds.count { $0 == .cancelled } == 20)
   }
+}
+
+private func readsIPv6Loopback() -> Bool {
+  let addresses = (try? readFile("/proc/net/if_inet6")) ?? []
+  return String(decoding: addresses, as: UTF8.self).contains(" lo\n")
 }

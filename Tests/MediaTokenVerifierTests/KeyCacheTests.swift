@@ -36,15 +36,15 @@ struct KeyCacheTests {
     defer { startThread { service.server.stop() } }
     let clock = TestUptime()
     let cache = KeyCache(.url(service.url), wallClock: { 0 }, uptime: { clock.now })
-    await cache.refreshIfNeeded(for: "key-1")
+    _ = await cache.key("key-1")
     #expect(service.asked == 1)
     let other = try SigningKey.generate(.rs256, rsaBits: 2048)
     service.say(
       JWKSet([JWK(other.publicKey, keyID: "key-2")]).json.description)
-    for _ in 0..<50 { await cache.refreshIfNeeded(for: "made-up") }
+    for _ in 0..<50 { _ = await cache.key("made-up") }
     #expect(service.asked == 1)
     clock.advance(.seconds(16))
-    for _ in 0..<50 { await cache.refreshIfNeeded(for: "key-2") }
+    for _ in 0..<50 { _ = await cache.key("key-2") }
     #expect(service.asked == 2)
     #expect(cache.keys?.keys("key-2", .rs256).count == 1)
   }
@@ -56,15 +56,15 @@ struct KeyCacheTests {
     defer { startThread { service.server.stop() } }
     let clock = TestUptime()
     let cache = KeyCache(.url(service.url), wallClock: { 0 }, uptime: { clock.now })
-    await cache.refreshIfNeeded(for: "key-1")
+    _ = await cache.key("key-1")
     service.say("<html>out of order</html>", status: 503)
     clock.advance(.seconds(3_600))
-    await cache.refreshIfNeeded(for: "made-up")
+    _ = await cache.key("made-up")
     #expect(service.asked == 2)
     #expect(cache.keys?.keys("key-1", .rs256).count == 1)
     service.say(mint.keySet.json.description)
     clock.advance(.seconds(16))
-    await cache.refreshIfNeeded(for: "made-up")
+    _ = await cache.key("made-up")
     #expect(service.asked == 3)
     #expect(cache.keys?.keys("key-1", .rs256).count == 1)
   }
@@ -80,10 +80,10 @@ struct KeyCacheTests {
     defer { startThread { service.server.stop() } }
     let clock = TestUptime()
     let cache = KeyCache(.url(service.url), wallClock: { 0 }, uptime: { clock.now })
-    await cache.refreshIfNeeded(for: "key-1")
+    _ = await cache.key("key-1")
     clock.advance(.seconds(seconds))
     // Asking for an unknown id waits for the renewal, if there is one; the id itself is no reason this early.
-    await cache.refreshIfNeeded(for: asked == 2 ? "made-up" : "key-1")
+    _ = await cache.key(asked == 2 ? "made-up" : "key-1")
     #expect(service.asked == asked)
   }
 

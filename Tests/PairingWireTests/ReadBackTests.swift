@@ -32,7 +32,7 @@ import Testing
     try readBack(
       ConfigDocument(
         device: "TV", clientType: "c", operatingSystem: "Linux", requestor: "R", name: "N",
-        domains: ["d"],
+        domains: ["d"], exposesDeviceID: true,
         providers: [
           ListedProvider(
             id: "p", displayName: "P", logoURL: "l", isTemporaryPass: true, boarding: .supported,

@@ -51,7 +51,15 @@ case "harden":
   say("mask \(String(umask(0), radix: 8))")
   say("dumps \(ProcessHardening.allowsDumps ? "allowed" : "forbidden")")
 
+case "tasks":
+  TaskThreads.takeOver()
+  Task.detached {
+    await tryTasks()
+    exit(0)
+  }
+  while true { pause() }
+
 default:
-  say("usage: PlatformProbe signals | terminal DEVICE ENDING | harden")
+  say("usage: PlatformProbe signals | terminal DEVICE ENDING | harden | tasks")
   exit(2)
 }

@@ -55,18 +55,34 @@ struct LiveService {
     _ = try program.wait()
   }
 
+  /// Runs `regentctl`, off the threads that all asynchronous work shares.
+  func control(_ words: [String], input: String = "") async throws {
+    let program = try neighbour("regentctl")
+    let socket = "\(folder)/admin.sock"
+    try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
+      do {
+        try DedicatedThread.start(named: "regentctl") {
+          done.resume(
+            with: Result {
+              let ended = try TestSupport.run(
+                program, ["--socket", socket] + words, input: Array(input.utf8), deadline: 300)
+              guard ended.status == 0 else {
+                throw TestSupportError("regentctl: \(ended.errorText)")
+              }
+            })
+        }
+      } catch {
+        done.resume(throwing: error)
+      }
+    }
+  }
+
   /// A requestor with a key pair, and a provider with a viewer.
   func provision() async throws -> Caller {
-    let control = { (words: [String], input: String) throws in
-      let ended = try TestSupport.run(
-        try neighbour("regentctl"), ["--socket", "\(folder)/admin.sock"] + words,
-        input: Array(input.utf8))
-      guard ended.status == 0 else { throw TestSupportError("regentctl: \(ended.errorText)") }
-    }
-    try control(["requestor", "add", "REF30", "--name", "Reference"], "")
-    try control(["provider", "add", "local", "--name", "Local", "--kind", "local"], "")
-    try control(["integrate", "REF30", "local"], "")
-    try control(["account", "add", "local", "demo"], "a long enough word\n")
+    try await control(["requestor", "add", "REF30", "--name", "Reference"])
+    try await control(["provider", "add", "local", "--name", "Local", "--kind", "local"])
+    try await control(["integrate", "REF30", "local"])
+    try await control(["account", "add", "local", "demo"], input: "a long enough word\n")
     let requestor: RequestorID = try named("REF30")
     let pair = try await admin.issueKey(to: requestor)
     return Caller(
@@ -147,7 +163,7 @@ func named<Kind>(_ text: String) throws -> Identifier<Kind> {
 }
 
 /// A program that was built with this one.
-private func neighbour(_ name: String) throws -> String {
+func neighbour(_ name: String) throws -> String {
   guard let found = unsafe realpath("/proc/self/exe", nil) else {
     throw TestSupportError("/proc/self/exe leads nowhere")
   }

@@ -48,6 +48,11 @@ final class Ledger: Sendable {
     }
   }
 
+  /// What the boxes that are in were told.
+  func signIns() -> [String: String] {
+    entries.withLock { $0.compactMapValues(\.signIn) }
+  }
+
   func count(_ isMeant: (Entry) -> Bool) -> Int {
     entries.withLock { $0.values.count(where: isMeant) }
   }

@@ -1,6 +1,8 @@
 // ServiceSoak: proves that what the service has acknowledged survives kill -9. It drives a real regentd as boxes and an
 // operator do, kills it in the middle of that, starts it again and asks for everything that it had promised. `--lose-log`
 // removes SQLite's log after each kill, which breaks the promise: then it must report a loss, or it proves nothing.
+// `--backup` takes a backup under the same load instead, restores it elsewhere and looks there; `--late` expects in it
+// what was promised after it was made.
 
 internal import Glibc
 internal import TestSupport
@@ -20,13 +22,16 @@ func option(_ name: String) -> String? {
 }
 
 guard !arguments.contains("--help") else {
-  say("usage: ServiceSoak [--cycles N] [--lose-log]")
+  say("usage: ServiceSoak [--cycles N] [--lose-log] | --backup [--late]")
   say(
     "exit codes: 0 nothing lost, 1 an acknowledged change was lost or made twice, 3 it could not run"
   )
   exit(0)
 }
 do {
+  if arguments.contains("--backup") {
+    exit(try await BackupUnderLoad(expectsTooMuch: arguments.contains("--late")).run() ? 0 : 1)
+  }
   let soak = ServiceSoak(
     cycles: option("--cycles").flatMap(Int.init) ?? 1_000,
     losesLog: arguments.contains("--lose-log"))

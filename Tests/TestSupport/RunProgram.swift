@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import Synchronization
 
 /// What a program left behind when it ended.
 public struct FinishedProgram: Sendable {
@@ -125,7 +126,7 @@ public final class RunningProgram {
 /// Waits until `condition` gives a value: for what another process or thread does in its own time.
 @discardableResult
 public func eventually<Value>(
-  within seconds: Int = 20, _ what: String, _ condition: () throws -> Value?
+  within seconds: Int = 60, _ what: String, _ condition: () throws -> Value?
 ) throws -> Value {
   for pause in 0..<(seconds * 200) {
     if let value = try condition() { return value }
@@ -134,23 +135,35 @@ public func eventually<Value>(
   throw TestSupportError("not within \(seconds) s: \(what)")
 }
 
-/// A TCP port of the loopback address that nobody listened on a moment ago.
+/// A TCP port of the loopback address that nobody uses and that no other call of this process got.
+///
+/// Not from the range in which the kernel picks ports for outgoing connections: between this call and the program that
+/// listens there, some other test's connection could take it.
 public func freePort() throws -> UInt16 {
+  for _ in 0..<1_000 {
+    let step = portsGiven.wrappingAdd(1, ordering: .relaxed).newValue
+    // Processes that run beside this one start elsewhere.
+    let port = UInt16(10_000 + (UInt(getpid()) &* 97 &+ UInt(step)) % 22_000)
+    if isFree(port) { return port }
+  }
+  throw TestSupportError("no free port among a thousand that were tried")
+}
+
+private let portsGiven = Atomic<UInt>(0)
+
+private func isFree(_ port: UInt16) -> Bool {
   let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-  guard descriptor >= 0 else { throw TestSupportError("no socket: errno \(errno)") }
+  guard descriptor >= 0 else { return false }
   defer { close(descriptor) }
   var address = sockaddr_in()
   address.sin_family = sa_family_t(AF_INET)
+  address.sin_port = port.bigEndian
   address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-  var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-  let bound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-    unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-      unsafe bind(descriptor, generic, length) == 0
-        && getsockname(descriptor, generic, &length) == 0
+  return unsafe withUnsafeMutablePointer(to: &address) { pointer in
+    unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+      unsafe bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
     }
   }
-  guard bound else { throw TestSupportError("no free port: errno \(errno)") }
-  return UInt16(bigEndian: address.sin_port)
 }
 
 /// Calls `body` with a null-terminated array of C strings that lives for the call.

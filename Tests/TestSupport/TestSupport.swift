@@ -58,3 +58,6 @@ func environment(_ name: String) -> String? {
   guard let value = unsafe getenv(name) else { return nil }
   return unsafe String(cString: value)
 }
+
+/// Whether `Tests/sanitize` runs the tests: then every product needs its sanitizer's runtime in the program that loads it.
+public var isSanitized: Bool { environment("REGENT_SANITIZED") != nil }

@@ -13,9 +13,21 @@ seed = int(sys.argv[3]) if len(sys.argv) > 3 else random.randrange(1 << 30)
 pick = random.Random(seed)
 home = tempfile.mkdtemp(prefix="regent-kills-")
 os.chmod(home, 0o700)
-with socket.socket() as probe:
-    probe.bind(("127.0.0.1", 0))
-    port = probe.getsockname()[1]
+
+
+def free_port():
+    """Below those that the kernel gives to outgoing connections: nobody may take it while the service is dead."""
+    for _ in range(1000):
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port := random.randrange(15000, 32000)))
+                return port
+            except OSError:
+                pass
+    sys.exit("box-kills: no free port")
+
+
+port = free_port()
 url = f"http://127.0.0.1:{port}"
 web = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "web")
 plain = {"PATH": os.environ["PATH"], "HOME": home, "LC_ALL": "C.UTF-8"}
@@ -43,7 +55,7 @@ class Box:
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         self.rest = b""
 
-    def event(self, name, seconds):
+    def event(self, name, seconds=120):
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             while b"\n" in self.rest:
@@ -82,7 +94,7 @@ try:
         file.write(key["secret"])
     box = plain | {
         "REGENT_SERVICE": url, "REGENT_REQUESTOR": "BOX", "REGENT_PUBLIC_KEY": key["publicKey"],
-        "REGENT_SECRET_FILE": f"{home}/secret", "REGENT_STATE": f"{home}/box"}
+        "REGENT_SECRET_FILE": f"{home}/secret", "REGENT_STATE": f"{home}/box", "XDG_RUNTIME_DIR": home}
 
     same = new = sign_ins = asked = 0
     while same + new + asked < count:
@@ -93,7 +105,7 @@ try:
             if pick.random() < 0.5:
                 time.sleep(pick.random() * 0.15)
             else:
-                shown = pairing.event("code", 30)
+                shown = pairing.event("code")
                 assert shown, "no code is shown"
                 if last is not None:
                     same, new = same + (last == shown["code"]), new + (last != shown["code"])
@@ -105,7 +117,7 @@ try:
                 server = service()
             pairing.kill()
         pairing = Box()
-        shown = pairing.event("code", 30)
+        shown = pairing.event("code")
         assert shown, "no code is shown after the kills"
         # A service that comes back while the box waits: the code stays good.
         if pick.random() < 0.5:
@@ -118,11 +130,16 @@ try:
             # Killed between approval and pick-up: the next start finds the sign-in.
             pairing.kill()
             pairing = Box()
-        assert pairing.event("authenticated", 60), "approved, and the box does not notice"
-        pairing.process.wait(timeout=30)
+        assert pairing.event("authenticated"), "approved, and the box does not notice"
+        pairing.process.wait(timeout=60)
         sign_ins += 1
         # Signed in: whatever is killed, the sign-in stays.
         for _ in range(4):
+            # A daemon that keeps the tokens is one more that can die, with the question in its hands.
+            keeper = pick.random() < 0.3 and subprocess.Popen(
+                [f"{programs}/regent", "daemon"], env=box, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            if keeper:
+                time.sleep(pick.random() * 0.1)
             words = pick.choice([("authorize", "one"), ("status",), ("preauthorize", "one", "two")])
             asking = subprocess.Popen(
                 [f"{programs}/regent", *words], env=box, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -131,6 +148,9 @@ try:
                 server.kill()
                 server.wait()
                 server = service()
+            if keeper:
+                keeper.kill()
+                keeper.wait()
             asking.kill()
             asking.wait()
             asked += 1
@@ -143,6 +163,7 @@ except AssertionError as problem:
     print(f"box-kills: {problem} (seed {seed})", file=sys.stderr)
     sys.exit(1)
 finally:
-    for process in [value for value in (globals().get("server"), getattr(globals().get("pairing"), "process", None)) if value]:
+    started = [globals().get("server"), globals().get("keeper"), getattr(globals().get("pairing"), "process", None)]
+    for process in filter(None, started):
         process.kill()
     shutil.rmtree(home, ignore_errors=True)

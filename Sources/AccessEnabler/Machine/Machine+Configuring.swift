@@ -74,7 +74,9 @@ extension Machine {
       !known.contains { $0.id.isSameText(as: one.id) }
     }
     responders.append(
-      Responder(service: service, providers: new, domains: configuration.domains))
+      Responder(
+        service: service, providers: new, domains: configuration.domains,
+        exposesDeviceID: configuration.exposesDeviceID))
   }
 
   private mutating func configurationFailed(
@@ -122,7 +124,11 @@ extension Machine {
         EntitlementError(.service, message: failure.message)
       )
     }
-    return (.unreachable, EntitlementError(.unreachable, message: failures.first?.message ?? ""))
+    let failure = failures.first { $0.hint != nil } ?? failures.first
+    return (
+      .unreachable,
+      EntitlementError(.unreachable, message: failure?.message ?? "", hint: failure?.hint)
+    )
   }
 
   // MARK: What happened elsewhere meanwhile

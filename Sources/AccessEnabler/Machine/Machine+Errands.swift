@@ -279,7 +279,8 @@ extension Machine {
       let permit = tokens.permits[resource].flatMap { $0.isValid(at: now) ? $0 : nil }
       tellMetadata(milliseconds(permit?.expires), key, arguments, request)
     case .deviceID?:
-      let id = settings.exposesDeviceID ? MetadataValue.text(settings.deviceID) : nil
+      let isAllowed = settings.exposesDeviceID || responders.contains(where: \.exposesDeviceID)
+      let id = isAllowed ? MetadataValue.text(settings.deviceID) : nil
       tellMetadata(Metadata(value: id), key, arguments, request)
     case .user(let name)?:
       guard let kept = validAuthentication else {

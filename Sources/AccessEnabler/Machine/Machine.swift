@@ -110,6 +110,8 @@ struct Responder: Hashable, Sendable {
   var service: String
   var providers: [MVPD]
   var domains: [String]
+  /// Whether the requestor's apps may read the device id there.
+  var exposesDeviceID = false
 }
 
 /// What the answer to a call is for.

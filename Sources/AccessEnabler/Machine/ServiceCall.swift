@@ -60,6 +60,7 @@ enum ServiceAnswer: Hashable, Sendable {
 struct ServiceConfiguration: Hashable, Sendable {
   var providers: [MVPD]
   var domains: [String]
+  var exposesDeviceID = false
 }
 
 /// An authentication as a service tells it.
@@ -104,6 +105,8 @@ struct ServiceFailure: Hashable, Sendable {
   var code: EnhancedCode?
   /// What the service said, or what is wrong with what it said.
   var message = ""
+  /// What to do about it, where the box itself lacks something.
+  var hint: String?
   /// The provider's own words, `denied`, `expired`.
   var details: String?
   /// How long the service wants to be left alone.

@@ -66,11 +66,13 @@ public struct EnablerConfiguration: Sendable {
   public var login = LoginMethod.secondScreen
   /// Whether to ask for number matching: the screen shows a number that the viewer picks on the phone.
   public var numberMatching = false
+  /// How long a registration code is to live, in whole seconds; nothing leaves it to the service.
+  public var codeLifetime: Duration?
   /// What the device says of itself; what is missing is found out from the system.
   public var device = DeviceInformation()
   /// The programmer's private RSA key: with it the enabler decrypts encrypted metadata itself.
   public var metadataKey: RSADecryptionKey?
-  /// Whether `METADATA_DEVICE_ID` is answered.
+  /// Whether `METADATA_DEVICE_ID` is answered, even if no service says that the requestor's apps may read it.
   public var exposesDeviceID = false
   /// How long things may take.
   public var timing = EnablerTiming()

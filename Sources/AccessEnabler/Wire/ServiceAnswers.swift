@@ -17,7 +17,8 @@ struct AnswerReader: Sendable {
         let document = try ConfigDocument(json: response.body)
         return .configuration(
           ServiceConfiguration(
-            providers: document.providers.map(MVPD.init), domains: document.domains))
+            providers: document.providers.map(MVPD.init), domains: document.domains,
+            exposesDeviceID: document.exposesDeviceID))
       case .authentication:
         return .authentication(
           GrantedAuthentication(try AuthenticationDocument(json: response.body), response))
@@ -110,7 +111,10 @@ struct AnswerReader: Sendable {
         .system:
         .unreachable
       }
-    return ServiceFailure(kind: kind, message: error.description)
+    var failure = ServiceFailure(kind: kind, message: error.description)
+    // Nothing on the network helps a box without the library: the next step must not send anybody there.
+    if case .libraryMissing = error.kind { failure.hint = error.hint }
+    return failure
   }
 }
 

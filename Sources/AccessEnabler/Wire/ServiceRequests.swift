@@ -14,9 +14,10 @@ struct WireCall: Sendable {
 
 extension OutgoingCall {
   /// The call's method, path and parameters.
-  func wireCall(deviceID: String, options: EnablerOptions, numberMatching: Bool, wait: Int)
-    -> WireCall
-  {
+  func wireCall(
+    deviceID: String, options: EnablerOptions, numberMatching: Bool, codeLifetime: Duration?,
+    wait: Int
+  ) -> WireCall {
     let device = (name: Field.deviceID, value: deviceID)
     let whose = (name: Field.requestor, value: requestor)
     let both = [whose, device]
@@ -30,6 +31,9 @@ extension OutgoingCall {
       var form = [device]
       if let provider { form.append((Field.provider, provider)) }
       if numberMatching { form.append((Field.match, "number")) }
+      if let codeLifetime {
+        form.append((Field.lifetime, String(codeLifetime.components.seconds)))
+      }
       call = WireCall(method: .post, path: codePath(nil), form: form)
     case .readCode(let code):
       call = WireCall(method: .get, path: codePath(code), query: [device])

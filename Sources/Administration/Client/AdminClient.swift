@@ -122,6 +122,11 @@ extension AdminClient {
     {
       return error
     }
+    if response.status == .serviceUnavailable {
+      return AdminError(
+        .unavailable, "the service has too much to do on \(socket): it let nobody in any more",
+        hint: "try again in a few seconds; see who holds it: ss -xp | grep \(socket)")
+    }
     return AdminError(
       .failed, "\(socket) answered \(response.status) without a reason",
       hint: "check that it is the admin socket of regentd and that both are of one version")

@@ -51,10 +51,10 @@ public struct ProvisioningFile: AdminDocument, Equatable {
   private static func records<Record: OperatorRecord>(
     _ object: JSONObject, _ member: Member
   ) throws(JSONShapeError) -> [Record] {
-    var seen: Set<String> = []
+    var seen: Set<[UInt8]> = []
     return try object.located(member.rawValue) { (object) throws(JSONShapeError) in
       let record = try Patch<Record>(object).record([:])
-      guard seen.insert(record.keyText).inserted else {
+      guard seen.insert(record.keyBytes).inserted else {
         throw JSONShapeError(name: Record.key[0].rawValue, expected: "there once only")
       }
       return record
@@ -68,6 +68,9 @@ extension OperatorRecord {
     let object = object
     return Self.key.map { object[$0.rawValue]?.string ?? "" }.joined(separator: "/")
   }
+
+  /// The same as what it is compared by: two names that only look alike are two.
+  public var keyBytes: [UInt8] { Array(keyText.utf8) }
 }
 
 extension JSONObject {

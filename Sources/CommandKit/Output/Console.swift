@@ -60,12 +60,16 @@ public final class Console: Sendable {
   }
 
   /// Writes out what was printed; the first failure is remembered for ``finish()``.
-  public func flush() {
+  ///
+  /// - Returns: false when something could not be written, now or earlier.
+  @discardableResult
+  public func flush() -> Bool {
     state.withLock { state in
-      guard !state.pending.isEmpty else { return }
+      guard !state.pending.isEmpty else { return state.failure == nil }
       let code = output.write(state.pending)
       if code != 0, state.failure == nil { state.failure = ConsoleFailure(code: code) }
       state.pending = []
+      return state.failure == nil
     }
   }
 

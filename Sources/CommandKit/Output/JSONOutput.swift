@@ -24,12 +24,19 @@ extension Invocation {
 }
 
 /// The document with every invisible or reordering character escaped; such characters stand only inside strings.
-public func harmlessJSON(_ document: JSONValue) -> String {
-  let text = document.description
+///
+/// - Parameters:
+///   - document: what to write.
+///   - isPretty: on several lines, for people.
+/// - Returns: the text.
+public func harmlessJSON(_ document: JSONValue, isPretty: Bool = false) -> String {
+  let text =
+    isPretty ? String(decoding: document.bytes(.pretty), as: UTF8.self) : document.description
   if text.utf8.allSatisfy({ $0 < 0x7f }) { return text }
   var result = ""
   for scalar in text.unicodeScalars {
-    guard isHarmful(scalar) else {
+    // A line end inside a string is escaped already: this one is between two lines.
+    guard isHarmful(scalar), scalar != "\n" else {
       result.unicodeScalars.append(scalar)
       continue
     }

@@ -6,7 +6,8 @@ extension Program {
   public func main() -> Never {
     StandardStreams.fill()
     guard let arguments = CommandLine.validArguments else {
-      let error = CommandError.usage("an argument is not valid UTF-8")
+      let error = CommandError.usage(
+        "an argument is not valid UTF-8", hint: "type it in a terminal that is set to UTF-8")
       exit(report(error, asJSON: false, to: .system).rawValue)
     }
     switch decide(arguments, .process, .system) {

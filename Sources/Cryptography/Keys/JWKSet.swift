@@ -55,6 +55,14 @@ public struct JWKSet: Sendable, Equatable {
     }.map(\.key)
   }
 
+  /// The first key of this id and algorithm: the only one, in a set that was read from a document.
+  public func key(_ keyID: String, _ algorithm: SignatureAlgorithm) -> VerifyingKey? {
+    for key in keys where key.key.algorithm == algorithm {
+      if let id = key.keyID, id.utf8.elementsEqual(keyID.utf8) { return key.key }
+    }
+    return nil
+  }
+
   /// The document.
   public var json: JSONObject {
     ["keys": .array(keys.map { .object($0.json) })]

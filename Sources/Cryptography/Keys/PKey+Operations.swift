@@ -11,6 +11,7 @@ extension PKey {
       case .es256: "EC"
       case .edDSA: "ED25519"
       }
+    LibraryLife.keep()
     do throws(LibraryError) {
       guard let context = unsafe EVP_PKEY_CTX_new_from_name(nil, name, nil) else {
         throw LibraryError("make a key")

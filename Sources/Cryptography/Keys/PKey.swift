@@ -98,6 +98,7 @@ extension PKey {
     der: Secret, _ expected: String,
     _ read: (UnsafeMutablePointer<UnsafePointer<UInt8>?>, Int) -> OpaquePointer?
   ) throws(KeyError) {
+    LibraryLife.keep()
     var used = 0
     let handle = unsafe der.withBytes { der in
       unsafe der.withUnsafeBufferPointer { buffer -> OpaquePointer? in

@@ -5,6 +5,7 @@ public struct VerifyingKey: Sendable {
   /// The key as SubjectPublicKeyInfo in DER.
   public let spki: [UInt8]
   let key: PKey
+  private let prepared: PreparedVerification?
 
   /// Reads a PEM text with one public key or one X.509 certificate.
   ///
@@ -26,18 +27,28 @@ public struct VerifyingKey: Sendable {
   init(_ key: PKey) throws(KeyError) {
     self.key = key
     algorithm = key.algorithm
-    do throws(LibraryError) { spki = try key.spki() } catch { throw .library(error) }
+    do throws(LibraryError) {
+      spki = try key.spki()
+      prepared = try PreparedVerification(key, .sha256)
+    } catch {
+      throw .library(error)
+    }
   }
 
   /// True when `signature` is one of `message`.
   public func isValid(_ signature: [UInt8], for message: Span<UInt8>) -> Bool {
-    switch algorithm {
-    case .rs256: return key.verifies(signature, message, digest: .sha256)
-    case .edDSA: return key.verifies(signature, message, digest: nil)
-    case .es256:
+    guard let prepared else { return key.verifies(signature, message, digest: nil) }
+    var wanted = signature
+    if algorithm == .es256 {
       guard signature.count == 64 else { return false }
-      return key.verifies(DER.ecdsaSignature(signature), message, digest: .sha256)
+      wanted = DER.ecdsaSignature(signature)
     }
+    let context = DigestContext(.sha256)
+    context.update(message)
+    var hash: [32 of UInt8] = .init(repeating: 0)
+    var output = hash.mutableSpan
+    context.finish(into: &output)
+    return prepared.verifies(wanted, digest: hash.span)
   }
 
   /// True when `signature` is one of `message`.

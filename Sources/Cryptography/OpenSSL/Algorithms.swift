@@ -17,6 +17,7 @@ internal import COpenSSL
   static let md5 = Digest("MD5")
 
   private init(_ name: String) {
+    LibraryLife.keep()
     guard let handle = unsafe EVP_MD_fetch(nil, name, nil) else {
       stop(LibraryError("find the hash function \(name)"))
     }
@@ -36,6 +37,7 @@ internal import COpenSSL
   static let aes256GCM = Cipher("AES-256-GCM")
 
   private init(_ name: String) {
+    LibraryLife.keep()
     guard let handle = unsafe EVP_CIPHER_fetch(nil, name, nil) else {
       stop(LibraryError("find the cipher \(name)"))
     }

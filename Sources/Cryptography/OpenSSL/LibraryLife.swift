@@ -1,12 +1,14 @@
 internal import COpenSSL
 
-/// How long OpenSSL lives in this process.
-public enum LibraryLife {
-  /// Keeps the library whole until the process is gone; call it before anything else is computed.
-  ///
-  /// Otherwise `exit` frees what other threads are still computing with, and the program ends with a signal instead of
-  /// its exit code.
-  public static func untilTheEnd() {
-    _ = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
-  }
+/// How long OpenSSL lives in this process: until its end.
+///
+/// By default OpenSSL has `exit` free everything that it holds, while other threads still compute with it, and the program
+/// ends with a signal instead of its exit code. Whoever starts the library decides that, so every door into it that may be
+/// the first one of a process calls ``keep()`` before. An app that has started OpenSSL itself before it calls us has
+/// decided for us.
+enum LibraryLife {
+  private static let isKept = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil) == 1
+
+  /// Keeps the library whole until the process is gone; costs nothing but the first time.
+  static func keep() { _ = isKept }
 }

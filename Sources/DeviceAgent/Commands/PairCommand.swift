@@ -1,4 +1,5 @@
 import CommandKit
+import Pairing
 import Platform
 import QRCode
 
@@ -11,6 +12,9 @@ enum PairCommand {
   private static let force = Input.flag("force", "sign in anew even if this box is signed in")
   private static let matching = Input.flag(
     "number-matching", "show a number that the viewer must pick on the phone")
+  private static let lifetime = Input.option(
+    "lifetime", .duration(.seconds(1)...CodeLifetime.longest.span),
+    "how long a code is good for; by default the service decides")
   private static let product = Input.option(
     "product", .text("NAME"), default: "Regent", "the name on the screen")
 
@@ -24,7 +28,8 @@ enum PairCommand {
         The signal USR1 asks for a new code, as the key n does.
         """,
       inputs: [
-        PictureOptions.file, PictureOptions.wish, provider, unattended, force, matching, product,
+        PictureOptions.file, PictureOptions.wish, provider, unattended, force, matching, lifetime,
+        product,
       ],
       sections: [
         InputSection("framebuffer", [PictureOptions.device, PictureOptions.geometry])
@@ -35,7 +40,7 @@ enum PairCommand {
       let set = try PairSetUp(
         call, settings, isUnattended: call[unattended], product: call[product])
       let enabler = try settings.enabler(
-        numberMatching: call[matching], buildTime: context.buildTime)
+        numberMatching: call[matching], codeLifetime: call[lifetime], buildTime: context.buildTime)
       let link = try EnablerLink(
         enabler, settings, isForced: call[force], givesUp: set.mode == .once)
       let model = PairModel(mode: set.mode, provider: call[provider], product: call[product])
@@ -85,7 +90,11 @@ struct PairSetUp: Sendable {
       if !usesScreen { console.note("regent: \(error.message)") }
     }
     guard usesScreen else {
-      let surface = LineSurface(console, settings.language, wantsJSON: call.wantsJSON)
+      let reader = try ReaderWatch(on: 1) { sink.yield(.unheard) }
+      defer { reader.stop() }
+      let surface = LineSurface(console, settings.language, wantsJSON: call.wantsJSON) {
+        sink.yield(.unheard)
+      }
       let session = PairSession(link: link, surface: surface, picture: picture)
       return await session.run(model, inputs: inputs)
     }

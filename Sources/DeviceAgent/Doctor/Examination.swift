@@ -1,6 +1,7 @@
 import CommandKit
 import HTTPClient
 import HTTPCodec
+import JSON
 import Platform
 
 /// Everything that `doctor` looks at.
@@ -73,14 +74,15 @@ struct Examination: Sendable {
       request.deadline = .seconds(10)
       let response = try await client.send(request)
       var findings: [Finding] = []
-      if response.status.isSuccess {
+      let health = try? JSONValue(reading: response.body)
+      if response.status.isSuccess, health?["status"]?.string != nil {
         findings.append(
           Finding(subject: "reach \(service.host)", verdict: .good, sentence: "it answers"))
       } else {
         findings.append(
           Finding(
             subject: "reach \(service.host)", verdict: .bad,
-            sentence: "it answers \(response.status) where Regent says that it is well",
+            sentence: "it answers \(response.status) and not how Regent says that it is well",
             hint: "check the address: is this the service, or the network's sign-in page?",
             exit: .failed))
       }
@@ -121,7 +123,10 @@ struct Examination: Sendable {
 
   private func signIn(_ settings: AgentSettings) async -> Finding {
     do throws(CommandError) {
-      let status = try await context.source(settings).status()
+      let source = try await context.source(settings)
+      // Only a call that the service must answer shows that it takes the credentials.
+      _ = try await source.providers()
+      let status = try await source.status()
       guard let signIn = status.signIn else {
         return Finding(
           subject: "sign-in", verdict: .note, sentence: "nobody is signed in",

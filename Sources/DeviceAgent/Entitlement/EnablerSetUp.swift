@@ -5,9 +5,9 @@ import Platform
 
 extension AgentSettings {
   /// The SDK with these settings.
-  func enabler(numberMatching: Bool = false, buildTime: Int64) throws(CommandError)
-    -> AccessEnabler
-  {
+  func enabler(
+    numberMatching: Bool = false, codeLifetime: Duration? = nil, buildTime: Int64
+  ) throws(CommandError) -> AccessEnabler {
     let services = try neededServices().map(\.description)
     let credentials: Credentials =
       switch try self.credentials() {
@@ -19,6 +19,7 @@ extension AgentSettings {
       var configuration = EnablerConfiguration(
         credentials: credentials, services: services, storage: .folder(state))
       configuration.numberMatching = numberMatching
+      configuration.codeLifetime = codeLifetime
       configuration.buildTime = buildTime
       return try AccessEnabler(configuration)
     } catch {
@@ -99,7 +100,7 @@ extension EntitlementError {
   /// An answer that is none of the protocol comes from something between box and service.
   fileprivate var soundsLikeAPortal: Bool {
     message.contains("not one of this protocol") || message.contains("not HTTP")
-      || message.contains("redirects")
+      || message.contains("not valid JSON") || message.contains("redirects")
   }
 
   /// Whether time may mend it.

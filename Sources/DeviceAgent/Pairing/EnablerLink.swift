@@ -147,6 +147,12 @@ final class EnablerLink: PairLink {
       let error = EntitlementError(.unreachable, message: status.message)
       sink.yield(.trouble(AgentFailure(error, host: host)))
     case .status(let status) where status.id == .connectionBack: sink.yield(.recovered)
+    case .status(let status) where status.id == .internalError:
+      let hint = status.extras["details"].flatMap { $0.isEmpty ? nil : $0 }
+      sink.yield(
+        .trouble(
+          AgentFailure(
+            code: "storage", message: status.message, hint: hint, trouble: .storage)))
     default: break
     }
   }

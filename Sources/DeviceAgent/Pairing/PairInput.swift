@@ -37,6 +37,8 @@ enum PairInput: Sendable, Equatable {
   case keysEnded
   /// Somebody wants the program to end.
   case stop
+  /// Nobody reads the lines any more: the launcher is gone.
+  case unheard
   /// Time passed.
   case tick
 }

@@ -41,6 +41,8 @@ struct PairModel: Sendable {
     case .key(let key): handle(key, now: now)
     case .renew: renew(now: now, isAsked: true)
     case .stop: [.end(codeForQuitting)]
+    // The code stays good: the launcher that comes back gets it again.
+    case .unheard: [.end(.failed)]
     case .tick: tick(now: now)
     case .redraw: []
     case .keysEnded: keysEnded()

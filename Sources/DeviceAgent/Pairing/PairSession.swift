@@ -67,8 +67,10 @@ struct PairSession: Sendable {
       case .end(let code): end = code
       }
     }
-    picture.show(model.view.stage.code?.link)
-    if end == nil { surface.show(model.view, now: clock()) }
+    var view = model.view
+    // Without the picture the screen has room for it.
+    if !picture.show(view.stage.code?.link) { view.picture = .characters }
+    if end == nil { surface.show(view, now: clock()) }
     return end
   }
 

@@ -18,8 +18,14 @@ final class LineSurface: PairSurface {
   private let console: Console
   private let texts: Texts
   private let wantsJSON: Bool
+  private let onLoss: @Sendable () -> Void
 
-  init(_ console: Console, _ language: Language, wantsJSON: Bool) {
+  /// Lines on that console; `onLoss` hears of each that could not be written.
+  init(
+    _ console: Console, _ language: Language, wantsJSON: Bool,
+    onLoss: @escaping @Sendable () -> Void = {}
+  ) {
+    self.onLoss = onLoss
     self.console = console
     texts = Texts(language)
     self.wantsJSON = wantsJSON
@@ -38,7 +44,7 @@ final class LineSurface: PairSurface {
       console.print(lines: event.lines(texts))
     }
     // A launcher waits for the line, not for a full buffer.
-    console.flush()
+    if !console.flush() { onLoss() }
   }
 }
 

@@ -53,6 +53,8 @@ enum Trouble: Sendable, Equatable {
   case busy
   /// The service failed.
   case service
+  /// The disk takes nothing: a sign-in would be forgotten.
+  case storage
 }
 
 /// What the box is doing.

@@ -17,6 +17,8 @@ final class PictureKeeper: Sendable {
 
   private struct State: Sendable {
     var link: String?
+    /// The last picture could not be made.
+    var hasFailed = false
     var covered: Framebuffer.Saved?
   }
 
@@ -31,11 +33,16 @@ final class PictureKeeper: Sendable {
   }
 
   /// Shows this link, or nothing; the same again does nothing.
-  func show(_ link: String?) {
+  ///
+  /// - Returns: false when the picture of this link could not be made.
+  @discardableResult
+  func show(_ link: String?) -> Bool {
     state.withLock { state in
-      guard state.link != link else { return }
-      state.link = link
-      update(&state)
+      if state.link != link {
+        state.link = link
+        update(&state)
+      }
+      return !state.hasFailed
     }
   }
 
@@ -53,6 +60,12 @@ final class PictureKeeper: Sendable {
 
   private func update(_ state: inout State) {
     do throws(CommandError) {
+      // Where nothing could be put there is nothing to take away.
+      if state.link == nil, state.hasFailed {
+        state.hasFailed = false
+        return
+      }
+      state.hasFailed = false
       switch target {
       case .none: return
       case .png(let path): try write(state.link, to: path) { $0.png() }
@@ -62,6 +75,7 @@ final class PictureKeeper: Sendable {
         try draw(state.link, on: path, geometry, &state.covered)
       }
     } catch {
+      state.hasFailed = state.link != nil
       onFailure(error)
     }
   }

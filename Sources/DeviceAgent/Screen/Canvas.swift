@@ -23,6 +23,13 @@ struct Canvas: Sendable, Equatable {
 
   subscript(row: Int, column: Int) -> Cell { cells[row * columns + column] }
 
+  /// Takes the colours off the words; what has a ground of its own, as a QR code, keeps them.
+  mutating func dropTints() {
+    for place in cells.indices where cells[place].style.ground == nil {
+      cells[place].style.ink = nil
+    }
+  }
+
   /// Writes one line of text and gives the columns it took; what does not fit is cut.
   ///
   /// The text may come from strangers (provider and viewer names): it is made harmless here, the only door.

@@ -56,7 +56,7 @@ extension PairScreen {
     panel.blocks.append(.gap)
     if let trouble = view.trouble {
       panel.say(sentence(about: trouble), .warning, importance: 3)
-      panel.say(texts[.codeStays], importance: 1)
+      if trouble.mendsItself { panel.say(texts[.codeStays], importance: 1) }
     } else if case .connected = view.stage {
       panel.say(texts[.connected], .good, importance: 3)
       panel.say(texts[.compareCode], importance: 1)
@@ -96,6 +96,7 @@ extension PairScreen {
     case .foreignAddress: texts[.problemForeignAddress]
     case .busy: texts[.problemBusy]
     case .service: texts[.problemService]
+    case .storage: texts[.problemStorage]
     }
   }
 }
@@ -117,7 +118,7 @@ extension Trouble {
   var mendsItself: Bool {
     switch self {
     case .offline, .portal, .busy, .service, .clock: true
-    case .refused, .foreignAddress: false
+    case .refused, .foreignAddress, .storage: false
     }
   }
 }

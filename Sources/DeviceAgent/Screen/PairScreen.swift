@@ -22,7 +22,7 @@ struct PairScreen: Sendable {
     drawTitle(view, on: &canvas)
     if view.hasKeys { drawKeys(of: view, on: &canvas) }
     var bottom = size.rows - (view.hasKeys ? 1 : 0)
-    if isRoomy { write(readerLine(view), on: &canvas, above: &bottom) }
+    if isRoomy || view.stage.isNumber { write(readerLine(view), on: &canvas, above: &bottom) }
     let top = isRoomy ? 2 : 0
     var area = Area(row: top, rows: max(0, bottom - top), column: 0, columns: size.columns)
     switch view.stage {
@@ -38,11 +38,13 @@ struct PairScreen: Sendable {
     case .number, .starting, .signedIn, .denied, .expired, .resting, .failed:
       drawCentred(panel(for: view, now, withPicture: false), on: &canvas, in: area)
     }
+    if !abilities.hasTints { canvas.dropTints() }
     canvas.cursor.row = min(canvas.cursor.row, canvas.rows - 1)
     canvas.cursor.column = min(canvas.cursor.column, canvas.columns - 1)
     return canvas
   }
 
+  /// Text that stands for what is drawn in dots; screen readers follow the cursor to it.
   private func write(_ line: String?, on canvas: inout Canvas, above bottom: inout Int) {
     guard let line, bottom > 0 else { return }
     bottom -= 1
@@ -51,6 +53,13 @@ struct PairScreen: Sendable {
   }
 
   var margin: Int { size.columns >= 60 ? 2 : 0 }
+}
+
+extension PairStage {
+  /// Whether what counts is in dots alone.
+  fileprivate var isNumber: Bool {
+    if case .number = self { true } else { false }
+  }
 }
 
 /// A part of the screen.

@@ -8,16 +8,21 @@ struct Abilities: Sendable, Equatable {
   var isUnicode: Bool
   /// Whether its font has Korean.
   var hasHangul: Bool
+  /// Whether words may have colours.
+  ///
+  /// A QR code always has its black and white: it could not be read without.
+  var hasTints: Bool
 
   /// Abilities that are known.
   init(
     glyphs: DotGlyphs = .halfBlocks, depth: ColourDepth = .palette, isUnicode: Bool = true,
-    hasHangul: Bool = true
+    hasHangul: Bool = true, hasTints: Bool = true
   ) {
     self.glyphs = glyphs
     self.depth = depth
     self.isUnicode = isUnicode
     self.hasHangul = hasHangul
+    self.hasTints = hasTints
   }
 
   var charset: Charset { isUnicode ? .unicode : .ascii }

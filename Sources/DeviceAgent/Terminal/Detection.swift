@@ -12,10 +12,14 @@ struct TerminalFacts: Sendable, Equatable {
   var colourTerm: String?
   var locale: String?
   var console: LinuxConsole?
+  /// The viewer set `NO_COLOR` (no-color.org).
+  var refusesColours: Bool
 
   init(
-    type: String?, colourTerm: String? = nil, locale: String? = nil, console: LinuxConsole? = nil
+    type: String?, colourTerm: String? = nil, locale: String? = nil, console: LinuxConsole? = nil,
+    refusesColours: Bool = false
   ) {
+    self.refusesColours = refusesColours
     self.type = type
     self.colourTerm = colourTerm
     self.locale = locale
@@ -28,6 +32,7 @@ struct TerminalFacts: Sendable, Equatable {
     colourTerm = environment["COLORTERM"]
     locale = environment["LC_ALL"] ?? environment["LC_CTYPE"] ?? environment["LANG"]
     console = LinuxConsole(of: number)
+    refusesColours = environment["NO_COLOR"]?.isEmpty == false
   }
 
   /// Whether the cursor can be sent anywhere: without that only lines can be written.
@@ -39,7 +44,8 @@ struct TerminalFacts: Sendable, Equatable {
   /// What the terminal can show; `wish` overrules what was found out.
   func abilities(wish: PictureWish = .auto) -> Abilities {
     var abilities = Abilities(
-      glyphs: .halfBlocks, depth: depth, isUnicode: isUnicode, hasHangul: isUnicode)
+      glyphs: .halfBlocks, depth: depth, isUnicode: isUnicode, hasHangul: isUnicode,
+      hasTints: !refusesColours)
     if !isUnicode {
       abilities.glyphs = .fullBlocks
     } else if let console {

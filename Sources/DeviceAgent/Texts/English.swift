@@ -29,6 +29,7 @@ func englishWords(_ phrase: Phrase) -> String {
   case .problemForeignAddress: "The service named an address of another host. It is not shown."
   case .problemBusy: "The service is busy."
   case .problemService: "The service has a problem."
+  case .problemStorage: "This device cannot store anything. Is its disk full?"
   case .noRoomForCode: "There is no room for a QR code here."
   case .useFramebuffer: "To draw it as a picture: regent pair --qr framebuffer"
   case .useFile: "Make the window larger, or use: regent pair --qr png FILE"

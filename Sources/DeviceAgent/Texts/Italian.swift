@@ -30,6 +30,7 @@ func italianWords(_ phrase: Phrase) -> String {
     "Il servizio ha indicato l’indirizzo di un altro host. Non viene mostrato."
   case .problemBusy: "Il servizio è occupato."
   case .problemService: "Il servizio ha un problema."
+  case .problemStorage: "Questo dispositivo non riesce a salvare nulla. Il disco è pieno?"
   case .noRoomForCode: "Qui non c’è spazio per un codice QR."
   case .useFramebuffer: "Per disegnarlo come immagine: regent pair --qr framebuffer"
   case .useFile: "Ingrandisca la finestra, oppure: regent pair --qr png FILE"

@@ -35,7 +35,7 @@ enum Phrase: String, CaseIterable, Sendable {
   case denied, expired, resting, restingWhy
   case offline, offlineRetry, codeStays
   case problemClock, problemPortal, problemRefused, problemForeignAddress, problemBusy
-  case problemService
+  case problemService, problemStorage
   case noRoomForCode, useFramebuffer, useFile, pictureElsewhere, pictureInFile
   case chooseProvider, search, noProvider, moreProviders
   case keyNew, keyProvider, keyQuit, keyChoose, keyTake, keyBack

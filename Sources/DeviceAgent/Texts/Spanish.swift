@@ -29,6 +29,7 @@ func spanishWords(_ phrase: Phrase) -> String {
   case .problemForeignAddress: "El servicio indicó una dirección de otro host. No se muestra."
   case .problemBusy: "El servicio está ocupado."
   case .problemService: "El servicio tiene un problema."
+  case .problemStorage: "Este dispositivo no puede guardar nada. ¿Está lleno el disco?"
   case .noRoomForCode: "Aquí no cabe un código QR."
   case .useFramebuffer: "Para dibujarlo como imagen: regent pair --qr framebuffer"
   case .useFile: "Amplíe la ventana o use: regent pair --qr png FILE"

@@ -69,6 +69,10 @@ private let loadedLibrary: Result<UInt, ClientError.Kind> = {
   do throws(ClientError.Kind) {
     let initialise: regent_global_init = unsafe try find("curl_global_init", in: handle)
     let version: regent_version_info = unsafe try find("curl_version_info", in: handle)
+    // Before libcurl starts OpenSSL: otherwise `exit` frees it under a transfer of another thread, and the program ends
+    // with a signal instead of its exit code.
+    let start: regent_openssl_init = unsafe try find("OPENSSL_init_crypto", in: handle)
+    _ = start(regent_openssl_no_atexit(), nil)
     guard initialise(regent_global_all()) == CURLE_OK else {
       return .failure(.libraryMissing("it does not start"))
     }

@@ -32,6 +32,8 @@ final class TLSContext: Sendable {
 
   init(_ files: TLSFiles) throws(ServerError) {
     ERR_clear_error()
+    // Whoever starts OpenSSL decides: without this `exit` frees it under the loops that still use it.
+    _ = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
     guard let context = unsafe SSL_CTX_new(TLS_server_method()) else {
       throw .resources(reason: "OpenSSL: \(opensslReason())")
     }

@@ -21,7 +21,8 @@ package struct ConfigurationRoutes: Sendable {
             device: information[.primaryHardwareType] ?? "unknown",
             clientType: "rest", operatingSystem: information[.osName] ?? "unknown",
             requestor: call.requestor.id.text, name: call.requestor.name,
-            domains: call.requestor.domains, providers: choices.map(\.listed))))
+            domains: call.requestor.domains, exposesDeviceID: call.requestor.exposesDeviceID,
+            providers: choices.map(\.listed))))
     }
   }
 }

@@ -17,6 +17,8 @@ public struct ConfigDocument: WireDocument, Hashable {
   public var name: String
   /// The requestor's domains.
   public var domains: [String]
+  /// Whether its apps may read the device id (ours; written only when they may).
+  public var exposesDeviceID: Bool
   /// The providers, in the order to show.
   public var providers: [ListedProvider]
 
@@ -24,7 +26,7 @@ public struct ConfigDocument: WireDocument, Hashable {
   public init(
     device: String = "unknown", clientType: String = "unknown",
     operatingSystem: String = "unknown", requestor: String, name: String, domains: [String],
-    providers: [ListedProvider]
+    exposesDeviceID: Bool = false, providers: [ListedProvider]
   ) {
     self.device = device
     self.clientType = clientType
@@ -32,6 +34,7 @@ public struct ConfigDocument: WireDocument, Hashable {
     self.requestor = requestor
     self.name = name
     self.domains = domains
+    self.exposesDeviceID = exposesDeviceID
     self.providers = providers
   }
 
@@ -47,6 +50,7 @@ public struct ConfigDocument: WireDocument, Hashable {
         sink.text("name", domain)
         sink.flag("mvpdInitiated", false)
       }
+      if exposesDeviceID { sink.flag("exposeDeviceId", true) }
       sink.objects("mvpds", item: "mvpd", providers) { $1.write(to: &$0) }
     }
   }

@@ -37,21 +37,38 @@ enum XMLText {
   }
 
   /// What ``escape(_:into:)`` wrote, read back; nothing when it could not have written it.
-  static func unescape(_ bytes: some Collection<UInt8>) -> String? {
+  static func unescape(_ bytes: Span<UInt8>) -> String? {
+    var isPlain = true
+    for place in bytes.indices {
+      switch bytes[place] {
+      case UInt8(ascii: "<"), UInt8(ascii: ">"): return nil
+      case UInt8(ascii: "&"): isPlain = false
+      default: break
+      }
+    }
+    // Nearly every text is plain, and copied in one piece.
+    guard isPlain else { return resolved(bytes) }
+    guard let text = try? UTF8Span(validating: bytes) else { return nil }
+    return String(copying: text)
+  }
+
+  /// The text with its references replaced; nothing when there are others than the six.
+  private static func resolved(_ bytes: Span<UInt8>) -> String? {
     var out: [UInt8] = []
-    var rest = Array(bytes)[...]
-    while let byte = rest.first {
-      guard byte != UInt8(ascii: "<"), byte != UInt8(ascii: ">") else { return nil }
-      guard byte == UInt8(ascii: "&") else {
-        out.append(byte)
-        rest.removeFirst()
+    var place = 0
+    while place < bytes.count {
+      guard bytes[place] == UInt8(ascii: "&") else {
+        out.append(bytes[place])
+        place += 1
         continue
       }
-      guard let found = references.first(where: { rest.starts(with: $0.written) }) else {
-        return nil
+      let found = references.first { reference in
+        reference.written.count <= bytes.count - place
+          && reference.written.indices.allSatisfy { reference.written[$0] == bytes[place + $0] }
       }
+      guard let found else { return nil }
       out.append(found.byte)
-      rest.removeFirst(found.written.count)
+      place += found.written.count
     }
     return String(validating: out, as: UTF8.self)
   }

@@ -76,4 +76,5 @@ enum MediaTokenText {
   static let signatureClose = Array("</signatureInfo>".utf8)
   static let open = Array("<shortAuthorizationToken>".utf8)
   static let close = Array("</shortAuthorizationToken>".utf8)
+  static let end = Array("</".utf8)
 }

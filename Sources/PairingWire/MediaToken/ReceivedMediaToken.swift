@@ -17,31 +17,35 @@ public struct ReceivedMediaToken: Hashable, Sendable {
   /// The one liberty is the doubled opening tag, which the documentation prints. Everything else has one form: nothing
   /// before, between or after the two elements, so that what was verified is what is looked at.
   public init(reading text: String) throws(MediaTokenError) {
-    guard text.utf8.count <= Self.longest else { throw .malformed }
-    let trimmed = text.trimmingLineEnds
-    if trimmed.utf8.first == UInt8(ascii: "<") {
-      try self.init(bytes: Array(trimmed.utf8))
+    let letters = text.utf8.span
+    var count = letters.count
+    guard count <= Self.longest else { throw .malformed }
+    // A token that was pasted or piped has line ends behind it.
+    while count > 0, letters[count - 1] == 0x0A || letters[count - 1] == 0x0D { count -= 1 }
+    let trimmed = letters.extracting(first: count)
+    if count > 0, trimmed[0] == UInt8(ascii: "<") {
+      try self.init(bytes: trimmed)
     } else {
       guard let bytes = Base64.bytes(strict: trimmed) else { throw .malformed }
-      try self.init(bytes: bytes)
+      try self.init(bytes: bytes.span)
     }
   }
 
-  private init(bytes: [UInt8]) throws(MediaTokenError) {
-    var rest = bytes[...]
-    guard rest.takePrefix(MediaTokenText.signatureOpen) else { throw .malformed }
-    let encoded = rest.prefix { $0 != UInt8(ascii: "<") }
-    rest = rest.dropFirst(encoded.count)
+  private init(bytes: Span<UInt8>) throws(MediaTokenError) {
+    var place = 0
+    guard bytes.steps(over: MediaTokenText.signatureOpen, at: &place) else { throw .malformed }
+    let encoded = bytes.steps(upTo: UInt8(ascii: "<"), at: &place)
     guard
-      rest.takePrefix(MediaTokenText.signatureClose)
-        || rest.takePrefix(MediaTokenText.signatureOpen)
+      bytes.steps(over: MediaTokenText.signatureClose, at: &place)
+        || bytes.steps(over: MediaTokenText.signatureOpen, at: &place),
+      let signature = Base64.bytes(strict: bytes.extracting(encoded)), !signature.isEmpty
     else { throw .malformed }
-    guard let signature = Base64.bytes(strict: String(decoding: encoded, as: UTF8.self)),
-      !signature.isEmpty
-    else { throw .malformed }
+    let element = bytes.extracting(droppingFirst: place)
     self.signature = signature
-    signedBytes = Array(rest)
-    token = try MediaToken(element: signedBytes)
+    token = try MediaToken(element: element)
+    signedBytes = [UInt8](capacity: element.count) { output in
+      for place in element.indices { output.append(element[place]) }
+    }
   }
 }
 
@@ -55,66 +59,122 @@ public enum MediaTokenError: Error, Hashable, Sendable {
 
 extension MediaToken {
   /// Reads the element: flat children, each once, texts as ``XMLText`` writes them.
-  fileprivate init(element: [UInt8]) throws(MediaTokenError) {
-    var rest = element[...]
-    guard rest.takePrefix(MediaTokenText.open) else { throw .malformed }
-    var values: [String: String] = [:]
-    while !rest.takePrefix(MediaTokenText.close) {
-      guard let (name, value) = rest.takeChild(), values.updateValue(value, forKey: name) == nil
-      else { throw .malformed }
+  fileprivate init(element: Span<UInt8>) throws(MediaTokenError) {
+    var place = 0
+    guard element.steps(over: MediaTokenText.open, at: &place) else { throw .malformed }
+    var children = Children()
+    while !element.steps(over: MediaTokenText.close, at: &place) {
+      try children.take(element, &place)
     }
-    guard rest.isEmpty else { throw .malformed }
-    func value(_ name: String) throws(MediaTokenError) -> String {
-      guard let value = values[name] else { throw .missing(name) }
-      return value
-    }
-    func milliseconds(_ name: String) throws(MediaTokenError) -> Int64 {
-      let text = try value(name)
-      guard text.utf8.count <= 15, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-        let number = Int64(text)
-      else { throw .malformed }
-      return number
-    }
+    guard place == element.count else { throw .malformed }
+    let (lifetime, issued) = (
+      try children.milliseconds(.lifetime), try children.milliseconds(.issued)
+    )
     self.init(
-      sessionGUID: try value("sessionGUID"), requestor: try value("requestorID"),
-      resource: try value("resourceID"), lifetime: .milliseconds(try milliseconds("ttl")),
-      issued: Instant(milliseconds: try milliseconds("issueTime")), provider: try value("mvpdId"),
-      proxiedProvider: values["proxyMvpdId"], keyID: try value("keyId"))
+      sessionGUID: try children.text(.sessionGUID), requestor: try children.text(.requestor),
+      resource: try children.text(.resource), lifetime: .milliseconds(lifetime),
+      issued: Instant(milliseconds: issued), provider: try children.text(.provider),
+      proxiedProvider: children.known[.proxiedProvider], keyID: try children.text(.keyID))
   }
 }
 
-extension ArraySlice<UInt8> {
-  /// Steps over a prefix, if it is there.
-  fileprivate mutating func takePrefix(_ prefix: [UInt8]) -> Bool {
-    guard starts(with: prefix) else { return false }
-    self = dropFirst(prefix.count)
+/// The children of the element that have been read.
+private struct Children {
+  enum Name: Int, CaseIterable {
+    case sessionGUID, requestor, resource, lifetime, issued, provider, proxiedProvider, keyID
+
+    /// As written, with the bracket that ends the tag: no name is the beginning of another.
+    static let written = [
+      "sessionGUID", "requestorID", "resourceID", "ttl", "issueTime", "mvpdId", "proxyMvpdId",
+      "keyId",
+    ]
+    static let tags = written.map { Array("\($0)>".utf8) }
+  }
+
+  /// A text for each name: a dictionary would cost more than the rest of the reading.
+  struct Texts {
+    private var texts: [8 of String?] = .init(repeating: nil)
+
+    subscript(name: Name) -> String? {
+      get { texts[name.rawValue] }
+      set { texts[name.rawValue] = newValue }
+    }
+  }
+
+  var known = Texts()
+  /// Names that a later version may write; what they say is signed, and nobody here reads it.
+  private var others: [String] = []
+
+  /// Steps over `<name>text</name>`.
+  mutating func take(_ element: Span<UInt8>, _ place: inout Int) throws(MediaTokenError) {
+    guard element.steps(over: [UInt8(ascii: "<")], at: &place) else { throw .malformed }
+    let start = place
+    let name = Name.allCases.first { element.steps(over: Name.tags[$0.rawValue], at: &place) }
+    if name == nil {
+      while place < element.count, element[place].isLetter { place += 1 }
+      guard place > start, element.steps(over: [UInt8(ascii: ">")], at: &place) else {
+        throw .malformed
+      }
+    }
+    let tag = start..<place
+    let range = element.steps(upTo: UInt8(ascii: "<"), at: &place)
+    guard element.steps(over: MediaTokenText.end, at: &place),
+      element.steps(over: tag, at: &place),
+      let text = XMLText.unescape(element.extracting(range))
+    else { throw .malformed }
+    if let name {
+      guard known[name] == nil else { throw .malformed }
+      known[name] = text
+    } else {
+      let other = XMLText.unescape(element.extracting(start..<tag.upperBound - 1)) ?? ""
+      guard !others.contains(other) else { throw .malformed }
+      others.append(other)
+    }
+  }
+
+  func text(_ name: Name) throws(MediaTokenError) -> String {
+    guard let text = known[name] else { throw .missing(Name.written[name.rawValue]) }
+    return text
+  }
+
+  func milliseconds(_ name: Name) throws(MediaTokenError) -> Int64 {
+    let text = try text(name)
+    guard text.utf8.count <= 15, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+      let number = Int64(text)
+    else { throw .malformed }
+    return number
+  }
+}
+
+extension Span<UInt8> {
+  /// Steps over these bytes, if they are there.
+  fileprivate func steps(over bytes: [UInt8], at place: inout Int) -> Bool {
+    guard bytes.count <= count - place else { return false }
+    for offset in bytes.indices where self[place + offset] != bytes[offset] { return false }
+    place += bytes.count
     return true
   }
 
-  /// Steps over `<name>text</name>`.
-  fileprivate mutating func takeChild() -> (name: String, value: String)? {
-    guard takePrefix([UInt8(ascii: "<")]) else { return nil }
-    let name = prefix { byte in
-      (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) && byte != UInt8(ascii: ">")
+  /// Steps over the bytes that stand in a range before, if they are there again.
+  fileprivate func steps(over range: Range<Int>, at place: inout Int) -> Bool {
+    guard range.count <= count - place else { return false }
+    for offset in 0..<range.count where self[place + offset] != self[range.lowerBound + offset] {
+      return false
     }
-    guard !name.isEmpty else { return nil }
-    self = dropFirst(name.count)
-    guard takePrefix([UInt8(ascii: ">")]) else { return nil }
-    let text = prefix { $0 != UInt8(ascii: "<") }
-    self = dropFirst(text.count)
-    let end = Array("</".utf8) + Array(name) + [UInt8(ascii: ">")]
-    guard takePrefix(end), let value = XMLText.unescape(text) else { return nil }
-    return (String(decoding: name, as: UTF8.self), value)
+    place += range.count
+    return true
+  }
+
+  /// Steps to the next such byte, or to the end; gives what was stepped over.
+  fileprivate func steps(upTo byte: UInt8, at place: inout Int) -> Range<Int> {
+    let start = place
+    while place < count, self[place] != byte { place += 1 }
+    return start..<place
   }
 }
 
-extension String {
-  /// The text without line ends after it: a token that was pasted or piped has one.
-  fileprivate var trimmingLineEnds: Substring {
-    var text = self[...]
-    while let last = text.unicodeScalars.last, last == "\n" || last == "\r" {
-      text.unicodeScalars.removeLast()
-    }
-    return text
+extension UInt8 {
+  fileprivate var isLetter: Bool {
+    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20)
   }
 }

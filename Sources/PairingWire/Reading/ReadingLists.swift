@@ -18,7 +18,9 @@ extension ConfigDocument: ReadableDocument {
       clientType: try object.optionalString("clientType") ?? "unknown",
       operatingSystem: try object.optionalString("os") ?? "unknown",
       requestor: try requestor.string("id"), name: try requestor.optionalString("name") ?? "",
-      domains: domains.compactMap { $0["name"]?.string }, providers: providers)
+      domains: domains.compactMap { $0["name"]?.string },
+      exposesDeviceID: try requestor.optionalBool("exposeDeviceId") ?? false,
+      providers: providers)
   }
 }
 

@@ -28,28 +28,39 @@ enum Base64 {
   ///
   /// Two texts that decode to the same bytes would give one signed token two faces: spaces, missing padding, the URL
   /// alphabet and stray bits are refused.
-  static func bytes(strict text: some StringProtocol) -> [UInt8]? {
-    bytes(strict: Array(text.utf8).span)
-  }
+  static func bytes(strict text: String) -> [UInt8]? { bytes(strict: text.utf8.span) }
 
   static func bytes(strict letters: Span<UInt8>) -> [UInt8]? {
     guard letters.count.isMultiple(of: 4) else { return nil }
     var end = letters.count
     while end > 0, letters.count - end < 2, letters[end - 1] == padding { end -= 1 }
-    var out: [UInt8] = []
-    out.reserveCapacity(end * 3 / 4)
-    var held: UInt32 = 0
-    var bits: UInt32 = 0
-    for place in 0..<end {
-      // Padding anywhere else is no letter of the alphabet.
-      guard let six = value(of: letters[place]) else { return nil }
-      held = (held << 6 | six) & 0xFFFF
-      bits += 6
-      guard bits >= 8 else { continue }
-      bits -= 8
-      out.append(UInt8(truncatingIfNeeded: held >> bits))
+    let isWhole = end.isMultiple(of: 4)
+    let groups = isWhole ? end / 4 : end / 4 + 1
+    var wrong: UInt32 = 0
+    var strayBits: UInt32 = 0
+    let bytes = [UInt8](capacity: groups * 3) { output in
+      for group in 0..<end / 4 {
+        let place = group * 4
+        let held =
+          values[Int(letters[place])] << 18 | values[Int(letters[place + 1])] << 12
+          | values[Int(letters[place + 2])] << 6 | values[Int(letters[place + 3])]
+        wrong |= held
+        output.append(UInt8(truncatingIfNeeded: held >> 16))
+        output.append(UInt8(truncatingIfNeeded: held >> 8))
+        output.append(UInt8(truncatingIfNeeded: held))
+      }
+      guard !isWhole else { return }
+      let place = end / 4 * 4
+      var held: UInt32 = 0
+      for step in 0..<4 {
+        held = held << 6 | (place + step < end ? values[Int(letters[place + step])] : 0)
+        wrong |= held
+      }
+      output.append(UInt8(truncatingIfNeeded: held >> 16))
+      if end - place == 3 { output.append(UInt8(truncatingIfNeeded: held >> 8)) }
+      strayBits = end - place == 3 ? held & 0xFF : held & 0xFFFF
     }
-    return held & ((1 << bits) - 1) == 0 ? out : nil
+    return wrong < 1 << 24 && strayBits == 0 ? bytes : nil
   }
 
   /// The bytes of a text in any form that clients were seen to send: URL alphabet, missing padding, line breaks.
@@ -85,6 +96,8 @@ enum Base64 {
   private static let alphabet = Array(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
   private static let padding = UInt8(ascii: "=")
+  /// The value of each byte; for those outside the alphabet one that stays out of 24 bits wherever it is shifted to.
+  private static let values = (UInt8.min...UInt8.max).map { value(of: $0) ?? UInt32.max }
 
   private static func value(of letter: UInt8) -> UInt32? {
     switch letter {

@@ -80,8 +80,10 @@ public enum DurableFile {
     guard status.st_size <= limit else { throw FileError(.tooLarge(limit: limit), path: path) }
     var content: [UInt8] = []
     while true {
-      // One byte more than allowed, so that a file that grows meanwhile is noticed.
-      let room = min(limit - content.count + 1, 65_536)
+      // What is left, and a byte more, so that a file that grows meanwhile is noticed. Not simply a large buffer: its fresh
+      // pages cost more than the small files that are read here.
+      let left = max(Int(status.st_size) - content.count + 1, 512)
+      let room = min(limit - content.count + 1, left, 65_536)
       let piece = try onFile(path) { () throws(SystemError) in
         try file.read(atMost: room, from: path)
       }

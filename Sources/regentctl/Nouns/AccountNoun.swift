@@ -148,7 +148,9 @@ enum AccountNoun {
   private static func newPassword(_ prompt: String) throws -> String {
     let bytes = try Prompt.password(prompt, twice: true)
     guard let password = String(validating: bytes, as: UTF8.self) else {
-      throw CommandError.usage("the password is not valid UTF-8")
+      throw CommandError.usage(
+        "the password is not valid UTF-8",
+        hint: "set the terminal to UTF-8, or give it in UTF-8 on standard input")
     }
     return password
   }

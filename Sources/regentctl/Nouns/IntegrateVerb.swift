@@ -112,14 +112,18 @@ enum IntegrateVerb {
 
   private static func requestorID(_ text: String) throws -> RequestorID {
     guard let id = RequestorID(text) else {
-      throw CommandError.usage("REQUESTOR \"\(text)\" cannot be a requestor's id")
+      throw CommandError.usage(
+        "REQUESTOR \"\(text)\" cannot be a requestor's id",
+        hint: "regentctl requestor list shows those there are")
     }
     return id
   }
 
   private static func providerID(_ call: Invocation) throws -> ProviderID {
     guard let id = ProviderID(call[provider]) else {
-      throw CommandError.usage("PROVIDER \"\(call[provider])\" cannot be a provider's id")
+      throw CommandError.usage(
+        "PROVIDER \"\(call[provider])\" cannot be a provider's id",
+        hint: "regentctl provider list shows those there are")
     }
     return id
   }

@@ -16,8 +16,8 @@ enum ProvisioningVerbs {
     example: "export > regent.json"
   ) { call, admin in
     let state = try await ProvisioningState(admin)
-    call.console.draw(
-      String(decoding: state.file.object.bytes(.pretty), as: UTF8.self) + "\n")
+    // Names may come from anywhere, and this may be a terminal.
+    call.console.draw(harmlessJSON(.object(state.file.object), isPretty: true) + "\n")
   }
 
   static let apply = verb(
@@ -30,18 +30,34 @@ enum ProvisioningVerbs {
     inputs: [file, dryRun, prune, yes], example: "apply regent.json --dry-run"
   ) { call, admin in
     let wanted = try read(call[file])
-    var plan = Plan(from: try await ProvisioningState(admin), to: wanted)
-    if !call[prune] { plan.dropRemovals() }
+    let state = try await ProvisioningState(admin)
+    try wanted.checkNames(beside: state.file, prunes: call[prune], in: call[file])
+    let plan = makePlan(from: state, to: wanted, call)
     if call[dryRun] {
-      call.show(plan, "would be changed")
+      if !call.wantsJSON { for step in plan.steps { call.console.print(lines: step.lines) } }
+      call.sum(plan, "would be changed")
       return
     }
     let removals = plan.steps.count(where: \.isLoss)
     if removals > 0 {
       try Prompt.confirm("remove \(counted(removals, "record"))", unless: yes, call)
     }
-    for step in plan.steps { try await step.perform(admin) }
-    call.show(plan, "changed")
+    try await plan.perform(admin) { step in
+      if !call.wantsJSON { call.console.print(lines: step.lines) }
+    }
+    if !plan.steps.isEmpty {
+      try makePlan(from: try await ProvisioningState(admin), to: wanted, call)
+        .refuseRest(call[file])
+    }
+    call.sum(plan, "changed")
+  }
+
+  private static func makePlan(
+    from state: ProvisioningState, to wanted: ProvisioningFile, _ call: Invocation
+  ) -> Plan {
+    var plan = Plan(from: state, to: wanted)
+    if !call[prune] { plan.dropRemovals() }
+    return plan
   }
 
   private static let file = Input.argument("FILE", .file, "what regentctl export printed")
@@ -71,21 +87,25 @@ func wholeFile(_ path: String, limit: Int) throws -> [UInt8] {
   }
   var bytes: [UInt8] = []
   while bytes.count <= limit {
-    let part = try file.read(atMost: 1 << 16, from: path)
+    let part: [UInt8]
+    do throws(SystemError) {
+      part = try file.read(atMost: 1 << 16, from: path)
+    } catch {
+      throw CommandError(error.description, hint: "check that this is the file you meant")
+    }
     if part.isEmpty { return bytes }
     bytes += part
   }
-  throw CommandError("\(path) is larger than the \(limit) bytes allowed")
+  throw CommandError(
+    "\(path) is larger than the \(limit) bytes allowed",
+    hint: "check that this is the file you meant")
 }
 
 extension Invocation {
-  fileprivate func show(_ plan: Plan, _ verb: String) {
-    if wantsJSON {
-      console.print(json: .array(plan.steps.map { .object($0.object) }))
-      return
-    }
-    for step in plan.steps { console.print(lines: step.lines) }
-    console.print(
-      "\(verb): \(plan.steps.count), as wanted already: \(plan.unchanged)")
+  /// The plan as a document, or how many records it is about.
+  fileprivate func sum(_ plan: Plan, _ verb: String) {
+    show(
+      .array(plan.steps.map { .object($0.object) }),
+      lines: ["\(verb): \(plan.steps.count), as wanted already: \(plan.unchanged)"])
   }
 }

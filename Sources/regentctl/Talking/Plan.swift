@@ -133,9 +133,9 @@ extension Plan {
     _ there: [Record], _ wanted: [Record], _ kind: String, _ add: (Record) -> Write<Record>,
     set: (Record) -> Write<Record>
   ) {
-    let stored = Dictionary(there.map { ($0.keyText, $0) }) { first, _ in first }
+    let stored = Dictionary(there.map { ($0.keyBytes, $0) }) { first, _ in first }
     for record in wanted {
-      guard let old = stored[record.keyText] else {
+      guard let old = stored[record.keyBytes] else {
         let write = add(record)
         steps.append(
           Step(change: .add, kind: kind, name: record.keyText) { admin throws(AdminError) in
@@ -165,8 +165,8 @@ extension Plan {
     _ there: [Record], _ wanted: [Record], _ kind: String,
     _ remove: @escaping (AdminClient, Record) async throws(AdminError) -> Void
   ) {
-    let kept = Set(wanted.map(\.keyText))
-    for record in there where !kept.contains(record.keyText) {
+    let kept = Set(wanted.map(\.keyBytes))
+    for record in there where !kept.contains(record.keyBytes) {
       steps.append(
         Step(change: .remove, kind: kind, name: record.keyText) { admin throws(AdminError) in
           do throws(AdminError) {

@@ -11,7 +11,7 @@ import Testing
 @testable import AccessEnabler
 
 /// What may be watched, what is known of the viewer, and signing out; docs/entitlement-coverage.md names these tests.
-@Suite("Answers of a service")
+@Suite("Answers of a service", .regentd)
 struct AnswerRowTests {
   @Test func `checkPreauthorizedResources says which may be watched`() async throws {
     let live = try await LiveService()
@@ -32,7 +32,6 @@ struct AnswerRowTests {
       (error as? EntitlementError)?.kind == .tooManyResources
     }
     await recorder.wait(for: "status P100")
-    await live.kill()
   }
 
   @Test func `checkAuthorization without a sign-in stops`() async throws {
@@ -45,7 +44,6 @@ struct AnswerRowTests {
       recorder.callbacks == [
         "setRequestorComplete 1", "tokenRequestFailed news USER_NOT_AUTHENTICATED_ERROR ",
       ])
-    await live.kill()
   }
 
   @Test func `getAuthorization starts a login, authorizes and gives a token that verifies`()
@@ -59,7 +57,7 @@ struct AnswerRowTests {
     await recorder.wait(for: "displayProviderDialog")
     enabler.setSelectedProvider(Sample.provider)
     for await case .registrationCode(let offer) in events {
-      try await live.service.approve(offer.code)
+      try await live.approve(offer.code)
       break
     }
     await recorder.wait(for: "setToken")
@@ -77,12 +75,11 @@ struct AnswerRowTests {
     // The viewer has one name in tracking data and in media tokens.
     let tracked = try #require(recorder.lines.first { $0.hasPrefix("TRACKING_AUTHORIZATION") })
     #expect(tracked.contains(try #require(check.contents).userSessionGUID))
-    await live.kill()
   }
 
   @Test func `a denial brings the provider's own words`() async throws {
     let live = try await LiveService()
-    try await live.rule("ppv-*", .deny(message: "Not in your package"))
+    try await live.forbid("ppv-*", "Not in your package")
     let recorder = Recorder()
     let enabler = try await live.enabler(delegate: recorder)
     try await live.signIn(enabler)
@@ -101,7 +98,6 @@ struct AnswerRowTests {
       (error as? EntitlementError)?.area == .authorization
         && (error as? EntitlementError)?.message == "Not in your package"
     }
-    await live.kill()
   }
 
   @Test func `parental controls and broken fragments have codes of their own`() async throws {
@@ -124,7 +120,6 @@ struct AnswerRowTests {
     } throws: { error in
       (error as? EntitlementError)?.status == .malformedResource
     }
-    await live.kill()
   }
 
   @Test func `degradation lets everybody in, everybody watch, or nobody`() async throws {
@@ -143,7 +138,6 @@ struct AnswerRowTests {
     try await live.degrade(.authorizeNobody)
     await #expect(throws: EntitlementError.self) { _ = try await viewer.authorize("news") }
     await regular.wait(for: "status Z169")
-    await live.kill()
   }
 
   @Test func `getSelectedProvider tells the provider`() async throws {
@@ -157,13 +151,12 @@ struct AnswerRowTests {
     enabler.getSelectedProvider()
     await recorder.wait(for: "selectedProvider")
     #expect(recorder.callbacks == ["selectedProvider local"])
-    await live.kill()
   }
 
   @Test func `getMetadata answers every opcode`() async throws {
-    let live = try await LiveService()
+    let live = try await LiveService(requestor: { $0.exposesDeviceID = true })
     let recorder = Recorder()
-    let enabler = try await live.enabler(delegate: recorder) { $0.exposesDeviceID = true }
+    let enabler = try await live.enabler(delegate: recorder)
     let signIn = try await live.signIn(enabler)
     _ = try await enabler.authorize("news")
     #expect(
@@ -179,7 +172,16 @@ struct AnswerRowTests {
       "METADATA_OPCODE_KEY": "METADATA_USER_META", "METADATA_USER_META_KEY": "householdID",
     ])
     await recorder.wait(for: "setMetadataStatus householdID text(")
-    await live.kill()
+  }
+
+  @Test func `the device id is told only where the service or the app's makers allow it`()
+    async throws
+  {
+    let live = try await LiveService()
+    let usual = try await live.enabler()
+    #expect(try await usual.metadata(.deviceID).value == nil)
+    let open = try await live.enabler { $0.exposesDeviceID = true }
+    #expect(try await open.metadata(.deviceID).value == .text(open.deviceID))
   }
 
   @Test func `encrypted metadata is decrypted with the app's key, or handed on`() async throws {
@@ -195,7 +197,6 @@ struct AnswerRowTests {
     let sealed = try await without.metadata(.user("zip"))
     #expect(sealed.isEncrypted)
     #expect(sealed.value != .text("12345"))
-    await live.kill()
   }
 
   @Test func `logout signs out here and at the service`() async throws {
@@ -209,8 +210,7 @@ struct AnswerRowTests {
     await recorder.wait(for: "setAuthenticationStatus")
     #expect(recorder.callbacks == ["setAuthenticationStatus 0 USER_NOT_AUTHENTICATED_ERROR"])
     // The service does not bring it back.
-    try await enabler.configure(requestor: Sample.requestor)
+    try await enabler.configure(requestor: live.requestor)
     #expect(await enabler.currentSignIn() == nil)
-    await live.kill()
   }
 }

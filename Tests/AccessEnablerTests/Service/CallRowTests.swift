@@ -11,13 +11,13 @@ import Testing
 @testable import AccessEnabler
 
 /// The calls of the entitlement API against a service over sockets; docs/entitlement-coverage.md names these tests.
-@Suite("Calls against a service")
+@Suite("Calls against a service", .regentd)
 struct CallRowTests {
   @Test func `setRequestor fetches providers and completes`() async throws {
     let live = try await LiveService()
     let recorder = Recorder()
     let enabler = try AccessEnabler(live.configuration(), delegate: recorder)
-    enabler.setRequestor(Sample.requestor)
+    enabler.setRequestor(live.requestor)
     await recorder.wait(for: "setRequestorComplete 1")
     enabler.getAuthentication()
     await recorder.wait(for: "displayProviderDialog")
@@ -25,7 +25,6 @@ struct CallRowTests {
       recorder.callbacks == [
         "setRequestorComplete 1", "displayProviderDialog local,pass,promotion",
       ])
-    await live.kill()
   }
 
   @Test func `setRequestor asks several services at once and a dead one delays nothing`()
@@ -35,12 +34,11 @@ struct CallRowTests {
     let dead = try freePort()
     let enabler = try AccessEnabler(live.configuration())
     let providers = try await enabler.configure(
-      requestor: Sample.requestor, services: ["http://127.0.0.1:\(dead)", live.url])
+      requestor: live.requestor, services: ["http://127.0.0.1:\(dead)", live.url])
     #expect(providers.map(\.id) == ["local", "pass", "promotion"])
     #expect(providers.map(\.isTemporaryPass) == [false, true, true])
     let signIn = try await live.signIn(enabler)
     #expect(signIn.provider.id == "local")
-    await live.kill()
   }
 
   @Test func `setRequestor for an unknown requestor is an error with its code`() async throws {
@@ -53,7 +51,6 @@ struct CallRowTests {
     await recorder.wait(for: "setRequestorComplete 0")
     // A key that belongs to another requestor: the service does not say which of the two is wrong.
     #expect(recorder.lines.first?.hasPrefix("status SEC403") == true)
-    await live.kill()
   }
 
   @Test func `setRequestor again takes over what happened elsewhere`() async throws {
@@ -65,13 +62,12 @@ struct CallRowTests {
       let second = try await live.enabler(.folder("\(folder)/state"))
       #expect(await second.currentSignIn() != nil)
       try await second.signOut()
-      try await first.configure(requestor: Sample.requestor)
+      try await first.configure(requestor: live.requestor)
       #expect(await first.currentSignIn() == nil)
       try await live.signIn(second)
-      try await first.configure(requestor: Sample.requestor)
+      try await first.configure(requestor: live.requestor)
       #expect(await first.currentSignIn()?.userID == second.currentSignIn()?.userID)
     }
-    await live.kill()
   }
 
   @Test func `setRequestor with secret and publicKey signs the calls`() async throws {
@@ -80,71 +76,61 @@ struct CallRowTests {
     let enabler: any OlderCalls = try AccessEnabler(
       EnablerConfiguration(storage: .memory), delegate: recorder)
     enabler.setRequestor(
-      Sample.requestor, signedRequestorID: "", secret: Sample.secret, publicKey: Sample.publicKey,
+      live.requestor, signedRequestorID: "", secret: live.secret, publicKey: live.publicKey,
       serviceProviders: [live.url])
     await recorder.wait(for: "setRequestorComplete 1")
-    await live.kill()
   }
 
   @Test func `setRequestor with signedRequestorID sends it along`() async throws {
-    let seen = Seen()
-    let live = try await LiveService(gate: { request in
-      seen.note(request)
-      return nil
-    })
+    let tap = Wiretap()
+    let live = try await LiveService(through: tap)
     let recorder = Recorder()
     let enabler = try AccessEnabler(live.configuration(), delegate: recorder)
     (enabler as any OlderCalls).setRequestor(
-      Sample.requestor, signedRequestorID: "c2lnbmVk", serviceProviders: nil)
+      live.requestor, signedRequestorID: "c2lnbmVk", serviceProviders: nil)
     await recorder.wait(for: "setRequestorComplete")
-    #expect(seen.targets.contains { $0.contains("signedRequestorID=c2lnbmVk") })
-    await live.kill()
+    #expect(tap.requestLines.contains { $0.contains("signedRequestorID=c2lnbmVk") })
   }
 
   @Test(arguments: [CallSignature.hmacSHA256, .hmacSHA1])
   func `calls are signed with either method`(method: CallSignature) async throws {
-    let seen = Seen()
-    let live = try await LiveService(gate: { request in
-      seen.note(request)
-      return nil
-    })
+    let tap = Wiretap()
+    let live = try await LiveService(through: tap)
     let enabler = try await live.enabler { configuration in
       configuration.credentials = .keyPair(
-        publicKey: Sample.publicKey, secret: Secret(Sample.secret), method: method)
+        publicKey: live.publicKey, secret: Secret(live.secret), method: method)
     }
     try await live.signIn(enabler)
     let name = method == .hmacSHA1 ? "HMAC-SHA1" : "HMAC-SHA256"
-    #expect(seen.authorizations.count > 3)
-    #expect(seen.authorizations.allSatisfy { $0.contains("signature_method=\(name)") })
+    let signed = tap.headers("Authorization")
+    #expect(signed.count > 3)
+    #expect(signed.count == tap.requestLines.count)
+    #expect(signed.allSatisfy { $0.contains("signature_method=\(name)") })
     // Each nonce once.
-    #expect(Set(seen.authorizations).count == seen.authorizations.count)
-    await live.kill()
+    #expect(Set(signed).count == signed.count)
   }
 
   @Test func `the strict policy accepts what the SDK signs`() async throws {
     let live = try await LiveService(requestor: { $0.signaturePolicy = .strict })
     try await live.signIn(try await live.enabler())
-    await live.kill()
   }
 
   @Test func `setOptions go with every call`() async throws {
-    let seen = Seen()
-    let live = try await LiveService(gate: { request in
-      seen.note(request)
-      return nil
-    })
+    let tap = Wiretap()
+    let live = try await LiveService(through: tap)
     let enabler = try await live.enabler()
-    seen.forget()
+    tap.forget()
     enabler.setOptions([
       "visitorID": "visitor-1", "device_info": #"{"model":"Box 9"}"#, "handleSVC": "true",
     ])
     try await live.signIn(enabler)
-    #expect(seen.visitors.count >= 2)
-    #expect(seen.visitors.allSatisfy { $0 == "visitor-1" })
-    let devices = seen.devices.compactMap { DeviceInformation(reading: $0) }
-    #expect(devices.count == seen.visitors.count)
+    let visitors = tap.headers("AP-Visitor-Identifier")
+    #expect(visitors.count >= 2)
+    #expect(visitors.count == tap.requestLines.count)
+    #expect(visitors.allSatisfy { $0 == "visitor-1" })
+    let devices = tap.headers("X-Device-Info").compactMap { DeviceInformation(reading: $0) }
+    #expect(devices.count == visitors.count)
     #expect(devices.allSatisfy { $0[.model] == "Box 9" && $0[.osName] == "Linux" })
-    await live.kill()
   }
 
   @Test func `checkAuthentication answers from local storage, also without a service`() async throws
@@ -154,13 +140,13 @@ struct CallRowTests {
       let enabler = try await live.enabler(.folder("\(folder)/state"))
       #expect(await enabler.currentSignIn() == nil)
       try await live.signIn(enabler)
-      await live.kill()
       #expect(await enabler.currentSignIn()?.provider.id == "local")
       let recorder = Recorder()
       var configuration = live.configuration(.folder("\(folder)/state"))
+      configuration.services = ["http://127.0.0.1:\(try freePort())"]
       configuration.timing.configuration = .seconds(2)
       let later = try AccessEnabler(configuration, delegate: recorder)
-      later.setRequestor(Sample.requestor)
+      later.setRequestor(live.requestor)
       later.checkAuthentication()
       await recorder.wait(for: "setAuthenticationStatus")
       #expect(
@@ -178,7 +164,7 @@ struct CallRowTests {
     await recorder.wait(for: "displayProviderDialog")
     enabler.setSelectedProvider(Sample.provider)
     for await case .registrationCode(let offer) in events {
-      try await live.service.approve(offer.code)
+      try await live.approve(offer.code)
       break
     }
     await recorder.wait(for: "setAuthenticationStatus")
@@ -190,8 +176,11 @@ struct CallRowTests {
     let order = recorder.lines.map { String($0.prefix { $0 != " " && $0 != "|" }) }
     #expect(order.first { $0.hasPrefix("TRACKING") } == "TRACKING_GET_SELECTED_PROVIDER")
     #expect(recorder.lines.contains { $0.hasPrefix("status REGCODE ") })
+    // Who is signed in already is told so, and nothing else happens.
+    recorder.forget()
     enabler.getAuthentication()
-    await live.kill()
+    await recorder.wait(for: "setAuthenticationStatus")
+    #expect(recorder.callbacks == ["setAuthenticationStatus 1 "])
   }
 
   @Test func `getAuthentication with force signs in anew`() async throws {
@@ -206,11 +195,10 @@ struct CallRowTests {
       }
     }
     for await code in codes {
-      try await live.service.approve(code)
+      try await live.approve(code)
       break
     }
     #expect(try await again.value.provider.id == "local")
-    await live.kill()
   }
 
   @Test func `getAuthentication with a filter shows those providers first`() async throws {
@@ -223,7 +211,6 @@ struct CallRowTests {
       ]))
     await recorder.wait(for: "displayProviderDialog")
     #expect(recorder.callbacks.last?.hasPrefix("displayProviderDialog pass,local") == true)
-    await live.kill()
   }
 
   @Test func `setSelectedProvider nil cancels and gives the code back`() async throws {
@@ -243,15 +230,10 @@ struct CallRowTests {
     await recorder.wait(for: "setAuthenticationStatus")
     #expect(recorder.callbacks.last == "setAuthenticationStatus 0 PROVIDER_NOT_SELECTED_ERROR")
     // The service has it back soon.
-    let registration = try? live.service.found(code)
-    if let registration {
-      for _ in 0..<500 {
-        if live.service.core.codes.find(registration)?.flow.state.status == .withdrawn { break }
-        try await Task.sleep(for: .milliseconds(10))
-      }
-      #expect(live.service.core.codes.find(registration)?.flow.state.status == .withdrawn)
+    while try await live.state(of: code) != "withdrawn" {
+      try await Task.sleep(for: .milliseconds(10))
     }
-    await live.kill()
+    withExtendedLifetime(enabler) {}
   }
 
   @Test func `a temporary pass authenticates at once`() async throws {
@@ -266,7 +248,6 @@ struct CallRowTests {
     #expect(access.resource == "anything")
     await recorder.wait(for: "setToken")
     #expect(recorder.lines.contains { $0.hasPrefix("status Z011") })
-    await live.kill()
   }
 
   @Test func `a promotional pass needs the extra data`() async throws {
@@ -285,7 +266,6 @@ struct CallRowTests {
     } throws: { error in
       (error as? EntitlementError)?.kind == .temporaryPassExpired
     }
-    await live.kill()
   }
 }
 

@@ -6,21 +6,21 @@ import Testing
 
 @testable import AccessEnabler
 
-@Suite("The example of the documentation")
+@Suite("The example of the documentation", .regentd)
 struct ExampleTests {
   @Test func `the player signs in on a phone and plays`() async throws {
     let live = try await LiveService()
     try await withTemporaryFolder { folder in
       let settings = PlayerSettings(
-        service: live.url, requestor: Sample.requestor, publicKey: Sample.publicKey,
-        secret: Sample.secret, folder: "\(folder)/player")
+        service: live.url, requestor: live.requestor, publicKey: live.publicKey,
+        secret: live.secret, folder: "\(folder)/player")
       let (lines, screen) = AsyncStream<String>.makeStream()
       let playing = Task { await play("news", settings) { screen.yield($0) } }
       var shown: [String] = []
       for await line in lines {
         shown.append(line)
         if let code = line.split(separator: "type ").last, line.hasPrefix("Open ") {
-          try await live.service.approve(String(code))
+          try await live.approve(String(code))
         }
         if line.hasPrefix("Playing") { break }
       }
@@ -31,6 +31,5 @@ struct ExampleTests {
       #expect(await play("sports", settings) { _ in } != nil)
       #expect(await play("movies", settings) { screen.yield($0) } == nil)
     }
-    await live.kill()
   }
 }

@@ -16,7 +16,7 @@ struct FaultTests {
   @Test func `a service that is killed and restarted while somebody types loses nothing`()
     async throws
   {
-    let live = try await LiveService()
+    let live = try await LocalService()
     let enabler = try await live.enabler()
     let (codes, seen) = AsyncStream<String>.makeStream()
     let signIn = Task {
@@ -28,7 +28,7 @@ struct FaultTests {
     for await code in codes {
       shown.append(code)
       await live.kill()
-      try await live.service.approve(code)
+      try await live.approve(code)
       try await live.startAgain()
       break
     }
@@ -76,13 +76,13 @@ struct FaultTests {
 
   @Test func `a broken answer while waiting is waited out`() async throws {
     let gate = Gate()
-    let live = try await LiveService(gate: { _ in gate.answer() })
+    let live = try await LocalService(gate: { _ in gate.answer() })
     for (_, answer) in Self.brokenAnswers { try await waitOut(answer, gate, live) }
     await live.kill()
   }
 
   private func waitOut(
-    _ answer: @escaping @Sendable () -> Response, _ gate: Gate, _ live: LiveService
+    _ answer: @escaping @Sendable () -> Response, _ gate: Gate, _ live: LocalService
   ) async throws {
     let enabler = try await live.enabler { $0.timing.wait = 1 }
     let (codes, seen) = AsyncStream<String>.makeStream()
@@ -95,7 +95,7 @@ struct FaultTests {
       gate.close(answer)
       while gate.count < 2 { try await Task.sleep(for: .milliseconds(5)) }
       gate.open()
-      try await live.service.approve(code)
+      try await live.approve(code)
       break
     }
     #expect(try await signIn.value.provider.id == "local")
@@ -103,7 +103,7 @@ struct FaultTests {
 
   @Test func `a broken answer signs nobody out and every call ends`() async throws {
     let gate = Gate()
-    let live = try await LiveService(gate: { _ in gate.answer() })
+    let live = try await LocalService(gate: { _ in gate.answer() })
     let enabler = try await live.enabler()
     try await live.signIn(enabler)
     for (kind, answer) in Self.brokenAnswers {
@@ -146,7 +146,7 @@ struct FaultTests {
   }
 
   @Test func `a service that nobody runs is unreachable, and back when it is back`() async throws {
-    let live = try await LiveService()
+    let live = try await LocalService()
     let enabler = try AccessEnabler(live.configuration())
     await live.kill()
     await #expect {
@@ -161,7 +161,7 @@ struct FaultTests {
 
   @Test(arguments: [10, -10])
   func `a clock that is ten years wrong corrects itself`(years: Int64) async throws {
-    let live = try await LiveService()
+    let live = try await LocalService()
     let recorder = Recorder()
     let enabler = try await live.enabler(delegate: recorder) { configuration in
       configuration.wallClock = { Clocks.wallMilliseconds() + years * 31_557_600_000 }
@@ -176,7 +176,7 @@ struct FaultTests {
   }
 
   @Test func `a clock that is set while the box runs changes nothing`() async throws {
-    let live = try await LiveService()
+    let live = try await LocalService()
     let offset = Locked<Int64>(-1_700_000_000_000)
     let enabler = try await live.enabler { configuration in
       configuration.wallClock = { Clocks.wallMilliseconds() + offset.withLock { $0 } }
@@ -193,7 +193,7 @@ struct FaultTests {
 
   @Test func `a store that cannot be written keeps the sign-in in memory and says so`() async throws
   {
-    let live = try await LiveService()
+    let live = try await LocalService()
     try await withTemporaryFolder { folder in
       let state = "\(folder)/state"
       let recorder = Recorder()
@@ -216,7 +216,7 @@ struct FaultTests {
 
   @Test func `a torn token file is noticed, and the service brings the sign-in back`() async throws
   {
-    let live = try await LiveService()
+    let live = try await LocalService()
     try await withTemporaryFolder { folder in
       let state = "\(folder)/state"
       let first = try await live.enabler(.folder(state))
@@ -232,7 +232,7 @@ struct FaultTests {
   }
 
   @Test func `two processes' worth of enablers share one store`() async throws {
-    let live = try await LiveService()
+    let live = try await LocalService()
     try await withTemporaryFolder { folder in
       let storage = TokenStorage.folder("\(folder)/state")
       let one = try await live.enabler(storage)
@@ -250,7 +250,7 @@ struct FaultTests {
   }
 
   @Test func `letting an enabler go ends everything it does`() async throws {
-    let live = try await LiveService()
+    let live = try await LocalService()
     var enabler: AccessEnabler? = try await live.enabler()
     let events = try #require(enabler).events
     enabler?.getAuthentication()

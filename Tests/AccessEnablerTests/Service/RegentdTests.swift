@@ -1,8 +1,8 @@
 import Cryptography
-import Glibc
 import HTTPTestSupport
 import JSON
 import MediaTokenVerifier
+import RegentdTestSupport
 import TestSupport
 import Testing
 
@@ -79,17 +79,14 @@ struct RegentdTests {
   }
 }
 
-/// `regentd` in a folder of its own, with one requestor, one provider and one viewer.
-private final class RealService {
-  let folder: String
-  let url: String
-  private var program: RunningProgram
+/// `regentd` in a folder of its own, with one requestor, one provider and one viewer, all made with `regentctl`.
+private struct RealService {
+  let regentd: Regentd
+
+  var url: String { regentd.url }
 
   init(_ folder: String) async throws {
-    self.folder = folder
-    let (program, port) = try await Self.start(folder, port: 0)
-    self.program = program
-    url = "http://127.0.0.1:\(port)"
+    regentd = try await Regentd(try builtProgram("regentd"), in: folder)
     for words in [
       ["requestor", "add", "acme", "--name", "Acme TV"],
       ["provider", "add", "cable", "--name", "Cable TV", "--kind", "local"],
@@ -101,50 +98,14 @@ private final class RealService {
     }
   }
 
-  private static func environment(_ folder: String) -> [String: String] {
-    [
-      "HOME": folder, "XDG_STATE_HOME": folder, "PATH": "/usr/bin:/bin",
-      "REGENT_WEB": package + "/web",
-    ]
-  }
-
-  private static func start(_ folder: String, port: Int) async throws -> (RunningProgram, Int) {
-    let output = "\(folder)/out-\(port)"
-    let errors = "\(folder)/errors"
-    let program = try RunningProgram(
-      try builtProgram("regentd"),
-      [
-        "serve", "--listen", "127.0.0.1:\(port)", "--public-url", "http://localhost",
-        "--database", "\(folder)/regent.db", "--admin-socket", "\(folder)/admin.sock",
-      ], environment: environment(folder), standardOutput: output, standardError: errors)
-    let found = await offPool { () -> Int? in
-      try? eventually("regentd listens") {
-        for path in [output, errors] {
-          let text = (try? readFile(path)).map { String(decoding: $0, as: UTF8.self) } ?? ""
-          if let line = text.split(separator: "\n").last(where: { $0.contains("listening on http") }
-          ),
-            let port = line.split(separator: ":").last.flatMap({ Int($0) })
-          {
-            return port
-          }
-        }
-        return nil
-      }
-    }
-    guard let found else {
-      let why = (try? readFile(errors)).map { String(decoding: $0, as: UTF8.self) } ?? ""
-      throw TestSupportError("regentd does not listen: \(why)")
-    }
-    return (program, found)
-  }
-
   func control(_ words: [String], input: String = "") async throws -> FinishedProgram {
-    let (folder, program) = (folder, try builtProgram("regentctl"))
+    let program = try builtProgram("regentctl")
+    let socket = regentd.adminSocket
     let result = await offPool {
       Result {
         try run(
-          program, ["--socket", "\(folder)/admin.sock"] + words,
-          environment: Self.environment(folder), input: Array(input.utf8))
+          program, ["--socket", socket] + words, environment: ["PATH": "/usr/bin:/bin"],
+          input: Array(input.utf8))
       }
     }
     return try result.get()
@@ -169,9 +130,7 @@ private final class RealService {
   }
 
   func killAndRestart() async throws {
-    let port = url.split(separator: ":").last.flatMap { Int($0) } ?? 0
-    program.signal(SIGKILL)
-    while program.poll() == nil { try await Task.sleep(for: .milliseconds(5)) }
-    program = try await Self.start(folder, port: port).0
+    try await regentd.kill()
+    try await regentd.startAgain()
   }
 }

@@ -164,6 +164,16 @@ struct TokenStoreTests {
     }
   }
 
+  @Test func `a place where nothing can be written is refused with what to do`() {
+    // A file system of the kernel: nobody makes a folder there, not even root.
+    #expect {
+      _ = try AccessEnabler(EnablerConfiguration(storage: .folder("/sys/player")))
+    } throws: { error in
+      let error = error as? FileError
+      return error?.description.contains("/sys/player") == true && error?.hint != nil
+    }
+  }
+
   @Test func `two that write at the same time lose nothing of each other`() async throws {
     try await withTemporaryFolder { folder in
       let stores = [try store(folder), try store(folder)]

@@ -1,0 +1,36 @@
+import Pairing
+import Testing
+
+@testable import AccessEnabler
+
+@Suite("Sign-ins that fail at the service")
+struct LoginFailureTests {
+  @Test(arguments: [
+    ServiceAnswer.failed(.status(400)), .failed(.status(500)), .failed(.away),
+    .failed(ServiceFailure(kind: .unreadable)), .done,
+  ])
+  func `a code that cannot be had ends the sign-in with REG500`(answer: ServiceAnswer) {
+    var bench = Bench.ready()
+    let request = bench.call(
+      .getAuthentication(AuthenticationWish(choice: .provider("CABLE"))))
+    bench.answer(answer)
+    #expect(bench.error(of: request)?.status == .noRegistrationCode)
+    #expect(bench.statuses.contains(.noRegistrationCode))
+    #expect(
+      bench.told.filter(\.isCallback).last
+        == .setAuthenticationStatus(.notAuthenticated, .genericAuthentication))
+    #expect(bench.open.isEmpty)
+  }
+
+  @Test(arguments: [
+    ServiceAnswer.failed(.status(403)), .failed(.status(404)), .failed(.status(412)),
+  ])
+  func `a sign-in that was approved and is not there ends with N500`(answer: ServiceAnswer) {
+    var (bench, request) = Bench.waiting()
+    bench.answer(.code(.record(.approved, 2)))
+    bench.answer(answer)
+    #expect(bench.error(of: request)?.status == .authenticationFailed)
+    #expect(bench.statuses.contains(.authenticationFailed))
+    #expect(bench.machine.tokens.authentication == nil)
+  }
+}

@@ -1,0 +1,19 @@
+import HTTPTestSupport
+import TestSupport
+import Testing
+
+/// What can only be seen of a process as a whole; SDKProbe is that process.
+@Suite("An app's process")
+struct ProcessTests {
+  @Test(arguments: ["exit-computing", "exit-fetching"])
+  func `exit ends an app with its own code, whatever the library is doing`(kind: String)
+    async throws
+  {
+    let probe = try builtProgram("SDKProbe")
+    for _ in 0..<20 {
+      let ended = await offPool { Result { try run(probe, [kind]) } }
+      let result = try ended.get()
+      #expect(result.status == 7, "\(result.errorText)")
+    }
+  }
+}

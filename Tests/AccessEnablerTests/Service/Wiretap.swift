@@ -1,0 +1,125 @@
+import Glibc
+import HTTPTestSupport
+import Platform
+import TestSupport
+
+/// A listener between a box and its service: it passes every byte on as it is, and writes down what the box says.
+final class Wiretap: Sendable {
+  private let said = Locked<[UInt8]>([])
+  private let listener = Locked<Int32>(-1)
+
+  deinit {
+    let listener = listener.withLock { $0 }
+    // Ends the thread that accepts; the connections end with either side.
+    if listener >= 0 { shutdown(listener, Int32(SHUT_RDWR)) }
+  }
+
+  func forget() { said.withLock { $0 = [] } }
+
+  /// What was asked for, in order: method and target.
+  var requestLines: [String] { lines.filter { $0.hasSuffix(" HTTP/1.1") } }
+
+  /// The values of a header, one for each request that has it.
+  func headers(_ name: String) -> [String] {
+    let start = "\(name.lowercased()):"
+    return lines.filter { $0.lowercased().hasPrefix(start) }.map { line in
+      String(line.dropFirst(start.count).drop { $0 == " " })
+    }
+  }
+
+  private var lines: [String] {
+    let bytes = said.withLock { $0 }
+    // By bytes: CR LF is one character to String.
+    return bytes.split { $0 == 0x0A || $0 == 0x0D }.map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// Listens; gives the address that boxes are to call.
+  func open(to url: String) throws -> String {
+    guard let target = url.split(separator: ":").last.flatMap({ UInt16($0) }) else {
+      throw TestSupportError("no port in \(url)")
+    }
+    let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = loopback(0)
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isBound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+        unsafe bind(number, generic, length) == 0 && listen(number, 64) == 0
+          && getsockname(number, generic, &length) == 0
+      }
+    }
+    guard isBound else { throw TestSupportError("no listener: errno \(errno)") }
+    listener.withLock { $0 = number }
+    startThread { [weak self] in
+      while true {
+        let box = accept(number, nil, nil)
+        guard box >= 0, let self else { break }
+        self.relay(box, target)
+      }
+      close(number)
+    }
+    return "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))"
+  }
+
+  private func relay(_ box: Int32, _ target: UInt16) {
+    let service = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = loopback(target)
+    let isConnected = unsafe withUnsafePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+        unsafe connect(service, generic, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+      }
+    }
+    guard isConnected else {
+      close(service)
+      close(box)
+      return
+    }
+    let open = Locked(2)
+    let end = { @Sendable in
+      // Whichever direction ends first ends the other; the second one closes.
+      shutdown(box, Int32(SHUT_RDWR))
+      shutdown(service, Int32(SHUT_RDWR))
+      let isLast = open.withLock { open in
+        open -= 1
+        return open == 0
+      }
+      guard isLast else { return }
+      close(box)
+      close(service)
+    }
+    startThread { [weak self] in
+      copyBytes(from: box, to: service) { bytes in self?.said.withLock { $0 += bytes } }
+      end()
+    }
+    startThread {
+      copyBytes(from: service, to: box) { _ in }
+      end()
+    }
+  }
+}
+
+private func loopback(_ port: UInt16) -> sockaddr_in {
+  var address = sockaddr_in()
+  address.sin_family = sa_family_t(AF_INET)
+  address.sin_port = port.bigEndian
+  address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+  return address
+}
+
+/// Copies until either side has ended.
+private func copyBytes(from: Int32, to: Int32, _ note: (ArraySlice<UInt8>) -> Void) {
+  var bytes = [UInt8](repeating: 0, count: 65_536)
+  while true {
+    let count = unsafe recv(from, &bytes, bytes.count, 0)
+    guard count > 0 else { return }
+    // Written down before it is passed on: whoever has an answer finds its question here.
+    note(bytes[..<count])
+    var sent = 0
+    while sent < count {
+      let more = unsafe bytes.withUnsafeBytes { buffer in
+        unsafe send(to, buffer.baseAddress?.advanced(by: sent), count - sent, Int32(MSG_NOSIGNAL))
+      }
+      guard more > 0 else { return }
+      sent += more
+    }
+  }
+}

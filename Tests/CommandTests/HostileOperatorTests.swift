@@ -1,0 +1,153 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// Whoever may use the admin socket, and does it badly.
+@Suite struct `The admin socket in bad company` {
+  @Test func `answers rubbish with a refusal, and goes on`() throws {
+    let deep = "PUT /v1/requestors/a HTTP/1.1\r\nHost: r\r\nContent-Length: 100000\r\n\r\n"
+    let rubbish: [[UInt8]] = [
+      [UInt8](repeating: 0, count: 5_000), (0..<5_000).map { UInt8(truncatingIfNeeded: $0 &* 7) },
+      Array("GET / HTTP/1.1\r\n\r\n".utf8),
+      Array(deep.utf8) + [UInt8](repeating: UInt8(ascii: "["), count: 100_000),
+      Array("PUT /v1/requestors/a HTTP/1.1\r\nHost: r\r\nContent-Length: 99999999999\r\n\r\n".utf8),
+      Array("GET /v1/audit?after=-1&limit=99999999999999999999 HTTP/1.1\r\nHost: r\r\n\r\n".utf8),
+      Array("GET /v1/backups/..%2Fmaster-key?offset=0 HTTP/1.1\r\nHost: r\r\n\r\n".utf8),
+    ]
+    try withService { service in
+      for bytes in rubbish {
+        let answer = try exchange(service.adminSocket, bytes)
+        #expect(answer.hasPrefix("HTTP/1.1 4"), "\(answer.prefix(200))")
+      }
+      #expect(try Operator(folder: service.folder).get("regentctl requestor list --json") == "[]")
+    }
+  }
+
+  @Test func `lets an operator in although somebody holds every connection`() throws {
+    try withService { service in
+      var held: [Int32] = []
+      defer { held.forEach { close($0) } }
+      for number in 0..<400 {
+        let descriptor = try connect(service.adminSocket)
+        held.append(descriptor)
+        // Half of them begin to say something.
+        if number % 2 == 0 {
+          _ = unsafe send(descriptor, "GET /v1/st", 10, Int32(MSG_NOSIGNAL))
+        }
+      }
+      let shell = Operator(folder: service.folder)
+      try eventually(within: 60, "regentctl gets in") {
+        try shell.type("regentctl stats").status == 0 ? true : nil
+      }
+    }
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "only root can become somebody else"))
+  func `says to a wrong user what to do`() throws {
+    try withTemporaryFolder { folder in
+      let shell = Operator(folder: folder)
+      try shell.get("chmod 711 . && mkdir -m 711 door && cp \(try builtProgram("regentctl")) door")
+      try withService("--admin-socket", "\(folder)/door/admin.sock", in: folder) { _ in
+        let command =
+          "setpriv --reuid 65534 --regid 65534 --clear-groups door/regentctl --socket door/admin.sock"
+        // The kernel lets nobody else connect.
+        let closed = try shell.refusal("\(command) stats")
+        #expect(closed.hasPrefix("regentctl: this user may not use "))
+        #expect(closed.contains("hint: use sudo, or join the group"))
+        // And if it did, the service looks for itself.
+        try shell.get("chmod 666 door/admin.sock")
+        let refused = try shell.refusal("\(command) stats")
+        #expect(refused.contains("user 65534 may not use the admin socket"))
+        #expect(refused.contains("hint: "))
+        #expect(try shell.refusal("\(command) requestor add evil").contains("may not use"))
+        #expect(try shell.get("regentctl --socket door/admin.sock requestor list --json") == "[]")
+        let audit = try shell.get("regentctl --socket door/admin.sock audit tail")
+        #expect(audit.contains("admin.refused user 65534 (refused)"))
+      }
+    }
+  }
+
+  /// Names as strangers choose them, and how they must not reach a terminal.
+  @Test func `shows nobody's name as more than a name`() throws {
+    try withService { service in
+      let shell = Operator(folder: service.folder)
+      let hostile = "A\u{202e}B\u{2066}\u{200b}\u{feff}"
+      try shell.get("regentctl requestor add acme --domain tv.example.org")
+      try shell.get(
+        "regentctl provider add cable --name Cable --kind local && regentctl integrate acme cable")
+      try shell.get("regentctl key issue acme --json > key.json")
+      for word in ["$'\\e[2J'", "$'a\\nb'", "$'\\r'", "$'\\x9b31m'", "$'\\xff'", "''"] {
+        let refused = try shell.type("regentctl requestor add \(word) --name \(word)")
+        #expect(refused.status == 2)
+        #expect(!refused.errors.contains(0x1b) && !refused.errors.contains(0x9b))
+        #expect(refused.errorText.split(separator: "\n").count == 2, "\(refused.errorText)")
+      }
+      // A box says of itself what it likes.
+      let box = try ShellBox(shell, service, key: "key.json")
+      let info = try shell.get(
+        #"printf '{"model":"\\u001b[2J\#(hostile)\\n","osName":"x"}' | openssl base64 -A"#)
+      let made = try box.call(
+        "POST", "/reggie/v1/acme/regcode.json?deviceId=box&device_info=\(info)")
+      #expect(made.status == 201 || made.status == 400, "\(made)")
+      // A file says of records what it likes.
+      let name = #"Acme \u001b[2J \#(hostile) \n x"#
+      try writeFile(
+        "\(service.folder)/hostile.json",
+        #"{"providers":[{"id":"p","name":"\#(name)","kind":"local"}],"accounts":[{"provider":"p","name":"\#(hostile)"}]}"#
+          .utf8)
+      var shown: [UInt8] = []
+      for command in [
+        "apply hostile.json --dry-run", "apply hostile.json", "provider list", "provider show p",
+        "account list p", "code list", "audit tail", "audit export", "export",
+        "provider list --json",
+        "code list --json", "__complete -- provider show ''",
+      ] {
+        let finished = try shell.type("regentctl \(command)")
+        shown += finished.output + finished.errors
+      }
+      for scalar in String(decoding: shown, as: UTF8.self).unicodeScalars {
+        let isPlain = scalar == "\n" || scalar == "\t" || scalar.value >= 0x20
+        #expect(
+          isPlain && !hostile.dropFirst().unicodeScalars.filter { !$0.isASCII }.contains(scalar))
+      }
+    }
+  }
+
+  /// What is at the other end of a Unix socket says to these bytes.
+  private func exchange(_ path: String, _ bytes: [UInt8]) throws -> String {
+    let descriptor = try connect(path)
+    defer { close(descriptor) }
+    var sent = 0
+    while sent < bytes.count {
+      let count = unsafe bytes[sent...].withUnsafeBytes {
+        unsafe send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+      }
+      // It may have refused before it read everything.
+      guard count > 0 else { break }
+      sent += count
+    }
+    var answer: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 4_096)
+    while true {
+      let count = unsafe read(descriptor, &chunk, chunk.count)
+      guard count > 0 else { return String(decoding: answer, as: UTF8.self) }
+      answer += chunk[..<count]
+      // Good requests are answered on a connection that stays open.
+      if answer.count > 12 { return String(decoding: answer, as: UTF8.self) }
+    }
+  }
+
+  private func connect(_ path: String) throws -> Int32 {
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    guard connectUnixSocket(descriptor, path) else {
+      close(descriptor)
+      throw TestSupportError("cannot connect to \(path): errno \(errno)")
+    }
+    return descriptor
+  }
+}
+
+extension RunningService {
+  /// Where the service answers operators.
+  var adminSocket: String { "\(folder)/.local/state/regent/admin.sock" }
+}

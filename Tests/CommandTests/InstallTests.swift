@@ -1,0 +1,173 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// `make install` and `make uninstall`, which are `deploy/install` on what was built.
+@Suite struct `deploy/install` {
+  @Test func `installs what works from there, and takes exactly that away again`() throws {
+    try withTemporaryFolder { folder in
+      let packager = Packager(destination: "\(folder)/a root")
+      let prefix = "\(packager.destination)/opt/tv"
+      #expect(try packager.run("install").status == 0)
+      let first = try listing(packager.destination)
+
+      // The programs find what was installed with them.
+      let environment = ["HOME": folder, "PATH": "/usr/bin:/bin"]
+      let checked = try run("\(prefix)/bin/regentd", ["check"], environment: environment)
+      #expect(checked.outputText.contains("pages: \(prefix)/share/regent/web is complete"))
+      for program in ["regentd", "regentctl", "regent"] {
+        let started = try run("\(prefix)/bin/\(program)", ["--version"], environment: environment)
+        #expect(started.status == 0)
+        let pages = first.filter {
+          $0.hasPrefix("./opt/tv/share/man/man") && $0.contains("/\(program).")
+        }
+        #expect(pages.count == 1)
+      }
+      // The manual says its own section, and the units name the programs where they are.
+      for page in first where page.contains("/share/man/man") && page.contains("regent") {
+        let text = String(
+          decoding: try readFile(packager.destination + page.dropFirst()), as: UTF8.self)
+        #expect(page.last.map { text.contains(".TH \(name(of: page)) \($0) ") } == true, "\(page)")
+      }
+      for unit in ["regentd.service", "regent.service", "regent-pair@.service"] {
+        let text = String(
+          decoding: try readFile("\(prefix)/lib/systemd/system/\(unit)"), as: UTF8.self)
+        #expect(text.contains("\nExecStart=/opt/tv/bin/regent"), "\(unit)")
+      }
+      try loadCompletions(prefix, environment)
+
+      // Again over what is there: the same.
+      #expect(try packager.run("install").status == 0)
+      #expect(try listing(packager.destination) == first)
+
+      // What belongs to somebody else stays, with the folders that it lies in.
+      try writeFile("\(prefix)/share/regent/web/mine.txt", [])
+      let removed = try packager.run("uninstall")
+      #expect(removed.status == 0)
+      #expect(
+        try listing(packager.destination) == [
+          "./opt", "./opt/tv", "./opt/tv/share", "./opt/tv/share/regent",
+          "./opt/tv/share/regent/web", "./opt/tv/share/regent/web/mine.txt",
+        ])
+      // And without it nothing.
+      #expect(try run("rm", ["-r", "\(prefix)"]).status == 0)
+      #expect(try packager.run("install").status == 0)
+      #expect(try packager.run("uninstall").status == 0)
+      #expect(try listing(packager.destination) == ["./opt"])
+      let nothing = try packager.run("uninstall")
+      #expect(nothing.status == 0)
+      #expect(nothing.outputText.contains("nothing of Regent is installed"))
+    }
+  }
+
+  @Test func `takes away what an older version had put there`() throws {
+    try withTemporaryFolder { folder in
+      let packager = Packager(destination: folder)
+      #expect(try packager.run("install").status == 0)
+      let list = "\(folder)/opt/tv/share/regent/installed"
+      let lines = String(decoding: try readFile(list), as: UTF8.self)
+      try writeFile("\(folder)/opt/tv/share/regent/old.txt", [])
+      try writeFile(list, Array("\(lines)f share/regent/old.txt\n".utf8))
+      #expect(try packager.run("install").status == 0)
+      #expect(unsafe access("\(folder)/opt/tv/share/regent/old.txt", F_OK) != 0)
+      #expect(String(decoding: try readFile(list), as: UTF8.self) == lines)
+    }
+  }
+
+  @Test func `says what is missing`() throws {
+    try withTemporaryFolder { folder in
+      let unbuilt = try Packager(destination: folder, programs: "\(folder)/none").run("install")
+      #expect(unbuilt.status == 1)
+      #expect(unbuilt.errorText.contains("regentd is not built; type: make build"))
+      let relative = try Packager(destination: folder, prefix: "usr").run("install")
+      #expect(relative.status == 2)
+      #expect(relative.errorText.contains("is not an absolute path"))
+      #expect(try listing(folder) == [])
+    }
+  }
+
+  @Test func `brings users and folders that systemd makes`() throws {
+    try withTemporaryFolder { folder in
+      #expect(try Packager(destination: folder).run("install").status == 0)
+      #expect(try run("mkdir", ["-p", "\(folder)/etc/regent"]).status == 0)
+      for file in ["regentd.env", "agent.conf", "secret"] {
+        try writeFile("\(folder)/etc/regent/\(file)", [], mode: 0o666)
+      }
+      let installed = "\(folder)/opt/tv/lib"
+      let users = try run(
+        "systemd-sysusers",
+        ["--root=\(folder)"] + ["regentd", "regent"].map { "\(installed)/sysusers.d/\($0).conf" })
+      #expect(users.status == 0, "\(users.errorText)")
+      let passwords = String(decoding: try readFile("\(folder)/etc/passwd"), as: UTF8.self)
+      let groups = String(decoding: try readFile("\(folder)/etc/group"), as: UTF8.self)
+      #expect(passwords.contains("regentd:x:") && passwords.contains("\nregent:x:"))
+      #expect(groups.contains("regent-admin:x:"))
+      // Only root may give files away, and only then are there other modes to look at.
+      guard geteuid() == 0 else { return }
+      let made = try run(
+        "systemd-tmpfiles",
+        ["--root=\(folder)", "--create"]
+          + ["regentd", "regent"].map { "\(installed)/tmpfiles.d/\($0).conf" })
+      #expect(made.status == 0, "\(made.errorText)")
+      let modes = try run(
+        "stat",
+        ["-c", "%a"] + ["regentd.env", "agent.conf", "secret"].map { "\(folder)/etc/regent/\($0)" })
+      #expect(modes.outputText == "640\n644\n600\n")
+    }
+  }
+
+  private func loadCompletions(_ prefix: String, _ environment: [String: String]) throws {
+    let share = "\(prefix)/share"
+    let bash = try run(
+      "bash",
+      [
+        "-c", ". \"$0\"/regentctl && complete -p regentctl",
+        "\(share)/bash-completion/completions",
+      ], environment: environment)
+    #expect(bash.outputText.contains("regentctl"), "\(bash.errorText)")
+    let zsh = try run(
+      "zsh",
+      [
+        "-fc",
+        "fpath=($0 $fpath); autoload -Uz compinit && compinit -u -D && print $_comps[regentctl]",
+        "\(share)/zsh/site-functions",
+      ], environment: environment)
+    #expect(zsh.outputText.contains("_regentctl"), "\(zsh.errorText)")
+    let fish = try run(
+      "fish",
+      [
+        "-N", "-c",
+        "source \"\(share)/fish/vendor_completions.d/regentctl.fish\"; complete regentctl",
+      ],
+      environment: environment)
+    #expect(fish.outputText.contains("regentctl"), "\(fish.errorText)")
+  }
+
+  /// `REGENTD` of `…/regentd.8`.
+  private func name(of page: String) -> String {
+    page.split(separator: "/").last?.split(separator: ".").first?.uppercased() ?? ""
+  }
+
+  /// Every path below a folder, in order.
+  private func listing(_ folder: String) throws -> [String] {
+    let found = try run("sh", ["-c", "cd \"$0\" && find . -mindepth 1 | LC_ALL=C sort", folder])
+    #expect(found.status == 0)
+    return found.outputText.split(separator: "\n").map(String.init)
+  }
+}
+
+/// Whoever runs `make install` with a DESTDIR.
+private struct Packager {
+  let destination: String
+  var prefix = "/opt/tv"
+  var programs: String?
+
+  func run(_ verb: String) throws -> FinishedProgram {
+    try TestSupport.run(
+      "\(packageFolder())/deploy/install", [verb, prefix],
+      environment: [
+        "DESTDIR": destination, "PROGRAMS": try programs ?? productsFolder(),
+        "PATH": "/usr/bin:/bin", "HOME": "/nonexistent",
+      ], deadline: 300)
+  }
+}

@@ -1,0 +1,100 @@
+import TestSupport
+
+/// Somebody at a shell in a folder, with the built programs on the path and nothing else from outside.
+struct Operator {
+  let folder: String
+
+  /// The state of the service that runs in this folder.
+  var state: String { "\(folder)/.local/state/regent" }
+
+  /// Types a line.
+  func type(_ command: String, deadline: Int = 120) throws -> FinishedProgram {
+    try run(
+      "bash", ["-c", "cd \"$HOME\" && \(command)"],
+      environment: [
+        "HOME": folder, "PATH": "\(try productsFolder()):/usr/sbin:/usr/bin:/sbin:/bin",
+        "LC_ALL": "C.UTF-8", "REGENT_WEB": "\(packageFolder())/web",
+      ], deadline: deadline)
+  }
+
+  /// Types a line that must succeed.
+  ///
+  /// - Returns: what it printed, without the last line end.
+  @discardableResult
+  func get(_ command: String) throws -> String {
+    let finished = try type(command)
+    guard finished.status == 0 else {
+      throw TestSupportError("\(command): \(finished.status): \(finished.errorText)")
+    }
+    let text = finished.outputText
+    return text.hasSuffix("\n") ? String(text.dropLast()) : text
+  }
+
+  /// Types a line that must fail.
+  ///
+  /// - Returns: what it said on standard error.
+  func refusal(_ command: String) throws -> String {
+    let finished = try type(command)
+    guard finished.status != 0 else {
+      throw TestSupportError("\(command) succeeded: \(finished.outputText)")
+    }
+    return finished.errorText
+  }
+}
+
+/// A box whose signed calls are made by curl and openssl.
+struct ShellBox {
+  let shell: Operator
+  let service: String
+  /// A file with what `regentctl key issue --json` printed.
+  var key: String
+
+  init(_ shell: Operator, _ service: RunningService, key: String) throws {
+    self.shell = shell
+    self.service = service.url
+    self.key = key
+    try writeFile(
+      "\(shell.folder)/call",
+      #"""
+      field() { grep -o "\"$1\":\"[^\"]*\"" "$KEY" | cut -d '"' -f 4; }
+      T="$1 requestor_id=acme, nonce=$(cat /proc/sys/kernel/random/uuid), signature_method=HMAC-SHA256, \
+      request_time=$(date +%s%3N), request_uri=${2%%\?*}"
+      S=$(printf %s "$T" | openssl dgst -sha256 -hmac "$(field secret)" -binary | openssl base64 -A)
+      exec curl -s -w '\n%{http_code}' -X "$1" \
+        -H "Authorization: $T, public_key=$(field publicKey), signature=$S" "$SERVICE$2"
+
+      """#.utf8)
+  }
+
+  /// Calls the service.
+  func call(_ method: String, _ target: String) throws -> (status: Int, body: String) {
+    let text = try shell.get("SERVICE=\(service) KEY=\(key) bash ./call \(method) '\(target)'")
+    guard let end = text.lastIndex(of: "\n"), let status = Int(text[text.index(after: end)...])
+    else { throw TestSupportError("no answer: \(text)") }
+    return (status, String(text[..<end]))
+  }
+
+  /// Asks for a code.
+  func code(device: String) throws -> String {
+    let made = try call("POST", "/reggie/v1/acme/regcode.json?deviceId=\(device)")
+    guard made.status == 201, let start = made.body.firstRange(of: #""code":""#) else {
+      throw TestSupportError("no code: \(made)")
+    }
+    return String(made.body[start.upperBound...].prefix(8))
+  }
+
+  /// What the box is told about being signed in.
+  func signIn(device: String) throws -> (status: Int, body: String) {
+    try call("GET", "/api/v1/tokens/authn.json?deviceId=\(device)")
+  }
+
+  /// A media token, as the player gets it.
+  func mediaToken(device: String, resource: String) throws -> String {
+    let made = try call(
+      "GET", "/api/v1/tokens/media.json?deviceId=\(device)&resource=\(resource)")
+    guard made.status == 200, let start = made.body.firstRange(of: #""serializedToken":""#) else {
+      throw TestSupportError("no media token: \(made)")
+    }
+    return String(made.body[start.upperBound...].prefix { $0 != "\"" })
+  }
+}

@@ -1,0 +1,78 @@
+import TestSupport
+import Testing
+
+/// What answers on the socket is not the service that regentctl knows.
+@Suite struct `A service of another kind` {
+  @Test func `is told from a sound one`() throws {
+    try withTemporaryFolder { folder in
+      let shell = Operator(folder: folder)
+      try writeFile("\(folder)/other.py", Self.program.utf8)
+      let other = try RunningProgram(
+        "python3", ["\(folder)/other.py", "\(folder)/socket"], standardError: "\(folder)/said")
+      defer { other.signal(9) }
+      try eventually("the socket") { try shell.type("test -S socket").status == 0 ? true : nil }
+      let found = try shell.type("regentctl --socket socket doctor")
+      #expect(found.status == 0, "\(found.errorText)")
+      #expect(
+        found.outputText == """
+          warn  service: the service is version 9.9.9, this is 0.1.0
+                fix: restart the service: systemctl restart regentd
+
+          """)
+      let failed = try shell.refusal("regentctl --socket socket requestor list")
+      #expect(failed.contains("answered 500"))
+      #expect(failed.contains("hint: check that it is the admin socket of regentd and that both"))
+      let odd = try shell.refusal("regentctl --socket socket provider list")
+      #expect(odd.contains("the service's answer is not as expected: "))
+      #expect(odd.contains("hint: check that regentctl and regentd are of one version"))
+      let rubbish = try shell.refusal("regentctl --socket socket statement list")
+      #expect(rubbish.contains("the service's answer is not valid JSON"))
+      #expect(rubbish.contains("is the admin socket of regentd"))
+    }
+  }
+
+  @Test func `that got its master key from the manager does not change it`() throws {
+    try withTemporaryFolder { folder in
+      let shell = Operator(folder: folder)
+      try shell.get("mkdir -m 700 credentials && openssl rand -hex 32 > credentials/master-key")
+      try shell.get("chmod 400 credentials/master-key")
+      try withService(environment: ["CREDENTIALS_DIRECTORY": "\(folder)/credentials"], in: folder) {
+        _ in
+        let refused = try shell.refusal("regentctl master-key change --yes")
+        #expect(refused.contains("the master key is a credential of the service manager"))
+        #expect(refused.contains("hint: give the service a file of its own with --master-key"))
+      }
+    }
+  }
+
+  @Test func `with a key that is none says which file it is`() throws {
+    try withTemporaryFolder { folder in
+      let shell = Operator(folder: folder)
+      try withService(in: folder) { service in
+        service.program.signal(15)
+        _ = try service.program.wait()
+      }
+      try writeFile("\(shell.state)/master-key", Array("no key".utf8))
+      let refused = try shell.refusal("regentd check")
+      #expect(
+        refused.contains(
+          "the master key \(shell.state)/master-key is neither 32 bytes nor 64 hexadecimal digits"))
+      #expect(refused.contains("hint: give the file that the service made at its first start"))
+    }
+  }
+
+  private static let program = """
+    import http.server, socketserver, sys
+    class Answers(http.server.BaseHTTPRequestHandler):
+      def address_string(self): return "somebody"
+      def do_GET(self):
+        status, body = {"/v1/service": (200, b'{"version":"9.9.9","started":0}'), "/v1/doctor": (200, b"[]"),
+          "/v1/providers": (200, b'{"a":1}'), "/v1/statements": (200, b"<html>")}.get(self.path, (500, b"oh"))
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+    socketserver.UnixStreamServer(sys.argv[1], Answers).serve_forever()
+
+    """
+}

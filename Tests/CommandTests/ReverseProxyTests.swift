@@ -1,0 +1,122 @@
+import TestSupport
+import Testing
+
+/// The examples of `deploy/proxy`, in front of a real service, with nothing changed but ports, paths and the certificate.
+@Suite struct `Behind a proxy` {
+  @Test func `the nginx example passes on who asks`() throws {
+    try withProxiedService { service, folder, port in
+      let text = try example("nginx.conf")
+      let site = text.replacing("server 127.0.0.1:8787;", with: "server \(service);")
+        .replacing("/etc/letsencrypt/live/tv.example.org", with: folder)
+        .replacing("listen 80;", with: "listen 127.0.0.1:\(try freePort());")
+        .replacing("listen [::]:80;", with: "")
+        .replacing("listen 443 ssl http2;", with: "listen 127.0.0.1:\(port) ssl http2;")
+        .replacing("listen [::]:443 ssl http2;", with: "")
+      // Every file that nginx writes is in the folder, and it runs as whoever runs the test.
+      let whole = """
+        daemon off; master_process off; pid \(folder)/pid; error_log \(folder)/error;
+        events {} http { access_log off; client_body_temp_path \(folder)/1; proxy_temp_path \(folder)/2;
+        fastcgi_temp_path \(folder)/3; uwsgi_temp_path \(folder)/4; scgi_temp_path \(folder)/5; \(site) }
+        """
+      try writeFile("\(folder)/nginx.conf", Array(whole.utf8))
+      let checked = try run("nginx", ["-t", "-q", "-c", "\(folder)/nginx.conf"])
+      #expect(checked.status == 0, "\(checked.errorText)")
+      return try RunningProgram(
+        "nginx", ["-c", "\(folder)/nginx.conf", "-e", "\(folder)/error"],
+        standardError: "\(folder)/said")
+    }
+  }
+
+  @Test(
+    .enabled(if: installedProgram("caddy") != nil, "caddy is not installed: apt-get install caddy"))
+  func `the Caddy example passes on who asks`() throws {
+    try withProxiedService { service, folder, port in
+      let text = try example("Caddyfile")
+      let site = text.replacing("reverse_proxy 127.0.0.1:8787", with: "reverse_proxy \(service)")
+        .replacing(
+          "tv.example.org {",
+          with: "https://127.0.0.1:\(port) {\n\ttls \(folder)/fullchain.pem \(folder)/privkey.pem")
+      let options =
+        "{\n\tadmin off\n\tauto_https disable_redirects\n\tstorage file_system \(folder)/caddy\n}\n"
+      try writeFile("\(folder)/Caddyfile", Array((options + site).utf8))
+      let checked = try run(
+        "caddy",
+        [
+          "validate", "--adapter", "caddyfile", "--config",
+          "\(packageFolder())/deploy/proxy/Caddyfile",
+        ],
+        environment: ["HOME": folder, "PATH": "/usr/bin:/bin"])
+      #expect(checked.status == 0, "\(checked.errorText)")
+      return try RunningProgram(
+        "caddy", ["run", "--adapter", "caddyfile", "--config", "\(folder)/Caddyfile"],
+        environment: ["HOME": folder, "PATH": "/usr/bin:/bin"], standardError: "\(folder)/said")
+    }
+  }
+
+  /// Runs a service that trusts the proxy, starts the proxy and asks through it.
+  private func withProxiedService(
+    _ startProxy: (_ service: String, _ folder: String, _ port: UInt16) throws -> RunningProgram
+  ) throws {
+    try withService(
+      "--trust-proxy", "127.0.0.1/32", "--public-url", "https://tv.example.org"
+    ) { service in
+      let folder = service.folder
+      let made = try run(
+        "openssl",
+        [
+          "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+          "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout",
+          "\(folder)/privkey.pem", "-out", "\(folder)/fullchain.pem",
+        ])
+      #expect(made.status == 0, "\(made.errorText)")
+      // Somebody who is not on this machine, as far as the service can tell, and who says to be somebody else.
+      let curl = [
+        "-s", "--interface", "127.0.0.2", "--cacert", "\(folder)/fullchain.pem", "-H",
+        "X-Forwarded-For: 203.0.113.9",
+      ]
+      let (proxy, url) = try started { port in
+        try startProxy(String(service.url.dropFirst("http://".count)), folder, port)
+      } answers: { url in
+        try run("curl", curl + ["-f", "\(url)/healthz"]).status == 0
+      }
+      defer { proxy.signal(9) }
+      let page = try run("curl", curl + ["\(url)/"]).outputText
+      #expect(page.contains("<html"))
+      let shell = Operator(folder: folder)
+      try shell.get(
+        "regentctl requestor add acme --domain tv.example.org && regentctl provider add cable --name C --kind local && "
+          + "regentctl integrate acme cable")
+      let typed = try run(
+        "curl",
+        curl + [
+          "-o", "/dev/null",
+          "\(url)/api/v1/authenticate?reg_code=BCDFGHJK&requestor_id=acme&mso_id=cable"
+            + "&domain_name=tv.example.org&noflash=true&no_iframe=true&redirect_url=https://tv.example.org/",
+        ])
+      #expect(typed.status == 0)
+      let log = try service.log
+      #expect(log.contains(" warning wrong-code address=127.0.0.2\n"), "\(log)")
+      #expect(!log.contains("203.0.113.9"))
+    }
+  }
+
+  /// Starts a proxy, on another port when somebody else has taken the one that was free a moment ago.
+  private func started(
+    _ start: (_ port: UInt16) throws -> RunningProgram, answers: (_ url: String) throws -> Bool
+  ) throws -> (RunningProgram, url: String) {
+    for _ in 0..<5 {
+      let port = try freePort()
+      let proxy = try start(port)
+      let isUp = try eventually(within: 120, "an answer through the proxy") {
+        if proxy.poll() != nil { return false }
+        return try answers("https://127.0.0.1:\(port)") ? true : nil
+      }
+      if isUp { return (proxy, "https://127.0.0.1:\(port)") }
+    }
+    throw TestSupportError("the proxy does not start")
+  }
+
+  private func example(_ name: String) throws -> String {
+    String(decoding: try readFile("\(packageFolder())/deploy/proxy/\(name)"), as: UTF8.self)
+  }
+}

@@ -1,0 +1,56 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// Commands that go on until somebody has seen enough.
+@Suite struct `regentctl` {
+  @Test func `follows the audit log until it is stopped`() throws {
+    try withService { service in
+      let shell = Operator(folder: service.folder)
+      try shell.get("regentctl requestor add first")
+      let following = try watch(service, ["audit", "tail", "--follow"], to: "followed")
+      try eventually("what was there") {
+        try text(service, "followed").contains("add first") ? true : nil
+      }
+      try shell.get("regentctl requestor add second && regentctl requestor add third")
+      try eventually("what came") {
+        try text(service, "followed").contains("add third") ? true : nil
+      }
+      following.signal(SIGINT)
+      #expect(try following.wait() == 128 + SIGINT)
+      // Each line once, in order.
+      let lines = try text(service, "followed").split(separator: "\n").filter {
+        $0.contains("requestor.add")
+      }
+      #expect(lines.map { $0.split(separator: " ").last } == ["first", "second", "third"])
+    }
+  }
+
+  @Test func `shows the numbers anew while it watches`() throws {
+    try withService { service in
+      let watching = try watch(service, ["stats", "--watch", "--json"], to: "watched")
+      try eventually("two documents") {
+        try text(service, "watched").split(separator: "\n").count >= 2 ? true : nil
+      }
+      // Without a terminal nothing but the documents is written.
+      #expect(try !text(service, "watched").contains("\u{1b}"))
+      #expect(try text(service, "watched").hasPrefix(#"{"since":"#))
+      service.program.signal(SIGTERM)
+      _ = try service.program.wait()
+      #expect(try watching.wait() == 1)
+      #expect(try text(service, "watched.err").hasPrefix(#"{"error":{"code":"#))
+    }
+  }
+
+  private func watch(_ service: RunningService, _ words: [String], to name: String) throws
+    -> RunningProgram
+  {
+    try RunningProgram(
+      try builtProgram("regentctl"), words, environment: ["HOME": service.folder],
+      standardOutput: "\(service.folder)/\(name)", standardError: "\(service.folder)/\(name).err")
+  }
+
+  private func text(_ service: RunningService, _ name: String) throws -> String {
+    String(decoding: try readFile("\(service.folder)/\(name)"), as: UTF8.self)
+  }
+}

@@ -1,0 +1,15 @@
+import TestSupport
+import Testing
+
+struct `Tasks on threads of their own` {
+  @Test func `run, sleep, are cancelled, and need no thread of libdispatch`() throws {
+    // In a process of its own: the executor is chosen once for all.
+    let result = try run(try builtProgram("PlatformProbe"), ["tasks"])
+    #expect(result.errorText == "")
+    #expect(
+      result.outputText.split(separator: "\n") == [
+        "counted 1000", "slept true", "cancelled true", "unblocked 2",
+        #"threads ["PlatformProbe", "tasks", "tasks", "timer"]"#,
+      ])
+  }
+}

@@ -1,0 +1,121 @@
+// RegentdTestSupport: the program `regentd` as an operator runs it, for tests that speak to the real thing: a process with
+// a database in a folder, provisioned through its admin socket. A service inside the test's own process, with a clock that
+// is moved by hand, is ServiceTestSupport's. `import Testing` stays in the test targets.
+package import Administration
+import Glibc
+import HTTPClient
+package import Pairing
+import Platform
+import ServiceTestSupport
+import TestSupport
+
+/// A running `regentd` with the sample providers and the sample account; killed when it is let go.
+///
+/// Nothing here blocks a thread of the concurrency pool.
+package actor Regentd {
+  /// Where boxes and phones find it.
+  package nonisolated let url: String
+  /// The operator's door.
+  package nonisolated let admin: AdminClient
+  /// The path of that door, for `regentctl`.
+  package nonisolated let adminSocket: String
+  private let binary: String
+  private let folder: String
+  /// Its own to come back to: not one that the kernel gives to somebody's outgoing connection meanwhile.
+  package nonisolated let port: UInt16
+  private var program: RunningProgram
+
+  /// Long enough for the service's rules, which the sample's is not.
+  package static let password = "correct-horse-battery"
+
+  /// Starts the program; what it keeps is in `folder`.
+  package init(_ binary: String, in folder: String) async throws {
+    self.binary = binary
+    self.folder = folder
+    port = try freePort()
+    url = "http://127.0.0.1:\(port)"
+    program = try await Self.start(binary, folder, port)
+    adminSocket = "\(folder)/admin.sock"
+    admin = AdminClient(
+      socket: adminSocket, client: Client(ClientConfiguration(wallClock: Clocks.wallMilliseconds)))
+    try await provision()
+  }
+
+  private static func start(
+    _ binary: String, _ folder: String, _ port: UInt16
+  ) async throws -> RunningProgram {
+    let (output, errors) = ("\(folder)/regentd-output", "\(folder)/regentd-log")
+    _ = unsafe unlink(output)
+    let program = try RunningProgram(
+      binary,
+      [
+        "serve", "--listen", "127.0.0.1:\(port)", "--public-url", "https://tv.example.org",
+        "--database", "\(folder)/regent.db", "--master-key", "\(folder)/master-key",
+        "--admin-socket", "\(folder)/admin.sock", "--web", "\(packageFolder())/web",
+      ],
+      environment: ["HOME": folder, "PATH": "/usr/bin:/bin"], standardOutput: output,
+      standardError: errors)
+    for _ in 0..<12_000 {
+      if let code = program.poll() {
+        let words = String(decoding: try readFile(errors).suffix(2000), as: UTF8.self)
+        throw TestSupportError("regentd ended with \(code): \(words)")
+      }
+      // Its one line: it is ready.
+      if let line = try? readFile(output), line.last == 0x0A { return program }
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    throw TestSupportError("regentd did not listen within a minute")
+  }
+
+  /// Ends the program as a power cut does.
+  package func kill() async throws {
+    program.signal(SIGKILL)
+    while program.poll() == nil { try await Task.sleep(for: .milliseconds(2)) }
+  }
+
+  /// Starts it anew where it was, on what it kept.
+  package func startAgain() async throws {
+    program = try await Self.start(binary, folder, port)
+  }
+}
+
+// MARK: - What operators and viewers do
+
+extension Regentd {
+  private func provision() async throws {
+    let tenMinutes = TemporaryPassRules(duration: .seconds(600))
+    let twoTitles = TemporaryPassRules(
+      duration: .seconds(3600), resourceLimit: 2, promotional: true)
+    for provider in [
+      Provider(id: try named(Sample.provider), name: "Sample TV", kind: .local, featured: true),
+      Provider(id: try named(Sample.pass), name: "Ten minutes", kind: .temporary(tenMinutes)),
+      Provider(id: try named(Sample.promotion), name: "Two titles", kind: .temporary(twoTitles)),
+    ] { _ = try await admin.add(provider.id, Patch(provider)) }
+    let account = Account(
+      provider: try named(Sample.provider), name: try named(Sample.account),
+      household: try named("house-1"),
+      attributes: AccountAttributes(
+        zipCodes: ["12345"],
+        maximumRatings: [ParentalRating(scheme: .mpaa, value: "PG-13")],
+        channels: ["news", "sports"]))
+    _ = try await admin.add(
+      account.provider, account.name, Patch(account), password: Self.password)
+  }
+
+  /// Adds a requestor with all sample providers and a key pair for its calls.
+  package nonisolated func add(_ requestor: Requestor) async throws -> IssuedKey {
+    _ = try await admin.add(requestor.id, Patch(requestor))
+    for provider in [Sample.provider, Sample.pass, Sample.promotion] {
+      let provider: ProviderID = try named(provider)
+      _ = try await admin.integrate(requestor.id, provider, Patch())
+    }
+    return try await admin.issueKey(to: requestor.id)
+  }
+
+  /// Says yes to a code for the sample account.
+  package nonisolated func approve(_ code: String) async throws {
+    _ = try await admin.approve(
+      code,
+      for: CodeApproval(provider: try named(Sample.provider), account: try named(Sample.account)))
+  }
+}

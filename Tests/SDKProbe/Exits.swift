@@ -1,0 +1,68 @@
+import Cryptography
+import Glibc
+import HTTPClient
+import HTTPCodec
+import HTTPTestSupport
+import Platform
+
+// An app ends by `exit` whenever it likes, also under calls that run on threads of ours.
+
+/// Ends the process with 7 while four threads sign, verify, authenticate and draw random bytes.
+func exitWhileComputing() -> Never {
+  for _ in 0..<4 {
+    startThread {
+      guard let key = try? SigningKey.generate(.es256),
+        let code = try? HMACKey(.sha256, Random.secret())
+      else { abort() }
+      while true {
+        let message = Random.bytes(64)
+        guard let signature = try? key.sign(message),
+          key.publicKey.isValid(signature, for: message), code.code(message).count == 32
+        else { abort() }
+      }
+    }
+  }
+  usleep(UInt32.random(in: 5_000...60_000))
+  exit(7)
+}
+
+/// Ends the process with 7 while four tasks begin one TLS connection after the other; nothing else here uses OpenSSL.
+func exitWhileFetching() throws -> Never {
+  let port = try listenAndHangUp()
+  let client = Client(ClientConfiguration(wallClock: Clocks.wallMilliseconds))
+  for _ in 0..<4 {
+    Task.detached {
+      while let url = try? ClientURL("https://127.0.0.1:\(port)/") {
+        _ = try? await client.send(ClientRequest(.get, url))
+      }
+    }
+  }
+  usleep(UInt32.random(in: 20_000...150_000))
+  exit(7)
+}
+
+/// A listener that takes every connection and ends it; gives its port.
+private func listenAndHangUp() throws -> UInt16 {
+  let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+  var address = sockaddr_in()
+  address.sin_family = sa_family_t(AF_INET)
+  address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+  var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+  let isBound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+    unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+      unsafe bind(listener, generic, length) == 0 && listen(listener, 16) == 0
+        && getsockname(listener, generic, &length) == 0
+    }
+  }
+  guard isBound else { abort() }
+  startThread {
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    while true {
+      let connection = accept(listener, nil, nil)
+      // Read first: then the other side has made its hello, and the end is no reset.
+      _ = unsafe recv(connection, &bytes, bytes.count, 0)
+      close(connection)
+    }
+  }
+  return UInt16(bigEndian: address.sin_port)
+}

@@ -1,0 +1,17 @@
+// SDKProbe: what the libraries that boxes link must show in a process of their own. It does one thing and says on standard
+// output how it went.
+
+import Glibc
+
+let arguments = CommandLine.arguments.dropFirst()
+switch arguments.first {
+case "exit-computing": exitWhileComputing()
+case "exit-fetching": try exitWhileFetching()
+case "logins":
+  // logins REGENTD COUNT
+  guard arguments.count == 3, let count = arguments.last.flatMap({ Int($0) }) else { fallthrough }
+  try await signInAgainAndAgain(arguments[2], count)
+default:
+  print("usage: SDKProbe exit-computing | exit-fetching | logins REGENTD COUNT")
+  exit(2)
+}

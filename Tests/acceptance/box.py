@@ -1,0 +1,318 @@
+#!/usr/bin/env python3
+"""The box's side of the sign-in: the real `regent` beside the real `regentd`, and a phone that is Chromium.
+
+    box.py PROGRAMS [--only STORY,STORY]
+
+PROGRAMS is the folder with regentd, regentctl and regent. The pages themselves are looked at by phone.py; here it counts
+what the box shows and says: every event of `regent pair --json` in its order, exit codes, and the screen in a terminal.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import select
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+from phone import Failure, Phone
+from service import REQUESTOR, Service
+
+# Generous: a wait ends with what it waits for, and this only ends what hangs.
+PATIENCE = 60
+
+
+class Sofa(Phone):
+    """A phone whose pages need no second look."""
+
+    def look(self, name):
+        pass
+
+
+class Box:
+    """`regent` with a state of its own, as a launcher starts it."""
+
+    def __init__(self, service):
+        self.service = service
+        self.folder = tempfile.TemporaryDirectory(prefix="regent-box-")
+        home = self.folder.name
+        with open(os.open(f"{home}/secret", os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
+            file.write(service.key["secret"])
+        self.environment = {
+            "PATH": "/usr/bin:/bin", "HOME": home, "LC_ALL": "C.UTF-8", "XDG_RUNTIME_DIR": home,
+            "REGENT_SERVICE": service.url, "REGENT_REQUESTOR": REQUESTOR,
+            "REGENT_PUBLIC_KEY": service.key["publicKey"], "REGENT_SECRET_FILE": f"{home}/secret",
+            "REGENT_STATE": f"{home}/state"}
+        self.program = service.programs / "regent"
+        self.process, self.rest, self.events = None, b"", []
+
+    def pair(self, *options):
+        """Starts `regent pair --json`; the code that it shows."""
+        self.process = subprocess.Popen(
+            [self.program, "pair", "--json", *options], env=self.environment, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.rest, self.events = b"", []
+        return self.event("code")["code"]
+
+    def event(self, name):
+        """The next event, which must be this one."""
+        until = time.monotonic() + PATIENCE
+        while b"\n" not in self.rest:
+            if not select.select([self.process.stdout], [], [], max(0, until - time.monotonic()))[0]:
+                raise Failure(f"the box says no {name!r}; it said {self.names()}")
+            data = os.read(self.process.stdout.fileno(), 65536)
+            if not data:
+                raise Failure(f"the box ended without {name!r}; it said {self.names()}")
+            self.rest += data
+        line, self.rest = self.rest.split(b"\n", 1)
+        event = json.loads(line)
+        self.events.append(event)
+        if event["event"] != name:
+            raise Failure(f"the box says {event}, not {name!r}; it said {self.names()}")
+        return event
+
+    def names(self):
+        return [event["event"] for event in self.events]
+
+    def ends(self, code):
+        """It ends by itself with this code and says nothing more."""
+        rest = self.process.communicate(timeout=PATIENCE)[0]
+        if (self.process.returncode, self.rest + rest) != (code, b""):
+            raise Failure(f"the box ends with {self.process.returncode} and {self.rest + rest!r}, not {code}")
+
+    def ask(self, *words, expect=0):
+        done = subprocess.run(
+            [self.program, *words], env=self.environment, capture_output=True, text=True, timeout=PATIENCE)
+        if done.returncode != expect:
+            raise Failure(f"regent {' '.join(words)}: {done.returncode}, {done.stdout}{done.stderr}")
+        return done.stdout
+
+    def close(self):
+        if self.process and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        self.folder.cleanup()
+
+
+class Terminal:
+    """`regent` on a terminal of 80 × 25."""
+
+    def __init__(self, box, *arguments):
+        self.environment = {"PATH": "/usr/bin:/bin", "HOME": box.folder.name, "LC_ALL": "C.UTF-8"}
+        self.socket = f"{box.folder.name}/tmux"
+        variables = [f"{name}={value}" for name, value in box.environment.items()]
+        command = ["env", "-i", "TERM=tmux-256color", *variables, str(box.program), *arguments]
+        quoted = " ".join("'" + word.replace("'", "'\\''") + "'" for word in command)
+        self.tmux("-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "25", f"{quoted}; echo exit=$?; sleep 600")
+
+    def tmux(self, *words):
+        return subprocess.run(
+            ["tmux", "-S", self.socket, "-u", *words], env=self.environment, capture_output=True, text=True,
+            check=True, timeout=PATIENCE).stdout
+
+    def shows(self, pattern):
+        """Waits until the screen has something like that."""
+        until = time.monotonic() + PATIENCE
+        while time.monotonic() < until:
+            screen = self.tmux("capture-pane", "-p")
+            if found := re.search(pattern, screen):
+                return found
+            time.sleep(0.05)
+        raise Failure(f"the screen does not show {pattern!r}:\n{screen}")
+
+    def press(self, key):
+        self.tmux("send-keys", key)
+
+    def close(self):
+        subprocess.run(["tmux", "-S", self.socket, "kill-server"], env=self.environment, capture_output=True)
+
+
+# The stories. Each begins with a phone that has never been here.
+
+
+def expect(what, found, wanted):
+    if found != wanted:
+        raise Failure(f"{what}: {found!r} instead of {wanted!r}")
+
+
+def approved(phone, boxes):
+    """Code, opened, authenticated; then the box is in, gets media tokens, and is out again."""
+    box = boxes()
+    code = box.pair()
+    shown = box.events[0]
+    expect("the fields", sorted(shown), ["address", "code", "display", "event", "expires", "url"])
+    expect("the code for people", shown["display"], f"{code[:4]}-{code[4:]}")
+    # The address of the event itself, as a camera reads it.
+    phone.open(shown["url"])
+    box.event("opened")
+    phone.at("provider.title")
+    phone.tap("button[value=aurora]")
+    phone.sign_in()
+    phone.at("approve.title")
+    phone.tap("button.approve")
+    # The provider gives the box an opaque id of the viewer, not a name to greet.
+    expect("who", box.event("authenticated"), {"event": "authenticated", "provider": "Aurora TV"})
+    box.ends(0)
+    phone.at("result.delivered.title")
+    status = json.loads(box.ask("status", "--json"))
+    expect("signed in", (status["signedIn"], status["provider"]), (True, "aurora"))
+    box.ask("authorize", "channel-1", "--verify")
+    # Already in: said at once, and no code is made.
+    again = subprocess.run(
+        [box.program, "pair", "--json"], env=box.environment, capture_output=True, text=True, timeout=PATIENCE)
+    expect("already in", (again.returncode, json.loads(again.stdout)["event"]), (0, "authenticated"))
+    box.ask("logout")
+    box.ask("status", expect=3)
+
+
+def number(phone, boxes):
+    """The number is on the box alone: the right one signs in, a wrong one ends the code."""
+    for right in (True, False):
+        phone.fresh()
+        box = boxes()
+        phone.reach_approval(box.pair("--number-matching"))
+        box.event("opened")
+        wanted = str(box.event("match")["number"])
+        phone.tap("button.approve")
+        phone.at("number.title")
+        buttons = phone.driver.find_elements("css selector", ".numbers button")
+        choices = [button.get_attribute("value") for button in buttons]
+        expect("the number is among them", wanted in choices, True)
+        pick = wanted if right else next(choice for choice in choices if choice != wanted)
+        phone.tap(f".numbers button[value='{pick}']")
+        box.event("authenticated" if right else "denied")
+        box.ends(0 if right else 4)
+        phone.at("result.delivered.title" if right else "notice.wrong-number.title")
+
+
+def denied(phone, boxes):
+    """A no on the phone."""
+    box = boxes()
+    phone.reach_approval(box.pair())
+    box.event("opened")
+    phone.tap(".choices button.deny")
+    box.event("denied")
+    box.ends(4)
+    phone.at("notice.denied.title")
+    box.ask("status", expect=3)
+
+
+def expired(phone, boxes):
+    """Time runs out: a launcher is told; unattended another code comes by itself, and that one works."""
+    box = boxes()
+    box.pair("--lifetime", "2s")
+    box.event("expired")
+    box.ends(5)
+    first = box.pair("--unattended", "--lifetime", "4s")
+    box.event("expired")
+    second = box.event("code")["code"]
+    expect("another code", first != second, True)
+    phone.scan(first)
+    phone.at("notice.expired.title")
+    box.close()
+    # One that somebody has open is not taken away at once: the news stays to be read for a minute.
+    box = boxes()
+    phone.scan(box.pair("--unattended", "--lifetime", "5s"))
+    box.event("opened")
+    box.event("expired")
+    expect("no other code yet", (box.process.poll(), box.rest), (None, b""))
+
+
+def two_boxes(phone, boxes):
+    """Two boxes, one phone: each gets its own answer."""
+    first, second = boxes(), boxes()
+    codes = first.pair(), second.pair()
+    phone.reach_approval(codes[1])
+    phone.tap("button.approve")
+    second.event("opened")
+    second.event("authenticated")
+    second.ends(0)
+    expect("the first box waits", (first.process.poll(), first.names()), (None, ["code"]))
+    phone.scan(codes[0])
+    phone.at("approve.title")
+    phone.tap(".choices button.deny")
+    first.event("opened")
+    first.event("denied")
+    first.ends(4)
+    second.ask("status")
+    first.ask("status", expect=3)
+
+
+def on_screen(phone, boxes):
+    """The same on a screen: what a viewer reads there while the phone goes its way."""
+    box = boxes()
+    terminal = Terminal(box, "pair", "--number-matching", "--product", "Sport TV")
+    try:
+        code = terminal.shows(r"\b([BCDFGHJKLMNPQRSTVWXZ]{4})-([BCDFGHJKLMNPQRSTVWXZ]{4})\b")
+        terminal.shows("Waiting for your phone")
+        phone.reach_approval(code[1] + code[2])
+        terminal.shows("Choose this number on the phone")
+        phone.tap("button.approve")
+        phone.at("number.title")
+        choices = [button.get_attribute("value")
+                   for button in phone.driver.find_elements("css selector", ".numbers button")]
+        # The large number is made of blocks; the line for screen readers has it as text.
+        screen = terminal.tmux("capture-pane", "-p")
+        wanted = [choice for choice in choices if re.search(rf"(?<![0-9]){choice}(?![0-9])", screen)]
+        expect("one of the three is on the screen", len(wanted), 1)
+        phone.tap(f".numbers button[value='{wanted[0]}']")
+        terminal.shows("You are signed in")
+        phone.at("result.delivered.title")
+        terminal.press("q")
+        terminal.shows("exit=0")
+    finally:
+        terminal.close()
+
+
+STORIES = (approved, number, denied, expired, two_boxes, on_screen)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("programs", type=lambda text: pathlib.Path(text).resolve())
+    parser.add_argument("--only", type=lambda text: text.split(","))
+    arguments = parser.parse_args()
+    problems, told = [], 0
+    service = Service(arguments.programs)
+    phone = None
+    try:
+        service.control("entitle", "add", "aurora", "--allow", "*")
+        phone = Sofa(service)
+        for story in STORIES:
+            if arguments.only and story.__name__ not in arguments.only:
+                continue
+            made = []
+
+            def boxes():
+                made.append(Box(service))
+                return made[-1]
+
+            start = time.monotonic()
+            told += 1
+            try:
+                phone.fresh("en")
+                story(phone, boxes)
+            except Exception as error:
+                detail = str(error) if isinstance(error, Failure) else traceback.format_exc()
+                problems.append(f"{story.__name__}: {detail}")
+            finally:
+                for box in made:
+                    box.close()
+            print(f"{story.__name__}: {time.monotonic() - start:.1f} s")
+    finally:
+        if phone:
+            phone.driver.quit()
+        if code := service.stop():
+            problems.append(f"regentd ended with {code}")
+    for problem in problems:
+        print(problem)
+    print(f"{told} stories of the box: {len(problems)} problems")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
