@@ -21,21 +21,22 @@ struct RunningService {
   /// Opens the database and starts everything that is not the network.
   init(_ settings: ServiceSettings, publicURL: String, of server: Server, _ log: Log) async throws {
     // First, because nothing is to be created for pages that cannot be shown.
-    let pages = try pages(in: settings.places.web)
+    var options = ServiceOptions(publicURL: publicURL)
+    let pages = try pages(in: settings.places.web, base: options.basePath)
     let store = try openStore(settings.places) { error in
       // Nobody knows what is on the disk: the service manager starts us again, and reopening tells.
       log.error("store-stopped", ["reason": .text(error.description)])
       Glibc._exit(70)
     }
     do {
-      var options = ServiceOptions(publicURL: publicURL)
       options.limits = settings.limits
       options.version = regentVersion
       let core = try await ServiceCore(options, store: store, log: ServiceLog(log))
       let phone = try await Phone(core, pages)
-      handler = try Router(ServiceRoutes.all(core, phone), refuse: phone.refuse)
+      handler = BelowPath(
+        options.basePath, try Router(ServiceRoutes.all(core, phone), refuse: phone.refuse))
       let numbers: @Sendable () -> String = {
-        exposition(server.statistics) + core.metricsText()
+        exposition(server.statistics) + exposition(store.statistics) + core.metricsText()
       }
       let admin = try adminServer(
         settings.places, core, DatabaseUpkeep(settings.places, store), metrics: numbers)
@@ -71,9 +72,9 @@ struct RunningService {
 }
 
 /// The phone's pages, with every mistake in them found now and not when somebody opens one.
-func pages(in folder: String) throws -> PhonePages {
+func pages(in folder: String, base: String = "") throws -> PhonePages {
   do {
-    return try PhonePages(WebFiles(readingFolder: folder))
+    return try PhonePages(WebFiles(readingFolder: folder), base: base)
   } catch let error as WebFileError {
     throw CommandError(
       error.description,

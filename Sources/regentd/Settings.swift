@@ -125,10 +125,35 @@ private func checkPublicURL(
     throw CommandError.usage(
       "--public-url \"\(url)\" has more than a path", hint: "leave out what begins with ? or #")
   }
+  guard url.path.isPlainPath else {
+    throw CommandError.usage(
+      "--public-url \"\(url)\" has a path that browsers or proxies could change",
+      hint: "use steps of letters, digits, - . _ and ~, like https://\(url.host)/tv")
+  }
   if url.scheme == "http", isEncrypted {
     throw CommandError.usage(
       "--public-url says http, and with --tls-certificate it is https",
       hint: "write --public-url https://\(url.host)")
+  }
+}
+
+extension String {
+  /// Whether every step of a path is written the one way it can be; a slash at the end is nothing.
+  fileprivate var isPlainPath: Bool {
+    let steps = split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+    return steps.enumerated().allSatisfy { place, step in
+      if step.isEmpty { return place == steps.count - 1 }
+      return step != "." && step != ".."
+        && step.utf8.allSatisfy { byte in
+          switch byte {
+          case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+            UInt8(ascii: "_"), UInt8(ascii: "~"):
+            true
+          default: false
+          }
+        }
+    }
   }
 }
 

@@ -9,7 +9,7 @@ case "table":
   let only = arguments.count > 2 && arguments[1] == "--only" ? arguments[2] : ""
   let all =
     engineRows() + pollRows() + waitingRows() + creationRows() + slowAttackRows()
-    + durableInsertRows() + verifierRows() + commandRows() + boxRows()
+    + durableInsertRows() + verifierRows() + commandRows() + boxRows() + enumerationRows()
   let rows = all.filter { only.isEmpty || $0.name.contains(only) }
   guard !rows.isEmpty else {
     let names = all.map { "  \($0.name)\n" }.joined()
@@ -19,8 +19,12 @@ case "table":
   exit(runTable(rows) ? 0 : 1)
 case "serve-static":
   exit(serveStatic(Array(arguments.dropFirst())))
+case "fill-pairing":
+  exit(fillPairing(Array(arguments.dropFirst())))
 case "serve-pairing":
   exit(servePairing(Array(arguments.dropFirst())))
+case "serve-sign-in":
+  exit(serveSignIn(Array(arguments.dropFirst())))
 case "verify-tokens":
   exit(verifyTokens(Array(arguments.dropFirst())))
 case "serve-attacked":

@@ -13,7 +13,8 @@ private final class Terminal {
   private let folder: String
 
   convenience init(_ box: Box, _ arguments: String, _ size: WindowSize) throws {
-    let variables = box.environment.map { "\($0.key)='\($0.value)'" }.joined(separator: " ")
+    let variables = box.environment.merging(sanitizerSettings) { mine, _ in mine }
+      .map { "\($0.key)='\($0.value)'" }.joined(separator: " ")
     let line =
       "env -i TERM=tmux-256color \(variables) \(try builtProgram("regent")) \(arguments);"
       + " echo \"exit=$?\"; stty -a | grep -o -- '-*icanon\\|-*echo ' ; sleep 60"

@@ -34,6 +34,33 @@ import Testing
     #expect(other.address == "/D/\(code)/approve")
   }
 
+  @Test func `a crowd of guessers is slowed, and shuts nobody else out`() async throws {
+    let service = try await TestService()
+    let router = try await service.phoneRouter()
+    func phone(_ number: UInt32) -> PhoneBrowser {
+      PhoneBrowser(
+        InProcessClient(router, peer: .network(IPAddress(ipv4: 0xC633_6400 + number), port: 1)))
+    }
+    let code = try await newCode(service, phone(0).client)
+    for number in 0..<60 {
+      var guesser = phone(1 + UInt32(number))
+      try await guesser.open("/")
+      let guess = try #require(RegistrationCode(ordinal: UInt64(number)))
+      try await guesser.send("/code", ["code": guess.wire])
+      #expect(guesser.page.status == 422)
+    }
+    // Each has guessed once only, and none may go on, not even with the right one.
+    for number in [1, 30, 60] {
+      var guesser = phone(UInt32(number))
+      try await guesser.open("/D/\(code)")
+      try await guesser.send("open")
+      #expect(guesser.page.status == 429)
+    }
+    var viewer = phone(200)
+    try await viewer.reachApproval(code)
+    #expect(viewer.address == "/D/\(code)/approve")
+  }
+
   @Test func `a slip of the finger is no guess`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in

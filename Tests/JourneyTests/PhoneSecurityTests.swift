@@ -29,7 +29,7 @@ private struct Kept: Equatable {
     self.sessions = sessions
     authentications = try await store.authentications(
       AuthenticationFilter(), after: nil, limit: 1000, at: now)
-    names = try await store.deviceNames()
+    names = try await store.names(of: Set(authentications.map(\.deviceHash)))
     audit = try await store.newestAuditNumber()
   }
 }
@@ -290,9 +290,9 @@ private func quiet(_ service: TestService) async throws {
       try await other.reachApproval(code)
       try await phone.open("/password")
       for (current, new, problem) in [
-        ("x", "a long enough password", "The present password is not right."),
+        ("x", "a long enough password", "The current password is not right."),
         (Sample.password, "short", "The new password is too short."),
-        ("a long enough password", "a long enough password", "the same as the present one"),
+        ("a long enough password", "a long enough password", "the same as the current one"),
       ] {
         try await phone.send("/password", ["current": current, "new": new])
         #expect(phone.page.text.contains(problem))

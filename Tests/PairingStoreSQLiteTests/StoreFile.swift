@@ -146,7 +146,7 @@ struct Picture: Equatable {
     registrations = try await store.registrations(after: nil, limit: 1000, at: start)
     authentications = try await store.authentications(
       AuthenticationFilter(), after: nil, limit: 1000, at: start)
-    names = try await store.deviceNames()
+    names = try await store.names(of: Set(authentications.map(\.deviceHash)))
     keys = try await store.signingKeys()
     audit = try await store.audit(after: 0, limit: 1000)
     var material: [StoredSecret] = []

@@ -5,15 +5,28 @@ import TestSupport
 
 extension TestService {
   /// Everything, with the phone's pages from this package's `web` folder.
-  package func phoneRouter() async throws -> Router {
-    let phone = try await Phone(core, try webPages.get())
-    return try Router(ServiceRoutes.all(core, phone), refuse: phone.refuse)
+  package func phoneRouter() async throws -> BelowPath<Router> {
+    let phone = try await phone()
+    return BelowPath(
+      core.options.basePath, try Router(ServiceRoutes.all(core, phone), refuse: phone.refuse))
+  }
+
+  /// Every route there is: method and pattern.
+  package func mountedRoutes() async throws -> [(method: String, pattern: String)] {
+    ServiceRoutes.all(core, try await phone()).mounted.map { ("\($0.method)", $0.pattern) }
+  }
+
+  private func phone() async throws -> Phone {
+    let base = core.options.basePath
+    return try await Phone(
+      core, try base.isEmpty ? webPages.get() : PhonePages(webFiles.get(), base: base))
   }
 }
 
-private let webPages = Result { () throws in
-  try PhonePages(WebFiles(readingFolder: packageFolder() + "/web"))
+private let webFiles = Result { () throws in
+  try WebFiles(readingFolder: packageFolder() + "/web")
 }
+private let webPages = Result { () throws in try PhonePages(webFiles.get()) }
 
 /// A browser without script: it keeps cookies, follows redirects and fills in the forms of the page it shows.
 public struct PhoneBrowser: Sendable {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The whole sign-in in Chromium against a real regentd with boxes that wait.
 
-    phone.py PROGRAMS [--only STORY,STORY] [--shots FOLDER]
+    phone.py PROGRAMS [--only STORY,STORY] [--times]
 
 PROGRAMS is the folder with regentd and regentctl. Every page that a story meets is looked at: axe-core in both colour
 schemes, the validator, nothing in the browser's log. Each story runs with script in English; those that matter most
@@ -9,19 +9,23 @@ run in all languages, without script, and over https, too.
 """
 
 import argparse
+import http.client
 import http.server
 import json
 import pathlib
+import ssl
 import sys
 import tempfile
 import threading
 import time
 import traceback
+import urllib.parse
 
 from selenium import webdriver
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service as Driver
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
 import pages
@@ -40,15 +44,21 @@ class Failure(Exception):
 class Phone:
     """A browser on somebody's sofa, in one language, with or without script."""
 
-    def __init__(self, service, language="en", script=True):
+    # Each page is looked at once, whoever meets it first: what differs between services is tried without them.
+    seen: set = set()
+
+    def __init__(self, service, language="en", script=True, patient=True):
         self.service, self.language, self.script = service, language, script
         options = Options()
         for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
                          "--hide-scrollbars", "--ignore-certificate-errors"):
             options.add_argument(argument)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        if not patient:
+            # Every command waits for the page to be whole otherwise.
+            options.page_load_strategy = "none"
         self.driver = webdriver.Chrome(options=options, service=Driver("/usr/bin/chromedriver"))
-        self.problems, self.seen, self.sources = [], set(), []
+        self.problems, self.sources = [], []
         self.taps = 0
 
     def fresh(self, language=None):
@@ -198,12 +208,32 @@ def typed_code(phone):
 
 
 def weigh(phone):
-    """Everything that the page needs, as it travels."""
-    weight = phone.driver.execute_script("""
-        return performance.getEntries().filter((e) => e.entryType === "navigation" || e.entryType === "resource")
-          .reduce((sum, e) => sum + (e.encodedBodySize || 0), 0)""")
-    if not 0 < weight <= HEAVIEST:
-        raise Failure(f"the page that compares weighs {weight} bytes")
+    """The page that compares with everything it names, headers too, as it travels at a first visit."""
+    place = urllib.parse.urlsplit(phone.driver.current_url)
+    cookies = "; ".join(f"{cookie['name']}={cookie['value']}" for cookie in phone.driver.get_cookies())
+    files = phone.driver.execute_script(
+        "return [...document.querySelectorAll('link[href], script[src], img[src]')].map((e) => e.href || e.src)")
+    weights = {}
+    for address in [phone.driver.current_url] + files:
+        if place.scheme == "https":
+            trust = ssl._create_unverified_context()
+            connection = http.client.HTTPSConnection(place.hostname, place.port, timeout=20, context=trust)
+        else:
+            connection = http.client.HTTPConnection(place.hostname, place.port, timeout=20)
+        try:
+            connection.request("GET", urllib.parse.urlsplit(address).path, headers={"Cookie": cookies})
+            answer = connection.getresponse()
+            head = sum(len(f"{name}: {value}\r\n") for name, value in answer.getheaders())
+            phone.expect(f"the status of {address}", answer.status, 200)
+            weights[address] = head + len(answer.read())
+        finally:
+            connection.close()
+    kinds = [kind for kind in (".css", ".js", "/logos/", "favicon", ".webmanifest") if not any(kind in a for a in weights)]
+    if kinds:
+        raise Failure(f"the page that compares has no {kinds}")
+    phone.weight = sum(weights.values())
+    if phone.weight > HEAVIEST:
+        raise Failure(f"the page that compares weighs {phone.weight} bytes: {weights}")
 
 
 def scanned_link(phone):
@@ -386,12 +416,12 @@ def screens(phone):
     phone.at("screens.title")
     phone.expect("the box's answer", boxes[1].signed_in()[0], 404)
     phone.expect("the others'", boxes[0].signed_in()[0], 200)
-    phone.tap("a[href='/screens/sign-out']")
+    phone.tap("a[href$='/screens/sign-out']")
     phone.at("confirm.all.title")
     phone.tap("main button.main")
     phone.at("screens.title")
     phone.expect("the box's answer", boxes[0].signed_in()[0], 404)
-    phone.tap("a[href='/password']")
+    phone.tap("a[href$='/password']")
     phone.at("password.title")
     for current, new, problem in (("wrong", "another long password", "wrong-current"), (PASSWORD, "short", "too-short")):
         phone.type("#current", current)
@@ -403,7 +433,7 @@ def screens(phone):
     phone.type("#new", "another long password")
     phone.tap("main button.main")
     phone.at("screens.title")
-    phone.tap("a[href='/sign-out']")
+    phone.tap(".account-box a[href$='/sign-out']")
     phone.at("confirm.phone.title")
     phone.tap("main button.main")
     phone.at("notice.signed-out.title")
@@ -413,6 +443,160 @@ def screens(phone):
     phone.type("#password", "another long password")
     phone.tap("main button.main")
     phone.at("screens.title")
+
+
+def keyboard(phone):
+    """The whole way with the keyboard alone: what has the focus can be seen, and nothing traps it."""
+    def press(*keys):
+        phone.driver.switch_to.active_element.send_keys(*keys)
+
+    def reach(selector):
+        for _ in range(40):
+            press(Keys.TAB)
+            focus = phone.driver.switch_to.active_element
+            if focus.tag_name == "body":
+                continue
+            seen = phone.driver.execute_script("""
+                const box = arguments[0].getBoundingClientRect(), style = getComputedStyle(arguments[0]);
+                const x = box.left + box.width / 2, y = box.top + box.height / 2;
+                const top = document.elementFromPoint(x, y);
+                return style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2
+                  && box.top >= 0 && box.bottom <= innerHeight && (top === arguments[0] || arguments[0].contains(top));
+                """, focus)
+            if not seen:
+                raise Failure(f"the focus cannot be seen: {focus.get_attribute('outerHTML')[:90]}")
+            if phone.driver.execute_script("return arguments[0].matches(arguments[1])", focus, selector):
+                return
+        raise Failure(f"the keyboard does not reach {selector}")
+
+    def follow(key):
+        before = phone.one("html")
+        press(key)
+        phone.gone(before)
+
+    box = Box(phone.service)
+    code = box.ask()
+    phone.open("/")
+    phone.at("enter.title")
+    reach(".skip")
+    press(Keys.ENTER)
+    phone.expect("the focus", phone.driver.switch_to.active_element.get_attribute("id"), "main")
+    reach("#code")
+    press(code)
+    follow(Keys.ENTER)
+    phone.at("provider.title")
+    reach("button[value=aurora]")
+    follow(Keys.SPACE)
+    phone.at("sign-in.title", provider="Aurora TV")
+    reach("#user")
+    press("anna")
+    reach("#password")
+    press("wrong")
+    follow(Keys.ENTER)
+    # After a mistake the focus is where it is mended.
+    WebDriverWait(phone.driver, 10).until(
+        lambda driver: driver.switch_to.active_element.get_attribute("id") == "password", "no focus on the password")
+    press(PASSWORD)
+    follow(Keys.ENTER)
+    phone.at("approve.title")
+    reach("summary")
+    press(Keys.ENTER)
+    phone.shown("details button.deny")
+    phone.driver.execute_script("document.activeElement.blur(); document.body.tabIndex = -1; document.body.focus()")
+    reach("button.approve")
+    follow(Keys.ENTER)
+    phone.at("result.approved.title")
+    phone.expect("the box's answer", box.signed_in()[0], 200)
+
+
+def way_back_is_shut(phone):
+    """After signing out the browser's way back shows nothing of the account."""
+    phone.open("/screens")
+    phone.sign_in()
+    phone.at("screens.title")
+    phone.open("/sign-out")
+    phone.at("confirm.phone.title")
+    phone.tap("main button.main")
+    phone.at("notice.signed-out.title")
+    seen = []
+    for _ in range(3):
+        phone.driver.back()
+        # Script takes a kept page away and asks for it anew: nothing is shown meanwhile.
+        WebDriverWait(phone.driver, 15).until(lambda _: phone.heading(), "no page on the way back")
+        seen.append(f"{phone.driver.current_url}: {phone.heading()}")
+        if "anna" in phone.one("body").text or phone.heading() == phone.text("screens.title"):
+            raise Failure(f"the way back shows the account: {seen}")
+    if phone.script and not any("/sign-in" in place for place in seen):
+        raise Failure(f"the way back never came to the page of screens: {seen}")
+
+
+def no_frame(phone):
+    """A page elsewhere cannot show ours in a frame, where a tap could be stolen."""
+    class Elsewhere(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(f"<!DOCTYPE html><title>elsewhere</title><iframe src='{phone.service.url}/'></iframe>".encode())
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.HTTPServer(("127.0.0.1", 0), Elsewhere)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        phone.open(f"http://127.0.0.1:{server.server_address[1]}/")
+        phone.driver.switch_to.frame(phone.one("iframe"))
+        found = phone.driver.find_elements(By.CSS_SELECTOR, "#code, #main, form")
+        phone.driver.switch_to.default_content()
+        phone.expect("forms in the frame", len(found), 0)
+        refused = [entry["message"] for entry in phone.driver.get_log("browser") if "frame" in entry["message"].lower()]
+        if not refused:
+            raise Failure("the browser does not say that it refused the frame")
+    finally:
+        phone.driver.switch_to.default_content()
+        server.shutdown()
+
+
+def paints_first(phone):
+    """The page is painted while the script is still on its way."""
+    painted = threading.Event()
+    place = urllib.parse.urlsplit(phone.service.url)
+
+    class Slow(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            if self.path.endswith(".js"):
+                painted.wait(30)
+            inside = http.client.HTTPConnection(place.hostname, place.port, timeout=30)
+            inside.request("GET", self.path, headers={"Host": place.netloc})
+            answer = inside.getresponse()
+            body = answer.read()
+            self.send_response(answer.status)
+            for name, value in answer.getheaders():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Slow)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    other = Phone(phone.service, patient=False)
+    try:
+        other.fresh()
+        other.open(f"http://127.0.0.1:{server.server_address[1]}/")
+        WebDriverWait(other.driver, 30).until(lambda driver: driver.execute_script(
+            "return location.protocol === 'http:' && performance.getEntriesByName('first-contentful-paint').length > 0"),
+            "the first paint waits for the script")
+        other.expect("whole", other.driver.execute_script("return document.readyState === 'complete'"), False)
+        painted.set()
+        WebDriverWait(other.driver, 30).until(
+            lambda driver: driver.execute_script("return document.readyState") == "complete", "the page is never whole")
+    finally:
+        painted.set()
+        other.driver.quit()
+        server.shutdown()
 
 
 def guest(phone):
@@ -483,39 +667,51 @@ def way_back(phone):
 
 EVERYTHING = (
     typed_code, scanned_link, live_result, wrong_code, expired_code, deny, number, family, screens, guest,
-    language_switch, way_back)
+    language_switch, way_back, keyboard, way_back_is_shut, no_frame, paints_first)
 IN_ALL_LANGUAGES = (typed_code, number, screens)
-WITHOUT_SCRIPT = (typed_code, scanned_link, live_result, wrong_code, deny, number, screens, guest, way_back)
-OVER_HTTPS = (typed_code, scanned_link, screens)
+WITHOUT_SCRIPT = (typed_code, scanned_link, live_result, wrong_code, deny, number, screens, guest, way_back, way_back_is_shut)
+OVER_HTTPS = (typed_code, scanned_link, screens, way_back_is_shut)
+BELOW_A_PATH = (typed_code, scanned_link, screens, language_switch)
 
 
 def runs():
-    """Whether over https, with script or without, in which language, which stories."""
-    yield False, True, "en", EVERYTHING
+    """Which service, with script or without, in which language, which stories."""
+    yield "", True, "en", EVERYTHING
     for tag in LANGUAGES[1:]:
-        yield False, True, tag, IN_ALL_LANGUAGES
-    yield False, False, "en", WITHOUT_SCRIPT
-    yield True, True, "en", OVER_HTTPS
+        yield "", True, tag, IN_ALL_LANGUAGES
+    yield "", False, "en", WITHOUT_SCRIPT
+    yield "https", True, "en", OVER_HTTPS
+    yield "below /tv", True, "en", BELOW_A_PATH
+    yield "below /tv, which the proxy takes away", False, "en", BELOW_A_PATH[:2]
+
+
+def start(programs, kind):
+    if kind.startswith("below"):
+        return Service(programs, proxy="strips" if "takes" in kind else "keeps")
+    return Service(programs, https=kind == "https")
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("programs", type=pathlib.Path)
     parser.add_argument("--only", type=lambda text: text.split(","))
+    parser.add_argument("--times", action="store_true", help="say how long each story took")
     arguments = parser.parse_args()
     problems, told, sources = [], 0, []
     services, phones = {}, {}
     try:
-        for https, script, language, stories in runs():
-            if https not in services:
-                services[https] = Service(arguments.programs, https)
-            if (https, script) not in phones:
-                phones[https, script] = Phone(services[https], script=script)
-            phone = phones[https, script]
+        for kind, script, language, stories in runs():
+            stories = [story for story in stories if not arguments.only or story.__name__ in arguments.only]
+            if not stories:
+                continue
+            if kind not in services:
+                services[kind] = start(arguments.programs, kind)
+            if (kind, script) not in phones:
+                phones[kind, script] = Phone(services[kind], script=script)
+            phone = phones[kind, script]
             for story in stories:
-                if arguments.only and story.__name__ not in arguments.only:
-                    continue
-                where = f"{story.__name__} ({language}{'' if script else ', no script'}{', https' if https else ''})"
+                where = f"{story.__name__} ({language}{'' if script else ', no script'}{kind and ', ' + kind})"
+                began = time.monotonic()
                 told += 1
                 try:
                     phone.fresh(language)
@@ -523,6 +719,8 @@ def main():
                 except Exception as error:
                     detail = str(error) if isinstance(error, Failure) else traceback.format_exc()
                     problems.append(f"{where}: {detail}")
+                if arguments.times:
+                    print(f"{time.monotonic() - began:6.1f} s  {where}", flush=True)
                 problems += [f"{where}: {problem}" for problem in phone.problems]
                 problems += [f"{where}: browser: {message}" for message in phone.complaints()]
                 phone.problems = []

@@ -7,6 +7,8 @@ import http.client
 import json
 import os
 import pathlib
+import shutil
+import socket
 import ssl
 import subprocess
 import tempfile
@@ -18,15 +20,71 @@ import uuid
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 REQUESTOR = "cinema"
 PASSWORD = "a password of many words"
+LOGO = ('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><path d="M0 0h8v8H0z" fill="#345"/></svg>')
+
+
+class Proxy:
+    """nginx on a free port, with the service below a path; `strips` whether it takes the path away."""
+
+    def __init__(self, home, path):
+        self.home, self.path = pathlib.Path(home), path
+        with socket.socket() as found:
+            found.bind(("127.0.0.1", 0))
+            self.port = found.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}{path}"
+
+    def start(self, service, strips):
+        inside = service + ("/" if strips else "")
+        (self.home / "nginx.conf").write_text(f"""
+            daemon off; master_process off; pid {self.home}/nginx.pid; error_log stderr warn;
+            events {{ }}
+            http {{
+              access_log off; client_body_temp_path {self.home}/body; proxy_temp_path {self.home}/proxy;
+              fastcgi_temp_path {self.home}/f; uwsgi_temp_path {self.home}/u; scgi_temp_path {self.home}/s;
+              server {{
+                listen 127.0.0.1:{self.port};
+                location {self.path}/ {{
+                  proxy_pass {inside}; proxy_http_version 1.1; proxy_set_header Connection "";
+                  proxy_set_header Host $http_host; proxy_set_header X-Forwarded-For $remote_addr;
+                  proxy_read_timeout 75s; proxy_buffering off;
+                }}
+                location / {{ return 418; }}
+              }}
+            }}""")
+        program = shutil.which("nginx", path="/usr/sbin:/usr/bin:/sbin:/bin")
+        self.process = subprocess.Popen(
+            [program, "-p", self.home, "-c", self.home / "nginx.conf", "-e", "stderr"], stderr=subprocess.DEVNULL)
+        until = time.time() + 20
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", self.port)).close()
+                return
+            except OSError:
+                if time.time() > until or self.process.poll() is not None:
+                    raise SystemExit("nginx did not start") from None
+                time.sleep(0.05)
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(timeout=20)
 
 
 class Service:
-    """`regentd serve` in a folder of its own on a free port; `https` gives it a certificate of its own."""
+    """`regentd serve` in a folder of its own on a free port.
 
-    def __init__(self, programs, https=False, options=()):
+    `https` gives it a certificate of its own; `proxy` puts nginx before it, which serves it below /tv: "strips" takes the
+    path away, "keeps" leaves it.
+    """
+
+    def __init__(self, programs, https=False, options=(), proxy=None):
         self.programs = pathlib.Path(programs)
         self.folder = tempfile.TemporaryDirectory(prefix="regent-")
         home = self.folder.name
+        web = pathlib.Path(home, "web")
+        shutil.copytree(ROOT / "web", web)
+        (web / "logos").mkdir(exist_ok=True)
+        (web / "logos/cinema.svg").write_text(LOGO)
+        self.proxy = Proxy(home, "/tv") if proxy else None
         self.environment = {"HOME": home, "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
         options = list(options)
         if https:
@@ -36,17 +94,23 @@ class Service:
                 check=True, capture_output=True)
             os.chmod(f"{home}/key", 0o600)
             options += ["--tls-certificate", f"{home}/pem", "--tls-key", f"{home}/key"]
+        if proxy:
+            options += ["--public-url", self.proxy.url, "--trust-proxy", "127.0.0.0/8"]
         self.log = open(f"{home}/log", "wb")
         # Every story comes from one address: its slips must not stop the next one.
         self.process = subprocess.Popen(
-            [self.programs / "regentd", "serve", "--listen", "127.0.0.1:0", "--web", ROOT / "web",
+            [self.programs / "regentd", "serve", "--listen", "127.0.0.1:0", "--web", web,
              "--wrong-codes", "1000", "--wrong-codes-total", "1000"] + options,
             env=self.environment, stdout=subprocess.PIPE, stderr=self.log, text=True)
         line = self.process.stdout.readline()
         if "listening on " not in line:
             raise SystemExit(f"regentd did not start: {pathlib.Path(home, 'log').read_text()}")
-        self.url = line.split("listening on ")[1].strip()
+        # Where boxes go, and where phones go.
+        self.inside = self.url = line.split("listening on ")[1].strip()
         try:
+            if proxy:
+                self.url = self.proxy.url
+                self.proxy.start(self.inside, proxy == "strips")
             self.provision()
         except BaseException:
             self.stop()
@@ -63,7 +127,7 @@ class Service:
     def provision(self):
         self.control(
             "requestor", "add", REQUESTOR, "--name", "Cinema Aperto", "--color", "#e4b400", "--domain", "example.com",
-            "--redirect-uri", "http://127.0.0.1/done")
+            "--redirect-uri", "http://127.0.0.1/done", "--logo", f"{self.url}/logos/cinema.svg")
         self.key = self.control("key", "issue", REQUESTOR, "--json")
         self.control("provider", "add", "aurora", "--name", "Aurora TV", "--kind", "local", "--featured", "on")
         self.control("provider", "add", "pass", "--name", "Ten minutes", "--kind", "temporary", "--lifetime", "10m")
@@ -74,6 +138,8 @@ class Service:
 
     def stop(self):
         """Ends the service; what it says of its end is its own exit code."""
+        if self.proxy and hasattr(self.proxy, "process"):
+            self.proxy.stop()
         self.process.terminate()
         code = self.process.wait(timeout=20)
         self.log.close()
@@ -101,7 +167,7 @@ class Box:
             "X-Device-Info": self.info}
         if prefer:
             headers["Prefer"] = f"wait={prefer}"
-        place = urllib.parse.urlsplit(self.service.url)
+        place = urllib.parse.urlsplit(self.service.inside)
         if place.scheme == "https":
             context = ssl._create_unverified_context()
             connection = http.client.HTTPSConnection(place.hostname, place.port, timeout=70, context=context)

@@ -11,7 +11,7 @@ each("[data-code]", (field) => {
 
   field.addEventListener("paste", (event) => {
     const text = event.clipboardData?.getData("text") ?? "";
-    const link = text.normalize("NFKC").match(/\/D\/([^/?#\s]+)/i);
+    const link = text.normalize("NFKC").match(/.*\/D\/([^/?#\s]+)/i);
     if (!link) return;
     event.preventDefault();
     field.value = grouped(letters(link[1]));
@@ -45,6 +45,8 @@ each("form[method=post]", (form) => {
   form.addEventListener("submit", (event) => {
     if (sent) event.preventDefault();
     sent = true;
+    // Whoever stopped the page on its way may try again.
+    setTimeout(() => { sent = false; }, 10_000);
   });
   addEventListener("pageshow", () => { sent = false; });
 });
@@ -93,6 +95,14 @@ each("[data-reveal]", (button) => {
   button.addEventListener("click", () => set(field.type === "password"));
   field.form.addEventListener("submit", () => set(false));
 });
+
+// The way back to a page of an account gives it anew: meanwhile somebody may have signed out.
+if (document.querySelector(".account")) {
+  addEventListener("pagehide", (event) => { document.body.hidden = event.persisted; });
+  addEventListener("pageshow", (event) => {
+    if (event.persisted) location.replace(location.pathname + location.search);
+  });
+}
 
 const visible = async () => {
   while (document.hidden) {

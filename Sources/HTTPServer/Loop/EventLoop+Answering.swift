@@ -87,12 +87,16 @@ extension EventLoop {
     connection.unread = []
     connection.mustLinger = true
     connection.phase = .idle
-    send(.text(status, sentence + "\n"), on: connection, closes: true)
+    var response = Response.text(status, sentence + "\n")
+    // Some of these statuses may be kept by caches that are told nothing.
+    response.addHeader(.cacheControl, "no-store")
+    send(response, on: connection, closes: true)
   }
 
   private static let traceRefusal: Response = {
     var response = Response.text(.methodNotAllowed, "TRACE is not allowed.\n")
     response.addHeader(.allow, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
+    response.addHeader(.cacheControl, "no-store")
     return response
   }()
 

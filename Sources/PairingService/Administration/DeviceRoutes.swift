@@ -63,10 +63,9 @@ extension AdminCall {
     limit: Int = AdminPaths.page
   ) async throws(AdminError) -> [SignIn] {
     let (records, names) = try await stored { () throws(StoreError) in
-      (
-        try await core.store.authentications(filter, after: id, limit: limit, at: now),
-        try await core.store.deviceNames()
-      )
+      let records = try await core.store.authentications(
+        filter, after: id, limit: limit, at: now)
+      return (records, try await core.store.names(of: Set(records.map(\.deviceHash))))
     }
     return records.map { SignIn($0, name: names[$0.deviceHash]) }
   }

@@ -1,3 +1,4 @@
+internal import HTTPCodec
 package import Pairing
 internal import PairingWire
 
@@ -19,6 +20,13 @@ package struct ServiceOptions: Sendable {
   /// Options with the usual values.
   package init(publicURL: String) {
     self.publicURL = publicURL.hasSuffix("/") ? String(publicURL.dropLast()) : publicURL
+  }
+
+  /// The path of the public address, without a slash at its end: nothing when the service has a host of its own.
+  package var basePath: String {
+    var path = (try? AbsoluteURL(parsing: publicURL))?.path ?? ""
+    while path.hasSuffix("/") { path.removeLast() }
+    return path
   }
 
   /// Where errors are explained.

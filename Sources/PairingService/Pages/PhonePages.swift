@@ -3,6 +3,8 @@
 package struct PhonePages: Sendable {
   /// The static files, for the route that serves them.
   package let files: StaticFiles
+  /// What the public address has before every path of ours: `/regent`, or nothing.
+  package let base: String
   private let texts: TextCatalog
   private let templates: [String: CompiledTemplate]
   /// Texts that no page and no code uses: dead weight, and a sign of a mistyped key.
@@ -17,13 +19,17 @@ package struct PhonePages: Sendable {
 
   /// Compiles every page.
   ///
-  /// - Parameter web: the files of the `web` folder.
+  /// - Parameters:
+  ///   - web: the files of the `web` folder.
+  ///   - base: the path of the public address, without a slash at its end. All paths in this program are without it; it
+  ///     is put before them where a browser follows them.
   /// - Throws: `WebFileError` with file and line, for an unknown name, text or file, for a locale that is not complete and
   ///   for a placeholder where escaping would not protect it.
-  package init(_ web: WebFiles) throws(WebFileError) {
-    files = try StaticFiles(web)
+  package init(_ web: WebFiles, base: String = "") throws(WebFileError) {
+    self.base = base
+    files = try StaticFiles(web, base: base)
     texts = try TextCatalog(web)
-    var compiler = try TemplateCompiler(web, texts: texts, files: files)
+    var compiler = try TemplateCompiler(web, texts: texts, files: files, base: base)
     var templates: [String: CompiledTemplate] = [:]
     for page in PhonePages.pages {
       templates[page.template] = try compiler.compile(
@@ -60,7 +66,7 @@ package struct PhonePages: Sendable {
       frame: frame, direction: language.direction, languages: options(current: language.tag))
     return TemplateRenderer.render(
       template, records: [TemplateRecord(filled), TemplateRecord(page)], texts: language,
-      now: frame.now)
+      now: frame.now, base: base)
   }
 
   private func options(current: String) -> [LanguageOption] {

@@ -57,6 +57,9 @@ package struct SafePath: Hashable, Sendable, CustomStringConvertible {
     text = address
   }
 
+  /// The address as a browser follows it: below the path of the public address, when it is one of ours.
+  package func below(_ base: String) -> String { text.hasPrefix("/") ? base + text : text }
+
   private init(checked text: String) {
     self.text = text
   }

@@ -144,6 +144,7 @@ extension Phone {
       try await sessions.end(session, audit: entry("session.end", session.id.text, call))
     }
     call.session = nil
+    call.forgetsPages = true
     if let cookie = jar.forget(.session) { call.setCookies.append(cookie) }
   }
 }

@@ -149,11 +149,15 @@ extension Phone {
       response.addHeader(HeaderName(literal: "Refresh"), "0; url=\(page.address.text)")
     case .redirect(let path, let status):
       response = Response(status)
-      response.addHeader(.location, path.text)
+      response.addHeader(.location, path.below(pages.base))
     case .response(let other): response = other
     case .wait: response = Response(.internalServerError)
     }
     if response.header(.cacheControl) == nil { response.addHeader(.cacheControl, "no-store") }
+    if call.forgetsPages {
+      // Browsers keep whole pages for their way back, whatever Cache-Control says.
+      response.addHeader(HeaderName(literal: "Clear-Site-Data"), "\"cache\"")
+    }
     let visit = isNew ? jar.keep(.visit, call.visit) : nil
     for cookie in [visit].compactMap(\.self) + call.setCookies {
       response.addHeader(.setCookie, cookie.headerValue)

@@ -23,6 +23,8 @@ struct PhoneCall: Sendable {
   let visit: String
   /// Who is signed in; a sign-in or sign-out changes it for the page that answers.
   var session: SessionRecord?
+  /// Whether the browser is to forget the pages it has shown: somebody signed out.
+  var forgetsPages = false
   /// What the browser is to keep from now on.
   var setCookies: [SetCookie] = []
 

@@ -63,7 +63,7 @@ extension Phone {
   private func screens(_ viewer: Pairing.Viewer, _ now: Instant) async throws -> [Screen] {
     let records = try await records(viewer, now)
     guard !records.isEmpty else { return [] }
-    let names = try await core.store.deviceNames()
+    let names = try await core.store.names(of: Set(records.map(\.deviceHash)))
     let provisioned = core.provisioning.now
     return records.map { record in
       let authentication = record.authentication
@@ -106,7 +106,7 @@ extension Phone {
   }
 
   private func name(of record: AuthenticationRecord) async throws -> ForeignText {
-    name(record, try await core.store.deviceNames())
+    name(record, try await core.store.names(of: [record.deviceHash]))
   }
 
   private func rename(_ call: inout PhoneCall) async throws -> PhoneAnswer {

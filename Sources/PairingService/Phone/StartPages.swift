@@ -90,7 +90,7 @@ extension String {
   /// The code of a pasted link, else the text as it is.
   fileprivate var afterCodePath: String {
     let parts = split(separator: "/", omittingEmptySubsequences: false)
-    guard let step = parts.firstIndex(where: { $0 == "D" || $0 == "d" }), step > 0,
+    guard let step = parts.lastIndex(where: { $0 == "D" || $0 == "d" }), step > 0,
       parts.indices.contains(step + 1)
     else { return self }
     return String(parts[step + 1].prefix { $0 != "?" && $0 != "#" })

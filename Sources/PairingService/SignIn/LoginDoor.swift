@@ -82,7 +82,24 @@ final class LoginDoor: Sendable {
       return .wrong
     }
     if hasFailures { try await core.store.clearLoginFailures(of: provider, name) }
+    if check == .rightButOutdated, let stored {
+      await renew(password, stored, of: name, at: provider)
+    }
     return .right(name)
+  }
+
+  /// Stores the password with the work factors of today: only now is it known in clear.
+  ///
+  /// When that fails the old hash goes on, until the next time.
+  private func renew(
+    _ password: String, _ stored: String, of name: AccountName, at provider: ProviderID
+  ) async {
+    do {
+      let phc = try await core.passwords.hash(Secret(password))
+      try await core.store.renewPassword(phc, replacing: stored, of: name, at: provider)
+    } catch {
+      core.log.warning("password", ("reason", "\(error)"))
+    }
   }
 
   // MARK: - Limits

@@ -74,6 +74,23 @@ extension StoreConformance {
       let password = try await stage.store.password(of: name, at: stage.local)
       try expect(password == "$argon2id$2", "kept another password")
     },
+    ConformanceCheck("a password is hashed anew only as long as it is the same") { stage in
+      let name = try found(stage.ann.account, "account")
+      _ = try await stage.store.setPassword(
+        "$argon2id$1", of: name, at: stage.local, keeping: nil, audit: nil, at: stage.at(1))
+      let kept = try await stage.session(1, as: stage.ann)
+      for (seen, new) in [("$argon2id$1", "$argon2id$2"), ("$argon2id$1", "$argon2id$3")] {
+        try await stage.store.renewPassword(new, replacing: seen, of: name, at: stage.local)
+      }
+      let password = try await stage.store.password(of: name, at: stage.local)
+      try expect(password == "$argon2id$2", "kept another password")
+      let sessions = try await stage.store.sessions(of: stage.ann, at: stage.at(2))
+      try expect(sessions.map(\.id) == [kept], "ended a session")
+      let nobody: AccountName = try Stage.name("nobody")
+      try await stage.store.renewPassword("new", replacing: "", of: nobody, at: stage.local)
+      let none = try await stage.store.password(of: nobody, at: stage.local)
+      try expect(none == nil, "gave nobody a password")
+    },
     ConformanceCheck("nobody begins a session at a provider that has no such way in") { stage in
       let nobody = Viewer(provider: stage.local, account: try Stage.name("nobody"))
       try await expect(.notInForce(.accountGone)) { try await stage.session(1, as: nobody) }

@@ -154,6 +154,14 @@ extension MemoryStore {
     return endSessions(at: now) { $0.viewer == viewer && $0.id != session }
   }
 
+  /// Another hash of the same password.
+  public func renewPassword(
+    _ phc: String, replacing seen: String, of name: AccountName, at provider: ProviderID
+  ) async throws(StoreError) {
+    guard passwords[provider]?[name] == seen else { return }
+    passwords[provider]?[name] = phc
+  }
+
   /// An account's password.
   public func password(of name: AccountName, at provider: ProviderID) async throws(StoreError)
     -> String?

@@ -76,8 +76,10 @@ extension MemoryStore {
     note(entry)
   }
 
-  /// The names that operators gave.
-  public func deviceNames() async throws(StoreError) -> [DeviceHash: String] { names }
+  /// The names that were given to some of these devices.
+  public func names(of devices: Set<DeviceHash>) async throws(StoreError) -> [DeviceHash: String] {
+    names.filter { devices.contains($0.key) }
+  }
 
   /// The permit that is in force.
   public func permit(_ authentication: AuthenticationID, _ resource: ResourceID, at now: Instant)

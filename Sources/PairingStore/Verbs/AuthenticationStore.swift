@@ -41,6 +41,6 @@ public protocol AuthenticationStore: Sendable {
   func name(_ device: DeviceHash, _ name: String?, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError)
 
-  /// The names that operators gave.
-  func deviceNames() async throws(StoreError) -> [DeviceHash: String]
+  /// The names that were given to some of these devices.
+  func names(of devices: Set<DeviceHash>) async throws(StoreError) -> [DeviceHash: String]
 }

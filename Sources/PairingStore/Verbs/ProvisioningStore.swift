@@ -41,6 +41,14 @@ public protocol ProvisioningStore: Sendable {
     audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> [RegistrationChange]
 
+  /// Puts another hash of the same password in the place of one that was made with less work: no session ends, and
+  /// nothing is written down, because nothing changed for anybody.
+  ///
+  /// Guarantees: a password that was changed meanwhile stays.
+  func renewPassword(
+    _ phc: String, replacing seen: String, of name: AccountName, at provider: ProviderID
+  ) async throws(StoreError)
+
   /// An account's password, as a PHC string; none when there is no such account or it has none.
   func password(of name: AccountName, at provider: ProviderID) async throws(StoreError) -> String?
 }

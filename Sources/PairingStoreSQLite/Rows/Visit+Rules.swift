@@ -62,6 +62,17 @@ extension Visit {
       "\(all: Tables.accounts) WHERE provider = \(provider.text) AND name = \(name.text)")?.record
   }
 
+  func password<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, of name: AccountName, at provider: ProviderID
+  ) throws -> String? {
+    // An account whose row does not verify has no password either.
+    guard try account(context, provider, name) != nil else { return nil }
+    return try one(
+      context, Tables.passwords,
+      "\(all: Tables.passwords) WHERE provider = \(provider.text) AND name = \(name.text)")?
+      .record.phc
+  }
+
   func pair<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ id: PublicKey
   ) throws -> Stored<KeyPair>? {

@@ -88,18 +88,22 @@ extension SQLiteStore {
     }
   }
 
+  /// Another hash of the same password.
+  public func renewPassword(
+    _ phc: String, replacing seen: String, of name: AccountName, at provider: ProviderID
+  ) async throws(StoreError) {
+    try await write { context, visit in
+      guard try visit.password(context, of: name, at: provider) == seen else { return }
+      try visit.keep(
+        context, Tables.passwords, PasswordRecord(provider: provider, name: name, phc: phc))
+    }
+  }
+
   /// An account's password.
   public func password(of name: AccountName, at provider: ProviderID) async throws(StoreError)
     -> String?
   {
-    try await read { context, visit in
-      // An account whose row does not verify has no password either.
-      guard try visit.account(context, provider, name) != nil else { return nil }
-      return try visit.one(
-        context, Tables.passwords,
-        "\(all: Tables.passwords) WHERE provider = \(provider.text) AND name = \(name.text)"
-      )?.record.phc
-    }
+    try await read { context, visit in try visit.password(context, of: name, at: provider) }
   }
 
   /// Keeps a new client of an application.

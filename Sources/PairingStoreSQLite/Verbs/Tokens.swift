@@ -90,11 +90,18 @@ extension SQLiteStore {
     }
   }
 
-  /// The names that operators gave.
-  public func deviceNames() async throws(StoreError) -> [DeviceHash: String] {
+  /// The names that were given to some of these devices.
+  public func names(of devices: Set<DeviceHash>) async throws(StoreError) -> [DeviceHash: String] {
     try await read { context, visit in
-      let names = try visit.all(context, Tables.deviceNames, "\(all: Tables.deviceNames)")
-      return names.reduce(into: [:]) { $0[$1.record.device] = $1.record.name }
+      var names: [DeviceHash: String] = [:]
+      // One look-up each: a viewer has a few screens, the table has everybody's.
+      for device in devices {
+        names[device] =
+          try visit.one(
+            context, Tables.deviceNames,
+            "\(all: Tables.deviceNames) WHERE device_hash = \(device.bytes)")?.record.name
+      }
+      return names
     }
   }
 }

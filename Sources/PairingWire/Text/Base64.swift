@@ -69,7 +69,7 @@ enum Base64 {
   /// The bytes of a text in any form that clients were seen to send: URL alphabet, missing padding, line breaks.
   static func bytes(forgiving text: some StringProtocol) -> [UInt8]? {
     let letters = text.utf8.filter { ![0x0A, 0x0D, 0x20, padding].contains($0) }
-    return decode(letters[...], allowsStrayBits: true) { letter in
+    return decode(letters[...]) { letter in
       switch letter {
       case UInt8(ascii: "-"): 62
       case UInt8(ascii: "_"): 63
@@ -78,9 +78,8 @@ enum Base64 {
     }
   }
 
-  private static func decode(
-    _ letters: ArraySlice<UInt8>, allowsStrayBits: Bool = false, _ value: (UInt8) -> UInt32?
-  ) -> [UInt8]? {
+  private static func decode(_ letters: ArraySlice<UInt8>, _ value: (UInt8) -> UInt32?) -> [UInt8]?
+  {
     guard letters.count % 4 != 1 else { return nil }
     var out: [UInt8] = []
     out.reserveCapacity(letters.count * 3 / 4)
@@ -94,8 +93,7 @@ enum Base64 {
       bits -= 8
       out.append(UInt8(held >> bits & 0xFF))
     }
-    let stray = held & ((1 << bits) - 1)
-    return stray == 0 || allowsStrayBits ? out : nil
+    return out
   }
 
   private static let alphabet = Array(

@@ -19,7 +19,9 @@ package struct StaticFiles: Sendable {
   static let folder = SafePath(["static"])
 
   /// Takes every file of the folder `static`; addresses inside the web manifest are replaced by the hashed ones.
-  init(_ web: WebFiles) throws(WebFileError) {
+  ///
+  /// `base` goes before the addresses that these files name.
+  init(_ web: WebFiles, base: String = "") throws(WebFileError) {
     var manifests: [(String, [UInt8])] = []
     for (name, bytes) in web.inside("static") {
       if name.hasSuffix(".webmanifest") {
@@ -29,7 +31,7 @@ package struct StaticFiles: Sendable {
       }
     }
     // Last, because they name the others.
-    for (name, bytes) in manifests { try add(name, try linked(name, bytes)) }
+    for (name, bytes) in manifests { try add(name, try linked(name, bytes, base)) }
     for (name, bytes) in web.inside("logos") { try addLogo(name, bytes) }
     // Browsers ask for this one without being told; it has no hash, so it is not kept.
     if let icon = web.contents["static/favicon.ico"] {
@@ -40,7 +42,7 @@ package struct StaticFiles: Sendable {
     // The description of the protocol lies with the pages, so that both are of one version.
     if let description = web.contents["openapi.json"] {
       byPath["/openapi.json"] = File(
-        bytes: description,
+        bytes: try placed(description, base),
         headers: [
           ("Content-Type", "application/json"), SecurityHeaders.neverStored,
           // Tools that show it run on pages of their own.
@@ -100,15 +102,11 @@ package struct StaticFiles: Sendable {
   ]
 
   /// The manifest with the names of icons replaced by their addresses.
-  private func linked(_ name: String, _ bytes: [UInt8]) throws(WebFileError) -> [UInt8] {
+  private func linked(_ name: String, _ bytes: [UInt8], _ base: String) throws(WebFileError)
+    -> [UInt8]
+  {
     let file = "static/\(name)"
-    let value: JSONValue
-    do throws(JSONError) {
-      value = try JSONValue(reading: bytes)
-    } catch {
-      throw WebFileError(file, "\(error)")
-    }
-    guard var manifest = value.object, let icons = manifest["icons"]?.array else {
+    guard var manifest = try json(file, bytes).object, let icons = manifest["icons"]?.array else {
       throw WebFileError(file, "an object with icons was expected")
     }
     var linked: [JSONValue] = []
@@ -117,11 +115,33 @@ package struct StaticFiles: Sendable {
         throw WebFileError(file, "an icon without src")
       }
       guard let path = paths[source] else { throw WebFileError(file, "there is no icon \(source)") }
-      members["src"] = .string(path.text)
+      members["src"] = .string(path.below(base))
       linked.append(.object(members))
     }
     manifest["icons"] = .array(linked)
+    manifest["start_url"] = .string(SafePath.root.below(base))
     return manifest.bytes()
+  }
+
+  /// The description of the protocol, saying below which path it is served.
+  private func placed(_ bytes: [UInt8], _ base: String) throws(WebFileError) -> [UInt8] {
+    guard !base.isEmpty else { return bytes }
+    let file = "openapi.json"
+    guard var description = try json(file, bytes).object else {
+      throw WebFileError(file, "an object was expected")
+    }
+    var server = JSONObject()
+    server["url"] = .string(SafePath.root.below(base))
+    description["servers"] = .array([.object(server)])
+    return description.bytes()
+  }
+
+  private func json(_ file: String, _ bytes: [UInt8]) throws(WebFileError) -> JSONValue {
+    do throws(JSONError) {
+      return try JSONValue(reading: bytes)
+    } catch {
+      throw WebFileError(file, "\(error)")
+    }
   }
 }
 

@@ -12,6 +12,8 @@ struct MarkupScanner {
     case nothing
   }
 
+  /// What the public address has before every path of ours; goes before the addresses that a template names.
+  private let base: [UInt8]
   private(set) var state = State.text
   /// The element whose tag is open, or that was opened last.
   private(set) var element = ""
@@ -21,6 +23,8 @@ struct MarkupScanner {
   private(set) var textOnly = ""
   /// What the open attribute value holds so far, to judge addresses; a placeholder counts as `\u{0}`.
   private var valueText: [UInt8] = []
+
+  init(base: String = "") { self.base = Array(base.utf8) }
 
   /// Where a value may be put, and how it must look there.
   enum Slot: Equatable {
@@ -92,6 +96,7 @@ struct MarkupScanner {
         at = end
         continue
       }
+      if byte == UInt8(ascii: "/"), beginsAddress { out += base }
       try step(byte, rest: bytes[at...])
       out.append(byte)
       at += 1
@@ -115,6 +120,12 @@ struct MarkupScanner {
 
   /// The end of a page or of a block that is included elsewhere.
   var isAtRest: Bool { state == .text && textOnly.isEmpty }
+
+  /// Whether the next byte is the first one of an address.
+  private var beginsAddress: Bool {
+    guard case .value = state else { return false }
+    return valueText.isEmpty && MarkupScanner.addresses.contains(attribute)
+  }
 
   private var collapses: Bool {
     switch state {

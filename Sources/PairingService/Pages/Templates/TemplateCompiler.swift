@@ -4,11 +4,14 @@ struct TemplateCompiler {
   private let templates: [String: ParsedTemplate]
   let texts: TextCatalog
   private let files: StaticFiles
+  private let base: String
   /// The keys that the compiled pages use, to find texts nobody uses.
   var usedKeys: Set<String> = []
 
-  /// Parses every template of the folder.
-  init(_ web: WebFiles, texts: TextCatalog, files: StaticFiles) throws(WebFileError) {
+  /// Parses every template of the folder; `base` goes before every address of ours, see `PhonePages`.
+  init(_ web: WebFiles, texts: TextCatalog, files: StaticFiles, base: String = "")
+    throws(WebFileError)
+  {
     var templates: [String: ParsedTemplate] = [:]
     for (name, bytes) in web.inside("templates", suffix: ".html") {
       templates[name] = try TemplateParser.parse("templates/\(name)", bytes)
@@ -16,6 +19,7 @@ struct TemplateCompiler {
     self.templates = templates
     self.texts = texts
     self.files = files
+    self.base = base
   }
 
   /// Compiles one page: the records are what its templates may read, the outermost first.
@@ -23,7 +27,7 @@ struct TemplateCompiler {
     _ name: String, records: [RecordSchema]
   ) throws(WebFileError) -> CompiledTemplate {
     let page = try template(name, usedBy: WebFileError(name, "there is no such template"))
-    var work = Work(file: name, scopes: records)
+    var work = Work(file: name, scopes: records, markup: MarkupScanner(base: base))
     if let layout = page.layout {
       work.blocks = page.blocks.mapValues { ($0, name) }
       work.blocks["content"] = (page.content, name)
@@ -47,7 +51,7 @@ struct TemplateCompiler {
   struct Work {
     var file: String
     var scopes: [RecordSchema]
-    var markup = MarkupScanner()
+    var markup: MarkupScanner
     var out: [Instruction] = []
     var blocks: [String: (nodes: [TemplateNode], file: String)] = [:]
     var filledSlots: Set<String> = []
@@ -97,7 +101,7 @@ struct TemplateCompiler {
       guard try slot(line, &work) == .address else {
         throw work.problem("an asset belongs into href or src", line: line)
       }
-      work.emit(Array(path.text.utf8))
+      work.emit(Array(path.below(base).utf8))
     case .iso(let name, let line):
       let (reference, kind) = try resolve(name, line, work)
       guard case .moment = kind else { throw work.problem("\(name) is no time", line: line) }

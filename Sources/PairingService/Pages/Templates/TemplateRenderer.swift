@@ -4,21 +4,24 @@ internal import Pairing
 struct TemplateRenderer {
   private let texts: LanguageTexts
   private let now: Instant
+  private let base: String
   private var scopes: [TemplateRecord]
   private var out: [UInt8] = []
 
   static func render(
-    _ template: CompiledTemplate, records: [TemplateRecord], texts: LanguageTexts, now: Instant
+    _ template: CompiledTemplate, records: [TemplateRecord], texts: LanguageTexts, now: Instant,
+    base: String = ""
   ) -> [UInt8] {
-    var renderer = TemplateRenderer(texts: texts, now: now, scopes: records)
+    var renderer = TemplateRenderer(texts: texts, now: now, base: base, scopes: records)
     renderer.out.reserveCapacity(16_384)
     renderer.run(template.instructions)
     return renderer.out
   }
 
-  private init(texts: LanguageTexts, now: Instant, scopes: [TemplateRecord]) {
+  private init(texts: LanguageTexts, now: Instant, base: String, scopes: [TemplateRecord]) {
     self.texts = texts
     self.now = now
+    self.base = base
     self.scopes = scopes
   }
 
@@ -85,7 +88,10 @@ struct TemplateRenderer {
     switch value {
     case .text(let text): Escaping.append(text, to: &out)
     case .foreign(let text): insert(text, slot)
-    case .path(let path): Escaping.append(path?.text ?? "", to: &out)
+    case .path(let path):
+      // What a form sends back to us is a path of ours; what the browser follows begins with the public address's.
+      let text = slot == .fieldValue ? path?.text : path?.below(base)
+      Escaping.append(text ?? "", to: &out)
     case .count(let count): out += "\(count)".utf8
     case .moment(let moment?): out += texts.ago(moment, now: now)
     case .duration(let seconds): out += texts.duration(seconds)

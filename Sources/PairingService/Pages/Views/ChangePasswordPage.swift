@@ -2,7 +2,7 @@
 package struct ChangePasswordPage: PhonePage {
   /// Why the form came back.
   package enum Problem: String, CaseIterable, Sendable {
-    /// The present password is not right.
+    /// The current password is not right.
     case wrongCurrent = "wrong-current"
     /// The new one is shorter than `minimum`.
     case tooShort = "too-short"
