@@ -11,8 +11,12 @@ extension AdminDesk {
   mutating func mountDevices() {
     on(.get, AdminPaths.signIns) { call throws(AdminError) in
       let after: AuthenticationID? = try call.optionalIdentifier(parameter: "after", "sign-in")
-      let filter = AuthenticationFilter(
-        requestor: try call.optionalIdentifier(parameter: "requestor", "requestor"))
+      let requestor: RequestorID? = try call.optionalIdentifier(
+        parameter: "requestor", "requestor")
+      if let requestor, call.core.provisioning.now.records.requestors[requestor] == nil {
+        throw .missing("requestor", requestor.text)
+      }
+      let filter = AuthenticationFilter(requestor: requestor)
       let limit = try call.limit()
       return .list(of: try await call.signIns(filter, after: after, limit: limit))
     }
