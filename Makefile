@@ -31,12 +31,14 @@ bench: ## one table of figures and bars; ONLY=name runs one row
 	@set -e; for product in Benchmarks regent; do $(SWIFT_RELEASE) --product $$product; done
 	@"$$(swift build -c release --show-bin-path)/Benchmarks" table $(if $(ONLY),--only "$(ONLY)")
 
-soak: ## kill -9 a writer, the whole service, under load, and the box; CYCLES=1000 KILLS=200
+soak: ## kill -9 a writer, the whole service, under load, and the box; a box's memory; CYCLES=1000 KILLS=200
 	@deploy/bootstrap --test
-	@set -e; for product in Soak ServiceSoak regentd regentctl regent; do \
+	@set -e; for product in Soak ServiceSoak SDKProbe regentd regentctl regent; do \
 	  swift build -c release --product $$product; done
 	@"$$(swift build -c release --show-bin-path)/Soak" kill --cycles $(or $(CYCLES),1000)
 	@"$$(swift build -c release --show-bin-path)/ServiceSoak" --cycles $(or $(CYCLES),1000)
+	@products="$$(swift build -c release --show-bin-path)"; \
+	  "$$products/SDKProbe" logins "$$products/regentd" $(or $(CYCLES),1000)
 	@Tests/acceptance/box-kills.py "$$(swift build -c release --show-bin-path)" $(or $(KILLS),200)
 
 describe: ## generated requests against web/openapi.json; CASES=10000

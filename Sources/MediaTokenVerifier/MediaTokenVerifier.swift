@@ -89,7 +89,7 @@ public final class MediaTokenVerifier: Sendable {
     case .noKeys: return MediaTokenCheck(.unknown)
     case .unknownKey: return MediaTokenCheck(.invalidSignature)
     case .key(let key):
-      guard key.isValid(received.signature, for: received.signedBytes) else {
+      guard key.isValid(received.signature, for: received.signedPart.span) else {
         return MediaTokenCheck(.invalidSignature)
       }
     }

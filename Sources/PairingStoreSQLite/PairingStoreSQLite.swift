@@ -11,12 +11,13 @@ public import SQLite
 
 /// The store in one SQLite file.
 ///
-/// Every verb that writes is one request to the writer: one savepoint in a shared transaction, answered after the commit.
+/// Every verb that writes is one request to the writer: its part of a shared transaction, answered after the commit.
 /// Verbs that usually write nothing (``pickUp(requestor:device:at:)``, permits, sessions) look on a reader first.
 public final class SQLiteStore: Store {
   let database: Database
   let vault: Vault
   let findings = Findings()
+  let known = KnownRows()
   private let wallClock: @Sendable () -> Instant
 
   /// Opens the file, brings it to this program's schema and opens its data keys with the master key.
@@ -88,10 +89,10 @@ extension SQLiteStore {
   func write<Value: Sendable>(
     _ body: @escaping @Sendable (borrowing WriteContext, Visit) throws -> Value
   ) async throws(StoreError) -> Value {
-    let (vault, findings) = (vault, findings)
+    let (vault, findings, known) = (vault, findings, known)
     return try await answer {
       try await self.database.write { context in
-        let visit = Visit(vault)
+        let visit = Visit(vault, known)
         defer { findings.add(visit.tampered) }
         return try body(context, visit)
       }
@@ -101,10 +102,10 @@ extension SQLiteStore {
   func read<Value: Sendable>(
     _ body: @escaping @Sendable (borrowing ReadContext, Visit) throws -> Value
   ) async throws(StoreError) -> Value {
-    let (vault, findings) = (vault, findings)
+    let (vault, findings, known) = (vault, findings, known)
     return try await answer {
       try await self.database.read { context in
-        let visit = Visit(vault)
+        let visit = Visit(vault, known)
         defer { findings.add(visit.tampered) }
         return try body(context, visit)
       }
@@ -128,10 +129,10 @@ extension SQLiteStore {
   private func auditFindings() async {
     let rows = findings.take()
     guard !rows.isEmpty else { return }
-    let (vault, now) = (vault, wallClock())
+    let (vault, known, now) = (vault, known, wallClock())
     do {
       try await database.write { context in
-        let visit = Visit(vault)
+        let visit = Visit(vault, known)
         for row in rows { try visit.note(context, row.entry(at: now)) }
       }
     } catch {

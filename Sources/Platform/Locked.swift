@@ -1,4 +1,5 @@
-internal import Glibc
+// Public, because what stands in the locks of other modules is compiled into them.
+public import Glibc
 
 /// A value that one thread at a time can reach.
 ///
@@ -8,8 +9,8 @@ internal import Glibc
 /// `@unchecked Sendable`, because: 1. `value` is reached only in `withLock`, between lock and unlock of `mutex`;
 /// 2. both stay where they are until `deinit`, when nobody else can have the struct any more.
 @safe public struct Locked<Value: Sendable>: ~Copyable, @unchecked Sendable {
-  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-  private let value: UnsafeMutablePointer<Value>
+  @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  @usableFromInline let value: UnsafeMutablePointer<Value>
 
   /// Puts a value behind a lock of its own.
   public init(_ initial: Value) {
@@ -28,6 +29,7 @@ internal import Glibc
   }
 
   /// Lends the value to `body` while no other thread can have it; `body` must not come back for the same lock.
+  @inlinable
   @inline(__always)
   public func withLock<Result, Failure: Error>(
     _ body: (inout Value) throws(Failure) -> Result

@@ -128,8 +128,25 @@ actor DatabaseUpkeep: AdminUpkeep {
       check("master-key", "\(places.masterKey) is private") { () throws(FileError) in
         _ = try PrivateFile.check(places.masterKey, widest: places.masterKeyMode)
       })
+    findings.append(diskFinding())
     return findings
   }
+
+  /// A backup is as large as the database, and a full disk ends all writing.
+  private func diskFinding() -> Finding {
+    do throws(SystemError) {
+      let place = folder(of: places.database)
+      let free = try DiskSpace.free(at: place)
+      let said = "\(free >> 20) MiB are free in \(place)"
+      guard free < Self.scarce else { return Finding("disk", .good, said) }
+      return Finding(
+        "disk", .warning, said, fix: "make room before writing ends: du -xh \(shellQuoted(place))")
+    } catch {
+      return Finding("disk", .warning, error.description, fix: error.hint)
+    }
+  }
+
+  private static let scarce: Int64 = 256 << 20
 
   private func check(_ name: String, _ good: String, _ look: () throws(FileError) -> Void)
     -> Finding

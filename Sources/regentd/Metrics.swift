@@ -1,6 +1,7 @@
 import HTTPCodec
 import HTTPServer
 import PairingService
+import SQLite
 
 /// A server of its own for numbers: what watches the service must not be open to whom it serves.
 func metricsServer(on address: ListenAddress, _ text: @escaping @Sendable () -> String) throws
@@ -50,4 +51,47 @@ func exposition(_ numbers: Statistics) -> String {
   }
   return lines.joined() + "# HELP regent_http_connections_open Connections open now.\n"
     + "# TYPE regent_http_connections_open gauge\nregent_http_connections_open \(numbers.open)\n"
+}
+
+/// What the database has done, as Prometheus reads it.
+func exposition(_ numbers: DatabaseStatistics) -> String {
+  numbers.commitMicroseconds.exposition(
+    "commit_seconds", "How long a commit took until it was on the disk.",
+    // 64 µs to 8 s: a fast disk is at the front of it, one that dies at its end.
+    bounds: (6...23).map { (bits: $0, label: seconds(microseconds: 1 << $0)) },
+    sum: seconds(microseconds: numbers.commitMicroseconds.sum))
+    + numbers.batchSizes.exposition(
+      "commit_requests", "Changes that one commit made durable.",
+      bounds: (1...8).map { (bits: $0, label: String((1 << $0) - 1)) },
+      sum: String(numbers.batchSizes.sum))
+    + [
+      ("commits_failed_total", "Commits that were given up as a whole.", numbers.rollbacks),
+      ("disk_full_total", "Commits that found the disk full.", numbers.diskFull),
+    ].map { name, help, value in
+      "# HELP regent_\(name) \(help)\n# TYPE regent_\(name) counter\nregent_\(name) \(value)\n"
+    }.joined()
+    + "# HELP regent_log_pages Pages in the write-ahead log.\n# TYPE regent_log_pages gauge\n"
+    + "regent_log_pages \(numbers.logPages)\n"
+}
+
+extension SQLite.Histogram {
+  /// A histogram as Prometheus reads it; each bound counts what lies below the power of two with so many bits.
+  fileprivate func exposition(
+    _ name: String, _ help: String, bounds: [(bits: Int, label: String)], sum: String
+  ) -> String {
+    var text = "# HELP regent_\(name) \(help)\n# TYPE regent_\(name) histogram\n"
+    for bound in bounds {
+      let below = buckets.prefix(bound.bits + 1).reduce(0, +)
+      text += "regent_\(name)_bucket{le=\"\(bound.label)\"} \(below)\n"
+    }
+    text += "regent_\(name)_bucket{le=\"+Inf\"} \(count)\n"
+    return text + "regent_\(name)_sum \(sum)\nregent_\(name)_count \(count)\n"
+  }
+}
+
+/// Seconds with their six decimals: no rounding, and no exponent that a reader may not know.
+private func seconds(microseconds: Int) -> String {
+  let fraction = String(microseconds % 1_000_000)
+  let zeros = String(repeating: "0", count: 6 - fraction.count)
+  return "\(microseconds / 1_000_000).\(zeros)\(fraction)"
 }

@@ -36,7 +36,7 @@ struct RunningService {
       handler = BelowPath(
         options.basePath, try Router(ServiceRoutes.all(core, phone), refuse: phone.refuse))
       let numbers: @Sendable () -> String = {
-        exposition(server.statistics) + core.metricsText()
+        exposition(server.statistics) + exposition(store.statistics) + core.metricsText()
       }
       let admin = try adminServer(
         settings.places, core, DatabaseUpkeep(settings.places, store), metrics: numbers)

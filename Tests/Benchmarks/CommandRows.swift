@@ -41,7 +41,8 @@ private func measureCommands() throws -> Measurement {
       let taken = median(
         try (0..<rounds).map { _ in try milliseconds("\(programs)/regentctl", words, shell) })
       slowest = max(slowest, taken)
-      notes.append("\(words.prefix(2).joined(separator: " ")) \(text(taken))")
+      notes.append(
+        "\(words.prefix(2).filter { !$0.hasPrefix("/") }.joined(separator: " ")) \(text(taken))")
     }
     return Measurement(
       ours: slowest, reference: nil,

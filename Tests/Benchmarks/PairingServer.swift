@@ -19,17 +19,29 @@ enum BenchKeys {
   static let requestor = "BENCH"
 }
 
-/// `serve-pairing PORT FOLDER CODES` serves until it is killed, with CODES codes that wait.
-///
-/// They are those of the devices box-0, box-1 and so on.
-func servePairing(_ arguments: [String]) -> Int32 {
-  guard arguments.count == 3, let port = UInt16(arguments[0]), let codes = Int(arguments[2]) else {
-    note("usage: Benchmarks serve-pairing PORT FOLDER CODES\n")
+/// `fill-pairing FOLDER CODES` makes a database with CODES codes that wait: those of the devices box-0, box-1 and so on.
+func fillPairing(_ arguments: [String]) -> Int32 {
+  guard arguments.count == 2, let codes = Int(arguments[1]) else {
+    note("usage: Benchmarks fill-pairing FOLDER CODES\n")
     return 2
   }
+  runUntilExit { try await fill(folder: arguments[0], codes: codes) }
+}
+
+/// `serve-pairing PORT FOLDER` serves until it is killed, from the database that `fill-pairing` made.
+func servePairing(_ arguments: [String]) -> Int32 {
+  guard arguments.count == 2, let port = UInt16(arguments[0]) else {
+    note("usage: Benchmarks serve-pairing PORT FOLDER\n")
+    return 2
+  }
+  runUntilExit { try await serve(port: port, folder: arguments[1]) }
+}
+
+private func runUntilExit(_ work: @escaping @Sendable () async throws -> Void) -> Never {
   Task {
     do {
-      try await serve(port: port, folder: arguments[1], codes: codes)
+      try await work()
+      exit(0)
     } catch {
       note("\(error)\n")
       exit(1)
@@ -38,17 +50,25 @@ func servePairing(_ arguments: [String]) -> Int32 {
   while true { pause() }
 }
 
-private func serve(port: UInt16, folder: String, codes: Int) async throws {
+private func openStore(_ folder: String) throws -> SQLiteStore {
   let clock = ServiceClock.machine
-  let store = try SQLiteStore(
+  return try SQLiteStore(
     SQLiteStoreOptions(
-      path: "\(folder)/bench.db", masterKey: Random.secret(32), wallClock: { clock.now }))
-  try await provision(store, at: clock.now)
+      path: "\(folder)/bench.db",
+      masterKey: Secret(copying: [UInt8](repeating: 0x5A, count: 32)), wallClock: { clock.now }))
+}
+
+private func serve(port: UInt16, folder: String) async throws {
+  let clock = ServiceClock.machine
+  let store = try openStore(folder)
   var options = ServiceOptions(publicURL: "http://127.0.0.1:\(port)")
-  options.limits.liveCodes = max(codes * 2, 1_000_000)
+  options.limits.liveCodes = 10_000_000
   options.limits.device = RateLimit(perSecond: 100_000, burst: 1_000_000)
+  let start = clock.uptime
   let core = try await ServiceCore(options, store: store, clock: clock)
-  try await fill(core, codes: codes)
+  let span = clock.uptime.milliseconds - start.milliseconds
+  try writeFile("\(folder)/milliseconds-to-start", "\(span)".utf8)
+  try letEachPollOnce(core)
   try writeFile("\(folder)/token", try await accessToken(core).utf8)
   var configuration = ServerConfiguration()
   configuration.connections = 25_000
@@ -65,6 +85,15 @@ private func serve(port: UInt16, folder: String, codes: Int) async throws {
     [Listener(.network(.loopback, port: port), handler: router)], configuration: configuration)
   note("listening on \(server.addresses[0])\n")
   while true { try await Task.sleep(for: .seconds(3600)) }
+}
+
+/// What the first poll of a device after a start finds out: that it has no sign-in from before.
+private func letEachPollOnce(_ core: ServiceCore) throws {
+  let requestor: RequestorID = try name(BenchKeys.requestor)
+  for number in 0..<core.codes.pending {
+    core.codes.noteSignIn(
+      false, of: core.hasher.device(try name("box-\(number)")), at: requestor)
+  }
 }
 
 private func name<Kind>(_ text: String) throws -> Identifier<Kind> {
@@ -110,27 +139,33 @@ private func accessToken(_ core: ServiceCore) async throws -> String {
   return try core.accessTokens.issue(for: client, at: now).text
 }
 
-/// Makes codes that wait, as the route does: durable, and in memory.
-private func fill(_ core: ServiceCore, codes: Int) async throws {
+/// Makes a database with codes that wait: the rows are what the route makes, the start is the service's own.
+private func fill(folder: String, codes: Int) async throws {
+  let store = try openStore(folder)
+  let now = ServiceClock.machine.now
+  try await provision(store, at: now)
+  let hasher = try await KeyedHasher(store)
   let requestor: RequestorID = try name(BenchKeys.requestor)
   let rowKey: PublicKey = try name("benchRows")
-  let now = core.clock.now
-  try await withThrowingTaskGroup(of: Void.self) { group in
-    for number in 0..<codes {
-      if number >= 512 { try await group.next() }
-      group.addTask {
-        let device: DeviceID = try name("box-\(number)")
-        guard let code = RegistrationCode(ordinal: UInt64(number)) else { return }
-        try await core.desk.offer(
-          RegistrationRecord(
-            id: try name(Random.uuid()), code: core.hasher.code(code), requestor: requestor,
-            device: device, deviceHash: core.hasher.device(device), rowKey: rowKey,
-            flow: PairingFlow(issued: now, lifetime: .longest)), limit: .max,
-          hasEarlierSignIn: false)
-      }
-    }
-    try await group.waitForAll()
+  var drawn: [(order: UInt64, hash: CodeHash, number: Int)] = []
+  for number in 0..<codes {
+    guard let code = RegistrationCode(ordinal: UInt64(number)) else { continue }
+    let hash = hasher.code(code)
+    drawn.append((hash.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }, hash, number))
   }
+  drawn.sort { $0.order < $1.order }
+  let sorted = drawn
+  try await store.fill(codes) { place in
+    let digits = String(place)
+    let device: DeviceID = try name("box-\(sorted[place].number)")
+    return RegistrationRecord(
+      id: try name(
+        "00000000-0000-4000-8000-\(String(repeating: "0", count: 12 - digits.count))\(digits)"),
+      code: sorted[place].hash, requestor: requestor, device: device,
+      deviceHash: hasher.device(device), rowKey: rowKey,
+      flow: PairingFlow(issued: now, lifetime: .longest))
+  }
+  store.close()
 }
 
 /// `POST /bench/approve/NUMBER`: says yes to the code of box-NUMBER as an operator does.

@@ -19,6 +19,8 @@ case "table":
   exit(runTable(rows) ? 0 : 1)
 case "serve-static":
   exit(serveStatic(Array(arguments.dropFirst())))
+case "fill-pairing":
+  exit(fillPairing(Array(arguments.dropFirst())))
 case "serve-pairing":
   exit(servePairing(Array(arguments.dropFirst())))
 case "serve-sign-in":

@@ -87,28 +87,36 @@ import Testing
       let info = try shell.get(
         #"printf '{"model":"\\u001b[2J\#(hostile)\\n","osName":"x"}' | openssl base64 -A"#)
       let made = try box.call(
-        "POST", "/reggie/v1/acme/regcode.json?deviceId=box&device_info=\(info)")
-      #expect(made.status == 201 || made.status == 400, "\(made)")
+        "POST", "/reggie/v1/acme/regcode.json?deviceId=box", curl: "-H 'X-Device-Info: \(info)'")
+      #expect(made.status == 201, "\(made)")
+      #expect(try shell.get("regentctl code list").contains("[2JA"))
       // A file says of records what it likes.
-      let name = #"Acme \u001b[2J \#(hostile) \n x"#
-      try writeFile(
-        "\(service.folder)/hostile.json",
-        #"{"providers":[{"id":"p","name":"\#(name)","kind":"local"}],"accounts":[{"provider":"p","name":"\#(hostile)"}]}"#
-          .utf8)
+      for (place, record) in [
+        #""providers":[{"id":"p","name":"Acme \u001b[2J \n x","kind":"local"}]"#,
+        #""providers":[{"id":"p","name":"\#(hostile)","kind":"local"}]"#,
+        #""accounts":[{"provider":"cable","name":"\#(hostile)"}]"#,
+        #""accounts":[{"provider":"cable","name":"a\u0000b"}]"#,
+        #""entitlements":[{"provider":"cable","deny":"\#(hostile)","message":"\#(hostile)"}]"#,
+        #""\#(hostile)":[]"#,
+      ].enumerated() {
+        try writeFile("\(service.folder)/\(place).json", "{\(record)}".utf8)
+      }
       var shown: [UInt8] = []
       for command in [
-        "apply hostile.json --dry-run", "apply hostile.json", "provider list", "provider show p",
-        "account list p", "code list", "audit tail", "audit export", "export",
+        "apply 0.json", "apply 1.json --dry-run", "apply 1.json", "apply 2.json", "apply 3.json",
+        "apply 4.json", "apply 5.json", "provider list", "provider show p", "account list cable",
+        "entitle list cable", "entitle list cable --json", "code list", "audit tail",
+        "audit export", "export",
         "provider list --json",
         "code list --json", "__complete -- provider show ''",
       ] {
         let finished = try shell.type("regentctl \(command)")
         shown += finished.output + finished.errors
       }
+      let harmful = Set(hostile.unicodeScalars.filter { !$0.isASCII })
       for scalar in String(decoding: shown, as: UTF8.self).unicodeScalars {
         let isPlain = scalar == "\n" || scalar == "\t" || scalar.value >= 0x20
-        #expect(
-          isPlain && !hostile.dropFirst().unicodeScalars.filter { !$0.isASCII }.contains(scalar))
+        #expect(isPlain && !harmful.contains(scalar), "U+\(String(scalar.value, radix: 16))")
       }
     }
   }

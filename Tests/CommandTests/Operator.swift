@@ -57,18 +57,23 @@ struct ShellBox {
       "\(shell.folder)/call",
       #"""
       field() { grep -o "\"$1\":\"[^\"]*\"" "$KEY" | cut -d '"' -f 4; }
-      T="$1 requestor_id=acme, nonce=$(cat /proc/sys/kernel/random/uuid), signature_method=HMAC-SHA256, \
-      request_time=$(date +%s%3N), request_uri=${2%%\?*}"
+      M=$1 U=$2
+      shift 2
+      T="$M requestor_id=acme, nonce=$(cat /proc/sys/kernel/random/uuid), signature_method=HMAC-SHA256, \
+      request_time=$(date +%s%3N), request_uri=${U%%\?*}"
       S=$(printf %s "$T" | openssl dgst -sha256 -hmac "$(field secret)" -binary | openssl base64 -A)
-      exec curl -s -w '\n%{http_code}' -X "$1" \
-        -H "Authorization: $T, public_key=$(field publicKey), signature=$S" "$SERVICE$2"
+      exec curl -s -w '\n%{http_code}' -X "$M" \
+        -H "Authorization: $T, public_key=$(field publicKey), signature=$S" "$SERVICE$U" "$@"
 
       """#.utf8)
   }
 
-  /// Calls the service.
-  func call(_ method: String, _ target: String) throws -> (status: Int, body: String) {
-    let text = try shell.get("SERVICE=\(service) KEY=\(key) bash ./call \(method) '\(target)'")
+  /// Calls the service, with what else curl is told.
+  func call(_ method: String, _ target: String, curl: String = "") throws -> (
+    status: Int, body: String
+  ) {
+    let text = try shell.get(
+      "SERVICE=\(service) KEY=\(key) bash ./call \(method) '\(target)' \(curl)")
     guard let end = text.lastIndex(of: "\n"), let status = Int(text[text.index(after: end)...])
     else { throw TestSupportError("no answer: \(text)") }
     return (status, String(text[..<end]))

@@ -160,6 +160,30 @@ import Testing
     }
   }
 
+  @Test func `tells how long commits take, and what they carry`() throws {
+    let port = try freePort()
+    try withService("--metrics-listen", "127.0.0.1:\(port)") { service in
+      let text = try fetch("http://127.0.0.1:\(port)/metrics").body
+      func number(_ name: String) throws -> Double {
+        let line = text.split(separator: "\n").first { $0.hasPrefix("\(name) ") }
+        return try #require(line?.split(separator: " ").last.flatMap { Double($0) }, "\(name)")
+      }
+      // A first start has keys to keep, so there were some.
+      let commits = try number("regent_commit_seconds_count")
+      #expect(commits > 0)
+      #expect(try number("regent_commit_seconds_sum") > 0)
+      #expect(try number("regent_commit_requests_count") == commits)
+      #expect(try number("regent_commit_requests_sum") >= commits)
+      for name in ["commit_seconds", "commit_requests"] {
+        let counts = text.split(separator: "\n").filter { $0.hasPrefix("regent_\(name)_bucket") }
+          .compactMap { $0.split(separator: " ").last.flatMap { Double($0) } }
+        #expect(counts.count > 8)
+        #expect(counts == counts.sorted(), "\(name) is cumulative")
+        #expect(counts.last == commits)
+      }
+    }
+  }
+
   @Test func `keeps its data for this user alone`() throws {
     try withService { service in
       var status = stat()

@@ -48,6 +48,20 @@ import Testing
     }
   }
 
+  @Test func `hears exactly what docs/box.md says`() throws {
+    let failure = AgentFailure(
+      code: "unreachable", message: "the service cannot be reached", hint: "check the network",
+      trouble: .busy)
+    let events: [PairEvent] = [
+      .code(Scene.code()), .opened, .match(42),
+      .authenticated(name: "demo", provider: "Example One"), .denied, .expired, .error(failure),
+    ]
+    let page = String(decoding: try readFile("\(packageFolder())/docs/box.md"), as: UTF8.self)
+    let documented = page.split(separator: "\n").filter { $0.hasPrefix("{\"event\"") }.map(
+      String.init)
+    #expect(documented == events.map { String(decoding: $0.document.bytes(), as: UTF8.self) })
+  }
+
   @Test func `hears of a refusal, and the exit code 4`() async throws {
     let service = try await BoxService()
     defer { service.stop() }
@@ -112,6 +126,35 @@ import Testing
         try await service.service.deny(codes[0])
         #expect(try await until("the first") { programs[0].poll() } == 4)
       }
+    }
+  }
+
+  @Test func `two programs of one box show the same code and do not take it from each other`()
+    async throws
+  {
+    let service = try await BoxService()
+    defer { service.stop() }
+    try await withTemporaryFolder { folder in
+      let box = try Box(folder, service.url)
+      let pair = ["pair", "--json", "--unattended"]
+      let first = try box.start(pair, output: "first")
+      let wire = try #require(try await box.event("code", in: "first")["code"]?.string)
+      _ = try await until("the code on disk") { try box.keeps(wire) ? true : nil }
+      let second = try box.start(pair, output: "second")
+      #expect(try await box.event("code", in: "second")["code"]?.string == wire)
+      // One of them gets another code, which takes the place of the first one's.
+      second.signal(10)
+      let other = try await until("the same other code on both", seconds: 90) { () -> String? in
+        let codes = try ["first", "second"].map { output in
+          try box.events(output).last { $0["event"]?.string == "code" }?["code"]?.string
+        }
+        guard let code = codes[0], code == codes[1], code != wire else { return nil }
+        return code
+      }
+      try await service.service.approve(other)
+      // The two displace each other's waits, so that they ask every few seconds instead.
+      #expect(try await until("the first", seconds: 90) { first.poll() } == 0)
+      #expect(try await until("the second", seconds: 90) { second.poll() } == 0)
     }
   }
 

@@ -13,7 +13,8 @@ private final class Terminal {
   private let folder: String
 
   convenience init(_ box: Box, _ arguments: String, _ size: WindowSize) throws {
-    let variables = box.environment.map { "\($0.key)='\($0.value)'" }.joined(separator: " ")
+    let variables = box.environment.merging(sanitizerSettings) { mine, _ in mine }
+      .map { "\($0.key)='\($0.value)'" }.joined(separator: " ")
     let line =
       "env -i TERM=tmux-256color \(variables) \(try builtProgram("regent")) \(arguments);"
       + " echo \"exit=$?\"; stty -a | grep -o -- '-*icanon\\|-*echo ' ; sleep 60"
@@ -158,6 +159,31 @@ private final class Terminal {
       #expect(next != link)
       try terminal.press("C-c")
       _ = try await terminal.shows("exit=3")
+    }
+  }
+
+  @Test func `says that a code has expired, and replaces it when nobody is there`() async throws {
+    let service = try await BoxService()
+    defer { service.stop() }
+    try await withTemporaryFolder { folder in
+      let box = try Box(folder, service.url)
+      let terminal = try Terminal(box, "pair --lifetime 3s", sizes[0])
+      _ = try await terminal.shows("This code has expired.")
+      try terminal.press("q")
+      _ = try await terminal.shows("exit=5")
+    }
+    try await withTemporaryFolder { folder in
+      let box = try Box(folder, service.url)
+      let terminal = try Terminal(box, "pair --unattended --lifetime 3s", sizes[2])
+      func code() throws -> String? {
+        try terminal.capture().firstMatch(of: /([A-Z] ){4}- ([A-Z] ?){4}/).map {
+          String($0.output.0)
+        }
+      }
+      let first = try await until("a code") { try code() }
+      _ = try await until("another code") { try code().flatMap { $0 == first ? nil : $0 } }
+      try terminal.press("q")
+      _ = try await terminal.shows("exit=")
     }
   }
 

@@ -37,7 +37,7 @@ private func code(_ name: String = "BCDFGHJK", deadline: Int64 = 1_800_000) -> S
     (.once, .denied, [.tell(.denied), .end(.denied)], .denied),
     (.once, .expired, [.tell(.expired), .end(.expired)], .expired),
     (.attended, .expired, [.tell(.expired)], .expired),
-    (.unattended, .expired, [.tell(.expired), .requestCode(provider: nil)], .starting),
+    (.unattended, .expired, [.tell(.expired)], .expired),
     (
       .once, .failed(failure), [.tell(.error(failure)), .end(.unreachable)],
       .failed(.offline(host: "tv.example.org"))
@@ -73,6 +73,8 @@ private func code(_ name: String = "BCDFGHJK", deadline: Int64 = 1_800_000) -> S
       made += 1
       _ = model.handle(.link(.code(code(deadline: now + 200_000))), now: now)
       now += 200_000
+      #expect(model.handle(.tick, now: now) == [.tell(.expired)])
+      now += PairModel.settlingTime
       effects = model.handle(.tick, now: now)
     }
     #expect(made == 12)

@@ -13,7 +13,7 @@ import XML
 /// A box as the tests of entitlement play it: it asks in one of the two forms and reads the answers in it.
 struct Box {
   let service: TestService
-  let client: any TestClient
+  var client: any TestClient
   var format = WireFormat.json
   var device = "box-1"
 

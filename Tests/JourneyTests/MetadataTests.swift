@@ -69,6 +69,34 @@ import Testing
     }
   }
 
+  @Test func `the time of a change never goes back, not by a restart either`() async throws {
+    try await withBox { service, box in
+      func updated(_ box: Box) async throws -> Instant {
+        let answer = try await box.get("/api/v1/tokens/usermetadata")["updated"]
+        return Instant(milliseconds: try #require(answer.flatMap { Int64($0) }) * 1000)
+      }
+      try await box.signIn()
+      _ = try await updated(box)
+      service.clock.pass(.seconds(100))
+      try await service.account { $0.attributes.zipCodes = ["54321"] }
+      let changed = try await updated(box)
+      #expect(changed == service.clock.now)
+      service.clock.pass(.seconds(100))
+      // What routes keep in memory is gone, as after a restart.
+      let restarted = service.clock.now
+      try await TestTransport.inProcess.withClient(of: try service.router()) { client in
+        var after = box
+        after.client = client
+        service.clock.pass(.seconds(100))
+        let first = try await updated(after)
+        #expect(first == restarted)
+        service.clock.pass(.seconds(100))
+        let second = try await updated(after)
+        #expect(second == restarted)
+      }
+    }
+  }
+
   @Test func `a requestor gets the keys that it may have`() async throws {
     try await withBox({ $0.metadataKeys = [.channelID] }) { _, box in
       try await box.signIn()

@@ -148,7 +148,7 @@ private let badHeaders: [BadHeader] = [
     }
   }
 
-  @Test func `revoked keys sign no more, retired ones go on`() async throws {
+  @Test func `revoked keys sign no more, retired ones go on and are counted`() async throws {
     let service = try await TestService()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       let key: PublicKey = try named(Sample.publicKey)
@@ -156,7 +156,10 @@ private let badHeaders: [BadHeader] = [
         try await service.core.store.setState(
           of: key, to: state, audit: nil, at: service.clock.now)
         try await service.core.provisioning.refresh()
+        #expect(service.core.metrics.now[.callsByRetiredKeys] == 0 || state == .revoked)
         #expect(try await service.call(client, "GET", path).status == status)
+        // What a revoked key tries is no call.
+        #expect(service.core.metrics.now[.callsByRetiredKeys] == 1)
       }
     }
   }

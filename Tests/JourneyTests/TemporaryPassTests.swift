@@ -19,6 +19,28 @@ import Testing
     }
   }
 
+  @Test func `is begun by so many devices of one address only, and coming back costs nothing`()
+    async throws
+  {
+    try await withBox { service, box in
+      func begin(_ device: Int) async throws -> Int {
+        var other = box
+        other.device = "made-up-\(device)"
+        return Int(try await other.preview(Sample.pass).status)
+      }
+      for device in 1...100 {
+        let status = try await begin(device)
+        #expect(status == 204)
+      }
+      #expect(try await begin(101) == 429)
+      // Who is in already is not counted.
+      #expect(try await begin(1) == 204)
+      service.clock.pass(.seconds(1))
+      #expect(try await begin(101) == 204)
+      #expect(try await begin(102) == 429)
+    }
+  }
+
   @Test(arguments: Telling.all)
   func `lets a device in, opens everything, and ends with its time`(telling: Telling) async throws {
     try await telling.run { box in

@@ -56,7 +56,7 @@ import Testing
       disk.heal()
       try await file.with { store async throws in
         let now = record.flow.issued
-        #expect(try await store.reserve(record, limit: 5, at: now) == [])
+        #expect(try await store.reserve(record, limit: 5, at: now).withdrawn == [])
         #expect(try await store.registrations(after: nil, limit: 9, at: now) == [record])
       }
     }

@@ -184,6 +184,29 @@ struct SignedTable: Sendable, CustomTestStringConvertible {
     }
   }
 
+  @Test(arguments: [
+    "UPDATE requestor SET name = 'Evil'", "UPDATE requestor SET settings = settings || ' '",
+    "UPDATE requestor SET signature = randomblob(32)",
+    "UPDATE key_pair SET created = created + 1", "UPDATE key_pair SET secret = randomblob(61)",
+    "UPDATE key_pair SET signature = randomblob(32)",
+  ])
+  func `a row that verified before and is changed while the service runs counts for nothing`(
+    change: String
+  ) async throws {
+    try await withStoreFile { file in
+      try await file.with { store async throws in
+        let stage = try await Stage(store)
+        try await stage.reserve(stage.registration(1))
+        try await stage.reserve(stage.registration(2))
+        try await store.database.write { try $0.run("\(unsafeRawSQL: change)") }
+        let what = change.contains("requestor") ? "requestor" : "row key"
+        await #expect(throws: StoreError.notFound(what: what)) {
+          try await stage.reserve(stage.registration(3))
+        }
+      }
+    }
+  }
+
   @Test func `a row that does not verify is in nobody's way`() async throws {
     try await withStoreFile { file in
       let stage = try await file.with { store async throws in
@@ -215,7 +238,7 @@ struct SignedTable: Sendable, CustomTestStringConvertible {
           sealing: store.vault.sealing, records: store.vault.records, rows: Random.secret(),
           material: [:])
         try await store.database.write { context in
-          try Visit(stolen).insert(context, Tables.registrations, forged)
+          try Visit(stolen, KnownRows()).insert(context, Tables.registrations, forged)
         }
         #expect(try await store.registration(forged.id, at: house.stage.at(1)) == nil)
         #expect(try await store.registration(house.registration, at: house.stage.at(1)) != nil)

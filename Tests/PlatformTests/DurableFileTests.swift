@@ -19,6 +19,21 @@ import Testing
     }
   }
 
+  @Test func `what is forced to disk later is there at once, and whole`() throws {
+    try withTemporaryFolder { folder in
+      let path = "\(folder)/token"
+      let missing = #expect(throws: FileError.self) { try DurableFile.force(path) }
+      #expect(missing?.kind == .missing)
+      try DurableFile.writeUnforced([1, 2, 3], to: path)
+      #expect(try DurableFile.read(path, limit: 10) == [1, 2, 3])
+      try DurableFile.force(path)
+      try DurableFile.writeUnforced([4], to: path)
+      #expect(try DurableFile.read(path, limit: 10) == [4])
+      #expect(mode(of: path) == 0o600)
+      #expect(names(in: folder) == ["token"])
+    }
+  }
+
   @Test func `nothing there is said so`() throws {
     try withTemporaryFolder { folder in
       let error = #expect(throws: FileError.self) {

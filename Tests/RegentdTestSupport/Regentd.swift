@@ -21,6 +21,7 @@ package actor Regentd {
   package nonisolated let adminSocket: String
   private let binary: String
   private let folder: String
+  private let options: [String]
   /// Its own to come back to: not one that the kernel gives to somebody's outgoing connection meanwhile.
   package nonisolated let port: UInt16
   private var program: RunningProgram
@@ -28,13 +29,14 @@ package actor Regentd {
   /// Long enough for the service's rules, which the sample's is not.
   package static let password = "correct-horse-battery"
 
-  /// Starts the program; what it keeps is in `folder`.
-  package init(_ binary: String, in folder: String) async throws {
+  /// Starts the program with the usual options and these; what it keeps is in `folder`.
+  package init(_ binary: String, in folder: String, _ options: [String] = []) async throws {
     self.binary = binary
     self.folder = folder
+    self.options = options
     port = try freePort()
     url = "http://127.0.0.1:\(port)"
-    program = try await Self.start(binary, folder, port)
+    program = try await Self.start(binary, folder, port, options)
     adminSocket = "\(folder)/admin.sock"
     admin = AdminClient(
       socket: adminSocket, client: Client(ClientConfiguration(wallClock: Clocks.wallMilliseconds)))
@@ -42,7 +44,7 @@ package actor Regentd {
   }
 
   private static func start(
-    _ binary: String, _ folder: String, _ port: UInt16
+    _ binary: String, _ folder: String, _ port: UInt16, _ options: [String]
   ) async throws -> RunningProgram {
     let (output, errors) = ("\(folder)/regentd-output", "\(folder)/regentd-log")
     _ = unsafe unlink(output)
@@ -52,7 +54,7 @@ package actor Regentd {
         "serve", "--listen", "127.0.0.1:\(port)", "--public-url", "https://tv.example.org",
         "--database", "\(folder)/regent.db", "--master-key", "\(folder)/master-key",
         "--admin-socket", "\(folder)/admin.sock", "--web", "\(packageFolder())/web",
-      ],
+      ] + options,
       environment: ["HOME": folder, "PATH": "/usr/bin:/bin"], standardOutput: output,
       standardError: errors)
     for _ in 0..<12_000 {
@@ -75,7 +77,7 @@ package actor Regentd {
 
   /// Starts it anew where it was, on what it kept.
   package func startAgain() async throws {
-    program = try await Self.start(binary, folder, port)
+    program = try await Self.start(binary, folder, port, options)
   }
 }
 
@@ -112,10 +114,11 @@ extension Regentd {
     return try await admin.issueKey(to: requestor.id)
   }
 
-  /// Says yes to a code for the sample account.
-  package nonisolated func approve(_ code: String) async throws {
+  /// Says yes to a code for the account of the sample's name.
+  package nonisolated func approve(
+    _ code: String, at provider: String = Sample.provider
+  ) async throws {
     _ = try await admin.approve(
-      code,
-      for: CodeApproval(provider: try named(Sample.provider), account: try named(Sample.account)))
+      code, for: CodeApproval(provider: try named(provider), account: try named(Sample.account)))
   }
 }

@@ -199,6 +199,7 @@ struct WriterTests {
       #expect(database.statistics.requests == 640)
       #expect(database.statistics.commits <= 640)
       #expect(database.statistics.commitMicroseconds.count == database.statistics.commits)
+      #expect(database.statistics.batchSizes.sum == 640)
     }
   }
 

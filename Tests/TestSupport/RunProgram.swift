@@ -178,11 +178,14 @@ private func withCStrings<Result>(
   }
 }
 
-/// An environment as `NAME=value` lines, with what a sanitizer that both are built with was told.
+/// An environment as `NAME=value` lines.
 private func settings(_ given: [String: String]) -> [String] {
-  var all = given
-  for name in ["ASAN_OPTIONS", "TSAN_OPTIONS"] where all[name] == nil {
-    all[name] = environment(name)
-  }
-  return all.map { "\($0.key)=\($0.value)" }
+  given.merging(sanitizerSettings) { mine, _ in mine }.map { "\($0.key)=\($0.value)" }
+}
+
+/// What the sanitizer that the tests and the programs they start are built with was told.
+public var sanitizerSettings: [String: String] {
+  var all: [String: String] = [:]
+  for name in ["ASAN_OPTIONS", "TSAN_OPTIONS"] { all[name] = environment(name) }
+  return all
 }

@@ -121,7 +121,7 @@ extension Machine {
       break
     }
     guard let pending = tokens.pending else { return }
-    store(.pending(nil))
+    store(.pendingOver(pending.offer.code))
     _ = send(.deleteCode(pending.offer.code), to: pending.offer.service, for: .nothing)
   }
 

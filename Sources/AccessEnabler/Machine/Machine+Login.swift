@@ -230,7 +230,7 @@ extension Machine {
     if let status = error.status {
       tell(status, message: error.message, extras: Self.details(of: error))
     }
-    if tokens.pending != nil { store(.pending(nil)) }
+    if let pending = tokens.pending { store(.pendingOver(pending.offer.code)) }
     var isTold = false
     for case .authentication(let request) in login.waiters {
       tellNotSignedIn(code, error, request)

@@ -56,6 +56,8 @@ enum StoreChange: Hashable, Sendable {
   case preauthorization(StoredPreauthorization?)
   case selected(MVPD?)
   case pending(PendingCode?)
+  /// This code is over; one that another process of the same store asked for meanwhile stays.
+  case pendingOver(String)
   case unfinishedLogout(service: String, isOpen: Bool)
   /// Everything but the sign-outs that services must still hear of.
   case signedOut
@@ -86,6 +88,8 @@ extension RequestorTokens {
     case .preauthorization(let new): preauthorization = new
     case .selected(let provider): selected = provider
     case .pending(let code): pending = code
+    case .pendingOver(let code):
+      if let pending, pending.offer.code.isSameText(as: code) { self.pending = nil }
     case .unfinishedLogout(let service, let isOpen):
       unfinishedLogouts.removeAll { $0.isSameText(as: service) }
       if isOpen { unfinishedLogouts.append(service) }

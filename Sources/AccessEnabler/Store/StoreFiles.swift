@@ -51,7 +51,8 @@ struct StoreFiles: Sendable {
     let new = Installation(machineID: machineID)
     // Tokens first: an old store under a new device id would only be found damaged later.
     if !isFirst { try DurableFile.remove(tokensPath) }
-    try DurableFile.write(new.bytes, to: installationPath)
+    // Not forced to disk yet: until there are tokens, a new device id is as good as this one.
+    try DurableFile.writeUnforced(new.bytes, to: installationPath)
     let why = found == nil ? "damaged" : "other machine"
     return (new, isFirst ? nil : TokenStore.cleared(why))
   }
@@ -105,6 +106,17 @@ struct StoreFiles: Sendable {
   func sealed(_ content: StoreContent, _ installation: Installation) -> [UInt8] {
     let body = content.json(device: installation.deviceMark).bytes()
     return Array("\(Self.opening)\(Hex.encode(installation.seal(body)))\n".utf8) + body
+  }
+
+  /// Forces the installation to disk, whoever made it: tokens are worth nothing without.
+  func force(_ installation: Installation) throws(FileError) {
+    do throws(FileError) {
+      try DurableFile.force(installationPath)
+    } catch {
+      guard error.kind == .missing else { throw error }
+      // Somebody has removed it under this process, whose tokens belong to it.
+      try DurableFile.write(installation.bytes, to: installationPath)
+    }
   }
 
   func write(_ bytes: [UInt8]) throws(FileError) {

@@ -19,6 +19,8 @@ final class TokenStore: Sendable {
     var bytes: [UInt8] = []
     /// What could not be written yet, for example because the disk is full.
     var unsaved: [Unsaved] = []
+    /// Whether the device id has been forced to disk by this process.
+    var isInstalled = false
   }
 
   /// One change that is not on disk yet.
@@ -107,6 +109,7 @@ final class TokenStore: Sendable {
       return state.unsaved
     }
     let lock = try files.lock()
+    if !state.withLock({ $0.isInstalled }) { try files.force(installation) }
     let reading = try files.read(installation)
     // What is damaged is replaced by what this process knows.
     var content = reading.isDamaged ? state.withLock { $0.content } : reading.content
@@ -115,6 +118,7 @@ final class TokenStore: Sendable {
     try files.write(bytes)
     lock.release()
     state.withLock { state in
+      state.isInstalled = true
       state.unsaved.removeFirst(min(unsaved.count, state.unsaved.count))
       state.bytes = bytes
       state.content = content

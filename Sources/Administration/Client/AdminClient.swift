@@ -122,6 +122,11 @@ extension AdminClient {
     {
       return error
     }
+    if response.status == .uriTooLong {
+      return AdminError(
+        .notFound, "nothing has a name as long as the one that was given",
+        hint: "check what was typed")
+    }
     if response.status == .serviceUnavailable {
       return AdminError(
         .unavailable, "the service has too much to do on \(socket): it let nobody in any more",

@@ -15,10 +15,19 @@ extension JSONObject {
     return text
   }
 
+  /// Texts that somebody wrote by hand; a list that is longer is a mistake, and would be carried about with every record.
+  private func shortList(_ name: String) throws(JSONShapeError) -> [String] {
+    let texts = try optionalStrings(name) ?? []
+    guard texts.count <= 1_000 else {
+      throw JSONShapeError(name: name, expected: "at most 1000 texts")
+    }
+    return texts
+  }
+
   /// Host names without scheme and path, in lower case, each once.
   func hostNames(_ name: String) throws(JSONShapeError) -> [String] {
     var hosts: [String] = []
-    for text in try optionalStrings(name) ?? [] {
+    for text in try shortList(name) {
       guard let host = HostName(parsing: text) else {
         throw JSONShapeError(name: name, expected: "host names such as tv.example.org")
       }
@@ -30,7 +39,7 @@ extension JSONObject {
   /// Addresses that a browser may be sent back to, each once; an app's own scheme is one, too.
   func redirectAddresses(_ name: String) throws(JSONShapeError) -> [String] {
     var addresses: [String] = []
-    for text in try optionalStrings(name) ?? [] {
+    for text in try shortList(name) {
       guard isRedirectAddress(text) else {
         throw JSONShapeError(
           name: name,
@@ -76,7 +85,7 @@ extension JSONObject {
   /// Short texts, each once.
   func shortTexts(_ name: String) throws(JSONShapeError) -> [String] {
     var texts: [String] = []
-    for text in try optionalStrings(name) ?? [] {
+    for text in try shortList(name) {
       guard (1...200).contains(text.utf8.count), text.unicodeScalars.allSatisfy(\.isShown) else {
         throw JSONShapeError(name: name, expected: "texts of 1 to 200 bytes")
       }

@@ -58,9 +58,15 @@ public struct JWKSet: Sendable, Equatable {
   /// The first key of this id and algorithm: the only one, in a set that was read from a document.
   public func key(_ keyID: String, _ algorithm: SignatureAlgorithm) -> VerifyingKey? {
     for key in keys where key.key.algorithm == algorithm {
-      if let id = key.keyID, id.utf8.elementsEqual(keyID.utf8) { return key.key }
+      if let id = key.keyID, Self.areSame(id.utf8.span, keyID.utf8.span) { return key.key }
     }
     return nil
+  }
+
+  private static func areSame(_ one: Span<UInt8>, _ other: Span<UInt8>) -> Bool {
+    guard one.count == other.count else { return false }
+    for place in one.indices where one[place] != other[place] { return false }
+    return true
   }
 
   /// The document.

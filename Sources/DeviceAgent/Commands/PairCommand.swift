@@ -23,7 +23,8 @@ enum PairCommand {
       "pair", "sign this box in: show a code and wait for the phone",
       details: """
         On a terminal the whole screen is used. Otherwise each thing that happens is a line; with --json each line is \
-        an event: code, opened, match, authenticated, denied, expired, error.
+        an event: code (code, display, url, address, expires), opened, match (number), authenticated (name, provider), \
+        denied, expired, error (code, message, hint).
 
         The signal USR1 asks for a new code, as the key n does.
         """,

@@ -16,6 +16,11 @@ struct PairModel: Sendable {
 
   /// A denied or expired code that somebody had open stays to be read for so long.
   static let readingTime: Int64 = 60_000
+  /// A code that nobody had open is replaced after so long.
+  ///
+  /// Not at once: another program of this box may have taken its place with a code of its own. That one is on disk by
+  /// then, and is shown here, too; two programs that make codes at once would take them from each other for ever.
+  static let settlingTime: Int64 = 1_000
   /// The good news stays on the screen for so long.
   static let farewellTime: Int64 = 4_000
 
@@ -121,8 +126,8 @@ extension PairModel {
     let wasOpen = isOpen
     guard currentCode != nil else { return [] }
     let effects = end(with: .expired, .tell(.expired), code: .expired, now: now)
-    // Nobody had it open, so nobody has to be told: the next one comes at once.
-    if mode == .unattended, !wasOpen { return effects + renew(now: now, isAsked: false) }
+    // Nobody had it open, so nobody has to be told.
+    if mode == .unattended, !wasOpen { renewAt = now + Self.settlingTime }
     return effects
   }
 

@@ -43,6 +43,17 @@ public struct HeaderTable: Sendable {
     return nil
   }
 
+  /// Whether more than one field has that name.
+  public func isRepeated(_ name: HeaderName, in bytes: Span<UInt8>) -> Bool {
+    let wanted = name.text.utf8.span
+    var seen = false
+    for field in fields where bytes.equal(field.name, ignoringCase: wanted) {
+      if seen { return true }
+      seen = true
+    }
+    return false
+  }
+
   /// The values of every field with that name, in the order they came.
   public func all(_ name: HeaderName, in bytes: Span<UInt8>) -> [ByteRange] {
     let wanted = name.text.utf8.span

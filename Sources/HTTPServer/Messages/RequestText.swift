@@ -77,14 +77,22 @@ extension Request {
   ///
   /// - Throws: `RequestTextError` when it is there twice, where two programs could each take another one, or not UTF-8.
   public func singleHeader(_ name: HeaderName) throws(RequestTextError) -> String? {
+    try withSingleHeader(name) { text in
+      if let text { String(copying: text) } else { nil }
+    }
+  }
+
+  /// Lends the value of a header that may be there once at most, for readers that want no copy.
+  public func withSingleHeader<Result>(
+    _ name: HeaderName, _ read: (UTF8Span?) -> Result
+  ) throws(RequestTextError) -> Result {
     try withHead { (head, bytes) throws(RequestTextError) in
-      let found = head.table.all(name, in: bytes)
-      guard let range = found.first else { return nil }
-      guard found.count == 1 else { throw .repeatedHeader(name) }
+      guard let range = head.table.first(name, in: bytes) else { return read(nil) }
+      guard !head.table.isRepeated(name, in: bytes) else { throw .repeatedHeader(name) }
       guard let text = try? UTF8Span(validating: bytes.extracting(range.indices)) else {
         throw .headerNotText(name)
       }
-      return String(copying: text)
+      return read(text)
     }
   }
 
@@ -101,7 +109,8 @@ extension Request {
 
   /// The seconds of `Prefer: wait=N`.
   public var preferredWait: Int? {
-    Preferences.wait(headerValues: headers(.prefer))
+    // Asked with every poll, and nearly none has it.
+    header(.prefer) == nil ? nil : Preferences.wait(headerValues: headers(.prefer))
   }
 
   /// The header lines in which proxies say where the request comes from.

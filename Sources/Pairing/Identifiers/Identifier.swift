@@ -9,7 +9,7 @@ public struct Identifier<Kind: IdentifierKind>: Hashable, Sendable, CustomString
   /// Takes the text when its kind allows it.
   public init?(_ text: String) {
     guard !text.isEmpty, text.utf8.count <= Kind.longest else { return nil }
-    guard text.unicodeScalars.allSatisfy(Kind.allows) else { return nil }
+    guard Kind.allowsAll(of: text) else { return nil }
     self.text = text
   }
 
@@ -30,6 +30,13 @@ public protocol IdentifierKind: Sendable {
   static var longest: Int { get }
   /// Whether a character may be part of it.
   static func allows(_ scalar: Unicode.Scalar) -> Bool
+  /// Whether every character of a text may be part of it; said once for a kind, asked for each name of a call.
+  static func allowsAll(of text: String) -> Bool
+}
+
+extension IdentifierKind {
+  /// Character by character.
+  public static func allowsAll(of text: String) -> Bool { text.unicodeScalars.allSatisfy(allows) }
 }
 
 /// Letters, digits, `.`, `_` and `-`: identifiers that stand in paths, headers and file names.
@@ -46,6 +53,18 @@ extension PlainIdentifierKind {
     default: false
     }
   }
+
+  /// The same for a whole text: what is allowed is ASCII, so bytes will do.
+  public static func allowsAll(of text: String) -> Bool {
+    let bytes = text.utf8.span
+    for place in bytes.indices {
+      switch bytes[place] {
+      case 0x61...0x7A, 0x41...0x5A, 0x30...0x39, 0x2E, 0x5F, 0x2D: continue
+      default: return false
+      }
+    }
+    return true
+  }
 }
 
 /// Text that people or devices chose: anything but characters that steer terminals or hide.
@@ -60,5 +79,15 @@ extension ChosenIdentifierKind {
       return false
     default: return true
     }
+  }
+
+  /// The same for a whole text; one of ASCII alone, as most are, needs no table of Unicode.
+  public static func allowsAll(of text: String) -> Bool {
+    let bytes = text.utf8.span
+    for place in bytes.indices {
+      guard bytes[place] < 0x80 else { return text.unicodeScalars.allSatisfy(allows) }
+      guard bytes[place] >= 0x20, bytes[place] != 0x7F else { return false }
+    }
+    return true
   }
 }

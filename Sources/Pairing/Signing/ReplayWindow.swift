@@ -39,12 +39,15 @@ public struct ReplayWindow: Sendable {
     forget(before: (now - SignaturePolicy.window).second)
     let second = requestTime.second
     guard second >= floor else { throw .outsideWindow }
-    guard !used.contains(nonce) else { throw .replayed }
-    if used.count >= capacity {
+    // One look-up for "is it there" and "put it there": in a full window each of them waits for memory.
+    guard used.insert(nonce).inserted else { throw .replayed }
+    if used.count > capacity {
       shrink()
-      guard second >= floor, used.count < capacity else { throw .outsideWindow }
+      guard second >= floor, used.count <= capacity else {
+        used.remove(nonce)
+        throw .outsideWindow
+      }
     }
-    used.insert(nonce)
     seconds[second, default: []].append(nonce)
   }
 

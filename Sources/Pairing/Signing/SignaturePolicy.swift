@@ -45,6 +45,13 @@ extension SignaturePolicy {
   public func check(
     _ call: SignedCall, owner: RequestorID, method: String, path: [UInt8], at now: Instant
   ) throws(SignatureRefusal) {
+    try check(call, owner: owner, method: method, path: path.span, at: now)
+  }
+
+  /// The same, on the path where it lies.
+  public func check(
+    _ call: SignedCall, owner: RequestorID, method: String, path: Span<UInt8>, at now: Instant
+  ) throws(SignatureRefusal) {
     guard call.requestor == owner else { throw .wrongRequestor }
     let age = now.since(call.requestTime)
     guard age <= Self.window, age >= .zero - Self.window else { throw .outsideWindow }
@@ -56,27 +63,44 @@ extension SignaturePolicy {
     case .strict:
       guard call.signatureMethod == .hmacSHA256 else { throw .weakMethod }
       guard call.method == method else { throw .otherMethod }
-      guard call.signedPath.elementsEqual(path) else { throw .otherPath }
+      guard path.ends(at: path.count, with: call.requestURI.utf8.span, first: call.signedLength),
+        path.count == call.signedLength
+      else { throw .otherPath }
     }
   }
 }
 
 extension SignedCall {
-  /// The signed path without the query that some clients sign along.
-  fileprivate var signedPath: Substring.UTF8View {
-    requestURI.utf8.prefix { $0 != UInt8(ascii: "?") }
+  /// How much of the signed path counts: some clients sign the query along.
+  fileprivate var signedLength: Int {
+    let bytes = requestURI.utf8.span
+    for place in bytes.indices where bytes[place] == UInt8(ascii: "?") { return place }
+    return bytes.count
   }
 
   /// Whether the signed path is the request's or an end of it that starts at a `/`: clients sign what they know below
   /// their service address, and leave the format's suffix out.
   ///
   /// Byte by byte: text that merely means the same is another path.
-  fileprivate func signsEnd(of path: [UInt8]) -> Bool {
-    let signed = signedPath
-    guard signed.count > 1, signed.first == UInt8(ascii: "/") else { return false }
-    return ["", ".json", ".xml"].contains { suffix in
-      guard path.suffix(suffix.utf8.count).elementsEqual(suffix.utf8) else { return false }
-      return path.dropLast(suffix.utf8.count).suffix(signed.count).elementsEqual(signed)
+  fileprivate func signsEnd(of path: Span<UInt8>) -> Bool {
+    let signed = requestURI.utf8.span
+    let length = signedLength
+    guard length > 1, signed[0] == UInt8(ascii: "/") else { return false }
+    if path.ends(at: path.count, with: signed, first: length) { return true }
+    for suffix in [".json", ".xml"] {
+      let letters = suffix.utf8.span
+      guard path.ends(at: path.count, with: letters, first: letters.count) else { continue }
+      return path.ends(at: path.count - letters.count, with: signed, first: length)
     }
+    return false
+  }
+}
+
+extension Span<UInt8> {
+  /// Whether what stands before `end` ends with the first bytes of `other`.
+  fileprivate func ends(at end: Int, with other: Span<UInt8>, first length: Int) -> Bool {
+    guard length <= end else { return false }
+    for place in 0..<length where self[end - length + place] != other[place] { return false }
+    return true
   }
 }

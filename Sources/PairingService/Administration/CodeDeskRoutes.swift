@@ -64,7 +64,10 @@ extension AdminCall {
         .invalid,
         approval.account == nil
           ? "provider \(provider.id) has accounts: say which one it is for"
-          : "provider \(provider.id) is temporary and has no accounts")
+          : "provider \(provider.id) is temporary and has no accounts",
+        hint: approval.account == nil
+          ? "add --account NAME; regentctl account list \(provider.id) shows those there are"
+          : "leave --account out")
     }
     if let name = approval.account {
       let account = try await stored { () throws(StoreError) in

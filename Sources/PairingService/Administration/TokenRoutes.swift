@@ -85,7 +85,9 @@ extension AdminCall {
       throw .missing("provider", reset.provider.text)
     }
     guard provider.temporaryPass != nil else {
-      throw AdminError(.refused, "provider \(provider.id) is not temporary: it has no passes")
+      throw AdminError(
+        .refused, "provider \(provider.id) is not temporary: it has no passes",
+        hint: "regentctl provider list shows the kinds")
     }
     let whose = try await whose(reset)
     let line = entry(

@@ -39,10 +39,7 @@ package struct CodeRoutes: Sendable {
       preselected: try call.preselected(), profile: try call.profile(),
       about: try call.deviceDescription(), matchesNumber: try call.wantsNumberMatching())
     return .later { [core] in
-      let earlier = try await core.store.authentications(
-        AuthenticationFilter(requestor: call.requestor.id, device: device.hash), after: nil,
-        limit: 1, at: call.now)
-      let (code, record) = try await reserve(offer, call, hasEarlierSignIn: !earlier.isEmpty)
+      let (code, record) = try await reserve(offer, call)
       return call.reply(
         call.document(record, code, core.options, at: call.now), .created)
     }
@@ -51,8 +48,8 @@ package struct CodeRoutes: Sendable {
   /// Draws codes until one is free.
   ///
   /// With a hundred thousand live codes of 25.6 billion the first one is taken once in a quarter of a million times.
-  private func reserve(_ offer: CodeOffer, _ call: V1Call, hasEarlierSignIn: Bool)
-    async throws(StoreError) -> (RegistrationCode, RegistrationRecord)
+  private func reserve(_ offer: CodeOffer, _ call: V1Call) async throws(StoreError)
+    -> (RegistrationCode, RegistrationRecord)
   {
     var tries = 8
     while true {
@@ -61,8 +58,7 @@ package struct CodeRoutes: Sendable {
       let record = try offer.record(
         code: core.hasher.code(code), requestor: call.requestor.id, at: call.now)
       do throws(StoreError) {
-        try await core.desk.offer(
-          record, limit: core.limits.liveCodes, hasEarlierSignIn: hasEarlierSignIn)
+        try await core.desk.offer(record, limit: core.limits.liveCodes)
         return (code, record)
       } catch {
         guard error == .codeTaken, tries > 1 else { throw error }

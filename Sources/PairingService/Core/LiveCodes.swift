@@ -8,11 +8,19 @@ internal import Platform
 /// (`PairingDesk`), and a restart loads all of it again.
 package final class LiveCodes: Sendable {
   /// A code and what is known about its device besides.
-  package struct Known: Sendable {
+  ///
+  /// An object, because every poll is handed one: a record has so many parts that copying it costs more than the poll's
+  /// other work. A change is a new object.
+  package final class Known: Sendable {
     /// The registration.
-    package var record: RegistrationRecord
+    package let record: RegistrationRecord
     /// Whether the device may be signed in from before; nil until somebody looked.
-    package var hasEarlierSignIn: Bool?
+    package let hasEarlierSignIn: Bool?
+
+    fileprivate init(_ record: RegistrationRecord, hasEarlierSignIn: Bool?) {
+      self.record = record
+      self.hasEarlierSignIn = hasEarlierSignIn
+    }
   }
 
   fileprivate struct DeviceKey: Hashable {
@@ -40,9 +48,9 @@ package final class LiveCodes: Sendable {
     tables.withLock { tables in
       // Its withdrawal by a newer code may have been told first: an old look must not bring it back to life.
       if let known = tables.codes[record.id], !record.flow.isNewer(than: known.record.flow) {
-        tables.codes[record.id]?.hasEarlierSignIn = hasEarlierSignIn
+        tables.codes[record.id] = Known(known.record, hasEarlierSignIn: hasEarlierSignIn)
       } else {
-        tables.put(Known(record: record, hasEarlierSignIn: hasEarlierSignIn))
+        tables.put(Known(record, hasEarlierSignIn: hasEarlierSignIn))
       }
     }
   }
@@ -53,21 +61,23 @@ package final class LiveCodes: Sendable {
   package func note(_ record: RegistrationRecord) {
     tables.withLock { tables in
       guard let known = tables.codes[record.id] else {
-        return tables.put(Known(record: record, hasEarlierSignIn: nil))
+        return tables.put(Known(record, hasEarlierSignIn: nil))
       }
       guard record.flow.isNewer(than: known.record.flow) else { return }
       if known.record.flow.state.isPending, !record.flow.state.isPending { tables.pending -= 1 }
-      tables.codes[record.id]?.record = record
       // The sign-in that a code led to takes the place of earlier ones.
-      if record.flow.state.approval != nil { tables.codes[record.id]?.hasEarlierSignIn = true }
+      let hasSignIn = record.flow.state.approval != nil ? true : known.hasEarlierSignIn
+      tables.codes[record.id] = Known(record, hasEarlierSignIn: hasSignIn)
     }
   }
 
   /// Notes whether a device is signed in, for its newest code.
   package func noteSignIn(_ isSignedIn: Bool, of device: DeviceHash, at requestor: RequestorID) {
     tables.withLock { tables in
-      guard let id = tables.latest[DeviceKey(requestor: requestor, device: device)] else { return }
-      tables.codes[id]?.hasEarlierSignIn = isSignedIn
+      guard let id = tables.latest[DeviceKey(requestor: requestor, device: device)],
+        let known = tables.codes[id], known.hasEarlierSignIn != isSignedIn
+      else { return }
+      tables.codes[id] = Known(known.record, hasEarlierSignIn: isSignedIn)
     }
   }
 
@@ -153,7 +163,8 @@ extension LiveCodes.Tables {
       if flow.state.isPending, now >= flow.expires {
         expired += 1
         pending -= 1
-        codes[id]?.record = known.record.moved(to: flow.settled(at: now))
+        codes[id] = LiveCodes.Known(
+          known.record.moved(to: flow.settled(at: now)), hasEarlierSignIn: known.hasEarlierSignIn)
       }
       if now >= flow.forgettable { forget(known.record) }
     }

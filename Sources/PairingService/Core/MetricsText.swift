@@ -48,6 +48,7 @@ extension ServiceMetrics.Event {
     case .wrongCodes: "Codes that were asked for and that there are not."
     case .requestsThrottled: "Requests answered with 429."
     case .callsRefused: "Calls whose credentials were not accepted."
+    case .callsByRetiredKeys: "Calls signed with a key pair that was retired."
     case .signIns: "Sign-ins of phones."
     case .signInsFailed: "Sign-ins of phones that failed."
     case .devicesSignedOut: "Devices that signed out or were signed out."

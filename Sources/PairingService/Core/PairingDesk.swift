@@ -26,12 +26,10 @@ package struct PairingDesk: Sendable {
   }
 
   /// Keeps a new code; the device's earlier one is withdrawn with it.
-  package func offer(_ record: RegistrationRecord, limit: Int, hasEarlierSignIn: Bool)
-    async throws(StoreError)
-  {
-    let withdrawn = try await store.reserve(record, limit: limit, at: clock.now)
-    for change in withdrawn { settle(change, counting: .codesWithdrawn) }
-    codes.add(record, hasEarlierSignIn: hasEarlierSignIn)
+  package func offer(_ record: RegistrationRecord, limit: Int) async throws(StoreError) {
+    let reservation = try await store.reserve(record, limit: limit, at: clock.now)
+    for change in reservation.withdrawn { settle(change, counting: .codesWithdrawn) }
+    codes.add(record, hasEarlierSignIn: reservation.hasEarlierSignIn)
     metrics.count(.codesStarted)
   }
 

@@ -5,14 +5,26 @@ internal import Platform
 
 /// Everything that operators made, as the routes look at it: never changing, in memory, with keys ready to use.
 package final class Provisioned: Sendable {
-  /// A requestor's key for signed calls.
-  package struct CallKey: Sendable {
+  /// A requestor's key for signed calls, with what checking them needs.
+  package final class CallKey: Sendable {
     /// The pair.
     package let pair: KeyPair
     /// Its secret for the historic method.
     package let sha1: HMACKey
     /// Its secret for ours.
     package let sha256: HMACKey
+    /// How strictly its requestor's calls are checked.
+    package let policy: SignaturePolicy
+
+    fileprivate init?(_ pair: KeyPair, _ policy: SignaturePolicy) {
+      let secret = Secret(pair.secret)
+      guard let sha1 = try? HMACKey(.sha1, secret), let sha256 = try? HMACKey(.sha256, secret)
+      else { return nil }
+      self.pair = pair
+      self.sha1 = sha1
+      self.sha256 = sha256
+      self.policy = policy
+    }
   }
 
   /// A provider of a requestor, with the integration between them.
@@ -45,10 +57,8 @@ package final class Provisioned: Sendable {
     var callKeys: [PublicKey: CallKey] = [:]
     for (publicKey, pair) in records.keyPairs where pair.purpose == .calls && pair.state != .revoked
     {
-      let secret = Secret(pair.secret)
-      guard let sha1 = try? HMACKey(.sha1, secret), let sha256 = try? HMACKey(.sha256, secret)
-      else { continue }
-      callKeys[publicKey] = CallKey(pair: pair, sha1: sha1, sha256: sha256)
+      guard let requestor = records.requestors[pair.requestor] else { continue }
+      callKeys[publicKey] = CallKey(pair, requestor.signaturePolicy)
     }
     self.callKeys = callKeys
     choices = records.integrations.mapValues { integrations in

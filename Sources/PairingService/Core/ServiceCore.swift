@@ -73,15 +73,15 @@ package final class ServiceCore: Sendable {
     try await loadCodes()
   }
 
-  /// The store names registrations by id, so that a list of a million comes in pieces.
-  private func loadCodes() async throws(StoreError) {
+  /// The store names registrations by id, so that a list of a million comes in pieces; while one is put into memory, the
+  /// next is read and its rows are verified.
+  private func loadCodes() async throws {
     let now = clock.now
-    var last: RegistrationID?
-    while true {
-      let page = try await store.registrations(after: last, limit: 1000, at: now)
+    var page = try await store.registrations(after: nil, limit: 1000, at: now)
+    while let last = page.last?.id {
+      async let next = store.registrations(after: last, limit: 1000, at: now)
       for record in page { codes.add(record, hasEarlierSignIn: nil) }
-      guard let end = page.last?.id else { return }
-      last = end
+      page = try await next
     }
   }
 }

@@ -56,21 +56,40 @@ package final class Credentials: Sendable {
   package func caller(
     of request: Request, _ parameters: CallParameters, at now: Instant
   ) throws(CallError) -> Caller {
-    let header = try authorization(request)
+    let shown = try authorization(request)
     let parameter = try parameters.value(Field.accessToken)
-    guard header == nil || parameter == nil else {
+    guard shown == nil || parameter == nil else {
       throw CallError(
         .badRequest, details: "send credentials once: in the header or as \(Field.accessToken)")
     }
     if let parameter { return try client(parameter, at: now) }
-    guard let header else { throw .notAuthorized }
-    if let token = header.bearerToken { return try client(token, at: now) }
-    return try keyPair(header, request, at: now)
+    switch shown {
+    case .token(let token): return try client(token, at: now)
+    case .signed(let call): return try keyPair(call, request, at: now)
+    case .unreadable(let error): throw refused("\(error)")
+    case nil: throw .notAuthorized
+    }
   }
 
-  private func authorization(_ request: Request) throws(CallError) -> String? {
+  /// What the header says, before anything of it is believed.
+  private enum Shown {
+    case token(String)
+    case signed(SignedCall)
+    case unreadable(SignedHeaderError)
+  }
+
+  private func authorization(_ request: Request) throws(CallError) -> Shown? {
     do throws(RequestTextError) {
-      return try request.singleHeader(.authorization)
+      return try request.withSingleHeader(.authorization) { text in
+        guard let text else { return nil }
+        let bytes = text.span
+        if let token = bytes.bearerToken { return .token(token) }
+        do throws(SignedHeaderError) {
+          return .signed(try SignedHeader.read(bytes))
+        } catch {
+          return .unreadable(error)
+        }
+      }
     } catch {
       throw refused("repeated or unreadable header")
     }
@@ -93,37 +112,33 @@ package final class Credentials: Sendable {
 
   // MARK: - Signed headers
 
-  private func keyPair(_ header: String, _ request: Request, at now: Instant)
+  private func keyPair(_ call: SignedCall, _ request: Request, at now: Instant)
     throws(CallError) -> Caller
   {
-    let call: SignedCall
-    do throws(SignedHeaderError) {
-      call = try SignedHeader.read(header)
-    } catch {
-      throw refused("\(error)")
-    }
-    let provisioned = provisioning.now
-    guard let key = provisioned.callKeys[call.publicKey],
-      let requestor = provisioned.requestor(key.pair.requestor)
-    else {
+    guard let key = provisioning.now.callKeys[call.publicKey] else {
       // As long as with a known key: the time does not tell which keys there are.
       _ = stranger.isValid(call.signature, for: call.signedText)
       throw refused("unknown key")
     }
-    let policy = requestor.signaturePolicy
+    let (policy, owner) = (key.policy, key.pair.requestor)
     let mac = call.signatureMethod == .hmacSHA256 ? key.sha256 : key.sha1
     // Computed whatever the policy says, for the same reason.
     let isGenuine = mac.isValid(call.signature, for: call.signedText)
     do throws(SignatureRefusal) {
-      try policy.check(
-        call, owner: requestor.id, method: request.method.token, path: request.path, at: now)
+      try request.withHead { (head, bytes) throws(SignatureRefusal) in
+        try policy.check(
+          call, owner: owner, method: head.method.token,
+          path: bytes.extracting(head.path.indices), at: now)
+      }
       guard isGenuine else { throw .wrongSignature }
       // Last, and only for what somebody with the secret has signed: strangers cannot fill the memory of nonces.
       if policy.remembersNonces { try remember(call, at: now) }
     } catch {
-      throw refused("\(error)", requestor.id)
+      throw refused("\(error)", owner)
     }
-    return .keyPair(requestor.id, call.publicKey)
+    // Boxes in the field still have it; once this stands still, revoking it hurts nobody.
+    if key.pair.state == .retired { metrics.count(.callsByRetiredKeys) }
+    return .keyPair(owner, call.publicKey)
   }
 
   private func remember(_ call: SignedCall, at now: Instant) throws(SignatureRefusal) {
@@ -151,13 +166,17 @@ package final class Credentials: Sendable {
   }
 }
 
-extension String {
+extension Span<UInt8> {
   /// The token of `Bearer TOKEN`; nothing for another scheme.
   fileprivate var bearerToken: String? {
-    let scheme = "bearer "
-    guard utf8.count > scheme.utf8.count,
-      zip(utf8, scheme.utf8).allSatisfy({ $0 == $1 || $0 | 0x20 == $1 })
-    else { return nil }
-    return String(decoding: utf8.dropFirst(scheme.utf8.count).drop { $0 == 0x20 }, as: UTF8.self)
+    let scheme = "bearer ".utf8.span
+    guard count > scheme.count else { return nil }
+    for place in scheme.indices {
+      guard self[place] == scheme[place] || self[place] | 0x20 == scheme[place] else { return nil }
+    }
+    var start = scheme.count
+    while start < count, self[start] == 0x20 { start += 1 }
+    guard let token = try? UTF8Span(validating: extracting(start..<count)) else { return nil }
+    return String(copying: token)
   }
 }

@@ -16,6 +16,8 @@ package final class RequestLimits: Sendable {
     case code(CodeHash)
     /// Registrations of apps from one network address.
     case registrations(SourceKey)
+    /// Guests that come in from one network address.
+    case guests(SourceKey)
   }
 
   fileprivate struct Meter: Hashable {
@@ -43,7 +45,7 @@ package final class RequestLimits: Sendable {
   /// Nobody guesses 256 random bits; a house full of boxes with an old registration must find its way back.
   private static let clientFactor = 12
   /// 100 boxes behind one address at once, and one a second after that.
-  private static let registrationShare = 20
+  private static let newcomerShare = 20
   /// A device waits for four things at most, and again after each change: it never comes near this.
   private static let waitFactor = 4
   private let limits: ServiceLimits
@@ -147,9 +149,17 @@ package final class RequestLimits: Sendable {
     throws(CallError)
   {
     guard let source = SourceKey(address) else { return }
-    let limit = RateLimit(
-      perSecond: limits.device.perSecond / Self.registrationShare, burst: limits.device.burst)
-    try take(Meter(requestor: requestor, subject: .registrations(source)), limit)
+    try take(Meter(requestor: requestor, subject: .registrations(source)), newcomers)
+  }
+
+  /// Takes one guest that comes in: device ids can be made up, and each pass that is begun leaves a row for a long time.
+  package func takeGuest(from address: IPAddress?, at requestor: RequestorID) throws(CallError) {
+    guard let source = SourceKey(address) else { return }
+    try take(Meter(requestor: requestor, subject: .guests(source)), newcomers)
+  }
+
+  private var newcomers: RateLimit {
+    RateLimit(perSecond: limits.device.perSecond / Self.newcomerShare, burst: limits.device.burst)
   }
 
   /// Whether an app there may register or ask for a token.

@@ -6,7 +6,9 @@ package import PairingWire
 internal import Platform
 
 /// A call of protocol V1 by somebody who may call: format, parameters and requestor are settled.
-package struct V1Call: Sendable {
+///
+/// An object, because it is handed on many times and has dozens of parts to copy.
+package final class V1Call: Sendable {
   /// The request.
   package let request: Request
   /// What the path captured.

@@ -29,8 +29,6 @@ package struct V1Endpoints: Sendable {
   }
 
   private func answer(_ request: Request, _ path: PathParameters, _ work: V1Work) -> Answer {
-    // Until the query is known to be readable, the suffix and Accept alone choose the form.
-    let plain = request.wireFormat(suffix: path.suffix, parameter: nil)
     do throws(CallError) {
       let parameters = try CallParameters(request)
       let format = request.wireFormat(
@@ -38,6 +36,8 @@ package struct V1Endpoints: Sendable {
       return begin(
         request, path, parameters, V1Frame(core: core, request: request, format: format), work)
     } catch {
+      // While the query is not readable, the suffix and Accept alone choose the form.
+      let plain = request.wireFormat(suffix: path.suffix, parameter: nil)
       return .now(V1Frame(core: core, request: request, format: plain).response(error))
     }
   }
@@ -87,15 +87,9 @@ package struct V1Endpoints: Sendable {
     _ caller: Caller, _ path: PathParameters, _ parameters: CallParameters,
     _ provisioned: Provisioned
   ) throws(CallError) -> Requestor {
-    let named = [
-      path.requestor, try parameters.value(Field.requestor),
-      try parameters.value(Field.requestorID),
-    ].compactMap(\.self)
-    for name in named where !name.utf8.elementsEqual(caller.requestor.text.utf8) {
-      throw CallError(
-        .badRequest, details: "the requestor is not the one that the credentials are for",
-        code: .invalidRequestor)
-    }
+    try path.requestor?.mustName(caller.requestor)
+    try parameters.value(Field.requestor)?.mustName(caller.requestor)
+    try parameters.value(Field.requestorID)?.mustName(caller.requestor)
     guard let requestor = provisioned.requestor(caller.requestor) else { throw .notAuthorized }
     return requestor
   }
@@ -103,6 +97,16 @@ package struct V1Endpoints: Sendable {
 
 extension V1Outcome {
   fileprivate var isHeld: Bool { if case .wait = self { true } else { false } }
+}
+
+extension String {
+  fileprivate func mustName(_ requestor: RequestorID) throws(CallError) {
+    guard utf8.elementsEqual(requestor.text.utf8) else {
+      throw CallError(
+        .badRequest, details: "the requestor is not the one that the credentials are for",
+        code: .invalidRequestor)
+    }
+  }
 }
 
 extension PathParameters {

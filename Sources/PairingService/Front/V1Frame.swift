@@ -138,23 +138,36 @@ struct V1Frame: Sendable {
 
 /// The answers that say nothing but their status, made once: that of a pending poll is by far the most frequent one.
 private enum PlainErrors {
-  private static let prepared: [WireFormat: [UInt16: PreparedResponse]] = {
-    var all: [WireFormat: [UInt16: PreparedResponse]] = [:]
-    for format in WireFormat.allCases {
-      for status: Status in [.unauthorized, .forbidden, .notFound] {
+  private static let json = Forms(.json)
+  private static let xml = Forms(.xml)
+
+  private struct Forms: Sendable {
+    let unauthorized: PreparedResponse
+    let forbidden: PreparedResponse
+    let notFound: PreparedResponse
+
+    init(_ format: WireFormat) {
+      func prepared(_ status: Status) -> PreparedResponse {
         let document = ErrorDocument(status: Int(status.rawValue))
         var response = V1Reply(status, document, format).response
         response.addHeader(.cacheControl, "no-store")
         if status == .unauthorized { response.addHeader(.wwwAuthenticate, "Bearer") }
-        all[format, default: [:]][status.rawValue] = PreparedResponse(response)
+        return PreparedResponse(response)
       }
+      unauthorized = prepared(.unauthorized)
+      forbidden = prepared(.forbidden)
+      notFound = prepared(.notFound)
     }
-    return all
-  }()
+  }
 
   static func response(_ status: Status, _ format: WireFormat) -> Response {
-    guard let prepared = prepared[format]?[status.rawValue] else { return Response(status) }
-    return Response(prepared)
+    let forms = format == .json ? json : xml
+    return switch status {
+    case .notFound: Response(forms.notFound)
+    case .forbidden: Response(forms.forbidden)
+    case .unauthorized: Response(forms.unauthorized)
+    default: Response(status)
+    }
   }
 }
 

@@ -3,20 +3,33 @@ internal import Platform
 
 /// When a viewer's attributes changed last, as far as this process saw it.
 ///
-/// In memory, because reading writes nothing: after a restart the time of the sign-in is told again, until something
-/// changes. An app that compares the values themselves is never wrong.
+/// In memory, because reading writes nothing. What changed before the service started is not known any more, so then the
+/// time of the start is told: an app that sees a later time reads once more than it had to, one that saw an earlier time
+/// would keep what is wrong.
 package final class AttributeChanges: Sendable {
   private struct Seen {
     var attributes: Int
     var changed: Instant
   }
 
-  /// A device each; beyond so many all are forgotten, which only makes the times older.
-  private static let most = 100_000
-  private let seen = Locked([AuthenticationID: Seen]())
+  private struct State {
+    var seen: [AuthenticationID: Seen] = [:]
+    /// Nothing is known of what was before.
+    var floor: Instant
+  }
 
-  /// Nothing was seen.
-  package init() {}
+  private let most: Int
+  private let state: Locked<State>
+
+  /// Nothing was seen before now.
+  ///
+  /// - Parameters:
+  ///   - now: The time of the start.
+  ///   - most: A device each; beyond so many all are forgotten.
+  package init(at now: Instant, most: Int = 100_000) {
+    self.most = most
+    state = Locked(State(floor: now))
+  }
 
   /// Notes what the attributes are now, and tells since when.
   ///
@@ -29,14 +42,15 @@ package final class AttributeChanges: Sendable {
   package func note(
     _ attributes: Int, of id: AuthenticationID, since first: Instant, at now: Instant
   ) -> Instant {
-    seen.withLock { seen in
-      guard let before = seen[id] else {
-        if seen.count >= Self.most { seen = [:] }
-        seen[id] = Seen(attributes: attributes, changed: first)
-        return first
+    state.withLock { state in
+      guard let before = state.seen[id] else {
+        if state.seen.count >= most { state = State(floor: now) }
+        let changed = max(first, state.floor)
+        state.seen[id] = Seen(attributes: attributes, changed: changed)
+        return changed
       }
       guard before.attributes != attributes else { return before.changed }
-      seen[id] = Seen(attributes: attributes, changed: now)
+      state.seen[id] = Seen(attributes: attributes, changed: now)
       return now
     }
   }

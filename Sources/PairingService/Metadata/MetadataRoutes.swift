@@ -9,12 +9,13 @@ internal import PairingWire
 package struct MetadataRoutes: Sendable {
   private let core: ServiceCore
   private let endpoints: V1Endpoints
-  private let changes = AttributeChanges()
+  private let changes: AttributeChanges
 
   /// Routes of a service.
   package init(_ core: ServiceCore) {
     self.core = core
     endpoints = V1Endpoints(core)
+    changes = AttributeChanges(at: core.clock.now)
   }
 
   /// Mounts the document.

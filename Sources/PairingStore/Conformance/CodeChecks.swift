@@ -84,6 +84,27 @@ extension StoreConformance {
         try await stage.store.reserve(record, limit: 100, at: stage.at(0))
       }
     },
+    ConformanceCheck("a new code tells whether the device is signed in from before") { stage in
+      func reserve(_ number: Int, device: Int = 1, second: Int) async throws -> Reservation {
+        let record = try stage.registration(number, device: device, second: second)
+        return try await stage.store.reserve(record, limit: 100, at: stage.at(second))
+      }
+      let first = try await reserve(1, second: 0)
+      try expect(!first.hasEarlierSignIn, "signed in before anything happened")
+      _ = try await stage.store.signIn(stage.guest(1, at: stage.pass), at: stage.at(1))
+      let second = try await reserve(2, second: 2)
+      try expect(second.hasEarlierSignIn, "the sign-in was not seen")
+      let other = try await reserve(3, device: 2, second: 2)
+      try expect(!other.hasEarlierSignIn, "another device's was seen")
+      let late = try await reserve(4, second: 3700)
+      try expect(!late.hasEarlierSignIn, "one that has run out was seen")
+      _ = try await stage.store.signIn(
+        stage.guest(2, at: stage.pass, second: 3700), at: stage.at(3700))
+      _ = try await stage.store.signOut(
+        requestor: stage.requestor, device: stage.hash(1001), at: stage.at(3701))
+      let last = try await reserve(5, second: 3702)
+      try expect(!last.hasEarlierSignIn, "one that was ended was seen")
+    },
     ConformanceCheck("opening, claiming and releasing move the code on, step by step") { stage in
       let record = try stage.registration(1)
       try await stage.reserve(record)

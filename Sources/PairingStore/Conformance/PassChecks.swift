@@ -106,6 +106,46 @@ extension StoreConformance {
         identity: stage.hash(3001))
       try expect(use == TemporaryPassUse(), "has used \(use)")
     },
+    ConformanceCheck("the oldest passes that are used up make room, the others stay used up") {
+      stage in
+      func begin(_ device: Int, second: Int) async throws {
+        let guest = try await stage.store.signIn(
+          stage.guest(device, at: stage.pass, device: device, second: second), at: stage.at(second))
+        _ = try await stage.store.openTemporarily(
+          guest.authentication.id, Stage.name("A"), at: stage.at(second))
+      }
+      func isUsed(_ device: Int) async throws -> Bool {
+        let use = try await stage.store.temporaryPass(
+          requestor: stage.requestor, provider: stage.pass, device: stage.hash(1000 + device),
+          identity: nil)
+        return use.started != nil
+      }
+      func used() async throws -> [Int] {
+        var used: [Int] = []
+        for device in 1...6 where try await isUsed(device) { used.append(device) }
+        return used
+      }
+      for device in 1...4 { try await begin(device, second: device) }
+      for device in 5...6 { try await begin(device, second: 4000 + device) }
+      // Everything else that can be forgotten by then goes first.
+      while try await stage.store.forgetExpired(at: stage.at(5000), limit: 100, passes: 6) > 0 {}
+      var left = try await used()
+      try expect(left == [1, 2, 3, 4, 5, 6], "as many as are remembered: \(left)")
+      let gone = try await stage.store.forgetExpired(at: stage.at(5000), limit: 1, passes: 4)
+      left = try await used()
+      try expect(gone == 1 && left == [2, 3, 4, 5, 6], "one step: \(gone) went, \(left)")
+      while try await stage.store.forgetExpired(at: stage.at(5000), limit: 1, passes: 3) > 0 {}
+      left = try await used()
+      try expect(left == [4, 5, 6], "the newest three: \(left)")
+      try await expect(.pass(.durationExceeded)) {
+        try await stage.store.signIn(
+          stage.guest(7, at: stage.pass, device: 4, second: 5001), at: stage.at(5001))
+      }
+      // Those that still run stay, however many they are.
+      while try await stage.store.forgetExpired(at: stage.at(5000), limit: 9, passes: 0) > 0 {}
+      left = try await used()
+      try expect(left == [5, 6], "those that run: \(left)")
+    },
     ConformanceCheck("a guest comes in only where a temporary pass, or degradation, lets him") {
       stage in
       try await expect(.notInForce(.accountGone)) {

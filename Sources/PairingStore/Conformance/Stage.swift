@@ -94,7 +94,7 @@ extension Stage {
   func reserve(_ record: RegistrationRecord, limit: Int = 100, second: Int = 0) async throws
     -> [RegistrationChange]
   {
-    try await store.reserve(record, limit: limit, at: at(second))
+    try await store.reserve(record, limit: limit, at: at(second)).withdrawn
   }
 
   /// A signed-in browser.

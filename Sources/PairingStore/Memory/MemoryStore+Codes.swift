@@ -3,14 +3,20 @@ public import Pairing
 extension MemoryStore {
   /// Keeps a new code and withdraws the device's earlier one.
   public func reserve(_ record: RegistrationRecord, limit: Int, at now: Instant)
-    async throws(StoreError) -> [RegistrationChange]
+    async throws(StoreError) -> Reservation
   {
     guard records.requestors[record.requestor] != nil else { throw .notFound(what: "requestor") }
     guard let pair = records.keyPairs[record.rowKey], pair.requestor == record.requestor,
       pair.purpose == .rows, pair.state == .active
     else { throw .notFound(what: "row key") }
     // The same registration again: the first try's answer was lost.
-    if registrations[record.id] == record { return [] }
+    let hasEarlierSignIn = authentications.values.contains {
+      $0.authentication.requestor == record.requestor && $0.deviceHash == record.deviceHash
+        && now < $0.authentication.expires
+    }
+    if registrations[record.id] == record {
+      return Reservation(withdrawn: [], hasEarlierSignIn: hasEarlierSignIn)
+    }
     guard registrations[record.id] == nil, !isTaken(record.code, at: now) else { throw .codeTaken }
     let pending = registrations.values.filter { $0.flow.settled(at: now).state.isPending }
     let earlier = pending.filter {
@@ -19,9 +25,10 @@ extension MemoryStore {
     guard pending.count - earlier.count < limit else { throw .tooManyLiveCodes(limit: limit) }
     registrations[record.id] = record
     codes[record.code] = record.id
-    return earlier.sorted { $0.id < $1.id }.compactMap {
+    let withdrawn = earlier.sorted { $0.id < $1.id }.compactMap {
       try? apply(.withdraw(.newerCode), to: $0, at: now)
     }
+    return Reservation(withdrawn: withdrawn, hasEarlierSignIn: hasEarlierSignIn)
   }
 
   private func isTaken(_ code: CodeHash, at now: Instant) -> Bool {

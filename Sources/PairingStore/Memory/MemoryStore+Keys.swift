@@ -90,7 +90,9 @@ extension MemoryStore {
   public func newestAuditNumber() async throws(StoreError) -> Int64 { Int64(log.count) }
 
   /// Forgets what nobody can ask for any more.
-  public func forgetExpired(at now: Instant, limit: Int) async throws(StoreError) -> Int {
+  public func forgetExpired(at now: Instant, limit: Int, passes most: Int)
+    async throws(StoreError) -> Int
+  {
     var left = limit
     func take<Key: Hashable>(_ keys: [Key], _ forget: (Key) -> Void) {
       for key in keys.prefix(left) {
@@ -117,6 +119,15 @@ extension MemoryStore {
     take(signing.values.filter { $0.neededUntil.map { $0 <= now } ?? false }.map(\.id)) {
       signing[$0] = nil
     }
+    // In the order in which they began.
+    let old = passes.sorted { ($0.value.started ?? now) < ($1.value.started ?? now) }
+      .dropLast(max(0, most))
+    take(old.filter { isOver($0.value, at: $0.key.provider, now) }.map(\.key)) { passes[$0] = nil }
     return limit - left
+  }
+
+  private func isOver(_ use: TemporaryPassUse, at provider: ProviderID, _ now: Instant) -> Bool {
+    guard let rules = records.providers[provider]?.temporaryPass else { return true }
+    return rules.expires(use, at: now) <= now
   }
 }

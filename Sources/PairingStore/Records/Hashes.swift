@@ -8,16 +8,23 @@ public struct KeyedHash<Kind>: Hashable, Sendable {
 
   /// The 32 bytes.
   public var bytes: [UInt8] {
-    [words.0, words.1, words.2, words.3].flatMap { word in
-      (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) }
+    [UInt8](capacity: 32) { output in
+      for word in [words.0, words.1, words.2, words.3] {
+        for shift in 0..<8 { output.append(UInt8(truncatingIfNeeded: word >> (56 - 8 * shift))) }
+      }
     }
   }
 
   /// A hash; refused when it has not 32 bytes.
-  public init?(_ bytes: [UInt8]) {
+  public init?(_ bytes: [UInt8]) { self.init(bytes.span) }
+
+  /// A hash; refused when it has not 32 bytes.
+  public init?(_ bytes: Span<UInt8>) {
     guard bytes.count == 32 else { return nil }
     func word(_ start: Int) -> UInt64 {
-      bytes[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) }
+      var word: UInt64 = 0
+      for place in start..<(start + 8) { word = word << 8 | UInt64(bytes[place]) }
+      return word
     }
     words = (word(0), word(8), word(16), word(24))
   }

@@ -10,10 +10,10 @@ public protocol CodeStore: Sendable {
   /// pending codes of the same requestor and device are withdrawn with it. The record's requestor and its row key exist
   /// and are in force.
   ///
-  /// - Returns: the registrations that were withdrawn; their devices are to be woken.
+  /// - Returns: the registrations that were withdrawn, and whether the device has a sign-in already.
   /// - Throws: `codeTaken`, `tooManyLiveCodes`, `notFound`.
   func reserve(_ record: RegistrationRecord, limit: Int, at now: Instant)
-    async throws(StoreError) -> [RegistrationChange]
+    async throws(StoreError) -> Reservation
 
   /// The phone's page is there.
   func open(_ id: RegistrationID, at now: Instant) async throws(StoreError) -> RegistrationChange
@@ -61,6 +61,20 @@ public protocol CodeStore: Sendable {
   /// The registrations that are remembered, in the order of their ids, for loading at start and for lists.
   func registrations(after id: RegistrationID?, limit: Int, at now: Instant)
     async throws(StoreError) -> [RegistrationRecord]
+}
+
+/// What came of a new code.
+public struct Reservation: Hashable, Sendable {
+  /// The registrations that were withdrawn; their devices are to be woken.
+  public let withdrawn: [RegistrationChange]
+  /// Whether the device has a sign-in at this requestor that has not expired: looked up in the same transaction.
+  public let hasEarlierSignIn: Bool
+
+  /// What came of a new code.
+  public init(withdrawn: [RegistrationChange], hasEarlierSignIn: Bool) {
+    self.withdrawn = withdrawn
+    self.hasEarlierSignIn = hasEarlierSignIn
+  }
 }
 
 /// A yes, as it reaches the store.

@@ -24,10 +24,18 @@ public protocol Store: CodeStore, AuthenticationStore, PermitStore, SessionStore
 public protocol MaintenanceStore: Sendable {
   /// Forgets, at most `limit` rows at a time, what nobody can ask for any more: codes past ``PairingFlow/forgettable``,
   /// authentications and permits that expired as long ago, ended sessions, login failures past their memory, signing
-  /// keys past their need.
+  /// keys past their need. Of temporary passes the newest `passes` are remembered, used up or not, and those that still
+  /// run: a pass that was used up stays used up until so many have begun after it.
   ///
   /// - Returns: how many rows went; zero when there is nothing left to forget now.
-  func forgetExpired(at now: Instant, limit: Int) async throws(StoreError) -> Int
+  func forgetExpired(at now: Instant, limit: Int, passes: Int) async throws(StoreError) -> Int
+}
+
+extension MaintenanceStore {
+  /// The same, with the usual memory for temporary passes.
+  public func forgetExpired(at now: Instant, limit: Int) async throws(StoreError) -> Int {
+    try await forgetExpired(at: now, limit: limit, passes: TemporaryPassRules.remembered)
+  }
 }
 
 public import Pairing

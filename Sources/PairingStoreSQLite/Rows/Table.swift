@@ -22,21 +22,26 @@ struct Table<Record: Sendable>: Sendable {
   let select: String
   let insert: String
   let publicKey: Int?
+  /// Where rows that verified before are kept, for the few tables that every verb looks at.
+  let known: (@Sendable (KnownRows) -> KnownTable<Record>)?
 
   init(
-    _ name: String, signer: Signer = .service, key keyCount: Int = 1, _ columns: [Column],
+    _ name: String, signer: Signer = .service, key keyCount: Int = 1,
+    known: (@Sendable (KnownRows) -> KnownTable<Record>)? = nil, _ columns: [Column],
     encode: @escaping @Sendable (Record, Vault) -> [SQLValue],
     decode: @escaping @Sendable (inout Fields, Vault) throws(UnreadableRow) -> Record
   ) {
     self.name = name
     self.signer = signer
     self.keyCount = keyCount
+    self.known = known
     self.columns = columns
     self.encode = encode
     self.decode = decode
     let names = columns.map(\.name).joined(separator: ", ")
     select = "SELECT \(names), signature FROM \(name)"
-    insert = "INSERT INTO \(name) (\(names), signature) VALUES "
+    let places = columns.map { _ in "?, " }.joined()
+    insert = "INSERT INTO \(name) (\(names), signature) VALUES (\(places)?)"
     publicKey = columns.firstIndex { $0.name == "public_key" }
   }
 }
@@ -61,16 +66,5 @@ extension SQL.StringInterpolation {
       appendInterpolation(unsafeRawSQL: "\(table.columns[place].name) = ")
       appendInterpolation(values[place])
     }
-  }
-
-  /// Values in parentheses, with the signature at the end.
-  mutating func appendInterpolation(row values: [SQLValue], signature: [UInt8]) {
-    appendInterpolation(unsafeRawSQL: "(")
-    for value in values {
-      appendInterpolation(value)
-      appendInterpolation(unsafeRawSQL: ", ")
-    }
-    appendInterpolation(signature)
-    appendInterpolation(unsafeRawSQL: ")")
   }
 }

@@ -14,10 +14,14 @@ struct TamperedRow: Hashable, Sendable {
 /// Used by the thread that runs the verb, for as long as the verb runs.
 final class Visit {
   let vault: Vault
+  private let known: KnownRows
   private(set) var tampered: [TamperedRow] = []
   private var rowKeys: [PublicKey: HMACKey] = [:]
 
-  init(_ vault: Vault) { self.vault = vault }
+  init(_ vault: Vault, _ known: KnownRows) {
+    self.vault = vault
+    self.known = known
+  }
 }
 
 // MARK: - Reading
@@ -90,6 +94,8 @@ extension Visit {
       noteTampered(table, values)
       return nil
     }
+    let known = table.known.map { $0(self.known) }
+    if let known, let row = known.find(values[0].shown, values, signature) { return row }
     let message = Vault.message(table.name, values)
     guard let key = try signingKey(context, table, values), key.isValid(signature, for: message)
     else {
@@ -98,8 +104,10 @@ extension Visit {
     }
     var fields = Fields(values)
     do throws(UnreadableRow) {
-      return Stored(
+      let row = Stored(
         record: try table.decode(&fields, vault), values: values, signature: signature)
+      known?.keep(values[0].shown, row)
+      return row
     } catch {
       noteTampered(table, values)
       return nil
@@ -120,13 +128,19 @@ extension Visit {
       let publicKey = PublicKey(text)
     else { return nil }
     if let key = rowKeys[publicKey] { return key }
-    guard
-      let pair = try one(context, Tables.keyPairs, "\(all: Tables.keyPairs) WHERE id = \(text)")?
-        .record,
-      pair.purpose == .rows, pair.state != .revoked
-    else { return nil }
-    rowKeys[publicKey] = vault.rowKey(of: pair)
-    return rowKeys[publicKey]
+    guard let pair = try pair(context, publicKey) else { return nil }
+    return use(pair)
+  }
+}
+
+extension Visit {
+  /// Signs and verifies with a row pair from here on; nothing when it signs no rows, or none any more.
+  @discardableResult
+  func use(_ pair: Stored<KeyPair>) -> HMACKey? {
+    guard pair.record.purpose == .rows, pair.record.state != .revoked else { return nil }
+    let key = known.rowKey(of: pair, vault)
+    rowKeys[pair.record.publicKey] = key
+    return key
   }
 }
 
@@ -138,13 +152,13 @@ extension Visit {
     _ context: borrowing WriteContext, _ table: Table<Record>, _ record: Record
   ) throws {
     let values = table.encode(record, vault)
-    let signature = try signature(context, table, values)
+    let row = values + [.blob(try signature(context, table, values))]
     do throws(SQLiteError) {
-      try context.run("\(unsafeRawSQL: table.insert)\(row: values, signature: signature)")
+      try context.run("\(unsafeRawSQL: table.insert, row)")
     } catch {
       guard case .constraint = error.code else { throw error }
       try context.run("DELETE FROM \(unsafeRawSQL: table.name) WHERE \(keyOf: values, in: table)")
-      try context.run("\(unsafeRawSQL: table.insert)\(row: values, signature: signature)")
+      try context.run("\(unsafeRawSQL: table.insert, row)")
     }
   }
 

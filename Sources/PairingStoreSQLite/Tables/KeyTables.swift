@@ -6,7 +6,7 @@ import SQLite
 /// All signed tables; the order of columns is part of the signatures.
 enum Tables {
   static let keyPairs = Table<KeyPair>(
-    "key_pair",
+    "key_pair", known: { $0.keyPairs },
     [
       .text("id"), .text("requestor"), .text("purpose"), .bytes("secret"), .number("created"),
       .text("state"),

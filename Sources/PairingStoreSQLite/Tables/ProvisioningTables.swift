@@ -5,7 +5,7 @@ import SQLite
 
 extension Tables {
   static let requestors = Table<Requestor>(
-    "requestor", [.text("id"), .text("name"), .text("settings")]
+    "requestor", known: { $0.requestors }, [.text("id"), .text("name"), .text("settings")]
   ) { one, _ in
     let settings: JSONValue = [
       "domains": .list(one.domains), "redirectURIs": .list(one.redirectURIs),

@@ -5,7 +5,7 @@ import SQLite
 extension SQLiteStore {
   /// Keeps a new code and withdraws the device's earlier one.
   public func reserve(_ record: RegistrationRecord, limit: Int, at now: Instant)
-    async throws(StoreError) -> [RegistrationChange]
+    async throws(StoreError) -> Reservation
   {
     try await write { context, visit in
       let requestor = record.requestor.text
@@ -13,18 +13,16 @@ extension SQLiteStore {
         try visit.one(
           context, Tables.requestors, "\(all: Tables.requestors) WHERE id = \(requestor)") != nil
       else { throw StoreError.notFound(what: "requestor") }
-      guard let pair = try visit.pair(context, record.rowKey)?.record,
-        pair.requestor == record.requestor, pair.purpose == .rows, pair.state == .active
+      guard let pair = try visit.pair(context, record.rowKey),
+        pair.record.requestor == record.requestor, pair.record.purpose == .rows,
+        pair.record.state == .active
       else { throw StoreError.notFound(what: "row key") }
-      if let there = try visit.registration(context, record.id)?.record {
-        // The same registration again: the first try's answer was lost.
-        guard there == record else { throw StoreError.codeTaken }
-        return []
+      visit.use(pair)
+      let signIn = try visit.authentication(context, record.requestor, record.deviceHash)
+      let hasEarlierSignIn = signIn.map { now < $0.record.authentication.expires } ?? false
+      if try visit.isThere(context, record, at: now) {
+        return Reservation(withdrawn: [], hasEarlierSignIn: hasEarlierSignIn)
       }
-      let holder = try visit.one(
-        context, Tables.registrations,
-        "\(all: Tables.registrations) WHERE code = \(record.code.bytes)")
-      if let holder, now < holder.record.flow.forgettable { throw StoreError.codeTaken }
       let earlier = try visit.all(
         context, Tables.registrations,
         """
@@ -33,12 +31,11 @@ extension SQLiteStore {
         """
       ).filter { $0.record.flow.settled(at: now).state.isPending }
       try SQLiteStore.checkRoom(context, freed: earlier.count, limit: limit, at: now)
-      // Forgotten by now, or not ours: either way nobody's.
-      try context.run("DELETE FROM registration WHERE code = \(record.code.bytes)")
       try visit.insert(context, Tables.registrations, record)
-      return try earlier.map {
+      let withdrawn = try earlier.map {
         try visit.apply(context, .withdraw(.newerCode), to: $0, at: now)
       }
+      return Reservation(withdrawn: withdrawn, hasEarlierSignIn: hasEarlierSignIn)
     }
   }
 
@@ -177,5 +174,32 @@ extension SQLiteStore {
         "\(all: Tables.registrations) WHERE id > \(id?.text ?? "") ORDER BY id"
       ) { now < $0.flow.forgettable }
     }
+  }
+}
+
+extension Visit {
+  /// Whether this very registration was kept before: the first try's answer was lost.
+  ///
+  /// Makes room for it otherwise.
+  /// - Throws: `codeTaken`, when its id or code is another one's.
+  fileprivate func isThere(
+    _ context: borrowing WriteContext, _ record: RegistrationRecord, at now: Instant
+  ) throws -> Bool {
+    let code = record.code.bytes
+    // One look for both, and nearly always the last one.
+    guard
+      try context.exists(
+        "SELECT 1 FROM registration WHERE id = \(record.id.text) OR code = \(code)")
+    else { return false }
+    if let there = try registration(context, record.id)?.record {
+      guard there == record else { throw StoreError.codeTaken }
+      return true
+    }
+    let holder = try one(
+      context, Tables.registrations, "\(all: Tables.registrations) WHERE code = \(code)")
+    if let holder, now < holder.record.flow.forgettable { throw StoreError.codeTaken }
+    // Forgotten by now, or not ours: either way nobody's.
+    try context.run("DELETE FROM registration WHERE code = \(code)")
+    return false
   }
 }

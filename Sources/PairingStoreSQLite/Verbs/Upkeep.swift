@@ -1,3 +1,4 @@
+import Cryptography
 public import Pairing
 public import PairingStore
 import SQLite
@@ -62,8 +63,10 @@ extension SQLiteStore {
   }
 
   /// Forgets what nobody can ask for any more.
-  public func forgetExpired(at now: Instant, limit: Int) async throws(StoreError) -> Int {
-    try await write { context, _ in
+  public func forgetExpired(at now: Instant, limit: Int, passes: Int) async throws(StoreError)
+    -> Int
+  {
+    try await write { context, visit in
       let moment = now.milliseconds
       var left = limit
       let forgettable = (now - CodeLifetime.remembrance).milliseconds
@@ -100,12 +103,48 @@ extension SQLiteStore {
         DELETE FROM signing_key WHERE rowid IN
         (SELECT rowid FROM signing_key WHERE needed_until <= \(moment) LIMIT \(left))
         """)
+      left -= try visit.forgetPasses(context, beyond: passes, at: now, limit: left)
       return limit - left
     }
   }
 }
 
 extension Visit {
+  /// Forgets the oldest temporary passes that are used up, when there are too many.
+  ///
+  /// A row keeps its number while its pass lasts, and new ones get higher numbers: two look-ups tell whether there may be
+  /// too many, without counting a million rows every few seconds.
+  fileprivate func forgetPasses(
+    _ context: borrowing WriteContext, beyond most: Int, at now: Instant, limit: Int
+  ) throws -> Int {
+    let newest: Int64 = try context.value("SELECT coalesce(max(rowid), 0) FROM temporary_pass") ?? 0
+    let last = newest - Int64(max(0, most))
+    guard limit > 0, try context.exists("SELECT 1 FROM temporary_pass WHERE rowid <= \(last)")
+    else { return 0 }
+    // The latest start of a pass that is over by now. By the bytes of the name in hexadecimal: these rows are not
+    // verified, and one that was changed must not stop the clean-up.
+    var latest: [String: Int64] = [:]
+    for provider in try all(context, Tables.providers, "\(all: Tables.providers)") {
+      guard let rules = provider.record.temporaryPass else { continue }
+      latest[Hex.encode(Array(provider.record.id.text.utf8)).uppercased()] =
+        (now - rules.duration).milliseconds
+    }
+    let old = try context.all(
+      """
+      SELECT rowid, hex(provider), coalesce(started, \(now.milliseconds)) FROM temporary_pass
+      WHERE rowid <= \(last) ORDER BY rowid LIMIT \(limit)
+      """
+    ) { row in
+      (row: try row.integer(0), provider: try row.text(1), started: try row.integer(2))
+    }
+    var gone = 0
+    for pass in old {
+      if let latest = latest[pass.provider], pass.started > latest { continue }
+      gone += try context.run("DELETE FROM temporary_pass WHERE rowid = \(pass.row)")
+    }
+    return gone
+  }
+
   fileprivate func failures<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ subject: String
   ) throws -> Stored<CountedFailures>? {

@@ -7,8 +7,8 @@ public struct ReceivedMediaToken: Hashable, Sendable {
 
   /// What it says.
   public let token: MediaToken
-  /// The bytes that the signature covers.
-  public let signedBytes: [UInt8]
+  /// The bytes that the signature covers, where they stand in what came.
+  public let signedPart: ArraySlice<UInt8>
   /// The signature.
   public let signature: [UInt8]
 
@@ -24,14 +24,15 @@ public struct ReceivedMediaToken: Hashable, Sendable {
     while count > 0, letters[count - 1] == 0x0A || letters[count - 1] == 0x0D { count -= 1 }
     let trimmed = letters.extracting(first: count)
     if count > 0, trimmed[0] == UInt8(ascii: "<") {
-      try self.init(bytes: trimmed)
+      try self.init(text: Array(text.utf8.prefix(count)))
     } else {
       guard let bytes = Base64.bytes(strict: trimmed) else { throw .malformed }
-      try self.init(bytes: bytes.span)
+      try self.init(text: bytes)
     }
   }
 
-  private init(bytes: Span<UInt8>) throws(MediaTokenError) {
+  private init(text: [UInt8]) throws(MediaTokenError) {
+    let bytes = text.span
     var place = 0
     guard bytes.steps(over: MediaTokenText.signatureOpen, at: &place) else { throw .malformed }
     let encoded = bytes.steps(upTo: UInt8(ascii: "<"), at: &place)
@@ -40,13 +41,13 @@ public struct ReceivedMediaToken: Hashable, Sendable {
         || bytes.steps(over: MediaTokenText.signatureOpen, at: &place),
       let signature = Base64.bytes(strict: bytes.extracting(encoded)), !signature.isEmpty
     else { throw .malformed }
-    let element = bytes.extracting(droppingFirst: place)
     self.signature = signature
-    token = try MediaToken(element: element)
-    signedBytes = [UInt8](capacity: element.count) { output in
-      for place in element.indices { output.append(element[place]) }
-    }
+    token = try MediaToken(element: bytes.extracting(droppingFirst: place))
+    signedPart = text[place...]
   }
+
+  /// The bytes that the signature covers.
+  public var signedBytes: [UInt8] { Array(signedPart) }
 }
 
 /// Why text is no media token.

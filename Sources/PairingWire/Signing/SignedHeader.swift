@@ -18,22 +18,25 @@ public enum SignedHeader {
   /// nobody knows are signed along and otherwise ignored. The signature has one form only: a second one would give a
   /// replayed header another face.
   public static func read(_ header: String) throws(SignedHeaderError) -> SignedCall {
-    let bytes = Array(header.utf8)
-    guard bytes.count <= longest else { throw .tooLong }
-    guard bytes.allSatisfy({ (0x20...0x7E).contains($0) }) else { throw .malformed }
-    guard let (signed, rest) = bytes[...].cut(at: keySeparator) else {
-      throw .missing("public_key")
+    try read(header.utf8.span)
+  }
+
+  /// Reads a header where it lies, because every signed call comes through here.
+  public static func read(_ header: Span<UInt8>) throws(SignedHeaderError) -> SignedCall {
+    guard header.count <= longest else { throw .tooLong }
+    for place in header.indices where header[place] < 0x20 || header[place] > 0x7E {
+      throw .malformed
     }
-    guard let (key, signature) = rest.cut(at: signatureSeparator) else {
+    guard let key = header.first(", public_key=", from: 0) else { throw .missing("public_key") }
+    guard let signature = header.first(", signature=", from: key.upperBound) else {
       throw .missing("signature")
     }
     var fields = SignedFields()
-    try fields.read(signed)
-    return try fields.call(publicKey: key, signature: signature, signedText: Array(signed))
+    try fields.read(header.extracting(..<key.lowerBound))
+    return try fields.call(
+      header, signed: 0..<key.lowerBound, publicKey: key.upperBound..<signature.lowerBound,
+      signature: signature.upperBound..<header.count)
   }
-
-  private static let keySeparator = Array(", public_key=".utf8)
-  private static let signatureSeparator = Array(", signature=".utf8)
 
   /// The text to sign.
   public static func textToSign(
@@ -65,82 +68,122 @@ public enum SignedHeaderError: Error, Hashable, Sendable {
   case unreadable(String)
 }
 
-/// The method and fields before the public key, as slices of the header: nothing is copied before it is needed.
+/// The method and fields before the public key, as places in the header: nothing is copied before it is needed.
 private struct SignedFields {
-  private var method = ArraySlice<UInt8>()
-  private var values = [ArraySlice<UInt8>?](repeating: nil, count: Self.names.count)
+  private var method = 0..<0
+  private var values = InlineArray<5, Range<Int>?>(repeating: nil)
 
-  private static let names = [
-    "requestor_id", "nonce", "signature_method", "request_time", "request_uri",
-  ]
-  private static let nameBytes = names.map { Array($0.utf8) }
-
-  mutating func read(_ text: ArraySlice<UInt8>) throws(SignedHeaderError) {
-    guard let space = text.firstIndex(of: UInt8(ascii: " ")) else { throw .malformed }
-    method = text[..<space]
-    guard (1...16).contains(method.count),
-      method.allSatisfy({ (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) })
-    else { throw .malformed }
-    var rest = text[(space + 1)...]
-    while !rest.isEmpty {
-      let field = rest.prefix { $0 != UInt8(ascii: ",") }
-      rest = rest[field.endIndex...].dropFirst()
-      try keep(field.drop { $0 == UInt8(ascii: " ") })
+  private static func name(_ place: Int) -> String {
+    switch place {
+    case 0: "requestor_id"
+    case 1: "nonce"
+    case 2: "signature_method"
+    case 3: "request_time"
+    default: "request_uri"
     }
   }
 
-  private mutating func keep(_ field: ArraySlice<UInt8>) throws(SignedHeaderError) {
-    guard let equals = field.firstIndex(of: UInt8(ascii: "=")), equals > field.startIndex else {
+  mutating func read(_ text: Span<UInt8>) throws(SignedHeaderError) {
+    guard let space = text.first(UInt8(ascii: " "), from: 0) else { throw .malformed }
+    method = 0..<space
+    guard (1...16).contains(space) else { throw .malformed }
+    for place in method where !(UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(text[place]) {
       throw .malformed
     }
-    let name = field[..<equals]
-    guard let place = Self.nameBytes.firstIndex(where: { name.elementsEqual($0) }) else { return }
-    guard values[place] == nil else { throw .repeated(Self.names[place]) }
-    values[place] = field[(equals + 1)...]
+    var start = space + 1
+    while start < text.count {
+      let end = text.first(UInt8(ascii: ","), from: start) ?? text.count
+      while start < end, text[start] == UInt8(ascii: " ") { start += 1 }
+      try keep(start..<end, of: text)
+      start = end + 1
+    }
   }
 
-  private func value(_ place: Int) throws(SignedHeaderError) -> String {
-    guard let value = values[place], !value.isEmpty else { throw .missing(Self.names[place]) }
-    return String(decoding: value, as: UTF8.self)
+  private mutating func keep(_ field: Range<Int>, of text: Span<UInt8>) throws(SignedHeaderError) {
+    guard let equals = text.first(UInt8(ascii: "="), from: field.lowerBound),
+      equals < field.upperBound, equals > field.lowerBound
+    else { throw .malformed }
+    let name = field.lowerBound..<equals
+    for place in values.indices where text.spells(Self.name(place), at: name) {
+      guard values[place] == nil else { throw .repeated(Self.name(place)) }
+      values[place] = (equals + 1)..<field.upperBound
+      return
+    }
+  }
+
+  private func value(_ place: Int, _ header: Span<UInt8>) throws(SignedHeaderError) -> String {
+    guard let value = values[place], !value.isEmpty else { throw .missing(Self.name(place)) }
+    return header.text(value)
   }
 
   func call(
-    publicKey: ArraySlice<UInt8>, signature: ArraySlice<UInt8>, signedText: [UInt8]
+    _ header: Span<UInt8>, signed: Range<Int>, publicKey: Range<Int>, signature: Range<Int>
   ) throws(SignedHeaderError) -> SignedCall {
-    guard let requestor = RequestorID(try value(0)) else { throw .unreadable("requestor_id") }
-    let nonce = try value(1)
+    guard let requestor = RequestorID(try value(0, header)) else {
+      throw .unreadable("requestor_id")
+    }
+    let nonce = try value(1, header)
     guard nonce.utf8.count <= 128 else { throw .unreadable("nonce") }
-    guard let signatureMethod = SignatureMethod(rawValue: try value(2)) else {
+    guard let signatureMethod = SignatureMethod(rawValue: try value(2, header)) else {
       throw .unreadable("signature_method")
     }
-    let time = try value(3)
+    let time = try value(3, header)
     guard time.utf8.count <= 15, time.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
       let milliseconds = Int64(time)
     else { throw .unreadable("request_time") }
-    guard let publicKey = PublicKey(String(decoding: publicKey, as: UTF8.self)) else {
+    guard let publicKey = PublicKey(header.text(publicKey)) else {
       throw .unreadable("public_key")
     }
-    guard let signature = Base64.bytes(strict: signature.span), !signature.isEmpty else {
-      throw .unreadable("signature")
-    }
+    guard let signature = Base64.bytes(strict: header.extracting(signature)), !signature.isEmpty
+    else { throw .unreadable("signature") }
     return SignedCall(
-      method: String(decoding: method, as: UTF8.self), requestor: requestor, nonce: nonce,
+      method: header.text(method), requestor: requestor, nonce: nonce,
       signatureMethod: signatureMethod, requestTime: Instant(milliseconds: milliseconds),
-      requestURI: try value(4), publicKey: publicKey, signature: signature, signedText: signedText)
+      requestURI: try value(4, header), publicKey: publicKey, signature: signature,
+      signedText: header.bytes(signed))
   }
 }
 
-extension ArraySlice<UInt8> {
-  /// What stands before and after the first occurrence of a separator.
-  fileprivate func cut(at separator: [UInt8]) -> (ArraySlice<UInt8>, ArraySlice<UInt8>)? {
-    guard let first = separator.first else { return nil }
-    var from = startIndex
-    while let start = self[from...].firstIndex(of: first) {
-      if self[start...].starts(with: separator) {
-        return (self[..<start], self[(start + separator.count)...])
-      }
-      from = start + 1
+extension Span<UInt8> {
+  fileprivate func first(_ byte: UInt8, from start: Int) -> Int? {
+    var place = start
+    while place < count {
+      if self[place] == byte { return place }
+      place += 1
     }
     return nil
+  }
+
+  /// Where a text stands for the first time.
+  fileprivate func first(_ text: String, from start: Int) -> Range<Int>? {
+    let length = text.utf8.count
+    guard let opening = text.utf8.first else { return nil }
+    var from = start
+    while let place = first(opening, from: from), place + length <= count {
+      if spells(text, at: place..<(place + length)) { return place..<(place + length) }
+      from = place + 1
+    }
+    return nil
+  }
+
+  fileprivate func spells(_ text: String, at range: Range<Int>) -> Bool {
+    let letters = text.utf8.span
+    guard letters.count == range.count else { return false }
+    for place in letters.indices where letters[place] != self[range.lowerBound + place] {
+      return false
+    }
+    return true
+  }
+
+  /// The bytes as text; they were seen to be ASCII.
+  fileprivate func text(_ range: Range<Int>) -> String {
+    guard let text = try? UTF8Span(validating: extracting(range)) else { return "" }
+    return String(copying: text)
+  }
+
+  fileprivate func bytes(_ range: Range<Int>) -> [UInt8] {
+    [UInt8](capacity: range.count) { output in
+      for place in range { output.append(self[place]) }
+    }
   }
 }

@@ -36,15 +36,17 @@ enum Base64 {
     while end > 0, letters.count - end < 2, letters[end - 1] == padding { end -= 1 }
     let isWhole = end.isMultiple(of: 4)
     let groups = isWhole ? end / 4 : end / 4 + 1
-    var wrong: UInt32 = 0
+    // Values that are wrong are looked for once, at the end.
+    let values = Self.values
+    var wrong: UInt8 = 0
     var strayBits: UInt32 = 0
     let bytes = [UInt8](capacity: groups * 3) { output in
       for group in 0..<end / 4 {
         let place = group * 4
-        let held =
-          values[Int(letters[place])] << 18 | values[Int(letters[place + 1])] << 12
-          | values[Int(letters[place + 2])] << 6 | values[Int(letters[place + 3])]
-        wrong |= held
+        let (one, two) = (values[Int(letters[place])], values[Int(letters[place + 1])])
+        let (three, four) = (values[Int(letters[place + 2])], values[Int(letters[place + 3])])
+        wrong |= one | two | three | four
+        let held = UInt32(one) << 18 | UInt32(two) << 12 | UInt32(three) << 6 | UInt32(four)
         output.append(UInt8(truncatingIfNeeded: held >> 16))
         output.append(UInt8(truncatingIfNeeded: held >> 8))
         output.append(UInt8(truncatingIfNeeded: held))
@@ -53,20 +55,21 @@ enum Base64 {
       let place = end / 4 * 4
       var held: UInt32 = 0
       for step in 0..<4 {
-        held = held << 6 | (place + step < end ? values[Int(letters[place + step])] : 0)
-        wrong |= held
+        let value = place + step < end ? values[Int(letters[place + step])] : 0
+        wrong |= value
+        held = held << 6 | UInt32(value)
       }
       output.append(UInt8(truncatingIfNeeded: held >> 16))
       if end - place == 3 { output.append(UInt8(truncatingIfNeeded: held >> 8)) }
       strayBits = end - place == 3 ? held & 0xFF : held & 0xFFFF
     }
-    return wrong < 1 << 24 && strayBits == 0 ? bytes : nil
+    return wrong < 64 && strayBits == 0 ? bytes : nil
   }
 
   /// The bytes of a text in any form that clients were seen to send: URL alphabet, missing padding, line breaks.
   static func bytes(forgiving text: some StringProtocol) -> [UInt8]? {
     let letters = text.utf8.filter { ![0x0A, 0x0D, 0x20, padding].contains($0) }
-    return decode(letters[...], allowsStrayBits: true) { letter in
+    return decode(letters[...]) { letter in
       switch letter {
       case UInt8(ascii: "-"): 62
       case UInt8(ascii: "_"): 63
@@ -75,9 +78,8 @@ enum Base64 {
     }
   }
 
-  private static func decode(
-    _ letters: ArraySlice<UInt8>, allowsStrayBits: Bool = false, _ value: (UInt8) -> UInt32?
-  ) -> [UInt8]? {
+  private static func decode(_ letters: ArraySlice<UInt8>, _ value: (UInt8) -> UInt32?) -> [UInt8]?
+  {
     guard letters.count % 4 != 1 else { return nil }
     var out: [UInt8] = []
     out.reserveCapacity(letters.count * 3 / 4)
@@ -91,15 +93,16 @@ enum Base64 {
       bits -= 8
       out.append(UInt8(held >> bits & 0xFF))
     }
-    let stray = held & ((1 << bits) - 1)
-    return stray == 0 || allowsStrayBits ? out : nil
+    return out
   }
 
   private static let alphabet = Array(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
   private static let padding = UInt8(ascii: "=")
-  /// The value of each byte; for those outside the alphabet one that stays out of 24 bits wherever it is shifted to.
-  private static let values = (UInt8.min...UInt8.max).map { value(of: $0) ?? UInt32.max }
+  /// The value of each byte, 0xFF for those outside the alphabet.
+  private static let values = (UInt8.min...UInt8.max).map { letter in
+    value(of: letter).map { UInt8($0) } ?? 0xFF
+  }
 
   private static func value(of letter: UInt8) -> UInt32? {
     switch letter {

@@ -21,11 +21,36 @@ public enum DurableFile {
     try write(bytes, to: path, mode: mode, afterStep: { _ in })
   }
 
+  /// Replaces a file's content at once, with a fate after a power cut that is open until ``force(_:)``.
+  ///
+  /// For a file that means nothing before another one is written that needs it: forcing two at once is cheaper, and
+  /// nobody has to wait for it.
+  public static func writeUnforced(
+    _ bytes: [UInt8], to path: String, mode: mode_t = 0o600
+  ) throws(FileError) {
+    try write(bytes, to: path, mode: mode, isForced: false, afterStep: { _ in })
+  }
+
+  /// Forces a file's content and its name to disk; nearly free when they are there.
+  public static func force(_ path: String) throws(FileError) {
+    let place = try SplitPath(path)
+    let directory = try place.openDirectory()
+    let file = try onFile(path) { () throws(SystemError) in
+      try directory.openInside(place.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, path: path)
+    }
+    let number = file.number
+    try onFile(path) { () throws(SystemError) in
+      _ = try systemCall("force to disk", on: path) { fsync(number) }
+    }
+    try force(directory, path: place.directory)
+  }
+
   /// The steps of a write, in order, so that tests can die between any two of them.
   enum Step: Int, CaseIterable { case created, written, synced, renamed, directorySynced }
 
   static func write(
-    _ bytes: [UInt8], to path: String, mode: mode_t, afterStep: (Step) -> Void
+    _ bytes: [UInt8], to path: String, mode: mode_t, isForced: Bool = true,
+    afterStep: (Step) -> Void
   ) throws(FileError) {
     let place = try SplitPath(path)
     let directory = try place.openDirectory()
@@ -42,7 +67,7 @@ public enum DurableFile {
         try draft.file.writeAll(bytes, to: path)
         afterStep(.written)
         // A failed fsync is final: the kernel marks the pages clean, so repeating it would prove nothing.
-        try systemCall("force to disk", on: path) { fsync(draft.file.number) }
+        if isForced { try systemCall("force to disk", on: path) { fsync(draft.file.number) } }
         afterStep(.synced)
         try systemCall("replace", on: path) {
           unsafe renameat(directory.number, draft.name, directory.number, place.name)
@@ -53,7 +78,7 @@ public enum DurableFile {
       _ = unsafe unlinkat(directory.number, draft.name, 0)
       throw error
     }
-    try force(directory, path: place.directory)
+    if isForced { try force(directory, path: place.directory) }
     afterStep(.directorySynced)
   }
 

@@ -80,6 +80,7 @@ extension Connection {
   borrowing func runScript(_ script: StaticString) throws(SQLiteError) {
     let text = script.description
     try refuseOutsideTransaction(text)
+    state.hasWritten = true
     let code = unsafe sqlite3_exec(handle, text, nil, nil, nil)
     guard code == SQLITE_OK else {
       throw noted(unsafe SQLiteError(of: handle, code: code, sql: text))
@@ -135,6 +136,7 @@ extension Connection {
         throw noted(error)
       }
     }
+    if !entry.statement.isReadOnly { state.hasWritten = true }
     do throws(SQLiteError) {
       try entry.statement.bind(sql.values)
     } catch {
@@ -175,6 +177,8 @@ final class ConnectionState {
   var lastError: SQLiteError?
   /// True while a request's own code runs: it must not end or nest the transaction it runs in.
   var insideRequest = false
+  /// Whether a statement that can write has run since this was last set to false.
+  var hasWritten = false
   /// The pages in the write-ahead log after the last commit.
   var logPages = 0
 }

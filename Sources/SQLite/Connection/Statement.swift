@@ -4,6 +4,8 @@ import CSQLite
 @safe struct Statement: ~Copyable {
   private let handle: OpaquePointer
   let sql: String
+  /// Whether it can change nothing.
+  let isReadOnly: Bool
 
   /// Prepares exactly one statement; text behind it is refused, because SQLite would silently skip it.
   init(_ sql: String, on database: OpaquePointer, kept: Bool) throws(SQLiteError) {
@@ -33,6 +35,7 @@ import CSQLite
       throw SQLiteError(code: .misuse, message: "there is more than one statement", sql: sql)
     }
     unsafe handle = unsafe made
+    isReadOnly = unsafe sqlite3_stmt_readonly(made) != 0
     self.sql = sql
   }
 

@@ -32,9 +32,12 @@ public struct Histogram: Sendable {
   public private(set) var buckets = [Int](repeating: 0, count: 32)
   /// The largest value.
   public private(set) var largest = 0
+  /// The sum of all values.
+  public private(set) var sum = 0
 
   mutating func record(_ value: Int) {
     largest = max(largest, value)
+    sum &+= max(0, value)
     let bits = Int.bitWidth - max(0, value).leadingZeroBitCount
     buckets[min(bits, buckets.count - 1)] += 1
   }

@@ -64,6 +64,14 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
     public mutating func appendInterpolation(unsafeRawSQL text: String) {
       self.text += text
     }
+
+    /// Adds text as SQL, with values for the `?` in it: for a statement that is put together once and run often.
+    ///
+    /// Never anything that came from outside this program: it would run.
+    public mutating func appendInterpolation(unsafeRawSQL text: String, _ values: [SQLValue]) {
+      if self.text.isEmpty { self.text = text } else { self.text += text }
+      self.values += values
+    }
   }
 }
 

@@ -50,7 +50,9 @@ enum DeviceNoun {
         example: "device sign-out 3f9a0c21d4e5b687 --yes"
       ) { call, admin in
         let signIns = try await admin.device(call[id])
-        let title = signIns.first.map { $0.givenName ?? $0.name ?? $0.device } ?? call[id]
+        // Many boxes are called the same.
+        let name = signIns.first.flatMap { $0.givenName ?? $0.name }
+        let title = name.map { "\($0) (\(call[id]))" } ?? call[id]
         try Prompt.confirm("sign out \(title)", unless: yes, call)
         let ended = try await admin.signOutDevice(call[id])
         call.show(

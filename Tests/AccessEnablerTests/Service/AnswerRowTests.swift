@@ -34,6 +34,22 @@ struct AnswerRowTests {
     await recorder.wait(for: "status P100")
   }
 
+  @Test func `an application profile has rules of its own`() async throws {
+    let live = try await LiveService()
+    try await live.addProfile("kids")
+    let enabler = try await live.enabler()
+    try await live.signIn(enabler)
+    let three = ["news", "sports", "movies"]
+    #expect(try await enabler.preauthorize(three) == ["news", "sports"])
+    enabler.setOptions(EnablerOptions(applicationProfile: "kids"))
+    await #expect {
+      _ = try await enabler.preauthorize(three, usesCache: false)
+    } throws: { error in
+      (error as? EntitlementError)?.kind == .tooManyResources
+    }
+    #expect(try await enabler.preauthorize(["news"]) == ["news"])
+  }
+
   @Test func `checkAuthorization without a sign-in stops`() async throws {
     let live = try await LiveService()
     let recorder = Recorder()

@@ -13,6 +13,26 @@ import Testing
 /// The flows of the entitlement API; docs/entitlement-coverage.md names these tests.
 @Suite("Flows with a service", .regentd)
 struct FlowRowTests {
+  @Test func `calls before the completion run after it, in their order`() async throws {
+    let live = try await LiveService()
+    let recorder = Recorder()
+    let enabler = try AccessEnabler(live.configuration(), delegate: recorder)
+    enabler.checkAuthentication()
+    enabler.setRequestor(live.requestor)
+    enabler.getSelectedProvider()
+    enabler.checkAuthorization("news")
+    enabler.getMetadata(["METADATA_OPCODE_KEY": "METADATA_AUTHENTICATION"])
+    enabler.getAuthentication()
+    await recorder.wait(for: "displayProviderDialog")
+    #expect(
+      recorder.callbacks == [
+        "setRequestorComplete 1", "setAuthenticationStatus 0 USER_NOT_AUTHENTICATED_ERROR",
+        "selectedProvider none", "tokenRequestFailed news USER_NOT_AUTHENTICATED_ERROR ",
+        "setMetadataStatus METADATA_AUTHENTICATION none false",
+        "displayProviderDialog local,pass,promotion",
+      ])
+  }
+
   @Test func `handleExternalURL finishes a browser login and a browser logout`() async throws {
     let live = try await LiveService()
     let recorder = Recorder()
@@ -88,11 +108,14 @@ struct FlowRowTests {
     let live = try await LiveService()
     try await withTemporaryFolder { folder in
       let storage = TokenStorage.folder("\(folder)/state")
-      var enabler: AccessEnabler? = try await live.enabler(storage)
+      let (before, after) = (Recorder(), Recorder())
+      var enabler: AccessEnabler? = try await live.enabler(storage, delegate: before)
       let first = try await Self.firstCode(of: try #require(enabler))
+      // A code is told before it is on disk: the box goes on with it only when it is there.
+      while try !Self.isKept(first, in: folder) { try await Task.sleep(for: .milliseconds(10)) }
       // The process ends without giving the code back.
       enabler = nil
-      let second = try await live.enabler(storage)
+      let second = try await live.enabler(storage, delegate: after)
       let (codes, seen) = AsyncStream<String>.makeStream()
       let signIn = Task {
         try await second.authenticate(.onSecondScreen) { event in
@@ -100,12 +123,17 @@ struct FlowRowTests {
         }
       }
       for await code in codes {
-        #expect(code == first)
+        #expect(code == first, "\(before.lines) \(after.lines)")
         try await live.approve(code)
         break
       }
       #expect(try await signIn.value.provider.id == "local")
     }
+  }
+
+  private static func isKept(_ code: String, in folder: String) throws -> Bool {
+    let bytes = (try? readFile("\(folder)/state/tokens")) ?? []
+    return String(decoding: bytes, as: UTF8.self).contains(code)
   }
 
   private static func firstCode(of enabler: AccessEnabler) async throws -> String {

@@ -91,6 +91,15 @@ struct LiveService: ServiceUnderTest {
         pattern: try #require(ResourcePattern(pattern)), effect: .deny(message: message)))
   }
 
+  /// Lets an application profile of this name ask for two resources at once, and no more.
+  func addProfile(_ name: String) async throws {
+    var patch = Patch<Integration>()
+    let profile = JSONObject.Member(name, .object(["preauthorizationLimit": 2]))
+    patch.set(.profiles, .object(JSONObject([profile])))
+    _ = try await regentd.admin.integrate(
+      try named(requestor), try named(Sample.provider), patch)
+  }
+
   func degrade(_ degradation: Degradation) async throws {
     var patch = Patch<Integration>()
     patch.set(.degradation, .string(degradation.rawValue))

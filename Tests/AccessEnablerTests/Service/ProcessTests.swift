@@ -16,4 +16,15 @@ struct ProcessTests {
       #expect(result.status == 7, "\(result.errorText)")
     }
   }
+
+  /// `make soak` goes on to a thousand.
+  @Test(.disabled(if: isSanitized, "a sanitizer's own memory grows"))
+  func `memory does not grow from login to login`() async throws {
+    let (probe, regentd) = (try builtProgram("SDKProbe"), try builtProgram("regentd"))
+    let ended = await offPool {
+      Result { try run(probe, ["logins", regentd, "300"], deadline: 600) }
+    }
+    let result = try ended.get()
+    #expect(result.status == 0, "\(result.outputText)\(result.errorText)")
+  }
 }

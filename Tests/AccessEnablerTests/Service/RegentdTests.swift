@@ -2,6 +2,7 @@ import Cryptography
 import HTTPTestSupport
 import JSON
 import MediaTokenVerifier
+import Platform
 import RegentdTestSupport
 import TestSupport
 import Testing
@@ -55,6 +56,43 @@ struct RegentdTests {
       try await enabler.signOut()
       try await enabler.configure(requestor: "acme")
       #expect(await enabler.currentSignIn() == nil)
+    }
+  }
+
+  @Test func `the commands of the tutorial make a service that signs a box in`() async throws {
+    let tutorial = "Sources/AccessEnabler/AccessEnabler.docc/SignedInInTenMinutes.md"
+    let page = String(decoding: try readFile("\(package)/\(tutorial)"), as: UTF8.self)
+    let commands = page.split(separator: "\n").filter { $0.hasPrefix("regentctl ") }
+    #expect(commands.count == 6)
+    try await withTemporaryFolder { folder in
+      let regentd = try await Regentd(try builtProgram("regentd"), in: folder)
+      var output = ""
+      for command in commands {
+        let line =
+          "\(try builtProgram("regentctl")) --socket \(regentd.adminSocket) --json "
+          + command.dropFirst("regentctl ".count)
+        let ended = await offPool {
+          Result { try run("/bin/sh", ["-c", line], input: Array("correct-horse\n".utf8)) }
+        }
+        let result = try ended.get()
+        #expect(result.status == 0, "\(command): \(result.errorText)")
+        output = result.outputText
+      }
+      let keys = try #require(JSONValue(reading: Array(output.utf8)).object)
+      let enabler = try AccessEnabler(
+        EnablerConfiguration(
+          credentials: .keyPair(
+            publicKey: try keys.string("publicKey"), secret: Secret(try keys.string("secret"))),
+          services: [regentd.url], storage: .memory))
+      let providers = try await enabler.configure(requestor: "SPORT")
+      #expect(providers.map(\.displayName) == ["Cable TV"])
+      let phone = Locked<Task<Void, any Error>?>(nil)
+      try await enabler.authenticate(.onSecondScreen) { event in
+        guard case .registrationCode(let offer) = event else { return }
+        phone.withLock { $0 = Task { try await regentd.approve(offer.code, at: "cable") } }
+      }
+      try await phone.withLock { $0 }?.value
+      #expect(try await enabler.authorize("channel-1").resource == "channel-1")
     }
   }
 
@@ -119,14 +157,17 @@ private struct RealService {
 
   func signIn(_ enabler: AccessEnabler) async throws -> SignIn {
     let (codes, seen) = AsyncStream<String>.makeStream()
-    async let signIn = enabler.authenticate(.provider("cable")) { event in
+    let phone = Task {
+      for await code in codes { return try await approve(code) }
+      return -1
+    }
+    // Without a code there is nobody to wait for.
+    defer { seen.finish() }
+    let signIn = try await enabler.authenticate(.provider("cable")) { event in
       if case .registrationCode(let offer) = event { seen.yield(offer.code) }
     }
-    for await code in codes {
-      #expect(try await approve(code) == 0)
-      break
-    }
-    return try await signIn
+    #expect(try await phone.value == 0)
+    return signIn
   }
 
   func killAndRestart() async throws {

@@ -5,7 +5,9 @@ import TestSupport
 
 /// A listener between a box and its service: it passes every byte on as it is, and writes down what the box says.
 final class Wiretap: Sendable {
-  private let said = Locked<[UInt8]>([])
+  /// By connection: what two say at the same time must not be mixed.
+  private let said = Locked<[Int32: [UInt8]]>([:])
+  private let numbers = Locked<Int32>(0)
   private let listener = Locked<Int32>(-1)
 
   deinit {
@@ -14,23 +16,40 @@ final class Wiretap: Sendable {
     if listener >= 0 { shutdown(listener, Int32(SHUT_RDWR)) }
   }
 
-  func forget() { said.withLock { $0 = [] } }
+  func forget() { said.withLock { $0 = [:] } }
 
-  /// What was asked for, in order: method and target.
-  var requestLines: [String] { lines.filter { $0.hasSuffix(" HTTP/1.1") } }
-
-  /// The values of a header, one for each request that has it.
-  func headers(_ name: String) -> [String] {
-    let start = "\(name.lowercased()):"
-    return lines.filter { $0.lowercased().hasPrefix(start) }.map { line in
-      String(line.dropFirst(start.count).drop { $0 == " " })
+  /// The heads of the requests that have come whole.
+  var requests: [Head] {
+    said.withLock { $0 }.values.flatMap { bytes in
+      var heads: [Head] = []
+      var head: [String]?
+      for line in bytes.split(separator: 0x0A, omittingEmptySubsequences: false) {
+        let text = String(decoding: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self)
+        if var lines = head {
+          lines.append(text)
+          head = lines
+          guard text.isEmpty else { continue }
+          heads.append(Head(lines: lines))
+          head = nil
+        } else if text.hasSuffix(" HTTP/1.1") {
+          head = [text]
+        }
+      }
+      return heads
     }
   }
 
-  private var lines: [String] {
-    let bytes = said.withLock { $0 }
-    // By bytes: CR LF is one character to String.
-    return bytes.split { $0 == 0x0A || $0 == 0x0D }.map { String(decoding: $0, as: UTF8.self) }
+  struct Head {
+    fileprivate let lines: [String]
+
+    /// Method and target, behind the body of the request before it.
+    var requestLine: String { lines[0] }
+
+    func header(_ name: String) -> String? {
+      let start = "\(name.lowercased()):"
+      let line = lines.first { $0.lowercased().hasPrefix(start) }
+      return line.map { String($0.dropFirst(start.count).drop { $0 == " " }) }
+    }
   }
 
   /// Listens; gives the address that boxes are to call.
@@ -73,6 +92,10 @@ final class Wiretap: Sendable {
       close(box)
       return
     }
+    let number = numbers.withLock { number in
+      number += 1
+      return number
+    }
     let open = Locked(2)
     let end = { @Sendable in
       // Whichever direction ends first ends the other; the second one closes.
@@ -87,7 +110,9 @@ final class Wiretap: Sendable {
       close(service)
     }
     startThread { [weak self] in
-      copyBytes(from: box, to: service) { bytes in self?.said.withLock { $0 += bytes } }
+      copyBytes(from: box, to: service) { bytes in
+        self?.said.withLock { $0[number, default: []] += bytes }
+      }
       end()
     }
     startThread {

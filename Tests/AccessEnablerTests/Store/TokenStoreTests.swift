@@ -55,6 +55,36 @@ struct TokenStoreTests {
     }
   }
 
+  @Test func `a code of another process is not taken away with one's own`() throws {
+    try withTemporaryFolder { folder in
+      func code(_ code: String) -> PendingCode {
+        PendingCode(
+          offer: RegistrationOffer(
+            code: code, display: code, url: "https://a", urlComplete: "https://a/D/\(code)",
+            expires: Instant(milliseconds: 1), provider: nil, service: "https://a"))
+      }
+      let (mine, theirs) = (try store(folder), try store(folder))
+      try mine.save([.tokens("SPORT", .pending(code("BCDFGHJK")))])
+      try theirs.save([.tokens("SPORT", .pending(code("KJHGFDCB")))])
+      try mine.save([.tokens("SPORT", .pendingOver("BCDFGHJK"))])
+      #expect(try store(folder).tokens(of: "SPORT").pending == code("KJHGFDCB"))
+      try mine.save([.tokens("SPORT", .pendingOver("KJHGFDCB"))])
+      #expect(try store(folder).tokens(of: "SPORT").pending == nil)
+    }
+  }
+
+  @Test func `an installation that was removed meanwhile is written again with the tokens`() throws
+  {
+    try withTemporaryFolder { folder in
+      let first = try store(folder)
+      removeTree("\(folder)/state/installation")
+      try first.save([.serverTime(5)])
+      let second = try store(folder)
+      #expect(second.installation.deviceID == first.installation.deviceID)
+      #expect(second.serverTime == 5)
+    }
+  }
+
   @Test func `files are for this user alone`() throws {
     try withTemporaryFolder { folder in
       let store = try store(folder)

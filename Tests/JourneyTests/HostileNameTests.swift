@@ -1,0 +1,127 @@
+import Cryptography
+import HTTPCodec
+import HTTPTestSupport
+import JSON
+import Pairing
+import PairingStore
+import ServiceTestSupport
+import Testing
+
+@testable import PairingService
+
+/// A text that is not printed as it is: reports of tests go to terminals.
+struct HostileText: CustomTestStringConvertible, ExpressibleByStringLiteral, Sendable {
+  let text: String
+
+  init(stringLiteral text: String) { self.text = text }
+  init(_ text: String) { self.text = text }
+
+  var testDescription: String {
+    text.unicodeScalars.prefix(40).map { $0.escaped(asASCII: true) }.joined()
+  }
+}
+
+/// Names as strangers choose them.
+private let hostileNames: [HostileText] = [
+  "<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "' onmouseover='x",
+  "&#x3c;b&#x3e;",
+  "\u{202E}kcatta\u{202C}", "\u{2066}\u{2067}\u{2068}x\u{2069}", "\u{200B}\u{200F}\u{FEFF}\u{AD}",
+  "a\u{0}b\r\nSet-Cookie: x=1", "{{formToken}}", "{{> layout.html}}", "${x}%00%0d%0a",
+  "👩‍👩‍👧‍👦 TV 📺🏳️‍🌈", "مرحبا \u{202B}abc", "Z̷̡͔̠̠̤̎̃a̴l̷g̶o̵\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}",
+  HostileText(String(repeating: "W", count: 10_000)),
+  HostileText(String(repeating: "👨‍👩‍👧", count: 3_000)),
+  "javascript:alert(1)", "]]><!--", "\\u003cscript\\u003e", "\u{E0001}\u{E0041}\u{1D173}",
+]
+
+/// What must not be in any page, whoever named what.
+private func expectHarmless(_ page: TestResponse, _ hostile: String) {
+  let text = page.text
+  let name = HostileText(hostile).testDescription
+  #expect(page.status < 500, "\(name)")
+  for bad in ["<script>", "<img src=x", "onerror=alert(1)>", "' onmouseover='x", "<b>", "<!--"] {
+    let isThere = text.contains(bad)
+    #expect(!isThere, "\(bad) of \(name)")
+  }
+  // Our own isolates are the only direction marks there are.
+  let ours: Set<Unicode.Scalar> = ["\u{2068}", "\u{2069}"]
+  for scalar in text.unicodeScalars where !ours.contains(scalar) && scalar != "\n" {
+    let category = scalar.properties.generalCategory
+    #expect(category != .control && category != .format, "\(scalar.value) of \(name)")
+  }
+  #expect(
+    text.unicodeScalars.count { $0 == "\u{2068}" } == text.unicodeScalars.count { $0 == "\u{2069}" }
+  )
+  #expect(page.header("x") == nil && page.headers("set-cookie").allSatisfy { !$0.hasPrefix("x=") })
+  #expect(page.body.count < 20_000, "\(page.body.count) bytes of \(name)")
+}
+
+@Suite struct `names that strangers choose` {
+  @Test(arguments: hostileNames)
+  func `do no harm on any page, whoever has them`(hostile: HostileText) async throws {
+    let name = hostile.text
+    let service = try await TestService(options: { _ in }) { $0.name = name }
+    let provider = Provider(id: try named("named"), name: name, kind: .local, featured: true)
+    for record in [
+      Provision.provider(provider),
+      .integration(Integration(requestor: try named(Sample.requestor), provider: provider.id)),
+    ] {
+      _ = try await service.core.store.put(
+        record, replacing: nil, audit: nil, at: service.core.clock.now)
+    }
+    try await service.core.provisioning.refresh()
+    try await withPhone(service) { client in
+      var information = JSONObject()
+      for member in ["model", "vendor", "manufacturer", "osName"] {
+        information[member] = .string(name)
+      }
+      let answer = try await service.call(
+        client, "POST", "/reggie/v1/REF30/regcode.json?deviceId=box",
+        headers: [("X-Device-Info", Base64.encode(JSONValue.object(information).bytes()))])
+      let code = answer.status == 201 ? try answer.json().string("code") : nil
+      let used: String
+      if let code { used = code } else { used = try await newCode(service, client) }
+      var phone = PhoneBrowser(client)
+      try await phone.open("/D/\(used)")
+      try await phone.send("open")
+      #expect(phone.address == "/D/\(used)/provider")
+      expectHarmless(phone.page, name)
+      try await phone.send("provider", ["provider": "named"])
+      expectHarmless(phone.page, name)
+      try await phone.open(
+        "/D/\(used)/provider?q=\(name.utf8.map { "%" + hex($0) }.prefix(2000).joined())")
+      expectHarmless(phone.page, name)
+      try await phone.open("/D/\(used)/provider")
+      try await phone.send("provider", ["provider": Sample.provider])
+      let typed = String(name.prefix(200))
+      try await phone.send("sign-in", ["user": typed, "password": typed])
+      #expect(phone.page.status == 403 || phone.page.status == 422)
+      try await phone.open("/D/\(used)/sign-in?provider=local")
+      try await phone.send("sign-in", ["user": Sample.account, "password": Sample.password])
+      #expect(phone.address == "/D/\(used)/approve")
+      expectHarmless(phone.page, name)
+      try await phone.send("approve")
+      expectHarmless(phone.page, name)
+      try await phone.open("/screens")
+      expectHarmless(phone.page, name)
+      let screen = try #require(
+        try await service.core.store.authentications(
+          AuthenticationFilter(), after: nil, limit: 1, at: service.core.clock.now
+        ).first?.authentication.id.text)
+      try await phone.open("/screens/\(screen)/rename")
+      expectHarmless(phone.page, name)
+      // A form with a NUL in it is no form.
+      let new = name.replacing("\u{0}", with: "").prefix(40)
+      try await phone.send("rename", ["name": String(new)])
+      expectHarmless(phone.page, name)
+      try await phone.open("/screens/\(screen)/sign-out")
+      expectHarmless(phone.page, name)
+      try await phone.send("sign-out")
+      expectHarmless(phone.page, name)
+    }
+  }
+}
+
+func hex(_ byte: UInt8) -> String {
+  let digits = String(byte, radix: 16)
+  return digits.count == 1 ? "0\(digits)" : digits
+}

@@ -1,0 +1,40 @@
+import Cryptography
+import HTTPCodec
+import HTTPTestSupport
+import JSON
+import Pairing
+import PairingStore
+import ServiceTestSupport
+import Testing
+
+@testable import PairingService
+
+@Suite struct `a password that was hashed with less work` {
+  @Test func `is hashed anew when it is next typed, and nobody is signed out`() async throws {
+    let service = try await TestService()
+    let weaker = try PasswordHasher(#require(Argon2Parameters(memory: 8, passes: 1, lanes: 1)))
+    let old = try await weaker.hash(Secret(Sample.password))
+    let store = service.core.store
+    let (name, provider): (AccountName, ProviderID) = (
+      try named(Sample.account), try named(Sample.provider)
+    )
+    func stored() async throws -> String? { try await store.password(of: name, at: provider) }
+    try await withPhone(service) { client in
+      var phone = PhoneBrowser(client)
+      _ = try await store.setPassword(
+        old, of: name, at: provider, keeping: nil, audit: nil, at: service.core.clock.now)
+      var other = PhoneBrowser(client)
+      try await phone.open("/sign-in")
+      try await phone.send("sign-in/local", ["user": Sample.account, "password": "x"])
+      #expect(try await stored() == old)
+      try await phone.signIn()
+      let new = try #require(try await stored())
+      #expect(new != old && new.contains("$m=64,"))
+      try await other.signIn()
+      #expect(other.address == "/screens")
+      #expect(try await stored() == new)
+      try await phone.open("/screens")
+      #expect(phone.address == "/screens")
+    }
+  }
+}
