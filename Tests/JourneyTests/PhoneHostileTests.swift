@@ -1,4 +1,7 @@
+import Cryptography
+import HTTPCodec
 import HTTPTestSupport
+import JSON
 import Pairing
 import PairingStore
 import ServiceTestSupport
