@@ -203,9 +203,11 @@ private func verify(_ path: String, _ places: ServicePlaces) async throws {
 
 /// Removes a copy and whatever lies beside it.
 private func removeCopy(_ path: String) {
-  for suffix in ["", ".partial", "-wal", "-shm", "-journal", ".lock"] {
-    // Nothing depends on it: what is left is removed with the next copy, which fails when it cannot be.
-    try? DurableFile.remove(path + suffix)
+  for draft in ["", ".partial"] {
+    for suffix in ["", "-wal", "-shm", "-journal", ".lock"] {
+      // Nothing depends on it: what is left is removed with the next copy, which fails when it cannot be.
+      try? DurableFile.remove(path + draft + suffix)
+    }
   }
 }
 

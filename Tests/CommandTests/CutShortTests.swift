@@ -110,9 +110,8 @@ import Testing
           let found = try shell.type("regentctl doctor").outputText
           #expect(!found.contains("BAD"), "\(found)")
           #expect(found.contains("every row is signed as it must be"))
-          #expect(
-            try shell.get("ls .local/state/regent/regent.db.backup 2>&1; true").isEmpty
-              || shell.type("test -d .local/state/regent/regent.db.backup").status == 1)
+          let left = try shell.get("ls .local/state/regent/regent.db.backup 2>/dev/null; true")
+          #expect(left.isEmpty, "left by a copy that was cut short: \(left)")
           try shell.get("rm -f copy.db")
         }
       }
