@@ -38,12 +38,12 @@ extension AdminDesk {
     }
     on(.post, AdminPaths.changeMasterKey) { call throws(AdminError) in
       let finding = try await upkeep.changeMasterKey()
-      call.noteUpkeep("master-key.change", "master key")
+      await call.writeUpkeep("master-key.change", "master key")
       return .document(finding)
     }
     on(.post, AdminPaths.backups) { call throws(AdminError) in
       let entry = try await upkeep.makeBackup()
-      call.noteUpkeep("backup.make", entry.id)
+      await call.writeUpkeep("backup.make", entry.id)
       return .document(entry)
     }
     on(.get, AdminPaths.one(AdminPaths.backups, "{backup}")) { call throws(AdminError) in
@@ -63,8 +63,8 @@ extension AdminDesk {
 
 extension AdminCall {
   /// A line for an act that the store does not carry in a transaction of its own.
-  fileprivate func noteUpkeep(_ action: String, _ subject: String) {
-    core.audit.note(.operator(`operator`), action, subject)
+  fileprivate func writeUpkeep(_ action: String, _ subject: String) async {
+    await core.audit.write(.operator(`operator`), action, subject)
   }
 
   /// What the service itself can see to be wrong.

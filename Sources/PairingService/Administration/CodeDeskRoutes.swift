@@ -87,7 +87,7 @@ extension AdminCall {
       let result = try await core.desk.approve(record.id, request, audit: line)
       return CodeEntry(result.change.record, at: now)
     } catch {
-      core.audit.note(
+      await core.audit.write(
         .operator(`operator`), "code.approve", record.id.text, .refused,
         detail: "\(detail): \(error)")
       throw AdminError(error)

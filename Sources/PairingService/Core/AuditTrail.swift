@@ -39,6 +39,22 @@ package final class AuditTrail: Sendable {
       detail: detail)
   }
 
+  /// Writes a line before the answer: for acts of operators, who may look it up next.
+  package func write(
+    _ actor: AuditEntry.Actor, _ action: String, _ subject: String,
+    _ outcome: AuditEntry.Outcome = .done, detail: String = ""
+  ) async {
+    await append(entry(actor, action, subject, outcome, detail: detail))
+  }
+
+  private func append(_ line: AuditEntry) async {
+    do throws(StoreError) {
+      try await store.append(line)
+    } catch {
+      log.warning("audit", ("action", line.action), ("reason", "\(error)"))
+    }
+  }
+
   /// Writes a line behind the answer; with `once` the same action on the same subject is written once a minute.
   package func note(
     _ actor: AuditEntry.Actor, _ action: String, _ subject: String,
@@ -54,11 +70,7 @@ package final class AuditTrail: Sendable {
     guard isWanted else { return }
     let line = entry(actor, action, subject, outcome, detail: detail)
     Task { [self] in
-      do throws(StoreError) {
-        try await store.append(line)
-      } catch {
-        log.warning("audit", ("action", action), ("reason", "\(error)"))
-      }
+      await append(line)
       recent.withLock { $0.waiting -= 1 }
     }
   }
