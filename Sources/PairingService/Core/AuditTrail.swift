@@ -55,14 +55,17 @@ package final class AuditTrail: Sendable {
     }
   }
 
-  /// Writes a line behind the answer; with `once` the same action on the same subject is written once a minute.
+  /// Writes a line behind the answer; with `once` the same action on the same subject is written once a minute, with
+  /// `onceFor` that on the same such thing.
   package func note(
     _ actor: AuditEntry.Actor, _ action: String, _ subject: String,
-    _ outcome: AuditEntry.Outcome = .done, detail: String = "", once: Bool = false
+    _ outcome: AuditEntry.Outcome = .done, detail: String = "", once: Bool = false,
+    onceFor thing: String? = nil
   ) {
     let now = clock.uptime
+    let key = thing ?? (once ? subject : nil)
     let isWanted = recent.withLock { recent -> Bool in
-      if once, !recent.isNew("\(action) \(subject)", at: now) { return false }
+      if let key, !recent.isNew("\(action) \(key)", at: now) { return false }
       guard recent.waiting < Self.mostWaiting else { return false }
       recent.waiting += 1
       return true

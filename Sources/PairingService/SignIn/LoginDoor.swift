@@ -27,6 +27,9 @@ final class LoginDoor: Sendable {
   /// How many passwords are being looked at now, so that many at once count as many one after the other.
   private let underWay = Locked([LoginSubject: Int]())
 
+  /// An account that exists, of each provider.
+  private let known = Locked([ProviderID: AccountName]())
+
   init(_ core: ServiceCore) { self.core = core }
 
   /// Looks at a name and a password.
@@ -54,14 +57,14 @@ final class LoginDoor: Sendable {
   }
 
   private func look(
-    _ name: AccountName?, _ password: String, _ provider: ProviderID, _ subjects: [LoginSubject],
-    _ hasFailures: Bool
+    _ name: AccountName?, _ password: String, _ provider: ProviderID,
+    _ subjects: [LoginSubject], _ hasFailures: Bool
   ) async throws -> Verdict {
     var account: Account?
     var stored: String?
     if let name {
-      account = try await core.store.account(provider, name)
-      stored = try await core.store.password(of: name, at: provider)
+      (account, stored) = try await read(name, at: provider)
+      try await evenOut(account, at: provider)
     }
     let check: PasswordCheck
     do throws(PasswordError) {
@@ -75,10 +78,11 @@ final class LoginDoor: Sendable {
         _ = try await core.store.recordLoginFailure(of: subject, at: core.clock.now)
       }
       core.metrics.count(.signInsFailed)
-      // A name that does not exist may be a password in the wrong field: it is not written down.
+      // A name that does not exist may be a password in the wrong field: it is not written down. There is a line for each
+      // name all the same, because writing it takes time too.
       core.audit.note(
         .service, "session.start", account.map { "\(provider)/\($0.name)" } ?? provider.text,
-        .refused, once: true)
+        .refused, onceFor: "\(provider)/\(name?.description ?? "")")
       return .wrong
     }
     if hasFailures { try await core.store.clearLoginFailures(of: provider, name) }
@@ -87,6 +91,28 @@ final class LoginDoor: Sendable {
     }
     return .right(name)
   }
+
+  private func read(
+    _ name: AccountName, at provider: ProviderID
+  ) async throws -> (Account?, String?) {
+    let account = try await core.store.account(provider, name)
+    return (account, try await core.store.password(of: name, at: provider))
+  }
+
+  /// Reads once more what the other outcome would have read: a row takes longer to read and to verify than none, and a
+  /// thousand tries would show it.
+  private func evenOut(_ account: Account?, at provider: ProviderID) async throws {
+    let other = known.withLock { known -> AccountName? in
+      guard let account else { return known[provider] }
+      known[provider] = account.name
+      return nil
+    }
+    guard let other = other ?? Self.nobody else { return }
+    _ = try await read(other, at: provider)
+  }
+
+  /// A name that no account has.
+  private static let nobody = AccountName(Hex.encode(Random.bytes(16)))
 
   /// Stores the password with the work factors of today: only now is it known in clear.
   ///
