@@ -286,5 +286,6 @@ if Context.environment["REGENT_FUZZ"] == "1" {
     fuzzer("FuzzPEM", ["Cryptography"]),
     fuzzer("FuzzTokens", ["Cryptography", "JSON"]),
     fuzzer("FuzzXML", ["XML"]),
+    fuzzer("FuzzWire", ["Pairing", "PairingWire"]),
   ]
 }

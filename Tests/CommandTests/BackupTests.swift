@@ -99,12 +99,53 @@ import Testing
     }
   }
 
+  @Test func `is refused when rows were changed, with a hash that fits`() throws {
+    try withTemporaryFolder { folder in
+      let shell = Operator(folder: folder)
+      try withService(in: folder) { _ in
+        try shell.get("regentctl requestor add acme --name Acme && regentctl backup copy.db")
+      }
+      // Without its last line a backup is a database like any other.
+      let line = "\nregent-backup-1 ".utf8.count + 64 + 1
+      try writeFile("\(folder)/changed.db", Array(try readFile("\(folder)/copy.db").dropLast(line)))
+      let change = "UPDATE requestor SET name = 'Evil'"
+      try shell.get("sqlite3 changed.db \"PRAGMA journal_mode = delete; \(change)\"")
+      try shell.get(
+        "printf '\\nregent-backup-1 %.64s\\n' \"$(sha256sum < changed.db)\" > line && cat line >> changed.db"
+      )
+      let refused = try shell.refusal("regentctl restore changed.db --yes")
+      #expect(refused.contains("changed.db was changed: the signatures of 1 rows are wrong"))
+      #expect(refused.contains("hint: take an older backup"))
+      try shell.get("regentctl restore copy.db --yes")
+    }
+  }
+
+  @Test func `waits for nobody: a second one at the same time is told so`() throws {
+    try withService { service in
+      let shell = Operator(folder: service.folder)
+      try shell.get("regentctl requestor add acme")
+      try eventually(within: 60, "two at the same time") { () throws -> Bool? in
+        let said = try shell.get(
+          "for i in 1 2 3 4 5 6; do (regentctl backup copy-$i.db 2>&1; rm -f copy-$i.db) & done; wait"
+        )
+        guard said.contains("regentctl: a copy is being made or the master key is being changed")
+        else { return nil }
+        #expect(said.contains("hint: "))
+        return true
+      }
+      try shell.get("regentctl backup last.db")
+    }
+  }
+
   @Test func `leaves nothing on the disk when it is cut short`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       let copies = "\(shell.state)/regent.db.backup"
       // What a service leaves that was killed while it copied, and while it checked the copy.
-      let rests = ["copy.db", "copy.db.partial", "copy.db-wal", "copy.db-shm", "copy.db.lock"]
+      let rests = [
+        "copy.db", "copy.db.partial", "copy.db.partial-journal", "copy.db-wal", "copy.db-shm",
+        "copy.db.lock",
+      ]
       try withService(in: folder) { _ in try shell.get("regentctl requestor add acme") }
       try shell.get("mkdir -m 700 \(copies)")
       for rest in rests { try writeFile("\(copies)/\(rest)", Array("rest".utf8)) }

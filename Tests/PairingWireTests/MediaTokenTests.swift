@@ -66,6 +66,8 @@ import Testing
       good.replacing("guid", with: "gu<!-- x -->id"), good.replacing("guid", with: "<![CDATA[x]]>"),
       good.replacing("</ttl>", with: "</ttl >"), good.replacing("</ttl>", with: "</tt1>"),
       good.replacing("<keyId>key-1</keyId>", with: ""),
+      good.replacing(
+        "<ttl>", with: (0..<33).map { "<\(named($0))></\(named($0))>" }.joined() + "<ttl>"),
       String(repeating: "A", count: ReceivedMediaToken.longest + 4),
     ]
     for form in bad {
@@ -88,4 +90,9 @@ import Testing
       try ReceivedMediaToken(reading: Base64.text(bytes))
     }
   }
+}
+
+/// A name of letters for a child that no version knows.
+private func named(_ number: Int) -> String {
+  "x" + String(repeating: "y", count: number)
 }

@@ -105,6 +105,9 @@ private struct Children {
   var known = Texts()
   /// Names that a later version may write; what they say is signed, and nobody here reads it.
   private var others: [String] = []
+  /// More of them are no later version: comparing thousands with one another would cost a second before any signature is
+  /// looked at.
+  private static let mostOthers = 32
 
   /// Steps over `<name>text</name>`.
   mutating func take(_ element: Span<UInt8>, _ place: inout Int) throws(MediaTokenError) {
@@ -128,7 +131,7 @@ private struct Children {
       known[name] = text
     } else {
       let other = XMLText.unescape(element.extracting(start..<tag.upperBound - 1)) ?? ""
-      guard !others.contains(other) else { throw .malformed }
+      guard others.count < Self.mostOthers, !others.contains(other) else { throw .malformed }
       others.append(other)
     }
   }
