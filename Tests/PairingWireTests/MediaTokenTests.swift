@@ -66,6 +66,8 @@ import Testing
       good.replacing("guid", with: "gu<!-- x -->id"), good.replacing("guid", with: "<![CDATA[x]]>"),
       good.replacing("</ttl>", with: "</ttl >"), good.replacing("</ttl>", with: "</tt1>"),
       good.replacing("<keyId>key-1</keyId>", with: ""),
+      good.replacing("key-1", with: "key\0"), good.replacing("key-1", with: "key\r"),
+      good.replacing("key-1", with: "key\u{FFFE}"), good.replacing("key-1", with: "key\u{FFFF}"),
       good.replacing(
         "<ttl>", with: (0..<33).map { "<\(named($0))></\(named($0))>" }.joined() + "<ttl>"),
       String(repeating: "A", count: ReceivedMediaToken.longest + 4),

@@ -43,6 +43,10 @@ enum XMLText {
       switch bytes[place] {
       case UInt8(ascii: "<"), UInt8(ascii: ">"): return nil
       case UInt8(ascii: "&"): isPlain = false
+      case 0x09, 0x0A: break
+      case 0..<0x20: return nil
+      case 0xBE, 0xBF:
+        guard place < 2 || bytes[place - 2] != 0xEF || bytes[place - 1] != 0xBF else { return nil }
       default: break
       }
     }
