@@ -54,6 +54,7 @@ extension AdminDesk {
       let changes = try await stored { () throws(StoreError) in
         try await call.core.store.endSession(id, audit: line, at: call.now)
       }
+      guard let changes else { throw .missing("session", id.text) }
       call.core.desk.settle(changes)
       return .done
     }

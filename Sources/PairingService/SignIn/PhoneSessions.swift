@@ -48,7 +48,8 @@ struct PhoneSessions: Sendable {
 
   /// Signs a browser out; what it had claimed is free again.
   func end(_ session: SessionRecord, audit entry: AuditEntry?) async throws(StoreError) {
-    core.desk.settle(
-      try await core.store.endSession(session.id, audit: entry, at: core.clock.now))
+    // Two taps on "sign out" end one session: the second finds nothing to do.
+    let changes = try await core.store.endSession(session.id, audit: entry, at: core.clock.now)
+    core.desk.settle(changes ?? [])
   }
 }

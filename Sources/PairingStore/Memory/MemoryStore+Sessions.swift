@@ -27,8 +27,9 @@ extension MemoryStore {
 
   /// Ends a session.
   public func endSession(_ id: SessionID, audit entry: AuditEntry?, at now: Instant)
-    async throws(StoreError) -> [RegistrationChange]
+    async throws(StoreError) -> [RegistrationChange]?
   {
+    guard sessions[id] != nil else { return nil }
     note(entry)
     return endSessions(at: now) { $0.id == id }
   }

@@ -18,11 +18,11 @@ public protocol SessionStore: Sendable {
   /// - Throws: `sessionEnded`.
   func touchSession(_ id: SessionID, at now: Instant) async throws(StoreError)
 
-  /// Ends a session and gives back what it had claimed. Nothing to do is no error.
+  /// Ends a session and gives back what it had claimed.
   ///
-  /// - Returns: the registrations that are free again.
+  /// - Returns: the registrations that are free again; nil when there is no such session, and nothing is noted then.
   func endSession(_ id: SessionID, audit entry: AuditEntry?, at now: Instant)
-    async throws(StoreError) -> [RegistrationChange]
+    async throws(StoreError) -> [RegistrationChange]?
 
   /// The sessions of a viewer that are in force.
   func sessions(of viewer: Viewer, at now: Instant) async throws(StoreError) -> [SessionRecord]

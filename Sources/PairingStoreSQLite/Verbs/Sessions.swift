@@ -47,11 +47,12 @@ extension SQLiteStore {
 
   /// Ends a session.
   public func endSession(_ id: SessionID, audit entry: AuditEntry?, at now: Instant)
-    async throws(StoreError) -> [RegistrationChange]
+    async throws(StoreError) -> [RegistrationChange]?
   {
     try await write { context, visit in
+      guard let changes = try visit.endSession(context, id, at: now) else { return nil }
       try visit.note(context, entry)
-      return try visit.endSession(context, id, at: now)
+      return changes
     }
   }
 
@@ -69,10 +70,10 @@ extension SQLiteStore {
 extension Visit {
   fileprivate func endSession(
     _ context: borrowing WriteContext, _ id: SessionID, at now: Instant
-  ) throws -> [RegistrationChange] {
+  ) throws -> [RegistrationChange]? {
     let session = try one(
       context, Tables.sessions, "\(all: Tables.sessions) WHERE id = \(id.text)")
-    return try endSessions(context, session.map { [$0.record] } ?? [], at: now)
+    return try session.map { try endSessions(context, [$0.record], at: now) }
   }
 }
 
