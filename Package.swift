@@ -81,7 +81,7 @@ let package = Package(
 
     // Layer 0: tools. They know no pairing word and never import one another.
     tool("SQLite", ["CSQLite", "Platform"]),
-    tool("Cryptography", ["COpenSSL", "CArgon2", "JSON"]),
+    tool("Cryptography", ["COpenSSL", "CArgon2", "JSON", "Platform"]),
     tool("QRCode", ["CQREncode"]),
     tool("HTTPServer", ["HTTPCodec", "Platform", "COpenSSL", "CLinux"]),
     tool("HTTPClient", ["HTTPCodec", "Platform", "CCurl", "CLinux"]),
@@ -97,7 +97,9 @@ let package = Package(
     tool("Administration", ["Pairing", "JSON", "HTTPClient", "HTTPCodec"]),
 
     // Layer 3: adapters.
-    tool("PairingStoreSQLite", ["Pairing", "PairingStore", "SQLite", "Cryptography", "JSON"]),
+    tool(
+      "PairingStoreSQLite",
+      ["Pairing", "PairingStore", "SQLite", "Cryptography", "JSON", "Platform"]),
 
     // Libraries: what other people's programs link.
     tool(
@@ -141,7 +143,7 @@ let package = Package(
       name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport",
       swiftSettings: house),
     .target(
-      name: "HTTPTestSupport", dependencies: ["HTTPServer", "HTTPCodec"],
+      name: "HTTPTestSupport", dependencies: ["HTTPServer", "HTTPCodec", "Platform"],
       path: "Tests/HTTPTestSupport", swiftSettings: house),
     .target(
       name: "ServiceTestSupport",

@@ -8,7 +8,7 @@ import Synchronization
 public final class Client: Sendable {
   private let configuration: ClientConfiguration
   private let numbers = Atomic<UInt64>(1)
-  private let started = Mutex<Mailbox?>(nil)
+  private let started = Locked<Mailbox?>(nil)
   private let serverTime: ServerTimeBox
 
   /// A client; it costs nothing until it is used.

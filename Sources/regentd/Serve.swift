@@ -100,7 +100,8 @@ private func engineConfiguration(_ settings: ServiceSettings, _ log: Log) -> Ser
         "hint": "raise LimitNOFILE= of the unit or ulimit -n, or lower --connections",
       ])
   } else {
-    engine.connections = max(limit - others, 64)
+    // Below that reserve a share: with as many connections as files, the first idle ones would take the last file.
+    engine.connections = max(limit - others, limit / 4)
   }
   return engine
 }

@@ -4,7 +4,6 @@ import HTTPServer
 import JSON
 import Pairing
 import Platform
-import Synchronization
 import TestSupport
 import Testing
 
@@ -58,7 +57,7 @@ import Testing
   }
 
   @Test func `reads long lists page by page`() async throws {
-    let asked = Mutex<[String]>([])
+    let asked = Locked<[String]>([])
     try await withAnswers { request in
       let target = String(decoding: request.target, as: UTF8.self)
       asked.withLock { $0.append(target) }

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import SQLite
-internal import Synchronization
+internal import Platform
+import Synchronization
 internal import TestSupport
 
 // Durable inserts through the writer against Python's sqlite3 with the same table, FULL, 64 rows a commit. Ours comes
@@ -98,7 +99,7 @@ private final class InsertLoad: Sendable {
   private let database: Database
   private let codes: [Code]
   private let started = Atomic(0)
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   private struct State {
     var finished = 0

@@ -1,14 +1,14 @@
 import HTTPClient
 import HTTPCodec
 import HTTPServer
-import Synchronization
+import Platform
 import TestSupport
 import Testing
 
 @Suite struct OwnServerTests {
   @Test func `our client and our server understand each other`() async throws {
     try await withTemporaryFolder { folder in
-      let held = Mutex<[PendingReply]>([])
+      let held = Locked<[PendingReply]>([])
       let handler = ClosureHandler { request in
         if request.path == Array("/wait".utf8) {
           return .later { reply in held.withLock { $0.append(reply) } }
@@ -45,7 +45,7 @@ import Testing
   @Test func `a call that is cancelled is noticed by the server`() async throws {
     let began = Flag()
     let abandoned = Flag()
-    let kept = Mutex<[PendingReply]>([])
+    let kept = Locked<[PendingReply]>([])
     let handler = ClosureHandler { _ in
       .later { reply in
         reply.onAbandoned { abandoned.raise() }

@@ -1,11 +1,11 @@
 import FoundationEssentials
 import Glibc
 import HTTPClient
-import Synchronization
+import Platform
 import TestSupport
 
 /// The folder to remove when the tests are over: a global value is never let go.
-private let worldFolder = Mutex<String?>(nil)
+private let worldFolder = Locked<String?>(nil)
 
 /// Certificates made once for all tests of this process, and servers that use them.
 final class TLSWorld: Sendable {

@@ -2,7 +2,7 @@ import Glibc
 import HTTPCodec
 import HTTPServer
 import HTTPTestSupport
-import Synchronization
+import Platform
 import Testing
 
 @Suite struct LaterReplyTests {
@@ -58,7 +58,7 @@ import Testing
       #expect(!reply.complete(.text(.ok, "too late")))
       #expect(server.statistics.abandoned == 1 && server.statistics.open == 0)
       // Who asks too late is told at once.
-      let told = Mutex(false)
+      let told = Locked(false)
       reply.onAbandoned { told.withLock { $0 = true } }
       #expect(told.withLock { $0 })
     }
@@ -125,7 +125,7 @@ import Testing
   }
 
   @Test func `the request outlives its connection's next ones`() async throws {
-    let kept = Mutex<[Request]>([])
+    let kept = Locked<[Request]>([])
     let handler = ClosureHandler { request in
       kept.withLock { $0.append(request) }
       return .now(.text(.ok, "kept"))

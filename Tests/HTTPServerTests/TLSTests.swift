@@ -1,6 +1,7 @@
 import HTTPCodec
 import HTTPServer
 import HTTPTestSupport
+import Platform
 import Synchronization
 import TestSupport
 import Testing
@@ -142,7 +143,7 @@ import Testing
 
   @Test func `a client that sends without a pause does not keep others waiting`() async throws {
     let isOpen = Atomic<Bool>(false)
-    let order = Mutex<[String]>([])
+    let order = Locked<[String]>([])
     // The loop stands still in the first request, until the others are there.
     let handler = ClosureHandler { request in
       let path = String(decoding: request.path, as: UTF8.self)

@@ -1,6 +1,7 @@
 import HTTPCodec
 import HTTPServer
 import HTTPTestSupport
+import Platform
 import Synchronization
 import Testing
 
@@ -38,7 +39,7 @@ final class Parking: Handler {
     let reply: PendingReply
   }
 
-  private let parked = Mutex<[Parked]>([])
+  private let parked = Locked<[Parked]>([])
   private let abandonments = Atomic<Int>(0)
 
   func handle(_ request: Request) -> Answer {
@@ -95,7 +96,7 @@ func post(_ path: String, _ body: String, _ fields: String = "") -> [UInt8] {
 
 /// Holds a thread until the test lets it go.
 final class Turnstile: Sendable {
-  private let state = Mutex((isBlocking: false, isOpen: false))
+  private let state = Locked((isBlocking: false, isOpen: false))
 
   var isBlocking: Bool { state.withLock { $0.isBlocking } }
 

@@ -1,6 +1,6 @@
 internal import HTTPCodec
 public import HTTPServer
-internal import Synchronization
+internal import Platform
 
 /// A server that remembers every request its handler gets, and answers with what it understood.
 public final class RecordingServer: Sendable {
@@ -20,7 +20,7 @@ public final class RecordingServer: Sendable {
   }
 
   private final class Record: Sendable {
-    let seen = Mutex<[Seen]>([])
+    let seen = Locked<[Seen]>([])
   }
 
   private let record = Record()

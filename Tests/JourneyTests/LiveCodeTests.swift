@@ -10,6 +10,8 @@ import Testing
 /// What memory knows of codes, when two threads tell it in another order than the store did things.
 @Suite struct `live codes in memory` {
   private let start = Instant(milliseconds: 1_700_000_000_000)
+  private let time = TestClock()
+  private var clock: ServiceClock { time.service }
 
   private func record(_ number: Int, issued: Instant? = nil, _ state: PairingState = .offered)
     throws -> RegistrationRecord
@@ -29,7 +31,7 @@ import Testing
   }
 
   @Test func `a code that was told withdrawn is not brought back by its late creation`() throws {
-    let codes = LiveCodes()
+    let codes = LiveCodes(clock: clock)
     codes.note(try record(1, .withdrawn))
     codes.add(try record(2), hasEarlierSignIn: false)
     codes.add(try record(1), hasEarlierSignIn: false)
@@ -41,7 +43,7 @@ import Testing
 
   @Test func `the pending code of a device counts, whatever the times of the others`() throws {
     for order in [[1, 2, 3], [3, 2, 1], [2, 1, 3], [2, 3, 1]] {
-      let codes = LiveCodes()
+      let codes = LiveCodes(clock: clock)
       for number in order {
         // The withdrawn one was asked for later, by a request that reached the store earlier.
         let record =
@@ -58,7 +60,7 @@ import Testing
   }
 
   @Test func `a sweep in pieces counts each end once and forgets`() throws {
-    let codes = LiveCodes()
+    let codes = LiveCodes(clock: clock)
     for number in 0..<250 { codes.add(try record(number), hasEarlierSignIn: nil) }
     #expect(codes.pending == 250)
     #expect(codes.sweep(at: start + .seconds(59)) == 0)
@@ -69,5 +71,22 @@ import Testing
     #expect(codes.sweep(at: start + .seconds(60 + 600 + 120)) == 0)
     #expect(codes.find(try named("registration-7")) == nil)
     #expect(codes.latest(of: try hash(255), at: try named("REF30")) == nil)
+  }
+
+  @Test func `a code that was seen expired stays so when the clock is set back`() throws {
+    let codes = LiveCodes(clock: clock)
+    codes.add(try record(1), hasEarlierSignIn: nil)
+    codes.add(try record(2), hasEarlierSignIn: nil)
+    time.pass(.seconds(61))
+    #expect(codes.find(try named("registration-1"))?.flow.state == .expired)
+    time.pass(.seconds(-61))
+    #expect(codes.find(try named("registration-1"))?.flow.state == .expired)
+    #expect(codes.find(try named("registration-2"))?.flow.state == .offered)
+    #expect(codes.pending == 1)
+    #expect(codes.sweep(at: start) == 1)
+    // What the store wrote at that moment is the truth.
+    let approved = try record(1, .withdrawn)
+    codes.note(approved)
+    #expect(codes.find(try named("registration-1")) == approved)
   }
 }

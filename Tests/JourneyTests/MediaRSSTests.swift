@@ -16,6 +16,15 @@ import Testing
     }
   }
 
+  @Test func `a fragment behind something else does not lose its rating`() throws {
+    for before in ["x", "\u{A0}", "&#xFEFF;", "<!DOCTYPE x>"] {
+      for tag in ["<rss version=\"2.0\">", "<RSS>"] {
+        let id: ResourceID = try named(before + tag + "<channel><title>a</title></channel></rss>")
+        #expect(throws: MediaRSSError.self) { try RequestedResource(reading: id) }
+      }
+    }
+  }
+
   @Test func `the documented fragment`() throws {
     let resource = try read(
       """

@@ -24,7 +24,7 @@ private struct StrippingProxy: TestClient {
 private struct StrayRequest: Error, CustomStringConvertible { let description: String }
 
 /// The addresses that a browser follows from a page.
-private func addresses(in page: String) -> [String] {
+func addresses(in page: String) -> [String] {
   ["href", "src", "action", "data-wait", "data-renew"].flatMap { name in
     page.split(separator: " \(name)=\"").dropFirst().map { String($0.prefix { $0 != "\"" }) }
   }.filter { !$0.hasPrefix("#") }

@@ -13,7 +13,7 @@ private struct Kept: Equatable {
   let registrations: [RegistrationRecord]
   let sessions: [SessionRecord]
   let authentications: [AuthenticationRecord]
-  let names: [DeviceHash: String]
+  let names: [ScreenHash: String]
   let audit: Int64
 
   init(_ service: TestService) async throws {
@@ -29,7 +29,8 @@ private struct Kept: Equatable {
     self.sessions = sessions
     authentications = try await store.authentications(
       AuthenticationFilter(), after: nil, limit: 1000, at: now)
-    names = try await store.names(of: Set(authentications.map(\.deviceHash)))
+    names = try await store.names(
+      of: Set(authentications.map(service.core.hasher.screen(of:))))
     audit = try await store.newestAuditNumber()
   }
 }

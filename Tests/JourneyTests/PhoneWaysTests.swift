@@ -117,6 +117,28 @@ import Testing
 }
 
 @Suite struct `my screens` {
+  @Test func `have a name that the next viewer on the device does not read`() async throws {
+    let service = try await TestService()
+    try await service.addAccount("second")
+    try await withPhone(service) { client in
+      for (viewer, isNamed) in [(Sample.account, false), ("second", false), (Sample.account, true)]
+      {
+        var phone = PhoneBrowser(client)
+        try await phone.signIn(viewer)
+        try await phone.reachApproval(try await newCode(service, client, device: "one"))
+        try await phone.send("approve")
+        try await phone.open("/screens")
+        #expect(phone.page.text.contains("Living room") == isNamed)
+        let address = try #require(
+          addresses(in: phone.page.text).first { $0.hasSuffix("/rename") })
+        guard viewer == Sample.account, !isNamed else { continue }
+        try await phone.open(address)
+        try await phone.send("rename", ["name": "Living room"])
+        #expect(phone.page.text.contains("Living room"))
+      }
+    }
+  }
+
   @Test func `are named, and signed out one by one or all`() async throws {
     let service = try await TestService()
     try await service.addAccount("second")

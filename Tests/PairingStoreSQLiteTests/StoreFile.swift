@@ -123,7 +123,7 @@ struct Picture: Equatable {
   let registrations: [RegistrationRecord]
   let authentications: [AuthenticationRecord]
   let sessions: [SessionRecord]
-  let names: [DeviceHash: String]
+  let names: [ScreenHash: String]
   let keys: [SigningKeyRecord]
   let audit: [NumberedAuditEntry]
   let material: [StoredSecret]
@@ -146,7 +146,8 @@ struct Picture: Equatable {
     registrations = try await store.registrations(after: nil, limit: 1000, at: start)
     authentications = try await store.authentications(
       AuthenticationFilter(), after: nil, limit: 1000, at: start)
-    names = try await store.names(of: Set(authentications.map(\.deviceHash)))
+    names = try await store.names(
+      of: Set(authentications.compactMap { ScreenHash($0.deviceHash.bytes) }))
     keys = try await store.signingKeys()
     audit = try await store.audit(after: 0, limit: 1000)
     var material: [StoredSecret] = []

@@ -102,7 +102,7 @@ struct SignedTable: Sendable, CustomTestStringConvertible {
     SignedTable(Tables.sessions) { house, store in
       try await !store.sessions(of: house.stage.ann, at: house.stage.at(4)).isEmpty
     },
-    SignedTable(Tables.deviceNames) { house, store in
+    SignedTable(Tables.screenNames) { house, store in
       try await !store.names(of: [house.stage.hash(1001)]).isEmpty
     },
     SignedTable(Tables.loginFailures) { house, store in

@@ -104,6 +104,30 @@ import Testing
     #expect(verdict(&window, 1, 0, 301) == .outsideWindow)
   }
 
+  @Test func `goes on at the time of a clock that was set back, and takes no replay`() {
+    // Ahead at the start, for example for want of a battery.
+    var early = ReplayWindow(startingAt: at(3600))
+    #expect(verdict(&early, 1, 10, 10) == nil)
+    #expect(verdict(&early, 1, 10, 11) == .replayed)
+
+    var window = ReplayWindow(startingAt: at(0))
+    #expect(verdict(&window, 1, 100, 100) == nil)
+    #expect(verdict(&window, 2, 3700, 3700) == nil)
+    // Nonce 1 is forgotten: its time must not come back.
+    #expect(verdict(&window, 1, 100, 110) == .outsideWindow)
+    #expect(verdict(&window, 3, 110, 110) == nil)
+    #expect(verdict(&window, 3, 110, 111) == .replayed)
+    // Nonce 2 is not.
+    #expect(verdict(&window, 2, 3700, 3700) == .replayed)
+    // Nor can what was accepted meanwhile and forgotten come once more.
+    for second in 3701...4400 { _ = verdict(&window, 10_000 + UInt64(second), second, second) }
+    #expect(verdict(&window, 13_800, 3_800, 3_800) == .outsideWindow)
+    #expect(verdict(&window, 9, 4_399, 4_400) == nil)
+    // Threads look at the clock in any order.
+    #expect(verdict(&window, 4, 4_399, 4_399) == nil)
+    #expect(verdict(&window, 5, 4_399, 4_398) == nil)
+  }
+
   @Test func `refuses what was signed before the start`() {
     var window = ReplayWindow(startingAt: at(0))
     #expect(verdict(&window, 1, -1, 1) == .outsideWindow)

@@ -97,6 +97,48 @@ struct FilesTests {
     }
   }
 
+  @Test func `no second service comes in by another name or without the lock file`() throws {
+    try withTemporaryFolder { folder in
+      let database = try Database(things(at: "\(folder)/a/things.db"))
+      defer { database.close() }
+      #expect(unsafe link("\(folder)/a/things.db", "\(folder)/a/other.db") == 0)
+      #expect(unsafe unlink("\(folder)/a/things.db.lock") == 0)
+      for name in ["other.db", "things.db"] {
+        #expect(throws: FileError(.held(by: nil), path: "\(folder)/a/\(name)")) {
+          _ = try Database(things(at: "\(folder)/a/\(name)"))
+        }
+      }
+      try database.writeBlocking { try insert("still", in: $0) }
+    }
+  }
+
+  @Test(arguments: ["removed", "moved", "replaced"])
+  func `nothing is called kept in a file that nobody can find`(how: String) throws {
+    try withTemporaryFolder { folder in
+      let path = "\(folder)/a/things.db"
+      let database = try Database(things(at: path))
+      defer { database.close() }
+      try database.writeBlocking { try insert("kept", in: $0) }
+      switch how {
+      case "removed": #expect(unsafe unlink(path) == 0)
+      case "moved": #expect(unsafe rename(path, "\(path).away") == 0)
+      default:
+        try Database(things(at: "\(folder)/b/things.db")).close()
+        #expect(unsafe rename("\(folder)/b/things.db", path) == 0)
+      }
+      #expect {
+        try database.writeBlocking { try insert("lost", in: $0) }
+      } throws: { error in
+        guard case .outcomeUnknown(let cause) = error as? DatabaseFailure else { return false }
+        return cause.code == .moved && cause.hint?.contains("put the file back") == true
+      }
+      // The writer has stopped for good.
+      #expect(throws: DatabaseFailure.self) {
+        try database.writeBlocking { try insert("later", in: $0) }
+      }
+    }
+  }
+
   @Test func `a database that is let go without closing can be opened again`() async throws {
     try await withTemporaryFolder { folder in
       let options = things(at: "\(folder)/things.db")

@@ -1,5 +1,4 @@
 internal import Platform
-internal import Synchronization
 
 /// Where a command speaks: standard output for what was asked for, standard error for everything else.
 ///
@@ -10,7 +9,7 @@ public final class Console: Sendable {
   public let output: Port
   /// Standard error.
   public let errors: Port
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   private struct State {
     var pending: [UInt8] = []

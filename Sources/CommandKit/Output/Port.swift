@@ -1,6 +1,5 @@
 internal import Glibc
 internal import Platform
-internal import Synchronization
 
 /// One end of a console: where bytes go, and what is known about the other side.
 public struct Port: Sendable {
@@ -38,7 +37,7 @@ extension Port {
   /// Writing gives `EAGAIN` for what was dropped.
   public static func impatient(_ number: Int32) -> Port {
     let ordinary = descriptor(number)
-    let isStuck = Mutex(false)
+    let isStuck = Locked(false)
     return Port(isTerminal: ordinary.isTerminal, columns: ordinary.columns) { bytes in
       isStuck.withLock { isStuck in
         var rest = bytes[...]
@@ -66,7 +65,7 @@ private func isReady(_ descriptor: Int32, patience milliseconds: Int32) -> Bool 
 
 /// What was written, for tests and for output that is wanted as a text.
 public final class WrittenText: Sendable {
-  private let bytes = Mutex<[UInt8]>([])
+  private let bytes = Locked<[UInt8]>([])
 
   /// Nothing written yet.
   public init() {}

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Synchronization
+internal import Platform
 
 /// A fixed number of threads and a line of jobs of bounded length.
 final class WorkerThreads: Sendable {
@@ -25,7 +25,7 @@ final class WorkerThreads: Sendable {
 ///
 /// Threads hold it, not its owner, so that the owner can go away and the threads end.
 // @unchecked Sendable:
-// 1. `state` is a Mutex.
+// 1. `state` is a Locked.
 // 2. The semaphore is made in `init` and is itself for many threads.
 // 3. It is destroyed with the last reference, when no thread can wait on it any more.
 @safe private final class Line: @unchecked Sendable {
@@ -36,7 +36,7 @@ final class WorkerThreads: Sendable {
   }
 
   private let limit: Int
-  private let state = Mutex(State())
+  private let state = Locked(State())
   private let wakeUps: UnsafeMutablePointer<sem_t>
 
   init(limit: Int) {

@@ -21,7 +21,7 @@ enum Command: Sendable {
 /// The way into the client's thread.
 final class Mailbox: Sendable {
   let wakeUp: WakeUp
-  private let state = Mutex<State>(State())
+  private let state = Locked<State>(State())
 
   private struct State {
     var commands: [Command] = []

@@ -17,10 +17,21 @@ public struct Identifier<Kind: IdentifierKind>: Hashable, Sendable, CustomString
   public var description: String { text }
 }
 
+extension Identifier {
+  /// The same text byte by byte.
+  ///
+  /// Two spellings of one letter (`é` as one character or as two) are equal texts for Swift and two names for the store: a
+  /// rule for one account must not hold for another.
+  public static func == (left: Self, right: Self) -> Bool {
+    left.text == right.text
+      && (Kind.hasOneSpelling || left.text.utf8.elementsEqual(right.text.utf8))
+  }
+}
+
 extension Identifier: Comparable {
   /// Orders by the text's bytes: the order of listings.
   public static func < (left: Self, right: Self) -> Bool {
-    left.text < right.text
+    left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
   }
 }
 
@@ -32,11 +43,16 @@ public protocol IdentifierKind: Sendable {
   static func allows(_ scalar: Unicode.Scalar) -> Bool
   /// Whether every character of a text may be part of it; said once for a kind, asked for each name of a call.
   static func allowsAll(of text: String) -> Bool
+  /// Whether texts that are equal for Unicode are always the same bytes, as those of ASCII are.
+  static var hasOneSpelling: Bool { get }
 }
 
 extension IdentifierKind {
   /// Character by character.
   public static func allowsAll(of text: String) -> Bool { text.unicodeScalars.allSatisfy(allows) }
+
+  /// Not unless the kind says so.
+  public static var hasOneSpelling: Bool { false }
 }
 
 /// Letters, digits, `.`, `_` and `-`: identifiers that stand in paths, headers and file names.
@@ -45,6 +61,9 @@ public protocol PlainIdentifierKind: IdentifierKind {}
 extension PlainIdentifierKind {
   /// 128 bytes.
   public static var longest: Int { 128 }
+
+  /// ASCII has one.
+  public static var hasOneSpelling: Bool { true }
 
   /// Letters, digits, `.`, `_` and `-` of ASCII.
   public static func allows(_ scalar: Unicode.Scalar) -> Bool {

@@ -5,12 +5,22 @@
 /// refused from then on instead of being forgotten, which would let an attacker replay one after flooding the memory.
 /// A new window starts at the service's start for the same reason: what was used before is not known any more.
 ///
+/// When the clock is set back (a machine whose clock was ahead at boot), times that this window has let go come once more:
+/// it then begins anew at the time that the clock says, as after a start, but never before what it has forgotten.
+///
 /// Insert only after the signature has been checked; otherwise strangers could fill it.
 public struct ReplayWindow: Sendable {
   /// How many nonces one key's window holds unless told otherwise: 2¹⁸, about 8 MiB when full.
   public static let usualCapacity = 262_144
 
+  /// Clocks are read on several threads; a difference below this is their order, above it somebody set the clock.
+  private static let tolerance: Int64 = 2
+
   private let capacity: Int
+  /// The latest second of the service's clock.
+  private var latest: Int64
+  /// The latest second of which a nonce was let go.
+  private var forgotten = Int64.min
   /// Headers of earlier seconds are refused.
   private var floor: Int64
   private var seconds: [Int64: [UInt64]] = [:]
@@ -20,6 +30,7 @@ public struct ReplayWindow: Sendable {
   public init(startingAt start: Instant, capacity: Int = ReplayWindow.usualCapacity) {
     self.capacity = max(capacity, 1)
     floor = start.second
+    latest = start.second
   }
 
   /// Takes a nonce, or says why not.
@@ -36,6 +47,7 @@ public struct ReplayWindow: Sendable {
     guard age <= SignaturePolicy.window, age >= .zero - SignaturePolicy.window else {
       throw .outsideWindow
     }
+    follow(now.second)
     forget(before: (now - SignaturePolicy.window).second)
     let second = requestTime.second
     guard second >= floor else { throw .outsideWindow }
@@ -49,6 +61,18 @@ public struct ReplayWindow: Sendable {
       }
     }
     seconds[second, default: []].append(nonce)
+  }
+
+  /// Notices a clock that was set back.
+  ///
+  /// What is remembered stays remembered. Refused is what was signed before this moment, which an earlier process may have
+  /// accepted, and whatever is not after all that this one has accepted and forgotten.
+  private mutating func follow(_ second: Int64) {
+    if second < latest - Self.tolerance {
+      floor = max(second, forgotten + 1)
+      latest = second
+    }
+    latest = max(latest, second)
   }
 
   /// Lets go of seconds whose headers the clock window refuses anyway.
@@ -74,6 +98,7 @@ public struct ReplayWindow: Sendable {
 
   private mutating func drop(_ second: Int64) {
     guard let gone = seconds.removeValue(forKey: second) else { return }
+    forgotten = max(forgotten, second)
     used.subtract(gone)
   }
 }

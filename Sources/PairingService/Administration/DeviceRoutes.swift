@@ -70,9 +70,9 @@ extension AdminCall {
     let (records, names) = try await stored { () throws(StoreError) in
       let records = try await core.store.authentications(
         filter, after: id, limit: limit, at: now)
-      return (records, try await core.store.names(of: Set(records.map(\.deviceHash))))
+      return (records, try await core.store.names(of: Set(records.map(core.hasher.screen(of:)))))
     }
-    return records.map { SignIn($0, name: names[$0.deviceHash]) }
+    return records.map { SignIn($0, name: names[core.hasher.screen(of: $0)]) }
   }
 
   /// The device that the query names, by its short name or its own id; one that is signed in nowhere is not there.
@@ -124,8 +124,13 @@ extension AdminCall {
       }
     }
     let line = entry("device.rename", device.shortName, detail: name ?? "")
+    // The device may have several screens: an operator's name is for all of them.
     try await stored { () throws(StoreError) in
-      try await core.store.name(device, name, audit: line, at: now)
+      let records = try await core.store.authentications(
+        AuthenticationFilter(device: device), after: nil, limit: AdminPaths.page, at: now)
+      for (place, screen) in Set(records.map(core.hasher.screen(of:))).enumerated() {
+        try await core.store.name(screen, name, audit: place == 0 ? line : nil, at: now)
+      }
     }
   }
 

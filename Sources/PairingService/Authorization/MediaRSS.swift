@@ -11,9 +11,13 @@ extension RequestedResource {
   /// Reads what an app named: a plain name stands for itself; a Media RSS fragment has the name in its channel's title, and
   /// ratings wherever it has them.
   ///
-  /// What begins like XML must be such a fragment: taken as a plain name, a broken one would lose its rating.
+  /// What begins like XML, or has the fragment's opening tag anywhere, must be such a fragment: taken as a plain name, a
+  /// broken one, or one behind an invisible character, would lose its rating.
   package init(reading id: ResourceID) throws(MediaRSSError) {
-    guard id.text.utf8.first(where: { !$0.isXMLSpace }) == UInt8(ascii: "<") else {
+    let isFragment =
+      id.text.utf8.first(where: { !$0.isXMLSpace }) == UInt8(ascii: "<")
+      || id.text.lowercased().contains("<rss")
+    guard isFragment else {
       self.init(id)
       return
     }

@@ -11,6 +11,7 @@ package struct KeyedHasher: Sendable {
   private let devices: HMACKey
   private let identities: HMACKey
   private let viewers: HMACKey
+  private let screens: HMACKey
 
   /// Hashes with the service's own key material.
   package init(_ keys: some KeyStore) async throws {
@@ -20,6 +21,7 @@ package struct KeyedHasher: Sendable {
     devices = try HMACKey(.sha256, HKDF.derive(from: material, info: "device"))
     identities = try HMACKey(.sha256, HKDF.derive(from: material, info: "identity"))
     viewers = try HMACKey(.sha256, HKDF.derive(from: material, info: "viewer"))
+    screens = try HMACKey(.sha256, HKDF.derive(from: material, info: "screen"))
   }
 
   /// A registration code.
@@ -37,6 +39,20 @@ package struct KeyedHasher: Sendable {
 
   /// A device id, byte by byte: two spellings of one letter are two devices.
   package func device(_ device: DeviceID) -> DeviceHash { hash(devices.code(device.text)) }
+
+  /// The screen of a sign-in, by which its name is kept.
+  ///
+  /// A device id alone would not do: it is the apps' to choose, so one app could name another's screens, and the next
+  /// viewer on a device would read what the last one called it.
+  package func screen(of record: AuthenticationRecord) -> ScreenHash {
+    let authentication = record.authentication
+    var fields = FramedFields(purpose: "screen", version: 1)
+    fields.append(authentication.requestor.text)
+    fields.append(authentication.viewer.provider.text)
+    fields.append(authentication.viewer.account?.text)
+    fields.append(record.deviceHash.bytes)
+    return hash(screens.code(fields.bytes))
+  }
 
   /// What a promotional pass was told about its viewer.
   package func identity(_ text: String) -> IdentityHash { hash(identities.code(text)) }

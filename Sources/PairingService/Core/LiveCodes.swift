@@ -36,12 +36,15 @@ package final class LiveCodes: Sendable {
     /// What is to be looked at when a minute has passed, so that no sweep walks over everything.
     var due: [Int64: [RegistrationID]] = [:]
     var pending = 0
+    /// How many ran out of time since the last sweep, found by somebody who looked at them.
+    var expired = 0
   }
 
   private let tables = Locked(Tables())
+  private let clock: ServiceClock
 
   /// No codes.
-  package init() {}
+  package init(clock: ServiceClock) { self.clock = clock }
 
   /// A new code, or one that the store remembered over a restart.
   package func add(_ record: RegistrationRecord, hasEarlierSignIn: Bool?) {
@@ -89,24 +92,27 @@ package final class LiveCodes: Sendable {
 
   /// A code of any requestor: what the phone's page asks for.
   package func find(_ code: CodeHash) -> RegistrationRecord? {
-    tables.withLock { tables in
+    let now = clock.now
+    return tables.withLock { tables in
       guard let id = tables.ids[code] else { return nil }
-      return tables.codes[id]?.record
+      return tables.look(at: id, now)?.record
     }
   }
 
   /// A registration by its id.
   package func find(_ id: RegistrationID) -> RegistrationRecord? {
-    tables.withLock { $0.codes[id]?.record }
+    let now = clock.now
+    return tables.withLock { $0.look(at: id, now)?.record }
   }
 
   /// The newest code of a device.
   package func latest(of device: DeviceHash, at requestor: RequestorID) -> Known? {
-    tables.withLock { tables in
+    let now = clock.now
+    return tables.withLock { tables in
       guard let id = tables.latest[DeviceKey(requestor: requestor, device: device)] else {
         return nil
       }
-      return tables.codes[id]
+      return tables.look(at: id, now)
     }
   }
 
@@ -127,7 +133,10 @@ package final class LiveCodes: Sendable {
   ///
   /// - Returns: how many codes ran out of time unanswered since the last call.
   package func sweep(at now: Instant) -> Int {
-    var expired = 0
+    var expired = tables.withLock { tables in
+      defer { tables.expired = 0 }
+      return tables.expired
+    }
     // In pieces: no poll waits while all codes of a busy minute are gone through.
     while let count = tables.withLock({ $0.sweep(at: now, limit: 500) }) { expired += count }
     return expired
@@ -148,6 +157,26 @@ extension LiveCodes.Tables {
     due[record.flow.forgettable.minute + 1, default: []].append(record.id)
   }
 
+  /// A code as it is now.
+  ///
+  /// Once somebody was told that it has expired it stays so, even when the clock is set back.
+  fileprivate mutating func look(at id: RegistrationID, _ now: Instant) -> LiveCodes.Known? {
+    guard let known = codes[id] else { return nil }
+    let flow = known.record.flow
+    guard flow.state.isPending, now >= flow.expires else { return known }
+    expired += 1
+    return expire(known, at: now)
+  }
+
+  private mutating func expire(_ known: LiveCodes.Known, at now: Instant) -> LiveCodes.Known {
+    pending -= 1
+    let expired = LiveCodes.Known(
+      known.record.moved(to: known.record.flow.settled(at: now)),
+      hasEarlierSignIn: known.hasEarlierSignIn)
+    codes[known.record.id] = expired
+    return expired
+  }
+
   /// - Returns: how many expired among these; nothing when there is nothing left to look at.
   fileprivate mutating func sweep(at now: Instant, limit: Int) -> Int? {
     // After a jump of the clock the keys that exist are fewer than the minutes in between.
@@ -162,9 +191,7 @@ extension LiveCodes.Tables {
       let flow = known.record.flow
       if flow.state.isPending, now >= flow.expires {
         expired += 1
-        pending -= 1
-        codes[id] = LiveCodes.Known(
-          known.record.moved(to: flow.settled(at: now)), hasEarlierSignIn: known.hasEarlierSignIn)
+        _ = expire(known, at: now)
       }
       if now >= flow.forgettable { forget(known.record) }
     }
@@ -197,6 +224,8 @@ extension PairingFlow {
   /// Whether this is a later state of the same code; a longer lease is one, too.
   fileprivate func isNewer(than other: PairingFlow) -> Bool {
     if sequence != other.sequence { return sequence > other.sequence }
+    // Memory alone said "expired" while the store was just writing something else at the same step.
+    if case .expired = other.state { return state.status != .expired && !state.isPending }
     guard case .claimed(let mine) = state, case .claimed(let theirs) = other.state else {
       return false
     }

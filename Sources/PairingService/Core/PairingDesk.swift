@@ -35,21 +35,24 @@ package struct PairingDesk: Sendable {
 
   /// The phone's page is there.
   package func open(_ id: RegistrationID) async throws(StoreError) -> RegistrationRecord {
-    settle(try await store.open(id, at: clock.now), counting: .codesOpened)
+    try requireNotExpired(id)
+    return settle(try await store.open(id, at: clock.now), counting: .codesOpened)
   }
 
   /// A signed-in session takes the code, or keeps it.
   package func claim(_ id: RegistrationID, by session: SessionID) async throws(StoreError)
     -> RegistrationRecord
   {
-    settle(try await store.claim(id, by: session, at: clock.now))
+    try requireNotExpired(id)
+    return settle(try await store.claim(id, by: session, at: clock.now))
   }
 
   /// The page that holds the claim is still looked at.
   package func renew(_ id: RegistrationID, by session: SessionID) async throws(StoreError)
     -> RegistrationRecord
   {
-    settle(try await store.renew(id, by: session, at: clock.now))
+    try requireNotExpired(id)
+    return settle(try await store.renew(id, by: session, at: clock.now))
   }
 
   /// The viewer went back.
@@ -63,6 +66,7 @@ package struct PairingDesk: Sendable {
   package func approve(
     _ id: RegistrationID, _ request: ApprovalRequest, audit entry: AuditEntry?
   ) async throws(StoreError) -> ApprovalResult {
+    try requireNotExpired(id)
     let now = clock.now
     let result = try await store.approve(id, request, audit: entry, at: now)
     let flow = result.change.record.flow
@@ -100,6 +104,12 @@ package struct PairingDesk: Sendable {
     if let id = pickUp?.record.authentication.id { lastUses.note(id, at: clock.now) }
     codes.noteSignIn(pickUp != nil, of: device, at: requestor)
     return pickUp?.record
+  }
+
+  /// The store asks the clock; whoever was told that a code has expired must not see it come back when the clock is set
+  /// back.
+  private func requireNotExpired(_ id: RegistrationID) throws(StoreError) {
+    if case .expired = codes.find(id)?.flow.state { throw .refused(.expired) }
   }
 
   /// Makes the memory agree with changes that other verbs brought about: sessions that ended give codes back.

@@ -54,7 +54,7 @@ package final class ServiceCore: Sendable {
     self.log = log
     hasher = try await KeyedHasher(store)
     provisioning = try await ProvisioningCache(store)
-    codes = LiveCodes()
+    codes = LiveCodes(clock: clock)
     waiters = Waiters(clock: clock)
     metrics = ServiceMetrics(clock)
     lastUses = LastUses()

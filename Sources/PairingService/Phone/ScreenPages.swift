@@ -63,7 +63,7 @@ extension Phone {
   private func screens(_ viewer: Pairing.Viewer, _ now: Instant) async throws -> [Screen] {
     let records = try await records(viewer, now)
     guard !records.isEmpty else { return [] }
-    let names = try await core.store.names(of: Set(records.map(\.deviceHash)))
+    let names = try await core.store.names(of: Set(records.map(core.hasher.screen(of:))))
     let provisioned = core.provisioning.now
     return records.map { record in
       let authentication = record.authentication
@@ -83,14 +83,14 @@ extension Phone {
       AuthenticationFilter(viewer: viewer), after: nil, limit: 200, at: now)
   }
 
-  private func name(_ record: AuthenticationRecord, _ names: [DeviceHash: String]) -> ForeignText {
-    let text = names[record.deviceHash] ?? record.about.name
+  private func name(_ record: AuthenticationRecord, _ names: [ScreenHash: String]) -> ForeignText {
+    let text = names[core.hasher.screen(of: record)] ?? record.about.name
     return ForeignText(text ?? record.authentication.requestor.text)
   }
 
   /// What the device calls itself, once it has a name of the viewer's choice.
-  private func model(_ record: AuthenticationRecord, _ names: [DeviceHash: String]) -> ForeignText {
-    ForeignText(names[record.deviceHash] == nil ? "" : record.about.name ?? "")
+  private func model(_ record: AuthenticationRecord, _ names: [ScreenHash: String]) -> ForeignText {
+    ForeignText(names[core.hasher.screen(of: record)] == nil ? "" : record.about.name ?? "")
   }
 
   // MARK: - One screen
@@ -106,7 +106,7 @@ extension Phone {
   }
 
   private func name(of record: AuthenticationRecord) async throws -> ForeignText {
-    name(record, try await core.store.names(of: [record.deviceHash]))
+    name(record, try await core.store.names(of: [core.hasher.screen(of: record)]))
   }
 
   private func rename(_ call: inout PhoneCall) async throws -> PhoneAnswer {
@@ -118,7 +118,7 @@ extension Phone {
       return renamePage(screen, name, .tooLong)
     }
     try await core.store.name(
-      screen.deviceHash, name.text,
+      core.hasher.screen(of: screen), name.text,
       audit: entry("device.name", screen.authentication.id.text, call), at: call.now)
     return .redirect(PagePaths.screens.query("done", "renamed"))
   }

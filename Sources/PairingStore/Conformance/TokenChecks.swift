@@ -116,16 +116,16 @@ extension StoreConformance {
         try await stage.store.record(endless, at: stage.at(5))
       }
     },
-    ConformanceCheck("a device keeps the name that an operator gave") { stage in
+    ConformanceCheck("a screen keeps the name that it was given") { stage in
       try await stage.store.name(stage.hash(1), "Kitchen", audit: nil, at: stage.at(1))
       try await stage.store.name(stage.hash(2), "Hall", audit: nil, at: stage.at(1))
       try await stage.store.name(stage.hash(2), nil, audit: nil, at: stage.at(2))
       try await stage.store.name(stage.hash(3), "Attic", audit: nil, at: stage.at(2))
-      let asked: Set<DeviceHash> = try [stage.hash(1), stage.hash(2)]
+      let asked: Set<ScreenHash> = try [stage.hash(1), stage.hash(2)]
       let names = try await stage.store.names(of: asked)
       try expect(try names == [stage.hash(1): "Kitchen"], "are \(names.values)")
       let none = try await stage.store.names(of: [])
-      try expect(none.isEmpty, "of no devices are \(none.values)")
+      try expect(none.isEmpty, "of no screens are \(none.values)")
     },
   ]
 }

@@ -68,17 +68,17 @@ extension MemoryStore {
     return Array(meant.sorted { $0.authentication.id < $1.authentication.id }.prefix(limit))
   }
 
-  /// Gives a device a name.
+  /// Gives a screen a name.
   public func name(
-    _ device: DeviceHash, _ name: String?, audit entry: AuditEntry?, at now: Instant
+    _ screen: ScreenHash, _ name: String?, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) {
-    names[device] = name
+    names[screen] = name
     note(entry)
   }
 
-  /// The names that were given to some of these devices.
-  public func names(of devices: Set<DeviceHash>) async throws(StoreError) -> [DeviceHash: String] {
-    names.filter { devices.contains($0.key) }
+  /// The names that were given to some of these screens.
+  public func names(of screens: Set<ScreenHash>) async throws(StoreError) -> [ScreenHash: String] {
+    names.filter { screens.contains($0.key) }
   }
 
   /// The permit that is in force.

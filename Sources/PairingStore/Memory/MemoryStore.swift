@@ -20,7 +20,7 @@ public actor MemoryStore: Store {
   var signing: [SigningKeyID: SigningKeyRecord] = [:]
   var log: [AuditEntry] = []
   var failures: [LoginSubject: LoginFailures] = [:]
-  var names: [DeviceHash: String] = [:]
+  var names: [ScreenHash: String] = [:]
 
   /// An empty store.
   public init() {}

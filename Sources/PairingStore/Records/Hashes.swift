@@ -44,6 +44,8 @@ public enum Hashed {
   public enum Token {}
   /// Device ids.
   public enum Device {}
+  /// Screens: a device, whose app it runs and who is signed in there.
+  public enum Screen {}
   /// What a promotional pass was told about its viewer.
   public enum Identity {}
 }
@@ -54,6 +56,8 @@ public typealias CodeHash = KeyedHash<Hashed.Code>
 public typealias TokenHash = KeyedHash<Hashed.Token>
 /// The hash of a device id.
 public typealias DeviceHash = KeyedHash<Hashed.Device>
+/// The hash of a screen: another requestor's app on the same device is another screen, and so is another viewer's.
+public typealias ScreenHash = KeyedHash<Hashed.Screen>
 /// The hash of an identity.
 public typealias IdentityHash = KeyedHash<Hashed.Identity>
 

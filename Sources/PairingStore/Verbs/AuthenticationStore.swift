@@ -37,10 +37,10 @@ public protocol AuthenticationStore: Sendable {
     _ filter: AuthenticationFilter, after id: AuthenticationID?, limit: Int, at now: Instant
   ) async throws(StoreError) -> [AuthenticationRecord]
 
-  /// Gives a device a name of the operator's choice; nothing takes it away.
-  func name(_ device: DeviceHash, _ name: String?, audit entry: AuditEntry?, at now: Instant)
+  /// Gives a screen a name of the viewer's or operator's choice, or none.
+  func name(_ screen: ScreenHash, _ name: String?, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError)
 
-  /// The names that were given to some of these devices.
-  func names(of devices: Set<DeviceHash>) async throws(StoreError) -> [DeviceHash: String]
+  /// The names that were given to some of these screens.
+  func names(of screens: Set<ScreenHash>) async throws(StoreError) -> [ScreenHash: String]
 }

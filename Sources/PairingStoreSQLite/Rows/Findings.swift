@@ -1,6 +1,6 @@
 import PairingStore
 import Pairing
-import Synchronization
+import Platform
 
 /// The rows that did not verify since the store was opened: each is told once.
 final class Findings: Sendable {
@@ -11,7 +11,7 @@ final class Findings: Sendable {
 
   /// So many rows are remembered; a file that is wrong from end to end must not fill the memory, nor the log.
   private static let capacity = 100_000
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   func add(_ rows: [TamperedRow]) {
     guard !rows.isEmpty else { return }

@@ -2,7 +2,7 @@ import Cryptography
 import Pairing
 import PairingStore
 import SQLite
-import Synchronization
+import Platform
 
 /// Rows of requestors and key pairs that verified before.
 ///
@@ -14,7 +14,7 @@ import Synchronization
 final class KnownRows: Sendable {
   let requestors = KnownTable<Requestor>()
   let keyPairs = KnownTable<KeyPair>()
-  private let rowKeys = Mutex([PublicKey: RowKey]())
+  private let rowKeys = Locked([PublicKey: RowKey]())
 
   private struct RowKey {
     let signature: [UInt8]
@@ -39,7 +39,7 @@ final class KnownRows: Sendable {
 final class KnownTable<Record: Sendable>: Sendable {
   /// Beyond so many all are forgotten and verified again.
   static var most: Int { 10_000 }
-  private let rows = Mutex([String: Stored<Record>]())
+  private let rows = Locked([String: Stored<Record>]())
 
   /// The row, if exactly this one verified before.
   func find(_ id: String, _ values: [SQLValue], _ signature: [UInt8]) -> Stored<Record>? {

@@ -137,8 +137,8 @@ enum Schema {
     """
 
   private static let upkeep: StaticString = """
-    CREATE TABLE device_name (
-      device_hash BLOB PRIMARY KEY, name TEXT NOT NULL, signature BLOB NOT NULL
+    CREATE TABLE screen_name (
+      screen_hash BLOB PRIMARY KEY, name TEXT NOT NULL, signature BLOB NOT NULL
     ) STRICT;
     CREATE TABLE login_failure (
       subject TEXT PRIMARY KEY, failures INTEGER NOT NULL, last INTEGER NOT NULL,

@@ -4,12 +4,12 @@ import PairingStore
 import SQLite
 
 extension Tables {
-  static let deviceNames = Table<DeviceName>(
-    "device_name", [.bytes("device_hash"), .text("name")]
+  static let screenNames = Table<ScreenName>(
+    "screen_name", [.bytes("screen_hash"), .text("name")]
   ) { one, _ in
-    [.blob(one.device.bytes), .text(one.name)]
+    [.blob(one.screen.bytes), .text(one.name)]
   } decode: { fields, _ throws(UnreadableRow) in
-    DeviceName(device: try fields.hash(), name: try fields.text())
+    ScreenName(screen: try fields.hash(), name: try fields.text())
   }
 
   static let loginFailures = Table<CountedFailures>(
@@ -48,9 +48,9 @@ extension Tables {
   }
 }
 
-/// The name that an operator gave a device.
-struct DeviceName: Sendable {
-  let device: DeviceHash
+/// The name that a viewer or an operator gave a screen.
+struct ScreenName: Sendable {
+  let screen: ScreenHash
   let name: String
 }
 

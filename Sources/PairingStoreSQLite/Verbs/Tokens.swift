@@ -76,30 +76,30 @@ extension SQLiteStore {
     }
   }
 
-  /// Gives a device a name.
+  /// Gives a screen a name.
   public func name(
-    _ device: DeviceHash, _ name: String?, audit entry: AuditEntry?, at now: Instant
+    _ screen: ScreenHash, _ name: String?, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) {
     try await write { context, visit in
       if let name {
-        try visit.keep(context, Tables.deviceNames, DeviceName(device: device, name: name))
+        try visit.keep(context, Tables.screenNames, ScreenName(screen: screen, name: name))
       } else {
-        try context.run("DELETE FROM device_name WHERE device_hash = \(device.bytes)")
+        try context.run("DELETE FROM screen_name WHERE screen_hash = \(screen.bytes)")
       }
       try visit.note(context, entry)
     }
   }
 
-  /// The names that were given to some of these devices.
-  public func names(of devices: Set<DeviceHash>) async throws(StoreError) -> [DeviceHash: String] {
+  /// The names that were given to some of these screens.
+  public func names(of screens: Set<ScreenHash>) async throws(StoreError) -> [ScreenHash: String] {
     try await read { context, visit in
-      var names: [DeviceHash: String] = [:]
+      var names: [ScreenHash: String] = [:]
       // One look-up each: a viewer has a few screens, the table has everybody's.
-      for device in devices {
-        names[device] =
+      for screen in screens {
+        names[screen] =
           try visit.one(
-            context, Tables.deviceNames,
-            "\(all: Tables.deviceNames) WHERE device_hash = \(device.bytes)")?.record.name
+            context, Tables.screenNames,
+            "\(all: Tables.screenNames) WHERE screen_hash = \(screen.bytes)")?.record.name
       }
       return names
     }

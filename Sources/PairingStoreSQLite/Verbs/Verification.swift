@@ -26,7 +26,7 @@ extension SQLiteStore {
     bad += try await verify(Tables.permits, step)
     bad += try await verify(Tables.passes, step)
     bad += try await verify(Tables.sessions, step)
-    bad += try await verify(Tables.deviceNames, step)
+    bad += try await verify(Tables.screenNames, step)
     bad += try await verify(Tables.loginFailures, step)
     bad += try await verify(Tables.audit, step)
     return bad

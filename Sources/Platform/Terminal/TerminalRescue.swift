@@ -67,7 +67,7 @@ private let leavesAtExit: Void = { _ = atexit(leaveNow) }()
 private let armed = Atomic<UInt>(0)
 
 /// Every record there ever was: kept on purpose, and leak checkers can see that.
-private let records = Mutex<[UInt]>([])
+private let records = Locked<[UInt]>([])
 
 private func takeRecord() -> UnsafeMutablePointer<RescueRecord>? {
   let address = armed.exchange(0, ordering: .acquiringAndReleasing)

@@ -26,9 +26,10 @@ public final class Database: Sendable {
   /// - Throws: `FileError` for the files, `OpenFailure` for their content, `SQLiteError` for the rest.
   public init(_ options: DatabaseOptions) throws {
     let path = try DatabaseFiles.prepareDirectory(of: options.path)
-    let lock = DatabaseLock(try FileLock(beside: path))
+    let claim = try FileLock(beside: path)
     try DatabaseFiles.check(path)
     try DatabaseFiles.createIfMissing(path)
+    let lock = DatabaseLock(claim, try HeldFile(claiming: path))
     let context = try Database.openForWriting(path, options)
     // The log and its index exist now, made by SQLite: their modes are checked like the rest.
     try DatabaseFiles.check(path)
@@ -46,7 +47,8 @@ public final class Database: Sendable {
       writer = try Worker("sqlite writer") {
         guard let context = handover.take() else { return }
         let failure = Database.write(
-          context, queue: queue, limits: limits, counters: counters, sabotage: storage.sabotage)
+          context, lock, queue: queue, limits: limits, counters: counters,
+          sabotage: storage.sabotage)
         // The connection is closed by now; the lock goes when the owner lets go too.
         withExtendedLifetime(lock) {}
         if let failure { onFailStop(failure) }
@@ -119,12 +121,12 @@ public final class Database: Sendable {
   }
 
   private static func write(
-    _ context: consuming WriteContext, queue: WriteQueue, limits: WriterLimits,
-    counters: Counters, sabotage: StorageSettings.Sabotage
+    _ context: consuming WriteContext, _ lock: DatabaseLock, queue: WriteQueue,
+    limits: WriterLimits, counters: Counters, sabotage: StorageSettings.Sabotage
   ) -> SQLiteError? {
     do throws(SQLiteError) {
       return try WriterLoop(
-        context, queue: queue, limits: limits, counters: counters, sabotage: sabotage
+        context, lock, queue: queue, limits: limits, counters: counters, sabotage: sabotage
       ).run()
     } catch {
       for request in queue.stop(error) { request.refuse(DatabaseFailure.stopped(error)) }
@@ -133,11 +135,21 @@ public final class Database: Sendable {
   }
 }
 
-/// The lock file, held until both the owner and the writer thread have let go.
-private final class DatabaseLock: Sendable {
-  private let held: Mutex<FileLock?>
+/// The claim on the database's path and on the file itself, held until both the owner and the writer thread have let go.
+final class DatabaseLock: Sendable {
+  private struct Claims: ~Copyable {
+    let path: FileLock
+    let file: HeldFile
+  }
 
-  init(_ lock: consuming FileLock) { held = Mutex(consume lock) }
+  private let held: Mutex<Claims?>
+
+  init(_ path: consuming FileLock, _ file: consuming HeldFile) {
+    held = Mutex(Claims(path: path, file: file))
+  }
+
+  /// Whether the database's path still leads to the file that is open.
+  var isInPlace: Bool { held.withLock { $0 == nil || $0?.file.isInPlace == true } }
 
   func release() {
     held.withLock { $0 = nil }

@@ -46,6 +46,8 @@ extension ResultCode {
   public static let interrupted = ResultCode(SQLITE_INTERRUPT)
   /// The connection may only read.
   public static let readOnly = ResultCode(SQLITE_READONLY)
+  /// The file is not where it was opened any more.
+  public static let moved = readOnly.refined(4)
   /// A value has another type than the reader asked for.
   public static let mismatch = ResultCode(SQLITE_MISMATCH)
   /// A value or a statement is larger than the limits allow.

@@ -18,9 +18,15 @@ public struct SQLiteError: Error, Hashable, Sendable {
     self.sql = sql
   }
 
+  /// The file was removed, renamed or replaced while it was open.
+  static let moved = SQLiteError(
+    code: .moved, message: "the database was removed or replaced while it was open")
+
   /// What to do about it, when there is something to do.
   public var hint: String? {
     switch code {
+    case .moved:
+      "put the file back before the service starts again, or restore the last backup; otherwise it begins with an empty one"
     case .full: "free some space on the file system of the database; nothing was lost"
     case .inputOutput:
       "look for disk errors in the kernel's log (journalctl -k), then start the service again"

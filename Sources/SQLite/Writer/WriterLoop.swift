@@ -4,6 +4,7 @@
 final class WriterLoop {
   private let context: WriteContext
   private let transaction: Transaction
+  private let lock: DatabaseLock
   private let queue: WriteQueue
   private let limits: WriterLimits
   private let counters: Counters
@@ -17,11 +18,12 @@ final class WriterLoop {
   private var careful = 0
 
   init(
-    _ context: consuming WriteContext, queue: WriteQueue, limits: WriterLimits,
-    counters: Counters, sabotage: StorageSettings.Sabotage
+    _ context: consuming WriteContext, _ lock: DatabaseLock, queue: WriteQueue,
+    limits: WriterLimits, counters: Counters, sabotage: StorageSettings.Sabotage
   ) throws(SQLiteError) {
     transaction = try Transaction(on: context.connection)
     self.context = context
+    self.lock = lock
     checkpointer = Checkpointer(limits: limits, counters: counters)
     self.queue = queue
     self.limits = limits
@@ -129,6 +131,8 @@ final class WriterLoop {
     }
     counters.noteCommit(requests: answers.count, nanoseconds: monotonicNow() - start)
     guard sabotage != .answerBeforeCommit else { return }
+    // What was written to a file that nobody can find any more must not be called kept.
+    guard lock.isInPlace else { throw FailStop(cause: .moved, unknown: answers) }
     for answer in answers { answer.release() }
   }
 
