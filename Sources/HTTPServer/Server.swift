@@ -33,7 +33,7 @@ public final class Server: Sendable {
         let service = ListenerService(handler: listener.handler, tls: context)
         bound.append((try ListeningSocket(listener.address), service))
       }
-      let sources = SourceLimiter(limit: configuration.unprovenConnectionsPerSource)
+      let sources = SourceLimiter(configuration)
       var loops: [EventLoop] = []
       for _ in 0..<max(1, configuration.loops) {
         loops.append(try EventLoop(configuration: configuration, sources: sources))

@@ -19,6 +19,11 @@ public struct ServerConfiguration: Sendable {
   public var unprovenConnectionsPerSource = 512
   /// Whether connections from an address count for the limit per source; a trusted proxy's do not.
   public var countsSource: @Sendable (IPAddress) -> Bool = { _ in true }
+  /// The users of this machine who may take every place of a Unix socket; `nil` when all may.
+  ///
+  /// Any other user may have a quarter of the connections, and all others together three quarters: whoever may connect
+  /// cannot keep these out.
+  public var favouredUsers: Set<UInt32>?
   /// How many pipelined requests of one connection are answered before others get their turn.
   public var pipelinedRequestsPerTurn = 32
   /// The deadlines.
@@ -28,6 +33,19 @@ public struct ServerConfiguration: Sendable {
 
   /// The default limits and deadlines.
   public init() {}
+
+  /// What a Unix socket for several users needs.
+  ///
+  /// Root and its owner always get in, and connections that say nothing go soon: who is on this machine says at once what
+  /// he wants.
+  public mutating func favour(rootAnd owner: UInt32) {
+    favouredUsers = [0, owner]
+    deadlines.header = .seconds(3)
+    deadlines.body = .seconds(10)
+  }
+
+  var connectionsPerUser: Int { max(1, connections / 4) }
+  var connectionsOfUsers: Int { max(1, connections / 4 * 3) }
 
   /// How many connections below the limit idle ones begin to be closed, so that a new one is seldom turned away.
   var connectionHeadroom: Int { connections / 64 }

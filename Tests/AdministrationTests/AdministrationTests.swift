@@ -22,6 +22,16 @@ import Testing
         differences: [Difference(member: "name", stored: "A", wanted: nil)]))
   }
 
+  @Test(arguments: [-1, 1_000_000_000_000_001, .max] as [Int64])
+  func `have no number that nothing can be made of`(number: Int64) {
+    #expect(throws: JSONShapeError.self) {
+      try Stats(["since": 0, "approved": .integer(number)])
+    }
+    #expect(throws: JSONShapeError.self) {
+      try HourCount(["start": 0, "started": .integer(number)])
+    }
+  }
+
   @Test func `have usual values for what is left out`() throws {
     let requestor = try Requestor(["id": "acme"])
     #expect(requestor == Requestor(id: try #require(RequestorID("acme")), name: "acme"))

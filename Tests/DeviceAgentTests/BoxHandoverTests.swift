@@ -35,6 +35,17 @@ import Testing
     }
   }
 
+  @Test(
+    arguments: [
+      (.min, "-292275055-05-16T16:47:04Z"), (.max, "292278994-08-17T07:12:55Z"),
+    ] as [(Int64, String)])
+  func `is printed whatever the daemon says of its end`(expires: Int64, text: String) async throws {
+    try await withDaemon { box, _ in
+      let end = try await box.run(["token", "--credential-process", "--", "\(expires)"])
+      #expect(try JSONValue(reading: end.output)["Expiration"]?.string == text)
+    }
+  }
+
   @Test func `is refused with the provider's words and the exit code 4`() async throws {
     try await withDaemon { box, _ in
       let end = try await box.run(["token", "forbidden", "--json"])
@@ -110,7 +121,8 @@ private actor ReadySource: EntitlementSource {
     }
     if resource == "slow" { try? await Task.sleep(for: .seconds(1)) }
     return MediaGrant(
-      resource: resource, token: "the-token", expires: 1_700_000_000_000, provider: "p")
+      resource: resource, token: "the-token", expires: Int64(resource) ?? 1_700_000_000_000,
+      provider: "p")
   }
 
   func status() async throws(CommandError) -> AgentStatus { AgentStatus() }

@@ -108,7 +108,28 @@ private func code(_ name: String = "BCDFGHJK", deadline: Int64 = 1_800_000) -> S
     #expect(model.view.stage == .waiting(code()))
     _ = model.handle(.key(.character("p")), now: 4)
     for letter in "exit" { _ = model.handle(.key(.character(letter)), now: 5) }
-    #expect(model.handle(.key(.enter), now: 6) == [.requestCode(provider: "canal")])
+    #expect(model.handle(.key(.enter), now: 6) == [])
+    #expect(
+      model.handle(.tick, now: PairModel.askingPause) == [.requestCode(provider: "canal")])
+  }
+
+  @Test func `a key that is held down makes a code a second, and the last wish counts`() {
+    var model = model
+    var asked = model.start(now: 0).count
+    for now in Int64(1)...5_000 {
+      // Each answer comes at once.
+      _ = model.handle(.link(.code(code(deadline: now + 1_800_000))), now: now)
+      let effects = now <= 3_500 ? model.handle(.key(.character("n")), now: now) : []
+      let due = model.nextDeadline().map { $0 <= now } ?? false
+      asked += (effects + (due ? model.handle(.tick, now: now) : [])).count
+    }
+    #expect(asked == 5, "at 0, 1, 2, 3 and, for the last key, 4 s")
+    #expect(model.handle(.renew, now: 9_000) == [.requestCode(provider: nil)])
+    #expect(model.handle(.renew, now: 9_001) == [])
+    _ = model.handle(.link(.authenticated(name: nil, provider: nil)), now: 9_002)
+    #expect(
+      !model.handle(.tick, now: 10_001).contains(.requestCode(provider: nil)),
+      "whoever is in wants no code any more")
   }
 
   @Test func `a phone that opens the code takes the screen from the list`() {

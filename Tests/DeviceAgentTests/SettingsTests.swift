@@ -108,6 +108,7 @@ import Testing
   @Test(arguments: [
     (Int64(1_800_000), Int64(0), Int64(1_800_000)), (1_000, 5_000_000_000, 1_800_000),
     (5_000_000_000_000, 0, 1_800_000), (600_000, 599_500, 1_800_000),
+    (.min, 1_700_000_000_000, 1_800_000), (.max, -1, 1_800_000), (.min, .max, 1_800_000),
   ])
   func `a clock that cannot be right is not believed`(expires: Int64, wall: Int64, left: Int64) {
     #expect(EnablerLink.remaining(expires, wall: wall) == left)

@@ -19,6 +19,17 @@ import Testing
         == "\(text.prefix(19))Z")
   }
 
+  @Test(
+    arguments: [
+      (.min, "-292275055-05-16T16:47:04.192Z"), (.min + 1, "-292275055-05-16T16:47:04.193Z"),
+      (.max, "292278994-08-17T07:12:55.807Z"),
+    ] as [(Int64, String)])
+  func `is written for every number there is`(milliseconds: Int64, text: String) {
+    #expect(CivilDate.text(epochMilliseconds: milliseconds, fraction: true) == text)
+    #expect(
+      CivilDate.text(epochMilliseconds: milliseconds, fraction: false) == "\(text.dropLast(5))Z")
+  }
+
   @Test func `is the day before, one second before midnight`() {
     #expect(CivilDate(epochSeconds: 0) == CivilDate(daysSince1970: 0))
     #expect(CivilDate(epochSeconds: -1) == CivilDate(daysSince1970: -1))

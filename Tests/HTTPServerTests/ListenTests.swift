@@ -1,9 +1,10 @@
 import Glibc
 import HTTPCodec
-import HTTPServer
 import HTTPTestSupport
 import TestSupport
 import Testing
+
+@testable import HTTPServer
 
 @Suite struct ListenTests {
   static let texts: [(String, ListenAddress?)] = [
@@ -91,6 +92,59 @@ import Testing
       #expect(try connection.response().text == "\(getpid()) \(geteuid()) \(getegid())")
       #expect(mode(of: "\(folder)/s") == 0o640)
     }
+  }
+
+  @Test func `a user has its share of the places, and keeps it while it is connected`()
+    async throws
+  {
+    try await withFolder { folder in
+      let address = ListenAddress.local(path: "\(folder)/s", mode: 0o600, group: nil)
+      var configuration = ServerConfiguration()
+      configuration.connections = 8
+      configuration.favouredUsers = []
+      let server = try Server([Listener(address, handler: echo)], configuration: configuration)
+      defer { server.stop() }
+      var mine = try (0..<2).map { _ in
+        let connection = try WireConnection(address)
+        try connection.send(get("/"))
+        // A valid request frees no place of a user.
+        #expect(try connection.response().status == 200)
+        return connection
+      }
+      #expect(try WireConnection(address).response().status == 503)
+      #expect(server.statistics.shed == 1)
+      mine.removeLast()
+      try eventually { server.statistics.open == 1 }
+      let next = try WireConnection(address)
+      try next.send(get("/next"))
+      #expect(try next.response().text == "GET /next ")
+    }
+  }
+
+  @Test func `a favoured user has every place`() async throws {
+    try await withFolder { folder in
+      let address = ListenAddress.local(path: "\(folder)/s", mode: 0o600, group: nil)
+      var configuration = ServerConfiguration()
+      configuration.connections = 8
+      configuration.favour(rootAnd: geteuid())
+      let server = try Server([Listener(address, handler: echo)], configuration: configuration)
+      defer { server.stop() }
+      let all = try (0..<8).map { _ in try WireConnection(address) }
+      try eventually { server.statistics.open == 8 }
+      #expect(all.count == 8 && server.statistics.shed == 0)
+    }
+  }
+
+  @Test func `all users together leave a quarter of the places`() {
+    var configuration = ServerConfiguration()
+    configuration.connections = 40
+    let limiter = SourceLimiter(configuration)
+    let admitted = (UInt32(1)...8).map { user in
+      (0..<20).count { _ in limiter.admit(.user(user)) }
+    }
+    #expect(admitted == [10, 10, 10, 0, 0, 0, 0, 0])
+    limiter.release(.user(2))
+    #expect(limiter.admit(.user(7)) && !limiter.admit(.user(8)))
   }
 
   @Test func `a dead server's file is replaced, a living one's is not`() async throws {

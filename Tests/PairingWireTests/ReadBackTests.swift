@@ -90,4 +90,43 @@ import Testing
   func `nothing from what is not such a document`(text: String) {
     #expect(throws: DocumentError.self) { try AuthenticationDocument(json: Array(text.utf8)) }
   }
+
+  @Test(arguments: [
+    Int64.min, .min + 1, -1_000_000_000_000_000, 10_000_000_000_000_000, .max - 1, .max,
+  ])
+  func `no time that nobody can mean, as a number or as a text`(time: Int64) {
+    for written in ["\(time)", "\"\(time)\""] {
+      #expect(throws: DocumentError.self) { try authentication(written) }
+      #expect(throws: DocumentError.self) { try registrationCode(generated: written, expires: "1") }
+      #expect(throws: DocumentError.self) { try registrationCode(generated: "1", expires: written) }
+      let permit = #"{"mvpd":"p","resource":"r","requestor":"R","expires":\#(written)}"#
+      #expect(throws: DocumentError.self) { try AuthorizationDocument(json: Array(permit.utf8)) }
+      let media =
+        #"{"resource":"r","requestor":"R","expires":\#(written),"serializedToken":"t","userId":"u","mvpdId":"p"}"#
+      #expect(throws: DocumentError.self) { try MediaTokenDocument(json: Array(media.utf8)) }
+      let access = #"{"access_token":"t","expires_in":1,"created_at":\#(written)}"#
+      #expect(throws: DocumentError.self) { try AccessTokenDocument(json: Array(access.utf8)) }
+    }
+  }
+
+  @Test(arguments: [-999_999_999_999_999, 0, 9_999_999_999_999_999] as [Int64])
+  func `every other time`(time: Int64) throws {
+    for written in ["\(time)", "\"\(time)\""] {
+      #expect(try authentication(written).expires.milliseconds == time)
+      #expect(
+        try registrationCode(generated: "1", expires: written).expires.milliseconds == time)
+    }
+  }
+
+  private func authentication(_ expires: String) throws -> AuthenticationDocument {
+    try AuthenticationDocument(
+      json: Array(#"{"requestor":"R","mvpd":"p","userId":"u","expires":\#(expires)}"#.utf8))
+  }
+
+  private func registrationCode(generated: String, expires: String) throws -> RegcodeDocument {
+    let text =
+      #"{"id":"1","code":"IYQD5JQ","requestor":"R","generated":\#(generated),"expires":\#(expires),"#
+      + #""info":{"deviceId":"eA=="}}"#
+    return try RegcodeDocument(json: Array(text.utf8))
+  }
 }

@@ -82,6 +82,12 @@ import Testing
     #expect(WindowSize(of: device.number) == nil)
     terminal.resize(rows: 25, columns: 80)
     #expect(WindowSize(of: device.number) == WindowSize(rows: 25, columns: 80))
+    // Whoever has the terminal may say any size of it.
+    terminal.resize(rows: 65_535, columns: 65_535)
+    #expect(WindowSize(of: device.number) == WindowSize.largest)
+    terminal.resize(rows: 3, columns: 65_535)
+    #expect(
+      WindowSize(of: device.number) == WindowSize(rows: 3, columns: WindowSize.largest.columns))
     #expect(Terminal.isTerminal(device.number))
   }
 

@@ -4,6 +4,7 @@ import HTTPCodec
 import JSON
 import Pairing
 import PairingWire
+import Platform
 
 /// Registers this installation with a software statement and keeps its access tokens fresh (protocol.md §5).
 ///
@@ -80,6 +81,9 @@ private struct TokenExchange: Sendable {
   let deadline: Duration
   let device: String
 
+  /// Whatever a service says, a token is not kept for more than a year, in seconds.
+  private static let longestLife = 31_536_000
+
   /// Another statement or service is another client.
   static func key(_ service: String, _ statement: Secret) -> String {
     let mark = statement.withBytes { SHA256.hash($0) }
@@ -148,10 +152,9 @@ private struct TokenExchange: Sendable {
       throw ServiceFailure(kind: .unreadable, message: "the answer with the access token")
     }
     // Renewed in its last tenth, so that no call meets the end.
-    let life = Duration.seconds(document.lifetime).wholeMilliseconds
+    let life = Duration.seconds(min(document.lifetime, Self.longestLife))
     return Registrar.AccessToken(
-      text: document.token,
-      renewal: uptime &+ UInt64(clamping: life / 10 * 9) &* 1_000_000)
+      text: document.token, renewal: uptime &+ (life / 10 * 9).wholeNanoseconds)
   }
 
   private func post(

@@ -127,7 +127,8 @@ public struct HourCount: AdminDocument, Hashable {
 }
 
 extension JSONObject {
+  /// Far more than there will ever be, and few enough to take a hundredth of.
   fileprivate func count(_ name: String) throws(JSONShapeError) -> Int {
-    try optionalInteger(name, 0...Int.max) ?? 0
+    try optionalInteger(name, 0...1_000_000_000_000_000) ?? 0
   }
 }

@@ -76,18 +76,3 @@ private func explainedByKind(_ error: any Error) -> CommandError {
   default: CommandError(String(describing: error))
   }
 }
-
-extension CommandLine {
-  /// The arguments without the program's name; nil when one is not UTF-8.
-  ///
-  /// `arguments` would repair it silently, and the path of another file would come out.
-  static var validArguments: [String]? {
-    var texts: [String] = []
-    for index in 1..<max(1, Int(argc)) {
-      guard let argument = unsafe unsafeArgv[index] else { break }
-      guard let text = unsafe String(validatingCString: argument) else { return nil }
-      texts.append(text)
-    }
-    return texts
-  }
-}

@@ -5,9 +5,10 @@ extension Program {
   /// Runs the program of this process and ends it; the one line of a `main.swift`.
   public func main() -> Never {
     StandardStreams.fill()
-    guard let arguments = CommandLine.validArguments else {
-      let error = CommandError.usage(
-        "an argument is not valid UTF-8", hint: "type it in a terminal that is set to UTF-8")
+    let arguments: [String]
+    do throws(CommandError) {
+      arguments = try CommandLine.givenArguments()
+    } catch {
       exit(report(error, asJSON: false, to: .system).rawValue)
     }
     switch decide(arguments, .process, .system) {

@@ -45,6 +45,8 @@ enum DaemonCommand {
     configuration.loops = 1
     configuration.connections = 256
     configuration.bodyBytes = 65_536
+    // Whoever may connect cannot keep the owner out.
+    configuration.favour(rootAnd: Accounts.effectiveUser)
     let server: Server
     let router = try daemon.router()
     do throws(ServerError) {

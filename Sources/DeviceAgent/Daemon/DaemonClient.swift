@@ -97,6 +97,13 @@ struct DaemonClient: EntitlementSource {
       method, try ClientURL(unixSocket: socket, target: target), body: body?.bytes() ?? [])
     request.deadline = Self.deadline
     if body != nil { request.addHeader(.contentType, "application/json") }
-    return try await client.send(request)
+    let response = try await client.send(request)
+    // What the socket itself says to one program too many; the daemon has other words.
+    guard response.status != .serviceUnavailable else {
+      throw ClientError(
+        .system("the daemon has too much to do on \(socket): try again in a few seconds"),
+        request.url.origin)
+    }
+    return response
   }
 }

@@ -180,7 +180,8 @@ final class EnablerLink: PairLink {
   /// The service says when a code ends by its own clock. A box that was switched on without network may be years off:
   /// then the usual half hour is assumed, and the service says when it is really over.
   static func remaining(_ expires: Int64, wall: Int64) -> Int64 {
-    let remaining = expires - wall
+    let remaining = Instant(milliseconds: expires).since(Instant(milliseconds: wall))
+      .wholeMilliseconds
     let longest: Int64 = 36_000_000
     return (1_000...longest).contains(remaining) ? remaining : 1_800_000
   }

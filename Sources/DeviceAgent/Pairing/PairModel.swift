@@ -13,6 +13,9 @@ struct PairModel: Sendable {
   var budget = CodeBudget()
   var renewAt: Int64?
   var endAt: Int64?
+  /// When a code was asked for last, and when the next is, if somebody wished for one too soon after it.
+  var askedAt: Int64?
+  var askAgainAt: Int64?
 
   /// A denied or expired code that somebody had open stays to be read for so long.
   static let readingTime: Int64 = 60_000
@@ -21,6 +24,8 @@ struct PairModel: Sendable {
   /// Not at once: another program of this box may have taken its place with a code of its own. That one is on disk by
   /// then, and is shown here, too; two programs that make codes at once would take them from each other for ever.
   static let settlingTime: Int64 = 1_000
+  /// A key that is held down, or a signal that comes again and again, makes one code in this time; the last wish counts.
+  static let askingPause: Int64 = 1_000
   /// The good news stays on the screen for so long.
   static let farewellTime: Int64 = 4_000
 
@@ -56,7 +61,7 @@ struct PairModel: Sendable {
 
   /// When time alone changes something, besides the bar.
   func nextDeadline() -> Int64? {
-    [renewAt, endAt, view.stage.code?.deadline].compactMap(\.self).min()
+    [renewAt, endAt, askAgainAt, view.stage.code?.deadline].compactMap(\.self).min()
   }
 
   /// How the program ends when it ends now.
@@ -98,6 +103,7 @@ extension PairModel {
       view.trouble = nil
       uncover(.signedIn(name: name, provider: provider))
       renewAt = nil
+      askAgainAt = nil
       let tell = PairEffect.tell(.authenticated(name: name, provider: provider))
       if mode == .once { return [tell, .end(.done)] }
       endAt = now + Self.farewellTime
@@ -149,6 +155,11 @@ extension PairModel {
     renewAt = nil
     if isAsked {
       budget = CodeBudget()
+      if let askedAt, now - askedAt < Self.askingPause {
+        askAgainAt = askedAt + Self.askingPause
+        uncover(.starting)
+        return []
+      }
     } else if !budget.allowsAnother(at: now) {
       uncover(.resting)
       return []
@@ -158,12 +169,15 @@ extension PairModel {
 
   private mutating func requestCode(now: Int64) -> [PairEffect] {
     budget.count(at: now)
+    askedAt = now
+    askAgainAt = nil
     uncover(.starting)
     return [.requestCode(provider: provider)]
   }
 
   private mutating func tick(now: Int64) -> [PairEffect] {
     if let endAt, now >= endAt { return [.end(.done)] }
+    if let askAgainAt, now >= askAgainAt { return requestCode(now: now) }
     if let renewAt, now >= renewAt { return renew(now: now, isAsked: false) }
     // The service may be out of reach: a code whose time is over is not shown as if it worked.
     if let code = currentCode, now >= code.deadline { return codeExpired(now: now) }

@@ -50,7 +50,7 @@ public struct CivilDate: Equatable, Sendable {
     let date = CivilDate(epochSeconds: seconds)
     let time = seconds - date.daysSince1970 * 86_400
     let clock = [time / 3600, time / 60 % 60, time % 60].map { padded($0, 2) }
-    let rest = fraction ? "." + padded(epochMilliseconds - seconds * 1000, 3) : ""
+    let rest = fraction ? "." + padded((epochMilliseconds % 1000 + 1000) % 1000, 3) : ""
     return "\(padded(Int64(date.year), 4))-\(padded(Int64(date.month), 2))-"
       + "\(padded(Int64(date.day), 2))T\(clock.joined(separator: ":"))\(rest)Z"
   }
@@ -63,5 +63,5 @@ private func padded(_ number: Int64, _ count: Int) -> String {
 
 /// Division that rounds down, also below zero.
 func floorDivide(_ value: Int64, _ divisor: Int64) -> Int64 {
-  value >= 0 ? value / divisor : (value - divisor + 1) / divisor
+  value % divisor < 0 ? value / divisor - 1 : value / divisor
 }

@@ -132,18 +132,25 @@ final class Acceptor: @unchecked Sendable {
       turnAway(descriptor, service)
       return
     }
-    var source: IPAddress?
-    if let address = peer.address, configuration.countsSource(address) {
-      guard sources.admit(address.source) else {
-        turnAway(descriptor, service)
-        return
-      }
-      source = address.source
+    let source = countedSource(of: peer)
+    if let source, !sources.admit(source) {
+      turnAway(descriptor, service)
+      return
     }
     loops[quietest].load.add(1, ordering: .relaxed)
     arrivals[quietest].append(
       .adopt(
         Newcomer(descriptor: descriptor, peer: peer, service: service, countedSource: source)))
+  }
+
+  /// Whom a connection counts for, when there is a limit for such.
+  private func countedSource(of peer: Peer) -> CountedSource? {
+    switch peer {
+    case .network(let address, _):
+      configuration.countsSource(address) ? .address(address.source) : nil
+    case .local(let who):
+      configuration.favouredUsers.map { $0.contains(who.user) } == false ? .user(who.user) : nil
+    }
   }
 
   /// Idle connections give way to new ones.

@@ -45,8 +45,8 @@ final class Connection {
   var interest: UInt32 = 0
   /// How much was read and dropped while lingering.
   var dropped: Int32 = 0
-  /// The source it counts for until it proves itself.
-  var countedSource: IPAddress?
+  /// Whom it counts for.
+  var countedSource: CountedSource?
 
   /// The request being read.
   var storage: RequestStorage?
@@ -59,7 +59,7 @@ final class Connection {
 
   init(
     descriptor: Int32, id: UInt64, peer: Peer, service: ListenerService, tls: TLSSession?,
-    countedSource: IPAddress?
+    countedSource: CountedSource?
   ) {
     self.descriptor = descriptor
     self.id = id

@@ -35,10 +35,10 @@ extension EventLoop {
     }
   }
 
-  /// A valid request was read: the connection counts no more for its source.
+  /// A valid request was read: the connection counts no more for its address.
   private func prove(_ connection: Connection) {
     connection.isFresh = false
-    if let source = connection.countedSource {
+    if let source = connection.countedSource, case .address = source {
       connection.countedSource = nil
       sources.release(source)
     }

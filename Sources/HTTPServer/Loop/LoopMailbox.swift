@@ -20,7 +20,7 @@ struct Newcomer: Sendable {
   let descriptor: Int32
   let peer: Peer
   let service: ListenerService
-  let countedSource: IPAddress?
+  let countedSource: CountedSource?
 }
 
 /// A loop's letter box.

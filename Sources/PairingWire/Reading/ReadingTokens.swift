@@ -106,20 +106,31 @@ extension AccessTokenDocument: ReadableDocument {
     }
     self.init(
       id: try object.optionalString("id") ?? "", token: try object.string("access_token"),
-      created: Instant(milliseconds: try object.optionalInt64("created_at") ?? 0),
+      created: try object.optionalInstant("created_at") ?? Instant(milliseconds: 0),
       lifetime: lifetime)
   }
 }
 
+/// The times that are believed: what sixteen characters can say, some three hundred thousand years.
+///
+/// Beyond it nobody means a time, and sums with it would not fit.
+private let readableTimes: ClosedRange<Int64> = -999_999_999_999_999...9_999_999_999_999_999
+
 extension JSONObject {
   /// A time in epoch milliseconds, as a number or as a text.
   func instant(_ name: String) throws(JSONShapeError) -> Instant {
-    if let number = self[name]?.int64 { return Instant(milliseconds: number) }
-    guard let text = self[name]?.string, text.utf8.count <= 16, let number = Int64(text) else {
+    let number = self[name]?.int64 ?? self[name]?.string.flatMap { Int64($0) }
+    guard let number, readableTimes.contains(number) else {
       throw JSONShapeError(
         name: name, expected: "epoch milliseconds", isMissing: self[name] == nil)
     }
     return Instant(milliseconds: number)
+  }
+
+  /// Such a time, nil when it is missing or null.
+  func optionalInstant(_ name: String) throws(JSONShapeError) -> Instant? {
+    guard let value = self[name], !value.isNull else { return nil }
+    return try instant(name)
   }
 
   func optionalInt(_ name: String) throws(JSONShapeError) -> Int? {

@@ -23,7 +23,12 @@ public struct WindowSize: Equatable, Sendable {
     self.columns = columns
   }
 
+  /// More than any screen shows: whoever draws keeps something for each character.
+  public static let largest = WindowSize(rows: 200, columns: 500)
+
   /// The size of the terminal behind a descriptor; `nil` when it is none or does not know.
+  ///
+  /// What a terminal claims beyond ``largest`` is left alone: its size is whatever somebody told the kernel.
   ///
   /// - Parameter number: an open descriptor.
   public init?(of number: CInt) {
@@ -32,7 +37,9 @@ public struct WindowSize: Equatable, Sendable {
     else {
       return nil
     }
-    self.init(rows: Int(size.ws_row), columns: Int(size.ws_col))
+    self.init(
+      rows: min(Int(size.ws_row), Self.largest.rows),
+      columns: min(Int(size.ws_col), Self.largest.columns))
   }
 }
 

@@ -69,7 +69,8 @@ enum ProviderNoun {
   private static let id = Input.argument(
     "ID", identifier("ID", Names.Provider.self), "the provider's id"
   ).completedByProviders()
-  private static let newName = Input.required("name", text("TEXT", .name), "what viewers read")
+  private static let newName = Input.required(
+    "name", text("TEXT", .name, mayBeEmpty: false), "what viewers read")
   private static let newKind = Input.required(
     "kind", .word(Provider.KindName.self), "how it signs viewers in")
   private static let name = Input.option("name", text("TEXT", .name), "what viewers read")
@@ -96,10 +97,12 @@ enum ProviderNoun {
     logo, featured, boarding, platformID, secureSheet, lifetime, promotional, resourceLimit,
   ]
 
-  private static func text(_ placeholder: String, _ member: Provider.Member)
-    -> ValueKind<JSONValue>
-  {
-    .member(placeholder, of: Provider.self, member, ["id": "x", "kind": "local"])
+  private static func text(
+    _ placeholder: String, _ member: Provider.Member, mayBeEmpty: Bool = true
+  ) -> ValueKind<JSONValue> {
+    .member(
+      placeholder, of: Provider.self, member, mayBeEmpty: mayBeEmpty,
+      ["id": "x", "kind": "local"])
   }
 
   private static func patch(_ call: Invocation) -> Patch<Provider> {

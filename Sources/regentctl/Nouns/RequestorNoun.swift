@@ -16,19 +16,23 @@ enum RequestorNoun {
           The same again changes nothing; when the requestor is there with other values, nothing is changed and the \
           difference is shown.
           """,
-        inputs: [newID] + options,
+        inputs: [newID, newName] + options,
         example: "requestor add acme --name \"Acme TV\" --domain tv.example.org"
       ) { call, admin in
-        call.show(try await admin.add(call[newID], try patch(call)), "requestor \(call[newID])")
+        var patch = try patch(call)
+        patch.set(.name, call[newName])
+        call.show(try await admin.add(call[newID], patch), "requestor \(call[newID])")
       },
       verb(
         "set", "change what is named of a requestor",
         details: """
           A repeated option replaces the whole list. An empty word takes a value away: --logo "".
           """,
-        inputs: [id] + options, example: "requestor set acme --color '#0A7CFF'"
+        inputs: [id, name] + options, example: "requestor set acme --color '#0A7CFF'"
       ) { call, admin in
-        call.show(try await admin.set(call[id], try patch(call)), "requestor \(call[id])")
+        var patch = try patch(call)
+        patch.set(.name, call[name])
+        call.show(try await admin.set(call[id], patch), "requestor \(call[id])")
       },
       verb("list", "list the requestors", example: "requestor list") { call, admin in
         call.show(
@@ -59,6 +63,8 @@ enum RequestorNoun {
 
   private static let newID = Input.argument(
     "ID", identifier("ID", Names.Requestor.self), "the requestor's id, as apps send it")
+  private static let newName = Input.option(
+    "name", text("TEXT", .name, mayBeEmpty: false), "what viewers read")
   private static let name = Input.option("name", text("TEXT", .name), "what viewers read")
   private static let domains = Input.repeated(
     "domain", text("HOST", .domains, isList: true), "a domain that its pages may live on")
@@ -82,19 +88,20 @@ enum RequestorNoun {
     "metadata", .wordOrNone(MetadataKey.self), "an attribute of viewers that it may be given")
 
   private static let options: [any InputDeclaration] = [
-    name, domains, redirects, logo, color, certificate, policy, enhanced, matching, deviceID,
-    metadata,
+    domains, redirects, logo, color, certificate, policy, enhanced, matching, deviceID, metadata,
   ]
 
   private static func text(
-    _ placeholder: String, _ member: Requestor.Member, isList: Bool = false
+    _ placeholder: String, _ member: Requestor.Member, isList: Bool = false,
+    mayBeEmpty: Bool = true
   ) -> ValueKind<JSONValue> {
-    .member(placeholder, of: Requestor.self, member, isList: isList, ["id": "x"])
+    .member(
+      placeholder, of: Requestor.self, member, isList: isList, mayBeEmpty: mayBeEmpty,
+      ["id": "x"])
   }
 
   private static func patch(_ call: Invocation) throws -> Patch<Requestor> {
     var patch = Patch<Requestor>()
-    patch.set(.name, call[name])
     patch.set(.domains, list: call[domains])
     patch.set(.redirectURIs, list: call[redirects])
     patch.set(.logo, call[logo])

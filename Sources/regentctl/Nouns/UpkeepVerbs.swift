@@ -14,6 +14,11 @@ enum UpkeepVerbs {
       """,
     inputs: [file], example: "backup /var/backups/regent-2026-11-20.db"
   ) { call, admin in
+    guard call[file] != "-" else {
+      throw CommandError.usage(
+        "a backup goes into a file: it is checked again when it is written",
+        hint: "name a file: regentctl backup /var/backups/regent.db")
+    }
     // First of all: a copy that has no place to go is not worth making.
     let place = try newFile(call[file])
     let entry = try await call.console.progress("copying the database") {

@@ -31,12 +31,17 @@ extension ValueKind where Value == JSONValue {
   }
 
   /// A text that a member of a record must take, alone or as an element of a list.
+  ///
+  /// An empty one takes the value away, unless the record is only just being made.
   static func member<Record: OperatorRecord>(
     _ placeholder: String, of _: Record.Type, _ member: Record.Member, isList: Bool = false,
-    _ key: JSONObject
+    mayBeEmpty: Bool = true, _ key: JSONObject
   ) -> ValueKind {
     ValueKind(placeholder, show: { $0.string ?? "" }) { text throws(ValueProblem) in
-      guard !text.isEmpty else { return .null }
+      guard !text.isEmpty else {
+        guard mayBeEmpty else { throw ValueProblem("is empty") }
+        return .null
+      }
       var object = key
       object[member.rawValue] = isList ? .array([.string(text)]) : .string(text)
       do throws(JSONShapeError) {

@@ -37,6 +37,16 @@ struct RegistrationTests {
     }
   }
 
+  @Test(arguments: [Int.max, .max / 1_000, 10_000_000_000])
+  func `a token that is good for ever is not asked for again`(lifetime: Int) async throws {
+    let registry = try Registry(lifetime: lifetime)
+    defer { startThread { registry.server.stop() } }
+    let enabler = try AccessEnabler(softwareStatement: "statement", storage: .memory)
+    try await enabler.configure(requestor: "SPORT", services: [registry.url])
+    try await enabler.configure(requestor: "SPORT", services: [registry.url])
+    #expect(registry.count("/o/client/token") == 1)
+  }
+
   @Test func `a client that was removed is registered anew`() async throws {
     let registry = try Registry()
     defer { startThread { registry.server.stop() } }
@@ -108,7 +118,7 @@ private final class Registry: Sendable {
 
   init(
     registered: UInt16 = 201, granted: UInt16 = 200, refusal: String? = nil,
-    tokenRefusal: String? = nil, acceptsNothing: Bool = false
+    tokenRefusal: String? = nil, acceptsNothing: Bool = false, lifetime: Int = 21_600
   ) throws {
     let book = Book()
     state = book
@@ -138,7 +148,7 @@ private final class Registry: Sendable {
             if !acceptsNothing { pages.tokens.insert("Bearer token-\(pages.last)") }
             return json(
               granted,
-              #"{"id":"1","access_token":"token-\#(pages.last)","created_at":1,"expires_in":21600,"token_type":"bearer"}"#
+              #"{"id":"1","access_token":"token-\#(pages.last)","created_at":1,"expires_in":\#(lifetime),"token_type":"bearer"}"#
             )
           default:
             guard let header = request.header(.authorization), pages.tokens.contains(header) else {

@@ -1,0 +1,41 @@
+import TestSupport
+import Testing
+
+/// Programs to whose process somebody added a library: libfaketime, a memory allocator, a tracer.
+@Suite struct `A preloaded library that sets a variable` {
+  @Test(
+    .enabled(if: installedProgram("cc") != nil, "there is no C compiler: apt-get install gcc"),
+    arguments: ["regentd", "regentctl", "regent"])
+  func `takes no word of what was typed`(program: String) throws {
+    try withTemporaryFolder { folder in
+      try writeFile("\(folder)/early.c", Self.library.utf8)
+      let made = try run(
+        "cc", ["-shared", "-fPIC", "-o", "\(folder)/early.so", "\(folder)/early.c"])
+      #expect(made.status == 0, "\(made.errorText)")
+      for words in [["--version"], [], ["no-such-word", "", "--json"], ["--help", ""]] {
+        let plain = try start(program, words, [:])
+        let loaded = try start(program, words, ["LD_PRELOAD": "\(folder)/early.so"])
+        #expect(loaded.status == plain.status, "\(words): \(loaded.errorText)")
+        #expect(loaded.outputText == plain.outputText && loaded.errorText == plain.errorText)
+      }
+      #expect(try start(program, ["--version"], [:]).outputText.hasPrefix("\(program) "))
+    }
+  }
+
+  private func start(
+    _ program: String, _ words: [String], _ more: [String: String]
+  ) throws -> FinishedProgram {
+    // A sanitizer wants to be the first library of all.
+    let usual = [
+      "PATH": "/usr/bin:/bin", "ASAN_OPTIONS": "detect_leaks=0:verify_asan_link_order=0",
+    ]
+    return try run(
+      try builtProgram(program), words, environment: usual.merging(more) { $1 })
+  }
+
+  private static let library = """
+    #include <stdlib.h>
+    __attribute__((constructor)) static void early(void) { setenv("A_NEW_VARIABLE", "1", 1); }
+
+    """
+}
