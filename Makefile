@@ -14,6 +14,7 @@ help: ## this list
 build: ## the release binaries in .build/release
 	@deploy/bootstrap
 	@set -e; for product in $(PRODUCTS); do $(SWIFT_RELEASE) --product $$product; done
+	@touch .build/release/built
 
 demo: build ## a service, and a box that shows its code; AUTO=1 plays the phone, LAN=1 listens on the network
 	@deploy/bootstrap --demo
@@ -59,7 +60,10 @@ sanitize: ## the suites under ThreadSanitizer and AddressSanitizer
 	@deploy/bootstrap --test
 	@Tests/sanitize
 
-install: build ## programs, manual, completions, units, examples below PREFIX=/usr/local (DESTDIR= for packagers)
+# What is built is installed as it is: root needs no compiler, and leaves nothing of its own in .build.
+install: ## programs, manual, completions, units, examples below PREFIX=/usr/local (DESTDIR= for packagers)
+	@set -e; for product in $(PRODUCTS); do \
+	  [ -x .build/release/$$product ] || { $(MAKE) --no-print-directory build; break; }; done
 	@DESTDIR="$(DESTDIR)" deploy/install install "$(PREFIX)"
 
 uninstall: ## exactly what install put there

@@ -31,16 +31,24 @@ struct BackupFile {
     return (size + Int64(line.count), Hex.encode(whole.finish()))
   }
 
+  /// Opens it for ``extract(from:to:)``: by whoever may read it, who may be another user than the one who writes.
+  func open() throws(CommandError) -> FileDescriptor {
+    do throws(SystemError) {
+      return try FileDescriptor.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
+    } catch {
+      guard error.code == EACCES else {
+        throw CommandError(error.description, hint: "check the path: \(shellQuoted(path))")
+      }
+      throw CommandError(
+        error.description,
+        hint: "type the same as root, who may read it: what is restored stays the service's own")
+    }
+  }
+
   /// Copies the database out of a backup into a new file.
   ///
   /// - Throws: `CommandError` for what is no backup or was damaged; the new file is not there then.
-  func extract(to target: String) throws {
-    let file: FileDescriptor
-    do throws(SystemError) {
-      file = try FileDescriptor.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
-    } catch {
-      throw CommandError(error.description, hint: "check the path: \(path)")
-    }
+  func extract(from file: borrowing FileDescriptor, to target: String) throws {
     let (end, stored) = try line(of: file)
     let copy = try NewFile(target)
     var hash = SHA256()

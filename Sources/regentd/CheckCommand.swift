@@ -1,4 +1,5 @@
 import CommandKit
+import Cryptography
 import HTTPCodec
 import HTTPServer
 import PairingStoreSQLite
@@ -10,26 +11,40 @@ enum CheckCommand {
     "check", "see whether the service could start and its data is sound",
     details: """
       Takes the options and the environment of "regentd serve" and looks at everything that they name: modes of files, \
-      the certificate, the pages, the master key. Then it opens the database as the service would, looks at its \
-      integrity and at the signature of every row. It listens nowhere.
+      the certificate, the pages, the master key. Then it opens a copy of the database (in $TMPDIR, else /var/tmp) as \
+      the service would, looks at its integrity and at the signature of every row. It listens nowhere and changes \
+      nothing. Root looks as the user whose folder the database is in.
 
       While the service runs its database is its own: regentctl doctor checks it then.
       """,
     inputs: ServeCommand.inputs, sections: ServeCommand.sections, rules: ServeCommand.rules,
-    environmentPrefix: "REGENT_", example: "regentd check --database /var/lib/regent/regent.db"
+    environmentPrefix: "REGENT_",
+    example:
+      "regentd check --database /var/lib/regentd/regent.db --master-key /var/lib/regentd/master-key"
   ) { call in
-    let settings = try ServiceSettings(call)
-    let console = call.console
+    try StateOwner.become(ofDatabase: try ServicePlaces.database(call))
+    let settings = try ServiceSettings(call, makesFolder: false)
+    let (places, console) = (settings.places, call.console)
     if let tls = settings.tls { try load(tls) }
     console.print("configuration: good")
-    _ = try pages(in: settings.places.web)
-    console.print("pages: \(settings.places.web) is complete")
-    guard try PrivateFile.check(settings.places.database) else {
-      console.print(
-        "database: there is none yet, the first start makes \(settings.places.database)")
+    _ = try pages(in: places.web)
+    console.print("pages: \(places.web) is complete")
+    guard try PrivateDirectory.owner(of: folder(of: places.database)) != nil,
+      let found = try RestoredDatabase(of: places.database).there()
+    else {
+      console.print("database: there is none yet, the first start makes \(places.database)")
       return
     }
-    try await checkDatabase(settings.places, console)
+    let copy = DatabaseCopy(in: call.environment["TMPDIR"] ?? "/var/tmp")
+    defer { copy.remove() }
+    do throws(FileError) {
+      try copy.make(of: found, database: places.database)
+    } catch {
+      guard case .held = error.kind else { throw error }
+      console.print("database: the service is running and has it, regentctl doctor checks it")
+      return
+    }
+    try await checkDatabase(copy.path, places, console)
   }
 }
 
@@ -43,9 +58,12 @@ private func load(_ tls: TLSFiles) throws {
   server.stop(within: .zero)
 }
 
-private func checkDatabase(_ places: ServicePlaces, _ console: Console) async throws {
-  // What happens to a store that only reads is told by the reading itself.
-  let store = try await onThread("check") { try openStore(places) { _ in } }
+private func checkDatabase(
+  _ copy: String, _ places: ServicePlaces, _ console: Console
+) async throws {
+  let store = try await onThread("check") {
+    try MasterKeyFile(places).look { key in try openStore(at: copy, key) }
+  }
   do {
     let problems = try await store.integrityProblems()
     guard problems.isEmpty else {

@@ -90,14 +90,15 @@ actor DatabaseUpkeep: AdminUpkeep {
 
   func changeMasterKey() async throws(AdminError) -> Finding {
     try await alone { () throws(AdminError) in
+      let kept: String
       do {
-        try await MasterKeyFile(places).change(of: store)
+        kept = try await MasterKeyFile(places).change(of: store)
       } catch {
         throw AdminError(.failed, sentence(error), hint: hint(error))
       }
       return Finding(
         "master-key", .good,
-        "the master key was changed: \(places.masterKey) holds the new one, older backups need the old one"
+        "the master key was changed: \(places.masterKey) holds the new one, \(kept) the old one, which older backups need"
       )
     }
   }
@@ -202,7 +203,7 @@ private func verify(_ path: String, _ places: ServicePlaces) async throws {
 }
 
 /// Removes a copy and whatever lies beside it.
-private func removeCopy(_ path: String) {
+func removeCopy(_ path: String) {
   for draft in ["", ".partial"] {
     for suffix in ["", "-wal", "-shm", "-journal", ".lock"] {
       // Nothing depends on it: what is left is removed with the next copy, which fails when it cannot be.

@@ -1,5 +1,6 @@
 import CommandKit
 import Cryptography
+import HTTPCodec
 import PairingStoreSQLite
 import Platform
 
@@ -28,6 +29,19 @@ struct MasterKeyFile {
     }
   }
 
+  /// Opens a database with whichever of the two keys fits; nothing is settled, and no key is made.
+  func look(_ open: (Secret) throws -> SQLiteStore) throws -> SQLiteStore {
+    guard let key = try read(places.masterKey) else { throw missing }
+    do {
+      return try open(key)
+    } catch SQLiteStoreFailure.wrongMasterKey(let name) {
+      guard let pending = try read(next) else {
+        throw SQLiteStoreFailure.wrongMasterKey(dataKey: name)
+      }
+      return try open(pending)
+    }
+  }
+
   /// Refuses to go on while nobody knows which of two keys the database is sealed with.
   ///
   /// Opening a backup instead of it would settle that question wrongly, and the database that is kept could lose its key.
@@ -35,11 +49,15 @@ struct MasterKeyFile {
     guard try PrivateFile.check(next, widest: places.masterKeyMode) else { return }
     throw CommandError(
       "a change of the master key was cut short: \(next) may be the key of the database that is there",
-      hint: "settle it first: regentd check; if that database is lost anyhow, move the file away")
+      hint:
+        "settle it first: start the service and stop it; if that database is lost anyhow, move the file away"
+    )
   }
 
   /// Makes a new key and seals the data keys with it.
-  func change(of store: SQLiteStore) async throws {
+  ///
+  /// - Returns: where the old key is kept, for the backups that it opens.
+  func change(of store: SQLiteStore) async throws -> String {
     guard places.masterKeyMode == 0o600 else {
       throw CommandError(
         "the master key is a credential of the service manager, which the service cannot write",
@@ -49,12 +67,18 @@ struct MasterKeyFile {
     let new = Random.secret(32)
     try write(new, to: next)
     try await store.changeMasterKey(from: old, to: new)
-    try adopt(new)
+    return try adopt(new)
   }
 
-  private func adopt(_ key: Secret) throws {
+  /// Gives a key its place; the one that was there keeps another name, because a lost key is lost for every backup.
+  @discardableResult
+  private func adopt(_ key: Secret) throws -> String {
+    let stamp = CivilDate.text(epochMilliseconds: Clocks.wallMilliseconds(), fraction: true)
+    let kept = "\(places.masterKey).until-\(stamp.filter { $0 != ":" })"
+    try DurableFile.keep(places.masterKey, as: kept)
     try write(key, to: places.masterKey)
     try DurableFile.remove(next)
+    return kept
   }
 
   private func write(_ key: Secret, to path: String) throws {
@@ -84,13 +108,15 @@ struct MasterKeyFile {
     return Secret(wiping: bytes)
   }
 
+  private var missing: CommandError {
+    CommandError(
+      "the master key \(places.masterKey) is missing, and the database \(places.database) is sealed with it",
+      hint: "put the key back, or move the database away to begin anew")
+  }
+
   private func firstKey() throws -> Secret {
     // A database without its key is of no use, and a new key would only hide that.
-    guard try !PrivateFile.check(places.database) else {
-      throw CommandError(
-        "the master key \(places.masterKey) is missing, and the database \(places.database) is sealed with it",
-        hint: "put the key back, or move the database away to begin anew")
-    }
+    guard try !PrivateFile.check(places.database) else { throw missing }
     let key = Random.secret(32)
     try write(key, to: places.masterKey)
     return key

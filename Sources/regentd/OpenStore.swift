@@ -13,12 +13,19 @@ func openStore(
 ) throws -> SQLiteStore {
   try RestoredDatabase(of: places.database).finish()
   return try MasterKeyFile(places).open { key in
-    var options = SQLiteStoreOptions(
-      path: places.database, masterKey: key,
-      wallClock: { Instant(milliseconds: Clocks.wallMilliseconds()) })
-    options.onFailStop = onFailStop
-    return try SQLiteStore(options)
+    try openStore(at: places.database, key, onFailStop: onFailStop)
   }
+}
+
+/// Opens a database with a key.
+func openStore(
+  at path: String, _ key: Secret, onFailStop: @escaping @Sendable (SQLiteError) -> Void = { _ in }
+) throws -> SQLiteStore {
+  var options = SQLiteStoreOptions(
+    path: path, masterKey: key,
+    wallClock: { Instant(milliseconds: Clocks.wallMilliseconds()) })
+  options.onFailStop = onFailStop
+  return try SQLiteStore(options)
 }
 
 /// What is wrong with the store's files, as a sentence and what to type.

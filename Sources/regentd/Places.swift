@@ -4,7 +4,9 @@ import Platform
 
 extension ServicePlaces {
   /// Finds each place, as it was given or in the data directory, and refuses what others could read or write.
-  init(_ call: Invocation) throws {
+  ///
+  /// The data directory is made when it is missing, if that is wanted; nothing else is.
+  init(_ call: Invocation, makesFolder: Bool) throws {
     let environment = call.environment
     let home = DataDirectory(environment)
     adminGroup = try call[ServeCommand.adminGroup].map(groupNumber)
@@ -29,7 +31,13 @@ extension ServicePlaces {
     masterKeyMode = widestMode(ofKey: masterKey, environment)
     adminSocket = try givenSocket ?? home.path(of: "admin.sock")
     guard [givenDatabase, givenKey, givenSocket].contains(nil) else { return }
-    try PrivateDirectory.ensure(try home.folder())
+    if makesFolder {
+      try PrivateDirectory.ensure(try home.folder())
+    } else {
+      // For the socket alone it is of no interest: it may be in the home of root, who goes on as somebody else.
+      guard givenDatabase == nil || givenKey == nil, try PrivateDirectory.check(home.folder())
+      else { return }
+    }
     try PrivateFile.check(database)
     try checkKey(masterKey, environment)
     try checkSocketPath(adminSocket)
@@ -37,11 +45,16 @@ extension ServicePlaces {
 }
 
 extension ServicePlaces {
+  /// Where the database is, before anything is looked at.
+  static func database(_ call: Invocation) throws -> String {
+    try call[ServeCommand.database] ?? DataDirectory(call.environment).path(of: "regent.db")
+  }
+
   /// The database and its key alone, for what is done while no service runs.
   init(ofDatabase call: Invocation) throws {
     let home = DataDirectory(call.environment)
     let key = try call[ServeCommand.masterKey] ?? credential(call.environment)
-    database = try call[ServeCommand.database] ?? home.path(of: "regent.db")
+    database = try Self.database(call)
     masterKey = try key ?? home.path(of: "master-key")
     masterKeyMode = widestMode(ofKey: masterKey, call.environment)
     (adminSocket, adminGroup, web) = ("", nil, "")

@@ -16,25 +16,44 @@ enum RestoreCommand {
       Codes and phone sessions of the backup are not taken over, so that what was used or ended since stays so; boxes \
       stay signed in. Whoever was signed out or disabled after the backup was made is in it as before: look at the \
       audit log that is kept.
+
+      Root may do it, too: it reads FILE and then goes on as the user whose folder the database is in, so that \
+      everything there stays that user's.
       """,
     inputs: [file, ServeCommand.database, ServeCommand.masterKey], environmentPrefix: "REGENT_",
     example: "regentd restore /var/backups/regent-2026-11-20.db"
   ) { call in
+    let backup = OpenBackup(try BackupFile(path: call[file]).open(), path: call[file])
+    let person = Accounts.effectiveUser
+    try StateOwner.become(ofDatabase: try ServicePlaces.database(call))
     let places = try ServicePlaces(ofDatabase: call)
-    let restored = try await restore(call[file], places)
+    let restored = try await restore(backup, places, by: person)
     call.console.print("\(places.database) is \(call[file]) now")
     if let kept = restored { call.console.print("what was there before is \(kept)") }
     if call.source(of: ServeCommand.masterKey) == "--master-key" {
       call.console.print("the service needs the same key: \(places.masterKey)")
     }
-    call.console.print("start the service: systemctl start regentd")
+    call.console.print("start the service (with systemd: systemctl start regentd)")
   }
 
   private static let file = Input.argument("FILE", .file, "a file that regentctl backup wrote")
 }
 
+/// A backup that was opened before this process became another user.
+private final class OpenBackup: Sendable {
+  let file: FileDescriptor
+  let path: String
+
+  init(_ file: consuming FileDescriptor, path: String) {
+    self.file = file
+    self.path = path
+  }
+}
+
 /// - Returns: where the database that was there is kept.
-private func restore(_ backup: String, _ places: ServicePlaces) async throws -> String? {
+private func restore(
+  _ backup: OpenBackup, _ places: ServicePlaces, by person: UInt32
+) async throws -> String? {
   try checkOwner(of: folder(of: places.database))
   let lock: FileLock
   do throws(FileError) {
@@ -42,13 +61,14 @@ private func restore(_ backup: String, _ places: ServicePlaces) async throws -> 
   } catch {
     guard case .held = error.kind else { throw error }
     throw CommandError(
-      "the service is running: \(error.description)", hint: "stop it first: systemctl stop regentd")
+      "the service is running: \(error.description)",
+      hint: "stop it first (with systemd: systemctl stop regentd)")
   }
   try MasterKeyFile(places).refusePendingChange()
   let draft = "\(places.database).restoring"
   do {
     try prepare(draft, of: backup)
-    try await check(draft, backup, places)
+    try await check(draft, backup.path, places, by: person)
     let kept = try RestoredDatabase(of: places.database).exchange(for: draft)
     lock.release()
     return kept
@@ -58,7 +78,7 @@ private func restore(_ backup: String, _ places: ServicePlaces) async throws -> 
   }
 }
 
-/// What root would make in the folder of the service's own user the service could not open.
+/// What somebody else would make in the folder of the service's own user the service could not open.
 private func checkOwner(of folder: String) throws {
   do throws(FileError) {
     try PrivateDirectory.ensure(folder, widest: 0o7777)
@@ -72,13 +92,15 @@ private func checkOwner(of folder: String) throws {
 }
 
 /// A copy beside the database, so that a backup on another disk is read once and the exchange is one step.
-private func prepare(_ draft: String, of backup: String) throws {
+private func prepare(_ draft: String, of backup: OpenBackup) throws {
   for suffix in ["", "-wal", "-shm"] { try DurableFile.remove(draft + suffix) }
-  try BackupFile(path: backup).extract(to: draft)
+  try BackupFile(path: backup.path).extract(from: backup.file, to: draft)
 }
 
 /// Refuses a backup that is damaged, sealed with another key or changed by anybody; marks the new epoch in it.
-private func check(_ draft: String, _ backup: String, _ places: ServicePlaces) async throws {
+private func check(
+  _ draft: String, _ backup: String, _ places: ServicePlaces, by person: UInt32
+) async throws {
   var copied = places
   copied.database = draft
   let store: SQLiteStore
@@ -105,7 +127,7 @@ private func check(_ draft: String, _ backup: String, _ places: ServicePlaces) a
         "\(backup) was changed: the signatures of \(bad) rows are wrong",
         hint: "take an older backup")
     }
-    try await store.beginEpoch(audit: epochEntry())
+    try await store.beginEpoch(audit: epochEntry(by: person))
     try await onThread("restore") { store.close() }
   } catch {
     store.close()
@@ -117,8 +139,8 @@ private func check(_ draft: String, _ backup: String, _ places: ServicePlaces) a
   try DurableFile.remove("\(draft).lock")
 }
 
-private func epochEntry() -> AuditEntry {
-  let name = (try? Accounts.user(id: Accounts.effectiveUser))??.name
+private func epochEntry(by person: UInt32) -> AuditEntry {
+  let name = (try? Accounts.user(id: person))??.name
   let actor = name.flatMap(OperatorName.init).map(AuditEntry.Actor.operator) ?? .service
   return AuditEntry(
     at: Instant(milliseconds: Clocks.wallMilliseconds()), actor: actor, action: "backup.restore",

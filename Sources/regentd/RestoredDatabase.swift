@@ -12,6 +12,13 @@ struct RestoredDatabase {
 
   init(of database: String) { self.database = database }
 
+  /// The file that the next start opens: the backup when a restore was cut short after it was decided; nil before the
+  /// first start.
+  func there() throws -> String? {
+    for path in [decided, database] where try PrivateFile.check(path) { return path }
+    return nil
+  }
+
   /// Keeps the database that is there under another name and puts the draft in its place.
   ///
   /// The caller holds the lock of the database.

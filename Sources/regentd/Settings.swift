@@ -48,7 +48,7 @@ enum RequestRate: Sendable, Equatable, CustomStringConvertible {
 
 extension ServiceSettings {
   /// Reads the options and looks at every file and folder they name; nothing is created for settings that are wrong.
-  init(_ call: Invocation) throws {
+  init(_ call: Invocation, makesFolder: Bool = true) throws {
     listen = call[ServeCommand.listen]
     publicURL = call[ServeCommand.publicURL]
     metricsListen = call[ServeCommand.metricsListen]
@@ -66,7 +66,7 @@ extension ServiceSettings {
     try checkAddresses(listen, metricsListen)
     try checkPublicURL(publicURL, listen, isEncrypted: tls != nil)
     try tls?.check()
-    places = try ServicePlaces(call)
+    places = try ServicePlaces(call, makesFolder: makesFolder)
   }
 }
 

@@ -18,6 +18,12 @@ Program(
     its tokens. Nothing else has to be installed; everything is in one SQLite database.
     """,
   commands: [ServeCommand.command(heldSignals), CheckCommand.command, RestoreCommand.command],
-  seeAlso: ["regentctl(1)", "regent(1)"],
+  exitCodes: ExitCode.standardMeanings + [
+    (
+      ExitCode(rawValue: 70),
+      "writing failed in a way that leaves the outcome unknown; started again, the service reads it from the disk"
+    )
+  ],
+  seeAlso: ["regentctl(8)", "regent(1)"],
   manualSection: 8, explain: explained
 ).main()

@@ -151,6 +151,33 @@ import Testing
     }
   }
 
+  @Test func `has settings that a shell reads as systemd does`() throws {
+    try withTemporaryFolder { folder in
+      let shell = Operator(folder: folder)
+      let proxies = try shell.get(
+        "set -au; . \(packageFolder())/deploy/regentd.env; echo \"$REGENT_TRUST_PROXY\"")
+      #expect(proxies == "127.0.0.1/32 ::1/128")
+      // The line of docs/operating.md as it stands there, for a folder of our own and without the group.
+      let text = String(
+        decoding: try readFile("\(packageFolder())/docs/operating.md"), as: UTF8.self)
+      let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("sudo sh -c") })
+      try shell.get("grep -v ADMIN_GROUP \(packageFolder())/deploy/regentd.env > regentd.env")
+      try withService(in: folder) { service in
+        service.program.signal(15)
+        _ = try service.program.wait()
+      }
+      let typed = String(line.dropFirst("sudo ".count))
+        .replacing("/etc/regent/", with: "$HOME/").replacing("/var/lib/regentd", with: shell.state)
+        .replacing("$HOME", with: folder)
+      let checked = try shell.get(typed)
+      #expect(checked.contains("database: \(shell.state)/regent.db is sound"))
+      let wrong = "sed -i 's|^REGENT_LISTEN=.*|REGENT_LISTEN=nonsense|' regentd.env"
+      try shell.get(wrong)
+      let refused = try shell.refusal(typed)
+      #expect(refused.contains("REGENT_LISTEN \"nonsense\" is not an address"), "\(refused)")
+    }
+  }
+
   @Test func `sets variables that the service knows`() throws {
     let text = String(
       decoding: try readFile("\(packageFolder())/deploy/regentd.env"), as: UTF8.self)

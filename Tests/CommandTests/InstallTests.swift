@@ -50,13 +50,105 @@ import Testing
           "./opt/tv/share/regent/web", "./opt/tv/share/regent/web/mine.txt",
         ])
       // And without it nothing.
-      #expect(try run("rm", ["-r", "\(prefix)"]).status == 0)
+      #expect(try run("rm", ["-r", packager.destination]).status == 0)
       #expect(try packager.run("install").status == 0)
       #expect(try packager.run("uninstall").status == 0)
-      #expect(try listing(packager.destination) == ["./opt"])
+      // What is above the prefix was made for it, too.
+      #expect(unsafe access(packager.destination, F_OK) != 0)
       let nothing = try packager.run("uninstall")
       #expect(nothing.status == 0)
       #expect(nothing.outputText.contains("nothing of Regent is installed"))
+    }
+  }
+
+  @Test func `leaves folders above the prefix that were there`() throws {
+    try withTemporaryFolder { folder in
+      let made = try run("mkdir", ["\(folder)/there"])
+      #expect(made.status == 0)
+      let packager = Packager(destination: "\(folder)/there", prefix: "/a/b/c")
+      #expect(try packager.run("install").status == 0)
+      // The second time they are there, and still its own.
+      #expect(try packager.run("install").status == 0)
+      #expect(try packager.run("uninstall").status == 0)
+      #expect(try listing(folder) == ["./there"])
+    }
+  }
+
+  @Test func `quotes a prefix with spaces for systemd, and refuses what it cannot quote`() throws {
+    try withTemporaryFolder { folder in
+      let spaced = Packager(destination: folder, prefix: "/opt/with space")
+      #expect(try spaced.run("install").status == 0)
+      let unit = String(
+        decoding: try readFile("\(folder)/opt/with space/lib/systemd/system/regentd.service"),
+        as: UTF8.self)
+      #expect(unit.contains("\nExecStart=\"/opt/with space/bin/regentd\" serve\n"))
+      for prefix in ["/opt/50%", "/opt/$HOME", "/opt/\"a\"", "/opt/a\\b"] {
+        let refused = try Packager(destination: folder, prefix: prefix).run("install")
+        #expect(refused.status == 2)
+        #expect(refused.errorText.contains("choose another PREFIX"), "\(refused.errorText)")
+      }
+    }
+  }
+
+  @Test func `brings the documents, and their links lead somewhere`() throws {
+    try withTemporaryFolder { folder in
+      #expect(try Packager(destination: folder).run("install").status == 0)
+      let place = "\(folder)/opt/tv/share/doc/regent"
+      var links = 0
+      for name in ["operating", "box", "protocol", "from-regcode-to-token", "threat-model"] {
+        let text = String(decoding: try readFile("\(place)/\(name).md"), as: UTF8.self)
+        for part in text.split(separator: "](").dropFirst() {
+          let target = part.prefix { $0 != ")" && $0 != "#" }
+          guard !target.isEmpty, !target.contains("://") else { continue }
+          links += 1
+          #expect(unsafe access("\(place)/\(target)", R_OK) == 0, "\(name).md: \(target)")
+        }
+      }
+      #expect(links > 0)
+    }
+  }
+
+  @Test func `needs no compiler where the programs are built`() throws {
+    try withTemporaryFolder { folder in
+      let release = "\(folder)/.build/release"
+      #expect(try run("mkdir", ["-p", release, "\(folder)/deploy"]).status == 0)
+      #expect(try run("cp", ["\(packageFolder())/Makefile", folder]).status == 0)
+      try writeFile("\(folder)/deploy/install", "#!/bin/sh\necho installed\n".utf8, mode: 0o755)
+      try writeFile("\(folder)/deploy/bootstrap", "#!/bin/sh\nexit 1\n".utf8, mode: 0o755)
+      func install() throws -> FinishedProgram {
+        try run(
+          "make", ["-C", folder, "--no-print-directory", "install"],
+          environment: ["PATH": "/usr/bin:/bin"])
+      }
+      for program in ["regentd", "regentctl", "regent"] {
+        #expect(try install().status != 0, "without \(program)")
+        try writeFile("\(release)/\(program)", [], mode: 0o755)
+      }
+      let installed = try install()
+      #expect(installed.status == 0, "\(installed.errorText)")
+      #expect(installed.outputText == "installed\n")
+    }
+  }
+
+  @Test func `says that what is built is older than the sources`() throws {
+    try withTemporaryFolder { folder in
+      let programs = "\(folder)/programs"
+      let names = ["regentd", "regentctl", "regent"]
+      #expect(try run("mkdir", [programs]).status == 0)
+      let copied = try run(
+        "cp", try names.map { try builtProgram($0) } + [programs])
+      #expect(copied.status == 0)
+      func said(since time: String) throws -> String {
+        for name in names {
+          #expect(try run("touch", ["-d", time, "\(programs)/\(name)"]).status == 0)
+        }
+        let packager = Packager(destination: "\(folder)/root", programs: programs)
+        let finished = try packager.run("install")
+        #expect(finished.status == 0)
+        return finished.errorText
+      }
+      #expect(try said(since: "2001-01-01").contains("sources are newer than the programs"))
+      #expect(try said(since: "tomorrow") == "")
     }
   }
 

@@ -75,6 +75,30 @@ import Testing
     }
   }
 
+  @Test func `that is refused shows in the log, with its key and its address`() throws {
+    try withTemporaryFolder { folder in
+      let shell = Operator(folder: folder)
+      try withService(in: folder) { service in
+        try provision(shell)
+        try shell.get("regentctl key issue acme --json > key.json")
+        let box = try ShellBox(shell, service, key: "key.json")
+        let key = try shell.get("cut -d '\"' -f 4 key.json")
+        try shell.get("regentctl key revoke \(key) --yes")
+        let revoked = try box.signIn(device: "box-1")
+        try shell.get("sed -i 's/\(key)/nobodysKey/' key.json")
+        let unknown = try box.signIn(device: "box-1")
+        #expect(revoked.status == 401 && revoked == unknown)
+        for line in [
+          "call-refused reason=\"revoked key\" requestor=acme key=\(key) address=127.0.0.1",
+          "call-refused reason=\"unknown key\" requestor=acme key=nobodysKey address=127.0.0.1",
+        ] {
+          let log = try service.log
+          #expect(log.contains(" info \(line)\n"), "\(log)")
+        }
+      }
+    }
+  }
+
   private func provision(_ shell: Operator) throws {
     try shell.get("regentctl requestor add acme --domain tv.example.org")
     try shell.get("regentctl provider add cable --name Cable --kind local")

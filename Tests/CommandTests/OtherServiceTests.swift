@@ -16,7 +16,7 @@ import Testing
       #expect(
         found.outputText == """
           warn  service: the service is version 9.9.9, this is 0.1.0
-                fix: restart the service: systemctl restart regentd
+                fix: restart the service (with systemd: systemctl restart regentd)
 
           """)
       let failed = try shell.refusal("regentctl --socket socket requestor list")

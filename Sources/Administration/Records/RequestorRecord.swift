@@ -14,6 +14,9 @@ extension Requestor: OperatorRecord {
   /// Its id.
   public static var key: [Member] { [.id] }
 
+  /// What no requestor can be called, because `regentctl integrate` means something else with it.
+  public static let wordsOfVerbs: Set<String> = ["list", "remove"]
+
   /// Reads a requestor; without a name it is called by its id.
   public init(_ object: JSONObject) throws(JSONShapeError) {
     let id: RequestorID = try object.identifier(Member.id.rawValue)

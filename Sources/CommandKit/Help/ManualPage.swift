@@ -16,12 +16,10 @@ extension Program {
     [Program.help, Program.versionFlag].forEach { roff.input($0.specification) }
     roff.heading("COMMANDS")
     for path in verbs(allCommands, below: []) { describe(path, in: &roff) }
-    let variables = options.map(\.specification).filter { $0.environment != nil }
+    let variables = environment
     if !variables.isEmpty {
       roff.heading("ENVIRONMENT")
-      for input in variables {
-        roff.item(input.environment ?? "", "stands in for \(input.label)")
-      }
+      for (name, label) in variables { roff.item(name, "stands in for \(label)") }
     }
     roff.heading("EXIT STATUS")
     for (code, meaning) in exitCodes { roff.item(String(code.rawValue), meaning) }
@@ -30,6 +28,16 @@ extension Program {
       roff.text(seeAlso.joined(separator: ", "))
     }
     return roff.source
+  }
+
+  /// Every variable once, in the order of the options, and which option it stands in for.
+  private var environment: [(name: String, label: String)] {
+    let inputs = options + verbs(allCommands, below: []).compactMap(\.last).flatMap(\.inputs)
+    var seen: Set<String> = []
+    return inputs.map(\.specification).compactMap { input in
+      guard let name = input.environment, seen.insert(name).inserted else { return nil }
+      return (name, input.label)
+    }
   }
 
   private func verbs(_ commands: [Command], below path: [Command]) -> [[Command]] {

@@ -5,7 +5,19 @@ internal import PairingStore
 extension AdminError {
   /// There is no such thing.
   static func missing(_ what: String, _ name: String) -> AdminError {
-    AdminError(.notFound, "there is no \(what) \(name)", hint: hints[what])
+    AdminError(.notFound, "there is no \(what) \(name)", hint: hint(about: what, named: name))
+  }
+
+  /// What lists those there are, with the names that are known filled in.
+  private static func hint(about what: String, named name: String) -> String? {
+    let owner =
+      switch what {
+      case "account": name.firstIndex(of: "/").map { (place: "PROVIDER", name: name[..<$0]) }
+      case "integration": name.firstIndex(of: " ").map { (place: "REQUESTOR", name: name[..<$0]) }
+      default: nil as (place: String, name: Substring)?
+      }
+    guard let owner else { return hints[what] }
+    return hints[what]?.replacing(owner.place, with: owner.name)
   }
 
   /// What the store's refusal means to an operator.

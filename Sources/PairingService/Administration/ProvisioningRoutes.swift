@@ -16,6 +16,7 @@ extension AdminDesk {
     }
     on(.get, one) { call throws(AdminError) in .document(try call.requestor()) }
     on(.put, one) { call throws(AdminError) in
+      try call.refuseVerbs()
       let saved = try await call.add(try call.patch(), try call.requestorSaver())
       try await call.ensureRowKey(of: saved.record.id)
       return .document(saved)
@@ -136,6 +137,17 @@ extension AdminCall {
         hint: "write 1 to 128 letters, digits, dots, dashes and underscores")
     }
     return identifier
+  }
+
+  /// Refuses a new requestor whose id is a verb where others have theirs: `regentctl integrate list`.
+  fileprivate func refuseVerbs() throws(AdminError) {
+    let id = text("requestor")
+    let isThere = core.provisioning.now.records.requestors.keys.contains { $0.text == id }
+    guard !isThere, Requestor.wordsOfVerbs.contains(id) else { return }
+    throw AdminError(
+      .invalid,
+      "\(id) cannot be the id of a requestor: regentctl integrate \(id) means something else",
+      hint: "choose another id, for example \(id)-tv")
   }
 
   private static let checkCertificate: @Sendable (Requestor) throws(AdminError) -> Void = {

@@ -62,11 +62,11 @@ package final class Credentials: Sendable {
       throw CallError(
         .badRequest, details: "send credentials once: in the header or as \(Field.accessToken)")
     }
-    if let parameter { return try client(parameter, at: now) }
+    if let parameter { return try client(parameter, request, at: now) }
     switch shown {
-    case .token(let token): return try client(token, at: now)
+    case .token(let token): return try client(token, request, at: now)
     case .signed(let call): return try keyPair(call, request, at: now)
-    case .unreadable(let error): throw refused("\(error)")
+    case .unreadable(let error): throw refused("\(error)", request)
     case nil: throw .notAuthorized
     }
   }
@@ -91,20 +91,22 @@ package final class Credentials: Sendable {
         }
       }
     } catch {
-      throw refused("repeated or unreadable header")
+      throw refused("repeated or unreadable header", request)
     }
   }
 
   // MARK: - Registered clients
 
-  private func client(_ token: String, at now: Instant) throws(CallError) -> Caller {
+  private func client(_ token: String, _ request: Request, at now: Instant)
+    throws(CallError) -> Caller
+  {
     guard let claims = tokens.read(token, at: now) else {
-      note("access token")
+      note("access token", request)
       throw .accessDenied
     }
     let application = provisioning.now.records.applications[claims.application]
     guard let application, application.requestor == claims.requestor, !application.isRevoked else {
-      note("revoked application", claims.requestor)
+      note("revoked application", request, claims.requestor)
       throw .invalidClient
     }
     return .client(claims.requestor, claims.client, claims.application)
@@ -115,10 +117,14 @@ package final class Credentials: Sendable {
   private func keyPair(_ call: SignedCall, _ request: Request, at now: Instant)
     throws(CallError) -> Caller
   {
-    guard let key = provisioning.now.callKeys[call.publicKey] else {
+    let provisioned = provisioning.now
+    guard let key = provisioned.callKeys[call.publicKey] else {
       // As long as with a known key: the time does not tell which keys there are.
       _ = stranger.isValid(call.signature, for: call.signedText)
-      throw refused("unknown key")
+      // One look in memory for either: what the log is told shows in no answer and in no time.
+      let isRevoked = provisioned.records.keyPairs[call.publicKey].map(\.isRevokedForCalls) ?? false
+      throw refused(
+        isRevoked ? "revoked key" : "unknown key", request, call.requestor, call.publicKey)
     }
     let (policy, owner) = (key.policy, key.pair.requestor)
     let mac = call.signatureMethod == .hmacSHA256 ? key.sha256 : key.sha1
@@ -134,7 +140,7 @@ package final class Credentials: Sendable {
       // Last, and only for what somebody with the secret has signed: strangers cannot fill the memory of nonces.
       if policy.remembersNonces { try remember(call, at: now) }
     } catch {
-      throw refused("\(error)", owner)
+      throw refused("\(error)", request, owner, call.publicKey)
     }
     // Boxes in the field still have it; once this stands still, revoking it hurts nobody.
     if key.pair.state == .retired { metrics.count(.callsByRetiredKeys) }
@@ -152,18 +158,29 @@ package final class Credentials: Sendable {
     }
   }
 
-  private func refused(_ reason: String, _ requestor: RequestorID? = nil) -> CallError {
-    note(reason, requestor)
+  private func refused(
+    _ reason: String, _ request: Request, _ requestor: RequestorID? = nil, _ key: PublicKey? = nil
+  ) -> CallError {
+    note(reason, request, requestor, key)
     return .notAuthorized
   }
 
-  private func note(_ reason: String, _ requestor: RequestorID? = nil) {
+  /// A line for whoever runs the service; the requestor is what the caller claims until its key is known.
+  private func note(
+    _ reason: String, _ request: Request, _ requestor: RequestorID? = nil, _ key: PublicKey? = nil
+  ) {
     metrics.count(.callsRefused)
     // Strangers decide how often this happens: they must not fill the disk with it.
     let verdict = lines.withLock { $0.take(of: Self.lineRate, at: clock.uptime) }
     guard case .within = verdict else { return }
-    log.info("call-refused", ("reason", reason), ("requestor", requestor?.text ?? ""))
+    log.info(
+      "call-refused", ("reason", reason), ("requestor", requestor?.text ?? ""),
+      ("key", key?.text ?? ""), ("address", request.clientAddress?.description ?? ""))
   }
+}
+
+extension KeyPair {
+  fileprivate var isRevokedForCalls: Bool { purpose == .calls && state == .revoked }
 }
 
 extension Span<UInt8> {

@@ -5,9 +5,6 @@ internal import Pairing
 internal import PairingStore
 
 extension Phone {
-  /// A password without a second factor: NIST SP 800-63B asks for fifteen characters.
-  private static let leastPassword = 15
-
   /// Signing in without a code, the password, signing out.
   func mountAccount(_ routes: inout Routes) {
     page(&routes, PagePaths.signIn.text, showSignInProviders)
@@ -123,7 +120,7 @@ extension Phone {
 
   private func problem(_ current: String, _ new: String) -> ChangePasswordPage.Problem? {
     if new.utf8.count > PasswordHasher.longestPassword { return .tooLong }
-    if new.unicodeScalars.count < Self.leastPassword { return .tooShort }
+    if new.unicodeScalars.count < PasswordRule.least { return .tooShort }
     return new.utf8.elementsEqual(current.utf8) ? .unchanged : nil
   }
 
@@ -132,7 +129,7 @@ extension Phone {
   ) -> PhoneAnswer {
     .page(
       ChangePasswordPage(
-        userName: viewer.account?.text ?? "", minimum: Self.leastPassword, problem: problem),
+        userName: viewer.account?.text ?? "", minimum: PasswordRule.least, problem: problem),
       here: PagePaths.password)
   }
 

@@ -14,11 +14,57 @@ public enum PrivateDirectory {
   public static func ensure(_ path: String, widest: mode_t = 0o700) throws(FileError) {
     let path = trimmed(path)
     try create(path)
-    let directory = try onFile(path) { () throws(SystemError) in
-      try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+    guard try check(path, widest: widest) else { throw FileError(.missing, path: path) }
+  }
+
+  /// Looks at a private directory, and makes nothing.
+  ///
+  /// - Parameters:
+  ///   - path: the directory.
+  ///   - widest: the widest acceptable mode of the directory itself; its parents are not judged.
+  /// - Returns: false when there is nothing yet.
+  /// - Throws: `FileError`.
+  public static func check(_ path: String, widest: mode_t = 0o700) throws(FileError) -> Bool {
+    let path = trimmed(path)
+    do throws(FileError) {
+      let directory = try onFile(path) { () throws(SystemError) in
+        try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+      }
+      let status = try directory.status(of: path)
+      try status.requirePrivate(widest: widest, path: path)
+      return true
+    } catch {
+      guard error.kind == .missing else { throw error }
+      return false
     }
-    let status = try directory.status(of: path)
-    try status.requirePrivate(widest: widest, path: path)
+  }
+
+  /// Whose a directory is, be it private or not.
+  ///
+  /// - Parameter path: the directory.
+  /// - Returns: nil when there is nothing.
+  /// - Throws: `FileError`.
+  public static func owner(of path: String) throws(FileError) -> uid_t? {
+    do throws(FileError) {
+      let directory = try onFile(path) { () throws(SystemError) in
+        try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY)
+      }
+      return try directory.status(of: path).st_uid
+    } catch {
+      guard error.kind == .missing else { throw error }
+      return nil
+    }
+  }
+
+  /// Removes an empty directory.
+  ///
+  /// - Parameter path: the directory.
+  /// - Throws: `FileError`.
+  public static func remove(_ path: String) throws(FileError) {
+    try onFile(path) { () throws(SystemError) in
+      try refuseNUL(in: path, operation: "remove")
+      _ = try systemCall("remove", on: path) { unsafe rmdir(path) }
+    }
   }
 
   private static func create(_ path: String, parentIsThere: Bool = false) throws(FileError) {

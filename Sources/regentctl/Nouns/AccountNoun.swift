@@ -18,7 +18,7 @@ enum AccountNoun {
         example: "account add cable anna --household smith --zip 12345"
       ) { call, admin in
         let password =
-          call[noPassword] ? nil : try newPassword("password of \(call[newName])")
+          call[noPassword] ? nil : try newPassword("password of \(call[newName])", call)
         let saved = try await admin.add(
           call[provider], call[newName], patch(call), password: password)
         call.show(saved, "account \(call[provider])/\(call[newName])")
@@ -77,7 +77,7 @@ enum AccountNoun {
       ) { call, admin in
         // Asked first, so that nobody types a password for an account that is not there.
         _ = try await admin.account(call[provider], call[name])
-        let password = try newPassword("new password of \(call[name])")
+        let password = try newPassword("new password of \(call[name])", call)
         try await admin.setPassword(password, of: call[name], at: call[provider])
         call.say(
           "password of \(call[provider])/\(call[name]) changed",
@@ -145,12 +145,17 @@ enum AccountNoun {
       ])
   }
 
-  private static func newPassword(_ prompt: String) throws -> String {
+  private static func newPassword(_ prompt: String, _ call: Invocation) throws -> String {
     let bytes = try Prompt.password(prompt, twice: true)
     guard let password = String(validating: bytes, as: UTF8.self) else {
       throw CommandError.usage(
         "the password is not valid UTF-8",
         hint: "set the terminal to UTF-8, or give it in UTF-8 on standard input")
+    }
+    // Operators may have their reasons; viewers who choose one themselves need more.
+    if password.unicodeScalars.count < PasswordRule.least {
+      call.console.note(
+        "the password is short: viewers must choose \(PasswordRule.least) characters or more")
     }
     return password
   }

@@ -11,33 +11,49 @@ enum IntegrateVerb {
       Adds the integration, or changes what is named of it. With --profile the lifetimes and the limit are those of \
       one application profile, and the others stay as the integration says.
 
-      regentctl integrate list REQUESTOR lists a requestor's integrations.
+      regentctl integrate list REQUESTOR lists a requestor's integrations. regentctl integrate remove REQUESTOR PROVIDER \
+      takes one away.
       """,
     inputs: [
-      requestor, provider, off, singleSignOn, authentication, authorization, limit, profile,
-      degrade,
+      requestor, provider, removed, off, singleSignOn, authentication, authorization, limit,
+      profile,
+      degrade, yes,
     ],
     example: "integrate acme cable --authentication-lifetime 30d --preauthorize-limit 5"
   ) { call, admin in
+    if call[requestor] == "remove" { return try await remove(call, admin) }
+    guard call[removed] == nil else {
+      throw CommandError.usage(
+        "there is a word too much: \"\(call[removed] ?? "")\"",
+        hint: "write regentctl integrate REQUESTOR PROVIDER [options]")
+    }
     if call[requestor] == "list" { return try await list(call, admin) }
-    let pair = (requestor: try requestorID(call[requestor]), provider: try providerID(call))
+    let pair = (
+      requestor: try requestorID(call[requestor]), provider: try providerID(call[provider])
+    )
     let saved = try await admin.integrate(pair.requestor, pair.provider, try patch(call))
     call.show(saved, "integration of \(pair.requestor) with \(pair.provider)")
   }
 
-  // Also the word "list", which is why no requestor can be integrated that is called so.
+  // Also two verbs, which is why no requestor can be called so.
   private static let requestor = Input.argument(
-    "REQUESTOR", .text("ID"), "the requestor's id, or list"
-  ).completedByRequestors(also: [Candidate("list", "list a requestor's integrations")])
+    "REQUESTOR", .text("ID"), "the requestor's id, or list, or remove"
+  ).completedByRequestors(also: [
+    Candidate("list", "list a requestor's integrations"),
+    Candidate("remove", "take an integration away"),
+  ])
   private static let provider = Input.argument(
-    "PROVIDER", .text("ID"), "the provider's id; behind list the requestor's"
+    "PROVIDER", .text("ID"), "the provider's id; behind list and remove the requestor's"
   ).completed { request in
     let admin = Connection.admin(request)
-    if request[requestor] == "list" {
+    if Requestor.wordsOfVerbs.contains(request[requestor] ?? "") {
       return ((try? await admin.requestors()) ?? []).map { Candidate($0.id.text, $0.name) }
     }
     return ((try? await admin.providers()) ?? []).map { Candidate($0.id.text, $0.name) }
   }
+  private static let removed = Input.optionalArgument(
+    "REMOVED", .text("ID"), "behind remove the provider's id"
+  ).completedByProviders()
   private static let off = Input.flag("off", "switch the integration off; without it, it is on")
   private static let singleSignOn = Input.option(
     "sso", .switched, "whether a sign-in may be shared through the platform's account")
@@ -110,6 +126,21 @@ enum IntegrateVerb {
     }
   }
 
+  private static func remove(_ call: Invocation, _ admin: AdminClient) async throws {
+    guard let last = call[removed] else {
+      throw CommandError.usage(
+        "integrate remove needs a requestor and a provider",
+        hint: "write regentctl integrate remove REQUESTOR PROVIDER")
+    }
+    let (requestor, provider) = (try requestorID(call[provider]), try providerID(last))
+    let what = "integration of \(requestor) with \(provider)"
+    try Prompt.confirm("remove the \(what)", unless: yes, call)
+    try await admin.removeIntegration(requestor, provider)
+    call.say(
+      "\(what) removed",
+      ["requestor": .string(requestor.text), "provider": .string(provider.text)])
+  }
+
   private static func requestorID(_ text: String) throws -> RequestorID {
     guard let id = RequestorID(text) else {
       throw CommandError.usage(
@@ -119,10 +150,10 @@ enum IntegrateVerb {
     return id
   }
 
-  private static func providerID(_ call: Invocation) throws -> ProviderID {
-    guard let id = ProviderID(call[provider]) else {
+  private static func providerID(_ text: String) throws -> ProviderID {
+    guard let id = ProviderID(text) else {
       throw CommandError.usage(
-        "PROVIDER \"\(call[provider])\" cannot be a provider's id",
+        "PROVIDER \"\(text)\" cannot be a provider's id",
         hint: "regentctl provider list shows those there are")
     }
     return id

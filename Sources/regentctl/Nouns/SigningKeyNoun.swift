@@ -61,13 +61,15 @@ enum MasterKeyNoun {
       verb(
         "change", "seal the data keys with a new master key",
         details: """
-          The service writes the new key over its master key file. Devices stay signed in. Backups from before need \
-          the old key: keep a copy of the file as long as you keep them.
+          The service writes the new key to its master key file and keeps the old one beside it, as \
+          master-key.until-TIME. Devices stay signed in. Backups from before need the old key: move it to where your \
+          other copy is, and remove it with the last of them.
           """,
         inputs: [yes], example: "master-key change --yes"
       ) { call, admin in
         try Prompt.confirm(
-          "change the master key; older backups need the key as it is now", unless: yes, call)
+          "change the master key; the old one is kept beside it for older backups", unless: yes,
+          call)
         let finding = try await admin.changeMasterKey()
         call.show(finding.json, lines: [finding.detail])
       }

@@ -5,7 +5,12 @@ import Pairing
 /// `regentctl stats`.
 enum StatsVerb {
   static let command = verb(
-    "stats", "how sign-ins go today, and what waits now", inputs: [watch],
+    "stats", "how sign-ins go today, and what waits now",
+    details: """
+      Today is the day in UTC: counting begins anew at midnight, and at the start of the service, which the first line \
+      says then.
+      """,
+    inputs: [watch],
     example: "stats --watch"
   ) { call, admin in
     while true {
@@ -29,7 +34,7 @@ enum StatsVerb {
   static func lines(of stats: Stats) -> [String] {
     let top = stats.providers.prefix(5).map { "\($0.provider) \($0.approved)" }
     return details([
-      "since": shown(stats.since),
+      "today": counted(since: stats.since),
       "codes": sparkline(stats.hours.map(\.started)).map { "\(stats.started)  \($0)" }
         ?? String(stats.started),
       "opened": share(stats.opened, of: stats.started),
@@ -42,6 +47,15 @@ enum StatsVerb {
       "wrong codes": String(stats.wrongCodes),
       "providers": top.isEmpty ? "-" : top.joined(separator: ", "),
     ])
+  }
+
+  /// What the numbers are about: all of the day, or the part of it that the service has seen.
+  private static func counted(since start: Instant) -> String {
+    let (minute, day): (Int64, Int64) = (60_000, 86_400_000)
+    guard start.milliseconds % day != 0 else { return "since 00:00 UTC" }
+    let minutes = start.milliseconds % day / minute
+    func two(_ number: Int64) -> String { (number < 10 ? "0" : "") + String(number) }
+    return "since \(two(minutes / 60)):\(two(minutes % 60)) UTC, when the service started"
   }
 
   private static func share(_ part: Int, of whole: Int) -> String {

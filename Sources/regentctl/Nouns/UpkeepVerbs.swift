@@ -87,7 +87,7 @@ enum UpkeepVerbs {
       return Finding(
         "service", .warning,
         "the service is version \(service.version), this is \(regentctlVersion)",
-        fix: "restart the service: systemctl restart regentd")
+        fix: "restart the service (with systemd: systemctl restart regentd)")
     }
     return Finding("service", .good, "version \(service.version), since \(shown(service.started))")
   }

@@ -1,0 +1,125 @@
+internal import Administration
+internal import HTTPCodec
+internal import Pairing
+internal import PairingStore
+
+// What the service itself can see to be wrong, for `regentctl doctor`.
+
+extension AdminCall {
+  /// What phones, viewers and boxes would run into, and what to type.
+  func findings() async throws(AdminError) -> [Finding] {
+    var wrong = requestorFindings()
+    wrong += try await providerFindings()
+    let ready = Finding(
+      "provisioning", .good,
+      "requestors that are ready: \(core.provisioning.now.records.requestors.count)")
+    return addressFindings() + codeFindings() + (wrong.isEmpty ? [ready] : wrong)
+  }
+
+  private func addressFindings() -> [Finding] {
+    let url = core.options.publicURL
+    if url.isLoopbackURL {
+      return [
+        Finding(
+          "public-url", .warning,
+          "phones cannot open \(url): it is an address of this machine alone",
+          fix: "regentd serve --listen '*:8787' --public-url http://LAN-ADDRESS:8787"
+            + ", with an address that hostname -I shows")
+      ]
+    }
+    guard core.options.isPlainHTTP else { return [] }
+    return [
+      Finding(
+        "encryption", .warning, "phones open \(url): passwords travel in clear",
+        fix: "give --public-url with https, and --tls-certificate or a proxy in front")
+    ]
+  }
+
+  private func codeFindings() -> [Finding] {
+    let (pending, most) = (core.codes.pending, core.options.limits.liveCodes)
+    guard pending * 10 >= most * 9 else { return [] }
+    return [
+      Finding(
+        "codes", .warning, "\(pending) of \(most) live codes are in use",
+        fix: "see who asks for them: regentctl code list; raise --live-codes")
+    ]
+  }
+
+  private func requestorFindings() -> [Finding] {
+    let provisioned = core.provisioning.now
+    let records = provisioned.records
+    guard !records.requestors.isEmpty else {
+      return [
+        Finding(
+          "provisioning", .warning, "there is no requestor yet",
+          fix: "regentctl requestor add ID --name NAME")
+      ]
+    }
+    var findings: [Finding] = []
+    for requestor in records.requestors.keys.sorted() {
+      func find(_ status: Finding.Status, _ detail: String, fix: String) {
+        findings.append(Finding("requestor \(requestor)", status, detail, fix: fix))
+      }
+      if provisioned.rowKey(of: requestor) == nil {
+        find(
+          .bad, "it has no key pair that signs its rows",
+          fix: "regentctl requestor add \(requestor)")
+      }
+      let hasKey = records.keyPairs.values.contains {
+        $0.requestor == requestor && $0.purpose == .calls && $0.state == .active
+      }
+      let hasApplication = records.applications.values.contains {
+        $0.requestor == requestor && !$0.isRevoked
+      }
+      if !hasKey, !hasApplication {
+        find(
+          .warning, "no app of it can call: it has no key pair",
+          fix: "regentctl key issue \(requestor)")
+      }
+      if provisioned.choices[requestor, default: []].isEmpty {
+        find(
+          .warning, "viewers have nobody to sign in with",
+          fix: "regentctl integrate \(requestor) PROVIDER")
+      }
+    }
+    return findings
+  }
+
+  /// About the providers that viewers are offered.
+  private func providerFindings() async throws(AdminError) -> [Finding] {
+    let provisioned = core.provisioning.now
+    let offered = Set(provisioned.choices.values.joined().map(\.provider.id))
+    var findings: [Finding] = []
+    for provider in offered.sorted() {
+      if provisioned.records.providers[provider]?.kind == .local {
+        let accounts = try await stored { () throws(StoreError) in
+          try await core.store.accounts(provider, after: nil, limit: 1)
+        }
+        if accounts.isEmpty {
+          findings.append(
+            Finding(
+              "provider \(provider)", .warning, "nobody can sign in there: it has no account",
+              fix: "regentctl account add \(provider) NAME"))
+        }
+      }
+      let rules = provisioned.records.entitlements[provider, default: []]
+      if !rules.contains(where: { $0.effect == .allow }) {
+        findings.append(
+          Finding(
+            "provider \(provider)", .warning, "nothing may be watched: it has no rule that allows",
+            fix: "regentctl entitle add \(provider) --allow '*'"))
+      }
+    }
+    return findings
+  }
+}
+
+extension String {
+  fileprivate var isLoopbackURL: Bool {
+    guard let url = try? AbsoluteURL(parsing: self) else { return false }
+    switch url.host {
+    case .address(let address): return address.isLoopback
+    case .name(let name): return name == "localhost"
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// What root types about the data of the service's own user.
+@Suite(.enabled(if: geteuid() == 0, "only root can act as somebody else"))
+struct `Root, beside the service's own user` {
+  @Test func `restores a backup that is root's alone, and everything stays that user's`() throws {
+    try withState { shell in
+      let options = "--database other/regent.db --master-key other/master-key"
+      #expect(try shell.get("stat -c '%U %a' copy.db") == "root 600")
+      for _ in 1...2 {
+        let said = try shell.get("regentctl restore copy.db \(options) --yes")
+        #expect(said.contains("start the service (with systemd: systemctl start regentd)"))
+        #expect(try shell.get("find other ! -user nobody") == "")
+        #expect(try shell.get("find other -type f ! -perm 600") == "")
+      }
+      // The second time the first one was kept.
+      #expect(try shell.get("ls other | grep -c before-") == "1")
+      #expect(try shell.get("regentd check \(options)").contains("rows: every row is signed"))
+    }
+  }
+
+  @Test func `is told the user who may, and never to take the key`() throws {
+    try withState { shell in
+      for start in ["serve --listen 127.0.0.1:0", "serve --database other/regent.db"] {
+        let said = try shell.refusal("STATE_DIRECTORY=$HOME/other regentd \(start)")
+        #expect(said.contains("belongs to user nobody") || said.contains("regent.db"), "\(said)")
+        #expect(said.contains("hint: type the same as that user: sudo -u nobody …"), "\(said)")
+        #expect(!said.contains("chown"))
+      }
+      #expect(try shell.get("find other ! -user nobody") == "")
+    }
+  }
+
+  @Test func `looks without leaving a trace`() throws {
+    try withState { shell in
+      try shell.get(
+        "regentctl restore copy.db --database other/regent.db --master-key other/master-key --yes")
+      let before = try shell.get(traces)
+      #expect(
+        try shell.get("STATE_DIRECTORY=$HOME/other regentd check").contains(
+          "database: \(shell.folder)/other/regent.db is sound"))
+      #expect(try shell.get(traces) == before)
+    }
+  }
+
+  /// What is in the folder, and when each file was written last; the lock says who held it last.
+  private let traces =
+    "cd other && stat -c '%n %U %a %s %Y %Z' . * | grep -v lock && sha256sum regent.db m*"
+
+  /// A backup of root's, and the folder of a service of user nobody that has a master key and no database.
+  private func withState(_ body: (Operator) throws -> Void) throws {
+    try withTemporaryFolder { folder in
+      let shell = Operator(folder: folder)
+      try withService(in: folder) { service in
+        try shell.get("regentctl requestor add acme && regentctl backup copy.db")
+        service.program.signal(15)
+        #expect(try service.program.wait() == 0)
+      }
+      try shell.get("chmod 755 . && mkdir -m 700 other && cp \(shell.state)/master-key other")
+      try shell.get("chown -R nobody:nogroup other")
+      try body(shell)
+    }
+  }
+}
