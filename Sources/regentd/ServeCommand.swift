@@ -42,6 +42,10 @@ enum ServeCommand {
     "requests that one device may make at once")
   static let sourceRate = Input.option(
     "source-rate", .rate, default: .unlimited, "requests a second from one network address")
+  static let newcomerRate = Input.option(
+    "newcomer-rate", .integer(1...100_000), default: 1,
+    "new codes, guests and apps a second from one network address, for each requestor; a hundred times as many at once"
+  )
   static let wrongCodes = Input.option(
     "wrong-codes", .integer(1...1_000_000), default: 5,
     "wrong codes from one network address, and of one account, in the window")
@@ -85,8 +89,8 @@ enum ServeCommand {
       InputSection(
         "limits of the service",
         [
-          deviceRate, deviceBurst, sourceRate, wrongCodes, wrongCodesWindow, wrongCodesTotal,
-          liveCodes,
+          deviceRate, deviceBurst, sourceRate, newcomerRate, wrongCodes, wrongCodesWindow,
+          wrongCodesTotal, liveCodes,
         ]),
       InputSection(
         "limits of connections",

@@ -79,6 +79,8 @@ extension ServiceLimits {
       // Five seconds' worth at once: a page and its files are a burst of their own.
       source = RateLimit(perSecond: number, burst: number * 5)
     }
+    let newcomerRate = call[ServeCommand.newcomerRate]
+    newcomers = RateLimit(perSecond: newcomerRate, burst: newcomerRate * 100)
     wrongCodes = FailureLimit(
       count: call[ServeCommand.wrongCodes], span: call[ServeCommand.wrongCodesWindow])
     allWrongCodes = FailureLimit(count: call[ServeCommand.wrongCodesTotal], span: .seconds(60))

@@ -64,6 +64,7 @@ private func serve(port: UInt16, folder: String) async throws {
   var options = ServiceOptions(publicURL: "http://127.0.0.1:\(port)")
   options.limits.liveCodes = 10_000_000
   options.limits.device = RateLimit(perSecond: 100_000, burst: 1_000_000)
+  options.limits.newcomers = RateLimit(perSecond: 100_000, burst: 10_000_000)
   let start = clock.uptime
   let core = try await ServiceCore(options, store: store, clock: clock)
   let span = clock.uptime.milliseconds - start.milliseconds

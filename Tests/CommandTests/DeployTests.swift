@@ -86,6 +86,8 @@ import Testing
       #"{"time":1763650800000,"level":"warning","event":"wrong-code","address":"203.0.113.9"}"#,
       "203.0.113.9"
     ),
+    // A box that asks for a code by itself must not get the phones of its home banned.
+    ("2026-11-20T15:00:00.000Z warning wrong-code-of-app requestor=a address=203.0.113.9", nil),
     // Somebody puts such words where they please, and wants a neighbour to be locked out.
     (#"2026-11-20T15:00:00.000Z info seen name="x wrong-code address=203.0.113.9""#, nil),
     ("2026-11-20T15:00:00.000Z info seen name=wrong-code address=203.0.113.9", nil),

@@ -44,6 +44,30 @@ import Testing
     }
   }
 
+  @Test func `authn-all lets so many devices of one address in, and those again`() async throws {
+    let service = try await TestService(options: {
+      $0.limits.newcomers = RateLimit(perSecond: 1, burst: 3)
+    })
+    try await TestTransport.inProcess.withClient(of: try service.router()) { client in
+      try await service.integrate { $0.degradation = .authenticateEverybody }
+      var box = Box(service: service, client: client)
+      func ask(_ device: Int, _ way: String = "tokens/authn") async throws -> UInt16 {
+        box.device = "ghost-\(device)"
+        return try await box.get(
+          "/api/v1/\(way)", ["mvpd": Sample.provider, "resource": "anything"]
+        ).status
+      }
+      for device in 1...3 { #expect(try await ask(device) == 200) }
+      for way in ["tokens/authn", "checkauthn", "authorize", "preauthorize"] {
+        #expect(try await ask(4, way) == 429)
+        #expect(try await ask(1, way) == 200)
+      }
+      service.clock.pass(.seconds(1))
+      #expect(try await ask(4) == 200)
+      #expect(try await ask(5) == 429)
+    }
+  }
+
   @Test func `authn-all signs in nobody who names another provider, or none`() async throws {
     try await withBox { service, box in
       try await service.integrate { $0.degradation = .authenticateEverybody }

@@ -81,26 +81,35 @@ import Testing
   }
 
   @Test(arguments: [
-    "/reggie/v1/REF30/regcode/BCDFGHJK", "/api/v1/checkauthn/BCDFGHJK", "/api/v1/checkauthn/short",
+    "/reggie/v1/REF30/regcode/", "/api/v1/checkauthn/", "/api/v1/authenticate/",
+    "/api/v1/checkauthn/short",
   ])
-  func `five wrong codes of one source`(target: String) async throws {
+  func `five wrong codes of one app at one address`(path: String) async throws {
     let service = try await TestService()
     let router = try service.router()
     let guesser = InProcessClient(router, peer: .network(try address("198.51.100.1"), port: 1))
     let viewer = InProcessClient(router, peer: .network(try address("198.51.100.2"), port: 1))
     let code = try await service.code(viewer)
     let right = "/reggie/v1/REF30/regcode/\(code)"
-    for _ in 0..<5 {
-      let status = try await service.call(guesser, "GET", target).status
-      #expect(status == (target.contains("checkauthn") ? 403 : 404))
+    for number in 0..<5 {
+      let wrong = path + (path.hasSuffix("short") ? "\(number)" : try guess(number))
+      let status = try await service.call(guesser, "GET", wrong).status
+      #expect(status == (path.contains("checkauthn") ? 403 : 404))
     }
-    let blocked = try await service.call(guesser, "GET", right)
-    #expect(blocked.status == 429)
-    #expect(blocked.header("retry-after") == "600")
+    let last = path.hasSuffix("/") ? path + code : right
+    for refused in [right, last, "\(right)?deviceId=box-2"] {
+      let blocked = try await service.call(guesser, "GET", refused)
+      #expect(blocked.status == 429)
+      #expect(blocked.header("retry-after") == "600")
+    }
     #expect(try await service.call(viewer, "GET", right).status == 200)
-    // A device's own polls go on.
-    #expect(
-      try await service.call(guesser, "GET", "/api/v1/tokens/authn?deviceId=box-1").status == 404)
+    // A device's own polls go on, by its code too.
+    for own in [
+      "/api/v1/tokens/authn?deviceId=box-1", "/api/v1/authenticate/\(code)?deviceId=box-1",
+    ] {
+      #expect(try await service.call(guesser, "GET", own).status == 404)
+    }
+    #expect(try await service.call(guesser, "GET", "\(right)?deviceId=box-1").status == 200)
     service.clock.pass(.seconds(600))
     #expect(try await service.call(guesser, "GET", right).status == 200)
   }
@@ -109,22 +118,37 @@ import Testing
     let service = try await TestService()
     let router = try service.router()
     let viewer = InProcessClient(router, peer: .network(.loopback, port: 1))
-    let code = try await service.code(viewer)
+    let right = "/reggie/v1/REF30/regcode/\(try await service.code(viewer))"
     for last in 1...5 {
       let guesser = InProcessClient(
         router, peer: .network(try address("2001:db8:0:1::\(last)"), port: 1))
-      #expect(
-        try await service.call(guesser, "GET", "/reggie/v1/REF30/regcode/\(code)").status == 200)
-      #expect(
-        try await service.call(guesser, "GET", "/reggie/v1/REF30/regcode/BCDFGHJK").status == 404)
+      #expect(try await service.call(guesser, "GET", right).status == 200)
+      let wrong = "/reggie/v1/REF30/regcode/\(try guess(last))"
+      #expect(try await service.call(guesser, "GET", wrong).status == 404)
     }
     let sixth = InProcessClient(
       router, peer: .network(try address("2001:db8:0:1:ffff::9"), port: 1))
-    #expect(
-      try await service.call(sixth, "GET", "/reggie/v1/REF30/regcode/\(code)").status == 429)
+    #expect(try await service.call(sixth, "GET", right).status == 429)
     let other = InProcessClient(router, peer: .network(try address("2001:db8:0:2::1"), port: 1))
-    #expect(
-      try await service.call(other, "GET", "/reggie/v1/REF30/regcode/\(code)").status == 200)
+    #expect(try await service.call(other, "GET", right).status == 200)
+  }
+
+  @Test func `a forgotten box that polls a dead code has guessed once`() async throws {
+    let service = try await TestService()
+    try await TestTransport.inProcess.withClient(of: try service.router()) { client in
+      let code = try await service.code(client)
+      for dead in [try guess(0), try guess(1)] {
+        for _ in 0..<50 {
+          let poll = "/api/v1/authenticate/\(dead)"
+          #expect(try await service.call(client, "GET", poll).status == 404)
+        }
+      }
+      #expect(service.core.metrics.now[.wrongCodes] == 2)
+      // A neighbour that names no device goes on.
+      #expect(try await service.call(client, "GET", "/api/v1/authenticate/\(code)").status == 404)
+      #expect(
+        try await service.call(client, "GET", "/reggie/v1/REF30/regcode/\(code)").status == 200)
+    }
   }
 
   @Test func `as many live codes as are allowed`() async throws {
@@ -146,6 +170,11 @@ import Testing
           == 201)
     }
   }
+}
+
+/// A code that is hardly anybody's.
+func guess(_ number: Int) throws -> String {
+  try #require(RegistrationCode(ordinal: UInt64(number))).wire
 }
 
 func address(_ text: String) throws -> IPAddress {

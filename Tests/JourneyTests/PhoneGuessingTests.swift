@@ -34,6 +34,47 @@ import Testing
     #expect(other.address == "/D/\(code)/approve")
   }
 
+  @Test func `a viewer's slips keep no box of that home from its answer, nor a box the phones`()
+    async throws
+  {
+    let service = try await TestService()
+    try await withPhone(service) { client in
+      let code = try await newCode(service, client)
+      var phone = PhoneBrowser(client)
+      for number in 0..<5 {
+        try await phone.open("/")
+        try await phone.send("/code", ["code": try guess(number)])
+        #expect(phone.page.status == 422)
+      }
+      try await phone.open("/D/\(code)")
+      try await phone.send("open")
+      #expect(phone.page.status == 429)
+      let record = "/reggie/v1/REF30/regcode/\(code)"
+      let pending: [(path: String, status: UInt16)] = [
+        (record, 200), ("\(record)?deviceId=box-1", 200), ("/api/v1/checkauthn/\(code)", 403),
+        ("/api/v1/authenticate/\(code)", 404),
+      ]
+      for (path, status) in pending {
+        #expect(try await service.call(client, "GET", path).status == status)
+      }
+      try await service.approve(code)
+      for path in [record, "/api/v1/checkauthn/\(code)", "/api/v1/authenticate/\(code)"] {
+        #expect(try await service.call(client, "GET", path).status == 200)
+      }
+    }
+    let other = try await TestService()
+    try await withPhone(other) { client in
+      let code = try await newCode(other, client)
+      for number in 0..<6 {
+        let wrong = "/api/v1/authenticate/\(try guess(number))"
+        #expect(try await other.call(client, "GET", wrong).status == (number < 5 ? 404 : 429))
+      }
+      var phone = PhoneBrowser(client)
+      try await phone.reachApproval(code)
+      #expect(phone.address == "/D/\(code)/approve")
+    }
+  }
+
   @Test func `a crowd of guessers is slowed, and shuts nobody else out`() async throws {
     let service = try await TestService()
     let router = try await service.phoneRouter()

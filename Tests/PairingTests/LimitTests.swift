@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test func `five within ten minutes and the source stays away until the first is that old`() {
-    var ledger = GuessLedger<String>()
+    var ledger = GuessLedger<SourceKey, String>()
     for second in 0..<5 {
       #expect(ledger.verdict(source: here, account: nil, at: up(second)) == .within)
       ledger.wrong(source: here, account: nil, at: up(second))
@@ -57,8 +57,23 @@ import Testing
       ledger.verdict(source: here, account: nil, at: up(600)) == .over(retryAfter: .seconds(1)))
   }
 
+  @Test func `the same one again is counted once, until it is forgotten`() {
+    var ledger = GuessLedger<SourceKey, Never>(
+      each: FailureLimit(count: 2, span: .seconds(600)), all: .allWrongCodes)
+    func isCounted(_ source: SourceKey, _ mark: Int, at now: Uptime) -> Bool {
+      ledger.wrong(source: source, account: nil, mark: mark, at: now)
+    }
+    #expect(isCounted(here, 1, at: up(0)))
+    for second in 1..<600 { #expect(!isCounted(here, 1, at: up(second))) }
+    #expect(ledger.verdict(source: here, account: nil, at: up(599)) == .within)
+    #expect(isCounted(there, 1, at: up(599)))
+    #expect(isCounted(here, 1, at: up(600)))
+    #expect(isCounted(here, 2, at: up(600)))
+    #expect(ledger.verdict(source: here, account: nil, at: up(600)) != .within)
+  }
+
   @Test func `an account is counted wherever it comes from`() throws {
-    var ledger = GuessLedger<String>()
+    var ledger = GuessLedger<SourceKey, String>()
     for last in 0..<5 {
       let source = try #require(SourceKey(address: [10, 0, 0, UInt8(last)]))
       ledger.wrong(source: source, account: "ann", at: up(0))
@@ -68,7 +83,7 @@ import Testing
   }
 
   @Test func `when everybody has had sixty, only those without a wrong code go on`() throws {
-    var ledger = GuessLedger<String>()
+    var ledger = GuessLedger<SourceKey, String>()
     for last in 0..<60 {
       let source = try #require(SourceKey(address: [10, 0, 0, UInt8(last)]))
       #expect(ledger.verdict(source: source, account: nil, at: up(0)) == .within)
@@ -82,7 +97,7 @@ import Testing
   }
 
   @Test func `a full ledger frees nobody who is blocked`() throws {
-    var ledger = GuessLedger<String>(capacity: 3)
+    var ledger = GuessLedger<SourceKey, String>(capacity: 3)
     for _ in 0..<5 { ledger.wrong(source: here, account: nil, at: up(0)) }
     for last in 0..<50 {
       let source = try #require(SourceKey(address: [10, 0, 0, UInt8(last)]))

@@ -14,7 +14,8 @@ private let bar = 1024
 func signInAgainAndAgain(_ binary: String, _ count: Int) async throws {
   try await withTemporaryFolder { folder in
     // No viewer signs in and out without a pause; the service would slow this box down.
-    let regentd = try await Regentd(binary, in: folder, ["--device-rate", "100000"])
+    let regentd = try await Regentd(
+      binary, in: folder, ["--device-rate", "100000", "--newcomer-rate", "100000"])
     let requestor = Requestor(id: try named(Sample.requestor), name: "Reference")
     let key = try await regentd.add(requestor)
     let enabler = try AccessEnabler(

@@ -26,7 +26,8 @@ struct LiveService {
       [
         "serve", "--listen", "127.0.0.1:0", "--web", "\(packageFolder())/web", "--database",
         "\(folder)/regent.db", "--master-key", "\(folder)/master-key", "--admin-socket",
-        "\(folder)/admin.sock", "--live-codes", "10000000",
+        "\(folder)/admin.sock", "--live-codes", "10000000", "--newcomer-rate",
+        "100000",
       ],
       standardOutput: output, standardError: "\(folder)/log")
     self.program = program

@@ -100,7 +100,7 @@ class Service:
         # Every story comes from one address: its slips must not stop the next one.
         self.process = subprocess.Popen(
             [self.programs / "regentd", "serve", "--listen", "127.0.0.1:0", "--web", web,
-             "--wrong-codes", "1000", "--wrong-codes-total", "1000"] + options,
+             "--wrong-codes", "1000", "--wrong-codes-total", "1000", "--newcomer-rate", "100"] + options,
             env=self.environment, stdout=subprocess.PIPE, stderr=self.log, text=True)
         line = self.process.stdout.readline()
         if "listening on " not in line:

@@ -21,27 +21,37 @@ public struct FailureLimit: Hashable, Sendable {
 ///
 /// A success gives nothing back: who may try one known code in between would otherwise guess for ever (Abblix #165).
 public struct FailureBudget: Hashable, Sendable {
-  private var times: [Uptime] = []
+  private struct Failure: Hashable {
+    let time: Uptime
+    let mark: Int?
+  }
+
+  private var failures: [Failure] = []
 
   /// No failure yet.
   public init() {}
 
-  /// Counts one failure.
-  public mutating func fail(_ limit: FailureLimit, at now: Uptime) {
-    times.removeAll { $0 + limit.span <= now }
-    if times.count >= limit.count { times.removeFirst() }
-    times.append(now)
+  /// Counts one failure; one with the mark of another that still counts is the same again, and is not.
+  ///
+  /// - Returns: whether it was counted.
+  @discardableResult
+  public mutating func fail(_ limit: FailureLimit, mark: Int? = nil, at now: Uptime) -> Bool {
+    failures.removeAll { $0.time + limit.span <= now }
+    if let mark, failures.contains(where: { $0.mark == mark }) { return false }
+    if failures.count >= limit.count { failures.removeFirst() }
+    failures.append(Failure(time: now, mark: mark))
+    return true
   }
 
   /// How long this one has to stay away; none while it has tries left.
   public func blocked(_ limit: FailureLimit, at now: Uptime) -> Duration? {
-    let recent = times.filter { $0 + limit.span > now }
+    let recent = failures.filter { $0.time + limit.span > now }
     guard recent.count >= limit.count, let oldest = recent.first else { return nil }
-    return (oldest + limit.span).since(now)
+    return (oldest.time + limit.span).since(now)
   }
 
   /// Whether there is a failure left that counts.
   public func isClean(_ limit: FailureLimit, at now: Uptime) -> Bool {
-    times.allSatisfy { $0 + limit.span <= now }
+    failures.allSatisfy { $0.time + limit.span <= now }
   }
 }

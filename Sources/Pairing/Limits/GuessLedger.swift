@@ -6,11 +6,13 @@
 ///   let through. So a crowd of guessers is slowed to one guess per source and 10 minutes, and never shuts out the
 ///   viewer who types the right code the first time.
 /// - Nothing is ever reset by a success, and polls of a device for its own code are never counted here.
-public struct GuessLedger<Account: Hashable & Sendable>: Sendable {
+///
+/// A source is whatever is to be kept apart: a network address, or an address together with an app.
+public struct GuessLedger<Source: Hashable & Sendable, Account: Hashable & Sendable>: Sendable {
   private let each: FailureLimit
   private let all: FailureLimit
   private let capacity: Int
-  private var sources: [SourceKey: FailureBudget] = [:]
+  private var sources: [Source: FailureBudget] = [:]
   private var accounts: [Account: FailureBudget] = [:]
   private var everybody = FailureBudget()
   private var nextSweep = Uptime(milliseconds: .min)
@@ -25,7 +27,7 @@ public struct GuessLedger<Account: Hashable & Sendable>: Sendable {
   }
 
   /// Whether a code from there may be looked at; ask before the code is looked up.
-  public func verdict(source: SourceKey, account: Account?, at now: Uptime) -> RateVerdict {
+  public func verdict(source: Source, account: Account?, at now: Uptime) -> RateVerdict {
     let ofSource = sources[source]
     let ofAccount = account.flatMap { accounts[$0] }
     let waits = [ofSource?.blocked(each, at: now), ofAccount?.blocked(each, at: now)]
@@ -35,17 +37,24 @@ public struct GuessLedger<Account: Hashable & Sendable>: Sendable {
     return known.allSatisfy { $0.isClean(each, at: now) } ? .within : .over(retryAfter: wait)
   }
 
-  /// Counts a wrong code.
-  public mutating func wrong(source: SourceKey, account: Account?, at now: Uptime) {
-    everybody.fail(all, at: now)
+  /// Counts a wrong code; with a mark, the same one again counts once in a window.
+  ///
+  /// - Returns: whether it was counted.
+  @discardableResult
+  public mutating func wrong(
+    source: Source, account: Account?, mark: Int? = nil, at now: Uptime
+  ) -> Bool {
     makeRoom(at: now)
     if sources[source] != nil || sources.count < capacity {
-      sources[source, default: FailureBudget()].fail(each, at: now)
+      guard sources[source, default: FailureBudget()].fail(each, mark: mark, at: now) else {
+        return false
+      }
     }
-    guard let account else { return }
-    if accounts[account] != nil || accounts.count < capacity {
-      accounts[account, default: FailureBudget()].fail(each, at: now)
+    everybody.fail(all, at: now)
+    if let account, accounts[account] != nil || accounts.count < capacity {
+      accounts[account, default: FailureBudget()].fail(each, mark: mark, at: now)
     }
+    return true
   }
 
   /// Forgets whom the limits do not touch any more.

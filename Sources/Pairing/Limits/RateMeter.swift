@@ -2,6 +2,8 @@
 public struct RateLimit: Hashable, Sendable {
   /// For one device: 20 requests a second, 100 at once.
   public static let device = RateLimit(perSecond: 20, burst: 100)
+  /// For what is new at one network address: 1 a second, 100 at once.
+  public static let newcomers = RateLimit(perSecond: 1, burst: 100)
 
   /// How many a second, for ever.
   public let perSecond: Int

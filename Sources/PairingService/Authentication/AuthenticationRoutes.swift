@@ -124,11 +124,7 @@ package struct AuthenticationRoutes: Sendable {
 
   /// The same question, asked with the code instead of the device.
   private func askByCode(_ call: V1Call) throws(CallError) -> V1Outcome {
-    try core.limits.mayPollCode(from: call.request.clientAddress)
-    guard let (_, record) = core.namedCode(call) else {
-      core.limits.wrongPoll(from: call.request.clientAddress)
-      throw .unknownCode
-    }
+    guard let (_, record) = try core.triedCode(call) else { throw .unknownCode }
     let after = try call.after()
     let device = CallDevice(id: record.device, hash: record.deviceHash)
     switch DeviceAnswer(record.flow, at: call.now) {

@@ -2,6 +2,7 @@ package import Pairing
 package import PairingStore
 internal import Cryptography
 internal import HTTPCodec
+internal import HTTPServer
 internal import PairingWire
 
 /// Signing a device in without a code: with a temporary pass, or while its provider is out of order (`authn-all`).
@@ -30,7 +31,10 @@ extension ServiceCore {
 
   /// Signs a device in as a guest of a provider.
   ///
-  /// What it was signed in with before at this requestor ends with it.
+  /// What it was signed in with before at this requestor ends with it. All ways in without an account end here, but that
+  /// over the phone's pages.
+  ///
+  /// - Throws: 429 when too many came in from there.
   package func signIn(
     _ call: V1Call, _ device: CallDevice, at choice: Provisioned.Choice,
     _ source: AuthenticationSource, identity: IdentityHash? = nil
@@ -42,6 +46,7 @@ extension ServiceCore {
       log.error("no-row-key", ("requestor", requestor.text))
       throw CallError(.internalServerError, code: .internalError)
     }
+    try limits.take(.guest, from: call.request.clientAddress, at: requestor)
     let now = clock.now
     let profile = try call.profile()
     let lifetime = choice.integration.settings(for: profile).authenticationLifetime

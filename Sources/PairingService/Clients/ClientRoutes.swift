@@ -56,7 +56,7 @@ package struct ClientRoutes: Sendable {
     if let address = asked.redirectURI, !RedirectRule(requestor).allows(address) {
       throw ClientRefusal(.invalidRedirectURI)
     }
-    try core.limits.takeRegistration(from: request.clientAddress, at: requestor.id)
+    try core.limits.take(.app, from: request.clientAddress, at: requestor.id)
     guard let id = ClientID(Random.uuid()) else { throw KeyError.inconsistent }
     let secret = Hex.encode(Random.bytes(32))
     let redirectURIs = asked.redirectURI.map { [$0] } ?? []

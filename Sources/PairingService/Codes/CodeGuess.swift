@@ -3,23 +3,32 @@ package import PairingStore
 internal import HTTPServer
 
 extension ServiceCore {
-  /// The code that a call names in its path, if it is one of its requestor's.
-  package func namedCode(_ call: V1Call) -> (code: RegistrationCode, record: RegistrationRecord)? {
-    guard let code = call.code(), let record = codes.find(hasher.code(code), of: call.requestor.id)
-    else { return nil }
-    return (code, record)
-  }
-
-  /// The same for whoever may be guessing: a source with too many wrong codes is turned away before the code is looked at,
-  /// and a wrong one counts.
+  /// The code that a call names in its path, if it is one of its requestor's; whoever may be guessing is counted.
+  ///
+  /// A call for the device that made the code is no guess, and is answered whatever others at its address do: who knows
+  /// that device's id could take the code's place anyway. Everybody else is turned away after too many wrong codes, with
+  /// the right one too.
   ///
   /// - Throws: 429.
   package func triedCode(_ call: V1Call) throws(CallError)
     -> (code: RegistrationCode, record: RegistrationRecord)?
   {
-    try limits.mayTryCode(from: call.request.clientAddress)
-    if let found = namedCode(call) { return found }
-    limits.wrongCode(from: call.request.clientAddress)
+    let found = namedCode(call)
+    if let found, found.record.deviceHash == call.deviceIfNamed?.hash { return found }
+    let guesser = RequestLimits.Guesser.app(call.requestor.id)
+    try limits.mayTryCode(from: call.request.clientAddress, as: guesser)
+    if let found { return found }
+    // A forgotten box that asks for its dead code again and again has guessed once: the code comes back to life no more
+    // often in those minutes than a single guess hits.
+    limits.wrongCode(
+      from: call.request.clientAddress, as: guesser,
+      mark: (call.code()?.wire ?? call.path["code"]).hashValue)
     return nil
+  }
+
+  private func namedCode(_ call: V1Call) -> (code: RegistrationCode, record: RegistrationRecord)? {
+    guard let code = call.code(), let record = codes.find(hasher.code(code), of: call.requestor.id)
+    else { return nil }
+    return (code, record)
   }
 }

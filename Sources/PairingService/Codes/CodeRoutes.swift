@@ -38,11 +38,29 @@ package struct CodeRoutes: Sendable {
       device: device, rowKey: rowKey, lifetime: try call.lifetime(),
       preselected: try call.preselected(), profile: try call.profile(),
       about: try call.deviceDescription(), matchesNumber: try call.wantsNumberMatching())
+    try takeRoom(for: device, call)
     return .later { [core] in
       let (code, record) = try await reserve(offer, call)
       return call.reply(
         call.document(record, code, core.options, at: call.now), .created)
     }
+  }
+
+  /// Takes one code from what the caller's address and its requestor may have.
+  ///
+  /// A device that replaces its code makes no more codes live, only another row: it has ten times as many.
+  private func takeRoom(for device: CallDevice, _ call: V1Call) throws(CallError) {
+    let requestor = call.requestor.id
+    let earlier = core.codes.latest(of: device.hash, at: requestor)?.record.flow
+    let replaces = earlier?.settled(at: call.now).state.isPending ?? false
+    let most = core.limits.liveCodesOfOne
+    if !replaces, call.provisioned.records.requestors.count > 1,
+      core.codes.pending(of: requestor) >= most
+    {
+      throw CallError(.tooManyLiveCodes(limit: most))
+    }
+    try core.limits.take(
+      replaces ? .replacement : .code, from: call.request.clientAddress, at: requestor)
   }
 
   /// Draws codes until one is free.

@@ -35,7 +35,8 @@ package final class LiveCodes: Sendable {
     var latest: [DeviceKey: RegistrationID] = [:]
     /// What is to be looked at when a minute has passed, so that no sweep walks over everything.
     var due: [Int64: [RegistrationID]] = [:]
-    var pending = 0
+    /// How many codes of each requestor wait for an answer.
+    var pending: [RequestorID: Int] = [:]
     /// How many ran out of time since the last sweep, found by somebody who looked at them.
     var expired = 0
   }
@@ -67,7 +68,9 @@ package final class LiveCodes: Sendable {
         return tables.put(Known(record, hasEarlierSignIn: nil))
       }
       guard record.flow.isNewer(than: known.record.flow) else { return }
-      if known.record.flow.state.isPending, !record.flow.state.isPending { tables.pending -= 1 }
+      if known.record.flow.state.isPending, !record.flow.state.isPending {
+        tables.pending[record.requestor, default: 0] -= 1
+      }
       // The sign-in that a code led to takes the place of earlier ones.
       let hasSignIn = record.flow.state.approval != nil ? true : known.hasEarlierSignIn
       tables.codes[record.id] = Known(record, hasEarlierSignIn: hasSignIn)
@@ -120,14 +123,21 @@ package final class LiveCodes: Sendable {
   package func forget(signedBy rowKeys: Set<PublicKey>) {
     tables.withLock { tables in
       for known in tables.codes.values where rowKeys.contains(known.record.rowKey) {
-        if known.record.flow.state.isPending { tables.pending -= 1 }
+        if known.record.flow.state.isPending {
+          tables.pending[known.record.requestor, default: 0] -= 1
+        }
         tables.forget(known.record)
       }
     }
   }
 
   /// How many codes wait for an answer, those included whose time has run out in the last minute.
-  package var pending: Int { tables.withLock { $0.pending } }
+  package var pending: Int { tables.withLock { $0.pending.values.reduce(0, +) } }
+
+  /// The same for one requestor.
+  package func pending(of requestor: RequestorID) -> Int {
+    tables.withLock { $0.pending[requestor] ?? 0 }
+  }
 
   /// Lets go of what has come to its end.
   ///
@@ -146,8 +156,9 @@ package final class LiveCodes: Sendable {
 extension LiveCodes.Tables {
   fileprivate mutating func put(_ known: LiveCodes.Known) {
     let record = known.record
-    if let before = codes[record.id], before.record.flow.state.isPending { pending -= 1 }
-    if record.flow.state.isPending { pending += 1 }
+    var change = record.flow.state.isPending ? 1 : 0
+    if let before = codes[record.id], before.record.flow.state.isPending { change -= 1 }
+    if change != 0 { pending[record.requestor, default: 0] += change }
     codes[record.id] = known
     ids[record.code] = record.id
     let key = LiveCodes.DeviceKey(requestor: record.requestor, device: record.deviceHash)
@@ -169,7 +180,7 @@ extension LiveCodes.Tables {
   }
 
   private mutating func expire(_ known: LiveCodes.Known, at now: Instant) -> LiveCodes.Known {
-    pending -= 1
+    pending[known.record.requestor, default: 0] -= 1
     let expired = LiveCodes.Known(
       known.record.moved(to: known.record.flow.settled(at: now)),
       hasEarlierSignIn: known.hasEarlierSignIn)

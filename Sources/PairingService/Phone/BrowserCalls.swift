@@ -72,11 +72,12 @@ extension Phone {
   private func pendingCode(_ text: String, _ requestor: Requestor, _ call: PhoneCall)
     throws(CallError) -> RegistrationCode
   {
-    try core.limits.mayTryCode(from: call.request.clientAddress, as: call.account)
+    let guesser = RequestLimits.Guesser.phone(call.account)
+    try core.limits.mayTryCode(from: call.request.clientAddress, as: guesser)
     guard let code = try? RegistrationCode(typed: text),
       let record = core.codes.find(core.hasher.code(code), of: requestor.id)
     else {
-      core.limits.wrongCode(from: call.request.clientAddress, as: call.account)
+      core.limits.wrongCode(from: call.request.clientAddress, as: guesser)
       throw CallError(.badRequest, details: "there is no such code at this requestor")
     }
     guard record.flow.settled(at: call.now).state.isPending else {

@@ -64,11 +64,7 @@ extension Phone {
     guard let session = call.session,
       choices(opened).contains(where: { $0.id == session.viewer.provider })
     else { throw PhoneStop(.redirect(opened.path(.provider))) }
-    if case .claimed(let lease) = opened.record.flow.state, lease.until > call.now,
-      lease.claimer.session != session.id
-    {
-      throw PairingRefusal.claimedByAnother(until: lease.until).asStoreError
-    }
+    try checkFree(opened, call)
     return opened
   }
 
@@ -109,6 +105,11 @@ extension Phone {
       return .redirect(opened.path(.provider))
     }
     let isWrong = opened.record.flow.match.map { $0.number != picked } ?? false
+    if !isWrong, session.viewer.account == nil {
+      // A pass begins here as it does with the device's own call.
+      try core.limits.take(
+        .guest, from: call.request.clientAddress, at: opened.record.requestor)
+    }
     let entry = core.audit.entry(
       .viewer(session.viewer), isWrong ? "code.deny" : "code.approve", opened.record.id.text,
       detail: isWrong ? "wrong number" : "")
@@ -138,10 +139,6 @@ extension Phone {
     let result = opened.path(.result)
     return .redirect(isReport ? result.query("as", "reported") : result)
   }
-}
-
-extension PairingRefusal {
-  fileprivate var asStoreError: StoreError { .refused(self) }
 }
 
 extension DeviceDescription {

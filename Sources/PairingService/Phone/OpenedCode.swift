@@ -131,6 +131,14 @@ extension Phone {
     opened.path(.signIn).query("provider", provider.id.text)
   }
 
+  /// Throws, when another browser has the code now.
+  func checkFree(_ opened: OpenedCode, _ call: PhoneCall) throws {
+    guard case .claimed(let lease) = opened.record.flow.state, lease.until > call.now,
+      lease.claimer.session != call.session?.id
+    else { return }
+    throw StoreError.refused(.claimedByAnother(until: lease.until))
+  }
+
   /// Takes the code for this browser, or keeps it.
   func claim(_ opened: OpenedCode, _ call: PhoneCall) async throws {
     guard let session = call.session else { throw PhoneStop(.redirect(opened.path(.provider))) }

@@ -41,10 +41,28 @@ extension Phone {
       return .redirect(opened.path(.approve))
     }
     guard provider.temporaryPass != nil else { return .redirect(signIn(opened, at: provider)) }
-    // A temporary provider asks nobody who they are: the browser becomes a guest's.
-    try await start(as: Pairing.Viewer(provider: provider.id, account: nil), &call)
-    try await claim(opened, call)
+    try await enter(opened, asGuestOf: provider, &call)
     return .redirect(opened.path(.approve))
+  }
+
+  /// A temporary provider asks nobody who they are: the browser becomes a guest's.
+  ///
+  /// Anybody can ask for that again and again: only who gets the code, too, leaves a session behind.
+  private func enter(
+    _ opened: OpenedCode, asGuestOf provider: Provider, _ call: inout PhoneCall
+  ) async throws {
+    try checkFree(opened, call)
+    try core.limits.take(
+      .visitor, from: call.request.clientAddress, at: opened.record.requestor)
+    try await start(as: Pairing.Viewer(provider: provider.id, account: nil), &call)
+    do {
+      try await claim(opened, call)
+    } catch {
+      // Another browser was faster.
+      if let session = call.session { try await sessions.end(session, audit: nil) }
+      call.session = nil
+      throw error
+    }
   }
 
   /// Whether another account is wanted, at whatever provider.

@@ -51,10 +51,10 @@ extension Phone {
     {
       return record
     }
-    try core.limits.mayTryCode(from: address, as: call.account)
+    try core.limits.mayTryCode(from: address, as: .phone(call.account))
     guard let record = core.codes.find(core.hasher.code(code)), call.now < record.flow.forgettable
     else {
-      core.limits.wrongCode(from: address, as: call.account)
+      core.limits.wrongCode(from: address, as: .phone(call.account))
       return nil
     }
     return record

@@ -29,7 +29,6 @@ package struct TemporaryPassRoutes: Sendable {
     let identity = try call.identity(for: choice.provider).map { core.hasher.identity($0.text) }
     return .later { [core] in
       if try await isIn(device, at: choice, identity, call.requestor.id) { return .noContent }
-      try core.limits.takeGuest(from: call.request.clientAddress, at: call.requestor.id)
       _ = try await core.signIn(
         call, device, at: choice, choice.provider.temporaryPass == nil ? .degraded : .temporary,
         identity: identity)

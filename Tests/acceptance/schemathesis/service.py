@@ -108,7 +108,7 @@ class RunningService:
 
     LIMITS = [
         "--wrong-codes", "1000000", "--wrong-codes-total", "1000000",
-        "--device-rate", "100000", "--device-burst", "1000000",
+        "--device-rate", "100000", "--device-burst", "1000000", "--newcomer-rate", "100000",
     ]
 
     def __init__(self, programs):

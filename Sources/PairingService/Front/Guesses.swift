@@ -1,0 +1,103 @@
+package import HTTPCodec
+package import Pairing
+internal import Platform
+
+/// Who has tried what is not valid: each kind of guesser for itself, so that neither keeps the other from the right code.
+struct Guesses: Sendable {
+  struct App: Hashable {
+    let source: SourceKey
+    let requestor: RequestorID
+  }
+
+  fileprivate var phones: GuessLedger<SourceKey, Pairing.Viewer>
+  fileprivate var apps: GuessLedger<App, Never>
+  /// Those that register or ask for a token with something that is not valid.
+  fileprivate var clients: GuessLedger<SourceKey, Never>
+
+  /// Nobody guesses 256 random bits; a house full of boxes with an old registration must find its way back.
+  private static let clientFactor = 12
+
+  init(_ limits: ServiceLimits) {
+    phones = GuessLedger(each: limits.wrongCodes, all: limits.allWrongCodes)
+    apps = GuessLedger(each: limits.wrongCodes, all: limits.allWrongCodes)
+    clients = GuessLedger(
+      each: limits.wrongCodes.times(Self.clientFactor),
+      all: limits.allWrongCodes.times(Self.clientFactor))
+  }
+}
+
+extension RequestLimits {
+  /// Who tries a code that is not known to be theirs.
+  package enum Guesser: Sendable {
+    /// A browser, with the account that it is signed in as: counted for its address and for the account.
+    case phone(Pairing.Viewer?)
+    /// Whoever holds what an app of this requestor calls with: counted for the address and the requestor together.
+    case app(RequestorID)
+  }
+
+  /// Whether a code from there may be looked at.
+  package func mayTryCode(from address: IPAddress?, as guesser: Guesser) throws(CallError) {
+    guard let source = SourceKey(address) else { return }
+    let now = clock.uptime
+    try allow(
+      state.withLock { state in
+        switch guesser {
+        case .phone(let account):
+          state.guesses.phones.verdict(source: source, account: account, at: now)
+        case .app(let requestor):
+          state.guesses.apps.verdict(
+            source: Guesses.App(source: source, requestor: requestor), account: nil, at: now)
+        }
+      })
+  }
+
+  /// Counts a wrong code; with a mark, the same one again is not counted for a while.
+  package func wrongCode(from address: IPAddress?, as guesser: Guesser, mark: Int? = nil) {
+    guard let address, let source = SourceKey(address) else { return metrics.count(.wrongCodes) }
+    let now = clock.uptime
+    let isCounted = state.withLock { state in
+      switch guesser {
+      case .phone(let account):
+        state.guesses.phones.wrong(source: source, account: account, mark: mark, at: now)
+      case .app(let requestor):
+        state.guesses.apps.wrong(
+          source: Guesses.App(source: source, requestor: requestor), account: nil, mark: mark,
+          at: now)
+      }
+    }
+    guard isCounted else { return }
+    metrics.count(.wrongCodes)
+    // The ledger keeps these lines few.
+    switch guesser {
+    // What deploy/fail2ban looks for.
+    case .phone: log.warning("wrong-code", ("address", address.description))
+    // Not for fail2ban: forgotten boxes must not get the phones of their home banned.
+    case .app(let requestor):
+      log.warning(
+        "wrong-code-of-app", ("requestor", requestor.text), ("address", address.description))
+    }
+  }
+
+  /// Whether an app there may register or ask for a token.
+  package func mayTryClient(from address: IPAddress?) throws(CallError) {
+    guard let source = SourceKey(address) else { return }
+    let now = clock.uptime
+    try allow(
+      state.withLock { $0.guesses.clients.verdict(source: source, account: nil, at: now) })
+  }
+
+  /// Counts a registration or a request for a token with something that is not valid.
+  package func wrongClient(from address: IPAddress?) {
+    guard let source = SourceKey(address) else { return }
+    let now = clock.uptime
+    state.withLock { state in
+      _ = state.guesses.clients.wrong(source: source, account: nil, at: now)
+    }
+  }
+}
+
+extension FailureLimit {
+  fileprivate func times(_ factor: Int) -> FailureLimit {
+    FailureLimit(count: count.multipliedReportingOverflow(by: factor).partialValue, span: span)
+  }
+}

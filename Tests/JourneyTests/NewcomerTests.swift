@@ -1,0 +1,179 @@
+import HTTPServer
+import HTTPTestSupport
+import JSON
+import Pairing
+import PairingStore
+import ServiceTestSupport
+import Testing
+
+@testable import PairingService
+
+@Suite struct `what is new at one address` {
+  private func serving(_ change: @escaping (inout ServiceLimits) -> Void) async throws
+    -> TestService
+  {
+    try await TestService(options: { change(&$0.limits) })
+  }
+
+  private let three = RateLimit(perSecond: 1, burst: 3)
+
+  @Test func `a hundred codes at once, then one a second, whoever is there already apart`()
+    async throws
+  {
+    let service = try await TestService()
+    let router = try service.router()
+    let hall = InProcessClient(router, peer: .network(try address("198.51.100.1"), port: 1))
+    let home = InProcessClient(router, peer: .network(try address("198.51.100.2"), port: 1))
+    func ask(_ client: any TestClient, _ device: Int) async throws -> TestResponse {
+      try await service.call(
+        client, "POST", "/reggie/v1/REF30/regcode.json?ttl=36000&deviceId=made-up-\(device)")
+    }
+    for device in 1...100 { #expect(try await ask(hall, device).status == 201) }
+    let late = try await ask(hall, 101)
+    #expect(late.status == 429)
+    #expect(late.header("retry-after") == "1")
+    // In the place of its own.
+    #expect(try await ask(hall, 1).status == 201)
+    #expect(try await ask(home, 101).status == 201)
+    #expect(service.core.codes.pending == 101)
+    service.clock.pass(.seconds(1))
+    #expect(try await ask(hall, 102).status == 201)
+    #expect(try await ask(hall, 103).status == 429)
+  }
+
+  @Test func `replacing one's code has an end, too`() async throws {
+    let three = three
+    let service = try await serving { $0.newcomers = three }
+    try await TestTransport.inProcess.withClient(of: try service.router()) { client in
+      let ask = "/reggie/v1/REF30/regcode.json?deviceId=box-1"
+      for _ in 0...30 {
+        let status = try await service.call(client, "POST", ask).status
+        #expect(status == 201)
+      }
+      let late = try await service.call(client, "POST", ask).status
+      #expect(late == 429)
+      service.clock.pass(.seconds(1))
+      let again = try await service.call(client, "POST", ask).status
+      #expect(again == 201)
+    }
+  }
+
+  @Test func `one of several requestors gets half of the live codes`() async throws {
+    let service = try await serving { $0.liveCodes = 4 }
+    try await TestTransport.inProcess.withClient(of: try service.router()) { client in
+      func ask(_ device: String) async throws -> TestResponse {
+        try await service.call(client, "POST", "/reggie/v1/REF30/regcode.json?deviceId=\(device)")
+      }
+      for device in ["a", "b", "c"] { #expect(try await ask(device).status == 201) }
+      try await service.change(.requestor(Requestor(id: try named("OTHER"), name: "Other")))
+      let full = try await ask("d")
+      #expect(full.status == 503)
+      #expect(full.header("retry-after") == "30")
+      #expect(full.text.contains("2 codes are waiting for an answer"))
+      let requestor: RequestorID = try named(Sample.requestor)
+      #expect(service.core.codes.pending(of: requestor) == 3)
+      #expect(service.core.codes.pending(of: try named("OTHER")) == 0)
+      let code = try await ask("a").json().string("code")
+      try await service.approve(code)
+      let second = try await ask("b").json().string("code")
+      let remove = "/reggie/v1/REF30/regcode/\(second)"
+      #expect(try await service.call(client, "DELETE", remove).status == 204)
+      #expect(service.core.codes.pending(of: requestor) == 1)
+      #expect(try await ask("d").status == 201)
+      #expect(try await ask("e").status == 503)
+      // Time makes room as well.
+      service.clock.pass(.seconds(1920))
+      _ = service.core.codes.sweep(at: service.clock.now)
+      #expect(service.core.codes.pending == 0)
+      #expect(try await ask("e").status == 201)
+    }
+  }
+
+  @Test func `a guest's yes on the phone counts like the box's own call`() async throws {
+    let three = three
+    let service = try await serving { $0.newcomers = three }
+    try await withPhone(service) { client in
+      let code = try await newCode(service, client)
+      var phone = PhoneBrowser(client)
+      try await phone.open("/D/\(code)")
+      try await phone.send("open")
+      try await phone.send("provider", ["provider": Sample.pass])
+      for device in 1...3 {
+        let box = Box(service: service, client: client, device: "made-up-\(device)")
+        #expect(try await box.preview(Sample.pass).status == 204)
+      }
+      try await phone.send("approve")
+      #expect(phone.page.status == 429)
+      #expect(phone.page.header("retry-after") == "1")
+      let poll = "/api/v1/tokens/authn?deviceId=box-1"
+      #expect(try await service.call(client, "GET", poll).status == 404)
+      service.clock.pass(.seconds(1))
+      try await phone.open("/D/\(code)/approve")
+      try await phone.send("approve")
+      #expect(phone.address == "/D/\(code)/result")
+      #expect(try await service.call(client, "GET", poll).status == 200)
+      // An account is no guest.
+      let second = try await newCode(service, client, device: "box-2")
+      var viewer = PhoneBrowser(client)
+      try await viewer.reachApproval(second)
+      try await viewer.send("approve")
+      #expect(viewer.address == "/D/\(second)/result")
+    }
+  }
+
+  @Test func `a browser that does not get the code leaves no session`() async throws {
+    let service = try await TestService()
+    let guest = Pairing.Viewer(provider: try named(Sample.pass), account: nil)
+    func sessions() async throws -> Int {
+      try await service.core.store.sessions(of: guest, at: service.clock.now).count
+    }
+    try await withPhone(service) { client in
+      let code = try await newCode(service, client)
+      var phone = PhoneBrowser(client)
+      try await phone.open("/D/\(code)")
+      try await phone.send("open")
+      let (form, opened) = (phone.formToken, phone.cookies)
+      let choice = ["csrf": form, "provider": Sample.pass]
+      // Of many at the same moment one is first.
+      let statuses = try await withThrowingTaskGroup(of: UInt16.self) { group in
+        for _ in 0..<8 {
+          group.addTask {
+            var other = PhoneBrowser(client)
+            other.cookies = opened
+            return try await other.post("/D/\(code)/provider", choice).status
+          }
+        }
+        return try await group.reduce(into: []) { $0.append($1) }
+      }
+      #expect(statuses.count { $0 == 303 } == 1)
+      #expect(statuses.count { $0 == 409 } == 7)
+      #expect(try await sessions() == 1)
+      let before = service.core.metrics.now[.signIns]
+      for _ in 0..<20 {
+        phone.cookies = opened
+        #expect(try await phone.post("/D/\(code)/provider", choice).status == 409)
+      }
+      #expect(service.core.metrics.now[.signIns] == before)
+      #expect(try await sessions() == 1)
+    }
+  }
+
+  @Test func `browsers become guests so often`() async throws {
+    let three = three
+    let service = try await serving { $0.newcomers = three }
+    try await withPhone(service) { client in
+      let code = try await newCode(service, client)
+      var phone = PhoneBrowser(client)
+      try await phone.open("/D/\(code)")
+      try await phone.send("open")
+      for _ in 0..<3 {
+        try await phone.send("provider", ["provider": Sample.pass])
+        #expect(phone.address == "/D/\(code)/approve")
+        try await phone.send("release")
+      }
+      try await phone.send("provider", ["provider": Sample.pass])
+      #expect(phone.page.status == 429)
+      #expect(phone.page.header("retry-after") == "1")
+    }
+  }
+}
