@@ -50,9 +50,9 @@ struct AgentContext: Sendable {
   let processID: Int32
   let held: HeldSignals
 
-  /// The daemon when it runs, else the SDK.
+  /// The daemon when it runs for this box, else the SDK.
   func source(_ settings: AgentSettings) async throws(CommandError) -> any EntitlementSource {
-    if let daemon = try await DaemonClient.find(settings.socketPlaces) { return daemon }
+    if case .found(let daemon) = try await DaemonClient.find(settings) { return daemon }
     return try EnablerSource(settings, buildTime: buildTime)
   }
 

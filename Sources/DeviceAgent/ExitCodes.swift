@@ -10,6 +10,11 @@ extension ExitCode {
   /// The service does not answer.
   public static let unreachable = ExitCode(rawValue: 6)
 
+  /// There is a program to run instead of this one, and it cannot be run; as shells say it.
+  static let cannotRun = ExitCode(rawValue: 126)
+  /// There is no such program to run instead of this one; as shells say it.
+  static let noSuchProgram = ExitCode(rawValue: 127)
+
   /// What the exit codes of `regent` mean.
   static let agentMeanings: [(code: ExitCode, meaning: String)] =
     standardMeanings + [

@@ -41,6 +41,12 @@ public struct SystemError: Error, Equatable, Sendable {
     self.code = code
   }
 
+  /// Whether the kernel refused it to this user, and would not to another.
+  public var isAboutRights: Bool { code == EACCES || code == EPERM }
+
+  /// Whether there is nothing of that name.
+  public var isAboutAbsence: Bool { code == ENOENT }
+
   /// What to do about it, when there is something to do.
   public var hint: String? {
     switch code {

@@ -44,7 +44,11 @@ enum ServeCommand {
     "source-rate", .rate, default: .unlimited, "requests a second from one network address")
   static let newcomerRate = Input.option(
     "newcomer-rate", .integer(1...100_000), default: 1,
-    "new codes, guests and apps a second from one network address, for each requestor; a hundred times as many at once"
+    "new guests and apps a second from one network address, for each requestor; a hundred times as many at once"
+  )
+  static let codeRate = Input.option(
+    "code-rate", .rate, default: .unlimited,
+    "new codes a second from one network address, for each requestor; a hundred times as many at once"
   )
   static let wrongCodes = Input.option(
     "wrong-codes", .integer(1...1_000_000), default: 5,
@@ -89,7 +93,7 @@ enum ServeCommand {
       InputSection(
         "limits of the service",
         [
-          deviceRate, deviceBurst, sourceRate, newcomerRate, wrongCodes, wrongCodesWindow,
+          deviceRate, deviceBurst, sourceRate, newcomerRate, codeRate, wrongCodes, wrongCodesWindow,
           wrongCodesTotal, liveCodes,
         ]),
       InputSection(

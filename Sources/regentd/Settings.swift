@@ -81,6 +81,9 @@ extension ServiceLimits {
     }
     let newcomerRate = call[ServeCommand.newcomerRate]
     newcomers = RateLimit(perSecond: newcomerRate, burst: newcomerRate * 100)
+    if case .perSecond(let number) = call[ServeCommand.codeRate] {
+      newCodes = RateLimit(perSecond: number, burst: number * 100)
+    }
     wrongCodes = FailureLimit(
       count: call[ServeCommand.wrongCodes], span: call[ServeCommand.wrongCodesWindow])
     allWrongCodes = FailureLimit(count: call[ServeCommand.wrongCodesTotal], span: .seconds(60))

@@ -45,11 +45,66 @@ import Testing
           "local") == true)
       let header = try await box.run(["header", "get", "/api/v1/x"])
       #expect(header.outputText.hasPrefix("Authorization: GET requestor_id=REF30, nonce="))
-      #expect(!box.printed("daemon.err").contains(Sample.secret))
+      #expect(try await box.run(["header", "PATCH", "/api/v1/x"]).status == 2)
+      // As `regent header --help` has it.
+      let called = try await box.shell(
+        """
+        id=$(regent status --device-id) url=$REGENT_SERVICE/api/v1/tokens/authn
+        regent header GET $url | curl -sS -o /dev/null -w '%{http_code}' -H @- \
+        "$url?requestor=REF30&deviceId=$id"
+        """)
+      #expect(called.outputText == "200", "\(called.errorText)")
+
+      let log = box.printed("daemon.err")
+      #expect(!log.contains(Sample.secret))
+      // What hands out a secret is told, what a launcher polls is not.
+      #expect(log.contains(" header GET http"))
+      #expect(!log.contains(" status") && !log.contains(" \n"))
 
       daemon.signal(15)
       #expect(try await until("the end") { daemon.poll() } == 0)
       #expect(try await box.run(["status"]).status == 0, "without the daemon")
+    }
+  }
+
+  @Test(arguments: [("", UInt32(0o755)), ("600", 0o700)])
+  func `is reached by those who may, and leaves no folder behind`(mode: String, folderMode: UInt32)
+    async throws
+  {
+    try await withTemporaryFolder { folder in
+      let box = try Box(folder, "http://127.0.0.1:1")
+      let daemon = try box.start(
+        ["daemon"] + (mode.isEmpty ? [] : ["--socket-mode", mode]), output: "daemon")
+      _ = try await until("the socket") {
+        box.printed("daemon.err").contains("listening on") ? true : nil
+      }
+      let found = try await box.shell("stat -c %a regent")
+      #expect(found.outputText == "\(String(folderMode, radix: 8))\n")
+      let second = try await box.run(["daemon"], output: "second")
+      #expect(second.status == 1)
+      #expect(
+        second.errorText.hasPrefix(
+          "regent: something is already listening on unix:\(folder)/regent/"))
+      daemon.signal(15)
+      #expect(try await until("the end") { daemon.poll() } == 0)
+      #expect(realPath("\(folder)/regent") == nil)
+    }
+  }
+
+  @Test func `is not taken for one when something else answers`() async throws {
+    let admin = ClosureHandler { _ in
+      .now(Response(.notFound, type: "application/json", body: Array("{}".utf8)))
+    }
+    try await withTemporaryFolder { folder in
+      let place = ListenAddress.local(path: "\(folder)/admin.sock", mode: 0o600, group: nil)
+      let server = try Server([Listener(place, handler: admin)])
+      defer { server.stop(within: .milliseconds(100)) }
+      let box = try Box(
+        folder, "http://127.0.0.1:1", more: ["REGENT_AGENT_SOCKET": "\(folder)/admin.sock"])
+      let wrong = try await box.run(["status"])
+      #expect(wrong.status == 1)
+      #expect(wrong.errorText.contains("is not the daemon of this version"))
+      #expect(wrong.errorText.contains("check --socket and REGENT_AGENT_SOCKET"))
     }
   }
 
@@ -96,6 +151,12 @@ import Testing
     let request = try Request(head: Array(head.utf8), body: body, peer: peer)
     let response = await answered(try daemon.router().handle(request))
     #expect(Int32(response.status.rawValue) == status)
+    if status == 403 {
+      let hint = try #require(try JSONValue(reading: response.body)["error"]?["hint"]?.string)
+      #expect(
+        hint == "add to agent.conf: allow = user:\(user) token=\(resource) and then type: "
+          + "systemctl restart regent")
+    }
     #expect(response.header(.cacheControl) == "no-store")
   }
 

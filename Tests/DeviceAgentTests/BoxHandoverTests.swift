@@ -18,7 +18,9 @@ import Testing
       #expect(end.status == 9, "\(end.errorText)")
       #expect(end.outputText == "the-token 3 1700000000000\n0\n")
       let missing = try await box.run(["exec", "one", "--", "/no/such/program"])
-      #expect(missing.status == 1)
+      #expect(missing.status == 127)
+      let unrunnable = try await box.run(["exec", "one", "--", "/etc/passwd"])
+      #expect(unrunnable.status == 126)
       #expect(missing.errorText.contains("/no/such/program"))
     }
   }
@@ -94,7 +96,13 @@ import Testing
   /// A daemon of the test's own process, with tokens that need no service.
   private func withDaemon(_ body: (Box, ReadySource) async throws -> Void) async throws {
     try await withTemporaryFolder { folder in
-      let box = try Box(folder, "http://127.0.0.1:1")
+      // Nothing given with the command: whatever daemon runs is the one that is meant.
+      let box = try Box(
+        folder, "",
+        more: [
+          "REGENT_REQUESTOR": "", "REGENT_PUBLIC_KEY": "", "REGENT_SECRET_FILE": "",
+          "REGENT_STATE": "",
+        ])
       _ = try run("mkdir", ["-m", "700", "\(folder)/regent"])
       let source = ReadySource()
       let daemon = DaemonServer(source, allowances: []) { _ in }

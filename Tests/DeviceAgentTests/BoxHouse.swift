@@ -13,9 +13,9 @@ final class BoxService: Sendable {
   private let server: Server
 
   init(
-    publicURL: String? = nil, _ change: (inout Requestor) -> Void = { _ in }
+    port: UInt16? = nil, publicURL: String? = nil, _ change: (inout Requestor) -> Void = { _ in }
   ) async throws {
-    let port = try freePort()
+    let port = try port ?? freePort()
     self.port = port
     service = try await TestService(
       usesMachineClock: true, options: { $0.publicURL = publicURL ?? "http://127.0.0.1:\(port)" },
@@ -39,6 +39,11 @@ final class BoxService: Sendable {
   func isWithdrawn(_ code: String) throws -> Bool {
     let id = try service.found(code)
     return service.core.codes.find(id)?.flow.state.status == .withdrawn
+  }
+
+  /// What the phone calls the box that shows the code.
+  func nameOfBox(showing code: String) throws -> String? {
+    service.core.codes.find(try service.found(code))?.about.name
   }
 
   /// A phone opens the code; the number that the screen must show then, with number matching.
@@ -111,6 +116,19 @@ struct Box {
     return Finished(
       status: status, output: try readFile("\(folder)/\(output)"),
       errorText: printed("\(output).err"))
+  }
+}
+
+extension Box {
+  /// Runs a line of shell in the box's folder, with the built programs at hand.
+  func shell(_ script: String) async throws -> Finished {
+    let program = try RunningProgram(
+      "sh", ["-c", "cd \"$HOME\" && \(script)"],
+      environment: environment.merging(["PATH": "\(try productsFolder()):/usr/bin:/bin"]) { $1 },
+      standardOutput: "\(folder)/shell", standardError: "\(folder)/shell.err")
+    let status = try await until("the end of \(script)") { program.poll() }
+    return Finished(
+      status: status, output: try readFile("\(folder)/shell"), errorText: printed("shell.err"))
   }
 }
 

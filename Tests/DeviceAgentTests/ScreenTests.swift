@@ -87,6 +87,43 @@ private let links = [
     }
   }
 
+  @Test(arguments: Language.allCases, [10, 24, 40, 60, 80])
+  func `always names the way out`(language: Language, columns: Int) {
+    let screen = PairScreen(
+      size: WindowSize(rows: 20, columns: columns), abilities: Abilities(), language: language)
+    for (stage, key, phrase) in [
+      (PairStage.waiting(Scene.code()), "q", Phrase.keyQuit), (.expired, "q", .keyQuit),
+      (.choosing(ProviderPicker(Scene.providers)), "Esc", .keyBack),
+    ] {
+      let keys = screen.canvas(of: Scene.view(stage), now: Scene.now).lines.last ?? ""
+      #expect(keys.contains(" \(key) "), "\(keys)")
+      if columns >= 24 { #expect(keys.contains(Texts(language)[phrase]), "\(keys)") }
+    }
+  }
+
+  @Test func `offers another provider only when there is one`() {
+    for count in 1...2 {
+      var model = PairModel(mode: .attended)
+      _ = model.start(now: 0)
+      _ = model.handle(.link(.providers(Array(Scene.providers.prefix(count)), last: nil)), now: 0)
+      _ = model.handle(.link(.code(Scene.code())), now: 0)
+      let screen = PairScreen(
+        size: WindowSize(rows: 25, columns: 80), abilities: Abilities(), language: .english)
+      let keys = screen.canvas(of: model.view, now: Scene.now).lines.last ?? ""
+      #expect(keys.contains("provider") == (count > 1))
+    }
+  }
+
+  @Test(arguments: Language.allCases)
+  func `says that the service is busy, and for how long`(language: Language) {
+    let screen = PairScreen(
+      size: WindowSize(rows: 25, columns: 80), abilities: Abilities(), language: language)
+    let view = Scene.view(.waiting(Scene.code()), trouble: .busy(seconds: 30))
+    let text = screen.canvas(of: view, now: Scene.now).lines.joined(separator: "\n")
+    #expect(text.contains("30"))
+    #expect(text.contains(Texts(language)[.codeStays]))
+  }
+
   @Test func `keeps the cursor at the line for screen readers`() {
     let screen = PairScreen(
       size: WindowSize(rows: 25, columns: 80), abilities: Abilities(), language: .english)

@@ -71,6 +71,50 @@ import Testing
     }
   }
 
+  @Test func `beside the settings file lies the secret, when none is named`() async throws {
+    try await withTemporaryFolder { folder in
+      try writeFile("\(folder)/agent.conf", "public-key = K".utf8)
+      let arguments = ["--config", "\(folder)/agent.conf"]
+      let without = try await settings(arguments, ["HOME": folder])
+      #expect(throws: CommandError.self) { try without.credentials() }
+      try writeFile("\(folder)/secret", "beside\n".utf8)
+      let beside = try await settings(arguments, ["HOME": folder])
+      guard case .keyPair("K", let secret) = try beside.credentials() else {
+        Issue.record("no key pair")
+        return
+      }
+      #expect(secret.matches(Array("beside".utf8)))
+    }
+  }
+
+  @Test(arguments: [UInt32(0o400), 0o440, 0o600, 0o640])
+  func `a credential of the service manager may be its owner's alone`(mode: UInt32) async throws {
+    try await withTemporaryFolder { folder in
+      try writeFile("\(folder)/secret", "s3cret".utf8, mode: mode)
+      let read = try await settings(
+        ["--public-key", "K"], ["HOME": folder, "CREDENTIALS_DIRECTORY": folder])
+      #expect(throws: Never.self) { try read.credentials() }
+    }
+  }
+
+  @Test func `of the machine's file are not given by anybody, those of one's own are`() async throws
+  {
+    let given = Found<[Bool]>()
+    let text = "requestor = X\nservice = https://x.example"
+    let command = Command("try", "try", example: "x try") { call async throws in
+      let found = try [AgentConf.machinePath, "/home/me/.config/regent/agent.conf"].map { path in
+        let conf = try AgentConf(text: text, path: path)
+        return SettingsReader(call: call, conf: conf).isGiven(AgentOptions.requestor)
+      }
+      await given.keep(.success(found))
+    }
+    try await run(command, [], [:])
+    #expect(try await given.result?.get() == [false, true])
+    let read = try await settings(
+      ["--requestor", "R"], ["HOME": "/", "REGENT_SERVICE": "http://a"])
+    #expect(read.given == ["requestor", "service"])
+  }
+
   @Test(
     arguments: [
       ("https://tv.example.org", "https://tv.example.org", nil, true),
@@ -118,10 +162,18 @@ import Testing
   private func settings(
     _ arguments: [String], _ environment: [String: String]
   ) async throws -> AgentSettings {
-    let found = Found()
+    let found = Found<AgentSettings>()
     let command = Command("try", "try", example: "x try") { call async throws in
       await found.keep(Result { try AgentSettings(call) })
     }
+    try await run(command, arguments, environment)
+    guard let result = await found.result else { throw CommandError("not run") }
+    return try result.get()
+  }
+
+  private func run(
+    _ command: Command, _ arguments: [String], _ environment: [String: String]
+  ) async throws {
     let program = Program(
       name: "x", version: "1", summary: "x", options: AgentOptions.all, rules: AgentOptions.rules,
       environmentPrefix: "REGENT_", commands: [command])
@@ -129,14 +181,13 @@ import Testing
     let code = await program.run(
       ["try"] + arguments, environment: Environment(environment),
       console: Console(output: text.port(), errors: text.port()))
-    guard let result = await found.result else { throw CommandError("\(code) \(text.text)") }
-    return try result.get()
+    guard code == .done else { throw CommandError("\(code) \(text.text)") }
   }
 }
 
-private actor Found {
-  var result: Result<AgentSettings, any Error>?
-  func keep(_ result: Result<AgentSettings, any Error>) { self.result = result }
+private actor Found<Value: Sendable> {
+  var result: Result<Value, any Error>?
+  func keep(_ result: Result<Value, any Error>) { self.result = result }
 }
 
 @Suite struct `The program` {

@@ -20,7 +20,7 @@ import Testing
   @Test func `a hundred codes at once, then one a second, whoever is there already apart`()
     async throws
   {
-    let service = try await TestService()
+    let service = try await serving { $0.newCodes = .newcomers }
     let router = try service.router()
     let hall = InProcessClient(router, peer: .network(try address("198.51.100.1"), port: 1))
     let home = InProcessClient(router, peer: .network(try address("198.51.100.2"), port: 1))
@@ -43,7 +43,10 @@ import Testing
 
   @Test func `replacing one's code has an end, too`() async throws {
     let three = three
-    let service = try await serving { $0.newcomers = three }
+    let service = try await serving {
+      $0.newcomers = three
+      $0.newCodes = three
+    }
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       let ask = "/reggie/v1/REF30/regcode.json?deviceId=box-1"
       for _ in 0...30 {
@@ -58,40 +61,51 @@ import Testing
     }
   }
 
-  @Test func `one of several requestors gets half of the live codes`() async throws {
+  @Test func `one requestor may take all live codes, and yet no other is kept out`() async throws {
     let service = try await serving { $0.liveCodes = 4 }
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       func ask(_ device: String) async throws -> TestResponse {
         try await service.call(client, "POST", "/reggie/v1/REF30/regcode.json?deviceId=\(device)")
       }
-      for device in ["a", "b", "c"] { #expect(try await ask(device).status == 201) }
-      try await service.change(.requestor(Requestor(id: try named("OTHER"), name: "Other")))
-      let full = try await ask("d")
+      for device in ["a", "b", "c", "d"] { #expect(try await ask(device).status == 201) }
+      let full = try await ask("e")
       #expect(full.status == 503)
       #expect(full.header("retry-after") == "30")
-      #expect(full.text.contains("2 codes are waiting for an answer"))
+      #expect(full.text.contains("4 codes are waiting for an answer"))
       let requestor: RequestorID = try named(Sample.requestor)
-      #expect(service.core.codes.pending(of: requestor) == 3)
-      #expect(service.core.codes.pending(of: try named("OTHER")) == 0)
+      #expect(service.core.codes.pending(of: requestor) == 4)
+      // With two of them the share is two: whoever has more is turned away, whoever has less is not.
+      try await service.change(.requestor(Requestor(id: try named("OTHER"), name: "Other")))
+      #expect(try await ask("e").status == 503)
+      let limits = service.core.limits
+      #expect(
+        limits.liveCodes(having: 4, among: 2) == 4 && limits.liveCodes(having: 2, among: 2) == 4)
+      #expect(
+        limits.liveCodes(having: 1, among: 2) == 8 && limits.liveCodes(having: 0, among: 1) == 4)
       let code = try await ask("a").json().string("code")
       try await service.approve(code)
-      let second = try await ask("b").json().string("code")
-      let remove = "/reggie/v1/REF30/regcode/\(second)"
-      #expect(try await service.call(client, "DELETE", remove).status == 204)
+      for device in ["b", "c"] {
+        let again = try await ask(device).json().string("code")
+        let remove = "/reggie/v1/REF30/regcode/\(again)"
+        #expect(try await service.call(client, "DELETE", remove).status == 204)
+      }
       #expect(service.core.codes.pending(of: requestor) == 1)
-      #expect(try await ask("d").status == 201)
-      #expect(try await ask("e").status == 503)
+      for device in ["e", "f", "g"] { #expect(try await ask(device).status == 201) }
+      #expect(try await ask("h").status == 503)
       // Time makes room as well.
       service.clock.pass(.seconds(1920))
       _ = service.core.codes.sweep(at: service.clock.now)
       #expect(service.core.codes.pending == 0)
-      #expect(try await ask("e").status == 201)
+      #expect(try await ask("h").status == 201)
     }
   }
 
   @Test func `a guest's yes on the phone counts like the box's own call`() async throws {
     let three = three
-    let service = try await serving { $0.newcomers = three }
+    let service = try await serving {
+      $0.newcomers = three
+      $0.newCodes = three
+    }
     try await withPhone(service) { client in
       let code = try await newCode(service, client)
       var phone = PhoneBrowser(client)
@@ -160,7 +174,10 @@ import Testing
 
   @Test func `browsers become guests so often`() async throws {
     let three = three
-    let service = try await serving { $0.newcomers = three }
+    let service = try await serving {
+      $0.newcomers = three
+      $0.newCodes = three
+    }
     try await withPhone(service) { client in
       let code = try await newCode(service, client)
       var phone = PhoneBrowser(client)

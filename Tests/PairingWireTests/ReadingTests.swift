@@ -214,6 +214,14 @@ import Testing
     #expect(info[.userAgent] == agent)
   }
 
+  @Test func `a device that has a name of its own is called by it`() throws {
+    let text = #"{"deviceName":" Living\u0007 room ","manufacturer":"Acme","model":"M"}"#
+    let info = try #require(DeviceInformation(reading: encoded(text)))
+    #expect(info.displayName == info[.deviceName])
+    #expect(info.displayName?.contains("Living") == true)
+    #expect(info.displayName?.contains("\u{7}") == false)
+  }
+
   @Test func `that was given is not guessed over`() throws {
     let info = try #require(DeviceInformation(reading: encoded(#"{"osName":"Linux","model":"M"}"#)))
     let complete = info.completed(byUserAgent: "AppleTV6,2")

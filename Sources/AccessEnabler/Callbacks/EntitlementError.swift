@@ -60,6 +60,8 @@ public struct EntitlementError: Error, Hashable, Sendable {
   public var message: String
   /// What to do about it.
   public var hint: String?
+  /// How long the service wants to be left alone, when it said so.
+  public var retryAfter: Duration?
 
   /// An error.
   public init(_ kind: Kind, status: StatusID? = nil, message: String = "", hint: String? = nil) {
@@ -105,7 +107,7 @@ extension EntitlementError.Kind {
     case .notTrusted: "the service does not accept this app's credentials"
     case .unreachable: "the service cannot be reached"
     case .unsafeConnection: "there is no safe connection to the service"
-    case .throttled: "the service is asked too often"
+    case .throttled: "the service is busy"
     case .service: "the service failed"
     case .superseded: "another requestor was set meanwhile"
     case .outOfOrder: "this call has no meaning now"

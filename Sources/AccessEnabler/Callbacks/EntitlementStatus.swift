@@ -18,7 +18,8 @@ public struct EntitlementStatus: Hashable, Sendable {
   public var level: Level
   /// A text that may be shown: a registration code, the provider's own words.
   public var message: String
-  /// What else is known, by name: `details`, `resource`, `expires`, `display`, `url`, `urlComplete`, `match`.
+  /// What else is known, by name: `details`, `resource`, `expires`, `display`, `url`, `urlComplete`, `match`,
+  /// `retryAfter`.
   public var extras: [String: String]
 
   /// A piece of news.
@@ -123,6 +124,9 @@ public struct StatusID: RawRepresentable, Hashable, Sendable {
 
   /// The service cannot be asked about the code for the moment; the code stays good (ours).
   public static let connectionLost = StatusID("REGCODE_OFFLINE")
+  /// The service is there and asks to be left alone for a while, for `retryAfter` seconds when it says how long; the code
+  /// stays good (ours).
+  public static let serviceBusy = StatusID("REGCODE_BUSY")
   /// The service answers again (ours).
   public static let connectionBack = StatusID("REGCODE_ONLINE")
 
@@ -156,8 +160,7 @@ public struct StatusID: RawRepresentable, Hashable, Sendable {
       .connectionBack:
       .info
     case .deviceChanged, .clockWrong, .degradedAuthentication, .temporaryPassExpired,
-      .connectionLost,
-      .degradedAuthorization:
+      .connectionLost, .serviceBusy, .degradedAuthorization:
       .warning
     default: .error
     }

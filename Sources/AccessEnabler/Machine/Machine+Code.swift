@@ -86,7 +86,7 @@ extension Machine {
     var watch = Watch(offer: earlier, sequence: 0)
     tellCode(watch)
     watch.failures = 1
-    tell(.connectionLost, message: failure.message)
+    tellTrouble(failure, &watch)
     watch.timer = startTimer(pause(after: watch, failure))
     phase = .waiting(login, choice, watch)
   }
@@ -128,6 +128,7 @@ extension Machine {
     guard case .waiting(_, _, var watch) = phase else { return }
     if watch.failures > 0 { tell(.connectionBack) }
     watch.failures = 0
+    watch.trouble = nil
     switch record.status {
     case .approved, .delivered: return fetch(login, choice, watch)
     case .denied: return end(login, .genericAuthentication, Self.denied)
@@ -217,12 +218,21 @@ extension Machine {
     guard now < watch.offer.expires else {
       return end(login, .genericAuthentication, Self.codeExpired)
     }
-    if watch.failures == 0 { tell(.connectionLost, message: failure.message) }
     var watch = watch
+    tellTrouble(failure, &watch)
     watch.failures += 1
     watch.call = nil
     watch.timer = startTimer(pause(after: watch, failure))
     phase = .waiting(login, choice, watch)
+  }
+
+  /// Says what is in the way when it was not said already.
+  private mutating func tellTrouble(_ failure: ServiceFailure, _ watch: inout Watch) {
+    let trouble: StatusID = failure.asksForPatience ? .serviceBusy : .connectionLost
+    guard watch.trouble != trouble else { return }
+    watch.trouble = trouble
+    let seconds = failure.retryAfter.map { ["retryAfter": String($0.components.seconds)] }
+    tell(trouble, message: failure.message, extras: seconds ?? [:])
   }
 
   private mutating func poll(_ login: Login, _ choice: Choice, _ watch: Watch) {
@@ -257,10 +267,12 @@ extension Machine {
     watch.asked = now
   }
 
-  /// Twice as long after each failure, up to a limit; never less than the service wants.
+  /// What the service wants, else twice as long after each failure; up to a limit, so that a sign-in that happens
+  /// meanwhile is seen soon.
   private func pause(after watch: Watch, _ failure: ServiceFailure) -> Duration {
     let doubled = Duration.seconds(1 << min(watch.failures - 1, 16))
-    return min(max(doubled, failure.retryAfter ?? .zero), settings.timing.longestPause)
+    let wanted = failure.retryAfter.map { max($0, .seconds(1)) }
+    return min(wanted ?? doubled, settings.timing.longestPause)
   }
 
   static let codeExpired = EntitlementError(

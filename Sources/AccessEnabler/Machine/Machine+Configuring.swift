@@ -116,7 +116,9 @@ extension Machine {
       return (.unsafeConnection, EntitlementError(.unsafeConnection, message: failure.message))
     }
     if let failure = first({ $0.status == 429 }) {
-      return (.configurationThrottled, EntitlementError(.throttled, message: failure.message))
+      var error = EntitlementError(.throttled, message: failure.message)
+      error.retryAfter = failure.retryAfter
+      return (.configurationThrottled, error)
     }
     if let failure = first({ $0.status != nil || $0.kind == .unreadable }) {
       return (

@@ -221,6 +221,7 @@ extension Machine {
     }
     error.status = status
     error.message = failure.details ?? failure.message
+    error.retryAfter = failure.retryAfter
     end(login, .genericAuthentication, error)
   }
 

@@ -105,6 +105,8 @@ struct Watch: Hashable, Sendable {
   var status = PairingStatus.offered
   var match: Int?
   var failures = 0
+  /// What the app was told about these failures last.
+  var trouble: StatusID?
   var call: CallID?
   /// Whether that call asks for the sign-in instead of the code.
   var asksForSignIn = false

@@ -116,6 +116,9 @@ struct ServiceFailure: Hashable, Sendable {
     if case .status(let status) = kind { status } else { nil }
   }
 
+  /// Whether the service is well and wants to be asked less.
+  var asksForPatience: Bool { status == 429 || (status == 503 && retryAfter != nil) }
+
   /// Whether asking the same again later may go well.
   var isPassing: Bool {
     switch kind {

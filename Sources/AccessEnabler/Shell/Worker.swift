@@ -135,7 +135,8 @@ actor Worker {
   private func start(_ timer: TimerID, _ pause: Duration) {
     let outbox = outbox
     // Many boxes begin to wait at the same moment, when a service comes back: they must not all ask at the same one.
-    let jittered = pause * Double.random(in: 0.85...1.15)
+    // Never before the time that a service asked for.
+    let jittered = pause * Double.random(in: 1...1.25)
     timers[timer] = Task {
       do { try await Task.sleep(for: jittered) } catch { return }
       outbox.yield(Shell.Mail(message: .timer(timer), request: RequestID(number: 0)))

@@ -5,11 +5,14 @@ import PairingWire
 /// What a box can find out about itself without asking anybody: the system's name, the maker's and the model's.
 enum DeviceFacts {
   /// Fills in what the app did not say.
-  static func complete(_ given: DeviceInformation, root: String = "") -> DeviceInformation {
+  static func complete(
+    _ given: DeviceInformation, root: String = "", hostName: String? = machineName()
+  ) -> DeviceInformation {
     var device = given
     func fill(_ key: DeviceInformation.Key, _ value: String?) {
       if device[key] == nil, let value, !value.isEmpty { device[key] = value }
     }
+    fill(.deviceName, hostName.flatMap(nameForPeople))
     let release = osRelease("\(root)/etc/os-release")
     fill(.osName, "Linux")
     fill(.osFamily, "Linux")
@@ -23,6 +26,13 @@ enum DeviceFacts {
     fill(.model, "Linux box")
     fill(.primaryHardwareType, "SetTopBox")
     return device
+  }
+
+  /// The first part of a host name; nothing when it is the one that every machine has.
+  private static func nameForPeople(_ hostName: String) -> String? {
+    let first = hostName.prefix { $0 != "." }
+    return first.isEmpty || first.lowercased() == "localhost" || first == "(none)"
+      ? nil : String(first)
   }
 
   /// The header's value: base64 of a JSON object.

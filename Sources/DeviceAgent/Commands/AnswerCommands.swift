@@ -6,15 +6,22 @@ import Platform
 // The commands that ask one thing and print the answer.
 
 enum StatusCommand {
+  private static let deviceID = Input.flag(
+    "device-id", "print this box's id at the service and nothing else, for calls of one's own")
+
   static func command(_ context: AgentContext) -> Command {
     Command(
       "status", "say whether and how this box is signed in",
       details: "Ends with 3 when nobody is signed in. Without network it says what is known here.",
-      example: "regent status"
+      inputs: [deviceID], example: "regent status"
     ) { call async throws in
       context.hearsNoSignals()
       let settings = try AgentSettings(call)
       let status = try await context.source(settings).status()
+      if call[deviceID] {
+        let id = status.deviceID ?? ""
+        return call.show(["deviceId": .string(id)], lines: [id])
+      }
       call.show(status.document, lines: lines(status))
       if status.signIn == nil { throw QuietExit(.notSignedIn) }
     }
@@ -31,7 +38,7 @@ enum StatusCommand {
       lines.append("nobody is signed in; regent pair signs in")
     }
     if let requestor = status.requestor { lines.append("requestor \(requestor)") }
-    lines.append(status.isFromDaemon ? "the daemon runs" : "the daemon does not run")
+    lines.append(status.isFromDaemon ? "said by the daemon" : "said without the daemon")
     return lines
   }
 }
@@ -75,13 +82,22 @@ enum MetadataCommand {
       "metadata", "print an attribute of the viewer", inputs: [key], example: "regent metadata zip"
     ) { call async throws in
       context.hearsNoSignals()
-      let value = try await context.source(AgentSettings(call)).metadata(call[key])
+      let settings = try AgentSettings(call)
+      let value = try await context.source(settings).metadata(call[key])
       if !call.wantsJSON, value.isNull {
         throw CommandError(
-          "nobody knows \(call[key])", hint: "the set depends on the provider", code: "not-found")
+          "the service tells no \(call[key]) of this viewer",
+          hint:
+            "the operator lets the app have it with: regentctl requestor set \(requestor(settings)) --metadata "
+            + "\(call[key]); and the viewer's account must have it: regentctl account set",
+          code: "not-found")
       }
       call.show(value, lines: shown(value))
     }
+  }
+
+  private static func requestor(_ settings: AgentSettings) -> String {
+    shellQuoted(settings.requestor ?? "REQUESTOR")
   }
 
   private static func shown(_ value: JSONValue) -> [String] {
@@ -114,9 +130,11 @@ enum HeaderCommand {
     Command(
       "header", "print a signed header, for curl -H @-",
       details: """
-        Each header is good for one call within five minutes:
+        Each header is good for one call within five minutes. The call itself must say which box it is about:
 
-        regent header GET /api/v1/tokens/authn | curl -H @- https://tv.example.org/api/v1/tokens/authn
+        id=$(regent status --device-id) url=https://tv.example.org/api/v1/tokens/authn
+
+        regent header GET $url | curl -H @- "$url?requestor=SPORT&deviceId=$id"
         """,
       inputs: [method, path], example: "regent header GET /api/v1/tokens/authn"
     ) { call async throws in

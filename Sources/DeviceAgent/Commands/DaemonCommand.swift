@@ -18,7 +18,10 @@ enum DaemonCommand {
         allow = user:kodi token=sport-* preauthorize status
 
         Actions are status, providers, preauthorize, token, metadata, header and logout; token and preauthorize may \
-        name a pattern of resources.
+        name a pattern of resources. The list is read at the start: after a change, systemctl restart regent.
+
+        A command that was given another service, requestor, key or state folder than the daemon has, in options, \
+        variables or a settings file of its user, does without the daemon.
         """,
       inputs: [mode], example: "regent daemon"
     ) { call async throws in
@@ -39,8 +42,13 @@ enum DaemonCommand {
     defer { signals.stop() }
     let source = try EnablerSource(settings, buildTime: context.buildTime)
     let console = call.console
-    let daemon = DaemonServer(source, allowances: settings.allowances) { console.note($0) }
-    let address = try place(settings, variables, process, mode: call[mode])
+    let daemon = DaemonServer(
+      source, of: BoxIdentity(settings, onlyGiven: false),
+      state: realPath(settings.state) ?? settings.state, allowances: settings.allowances
+    ) { console.note($0) }
+    let (address, folder) = try place(settings, variables, process, mode: call[mode])
+    // After the server has taken its socket away.
+    defer { if let folder { try? PrivateDirectory.remove(folder) } }
     var configuration = ServerConfiguration()
     configuration.loops = 1
     configuration.connections = 256
@@ -52,7 +60,7 @@ enum DaemonCommand {
     do throws(ServerError) {
       server = try Server([Listener(address, handler: router)], configuration: configuration)
     } catch {
-      throw CommandError("\(error)", hint: "stop the other daemon, or choose another --socket")
+      throw sentence(about: error)
     }
     defer { server.stop(within: .seconds(2)) }
     console.note("regent: listening on \(server.addresses[0])")
@@ -82,29 +90,52 @@ enum DaemonCommand {
     }
   }
 
-  /// The socket that systemd opened, else one of our own.
+  private static func sentence(about error: ServerError) -> CommandError {
+    switch error {
+    case .addressInUse(let address):
+      CommandError(
+        "something is already listening on \(address)",
+        hint: "stop the other daemon, or choose another --socket")
+    case .cannotListen(let address, let reason):
+      CommandError(
+        "cannot listen on \(address): \(reason)",
+        hint: "check that this user may write in that folder, or choose another --socket")
+    case .notASocket(let path):
+      CommandError(
+        "\(path) exists and is not a socket", hint: "move it away, or choose another --socket")
+    case .certificate, .resources: CommandError("\(error)")
+    }
+  }
+
+  /// The socket that systemd opened, else one of our own; and the folder that was made for it.
   private static func place(
     _ settings: AgentSettings, _ variables: [String: String], _ process: Int32, mode: UInt32
-  ) throws(CommandError) -> ListenAddress {
+  ) throws(CommandError) -> (ListenAddress, folder: String?) {
     do throws(SystemError) {
       let inherited = try SocketActivation.inheritedSockets(
         environment: variables, processID: process)
-      if let socket = inherited.first { return .inherited(descriptor: socket.number) }
+      if let socket = inherited.first { return (.inherited(descriptor: socket.number), nil) }
     } catch {
       throw CommandError(error.description, hint: error.hint)
     }
     let runtime = variables["RUNTIME_DIRECTORY"]?.split(separator: ":").first
     let path =
       settings.socket ?? runtime.map { "\($0)/agent.sock" } ?? settings.socketPlaces.first ?? ""
+    var made: String?
     do throws(FileError) {
       // A folder of our own keeps others from putting their socket there first.
       if settings.socket == nil, runtime == nil, let slash = path.lastIndex(of: "/") {
-        try PrivateDirectory.ensure(String(path[..<slash]))
+        let folder = String(path[..<slash])
+        // Whoever may use the socket has to reach it.
+        let isForOthers = mode & 0o077 != 0
+        let isNew = try PrivateDirectory.ensure(
+          folder, widest: isForOthers ? 0o755 : 0o700, mode: isForOthers ? 0o755 : 0o700)
+        if isNew { made = folder }
       }
     } catch {
       throw CommandError(error.description, hint: error.hint)
     }
-    return .local(path: path, mode: mode, group: nil)
+    return (.local(path: path, mode: mode, group: nil), made)
   }
 }
 

@@ -24,7 +24,11 @@ enum PairCommand {
       details: """
         On a terminal the whole screen is used. Otherwise each thing that happens is a line; with --json each line is \
         an event: code (code, display, url, address, expires), opened, match (number), authenticated (name, provider), \
-        denied, expired, error (code, message, hint).
+        denied, expired, error (code, message, hint). What time can mend is tried again at growing intervals, also when \
+        the service cannot be reached at the start; a signal ends that with the exit code 6.
+
+        Beside a daemon the sign-in goes to the daemon's tokens; as root, regent becomes the daemon's user for that. With \
+        --state it goes elsewhere.
 
         The signal USR1 asks for a new code, as the key n does.
         """,
@@ -37,13 +41,12 @@ enum PairCommand {
       ],
       example: "regent pair"
     ) { call async throws in
-      let settings = try AgentSettings(call)
+      let settings = try await AgentSettings(call).besideDaemon()
       let set = try PairSetUp(
         call, settings, isUnattended: call[unattended], product: call[product])
       let enabler = try settings.enabler(
         numberMatching: call[matching], codeLifetime: call[lifetime], buildTime: context.buildTime)
-      let link = try EnablerLink(
-        enabler, settings, isForced: call[force], givesUp: set.mode == .once)
+      let link = try EnablerLink(enabler, settings, isForced: call[force])
       let model = PairModel(mode: set.mode, provider: call[provider], product: call[product])
       let code = try await set.run(link, model, context.held)
       if code != .done { throw QuietExit(code) }

@@ -35,8 +35,7 @@ extension AuthorizeCommand {
   ) async throws(CommandError) {
     var verdict = MediaTokenVerdict.unknown
     for service in try settings.neededServices() {
-      var base = service.description
-      while base.hasSuffix("/") { base.removeLast() }
+      let base = service.description.trimmingSlashes
       let verifier = MediaTokenVerifier(keys: .url(base + Paths.keySet))
       verdict = await verifier.verify(grant.token, resource: grant.resource).verdict
       if verdict == .valid { return }
@@ -82,7 +81,8 @@ enum ExecCommand {
       "exec", "run a program that reads a media token from descriptor 3",
       details: """
         The token is in no argument and no variable, where others could see it. REGENT_TOKEN_FD says the number of \
-        the descriptor, REGENT_TOKEN_EXPIRES when the token ends, in epoch milliseconds.
+        the descriptor, REGENT_TOKEN_EXPIRES when the token ends, in epoch milliseconds. The program's exit code is the \
+        exit code; as in a shell it is 127 when there is no such program, and 126 when it cannot be run.
         """,
       inputs: [resource, program],
       example: "regent exec channel-1 -- sh -c 'curl -d @/dev/fd/3 https://stream.example.org'"
@@ -99,7 +99,8 @@ enum ExecCommand {
             "REGENT_TOKEN_EXPIRES": String(grant.expires),
           ], secret: Array(grant.token.utf8), held: context.held)
       } catch {
-        throw CommandError(error.description, hint: error.hint)
+        let exit: ExitCode = error.isAboutAbsence ? .noSuchProgram : .cannotRun
+        throw CommandError(error.description, hint: error.hint, exit: exit)
       }
     }
   }

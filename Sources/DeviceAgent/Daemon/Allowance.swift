@@ -4,6 +4,16 @@ import Platform
 /// What a local program may ask of the daemon.
 enum DaemonAction: String, CaseIterable, Sendable {
   case status, providers, preauthorize, token, metadata, header, logout
+
+  /// Whether the log tells of it: secrets handed out, and changes.
+  ///
+  /// A launcher that polls must not fill the journal.
+  var isWorthALine: Bool {
+    switch self {
+    case .token, .header, .logout: true
+    case .status, .providers, .preauthorize, .metadata: false
+    }
+  }
 }
 
 /// A line of the allow list: who may ask for what.

@@ -4,8 +4,19 @@ import HTTPCodec
 import JSON
 import Platform
 
+/// What was found on the places where a daemon may listen.
+enum DaemonSearch: Sendable {
+  /// None runs.
+  case none
+  /// One runs for another box than the one that was asked about; the options in which it differs.
+  case another(differences: [String])
+  case found(DaemonClient)
+}
+
 /// The daemon's answers, over its socket.
 struct DaemonClient: EntitlementSource {
+  /// Where it keeps its tokens, and as which user.
+  private(set) var home = DaemonHome()
   private let client: Client
   private let socket: String
 
@@ -17,13 +28,15 @@ struct DaemonClient: EntitlementSource {
     client = Client(ClientConfiguration(wallClock: { Clocks.wallMilliseconds() }))
   }
 
-  /// The daemon that answers first among the places; `nil` when none runs.
-  static func find(_ places: [String]) async throws(CommandError) -> DaemonClient? {
-    for place in places {
-      let daemon = DaemonClient(socket: place)
+  /// The daemon that answers first on the places of these settings, and is the one that they mean.
+  static func find(_ settings: AgentSettings) async throws(CommandError) -> DaemonSearch {
+    let given = BoxIdentity(settings, onlyGiven: true)
+    var found = DaemonSearch.none
+    for place in settings.socketPlaces {
+      var daemon = DaemonClient(socket: place)
+      let answer: ClientResponse
       do throws(ClientError) {
-        _ = try await daemon.call(.get, "/v1/alive")
-        return daemon
+        answer = try await daemon.call(.post, "/v1/alive", given.document)
       } catch {
         switch error.kind {
         case .unreachable(.noSocket), .unreachable(.refused): continue
@@ -31,12 +44,19 @@ struct DaemonClient: EntitlementSource {
         default: throw CommandError(error.description, hint: error.hint, code: "daemon")
         }
       }
+      guard let document = try? JSONValue(reading: answer.body), answer.status.isSuccess,
+        document["alive"]?.bool == true, let home = DaemonHome(document)
+      else { throw daemon.unreadable }
+      daemon.home = home
+      if home.differences.isEmpty { return .found(daemon) }
+      guard !settings.insistsOnSocket else { throw home.isAnother(at: place) }
+      found = .another(differences: home.differences)
     }
-    return nil
+    return found
   }
 
   func status() async throws(CommandError) -> AgentStatus {
-    guard let status = AgentStatus(try await ask(.get, "/v1/status")) else { throw Self.unreadable }
+    guard let status = AgentStatus(try await ask(.get, "/v1/status")) else { throw unreadable }
     return status
   }
 
@@ -53,7 +73,7 @@ struct DaemonClient: EntitlementSource {
 
   func authorize(_ resource: String) async throws(CommandError) -> MediaGrant {
     let answer = try await ask(.post, "/v1/authorize", ["resource": .string(resource)])
-    guard let grant = MediaGrant(answer) else { throw Self.unreadable }
+    guard let grant = MediaGrant(answer) else { throw unreadable }
     return grant
   }
 
@@ -65,16 +85,19 @@ struct DaemonClient: EntitlementSource {
   func header(method: String, path: String) async throws(CommandError) -> String {
     let body: JSONValue = ["method": .string(method), "path": .string(path)]
     guard let header = try await ask(.post, "/v1/header", body)["header"]?.string else {
-      throw Self.unreadable
+      throw unreadable
     }
     return header
   }
 
   func signOut() async throws(CommandError) { _ = try await ask(.post, "/v1/logout", [:]) }
 
-  private static let unreadable = CommandError(
-    "the daemon gave an answer that cannot be read",
-    hint: "the daemon is of another version: systemctl restart regent", code: "daemon")
+  private var unreadable: CommandError {
+    CommandError(
+      "what answers on \(socket) is not the daemon of this version",
+      hint: "an older daemon: systemctl restart regent; another socket: check --socket and "
+        + "REGENT_AGENT_SOCKET", code: "daemon")
+  }
 
   private func ask(
     _ method: HTTPCodec.Method, _ target: String, _ body: JSONValue? = nil
@@ -85,8 +108,8 @@ struct DaemonClient: EntitlementSource {
     } catch {
       throw CommandError(error.description, hint: error.hint, code: "daemon")
     }
-    guard let answer = try? JSONValue(reading: response.body) else { throw Self.unreadable }
-    guard response.status.isSuccess else { throw CommandError(answer) ?? Self.unreadable }
+    guard let answer = try? JSONValue(reading: response.body) else { throw unreadable }
+    guard response.status.isSuccess else { throw CommandError(answer) ?? unreadable }
     return answer
   }
 

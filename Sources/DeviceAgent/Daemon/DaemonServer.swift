@@ -7,19 +7,24 @@ import Platform
 /// The daemon's socket: local programs ask, the kernel says who they are, the allow list says what they get.
 struct DaemonServer: Sendable {
   private let source: any EntitlementSource
+  private let identity: BoxIdentity
+  private let state: String
   private let allowances: [Allowance]
   private let owner: UInt32
   private let report: @Sendable (String) -> Void
   private let grants = SingleFlight<MediaGrant>()
 
-  /// A daemon over the tokens of `source`; `owner` may do everything, as root may.
+  /// A daemon over the tokens of `source`, which are in the folder `state`; `owner` may do everything, as root may.
   ///
-  /// `report` gets a line for the log: who asked for what, never a token.
+  /// `report` gets a line for the log: who got a secret or changed something, and who was refused; never a token.
   init(
-    _ source: any EntitlementSource, allowances: [Allowance],
-    owner: UInt32 = Accounts.effectiveUser, report: @escaping @Sendable (String) -> Void
+    _ source: any EntitlementSource, of identity: BoxIdentity = BoxIdentity(), state: String = "",
+    allowances: [Allowance], owner: UInt32 = Accounts.effectiveUser,
+    report: @escaping @Sendable (String) -> Void
   ) {
     self.source = source
+    self.identity = identity
+    self.state = state
     self.allowances = allowances
     self.owner = owner
     self.report = report
@@ -28,7 +33,12 @@ struct DaemonServer: Sendable {
   /// What answers on the socket.
   func router() throws -> Router {
     var routes = Routes()
-    routes.get("/v1/alive") { _, _ in .now(answer(.ok, ["alive": true])) }
+    routes.post("/v1/alive") { request, _ in
+      guard let asked = body(request).flatMap(BoxIdentity.init) else { return malformed }
+      let home = DaemonHome(
+        state: state, user: owner, differences: asked.differences(from: identity))
+      return .now(answer(.ok, home.document))
+    }
     routes.get("/v1/status") { request, _ in
       reply(request, .status) { () throws(CommandError) in
         var status = try await source.status()
@@ -104,12 +114,19 @@ struct DaemonServer: Sendable {
     _ request: Request, _ action: DaemonAction, resource: String? = nil, detail: String = "",
     _ ask: @escaping @Sendable () async throws(CommandError) -> JSONValue
   ) -> Answer {
-    let line = "\(request.peer) \(action.rawValue) \(detail)"
+    let line = ["\(request.peer)", action.rawValue, detail].filter { !$0.isEmpty }
+      .joined(separator: " ")
     guard isAllowed(request, action, resource) else {
       report("refused: \(line)")
-      return .now(answer(.forbidden, Self.notAllowed.document))
+      return .later { pending in
+        // Names of users may come from the network.
+        Task.detached {
+          let refusal = Self.refusal(of: action, resource, to: request.peer.credentials?.user)
+          pending.complete(answer(.forbidden, refusal.document))
+        }
+      }
     }
-    report(line)
+    if action.isWorthALine { report(line) }
     return .later { pending in
       Task {
         do throws(CommandError) {
@@ -121,9 +138,19 @@ struct DaemonServer: Sendable {
     }
   }
 
-  private static let notAllowed = CommandError(
-    "this user may not ask the daemon for that",
-    hint: "add a line to agent.conf: allow = user:NAME token=PATTERN", code: "not-allowed")
+  /// What to write into the list, so that this very question is answered.
+  private static func refusal(
+    of action: DaemonAction, _ resource: String?, to user: UInt32?
+  ) -> CommandError {
+    let name = user.map { id in (try? Accounts.user(id: id))?.name ?? String(id) } ?? "NAME"
+    let isOneWord = resource.map { !$0.isEmpty && !$0.contains(where: \.isWhitespace) } ?? false
+    let what = action.rawValue + (isOneWord ? "=\(resource ?? "*")" : "")
+    return CommandError(
+      "user \(name) may not ask the daemon for \(what)",
+      hint:
+        "add to agent.conf: allow = user:\(name) \(what) and then type: systemctl restart regent",
+      code: "not-allowed")
+  }
 
   private var malformed: Answer {
     let error = CommandError("the request cannot be read", code: "malformed", exit: .usage)

@@ -24,9 +24,11 @@ struct Examination: Sendable {
     } catch {
       return [.bad("settings", error), terminal()]
     }
+    let (search, daemon) = await daemon(settings)
     var findings = setUp(settings)
+    findings.append(state(settings, search))
     for service in settings.services { findings += await reach(service) }
-    findings.append(await daemon(settings))
+    findings.append(daemon)
     if !findings.contains(where: { $0.verdict == .bad }) {
       findings.append(await signIn(settings))
     }
@@ -53,15 +55,20 @@ struct Examination: Sendable {
       case .softwareStatement: "software statement"
       }
     }
-    look("state") { () throws(CommandError) in
-      do throws(FileError) {
-        try PrivateDirectory.ensure(settings.state)
-        return settings.state
-      } catch {
-        throw CommandError(error.description, hint: error.hint)
-      }
-    }
     return findings
+  }
+
+  private func state(_ settings: AgentSettings, _ search: DaemonSearch) -> Finding {
+    if case .found(let daemon) = search {
+      return Finding(
+        subject: "state", verdict: .good, sentence: "\(daemon.home.state), kept by the daemon")
+    }
+    do throws(FileError) {
+      try PrivateDirectory.ensure(settings.state)
+      return Finding(subject: "state", verdict: .good, sentence: settings.state)
+    } catch {
+      return .bad("state", CommandError(error.description, hint: error.hint))
+    }
   }
 
   private func reach(_ service: AbsoluteURL) async -> [Finding] {
@@ -109,15 +116,26 @@ struct Examination: Sendable {
       hint: "set it: timedatectl set-ntp true")
   }
 
-  private func daemon(_ settings: AgentSettings) async -> Finding {
+  private func daemon(_ settings: AgentSettings) async -> (DaemonSearch, Finding) {
     do throws(CommandError) {
-      let isThere = try await DaemonClient.find(settings.socketPlaces) != nil
-      return Finding(
-        subject: "daemon", verdict: isThere ? .good : .note,
-        sentence: isThere ? "it runs" : "it does not run; commands work without it",
-        hint: isThere ? nil : "systemctl enable --now regent.socket")
+      let search = try await DaemonClient.find(settings)
+      switch search {
+      case .found: return (search, Finding(subject: "daemon", verdict: .good, sentence: "it runs"))
+      case .another(let differences):
+        let finding = Finding(
+          subject: "daemon", verdict: .note,
+          sentence: "it runs with another \(differences.joined(separator: ", ")); "
+            + "commands with these settings work without it")
+        return (search, finding)
+      case .none:
+        let finding = Finding(
+          subject: "daemon", verdict: .note,
+          sentence: "it does not run; commands work without it",
+          hint: "systemctl enable --now regent.socket")
+        return (search, finding)
+      }
     } catch {
-      return .bad("daemon", error)
+      return (.none, .bad("daemon", error))
     }
   }
 
@@ -173,13 +191,5 @@ struct Examination: Sendable {
         ? "its font has no half blocks" : "the console is not in Unicode mode"
     }
     return facts.type == "linux" ? "its font is unknown" : "the locale is not UTF-8"
-  }
-}
-
-extension String {
-  fileprivate var trimmingSlashes: String {
-    var text = self
-    while text.hasSuffix("/") { text.removeLast() }
-    return text
   }
 }

@@ -15,10 +15,15 @@ struct Backoff: Sendable {
     self.random = random
   }
 
-  /// The next pause: between half and the whole of what the count of failures says.
-  mutating func next() -> Duration {
+  /// The next pause: between half and the whole of what the count of failures says, or a little more than what the
+  /// service `asked` for, as far as that is within reason.
+  mutating func next(asked: Duration? = nil) -> Duration {
     let whole = min(Self.longest, Self.first << min(failures, 16))
     failures += 1
+    if let asked {
+      let least = min(max(asked, .milliseconds(Self.first)), .milliseconds(Self.longest))
+      return least + .milliseconds(random(whole / 4 + 1))
+    }
     return .milliseconds(whole / 2 + random(whole / 2 + 1))
   }
 

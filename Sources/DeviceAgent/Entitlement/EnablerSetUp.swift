@@ -1,6 +1,7 @@
 import AccessEnabler
 import CommandKit
 import HTTPCodec
+import PairingWire
 import Platform
 
 extension AgentSettings {
@@ -18,6 +19,7 @@ extension AgentSettings {
       try PrivateDirectory.ensure(state)
       var configuration = EnablerConfiguration(
         credentials: credentials, services: services, storage: .folder(state))
+      configuration.device[.deviceName] = name
       configuration.numberMatching = numberMatching
       configuration.codeLifetime = codeLifetime
       configuration.buildTime = buildTime
@@ -51,8 +53,18 @@ extension CommandError {
       case .service: ("service", .failed)
       case .superseded, .outOfOrder: ("failed", .failed)
       }
-    let hint = error.hint ?? error.kind.nextStep
+    let hint = error.hint ?? error.patience ?? error.kind.nextStep
     self.init(error.description, hint: hint, code: code, exit: exit)
+  }
+}
+
+extension EntitlementError {
+  /// How long the service wants to be left alone, in whole seconds.
+  fileprivate var secondsAsked: Int64? { retryAfter.map(\.components.seconds) }
+
+  fileprivate var patience: String? {
+    guard kind == .throttled else { return nil }
+    return secondsAsked.map { "it asks to wait \($0) s" }
   }
 }
 
@@ -83,7 +95,7 @@ extension AgentFailure {
       case .unreachable: .offline(host: host)
       case .unsafeConnection: error.blamesTheClock ? .clock : .portal
       case .service: error.soundsLikeAPortal ? .portal : .service
-      case .throttled: .busy
+      case .throttled: .busy(seconds: error.secondsAsked)
       case .notTrusted, .unknownRequestor, .unknownProvider: .refused
       default: .service
       }
@@ -102,6 +114,9 @@ extension EntitlementError {
     message.contains("not one of this protocol") || message.contains("not HTTP")
       || message.contains("not valid JSON") || message.contains("redirects")
   }
+
+  /// Whether trying again helps: what this box itself lacks comes with a hint, and somebody has to mend it.
+  var isWorthWaiting: Bool { isPassing && hint == nil }
 
   /// Whether time may mend it.
   var isPassing: Bool {

@@ -151,9 +151,9 @@ extension SignedHeader {
       throw .usage("the requestor or the public key cannot be one")
     }
     let method = method.uppercased()
-    guard (1...16).contains(method.utf8.count),
-      method.utf8.allSatisfy({ (0x41...0x5a).contains($0) })
-    else { throw .usage("\"\(method)\" is not a method", hint: "write GET, POST or DELETE") }
+    guard ["GET", "POST", "DELETE"].contains(method) else {
+      throw .usage("\"\(method)\" is not a method of a call", hint: "write GET, POST or DELETE")
+    }
     let whole = path.contains("://") ? try? AbsoluteURL(parsing: path) : nil
     let signed = String((whole?.path ?? path).prefix { $0 != "?" && $0 != "#" })
     // A comma would begin another field of the header, a space another word.

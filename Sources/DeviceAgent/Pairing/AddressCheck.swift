@@ -25,6 +25,11 @@ struct AddressCheck: Sendable {
     return url
   }
 
+  /// A whole address with scheme and host in the usual case: capitals are for QR codes.
+  static func readable(_ link: String) -> String {
+    (try? AbsoluteURL(parsing: link))?.description ?? link
+  }
+
   /// The address as people type it.
   static func words(_ url: AbsoluteURL) -> String {
     var text = url.scheme == "https" ? String(url.description.dropFirst(8)) : url.description

@@ -11,8 +11,6 @@ final class EnablerLink: PairLink {
   private let check: AddressCheck
   private let host: String
   private let isForced: Bool
-  /// Whether somebody waits for a first answer and nothing else: then a service that is away is an answer.
-  private let givesUp: Bool
   private let wishes: AsyncStream<String?>
   private let wish: AsyncStream<String?>.Continuation
   private let work = Locked<Task<Void, Never>?>(nil)
@@ -20,17 +18,15 @@ final class EnablerLink: PairLink {
 
   /// A link over the SDK with these settings.
   ///
-  /// With `isForced` it signs in anew even if that is done already; with `givesUp` it ends with the first failure instead of
-  /// trying again.
+  /// With `isForced` it signs in anew even if that is done already.
   init(
-    _ enabler: AccessEnabler, _ settings: AgentSettings, isForced: Bool, givesUp: Bool
+    _ enabler: AccessEnabler, _ settings: AgentSettings, isForced: Bool
   ) throws(CommandError) {
     self.enabler = enabler
     requestor = try settings.neededRequestor()
     check = settings.addressCheck
     host = settings.services.first.map { "\($0.host)" } ?? ""
     self.isForced = isForced
-    self.givesUp = givesUp
     (wishes, wish) = AsyncStream.makeStream(of: String?.self)
   }
 
@@ -70,14 +66,14 @@ final class EnablerLink: PairLink {
         return
       } catch {
         let failure = AgentFailure(error, host: host)
-        guard error.isPassing, !givesUp else {
+        guard error.isWorthWaiting else {
           sink.yield(.failed(failure))
           // Whoever presses "new code" has changed something: begin again.
           _ = await wishes.first { _ in true }
           continue
         }
         sink.yield(.trouble(failure))
-        try? await Task.sleep(for: backoff.next())
+        try? await Task.sleep(for: backoff.next(asked: error.retryAfter))
       }
     }
   }
@@ -124,12 +120,12 @@ final class EnablerLink: PairLink {
         case .codeExpired: sink.yield(.expired)
         default:
           let failure = AgentFailure(error, host: host)
-          guard error.isPassing, !givesUp else {
+          guard error.isWorthWaiting else {
             sink.yield(.failed(failure))
             return
           }
           sink.yield(.trouble(failure))
-          try? await Task.sleep(for: backoff.next())
+          try? await Task.sleep(for: backoff.next(asked: error.retryAfter))
           continue
         }
         return
@@ -146,6 +142,14 @@ final class EnablerLink: PairLink {
     case .status(let status) where status.id == .connectionLost:
       let error = EntitlementError(.unreachable, message: status.message)
       sink.yield(.trouble(AgentFailure(error, host: host)))
+    case .status(let status) where status.id == .serviceBusy:
+      let seconds = status.extras["retryAfter"].flatMap { Int64($0) }
+      let asked = seconds.map { "it asks to wait \($0) s; " } ?? ""
+      sink.yield(
+        .trouble(
+          AgentFailure(
+            code: "busy", message: "the service is busy", hint: asked + "the code stays valid",
+            trouble: .busy(seconds: seconds))))
     case .status(let status) where status.id == .connectionBack: sink.yield(.recovered)
     case .status(let status) where status.id == .internalError:
       let hint = status.extras["details"].flatMap { $0.isEmpty ? nil : $0 }

@@ -65,7 +65,7 @@ extension PairEvent {
     case .code(let code):
       [
         texts[.reader, ["code": code.display, "address": code.address]],
-        "\(texts[.orOpen]) \(code.link)",
+        "\(texts[.orOpen]) \(AddressCheck.readable(code.link))",
       ]
     case .opened: [texts[.connected]]
     case .match(let number): ["\(texts[.chooseNumber]): \(number)"]

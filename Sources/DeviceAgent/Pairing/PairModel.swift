@@ -70,7 +70,7 @@ struct PairModel: Sendable {
     case .signedIn: .done
     case .denied: .denied
     case .expired: .expired
-    case .failed(.offline), .failed(.portal), .failed(.busy): .unreachable
+    case .failed(.offline), .failed(.portal), .failed(.busy(_)): .unreachable
     case .failed: .failed
     case .starting, .resting: view.trouble == nil ? .notSignedIn : .unreachable
     case .choosing, .waiting, .connected, .number: .notSignedIn
@@ -111,7 +111,7 @@ extension PairModel {
     case .denied: return end(with: .denied, .tell(.denied), code: .denied, now: now)
     case .expired: return codeExpired(now: now)
     case .trouble(let failure):
-      let isNew = view.trouble != failure.trouble
+      let isNew = view.trouble.map { !$0.isSameKind(as: failure.trouble) } ?? true
       view.trouble = failure.trouble
       return isNew ? [.tell(.error(failure))] : []
     case .recovered:

@@ -49,12 +49,19 @@ enum Trouble: Sendable, Equatable {
   case refused
   /// The service named an address that is not its own.
   case foreignAddress
-  /// The service asks for patience.
-  case busy
+  /// The service asks for patience, and may say for how long.
+  case busy(seconds: Int64? = nil)
   /// The service failed.
   case service
   /// The disk takes nothing: a sign-in would be forgotten.
   case storage
+}
+
+extension Trouble {
+  /// Whether there is nothing new to tell: a busy service may name another time with each answer.
+  func isSameKind(as other: Trouble) -> Bool {
+    if case (.busy, .busy) = (self, other) { true } else { self == other }
+  }
 }
 
 /// What the box is doing.

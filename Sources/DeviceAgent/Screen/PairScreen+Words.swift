@@ -94,7 +94,8 @@ extension PairScreen {
     case .portal: texts[.problemPortal]
     case .refused: texts[.problemRefused]
     case .foreignAddress: texts[.problemForeignAddress]
-    case .busy: texts[.problemBusy]
+    case .busy(let seconds?): texts[.problemBusyFor, ["count": String(seconds)]]
+    case .busy(nil): texts[.problemBusy]
     case .service: texts[.problemService]
     case .storage: texts[.problemStorage]
     }

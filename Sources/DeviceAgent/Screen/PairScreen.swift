@@ -81,12 +81,13 @@ extension PairScreen {
   }
 
   private func drawKeys(of view: PairView, on canvas: inout Canvas) {
+    var labels = keys(of: view).map { key, phrase in (" \(key) ", texts[phrase]) }
+    func width(_ text: String) -> Int { displayWidth(canvas.shown(text, in: size.columns)) }
+    func room() -> Int { labels.reduce(margin - 3) { $0 + width($1.0) + 1 + width($1.1) + 3 } }
+    // The last one is the way out: it stays when not all have room.
+    while labels.count > 1, room() > size.columns { labels.remove(at: labels.count - 2) }
     var column = margin
-    for (key, phrase) in keys(of: view) {
-      let label = " \(key) "
-      let words = texts[phrase]
-      let width = displayWidth(canvas.shown(label + " " + words, in: size.columns))
-      guard column + width <= size.columns else { break }
+    for (label, words) in labels {
       column += canvas.write(label, row: size.rows - 1, column: column, style: .reversed) + 1
       column += canvas.write(words, row: size.rows - 1, column: column) + 3
     }

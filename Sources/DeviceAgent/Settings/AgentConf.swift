@@ -6,6 +6,9 @@ struct AgentConf: Sendable, Equatable {
   private(set) var values: [String: [String]] = [:]
   let path: String
 
+  /// The settings of the machine, for all of its users.
+  static let machinePath = "/etc/regent/agent.conf"
+
   /// Longer files are something else.
   private static let limit = 65_536
 
@@ -49,11 +52,18 @@ struct AgentConf: Sendable, Equatable {
     }
   }
 
+  /// A file of that name beside this one, when there is one.
+  func neighbour(_ name: String) -> String? {
+    guard !path.isEmpty else { return nil }
+    let folder = path.lastIndex(of: "/").map { path[...$0] } ?? ""
+    return isFile(folder + name) ? folder + name : nil
+  }
+
   private static let repeatable = ["service", "allow"]
   static let names =
     [
       "service", "requestor", "public-key", "secret-file", "software-statement", "public-host",
-      "state", "socket", "language", "allow",
+      "name", "state", "socket", "language", "allow",
     ]
 }
 

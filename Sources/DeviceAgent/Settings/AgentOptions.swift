@@ -14,17 +14,20 @@ enum AgentOptions {
     "software-statement", .file, "a file of mode 0600 with a software statement, instead of keys")
   static let publicHost = Input.option(
     "public-host", .host, "the host that phones open, when it is not the service's")
+  static let name = Input.option(
+    "name", .text("NAME"), "what the phone calls this box; by default its host name")
   static let state = Input.option(
     "state", .folder, "where tokens are kept; by default the user's state directory")
   static let socket = Input.option(
-    "socket", .file, "the daemon's socket; by default the one of this user, else of this machine")
+    "socket", .file, "the daemon's socket; by default the one of this user, else of this machine"
+  ).environment("REGENT_AGENT_SOCKET")
   static let configuration = Input.option(
     "config", .file, "the settings file; by default agent.conf of this user, else /etc/regent")
   static let language = Input.option(
     "language", .choice("en", "it", "es", "ko"), "the screen's language; by default the locale's")
 
   static let all: [any InputDeclaration] = [
-    service, requestor, publicKey, secretFile, softwareStatement, publicHost, state, socket,
+    service, requestor, publicKey, secretFile, softwareStatement, publicHost, name, state, socket,
     configuration, language,
   ]
 

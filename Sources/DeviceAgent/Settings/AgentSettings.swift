@@ -14,12 +14,22 @@ struct AgentSettings: Sendable {
   let services: [AbsoluteURL]
   let requestor: String?
   let publicHost: HostName?
-  let state: String
+  /// What the phone calls this box, when somebody gave it a name.
+  let name: String?
+  var state: String
+  /// Whether nobody chose that folder: then it is the one in this user's home.
+  let usesOwnState: Bool
   let socket: String?
+  /// Whether the socket was named in this very command, so that nothing else will do.
+  let insistsOnSocket: Bool
   let language: Language
   /// Who may use the daemon besides its own user.
   let allowances: [Allowance]
-  private let publicKey: String?
+  let publicKey: String?
+  /// The options that were not left to the machine's settings file.
+  let given: Set<String>
+  /// Credentials that were read before this process became somebody who may not read them.
+  var keptCredentials: AgentCredentials?
   private let secretFile: String?
   private let statementFile: String?
   private let environment: Environment
@@ -31,18 +41,21 @@ struct AgentSettings: Sendable {
     services = try reader.list(AgentOptions.service, .webAddress)
     requestor = try reader.one(AgentOptions.requestor, .text)
     publicHost = try reader.one(AgentOptions.publicHost, .host)
+    name = try reader.one(AgentOptions.name, .text)
     publicKey = try reader.one(AgentOptions.publicKey, .text)
-    secretFile =
-      try reader.one(AgentOptions.secretFile, .file) ?? credential("secret", environment)
     statementFile =
       try reader.one(AgentOptions.softwareStatement, .file)
       ?? credential("software-statement", environment)
+    secretFile =
+      try reader.one(AgentOptions.secretFile, .file) ?? credential("secret", environment)
+      ?? (statementFile == nil ? conf.neighbour("secret") : nil)
     socket = try reader.one(AgentOptions.socket, .file)
-    if let folder = try reader.one(AgentOptions.state, .folder) {
-      state = folder
-    } else {
-      state = try defaultState(environment)
-    }
+    insistsOnSocket =
+      call.source(of: AgentOptions.socket) == AgentOptions.socket.specification.label
+    let chosen = try reader.one(AgentOptions.state, .folder) ?? stateOfTheUnit(environment)
+    usesOwnState = chosen == nil
+    state = if let chosen { chosen } else { try defaultState(environment) }
+    given = Set(BoxIdentity.inputs.filter(reader.isGiven).map(\.specification.name))
     let wish = try reader.one(AgentOptions.language, .choice("en", "it", "es", "ko"))
     let variables = call.environment
     language = Language(asked: wish) { variables[$0] }
@@ -57,7 +70,7 @@ struct AgentSettings: Sendable {
     if let path = call[AgentOptions.configuration] { return try AgentConf(path: path) }
     let environment = call.environment
     let own = environment["XDG_CONFIG_HOME"] ?? environment["HOME"].map { "\($0)/.config" }
-    let places = [own.map { "\($0)/regent/agent.conf" }, "/etc/regent/agent.conf"]
+    let places = [own.map { "\($0)/regent/agent.conf" }, AgentConf.machinePath]
     for place in places.compactMap(\.self) where isFile(place) {
       return try AgentConf(path: place)
     }
@@ -88,11 +101,17 @@ extension AgentSettings {
 
   /// The credentials, read from their files now.
   func credentials() throws(CommandError) -> AgentCredentials {
+    if let keptCredentials { return keptCredentials }
     if let publicKey, let secretFile {
       return .keyPair(publicKey: publicKey, secret: try secret(in: secretFile, "--secret-file"))
     }
     if let statementFile {
       return .softwareStatement(try secret(in: statementFile, "--software-statement"))
+    }
+    guard publicKey == nil else {
+      throw .usage(
+        "the secret of the key pair is missing",
+        hint: "put it into a file \"secret\" of mode 0600 beside agent.conf, or give --secret-file")
     }
     throw .usage(
       "this box has no credentials",
@@ -111,84 +130,23 @@ extension AgentSettings {
 
   private func secret(in path: String, _ option: String) throws(CommandError) -> Secret {
     do throws(FileError) {
-      // A credential of systemd that was granted through an access list shows as 0440.
+      // A credential of systemd that was granted through an access list shows as 0440; of others 0600 is usual.
       let isCredential =
         environment["CREDENTIALS_DIRECTORY"].map { path.hasPrefix("\($0)/") } ?? false
       var bytes = try DurableFile.read(
-        path, limit: 16_384, widest: isCredential ? 0o440 : 0o600)
+        path, limit: 16_384, widest: isCredential ? 0o640 : 0o600)
       while let last = bytes.last, last == 0x0a || last == 0x0d || last == 0x20 {
         bytes.removeLast()
       }
       guard !bytes.isEmpty else { throw FileError(.missing, path: path) }
       return Secret(wiping: bytes)
     } catch {
-      throw CommandError("\(option): \(error.description)", hint: error.hint)
-    }
-  }
-}
-
-/// Options and variables first, then the settings file, in one form.
-private struct SettingsReader {
-  let call: Invocation
-  let conf: AgentConf
-
-  func one<Value>(
-    _ input: Input<Value?>, _ kind: ValueKind<Value>
-  ) throws(CommandError) -> Value? {
-    if let value = call[input] { return value }
-    return try fromConf(input.specification.name, kind).last
-  }
-
-  func list<Value>(
-    _ input: Input<[Value]>, _ kind: ValueKind<Value>
-  ) throws(CommandError) -> [Value] {
-    let given = call[input]
-    return given.isEmpty ? try fromConf(input.specification.name, kind) : given
-  }
-
-  private func fromConf<Value>(
-    _ name: String, _ kind: ValueKind<Value>
-  ) throws(CommandError) -> [Value] {
-    var values: [Value] = []
-    for text in conf.values[name] ?? [] {
-      do throws(ValueProblem) {
-        values.append(try kind.value(of: text))
-      } catch {
-        throw .usage("\(conf.path): \(name) \"\(text)\" \(error.problem)", hint: error.hint)
+      var hint = error.hint
+      if case .system(let refusal) = error.kind, refusal.isAboutRights {
+        hint =
+          "\(shellQuoted(path)) is not this user's: let the daemon answer, or type sudo before it"
       }
-    }
-    return values
-  }
-}
-
-private func isFile(_ path: String) -> Bool {
-  do throws(FileError) {
-    return try PrivateFile.check(path, widest: 0o7777)
-  } catch {
-    // A symbolic link, or one that may not be read: say so when it is read.
-    switch error.kind {
-    case .missing, .notADirectory, .system: return false
-    default: return true
+      throw CommandError("\(option): \(error.description)", hint: hint)
     }
   }
-}
-
-private func credential(_ name: String, _ environment: Environment) -> String? {
-  guard let folder = environment["CREDENTIALS_DIRECTORY"] else { return nil }
-  let path = "\(folder)/\(name)"
-  return isFile(path) ? path : nil
-}
-
-private func defaultState(_ environment: Environment) throws(CommandError) -> String {
-  // systemd gives several folders with colons between them; the first one is ours.
-  if let given = environment["STATE_DIRECTORY"]?.split(separator: ":").first {
-    return String(given)
-  }
-  if let base = environment["XDG_STATE_HOME"], base.hasPrefix("/") { return "\(base)/regent/agent" }
-  let home = try? environment["HOME"] ?? Accounts.user(id: Accounts.effectiveUser)?.home
-  guard let home, home.hasPrefix("/") else {
-    throw CommandError(
-      "there is no place for the tokens: this user has no home directory", hint: "give --state DIR")
-  }
-  return "\(home)/.local/state/regent/agent"
 }

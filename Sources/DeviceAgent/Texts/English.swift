@@ -28,6 +28,7 @@ func englishWords(_ phrase: Phrase) -> String {
   case .problemRefused: "The service does not accept this device's credentials."
   case .problemForeignAddress: "The service named an address of another host. It is not shown."
   case .problemBusy: "The service is busy."
+  case .problemBusyFor: "The service is busy and asks to wait {count} s."
   case .problemService: "The service has a problem."
   case .problemStorage: "This device cannot store anything. Is its disk full?"
   case .noRoomForCode: "There is no room for a QR code here."

@@ -29,6 +29,7 @@ func italianWords(_ phrase: Phrase) -> String {
   case .problemForeignAddress:
     "Il servizio ha indicato l’indirizzo di un altro host. Non viene mostrato."
   case .problemBusy: "Il servizio è occupato."
+  case .problemBusyFor: "Il servizio è occupato e chiede di attendere {count} s."
   case .problemService: "Il servizio ha un problema."
   case .problemStorage: "Questo dispositivo non riesce a salvare nulla. Il disco è pieno?"
   case .noRoomForCode: "Qui non c’è spazio per un codice QR."

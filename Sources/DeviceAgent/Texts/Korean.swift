@@ -28,6 +28,7 @@ func koreanWords(_ phrase: Phrase) -> String {
   case .problemRefused: "서비스가 이 기기의 자격 증명을 받아들이지 않습니다."
   case .problemForeignAddress: "서비스가 다른 호스트의 주소를 알려 주어 표시하지 않습니다."
   case .problemBusy: "서비스가 혼잡합니다."
+  case .problemBusyFor: "서비스가 혼잡하여 {count}초 동안 기다려 달라고 합니다."
   case .problemService: "서비스에 문제가 있습니다."
   case .problemStorage: "이 기기에 저장할 수 없습니다. 디스크가 가득 찼는지 확인해 주세요."
   case .noRoomForCode: "여기에는 QR 코드를 표시할 공간이 없습니다."

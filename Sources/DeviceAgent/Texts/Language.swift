@@ -34,8 +34,8 @@ enum Phrase: String, CaseIterable, Sendable {
   case signedIn, signedInAs, signedInProvider
   case denied, expired, resting, restingWhy
   case offline, offlineRetry, codeStays
-  case problemClock, problemPortal, problemRefused, problemForeignAddress, problemBusy
-  case problemService, problemStorage
+  case problemClock, problemPortal, problemRefused, problemForeignAddress
+  case problemBusy, problemBusyFor, problemService, problemStorage
   case noRoomForCode, useFramebuffer, useFile, pictureElsewhere, pictureInFile
   case chooseProvider, search, noProvider, moreProviders
   case keyNew, keyProvider, keyQuit, keyChoose, keyTake, keyBack

@@ -28,6 +28,7 @@ func spanishWords(_ phrase: Phrase) -> String {
   case .problemRefused: "El servicio no acepta las credenciales de este dispositivo."
   case .problemForeignAddress: "El servicio indicó una dirección de otro host. No se muestra."
   case .problemBusy: "El servicio está ocupado."
+  case .problemBusyFor: "El servicio está ocupado y pide esperar {count} s."
   case .problemService: "El servicio tiene un problema."
   case .problemStorage: "Este dispositivo no puede guardar nada. ¿Está lleno el disco?"
   case .noRoomForCode: "Aquí no cabe un código QR."

@@ -4,19 +4,26 @@ public struct ServiceLimits: Hashable, Sendable {
   public var device: RateLimit = .device
   /// Requests of one source; none unless an operator says so, because many devices share one address.
   public var source: RateLimit?
-  /// New codes, guests and apps of one source at one requestor: each leaves a row, and device ids can be made up.
-  ///
-  /// In ten hours, the longest life of a code, one source gets less than half of the usual `liveCodes`.
+  /// Guests and apps of one source at one requestor: each leaves a row, and device ids can be made up.
   public var newcomers: RateLimit = .newcomers
+  /// New codes of one requestor from one network address; nil is no limit, because a hall full of boxes has one address.
+  public var newCodes: RateLimit?
   /// Wrong codes of one source, and of one account; of one source and requestor, where an app tries them.
   public var wrongCodes: FailureLimit = .wrongCodes
   /// Wrong codes of everybody.
   public var allWrongCodes: FailureLimit = .allWrongCodes
   /// Codes that can be approved at one time: more would make guessing any of them easy.
   public var liveCodes = 100_000
-  /// How many of them may be of one requestor while there are others: one app whose secret is known must not keep all
-  /// other apps from getting codes.
-  public var liveCodesOfOne: Int { max(liveCodes / 2, 1) }
+
+  /// How many codes may wait in all for a requestor, of which so many are its own, to get another one.
+  ///
+  /// One may fill the pool; as long as another has less than its share, the pool is larger for it by as much again. So nobody
+  /// is kept out by the secret of somebody else's app.
+  public func liveCodes(having own: Int, among requestors: Int) -> Int {
+    let share = max(liveCodes / max(requestors, 1), 1)
+    return requestors > 1 && own < share
+      ? liveCodes.addingReportingOverflow(liveCodes).partialValue : liveCodes
+  }
 
   /// The usual limits.
   public init() {}

@@ -46,19 +46,13 @@ package struct CodeRoutes: Sendable {
     }
   }
 
-  /// Takes one code from what the caller's address and its requestor may have.
+  /// Takes one code from what the caller's address may have.
   ///
   /// A device that replaces its code makes no more codes live, only another row: it has ten times as many.
   private func takeRoom(for device: CallDevice, _ call: V1Call) throws(CallError) {
     let requestor = call.requestor.id
     let earlier = core.codes.latest(of: device.hash, at: requestor)?.record.flow
     let replaces = earlier?.settled(at: call.now).state.isPending ?? false
-    let most = core.limits.liveCodesOfOne
-    if !replaces, call.provisioned.records.requestors.count > 1,
-      core.codes.pending(of: requestor) >= most
-    {
-      throw CallError(.tooManyLiveCodes(limit: most))
-    }
     try core.limits.take(
       replaces ? .replacement : .code, from: call.request.clientAddress, at: requestor)
   }
@@ -76,7 +70,10 @@ package struct CodeRoutes: Sendable {
       let record = try offer.record(
         code: core.hasher.code(code), requestor: call.requestor.id, at: call.now)
       do throws(StoreError) {
-        try await core.desk.offer(record, limit: core.limits.liveCodes)
+        let limit = core.limits.liveCodes(
+          having: core.codes.pending(of: call.requestor.id),
+          among: call.provisioned.records.requestors.count)
+        try await core.desk.offer(record, limit: limit)
         return (code, record)
       } catch {
         guard error == .codeTaken, tries > 1 else { throw error }

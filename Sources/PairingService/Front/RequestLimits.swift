@@ -65,8 +65,10 @@ package final class RequestLimits: Sendable {
   /// How many codes may be pending.
   package var liveCodes: Int { limits.liveCodes }
 
-  /// How many of them may be of one requestor, when there are others.
-  package var liveCodesOfOne: Int { limits.liveCodesOfOne }
+  /// How many may wait in all for a requestor that has so many of its own.
+  package func liveCodes(having own: Int, among requestors: Int) -> Int {
+    limits.liveCodes(having: own, among: requestors)
+  }
 
   /// Takes one request of a device.
   package func take(_ device: DeviceHash, at requestor: RequestorID) throws(CallError) {
@@ -110,10 +112,14 @@ package final class RequestLimits: Sendable {
   package func take(
     _ newcomer: Newcomer, from address: IPAddress?, at requestor: RequestorID
   ) throws(CallError) {
-    guard let source = SourceKey(address) else { return }
-    try take(
-      Meter(requestor: requestor, subject: .newcomers(newcomer, source)),
-      limits.newcomers.times(newcomer == .replacement ? Self.replacementFactor : 1))
+    let limit =
+      switch newcomer {
+      case .code: limits.newCodes
+      case .replacement: limits.newCodes?.times(Self.replacementFactor)
+      case .app, .guest, .visitor: limits.newcomers
+      }
+    guard let limit, let source = SourceKey(address) else { return }
+    try take(Meter(requestor: requestor, subject: .newcomers(newcomer, source)), limit)
   }
 
   func allow(_ verdict: RateVerdict) throws(CallError) {

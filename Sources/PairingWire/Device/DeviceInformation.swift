@@ -10,6 +10,8 @@ public struct DeviceInformation: Hashable, Sendable {
     case displayWidth, displayHeight, displayPpi, diagonalScreenSize
     case connectionIp, connectionPort, connectionType, connectionSecure
     case applicationId
+    /// What its owner calls this very device (ours).
+    case deviceName
   }
 
   /// What was said, cleaned for keeping and showing.
@@ -59,8 +61,9 @@ public struct DeviceInformation: Hashable, Sendable {
     return complete
   }
 
-  /// What the second screen calls the device: manufacturer and model, else its system, else its kind.
+  /// What the second screen calls the device: its own name, else manufacturer and model, else its system, else its kind.
   public var displayName: String? {
+    if let name = values[.deviceName] { return CleanText.line(name, longest: 128) }
     let maker = values[.manufacturer] ?? values[.vendor]
     if let model = values[.model] {
       guard let maker, !model.lowercased().hasPrefix(maker.lowercased()) else { return model }

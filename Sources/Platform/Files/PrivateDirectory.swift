@@ -10,11 +10,27 @@ public enum PrivateDirectory {
   /// - Parameters:
   ///   - path: the directory.
   ///   - widest: the widest acceptable mode of the directory itself; its parents are not judged.
+  ///   - mode: the mode that a new one gets in the end.
+  /// - Returns: whether the directory itself is new.
   /// - Throws: `FileError`.
-  public static func ensure(_ path: String, widest: mode_t = 0o700) throws(FileError) {
+  @discardableResult
+  public static func ensure(
+    _ path: String, widest: mode_t = 0o700, mode: mode_t = 0o700
+  ) throws(FileError) -> Bool {
     let path = trimmed(path)
-    try create(path)
-    guard try check(path, widest: widest) else { throw FileError(.missing, path: path) }
+    let isNew = try create(path)
+    let directory = try onFile(path) { () throws(SystemError) in
+      try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+    }
+    let status = try directory.status(of: path)
+    try status.requirePrivate(widest: widest, path: path)
+    if isNew, mode != 0o700 {
+      let number = directory.number
+      try onFile(path) { () throws(SystemError) in
+        _ = try systemCall("set the mode of", on: path) { fchmod(number, mode) }
+      }
+    }
+    return isNew
   }
 
   /// Looks at a private directory, and makes nothing.
@@ -67,13 +83,17 @@ public enum PrivateDirectory {
     }
   }
 
-  private static func create(_ path: String, parentIsThere: Bool = false) throws(FileError) {
+  /// Whether it made the directory itself.
+  @discardableResult
+  private static func create(
+    _ path: String, parentIsThere: Bool = false
+  ) throws(FileError) -> Bool {
     do throws(SystemError) {
       try refuseNUL(in: path, operation: "create")
       try systemCall("create", on: path) { unsafe mkdir(path, 0o700) }
     } catch {
       switch error.code {
-      case EEXIST: return
+      case EEXIST: return false
       case ENOENT where !parentIsThere:
         guard let parent = SplitPath.parent(of: path) else { throw FileError(error, path: path) }
         try create(parent)
@@ -86,6 +106,7 @@ public enum PrivateDirectory {
     // A new directory's own name must survive a power cut too, or everything inside is lost with it.
     let place = try SplitPath(path)
     try DurableFile.force(try place.openDirectory(), path: place.directory)
+    return true
   }
 
 }

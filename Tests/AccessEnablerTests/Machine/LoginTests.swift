@@ -189,6 +189,26 @@ struct LoginTests {
     #expect(bench.outcomes(of: request).count == 1)
   }
 
+  @Test func `a busy service is told as one, and waited for as long as it asks`() {
+    var (bench, _) = Bench.waiting()
+    bench.forget()
+    for seconds in [7, 0, 30] {
+      bench.answer(
+        .failed(ServiceFailure(kind: .status(429), retryAfter: .seconds(seconds))))
+      bench.ring()
+    }
+    bench.answer(.failed(.away))
+    let pauses = bench.actions.compactMap { action -> Duration? in
+      if case .startTimer(_, let pause) = action { pause } else { nil }
+    }
+    #expect(pauses == [.seconds(7), .seconds(1), .seconds(30), .seconds(8)])
+    let told = bench.told.compactMap { event -> EntitlementStatus? in
+      if case .status(let status) = event { status } else { nil }
+    }
+    #expect(told.map(\.id) == [.serviceBusy, .connectionLost])
+    #expect(told.first?.extras["retryAfter"] == "7")
+  }
+
   @Test func `a service that is away until the code's end ends the sign-in then`() {
     var (bench, request) = Bench.waiting()
     bench.answer(.failed(.away))

@@ -1,0 +1,79 @@
+import CommandKit
+import JSON
+import Platform
+
+/// What a daemon says of itself to everybody who may connect: where its tokens are, and in which options it is another
+/// box than the one that was asked about.
+struct DaemonHome: Sendable, Equatable {
+  var state = ""
+  var user: UInt32 = 0
+  var differences: [String] = []
+
+  var document: JSONValue {
+    [
+      "alive": true, "state": .string(state), "user": .integer(Int64(user)),
+      "differs": .array(differences.map { .string($0) }),
+    ]
+  }
+
+  /// Whether its owner is somebody else than this process.
+  var isForeign: Bool { user != Accounts.effectiveUser }
+
+  func isAnother(at place: String) -> CommandError {
+    CommandError(
+      "the daemon at \(place) runs with another \(differences.joined(separator: ", "))",
+      hint: "leave --socket away to do it without that daemon, or leave away what differs",
+      code: "daemon", exit: .usage)
+  }
+}
+
+extension DaemonHome {
+  init?(_ document: JSONValue) {
+    guard let state = document["state"]?.string,
+      let user = document["user"]?.int64.flatMap({ UInt32(exactly: $0) }),
+      let differs = document["differs"]?.array
+    else { return nil }
+    self.init(state: state, user: user, differences: differs.compactMap(\.string))
+  }
+}
+
+extension AgentSettings {
+  /// The same settings for signing in beside a daemon: its tokens are the ones to renew.
+  ///
+  /// Root reads the credentials and then becomes the daemon's user, who must be able to read what is stored.
+  func besideDaemon() async throws(CommandError) -> AgentSettings {
+    guard usesOwnState, case .found(let daemon) = try await DaemonClient.find(self) else {
+      return self
+    }
+    let home = daemon.home
+    var settings = self
+    settings.state = home.state
+    guard home.isForeign else { return settings }
+    let owner = try user(home.user)
+    guard Accounts.effectiveUser == 0, let owner else { throw cannotPair(beside: home, owner) }
+    settings.keptCredentials = try credentials()
+    do throws(SystemError) {
+      try ProcessUser.become(owner)
+    } catch {
+      throw CommandError(error.description, hint: error.hint)
+    }
+    return settings
+  }
+
+  private func user(_ id: UInt32) throws(CommandError) -> UserAccount? {
+    do throws(SystemError) {
+      return try Accounts.user(id: id)
+    } catch {
+      throw CommandError(error.description, hint: error.hint)
+    }
+  }
+
+  private func cannotPair(beside home: DaemonHome, _ owner: UserAccount?) -> CommandError {
+    let place = socket.map { " --socket \(shellQuoted($0))" } ?? ""
+    return CommandError(
+      "the daemon keeps its tokens in \(home.state) as user \(owner?.name ?? String(home.user)); "
+        + "this user may not write there",
+      hint: "type: sudo regent pair\(place), or give --state DIR for a sign-in of this user alone",
+      code: "daemon")
+  }
+}

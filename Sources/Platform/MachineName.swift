@@ -1,0 +1,10 @@
+import Glibc
+
+/// What this machine is called: its host name; `nil` when it has none that can be read.
+public func machineName() -> String? {
+  var buffer = [CChar](repeating: 0, count: 256)
+  let code = unsafe gethostname(&buffer, buffer.count - 1)
+  guard code == 0 else { return nil }
+  let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+  return String(validating: bytes, as: UTF8.self)
+}

@@ -1,0 +1,116 @@
+import HTTPCodec
+import HTTPServer
+import JSON
+import Platform
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+@testable import DeviceAgent
+
+@Suite struct `A launcher, when something is in the way,` {
+  @Test
+  func
+    `hears that nobody is there, the code when somebody is, and the exit code 6 when stopped before`()
+    async throws
+  {
+    try await withTemporaryFolder { folder in
+      let port = try freePort()
+      let box = try Box(folder, "http://127.0.0.1:\(port)")
+      let program = try box.start(["pair", "--json"])
+      let event = try await box.event("error")
+      #expect(event["code"]?.string == "unreachable")
+      #expect(event["message"]?.string != nil && event["hint"]?.string != nil)
+      let stopped = try box.start(["pair", "--json"], output: "stopped")
+      _ = try await box.event("error", in: "stopped")
+      stopped.signal(15)
+      #expect(try await until("the end") { stopped.poll() } == 6)
+
+      let service = try await BoxService(port: port)
+      defer { service.stop() }
+      let wire = try #require(try await box.event("code")["code"]?.string)
+      try await service.service.approve(wire)
+      #expect(try await until("the end") { program.poll() } == 0)
+      let names = try box.events().compactMap { $0["event"]?.string }
+      #expect(names.first == "error" && names.last == "authenticated", "\(names)")
+      #expect(names.count { $0 == "code" } == 1, "\(names)")
+    }
+  }
+
+  @Test func `hears that the service is busy and for how long, and the same code goes on`()
+    async throws
+  {
+    let service = try await BoxService()
+    defer { service.stop() }
+    try await withTemporaryFolder { folder in
+      let busy = Locked(false)
+      let inner = try service.service.router()
+      let port = try freePort()
+      let gate = ClosureHandler { request in
+        guard busy.withLock({ $0 }) else { return inner.handle(request) }
+        var answer = Response(.tooManyRequests, type: "text/html", body: Array("<p>later".utf8))
+        answer.addHeader(.retryAfter, "2")
+        return .now(answer)
+      }
+      let server = try Server([Listener(.network(.loopback, port: port), handler: gate)])
+      defer { server.stop(within: .milliseconds(100)) }
+      let box = try Box(folder, "http://127.0.0.1:\(port)")
+      let program = try box.start(["pair", "--json"])
+      let wire = try #require(try await box.event("code")["code"]?.string)
+      busy.withLock { $0 = true }
+      // The wait under way ends with what happens; the next call is refused.
+      _ = try await service.open(wire)
+      let event = try await box.event("error")
+      #expect(event["code"]?.string == "busy")
+      #expect(event["message"]?.string == "the service is busy")
+      #expect(event["hint"]?.string == "it asks to wait 2 s; the code stays valid")
+      try await service.service.approve(wire)
+      busy.withLock { $0 = false }
+      #expect(try await until("the end") { program.poll() } == 0)
+      #expect(try box.events().count { $0["event"]?.string == "code" } == 1)
+    }
+  }
+
+  @Test func `hears that nothing can be stored, and of the sign-in nevertheless`() async throws {
+    let service = try await BoxService()
+    defer { service.stop() }
+    try await withTemporaryFolder { folder in
+      let box = try Box(folder, service.url)
+      let program = try box.start(["pair", "--json"])
+      let wire = try #require(try await box.event("code")["code"]?.string)
+      _ = try await until("the code on disk") { try box.keeps(wire) ? true : nil }
+      // As good as a full disk, and the same for every user: a folder where the file should go.
+      removeTree("\(folder)/state/tokens")
+      #expect(try run("mkdir", ["\(folder)/state/tokens"]).status == 0)
+      try await service.service.approve(wire)
+      _ = try await box.event("authenticated")
+      #expect(try await until("the end") { program.poll() } == 0)
+      let error = try #require(try box.events().first { $0["event"]?.string == "error" })
+      #expect(error["code"]?.string == "storage")
+      #expect(error["message"]?.string?.contains("tokens") == true)
+    }
+  }
+}
+
+@Suite struct `The name of a box` {
+  @Test func `is on the phone what its owner says, else its host name`() async throws {
+    let service = try await BoxService()
+    defer { service.stop() }
+    let cases: [([String], String?)] = [(["--name", "Living room"], "Living room"), ([], nil)]
+    for (arguments, expected) in cases {
+      try await withTemporaryFolder { folder in
+        let box = try Box(folder, service.url)
+        let program = try box.start(["pair", "--json"] + arguments)
+        let wire = try #require(try await box.event("code")["code"]?.string)
+        let name = try service.nameOfBox(showing: wire)
+        if let expected {
+          #expect(name == expected)
+        } else if let host = machineName(), host.prefix(9) != "localhost" {
+          #expect(name.map { host.hasPrefix($0) } == true)
+        }
+        program.signal(15)
+        _ = try await until("the end") { program.poll() }
+      }
+    }
+  }
+}
