@@ -53,7 +53,7 @@ extension AgentSettings {
     guard Accounts.effectiveUser == 0, let owner else { throw cannotPair(beside: home, owner) }
     settings.keptCredentials = try credentials()
     do throws(SystemError) {
-      try ProcessUser.become(owner)
+      try ActingUser.become(owner.id)
     } catch {
       throw CommandError(error.description, hint: error.hint)
     }

@@ -63,9 +63,11 @@ extension EntitlementError {
   fileprivate var secondsAsked: Int64? { retryAfter.map(\.components.seconds) }
 
   fileprivate var patience: String? {
-    guard kind == .throttled else { return nil }
-    return secondsAsked.map { "it asks to wait \($0) s" }
+    kind == .throttled ? secondsAsked.map(Self.patience) : nil
   }
+
+  /// What a busy service asks for.
+  static func patience(_ seconds: Int64) -> String { "it asks to wait \(seconds) s" }
 }
 
 extension EntitlementError.Kind {

@@ -32,8 +32,7 @@ struct AddressCheck: Sendable {
 
   /// The address as people type it.
   static func words(_ url: AbsoluteURL) -> String {
-    var text = url.scheme == "https" ? String(url.description.dropFirst(8)) : url.description
-    while text.hasSuffix("/") { text.removeLast() }
-    return text
+    let text = url.scheme == "https" ? String(url.description.dropFirst(8)) : url.description
+    return text.trimmingSlashes
   }
 }

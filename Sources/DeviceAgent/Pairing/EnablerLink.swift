@@ -144,7 +144,7 @@ final class EnablerLink: PairLink {
       sink.yield(.trouble(AgentFailure(error, host: host)))
     case .status(let status) where status.id == .serviceBusy:
       let seconds = status.extras["retryAfter"].flatMap { Int64($0) }
-      let asked = seconds.map { "it asks to wait \($0) s; " } ?? ""
+      let asked = seconds.map { EntitlementError.patience($0) + "; " } ?? ""
       sink.yield(
         .trouble(
           AgentFailure(

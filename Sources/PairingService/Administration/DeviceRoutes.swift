@@ -70,9 +70,9 @@ extension AdminCall {
     let (records, names) = try await stored { () throws(StoreError) in
       let records = try await core.store.authentications(
         filter, after: id, limit: limit, at: now)
-      return (records, try await core.store.names(of: Set(records.map(core.hasher.screen(of:)))))
+      return (records, try await core.screenNames(of: records))
     }
-    return records.map { SignIn($0, name: names[core.hasher.screen(of: $0)]) }
+    return records.map { SignIn($0, name: names[$0.authentication.id]) }
   }
 
   /// The device that the query names, by its short name or its own id; one that is signed in nowhere is not there.

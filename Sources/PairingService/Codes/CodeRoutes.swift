@@ -50,6 +50,7 @@ package struct CodeRoutes: Sendable {
   ///
   /// A device that replaces its code makes no more codes live, only another row: it has ten times as many.
   private func takeRoom(for device: CallDevice, _ call: V1Call) throws(CallError) {
+    guard core.options.limits.newCodes != nil else { return }
     let requestor = call.requestor.id
     let earlier = core.codes.latest(of: device.hash, at: requestor)?.record.flow
     let replaces = earlier?.settled(at: call.now).state.isPending ?? false
@@ -70,7 +71,7 @@ package struct CodeRoutes: Sendable {
       let record = try offer.record(
         code: core.hasher.code(code), requestor: call.requestor.id, at: call.now)
       do throws(StoreError) {
-        let limit = core.limits.liveCodes(
+        let limit = core.options.limits.liveCodes(
           having: core.codes.pending(of: call.requestor.id),
           among: call.provisioned.records.requestors.count)
         try await core.desk.offer(record, limit: limit)

@@ -37,7 +37,7 @@ package final class LiveCodes: Sendable {
     var due: [Int64: [RegistrationID]] = [:]
     /// How many codes of each requestor wait for an answer.
     var pending: [RequestorID: Int] = [:]
-    /// How many ran out of time since the last sweep, found by somebody who looked at them.
+    /// How many ran out of time since the last sweep told.
     var expired = 0
   }
 
@@ -143,13 +143,12 @@ package final class LiveCodes: Sendable {
   ///
   /// - Returns: how many codes ran out of time unanswered since the last call.
   package func sweep(at now: Instant) -> Int {
-    var expired = tables.withLock { tables in
+    // In pieces: no poll waits while all codes of a busy minute are gone through.
+    while tables.withLock({ $0.sweep(at: now, limit: 500) }) {}
+    return tables.withLock { tables in
       defer { tables.expired = 0 }
       return tables.expired
     }
-    // In pieces: no poll waits while all codes of a busy minute are gone through.
-    while let count = tables.withLock({ $0.sweep(at: now, limit: 500) }) { expired += count }
-    return expired
   }
 }
 
@@ -176,37 +175,26 @@ extension LiveCodes.Tables {
     let flow = known.record.flow
     guard flow.state.isPending, now >= flow.expires else { return known }
     expired += 1
-    return expire(known, at: now)
-  }
-
-  private mutating func expire(_ known: LiveCodes.Known, at now: Instant) -> LiveCodes.Known {
     pending[known.record.requestor, default: 0] -= 1
-    let expired = LiveCodes.Known(
-      known.record.moved(to: known.record.flow.settled(at: now)),
-      hasEarlierSignIn: known.hasEarlierSignIn)
-    codes[known.record.id] = expired
-    return expired
+    let settled = LiveCodes.Known(
+      known.record.moved(to: flow.settled(at: now)), hasEarlierSignIn: known.hasEarlierSignIn)
+    codes[id] = settled
+    return settled
   }
 
-  /// - Returns: how many expired among these; nothing when there is nothing left to look at.
-  fileprivate mutating func sweep(at now: Instant, limit: Int) -> Int? {
+  /// - Returns: false when there was nothing left to look at.
+  fileprivate mutating func sweep(at now: Instant, limit: Int) -> Bool {
     // After a jump of the clock the keys that exist are fewer than the minutes in between.
-    guard let minute = due.keys.filter({ $0 <= now.minute }).min() else { return nil }
-    var expired = 0
+    guard let minute = due.keys.filter({ $0 <= now.minute }).min() else { return false }
     for _ in 0..<limit {
       guard let id = due[minute]?.popLast() else {
         due[minute] = nil
         break
       }
-      guard let known = codes[id] else { continue }
-      let flow = known.record.flow
-      if flow.state.isPending, now >= flow.expires {
-        expired += 1
-        _ = expire(known, at: now)
-      }
-      if now >= flow.forgettable { forget(known.record) }
+      guard let known = look(at: id, now) else { continue }
+      if now >= known.record.flow.forgettable { forget(known.record) }
     }
-    return expired
+    return true
   }
 
   fileprivate mutating func forget(_ record: RegistrationRecord) {

@@ -73,6 +73,16 @@ package final class ServiceCore: Sendable {
     try await loadCodes()
   }
 
+  /// What viewers and operators called these screens; those without a name of their own are left out.
+  func screenNames(
+    of records: [AuthenticationRecord]
+  ) async throws(StoreError) -> [AuthenticationID: String] {
+    let screens = records.map { ($0.authentication.id, hasher.screen(of: $0)) }
+    let names = try await store.names(of: Set(screens.map(\.1)))
+    return Dictionary(
+      uniqueKeysWithValues: screens.compactMap { id, screen in names[screen].map { (id, $0) } })
+  }
+
   /// The store names registrations by id, so that a list of a million comes in pieces; while one is put into memory, the
   /// next is read and its rows are verified.
   private func loadCodes() async throws {

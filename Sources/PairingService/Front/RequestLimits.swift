@@ -62,14 +62,6 @@ package final class RequestLimits: Sendable {
     state = Locked(State(guesses: Guesses(limits)))
   }
 
-  /// How many codes may be pending.
-  package var liveCodes: Int { limits.liveCodes }
-
-  /// How many may wait in all for a requestor that has so many of its own.
-  package func liveCodes(having own: Int, among requestors: Int) -> Int {
-    limits.liveCodes(having: own, among: requestors)
-  }
-
   /// Takes one request of a device.
   package func take(_ device: DeviceHash, at requestor: RequestorID) throws(CallError) {
     try take(.device(device), at: requestor)

@@ -63,13 +63,16 @@ extension Phone {
   private func screens(_ viewer: Pairing.Viewer, _ now: Instant) async throws -> [Screen] {
     let records = try await records(viewer, now)
     guard !records.isEmpty else { return [] }
-    let names = try await core.store.names(of: Set(records.map(core.hasher.screen(of:))))
+    let names = try await core.screenNames(of: records)
     let provisioned = core.provisioning.now
     return records.map { record in
       let authentication = record.authentication
       let requestor = provisioned.requestor(authentication.requestor)
+      let chosen = names[authentication.id]
+      // What the device calls itself, once it has a name of the viewer's choice.
+      let model = chosen == nil ? "" : record.about.name ?? ""
       return Screen(
-        id: authentication.id.text, name: name(record, names), model: model(record, names),
+        id: authentication.id.text, name: name(record, chosen), model: ForeignText(model),
         app: ForeignText(requestor?.name ?? authentication.requestor.text),
         lastUse: core.lastUses.of(authentication.id) ?? authentication.issued,
         since: authentication.issued)
@@ -83,14 +86,8 @@ extension Phone {
       AuthenticationFilter(viewer: viewer), after: nil, limit: 200, at: now)
   }
 
-  private func name(_ record: AuthenticationRecord, _ names: [ScreenHash: String]) -> ForeignText {
-    let text = names[core.hasher.screen(of: record)] ?? record.about.name
-    return ForeignText(text ?? record.authentication.requestor.text)
-  }
-
-  /// What the device calls itself, once it has a name of the viewer's choice.
-  private func model(_ record: AuthenticationRecord, _ names: [ScreenHash: String]) -> ForeignText {
-    ForeignText(names[core.hasher.screen(of: record)] == nil ? "" : record.about.name ?? "")
+  private func name(_ record: AuthenticationRecord, _ chosen: String?) -> ForeignText {
+    ForeignText(chosen ?? record.about.name ?? record.authentication.requestor.text)
   }
 
   // MARK: - One screen
@@ -106,7 +103,7 @@ extension Phone {
   }
 
   private func name(of record: AuthenticationRecord) async throws -> ForeignText {
-    name(record, try await core.store.names(of: [core.hasher.screen(of: record)]))
+    name(record, try await core.screenNames(of: [record])[record.authentication.id])
   }
 
   private func rename(_ call: inout PhoneCall) async throws -> PhoneAnswer {

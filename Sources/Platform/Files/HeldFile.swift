@@ -8,8 +8,7 @@ public struct HeldFile: ~Copyable, Sendable {
   /// The path that led to the file when it was claimed.
   public let path: String
   private let descriptor: FileDescriptor
-  private let device: dev_t
-  private let number: ino_t
+  private let claimed: stat
 
   /// Claims a regular file that exists.
   ///
@@ -22,8 +21,7 @@ public struct HeldFile: ~Copyable, Sendable {
     guard status.isRegular else { throw FileError(.notAFile, path: path) }
     guard try flockNow(file.number, path: path) else { throw FileError(.held(by: nil), path: path) }
     self.path = path
-    device = status.st_dev
-    number = status.st_ino
+    claimed = status
     descriptor = file
   }
 
@@ -38,6 +36,6 @@ public struct HeldFile: ~Copyable, Sendable {
   public var isInPlace: Bool {
     var there = stat()
     guard unsafe lstat(path, &there) == 0 else { return errno != ENOENT && errno != ENOTDIR }
-    return there.st_dev == device && there.st_ino == number
+    return there.isSameFile(as: claimed)
   }
 }

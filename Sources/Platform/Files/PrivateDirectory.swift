@@ -19,11 +19,7 @@ public enum PrivateDirectory {
   ) throws(FileError) -> Bool {
     let path = trimmed(path)
     let isNew = try create(path)
-    let directory = try onFile(path) { () throws(SystemError) in
-      try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
-    }
-    let status = try directory.status(of: path)
-    try status.requirePrivate(widest: widest, path: path)
+    let directory = try open(path, widest: widest)
     if isNew, mode != 0o700 {
       let number = directory.number
       try onFile(path) { () throws(SystemError) in
@@ -43,11 +39,7 @@ public enum PrivateDirectory {
   public static func check(_ path: String, widest: mode_t = 0o700) throws(FileError) -> Bool {
     let path = trimmed(path)
     do throws(FileError) {
-      let directory = try onFile(path) { () throws(SystemError) in
-        try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
-      }
-      let status = try directory.status(of: path)
-      try status.requirePrivate(widest: widest, path: path)
+      _ = try open(path, widest: widest)
       return true
     } catch {
       guard error.kind == .missing else { throw error }
@@ -83,6 +75,15 @@ public enum PrivateDirectory {
     }
   }
 
+  /// A directory that is private, and no link to one.
+  private static func open(_ path: String, widest: mode_t) throws(FileError) -> FileDescriptor {
+    let directory = try onFile(path) { () throws(SystemError) in
+      try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+    }
+    try directory.status(of: path).requirePrivate(widest: widest, path: path)
+    return directory
+  }
+
   /// Whether it made the directory itself.
   @discardableResult
   private static func create(
@@ -108,7 +109,6 @@ public enum PrivateDirectory {
     try DurableFile.force(try place.openDirectory(), path: place.directory)
     return true
   }
-
 }
 
 /// Without slashes at the end.

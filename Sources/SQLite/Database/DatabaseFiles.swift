@@ -101,10 +101,4 @@ enum DatabaseFiles {
   private static func join(_ directory: String, _ name: String) -> String {
     directory == "/" ? "/\(name)" : "\(directory)/\(name)"
   }
-
-  private static func realPath(_ path: String) -> String? {
-    guard let found = unsafe realpath(path, nil) else { return nil }
-    defer { unsafe free(found) }
-    return unsafe String(cString: found)
-  }
 }

@@ -51,11 +51,8 @@ enum StatsVerb {
 
   /// What the numbers are about: all of the day, or the part of it that the service has seen.
   private static func counted(since start: Instant) -> String {
-    let (minute, day): (Int64, Int64) = (60_000, 86_400_000)
-    guard start.milliseconds % day != 0 else { return "since 00:00 UTC" }
-    let minutes = start.milliseconds % day / minute
-    func two(_ number: Int64) -> String { (number < 10 ? "0" : "") + String(number) }
-    return "since \(two(minutes / 60)):\(two(minutes % 60)) UTC, when the service started"
+    guard start.milliseconds % 86_400_000 != 0 else { return "since 00:00 UTC" }
+    return "since \(shown(start).dropFirst(11).prefix(5)) UTC, when the service started"
   }
 
   private static func share(_ part: Int, of whole: Int) -> String {
