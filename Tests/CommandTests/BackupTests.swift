@@ -215,11 +215,7 @@ import Testing
   @Test func `is not restored while nobody knows which key the database has`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
-      try withService(in: folder) { service in
-        try shell.get("regentctl requestor add acme && regentctl backup copy.db")
-        service.program.signal(15)
-        #expect(try service.program.wait() == 0)
-      }
+      try shell.makeBackup()
       try shell.get("cp -p \(shell.state)/master-key \(shell.state)/master-key.next")
       let refused = try shell.refusal("regentctl restore copy.db --yes")
       #expect(refused.contains("a change of the master key was cut short"))

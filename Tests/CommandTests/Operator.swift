@@ -1,4 +1,5 @@
 import TestSupport
+import Testing
 
 /// Somebody at a shell in a folder, with the built programs on the path and nothing else from outside.
 struct Operator {
@@ -39,6 +40,15 @@ struct Operator {
       throw TestSupportError("\(command) succeeded: \(finished.outputText)")
     }
     return finished.errorText
+  }
+
+  /// Leaves `copy.db`, the backup of a service that ran in this folder and has stopped.
+  func makeBackup() throws {
+    try withService(in: folder) { service in
+      try get("regentctl requestor add acme && regentctl backup copy.db")
+      service.program.signal(15)
+      #expect(try service.program.wait() == 0)
+    }
   }
 }
 

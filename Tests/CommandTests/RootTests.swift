@@ -53,11 +53,7 @@ struct `Root, beside the service's own user` {
   private func withState(_ body: (Operator) throws -> Void) throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
-      try withService(in: folder) { service in
-        try shell.get("regentctl requestor add acme && regentctl backup copy.db")
-        service.program.signal(15)
-        #expect(try service.program.wait() == 0)
-      }
+      try shell.makeBackup()
       try shell.get("chmod 755 . && mkdir -m 700 other && cp \(shell.state)/master-key other")
       try shell.get("chown -R nobody:nogroup other")
       try body(shell)

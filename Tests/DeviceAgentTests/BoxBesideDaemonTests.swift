@@ -13,9 +13,7 @@ import Testing
     try await withTemporaryFolder { folder in
       let box = try Box(folder, service.url)
       let daemon = try box.start(["daemon"], output: "daemon")
-      _ = try await until("the socket") {
-        box.printed("daemon.err").contains("listening on") ? true : nil
-      }
+      try await box.daemonListens()
       let pairing = try box.start(["pair", "--json"])
       let wire = try #require(try await box.event("code")["code"]?.string)
       try await service.service.approve(wire)
@@ -56,9 +54,7 @@ import Testing
     try await withTemporaryFolder { folder in
       let box = try Box(folder, service.url, more: ["REGENT_STATE": ""])
       let daemon = try box.start(["daemon", "--state", "\(folder)/state"], output: "daemon")
-      _ = try await until("the socket") {
-        box.printed("daemon.err").contains("listening on") ? true : nil
-      }
+      try await box.daemonListens()
       let pairing = try box.start(["pair", "--json"])
       let wire = try #require(try await box.event("code")["code"]?.string)
       _ = try await until("the code in the daemon's folder") { try box.keeps(wire) ? true : nil }
@@ -91,9 +87,7 @@ import Testing
           "\(folder)/theirs/secret",
         ], environment: theirs.environment, standardOutput: "\(folder)/d",
         standardError: "\(folder)/d.err")
-      _ = try await until("the socket") {
-        box.printed("d.err").contains("listening on") ? true : nil
-      }
+      try await box.daemonListens(output: "d")
       let pairing = try box.start(["pair", "--json", "--socket", "\(folder)/theirs/s"])
       let wire = try #require(try await box.event("code")["code"]?.string)
       try await service.service.approve(wire)

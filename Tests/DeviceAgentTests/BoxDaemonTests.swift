@@ -75,9 +75,7 @@ import Testing
       let box = try Box(folder, "http://127.0.0.1:1")
       let daemon = try box.start(
         ["daemon"] + (mode.isEmpty ? [] : ["--socket-mode", mode]), output: "daemon")
-      _ = try await until("the socket") {
-        box.printed("daemon.err").contains("listening on") ? true : nil
-      }
+      try await box.daemonListens()
       let found = try await box.shell("stat -c %a regent")
       #expect(found.outputText == "\(String(folderMode, radix: 8))\n")
       let second = try await box.run(["daemon"], output: "second")

@@ -152,9 +152,7 @@ import Testing
     try await withTemporaryFolder { folder in
       let box = try Box(folder, service.url)
       let killed = try box.start(["pair", "--json"])
-      let wire = try #require(try await box.event("code")["code"]?.string)
-      // A code is shown before it is on disk; killed in between, the next start gets another.
-      _ = try await until("the code on disk") { try box.keeps(wire) ? true : nil }
+      let wire = try await box.keptCode()
       killed.signal(9)
       _ = try await until("the end") { killed.poll() }
       let again = try box.start(["pair", "--json"], output: "again")

@@ -89,9 +89,7 @@ import Testing
       let box = try Box(folder, "http://127.0.0.1:1")
       let socket = "\(folder)/agent.sock"
       let daemon = try box.start(["daemon", "--socket", socket], output: "daemon")
-      _ = try await until("the socket") {
-        box.printed("daemon.err").contains("listening on") ? true : nil
-      }
+      try await box.daemonListens()
       let users = [65_534, 65_533, 65_532, 65_531, 65_530]
       let strangers = try users.map { user in
         try RunningProgram(

@@ -101,6 +101,22 @@ struct Box {
     }
   }
 
+  /// Waits until a daemon that was started takes calls.
+  func daemonListens(output: String = "daemon") async throws {
+    _ = try await until("the socket") {
+      printed("\(output).err").contains("listening on") ? true : nil
+    }
+  }
+
+  /// Waits for the code of `pair --json`, and until it would outlive a kill: it is shown before it is on disk.
+  func keptCode() async throws -> String {
+    guard let wire = try await event("code")["code"]?.string else {
+      throw TestSupportError("the event has no code")
+    }
+    _ = try await until("the code on disk") { try keeps(wire) ? true : nil }
+    return wire
+  }
+
   /// Whether its token store has that text on disk.
   func keeps(_ text: String) throws -> Bool {
     let bytes = (try? readFile("\(folder)/state/tokens")) ?? []

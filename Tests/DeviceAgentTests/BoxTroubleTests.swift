@@ -77,8 +77,7 @@ import Testing
     try await withTemporaryFolder { folder in
       let box = try Box(folder, service.url)
       let program = try box.start(["pair", "--json"])
-      let wire = try #require(try await box.event("code")["code"]?.string)
-      _ = try await until("the code on disk") { try box.keeps(wire) ? true : nil }
+      let wire = try await box.keptCode()
       // As good as a full disk, and the same for every user: a folder where the file should go.
       removeTree("\(folder)/state/tokens")
       #expect(try run("mkdir", ["\(folder)/state/tokens"]).status == 0)

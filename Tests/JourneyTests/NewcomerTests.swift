@@ -43,10 +43,7 @@ import Testing
 
   @Test func `replacing one's code has an end, too`() async throws {
     let three = three
-    let service = try await serving {
-      $0.newcomers = three
-      $0.newCodes = three
-    }
+    let service = try await serving { $0.newCodes = three }
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       let ask = "/reggie/v1/REF30/regcode.json?deviceId=box-1"
       for _ in 0...30 {
@@ -77,7 +74,7 @@ import Testing
       // With two of them the share is two: whoever has more is turned away, whoever has less is not.
       try await service.change(.requestor(Requestor(id: try named("OTHER"), name: "Other")))
       #expect(try await ask("e").status == 503)
-      let limits = service.core.limits
+      let limits = service.core.options.limits
       #expect(
         limits.liveCodes(having: 4, among: 2) == 4 && limits.liveCodes(having: 2, among: 2) == 4)
       #expect(
@@ -102,16 +99,11 @@ import Testing
 
   @Test func `a guest's yes on the phone counts like the box's own call`() async throws {
     let three = three
-    let service = try await serving {
-      $0.newcomers = three
-      $0.newCodes = three
-    }
+    let service = try await serving { $0.newcomers = three }
     try await withPhone(service) { client in
       let code = try await newCode(service, client)
       var phone = PhoneBrowser(client)
-      try await phone.open("/D/\(code)")
-      try await phone.send("open")
-      try await phone.send("provider", ["provider": Sample.pass])
+      try await phone.reachApprovalAsGuest(code)
       for device in 1...3 {
         let box = Box(service: service, client: client, device: "made-up-\(device)")
         #expect(try await box.preview(Sample.pass).status == 204)
@@ -174,10 +166,7 @@ import Testing
 
   @Test func `browsers become guests so often`() async throws {
     let three = three
-    let service = try await serving {
-      $0.newcomers = three
-      $0.newCodes = three
-    }
+    let service = try await serving { $0.newcomers = three }
     try await withPhone(service) { client in
       let code = try await newCode(service, client)
       var phone = PhoneBrowser(client)
