@@ -71,6 +71,25 @@ import Testing
     }
   }
 
+  @Test func `hears that the box is not known, and the first wish after that gets a code`()
+    async throws
+  {
+    let service = try await BoxService()
+    defer { service.stop() }
+    try await withTemporaryFolder { folder in
+      let box = try Box(folder, service.url, more: ["REGENT_PUBLIC_KEY": "lateKey"])
+      let program = try box.start(["pair", "--json", "--unattended"])
+      #expect(try await box.event("error")["code"]?.string == "not-trusted")
+      try await service.service.addKey("lateKey")
+      program.signal(10)
+      let wire = try #require(try await box.event("code")["code"]?.string)
+      #expect(try box.events().compactMap { $0["event"]?.string } == ["error", "code"])
+      try await service.service.approve(wire)
+      _ = try await box.event("authenticated")
+      #expect(try await until("the end") { program.poll() } == 0)
+    }
+  }
+
   @Test func `hears that nothing can be stored, and of the sign-in nevertheless`() async throws {
     let service = try await BoxService()
     defer { service.stop() }

@@ -251,13 +251,3 @@ extension TestResponse {
     return "\(status)\n\(lines.joined(separator: "\n"))\n\n\(text)"
   }
 }
-
-extension TestService {
-  fileprivate func addKey(_ id: String, _ secret: String) async throws {
-    try await core.store.add(
-      KeyPair(
-        publicKey: try named(id), requestor: try named(Sample.requestor), purpose: .calls,
-        secret: StoredSecret(Array(secret.utf8)), created: clock.now), audit: nil, at: clock.now)
-    try await core.provisioning.refresh()
-  }
-}

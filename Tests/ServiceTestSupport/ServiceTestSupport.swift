@@ -226,9 +226,19 @@ extension TestService {
   }
 }
 
-// MARK: - More accounts
+// MARK: - More accounts and keys
 
 extension TestService {
+  /// Another key pair that signs calls for the sample requestor.
+  public func addKey(_ id: String, _ secret: String = Sample.secret) async throws {
+    let now = core.clock.now
+    try await core.store.add(
+      KeyPair(
+        publicKey: try named(id), requestor: try named(Sample.requestor), purpose: .calls,
+        secret: StoredSecret(Array(secret.utf8)), created: now), audit: nil, at: now)
+    try await core.provisioning.refresh()
+  }
+
   /// Another account of the sample provider, with the sample password.
   public func addAccount(_ name: String) async throws {
     let provider: ProviderID = try named(Sample.provider)

@@ -35,7 +35,6 @@ final class EnablerLink: PairLink {
   func events() -> AsyncStream<LinkEvent> {
     let (events, sink) = AsyncStream.makeStream(of: LinkEvent.self)
     let work = Task { [self] in
-      await configure(sink)
       await serve(sink)
       sink.finish()
     }
@@ -51,7 +50,9 @@ final class EnablerLink: PairLink {
   }
 
   /// Asks for the provider list until somebody answers.
-  private func configure(_ sink: AsyncStream<LinkEvent>.Continuation) async {
+  ///
+  /// - Returns: false when something is in the way that does not pass by itself.
+  private func configure(_ sink: AsyncStream<LinkEvent>.Continuation) async -> Bool {
     var backoff = Backoff()
     while !Task.isCancelled {
       do throws(EntitlementError) {
@@ -63,19 +64,18 @@ final class EnablerLink: PairLink {
             providers.map {
               ProviderEntry(id: $0.id, name: $0.displayName, isFeatured: $0.isFeatured)
             }, last: last?.id))
-        return
+        return true
       } catch {
         let failure = AgentFailure(error, host: host)
         guard error.isWorthWaiting else {
           sink.yield(.failed(failure))
-          // Whoever presses "new code" has changed something: begin again.
-          _ = await wishes.first { _ in true }
-          continue
+          return false
         }
         sink.yield(.trouble(failure))
         try? await Task.sleep(for: backoff.next(asked: error.retryAfter))
       }
     }
+    return false
   }
 
   /// One sign-in after the other, each begun by a wish.
@@ -89,7 +89,11 @@ final class EnablerLink: PairLink {
   }
 
   private func serveWishes(_ sink: AsyncStream<LinkEvent>.Continuation) async {
+    var isConfigured = false
     for await provider in wishes {
+      if !isConfigured { isConfigured = await configure(sink) }
+      // Whoever wishes again has changed something: begin again.
+      guard isConfigured else { continue }
       // The same choice again while a code is shown means: another code.
       let choice = provider.map { ProviderChoice.provider($0) } ?? .onSecondScreen
       let running = signingIn.withLock { $0 }
