@@ -85,16 +85,17 @@ import Testing
       try idle.send(get("/"))
       _ = try idle.response()
       let clock = ContinuousClock()
-      var answered = clock.now
+      var askedBefore = clock.now
       for _ in 0..<15 {
+        let asks = clock.now
         try busy.send(get("/"))
         guard let response = try? busy.response() else {
-          // On a machine that stood still for so long, the connection was rightly idle.
-          #expect(clock.now - answered > .milliseconds(500))
+          // On a machine that stood still for so long, be it before the last answer, the connection was rightly idle.
+          #expect(clock.now - askedBefore > .milliseconds(500))
           return
         }
         #expect(response.status == 200)
-        answered = clock.now
+        askedBefore = asks
         pause(milliseconds: 100)
       }
       #expect(try idle.rest().isEmpty)
