@@ -89,4 +89,36 @@ import Testing
     codes.note(approved)
     #expect(codes.find(try named("registration-1")) == approved)
   }
+
+  @Test func `a poll is told "not yet" without a look at the code only while that is certain`()
+    throws
+  {
+    let codes = LiveCodes(clock: clock)
+    func waits(after span: Duration = .zero) throws -> Bool {
+      codes.waits(try hash(255), at: try named("REF30"), start + span)
+    }
+    #expect(try !waits())
+    // After a restart nobody has looked yet.
+    codes.add(try record(1), hasEarlierSignIn: nil)
+    #expect(try !waits())
+    codes.noteSignIn(false, of: try hash(255), at: try named("REF30"))
+    #expect(try waits())
+    #expect(try waits(after: .milliseconds(59_999)))
+    #expect(try !waits(after: .seconds(60)))
+    #expect(!codes.waits(try hash(255), at: try named("OTHER"), start))
+    codes.noteSignIn(true, of: try hash(255), at: try named("REF30"))
+    #expect(try !waits())
+    codes.noteSignIn(false, of: try hash(255), at: try named("REF30"))
+    codes.note(try record(1, .withdrawn))
+    #expect(try !waits())
+    codes.add(try record(2), hasEarlierSignIn: false)
+    #expect(try waits())
+    // Whoever saw the end keeps it.
+    time.pass(.seconds(61))
+    #expect(codes.latest(of: try hash(255), at: try named("REF30"))?.record.flow.state == .expired)
+    #expect(try !waits())
+    codes.add(try record(3), hasEarlierSignIn: false)
+    codes.forget(signedBy: [try named("rows")])
+    #expect(try !waits())
+  }
 }

@@ -36,44 +36,54 @@ package struct AuthenticationRoutes: Sendable {
   {
     // Read also where it decides nothing: an answer must not depend on it being noticed.
     let after = try call.after()
+    // Nearly every poll: not yet, and nobody to be held.
+    if call.request.preferredWait == nil,
+      core.codes.waits(device.hash, at: call.requestor.id, call.now),
+      try core.openProvider(call, device.hash) == nil
+    {
+      throw refusal(.pending, place)
+    }
     guard let known = core.codes.latest(of: device.hash, at: call.requestor.id),
       known.hasEarlierSignIn != true,
       case .pending = DeviceAnswer(known.record.flow, at: call.now),
       try core.openProvider(call, device.hash) == nil
     else { return .later { try await read(call, device, place) } }
     if known.hasEarlierSignIn == false {
-      return try pending(call, device, known.record, place, after)
+      return try pending(call, device, known.record.id, known.record.flow, place, after)
     }
     // After a restart nobody has looked yet; the device that comes back to wait is held all the same.
     return .decide {
       if let reply = try await found(call, device, place) { return .reply(reply) }
-      let record = core.codes.find(known.record.id) ?? known.record
-      guard case .pending = DeviceAnswer(record.flow, at: core.clock.now) else {
+      let known = core.codes.known(known.record.id) ?? known
+      guard case .pending = DeviceAnswer(known.record.flow, at: core.clock.now) else {
         return .later { try await read(call, device, place) }
       }
-      return try pending(call, device, record, place, after)
+      return try pending(call, device, known.record.id, known.record.flow, place, after)
     }
   }
 
+  /// Not yet; or later, when the caller likes to wait.
+  ///
+  /// Takes no whole record: each of its texts is memory of its own, and a copy would touch them all.
   private func pending(
-    _ call: V1Call, _ device: CallDevice, _ record: RegistrationRecord, _ place: Waiters.Resource,
-    _ after: Int?
+    _ call: V1Call, _ device: CallDevice, _ id: RegistrationID, _ flow: PairingFlow,
+    _ place: Waiters.Resource, _ after: Int?
   ) throws(CallError) -> V1Outcome {
     let plan = WaitPlan(
-      seconds: call.request.preferredWait ?? 0, after: after, flow: record.flow, at: call.now)
+      seconds: call.request.preferredWait ?? 0, after: after, flow: flow, at: call.now)
     guard case .hold(let sequence, let span) = plan else { throw refusal(.pending, place) }
     return .wait(
       V1Wait(
-        registration: record.id, place: place, span: span,
+        registration: id, place: place, span: span,
         granted: WaitPlan.granted(call.request.preferredWait ?? 0),
         // The answer here is yes, no or not yet: "a phone has the page open" changes nothing of it, unless the caller
         // counts the steps.
         while: {
-          guard let flow = core.codes.find(record.id)?.flow else { return false }
+          guard let flow = core.codes.find(id)?.flow else { return false }
           return after == nil ? flow.state.isPending : flow.sequence == sequence
         },
         answer: { () throws(CallError) in
-          let record = core.codes.find(record.id)
+          let record = core.codes.find(id)
           // Still nothing to read: the answer needs no disk either.
           if let record, case .pending = DeviceAnswer(record.flow, at: core.clock.now) {
             throw refusal(.pending, place)
@@ -128,7 +138,7 @@ package struct AuthenticationRoutes: Sendable {
     let after = try call.after()
     let device = CallDevice(id: record.device, hash: record.deviceHash)
     switch DeviceAnswer(record.flow, at: call.now) {
-    case .pending: return try pending(call, device, record, .poll, after)
+    case .pending: return try pending(call, device, record.id, record.flow, .poll, after)
     case .approved: return .later { try await read(call, device, .poll) }
     case .denied, .expired, .unknown:
       throw refusal(DeviceAnswer(record.flow, at: call.now), .poll)

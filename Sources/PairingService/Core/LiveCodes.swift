@@ -12,33 +12,17 @@ package final class LiveCodes: Sendable {
   /// An object, because every poll is handed one: a record has so many parts that copying it costs more than the poll's
   /// other work. A change is a new object.
   package final class Known: Sendable {
+    /// Whether the device may be signed in from before; nil until somebody looked.
+    ///
+    /// Before the record, whose first field is the flow: what a poll reads of an object lies in one place.
+    package let hasEarlierSignIn: Bool?
     /// The registration.
     package let record: RegistrationRecord
-    /// Whether the device may be signed in from before; nil until somebody looked.
-    package let hasEarlierSignIn: Bool?
 
-    fileprivate init(_ record: RegistrationRecord, hasEarlierSignIn: Bool?) {
+    init(_ record: RegistrationRecord, hasEarlierSignIn: Bool?) {
       self.record = record
       self.hasEarlierSignIn = hasEarlierSignIn
     }
-  }
-
-  fileprivate struct DeviceKey: Hashable {
-    let requestor: RequestorID
-    let device: DeviceHash
-  }
-
-  fileprivate struct Tables {
-    var codes: [RegistrationID: Known] = [:]
-    var ids: [CodeHash: RegistrationID] = [:]
-    /// The newest code of each device.
-    var latest: [DeviceKey: RegistrationID] = [:]
-    /// What is to be looked at when a minute has passed, so that no sweep walks over everything.
-    var due: [Int64: [RegistrationID]] = [:]
-    /// How many codes of each requestor wait for an answer.
-    var pending: [RequestorID: Int] = [:]
-    /// How many ran out of time since the last sweep told.
-    var expired = 0
   }
 
   private let tables = Locked(Tables())
@@ -52,7 +36,7 @@ package final class LiveCodes: Sendable {
     tables.withLock { tables in
       // Its withdrawal by a newer code may have been told first: an old look must not bring it back to life.
       if let known = tables.codes[record.id], !record.flow.isNewer(than: known.record.flow) {
-        tables.codes[record.id] = Known(known.record, hasEarlierSignIn: hasEarlierSignIn)
+        tables.replace(known, Known(known.record, hasEarlierSignIn: hasEarlierSignIn))
       } else {
         tables.put(Known(record, hasEarlierSignIn: hasEarlierSignIn))
       }
@@ -73,17 +57,17 @@ package final class LiveCodes: Sendable {
       }
       // The sign-in that a code led to takes the place of earlier ones.
       let hasSignIn = record.flow.state.approval != nil ? true : known.hasEarlierSignIn
-      tables.codes[record.id] = Known(record, hasEarlierSignIn: hasSignIn)
+      tables.replace(known, Known(record, hasEarlierSignIn: hasSignIn))
     }
   }
 
   /// Notes whether a device is signed in, for its newest code.
   package func noteSignIn(_ isSignedIn: Bool, of device: DeviceHash, at requestor: RequestorID) {
     tables.withLock { tables in
-      guard let id = tables.latest[DeviceKey(requestor: requestor, device: device)],
-        let known = tables.codes[id], known.hasEarlierSignIn != isSignedIn
+      guard let known = tables.latest[DeviceKey(requestor: requestor, device: device)]?.known,
+        known.hasEarlierSignIn != isSignedIn
       else { return }
-      tables.codes[id] = Known(known.record, hasEarlierSignIn: isSignedIn)
+      tables.replace(known, Known(known.record, hasEarlierSignIn: isSignedIn))
     }
   }
 
@@ -97,25 +81,37 @@ package final class LiveCodes: Sendable {
   package func find(_ code: CodeHash) -> RegistrationRecord? {
     let now = clock.now
     return tables.withLock { tables in
-      guard let id = tables.ids[code] else { return nil }
-      return tables.look(at: id, now)?.record
+      guard let id = tables.ids[code], let known = tables.codes[id] else { return nil }
+      return tables.look(at: known, now).record
     }
   }
 
   /// A registration by its id.
-  package func find(_ id: RegistrationID) -> RegistrationRecord? {
+  package func find(_ id: RegistrationID) -> RegistrationRecord? { known(id)?.record }
+
+  /// The same with what is known about its device.
+  package func known(_ id: RegistrationID) -> Known? {
     let now = clock.now
-    return tables.withLock { $0.look(at: id, now)?.record }
+    return tables.withLock { tables in tables.codes[id].map { tables.look(at: $0, now) } }
   }
 
   /// The newest code of a device.
   package func latest(of device: DeviceHash, at requestor: RequestorID) -> Known? {
     let now = clock.now
     return tables.withLock { tables in
-      guard let id = tables.latest[DeviceKey(requestor: requestor, device: device)] else {
-        return nil
+      tables.latest[DeviceKey(requestor: requestor, device: device)].map {
+        tables.look(at: $0.known, now)
       }
-      return tables.look(at: id, now)
+    }
+  }
+
+  /// Whether a device's newest code is pending, and it has no sign-in from before.
+  package func waits(_ device: DeviceHash, at requestor: RequestorID, _ now: Instant) -> Bool {
+    tables.withLock { tables in
+      guard let newest = tables.latest[DeviceKey(requestor: requestor, device: device)],
+        let end = newest.waitsUntil
+      else { return false }
+      return now < end
     }
   }
 
@@ -149,85 +145,5 @@ package final class LiveCodes: Sendable {
       defer { tables.expired = 0 }
       return tables.expired
     }
-  }
-}
-
-extension LiveCodes.Tables {
-  fileprivate mutating func put(_ known: LiveCodes.Known) {
-    let record = known.record
-    var change = record.flow.state.isPending ? 1 : 0
-    if let before = codes[record.id], before.record.flow.state.isPending { change -= 1 }
-    if change != 0 { pending[record.requestor, default: 0] += change }
-    codes[record.id] = known
-    ids[record.code] = record.id
-    let key = LiveCodes.DeviceKey(requestor: record.requestor, device: record.deviceHash)
-    let newest = latest[key].flatMap { codes[$0]?.record }
-    if newest.map({ record.takesThePlace(of: $0) }) ?? true { latest[key] = record.id }
-    due[record.flow.expires.minute + 1, default: []].append(record.id)
-    due[record.flow.forgettable.minute + 1, default: []].append(record.id)
-  }
-
-  /// A code as it is now.
-  ///
-  /// Once somebody was told that it has expired it stays so, even when the clock is set back.
-  fileprivate mutating func look(at id: RegistrationID, _ now: Instant) -> LiveCodes.Known? {
-    guard let known = codes[id] else { return nil }
-    let flow = known.record.flow
-    guard flow.state.isPending, now >= flow.expires else { return known }
-    expired += 1
-    pending[known.record.requestor, default: 0] -= 1
-    let settled = LiveCodes.Known(
-      known.record.moved(to: flow.settled(at: now)), hasEarlierSignIn: known.hasEarlierSignIn)
-    codes[id] = settled
-    return settled
-  }
-
-  /// - Returns: false when there was nothing left to look at.
-  fileprivate mutating func sweep(at now: Instant, limit: Int) -> Bool {
-    // After a jump of the clock the keys that exist are fewer than the minutes in between.
-    guard let minute = due.keys.filter({ $0 <= now.minute }).min() else { return false }
-    for _ in 0..<limit {
-      guard let id = due[minute]?.popLast() else {
-        due[minute] = nil
-        break
-      }
-      guard let known = look(at: id, now) else { continue }
-      if now >= known.record.flow.forgettable { forget(known.record) }
-    }
-    return true
-  }
-
-  fileprivate mutating func forget(_ record: RegistrationRecord) {
-    codes[record.id] = nil
-    if ids[record.code] == record.id { ids[record.code] = nil }
-    let key = LiveCodes.DeviceKey(requestor: record.requestor, device: record.deviceHash)
-    if latest[key] == record.id { latest[key] = nil }
-  }
-}
-
-extension RegistrationRecord {
-  /// Whether this is the code to answer a device with rather than `other`, which it had before.
-  ///
-  /// A device has one pending code at most; two that were asked for at the same time are not always told in their order.
-  fileprivate func takesThePlace(of other: RegistrationRecord) -> Bool {
-    let (mine, theirs) = (flow.state.isPending, other.flow.state.isPending)
-    return mine == theirs ? flow.issued >= other.flow.issued : mine
-  }
-}
-
-extension Instant {
-  fileprivate var minute: Int64 { milliseconds / 60_000 }
-}
-
-extension PairingFlow {
-  /// Whether this is a later state of the same code; a longer lease is one, too.
-  fileprivate func isNewer(than other: PairingFlow) -> Bool {
-    if sequence != other.sequence { return sequence > other.sequence }
-    // Memory alone said "expired" while the store was just writing something else at the same step.
-    if case .expired = other.state { return state.status != .expired && !state.isPending }
-    guard case .claimed(let mine) = state, case .claimed(let theirs) = other.state else {
-      return false
-    }
-    return mine.until > theirs.until
   }
 }

@@ -4,6 +4,10 @@ public import Pairing
 ///
 /// Signed columns: all of them; `public_key` is ``rowKey``, `expires` the flow's own expiry.
 public struct RegistrationRecord: Hashable, Sendable {
+  /// Where the code is in its life.
+  ///
+  /// The first field, because it is all that a poll reads: it lies beside the head of the object that the record is in.
+  public internal(set) var flow: PairingFlow
   /// The record's id: what lists, logs and pages use instead of the code.
   public let id: RegistrationID
   /// The code.
@@ -22,8 +26,6 @@ public struct RegistrationRecord: Hashable, Sendable {
   public let profile: ProfileName?
   /// What the device says of itself.
   public let about: DeviceDescription
-  /// Where the code is in its life.
-  public internal(set) var flow: PairingFlow
 
   /// A registration with all it says.
   public init(

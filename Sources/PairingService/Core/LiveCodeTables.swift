@@ -1,0 +1,137 @@
+internal import Pairing
+internal import PairingStore
+
+// The tables of the live codes, and what happens in them under the lock.
+
+extension LiveCodes {
+  struct DeviceKey: Hashable {
+    let requestor: RequestorID
+    let device: DeviceHash
+
+    init(requestor: RequestorID, device: DeviceHash) {
+      self.requestor = requestor
+      self.device = device
+    }
+
+    init(_ record: RegistrationRecord) {
+      self.init(requestor: record.requestor, device: record.deviceHash)
+    }
+
+    /// The device alone: few have apps of several requestors.
+    func hash(into hasher: inout Hasher) { hasher.combine(device) }
+  }
+
+  /// The newest code of a device, and what nearly all polls ask of it, so that they need not look at the object.
+  struct Newest {
+    let known: Known
+    /// Until then the device waits, and has no sign-in from before; nil when that is not so or not known.
+    let waitsUntil: Instant?
+
+    init(_ known: Known) {
+      self.known = known
+      let waits = known.record.flow.state.isPending && known.hasEarlierSignIn == false
+      waitsUntil = waits ? known.record.flow.expires : nil
+    }
+  }
+
+  struct Tables {
+    var codes: [RegistrationID: Known] = [:]
+    var ids: [CodeHash: RegistrationID] = [:]
+    /// The newest code of each device: the same object as in `codes`, so that a poll looks in one table only.
+    var latest: [DeviceKey: Newest] = [:]
+    /// What is to be looked at when a minute has passed, so that no sweep walks over everything.
+    var due: [Int64: [RegistrationID]] = [:]
+    /// How many codes of each requestor wait for an answer.
+    var pending: [RequestorID: Int] = [:]
+    /// How many ran out of time since the last sweep told.
+    var expired = 0
+  }
+}
+
+extension LiveCodes.Tables {
+  /// A code that was not there, or is further than it was.
+  mutating func put(_ known: LiveCodes.Known) {
+    let record = known.record
+    var change = record.flow.state.isPending ? 1 : 0
+    if let before = codes[record.id], before.record.flow.state.isPending { change -= 1 }
+    if change != 0 { pending[record.requestor, default: 0] += change }
+    codes[record.id] = known
+    ids[record.code] = record.id
+    let key = LiveCodes.DeviceKey(record)
+    let newest = latest[key]?.known.record
+    if newest.map(record.takesThePlace(of:)) ?? true { latest[key] = LiveCodes.Newest(known) }
+    due[record.flow.expires.minute + 1, default: []].append(record.id)
+    due[record.flow.forgettable.minute + 1, default: []].append(record.id)
+  }
+
+  /// The next step of a code, wherever the one before it is.
+  mutating func replace(_ before: LiveCodes.Known, _ known: LiveCodes.Known) {
+    codes[known.record.id] = known
+    let key = LiveCodes.DeviceKey(known.record)
+    if latest[key]?.known === before { latest[key] = LiveCodes.Newest(known) }
+  }
+
+  /// A code as it is now.
+  ///
+  /// Once somebody was told that it has expired it stays so, even when the clock is set back.
+  mutating func look(at known: LiveCodes.Known, _ now: Instant) -> LiveCodes.Known {
+    let flow = known.record.flow
+    guard flow.state.isPending, now >= flow.expires else { return known }
+    expired += 1
+    pending[known.record.requestor, default: 0] -= 1
+    let settled = LiveCodes.Known(
+      known.record.moved(to: flow.settled(at: now)), hasEarlierSignIn: known.hasEarlierSignIn)
+    replace(known, settled)
+    return settled
+  }
+
+  /// - Returns: false when there was nothing left to look at.
+  mutating func sweep(at now: Instant, limit: Int) -> Bool {
+    // After a jump of the clock the keys that exist are fewer than the minutes in between.
+    guard let minute = due.keys.filter({ $0 <= now.minute }).min() else { return false }
+    for _ in 0..<limit {
+      guard let id = due[minute]?.popLast() else {
+        due[minute] = nil
+        break
+      }
+      guard let known = codes[id] else { continue }
+      if now >= look(at: known, now).record.flow.forgettable { forget(known.record) }
+    }
+    return true
+  }
+
+  mutating func forget(_ record: RegistrationRecord) {
+    codes[record.id] = nil
+    if ids[record.code] == record.id { ids[record.code] = nil }
+    let key = LiveCodes.DeviceKey(record)
+    if latest[key]?.known.record.id == record.id { latest[key] = nil }
+  }
+}
+
+extension RegistrationRecord {
+  /// Whether this is the code to answer a device with rather than `other`, which it had before.
+  ///
+  /// A device has one pending code at most; two that were asked for at the same time are not always told in their order.
+  fileprivate func takesThePlace(of other: RegistrationRecord) -> Bool {
+    if id == other.id { return true }
+    let (mine, theirs) = (flow.state.isPending, other.flow.state.isPending)
+    return mine == theirs ? flow.issued >= other.flow.issued : mine
+  }
+}
+
+extension Instant {
+  fileprivate var minute: Int64 { milliseconds / 60_000 }
+}
+
+extension PairingFlow {
+  /// Whether this is a later state of the same code; a longer lease is one, too.
+  func isNewer(than other: PairingFlow) -> Bool {
+    if sequence != other.sequence { return sequence > other.sequence }
+    // Memory alone said "expired" while the store was just writing something else at the same step.
+    if case .expired = other.state { return state.status != .expired && !state.isPending }
+    guard case .claimed(let mine) = state, case .claimed(let theirs) = other.state else {
+      return false
+    }
+    return mine.until > theirs.until
+  }
+}
