@@ -68,7 +68,10 @@ struct RunningService {
   }
 
   /// Finishes what is being written; nothing may be answered any more.
-  func close() { store.close() }
+  func close() async {
+    await upkeep.value
+    store.close()
+  }
 }
 
 /// The phone's pages, with every mistake in them found now and not when somebody opens one.

@@ -81,7 +81,7 @@ func serve(_ settings: ServiceSettings, _ console: Console, _ held: HeldSignals)
   service.letGo()
   // A little less than the five seconds that were promised: closing and the last log line take time, too.
   server.stop(within: .milliseconds(4_500))
-  service.close()
+  await service.close()
   log.info("stopped", ["requests": .number(Int64(server.statistics.requests))])
 }
 

@@ -42,6 +42,35 @@ import Testing
     }
   }
 
+  @Test func `counts on after a restart`() throws {
+    try withTemporaryFolder { folder in
+      let shell = Operator(folder: folder)
+      var before = ""
+      try withService(in: folder) { service in
+        try shell.get("regentctl requestor add acme && regentctl key issue acme --json > key.json")
+        let box = try ShellBox(shell, service, key: "key.json")
+        for device in 1...3 { _ = try box.code(device: "box-\(device)") }
+        before = try numbers(shell, ["since", "started", "liveCodes"])
+        #expect(before.hasSuffix(#""started":3 "liveCodes":3"#), "\(before)")
+        service.program.signal(SIGTERM)
+        #expect(try service.program.wait() == 0)
+      }
+      try withService(in: folder) { service in
+        #expect(try numbers(shell, ["since", "started", "liveCodes"]) == before)
+        _ = try ShellBox(shell, service, key: "key.json").code(device: "box-4")
+        #expect(try numbers(shell, ["started"]) == #""started":4"#)
+      }
+    }
+  }
+
+  private func numbers(_ shell: Operator, _ names: [String]) throws -> String {
+    let document = try shell.get("regentctl stats --json")
+    return names.map { name in
+      let start = document.firstRange(of: "\"\(name)\":")?.lowerBound ?? document.endIndex
+      return String(document[start...].prefix { $0 != "," && $0 != "}" })
+    }.joined(separator: " ")
+  }
+
   private func watch(_ service: RunningService, _ words: [String], to name: String) throws
     -> RunningProgram
   {

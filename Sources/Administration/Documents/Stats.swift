@@ -3,7 +3,7 @@ public import Pairing
 
 /// How sign-ins go today, and what waits now.
 public struct Stats: AdminDocument, Hashable {
-  /// Since when the numbers count: midnight UTC, or the start of the service when that is later.
+  /// Since when the numbers count: midnight UTC, or the first start of the service on this day when that is later.
   public var since: Instant
   /// Codes that devices asked for.
   public var started = 0

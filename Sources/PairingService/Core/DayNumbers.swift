@@ -1,31 +1,32 @@
 package import Pairing
 
 /// What happened today, by the hour: midnight to midnight in UTC, as far as this service has run.
-package struct DayNumbers: Sendable {
+package struct DayNumbers: Hashable, Sendable {
   /// One hour.
-  package struct Hour: Sendable {
+  package struct Hour: Hashable, Sendable {
     /// When it began.
     package let start: Instant
     /// Codes that devices asked for.
-    package fileprivate(set) var started = 0
+    package internal(set) var started = 0
     /// Codes that were approved.
-    package fileprivate(set) var approved = 0
+    package internal(set) var approved = 0
   }
 
   /// Since when.
   package private(set) var since: Instant
   /// The hours that have begun, oldest first.
-  package private(set) var hours: [Hour]
+  package internal(set) var hours: [Hour]
   /// How many approvals each provider had.
-  package private(set) var approvals: [ProviderID: Int] = [:]
-  private var counts: [ServiceMetrics.Event: Int] = [:]
+  package internal(set) var approvals: [ProviderID: Int] = [:]
+  var counts: [ServiceMetrics.Event: Int] = [:]
   /// The last times from code to yes, in milliseconds; more would say nothing new about their middle.
-  private var times: [Int64] = []
+  var times: [Int64] = []
   private var oldestTime = 0
 
+  static let anHour: Duration = .seconds(3600)
+  static let mostTimes = 1_024
+  static let mostProviders = 1_000
   private static let hour: Int64 = 3_600_000
-  private static let mostTimes = 1_024
-  private static let mostProviders = 1_000
 
   /// Nothing yet, from now on.
   package init(from now: Instant) {
@@ -64,16 +65,18 @@ package struct DayNumbers: Sendable {
 
   /// Begins the hours, or the day, that have come meanwhile.
   mutating func turn(to now: Instant) {
-    let day = Self.start(now, of: 24 * Self.hour)
-    if Self.start(since, of: 24 * Self.hour) != day {
+    let day = Self.dayStart(now)
+    if Self.dayStart(since) != day {
       self = DayNumbers(from: day)
     }
     let current = Self.hourStart(now)
     // A clock that was set back counts into the newest hour there is.
     while let last = hours.last, last.start < current, hours.count < 24 {
-      hours.append(Hour(start: last.start + .milliseconds(Self.hour)))
+      hours.append(Hour(start: last.start + Self.anHour))
     }
   }
+
+  static func dayStart(_ now: Instant) -> Instant { start(now, of: 24 * hour) }
 
   private static func hourStart(_ now: Instant) -> Instant { start(now, of: hour) }
 

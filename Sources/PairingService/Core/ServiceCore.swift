@@ -56,7 +56,7 @@ package final class ServiceCore: Sendable {
     provisioning = try await ProvisioningCache(store)
     codes = LiveCodes(clock: clock)
     waiters = Waiters(clock: clock)
-    metrics = ServiceMetrics(clock)
+    metrics = ServiceMetrics(clock, kept: try await store.keptNumbers())
     lastUses = LastUses()
     desk = PairingDesk(
       store: store, codes: codes, waiters: waiters, lastUses: lastUses, metrics: metrics,

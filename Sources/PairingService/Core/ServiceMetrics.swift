@@ -60,10 +60,12 @@ package final class ServiceMetrics: Sendable {
   private let state: Locked<State>
   private let clock: ServiceClock
 
-  /// Nothing has happened.
-  package init(_ clock: ServiceClock) {
+  /// Nothing has happened, but what was kept of this day.
+  package init(_ clock: ServiceClock, kept: String? = nil) {
     self.clock = clock
-    state = Locked(State(day: DayNumbers(from: clock.now)))
+    let now = clock.now
+    let day = kept.flatMap { DayNumbers(keptAs: $0, at: now) }
+    state = Locked(State(day: day ?? DayNumbers(from: now)))
   }
 
   /// Counts.

@@ -1,11 +1,13 @@
 internal import Pairing
 internal import PairingStore
 
-/// What the service does by itself: it forgets what has come to its end, in small steps.
+/// What the service does by itself: it forgets what has come to its end, in small steps, and keeps the day's numbers.
 package struct Upkeep: Sendable {
   private static let interval: Duration = .seconds(5)
   /// Rows for one transaction: short enough that no answer waits for it noticeably.
   private static let step = 200
+  /// How much of the numbers a crash may cost; every five seconds would wear a box's flash out for a statistic.
+  private static let keepingPause: Duration = .seconds(60)
   private let core: ServiceCore
 
   /// The upkeep of a service.
@@ -13,9 +15,31 @@ package struct Upkeep: Sendable {
 
   /// Goes on until its task is cancelled.
   package func run() async {
+    var kept = core.metrics.today(at: core.clock.now)
+    var due = core.clock.uptime + Self.keepingPause
     while !Task.isCancelled {
       await once()
+      if core.clock.uptime >= due {
+        due = core.clock.uptime + Self.keepingPause
+        kept = await keepNumbers(unless: kept)
+      }
       try? await Task.sleep(for: Self.interval)
+    }
+    _ = await keepNumbers(unless: kept)
+  }
+
+  /// Keeps the numbers of the day, unless they are these.
+  ///
+  /// - Returns: those that are kept now.
+  package func keepNumbers(unless kept: DayNumbers) async -> DayNumbers {
+    let today = core.metrics.today(at: core.clock.now)
+    guard today != kept else { return kept }
+    do {
+      try await core.store.keepNumbers(today.text)
+      return today
+    } catch {
+      core.log.warning("upkeep", ("reason", "\(error)"))
+      return kept
     }
   }
 

@@ -22,6 +22,15 @@ extension StoreConformance {
       let newest = try await stage.store.newestAuditNumber()
       try expect(newest == 7, "ends at \(newest)")
     },
+    ConformanceCheck("of the numbers the last ones are kept") { stage in
+      let nothing = try await stage.store.keptNumbers()
+      try expect(nothing == nil, "begin with \(nothing ?? "")")
+      for text in ["{\"a\":1}", "", "{\"a\":\"☃\"}"] {
+        try await stage.store.keepNumbers(text)
+        let kept = try await stage.store.keptNumbers()
+        try expect(kept == text, "are \(kept ?? "none") instead of \(text)")
+      }
+    },
     ConformanceCheck("what is forgotten goes in small steps, and nothing that counts goes") {
       stage in
       for number in 1...5 { try await stage.reserve(stage.registration(number, device: number)) }

@@ -89,6 +89,12 @@ extension MemoryStore {
   /// The number of the newest line.
   public func newestAuditNumber() async throws(StoreError) -> Int64 { Int64(log.count) }
 
+  /// Keeps the numbers of the day.
+  public func keepNumbers(_ text: String) async throws(StoreError) { numbers = text }
+
+  /// The numbers that were kept last.
+  public func keptNumbers() async throws(StoreError) -> String? { numbers }
+
   /// Forgets what nobody can ask for any more.
   public func forgetExpired(at now: Instant, limit: Int, passes most: Int)
     async throws(StoreError) -> Int

@@ -21,6 +21,7 @@ public actor MemoryStore: Store {
   var log: [AuditEntry] = []
   var failures: [LoginSubject: LoginFailures] = [:]
   var names: [ScreenHash: String] = [:]
+  var numbers: String?
 
   /// An empty store.
   public init() {}

@@ -29,6 +29,12 @@ public protocol MaintenanceStore: Sendable {
   ///
   /// - Returns: how many rows went; zero when there is nothing left to forget now.
   func forgetExpired(at now: Instant, limit: Int, passes: Int) async throws(StoreError) -> Int
+
+  /// Keeps the numbers of the day in the place of those kept before; a text that only the service reads.
+  func keepNumbers(_ text: String) async throws(StoreError)
+
+  /// The numbers that were kept last.
+  func keptNumbers() async throws(StoreError) -> String?
 }
 
 extension MaintenanceStore {

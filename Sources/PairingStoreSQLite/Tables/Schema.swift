@@ -12,7 +12,8 @@ enum Schema {
       try context.runScript(tokens)
       try context.runScript(provisioning)
       try context.runScript(upkeep)
-    }
+    },
+    Migration("the numbers of the day") { context in try context.runScript(numbers) },
   ]
 
   private static let keys: StaticString = """
@@ -149,5 +150,9 @@ enum Schema {
       number INTEGER PRIMARY KEY, at INTEGER NOT NULL, actor TEXT NOT NULL, action TEXT NOT NULL,
       subject TEXT NOT NULL, outcome TEXT NOT NULL, detail TEXT NOT NULL, signature BLOB NOT NULL
     ) STRICT;
+    """
+
+  private static let numbers: StaticString = """
+    CREATE TABLE numbers (id TEXT PRIMARY KEY, text TEXT NOT NULL, signature BLOB NOT NULL) STRICT;
     """
 }

@@ -12,6 +12,12 @@ extension Tables {
     ScreenName(screen: try fields.hash(), name: try fields.text())
   }
 
+  static let numbers = Table<KeptNumbers>("numbers", [.text("id"), .text("text")]) { kept, _ in
+    [.text(kept.id), .text(kept.text)]
+  } decode: { fields, _ throws(UnreadableRow) in
+    KeptNumbers(id: try fields.text(), text: try fields.text())
+  }
+
   static let loginFailures = Table<CountedFailures>(
     "login_failure", [.text("subject"), .number("failures"), .number("last")]
   ) { one, _ in
@@ -52,6 +58,15 @@ extension Tables {
 struct ScreenName: Sendable {
   let screen: ScreenHash
   let name: String
+}
+
+/// Numbers that the service counts in memory, as a text of its own.
+struct KeptNumbers: Sendable {
+  /// The only row there is.
+  static let day = "day"
+
+  let id: String
+  let text: String
 }
 
 /// The failed sign-ins of one subject.

@@ -62,6 +62,22 @@ extension SQLiteStore {
     }
   }
 
+  /// Keeps the numbers of the day.
+  public func keepNumbers(_ text: String) async throws(StoreError) {
+    try await write { context, visit in
+      try visit.keep(context, Tables.numbers, KeptNumbers(id: KeptNumbers.day, text: text))
+    }
+  }
+
+  /// The numbers that were kept last.
+  public func keptNumbers() async throws(StoreError) -> String? {
+    try await read { context, visit in
+      try visit.one(
+        context, Tables.numbers, "\(all: Tables.numbers) WHERE id = \(KeptNumbers.day)")?
+        .record.text
+    }
+  }
+
   /// Forgets what nobody can ask for any more.
   public func forgetExpired(at now: Instant, limit: Int, passes: Int) async throws(StoreError)
     -> Int

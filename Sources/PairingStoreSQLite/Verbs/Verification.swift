@@ -27,6 +27,7 @@ extension SQLiteStore {
     bad += try await verify(Tables.passes, step)
     bad += try await verify(Tables.sessions, step)
     bad += try await verify(Tables.screenNames, step)
+    bad += try await verify(Tables.numbers, step)
     bad += try await verify(Tables.loginFailures, step)
     bad += try await verify(Tables.audit, step)
     return bad

@@ -7,8 +7,8 @@ enum StatsVerb {
   static let command = verb(
     "stats", "how sign-ins go today, and what waits now",
     details: """
-      Today is the day in UTC: counting begins anew at midnight, and at the start of the service, which the first line \
-      says then.
+      Today is the day in UTC: counting begins anew at midnight. When the service ran for the first time today, the first \
+      line says since when. A restart keeps the numbers; a crash may cost those of the last minute.
       """,
     inputs: [watch],
     example: "stats --watch"
@@ -52,7 +52,7 @@ enum StatsVerb {
   /// What the numbers are about: all of the day, or the part of it that the service has seen.
   private static func counted(since start: Instant) -> String {
     guard start.milliseconds % 86_400_000 != 0 else { return "since 00:00 UTC" }
-    return "since \(shown(start).dropFirst(11).prefix(5)) UTC, when the service started"
+    return "since \(shown(start).dropFirst(11).prefix(5)) UTC, when the service first ran today"
   }
 
   private static func share(_ part: Int, of whole: Int) -> String {

@@ -1,0 +1,63 @@
+internal import JSON
+package import Pairing
+
+// The numbers of the day as a text, so that a restart does not begin the day anew.
+
+extension DayNumbers {
+  /// All of them, for ``init(keptAs:at:)``.
+  package var text: String {
+    var document = JSONObject()
+    document["since"] = .integer(since.milliseconds)
+    document["counts"] = .object(
+      JSONObject(counts.map { .init($0.key.rawValue, .integer(Int64($0.value))) }))
+    document["started"] = .array(hours.map { .integer(Int64($0.started)) })
+    document["approved"] = .array(hours.map { .integer(Int64($0.approved)) })
+    document["approvals"] = .object(
+      JSONObject(approvals.map { .init($0.key.text, .integer(Int64($0.value))) }))
+    document["times"] = .array(times.map { .integer($0) })
+    return JSONValue.object(document).description
+  }
+
+  /// The numbers that were kept, when they are of the day of `now` and can be read.
+  package init?(keptAs text: String, at now: Instant) {
+    guard let document = try? JSONValue(reading: text).object,
+      let since = document["since"]?.int64.map(Instant.init(milliseconds:)),
+      Self.dayStart(since) == Self.dayStart(now),
+      let counts = document["counts"]?.object, let approvals = document["approvals"]?.object,
+      let started = document["started"]?.array, let approved = document["approved"]?.array,
+      (1...24).contains(started.count), started.count == approved.count,
+      let times = document["times"]?.array, times.count <= Self.mostTimes
+    else { return nil }
+    self.init(from: since)
+    for (place, pair) in zip(started, approved).enumerated() {
+      guard let started = pair.0.count, let approved = pair.1.count else { return nil }
+      if place > 0 { hours.append(Hour(start: hours[place - 1].start + Self.anHour)) }
+      hours[place].started = started
+      hours[place].approved = approved
+    }
+    for member in counts.members {
+      // An event that this version does not count any more is no reason to lose the others.
+      guard let event = ServiceMetrics.Event(rawValue: member.name) else { continue }
+      guard let count = member.value.count else { return nil }
+      self.counts[event] = count
+    }
+    for member in approvals.members.prefix(Self.mostProviders) {
+      guard let provider = ProviderID(member.name), let count = member.value.count else {
+        return nil
+      }
+      self.approvals[provider] = count
+    }
+    for time in times {
+      guard let milliseconds = time.int64, milliseconds > 0 else { return nil }
+      self.times.append(milliseconds)
+    }
+  }
+}
+
+extension JSONValue {
+  /// A number of events of one day: nothing that adding to could overflow.
+  fileprivate var count: Int? {
+    guard let number = int64, (0...1_000_000_000_000).contains(number) else { return nil }
+    return Int(number)
+  }
+}
