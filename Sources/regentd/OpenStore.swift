@@ -31,7 +31,8 @@ func openStore(
 /// What is wrong with the store's files, as a sentence and what to type.
 func storeSentence(_ error: any Error) -> CommandError? {
   switch error {
-  case let error as SQLiteStoreFailure: return CommandError(error.description)
+  case let error as SQLiteStoreFailure:
+    return CommandError(error.description, hint: hint(about: error))
   case let error as OpenFailure: return CommandError(error.description, hint: error.hint)
   case let error as SQLiteError:
     return CommandError(
@@ -43,4 +44,10 @@ func storeSentence(_ error: any Error) -> CommandError? {
   case let error as KeyError: return CommandError(error.description)
   default: return nil
   }
+}
+
+private func hint(about error: SQLiteStoreFailure) -> String? {
+  guard case .wrongMasterKey = error else { return nil }
+  return
+    "a key that was replaced lies beside the new one as master-key.until-TIME: --master-key names it, cp -p puts it back"
 }

@@ -31,7 +31,11 @@ enum RestoreCommand {
     call.console.print("\(places.database) is \(call[file]) now")
     if let kept = restored { call.console.print("what was there before is \(kept)") }
     if call.source(of: ServeCommand.masterKey) == "--master-key" {
-      call.console.print("the service needs the same key: \(places.masterKey)")
+      call.console.print(
+        "the service needs the same key: start it with --master-key, or put it in the usual place:")
+      call.console.print(
+        "  cp -p \(shellQuoted(places.masterKey)) \(shellQuoted("\(folder(of: places.database))/master-key"))"
+      )
     }
     call.console.print("start the service (with systemd: systemctl start regentd)")
   }
@@ -110,7 +114,9 @@ private func check(
   } catch SQLiteStoreFailure.wrongMasterKey {
     throw CommandError(
       "\(backup) was made with another master key than \(places.masterKey)",
-      hint: "name the key of that time with --master-key")
+      hint:
+        "name the key of that time with --master-key; what a change replaced is \(places.masterKey).until-TIME"
+    )
   } catch {
     throw CommandError(
       "\(backup) cannot be used: \(explained(error)?.message ?? "\(error)")",

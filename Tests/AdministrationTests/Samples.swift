@@ -64,6 +64,7 @@ enum Samples {
     Stats.init,
     [
       "since": 1, "started": 5, "opened": 4, "approved": 3, "denied": 2, "expired": 1,
+      "withdrawn": 4,
       "medianTimeToApproveMs": 12_000, "waiting": 6, "liveCodes": 7, "wrongCodes": 8,
       "providers": [["provider": "cable", "approved": 3]],
       "hours": [["start": 1, "started": 5, "approved": 3]],

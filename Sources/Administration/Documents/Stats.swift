@@ -15,6 +15,8 @@ public struct Stats: AdminDocument, Hashable {
   public var denied = 0
   /// Codes that ran out.
   public var expired = 0
+  /// Codes that boxes took back, for another one or for good.
+  public var withdrawn = 0
   /// From code to approval, the median.
   public var medianTimeToApprove: Duration?
   /// Devices that wait for an answer at this moment.
@@ -41,6 +43,7 @@ public struct Stats: AdminDocument, Hashable {
     approved = try object.count("approved")
     denied = try object.count("denied")
     expired = try object.count("expired")
+    withdrawn = try object.count("withdrawn")
     medianTimeToApprove = try object.optionalSpan("medianTimeToApproveMs")
     waiting = try object.count("waiting")
     liveCodes = try object.count("liveCodes")
@@ -58,6 +61,7 @@ public struct Stats: AdminDocument, Hashable {
     object.set("approved", approved)
     object.set("denied", denied)
     object.set("expired", expired)
+    object.set("withdrawn", withdrawn)
     object.set("medianTimeToApproveMs", medianTimeToApprove)
     object.set("waiting", waiting)
     object.set("liveCodes", liveCodes)

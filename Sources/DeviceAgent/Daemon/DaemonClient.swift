@@ -52,6 +52,13 @@ struct DaemonClient: EntitlementSource {
       guard !settings.insistsOnSocket else { throw home.isAnother(at: place) }
       found = .another(differences: home.differences)
     }
+    if settings.insistsOnSocket, case .none = found {
+      throw CommandError(
+        "no daemon listens on \(settings.socket ?? "")",
+        hint:
+          "start it with: regent daemon --socket FILE; without --socket commands work without it",
+        code: "daemon", exit: .unreachable)
+    }
     return found
   }
 

@@ -126,12 +126,14 @@ struct DaemonServer: Sendable {
         }
       }
     }
-    if action.isWorthALine { report(line) }
     return .later { pending in
       Task {
         do throws(CommandError) {
-          pending.complete(answer(.ok, try await ask()))
+          let document = try await ask()
+          if action.isWorthALine { report(line) }
+          pending.complete(answer(.ok, document))
         } catch {
+          if action.isWorthALine { report("not given: \(line): \(error.message)") }
           pending.complete(answer(Status(422), error.document))
         }
       }

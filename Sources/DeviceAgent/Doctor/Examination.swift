@@ -1,3 +1,4 @@
+import AccessEnabler
 import CommandKit
 import HTTPClient
 import HTTPCodec
@@ -30,7 +31,7 @@ struct Examination: Sendable {
     for service in settings.services { findings += await reach(service) }
     findings.append(daemon)
     if !findings.contains(where: { $0.verdict == .bad }) {
-      findings.append(await signIn(settings))
+      findings.append(await signIn(settings, search))
     }
     findings.append(terminal())
     return findings
@@ -125,7 +126,8 @@ struct Examination: Sendable {
         let finding = Finding(
           subject: "daemon", verdict: .note,
           sentence: "it runs with another \(differences.joined(separator: ", ")); "
-            + "commands with these settings work without it")
+            + "commands with these settings work without it",
+          hint: "when its settings were changed since it started: systemctl restart regent")
         return (search, finding)
       case .none:
         let finding = Finding(
@@ -139,8 +141,23 @@ struct Examination: Sendable {
     }
   }
 
-  private func signIn(_ settings: AgentSettings) async -> Finding {
+  /// One signed call of our own: a daemon says what it knows, and may have heard nothing of a revoked key yet.
+  ///
+  /// A software statement is not tried this way: each try would register another client.
+  private func tryKeyPair(_ settings: AgentSettings) async throws(CommandError) {
+    guard case .keyPair = try settings.credentials() else { return }
+    let enabler = try settings.enabler(leavesNoTrace: true, buildTime: context.buildTime)
+    let requestor = try settings.neededRequestor()
+    do throws(EntitlementError) {
+      _ = try await enabler.configure(requestor: requestor)
+    } catch {
+      throw CommandError(error)
+    }
+  }
+
+  private func signIn(_ settings: AgentSettings, _ search: DaemonSearch) async -> Finding {
     do throws(CommandError) {
+      if case .found = search { try await tryKeyPair(settings) }
       let source = try await context.source(settings)
       // Only a call that the service must answer shows that it takes the credentials.
       _ = try await source.providers()

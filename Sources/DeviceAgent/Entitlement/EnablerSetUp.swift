@@ -7,7 +7,8 @@ import Platform
 extension AgentSettings {
   /// The SDK with these settings.
   func enabler(
-    numberMatching: Bool = false, codeLifetime: Duration? = nil, buildTime: Int64
+    numberMatching: Bool = false, codeLifetime: Duration? = nil, leavesNoTrace: Bool = false,
+    buildTime: Int64
   ) throws(CommandError) -> AccessEnabler {
     let services = try neededServices().map(\.description)
     let credentials: Credentials =
@@ -16,9 +17,10 @@ extension AgentSettings {
       case .softwareStatement(let statement): .softwareStatement(statement)
       }
     do throws(FileError) {
-      try PrivateDirectory.ensure(state)
+      if !leavesNoTrace { try PrivateDirectory.ensure(state) }
       var configuration = EnablerConfiguration(
-        credentials: credentials, services: services, storage: .folder(state))
+        credentials: credentials, services: services,
+        storage: leavesNoTrace ? .memory : .folder(state))
       configuration.device[.deviceName] = name
       configuration.numberMatching = numberMatching
       configuration.codeLifetime = codeLifetime
@@ -77,7 +79,8 @@ extension EntitlementError.Kind {
     case .notAuthenticated: "sign in with: regent pair"
     case .codeExpired, .denied: "ask for a new code with: regent pair"
     case .unknownRequestor: "check --requestor; regentctl requestor list shows what there is"
-    case .notTrusted: "check --public-key and --secret-file; regentctl key list shows the keys"
+    case .notTrusted:
+      "check --public-key and --secret-file; on the service, regentctl key list REQUESTOR shows the keys"
     case .unreachable: "check the network and the service's address: regent doctor"
     case .unsafeConnection: "check date and time of this box, then: regent doctor"
     case .unknownProvider: "regent providers lists those that there are"

@@ -76,6 +76,15 @@ extension AdminCall {
           .warning, "no app of it can call: it has no key pair",
           fix: "regentctl key issue \(requestor)")
       }
+      for (provider, integration) in records.integrations[requestor, default: [:]]
+        .sorted(by: { $0.key < $1.key })
+      {
+        guard let degradation = integration.degradation else { continue }
+        find(
+          .warning,
+          "\(provider) is not asked: the integration is degraded, \(degradation.rawValue)",
+          fix: "regentctl integrate \(requestor) \(provider) --degrade off")
+      }
       if provisioned.choices[requestor, default: []].isEmpty {
         find(
           .warning, "viewers have nobody to sign in with",
@@ -92,15 +101,7 @@ extension AdminCall {
     var findings: [Finding] = []
     for provider in offered.sorted() {
       if provisioned.records.providers[provider]?.kind == .local {
-        let accounts = try await stored { () throws(StoreError) in
-          try await core.store.accounts(provider, after: nil, limit: 1)
-        }
-        if accounts.isEmpty {
-          findings.append(
-            Finding(
-              "provider \(provider)", .warning, "nobody can sign in there: it has no account",
-              fix: "regentctl account add \(provider) NAME"))
-        }
+        if let finding = try await accountFinding(provider) { findings.append(finding) }
       }
       let rules = provisioned.records.entitlements[provider, default: []]
       if !rules.contains(where: { $0.effect == .allow }) {
@@ -111,6 +112,32 @@ extension AdminCall {
       }
     }
     return findings
+  }
+}
+
+extension AdminCall {
+  /// Whether nobody can sign in at a local provider.
+  private func accountFinding(_ provider: ProviderID) async throws(AdminError) -> Finding? {
+    // A provider with more accounts than these has some that work.
+    let few = 20
+    let accounts = try await stored { () throws(StoreError) in
+      try await core.store.accounts(provider, after: nil, limit: few)
+    }
+    guard let first = accounts.first else {
+      return Finding(
+        "provider \(provider)", .warning, "nobody can sign in there: it has no account",
+        fix: "regentctl account add \(provider) NAME")
+    }
+    guard accounts.count < few else { return nil }
+    for account in accounts {
+      let password = try await stored { () throws(StoreError) in
+        try await core.store.password(of: account.name, at: provider)
+      }
+      if password != nil { return nil }
+    }
+    return Finding(
+      "provider \(provider)", .warning, "nobody can sign in there: no account has a password",
+      fix: "regentctl account password \(provider) \(first.name)")
   }
 }
 

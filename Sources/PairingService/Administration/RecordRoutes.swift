@@ -61,6 +61,7 @@ extension AdminCall {
     stats.approved = day[.codesApproved]
     stats.denied = day[.codesDenied]
     stats.expired = day[.codesExpired]
+    stats.withdrawn = day[.codesWithdrawn]
     stats.wrongCodes = day[.wrongCodes]
     stats.medianTimeToApprove = day.medianTimeToApprove
     stats.waiting = core.waiters.count

@@ -15,7 +15,8 @@ package struct Upkeep: Sendable {
 
   /// Goes on until its task is cancelled.
   package func run() async {
-    var kept = core.metrics.today(at: core.clock.now)
+    // At least once, so that "since when" outlives a restart before anything was counted.
+    var kept: DayNumbers?
     var due = core.clock.uptime + Self.keepingPause
     while !Task.isCancelled {
       await once()
@@ -31,7 +32,7 @@ package struct Upkeep: Sendable {
   /// Keeps the numbers of the day, unless they are these.
   ///
   /// - Returns: those that are kept now.
-  package func keepNumbers(unless kept: DayNumbers) async -> DayNumbers {
+  package func keepNumbers(unless kept: DayNumbers?) async -> DayNumbers? {
     let today = core.metrics.today(at: core.clock.now)
     guard today != kept else { return kept }
     do {

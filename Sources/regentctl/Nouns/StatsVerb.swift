@@ -41,6 +41,7 @@ enum StatsVerb {
       "approved": share(stats.approved, of: stats.started),
       "denied": share(stats.denied, of: stats.started),
       "expired": share(stats.expired, of: stats.started),
+      "withdrawn": share(stats.withdrawn, of: stats.started),
       "time to approve": stats.medianTimeToApprove.map { "\(roughly($0)) (median)" } ?? "-",
       "waiting now": String(stats.waiting),
       "live codes": String(stats.liveCodes),
