@@ -67,9 +67,15 @@ struct RunningService {
     admin.stop(within: .milliseconds(200))
   }
 
-  /// Finishes what is being written; nothing may be answered any more.
+  /// Keeps the day's numbers and finishes what is being written; nothing may be answered any more.
   func close() async {
-    await upkeep.value
+    let isKept = Locked(false)
+    Task { [core] in
+      await Upkeep(core).keepNumbers(unless: nil)
+      isKept.withLock { $0 = true }
+    }
+    // A disk that hangs, or another program that holds the database, must not keep the service from ending.
+    for _ in 0..<50 where !isKept.withLock({ $0 }) { try? await Task.sleep(for: .milliseconds(10)) }
     store.close()
   }
 }

@@ -59,6 +59,23 @@ import Testing
     }
   }
 
+  @Test func `a "no" of the store that a sign-in has overtaken is not believed`() throws {
+    let codes = LiveCodes(clock: clock)
+    let (device, requestor): (DeviceHash, RequestorID) = (try hash(255), try named("REF30"))
+    // The store is asked, the device signed in, and only then comes what the store said.
+    let before = codes.signIns
+    codes.noteSignIn(of: device, at: requestor)
+    codes.add(try record(1), hasEarlierSignIn: false, asOf: before)
+    #expect(codes.latest(of: device, at: requestor)?.hasEarlierSignIn == nil)
+    #expect(!codes.waits(device, at: requestor, start))
+    codes.noteSignIn(false, of: device, at: requestor, asOf: before)
+    #expect(!codes.waits(device, at: requestor, start))
+    codes.noteSignIn(true, of: device, at: requestor, asOf: before)
+    #expect(codes.latest(of: device, at: requestor)?.hasEarlierSignIn == true)
+    codes.noteSignIn(false, of: device, at: requestor, asOf: codes.signIns)
+    #expect(codes.waits(device, at: requestor, start))
+  }
+
   @Test func `a sweep in pieces counts each end once and forgets`() throws {
     let codes = LiveCodes(clock: clock)
     for number in 0..<250 { codes.add(try record(number), hasEarlierSignIn: nil) }

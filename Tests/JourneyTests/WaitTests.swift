@@ -62,6 +62,30 @@ extension TestService {
     }
   }
 
+  @Test(arguments: [Awaited.authentication, .check])
+  private func `a sign-in without the code wakes`(awaited: Awaited) async throws {
+    let service = try await TestService()
+    try await TestTransport.inProcess.withClient(of: try service.router()) { client in
+      let code = try await service.code(client)
+      async let reply = service.wait(client, awaited.target(code))
+      try await service.held()
+      let box = Box(service: service, client: client, device: "box-1")
+      #expect(try await box.preview(Sample.pass).status == 204)
+      #expect(try await reply.status == 200)
+    }
+  }
+
+  @Test func `whom everybody is let in with is answered yes at the end of the wait`() async throws {
+    let service = try await TestService(usesMachineClock: true)
+    try await TestTransport.inProcess.withClient(of: try service.router()) { client in
+      let code = try await service.code(client, "box-1", "&mvpd=\(Sample.provider)")
+      async let reply = service.wait(client, Awaited.authentication.target(code), 1)
+      try await service.held()
+      try await service.integrate { $0.degradation = .authenticateEverybody }
+      #expect(try await reply.status == 200)
+    }
+  }
+
   @Test(arguments: Awaited.allCases)
   private func `the no, the end and the withdrawal wake as well`(awaited: Awaited) async throws {
     let service = try await TestService()

@@ -14,7 +14,8 @@ final class EnablerLink: PairLink {
   private let wishes: AsyncStream<String?>
   private let wish: AsyncStream<String?>.Continuation
   private let work = Locked<Task<Void, Never>?>(nil)
-  private let signingIn = Locked<Task<Void, Never>?>(nil)
+  /// The sign-in under way; its value is whether it succeeded.
+  private let signingIn = Locked<Task<Bool, Never>?>(nil)
 
   /// A link over the SDK with these settings.
   ///
@@ -98,7 +99,8 @@ final class EnablerLink: PairLink {
       let choice = provider.map { ProviderChoice.provider($0) } ?? .onSecondScreen
       let running = signingIn.withLock { $0 }
       running?.cancel()
-      await running?.value
+      // A wish that came too late asks for a code of a screen that is signed in.
+      if await running?.value == true { continue }
       if Task.isCancelled { return }
       signingIn.withLock { $0 = Task { await self.signIn(choice, sink) } }
     }
@@ -106,7 +108,7 @@ final class EnablerLink: PairLink {
 
   private func signIn(
     _ choice: ProviderChoice, _ sink: AsyncStream<LinkEvent>.Continuation
-  ) async {
+  ) async -> Bool {
     var backoff = Backoff()
     while !Task.isCancelled {
       do throws(EntitlementError) {
@@ -115,26 +117,27 @@ final class EnablerLink: PairLink {
         }
         sink.yield(
           .authenticated(name: signIn.shownName, provider: signIn.provider.displayName))
-        return
+        return true
       } catch {
-        if Task.isCancelled { return }
+        if Task.isCancelled { return false }
         switch error.kind {
-        case .cancelled: return
+        case .cancelled: return false
         case .denied: sink.yield(.denied)
         case .codeExpired: sink.yield(.expired)
         default:
           let failure = AgentFailure(error, host: host)
           guard error.isWorthWaiting else {
             sink.yield(.failed(failure))
-            return
+            return false
           }
           sink.yield(.trouble(failure))
           try? await Task.sleep(for: backoff.next(asked: error.retryAfter))
           continue
         }
-        return
+        return false
       }
     }
+    return false
   }
 
   private func report(_ event: EntitlementEvent, _ sink: AsyncStream<LinkEvent>.Continuation) {

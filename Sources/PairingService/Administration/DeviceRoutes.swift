@@ -159,7 +159,7 @@ extension AdminCall {
   func noteSignedOut(_ ended: [AuthenticationRecord]) {
     for record in ended {
       core.codes.noteSignIn(
-        false, of: record.deviceHash, at: record.authentication.requestor)
+        nil, of: record.deviceHash, at: record.authentication.requestor)
     }
     core.metrics.count(.devicesSignedOut, ended.count)
   }

@@ -79,13 +79,17 @@ package struct AuthenticationRoutes: Sendable {
         // The answer here is yes, no or not yet: "a phone has the page open" changes nothing of it, unless the caller
         // counts the steps.
         while: {
-          guard let flow = core.codes.find(id)?.flow else { return false }
+          guard let known = core.codes.known(id), known.hasEarlierSignIn != true else {
+            return false
+          }
+          let flow = known.record.flow
           return after == nil ? flow.state.isPending : flow.sequence == sequence
         },
         answer: { () throws(CallError) in
-          let record = core.codes.find(id)
           // Still nothing to read: the answer needs no disk either.
-          if let record, case .pending = DeviceAnswer(record.flow, at: core.clock.now) {
+          if core.codes.waits(device.hash, at: call.requestor.id, core.clock.now),
+            try core.openProvider(call, device.hash) == nil
+          {
             throw refusal(.pending, place)
           }
           return .later { try await read(call, device, place) }
@@ -174,7 +178,7 @@ package struct AuthenticationRoutes: Sendable {
     return .later { [core] in
       let ended = try await core.store.signOut(
         requestor: call.requestor.id, device: device.hash, at: core.clock.now)
-      core.codes.noteSignIn(false, of: device.hash, at: call.requestor.id)
+      core.codes.noteSignIn(nil, of: device.hash, at: call.requestor.id)
       core.metrics.count(.devicesSignedOut, ended.count)
       return .noContent
     }

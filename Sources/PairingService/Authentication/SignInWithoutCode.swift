@@ -59,7 +59,9 @@ extension ServiceCore {
         device: device.id, deviceHash: device.hash, identity: identity, rowKey: rowKey,
         about: try call.deviceDescription()),
       at: now)
-    codes.noteSignIn(true, of: device.hash, at: requestor)
+    desk.signedIn(device.hash, at: requestor)
+    // Somebody was quicker, and stays signed in.
+    guard record.authentication.id == id else { return record }
     audit.note(
       .device(requestor), "device.sign-in", id.text,
       detail: "\(source.rawValue), at \(choice.provider.id)")

@@ -43,6 +43,8 @@ extension LiveCodes {
     var due: [Int64: [RegistrationID]] = [:]
     /// How many codes of each requestor wait for an answer.
     var pending: [RequestorID: Int] = [:]
+    /// How many devices were signed in without a code.
+    var signIns = 0
     /// How many ran out of time since the last sweep told.
     var expired = 0
   }
@@ -62,6 +64,12 @@ extension LiveCodes.Tables {
     if newest.map(record.takesThePlace(of:)) ?? true { latest[key] = LiveCodes.Newest(known) }
     due[record.flow.expires.minute + 1, default: []].append(record.id)
     due[record.flow.forgettable.minute + 1, default: []].append(record.id)
+  }
+
+  /// What the store said of a device's sign-in, unless it may be outdated.
+  func believed(_ isSignedIn: Bool?, asOf signIns: Int?) -> Bool? {
+    guard isSignedIn == false, let signIns, signIns != self.signIns else { return isSignedIn }
+    return nil
   }
 
   /// The next step of a code, wherever the one before it is.

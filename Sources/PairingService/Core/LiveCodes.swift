@@ -31,9 +31,17 @@ package final class LiveCodes: Sendable {
   /// No codes.
   package init(clock: ServiceClock) { self.clock = clock }
 
+  /// How many devices were signed in without a code so far: taken before the store is asked whether a device is signed in.
+  ///
+  /// The store's "no" is told here later than the store said it. When somebody was signed in between, it may be a device's
+  /// that is signed in by now, and nobody knows: the next poll asks the store again.
+  package var signIns: Int { tables.withLock { $0.signIns } }
+
   /// A new code, or one that the store remembered over a restart.
-  package func add(_ record: RegistrationRecord, hasEarlierSignIn: Bool?) {
+  package func add(_ record: RegistrationRecord, hasEarlierSignIn: Bool?, asOf signIns: Int? = nil)
+  {
     tables.withLock { tables in
+      let hasEarlierSignIn = tables.believed(hasEarlierSignIn, asOf: signIns)
       // Its withdrawal by a newer code may have been told first: an old look must not bring it back to life.
       if let known = tables.codes[record.id], !record.flow.isNewer(than: known.record.flow) {
         tables.replace(known, Known(known.record, hasEarlierSignIn: hasEarlierSignIn))
@@ -61,9 +69,18 @@ package final class LiveCodes: Sendable {
     }
   }
 
-  /// Notes whether a device is signed in, for its newest code.
-  package func noteSignIn(_ isSignedIn: Bool, of device: DeviceHash, at requestor: RequestorID) {
+  /// Notes that a device was signed in without its code.
+  package func noteSignIn(of device: DeviceHash, at requestor: RequestorID) {
+    tables.withLock { $0.signIns += 1 }
+    noteSignIn(true, of: device, at: requestor)
+  }
+
+  /// Notes whether a device is signed in, for its newest code; nil when nobody knows.
+  package func noteSignIn(
+    _ isSignedIn: Bool?, of device: DeviceHash, at requestor: RequestorID, asOf signIns: Int? = nil
+  ) {
     tables.withLock { tables in
+      let isSignedIn = tables.believed(isSignedIn, asOf: signIns)
       guard let known = tables.latest[DeviceKey(requestor: requestor, device: device)]?.known,
         known.hasEarlierSignIn != isSignedIn
       else { return }

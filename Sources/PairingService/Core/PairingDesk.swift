@@ -27,9 +27,10 @@ package struct PairingDesk: Sendable {
 
   /// Keeps a new code; the device's earlier one is withdrawn with it.
   package func offer(_ record: RegistrationRecord, limit: Int) async throws(StoreError) {
+    let signIns = codes.signIns
     let reservation = try await store.reserve(record, limit: limit, at: clock.now)
     for change in reservation.withdrawn { settle(change, counting: .codesWithdrawn) }
-    codes.add(record, hasEarlierSignIn: reservation.hasEarlierSignIn)
+    codes.add(record, hasEarlierSignIn: reservation.hasEarlierSignIn, asOf: signIns)
     metrics.count(.codesStarted)
   }
 
@@ -99,11 +100,18 @@ package struct PairingDesk: Sendable {
   package func pickUp(_ device: DeviceHash, at requestor: RequestorID) async throws(StoreError)
     -> AuthenticationRecord?
   {
+    let signIns = codes.signIns
     let pickUp = try await store.pickUp(requestor: requestor, device: device, at: clock.now)
     if let delivery = pickUp?.delivery { settle(delivery, counting: .codesDelivered) }
     if let id = pickUp?.record.authentication.id { lastUses.note(id, at: clock.now) }
-    codes.noteSignIn(pickUp != nil, of: device, at: requestor)
+    codes.noteSignIn(pickUp != nil, of: device, at: requestor, asOf: signIns)
     return pickUp?.record
+  }
+
+  /// A device was signed in without its code: a held poll of it has an answer.
+  package func signedIn(_ device: DeviceHash, at requestor: RequestorID) {
+    codes.noteSignIn(of: device, at: requestor)
+    if let id = codes.latest(of: device, at: requestor)?.record.id { waiters.wakeDevice(of: id) }
   }
 
   /// The store asks the clock; whoever was told that a code has expired must not see it come back when the clock is set

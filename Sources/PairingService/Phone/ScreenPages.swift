@@ -136,7 +136,7 @@ extension Phone {
       filter, audit: entry("device.sign-out", subject, call), at: call.now)
     for record in ended {
       core.codes.noteSignIn(
-        false, of: record.deviceHash, at: record.authentication.requestor)
+        nil, of: record.deviceHash, at: record.authentication.requestor)
     }
     core.metrics.count(.devicesSignedOut, ended.count)
   }

@@ -26,12 +26,12 @@ package struct Upkeep: Sendable {
       }
       try? await Task.sleep(for: Self.interval)
     }
-    _ = await keepNumbers(unless: kept)
   }
 
   /// Keeps the numbers of the day, unless they are these.
   ///
   /// - Returns: those that are kept now.
+  @discardableResult
   package func keepNumbers(unless kept: DayNumbers?) async -> DayNumbers? {
     let today = core.metrics.today(at: core.clock.now)
     guard today != kept else { return kept }

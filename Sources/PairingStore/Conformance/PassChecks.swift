@@ -170,5 +170,22 @@ extension StoreConformance {
       try await stage.put(.integration(usual), replacing: .integration(open))
       try await expect(.notInForce(.accountGone)) { try await stage.pickUp(second: 1) }
     },
+    ConformanceCheck("a degraded sign-in takes the place of none that is in force") { stage in
+      let signedIn = try await stage.signedIn(1)
+      let open = Integration(
+        requestor: stage.requestor, provider: stage.local, degradation: .authenticateEverybody)
+      let usual = Integration(requestor: stage.requestor, provider: stage.local)
+      try await stage.put(.integration(open), replacing: .integration(usual))
+      let degraded = AuthenticationRecord(
+        authentication: Authentication(
+          id: try Stage.name("late"), requestor: stage.requestor,
+          viewer: Viewer(provider: stage.local, account: nil), household: nil, profile: nil,
+          source: .degraded, issued: stage.at(3), expires: stage.at(900)),
+        device: signedIn.device, deviceHash: signedIn.deviceHash, rowKey: stage.rowKey)
+      let kept = try await stage.store.signIn(degraded, at: stage.at(3))
+      try expect(kept == signedIn, "kept \(kept)")
+      let found = try await stage.pickUp(second: 4)
+      try expect(found?.record == signedIn, "got \(String(describing: found))")
+    },
   ]
 }

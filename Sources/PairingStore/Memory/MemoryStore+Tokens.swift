@@ -5,6 +5,14 @@ extension MemoryStore {
   public func pickUp(requestor: RequestorID, device: DeviceHash, at now: Instant)
     async throws(StoreError) -> PickUp?
   {
+    guard let record = try standing(requestor, device, at: now) else { return nil }
+    return PickUp(record: record, delivery: try delivery(of: record, at: now))
+  }
+
+  /// A device's authentication, if it stands now.
+  private func standing(_ requestor: RequestorID, _ device: DeviceHash, at now: Instant)
+    throws(StoreError) -> AuthenticationRecord?
+  {
     let record = authentications.values.first {
       $0.authentication.requestor == requestor && $0.deviceHash == device
     }
@@ -13,7 +21,20 @@ extension MemoryStore {
     try context(of: record).check(
       authentication.viewer, requestor: requestor, source: authentication.source)
     guard now < authentication.expires else { throw .notInForce(.expired) }
-    return PickUp(record: record, delivery: try delivery(of: record, at: now))
+    return record
+  }
+
+  /// The sign-in of a record's device that a degraded one must not take the place of.
+  private func regularSignIn(of record: AuthenticationRecord, at now: Instant) throws(StoreError)
+    -> AuthenticationRecord?
+  {
+    do throws(StoreError) {
+      let there = try standing(record.authentication.requestor, record.deviceHash, at: now)
+      return there?.authentication.source == .degraded ? nil : there
+    } catch {
+      guard case .notInForce = error else { throw error }
+      return nil
+    }
   }
 
   private func delivery(of record: AuthenticationRecord, at now: Instant) throws(StoreError)
@@ -31,6 +52,9 @@ extension MemoryStore {
     -> AuthenticationRecord
   {
     let authentication = record.authentication
+    if authentication.source == .degraded, let there = try regularSignIn(of: record, at: now) {
+      return there
+    }
     let context = context(of: record)
     try context.check(
       authentication.viewer, requestor: authentication.requestor, source: authentication.source)

@@ -14,7 +14,8 @@ public protocol AuthenticationStore: Sendable {
   /// Signs a device in without a code: a temporary pass, a degraded provider, later a platform account.
   ///
   /// An earlier authentication of the device at the requestor ends with it. The integration, the row key and, for a
-  /// temporary provider, the pass stand at this moment; a temporary authentication ends when its pass does.
+  /// temporary provider, the pass stand at this moment; a temporary authentication ends when its pass does. A degraded
+  /// provider's takes the place of none that is in force and is not degraded: that one is returned.
   /// - Returns: the authentication as it was kept.
   /// - Throws: `notInForce`, `pass`, `notFound`.
   func signIn(_ record: AuthenticationRecord, at now: Instant)

@@ -28,6 +28,11 @@ extension SQLiteStore {
   {
     try await write { context, visit in
       let authentication = record.authentication
+      if authentication.source == .degraded,
+        let there = try visit.regularSignIn(context, authentication.requestor, record, at: now)
+      {
+        return there
+      }
       let standing = try visit.signInContext(context, of: record)
       try standing.check(
         authentication.viewer, requestor: authentication.requestor, source: authentication.source)
@@ -117,6 +122,20 @@ extension Visit {
       authentication.viewer, requestor: requestor, source: authentication.source)
     guard now < authentication.expires else { throw StoreError.notInForce(.expired) }
     return record
+  }
+
+  /// The sign-in of a record's device that a degraded one must not take the place of.
+  fileprivate func regularSignIn(
+    _ context: borrowing WriteContext, _ requestor: RequestorID, _ record: AuthenticationRecord,
+    at now: Instant
+  ) throws -> AuthenticationRecord? {
+    do {
+      let there = try standing(context, requestor, record.deviceHash, at: now)
+      return there?.authentication.source == .degraded ? nil : there
+    } catch let error as StoreError {
+      guard case .notInForce = error else { throw error }
+      return nil
+    }
   }
 
   /// The delivery of the code, when this is the first read of its answer.
