@@ -1,4 +1,4 @@
-// A box that plays one channel: configure, sign in on a phone, authorize, play, sign out. It is built with the tests.
+// A box that plays one channel: configure, sign in on a phone, authorize, play. It is built with the tests.
 
 import AccessEnabler
 import Cryptography
@@ -48,7 +48,8 @@ public func play(
       try await enabler.authenticate(.onSecondScreen) { event in
         switch event {
         case .registrationCode(let offer): show("Open \(offer.url) and type \(offer.display)")
-        case .phoneConnected: show("A phone is connected: go on there")
+        case .phoneConnected(let number):
+          show(number.map { "Pick \($0) on the phone" } ?? "A phone is connected: go on there")
         default: break
         }
       }
