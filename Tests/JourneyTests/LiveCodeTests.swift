@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func `a "no" of the store that a sign-in has overtaken is not believed`() throws {
+  @Test func `a no of the store that a sign-in has overtaken is not believed`() throws {
     let codes = LiveCodes(clock: clock)
     let (device, requestor): (DeviceHash, RequestorID) = (try hash(255), try named("REF30"))
     // The store is asked, the device signed in, and only then comes what the store said.
@@ -107,7 +107,7 @@ import Testing
     #expect(codes.find(try named("registration-1")) == approved)
   }
 
-  @Test func `a poll is told "not yet" without a look at the code only while that is certain`()
+  @Test func `a poll is answered without a look at the code only while that is certain`()
     throws
   {
     let codes = LiveCodes(clock: clock)
