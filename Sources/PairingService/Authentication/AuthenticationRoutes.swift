@@ -37,10 +37,7 @@ package struct AuthenticationRoutes: Sendable {
     // Read also where it decides nothing: an answer must not depend on it being noticed.
     let after = try call.after()
     // Nearly every poll: not yet, and nobody to be held.
-    if call.request.preferredWait == nil,
-      core.codes.waits(device.hash, at: call.requestor.id, call.now),
-      try core.openProvider(call, device.hash) == nil
-    {
+    if call.request.preferredWait == nil, try hasNothingYet(call, device, at: call.now) {
       throw refusal(.pending, place)
     }
     guard let known = core.codes.latest(of: device.hash, at: call.requestor.id),
@@ -60,6 +57,14 @@ package struct AuthenticationRoutes: Sendable {
       }
       return try pending(call, device, known.record.id, known.record.flow, place, after)
     }
+  }
+
+  /// Whether memory alone can say that there is nothing for the device to read.
+  private func hasNothingYet(_ call: V1Call, _ device: CallDevice, at now: Instant)
+    throws(CallError) -> Bool
+  {
+    guard core.codes.waits(device.hash, at: call.requestor.id, now) else { return false }
+    return try core.openProvider(call, device.hash) == nil
   }
 
   /// Not yet; or later, when the caller likes to wait.
@@ -87,9 +92,7 @@ package struct AuthenticationRoutes: Sendable {
         },
         answer: { () throws(CallError) in
           // Still nothing to read: the answer needs no disk either.
-          if core.codes.waits(device.hash, at: call.requestor.id, core.clock.now),
-            try core.openProvider(call, device.hash) == nil
-          {
+          if try hasNothingYet(call, device, at: core.clock.now) {
             throw refusal(.pending, place)
           }
           return .later { try await read(call, device, place) }

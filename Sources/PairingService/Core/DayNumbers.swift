@@ -23,7 +23,7 @@ package struct DayNumbers: Hashable, Sendable {
   var times: [Int64] = []
   private var oldestTime = 0
 
-  static let anHour: Duration = .seconds(3600)
+  static let anHour: Duration = .milliseconds(hour)
   static let mostTimes = 1_024
   static let mostProviders = 1_000
   private static let hour: Int64 = 3_600_000

@@ -29,7 +29,7 @@ extension SQLiteStore {
     try await write { context, visit in
       let authentication = record.authentication
       if authentication.source == .degraded,
-        let there = try visit.regularSignIn(context, authentication.requestor, record, at: now)
+        let there = try visit.regularSignIn(context, of: record, at: now)
       {
         return there
       }
@@ -126,11 +126,11 @@ extension Visit {
 
   /// The sign-in of a record's device that a degraded one must not take the place of.
   fileprivate func regularSignIn(
-    _ context: borrowing WriteContext, _ requestor: RequestorID, _ record: AuthenticationRecord,
-    at now: Instant
+    _ context: borrowing WriteContext, of record: AuthenticationRecord, at now: Instant
   ) throws -> AuthenticationRecord? {
     do {
-      let there = try standing(context, requestor, record.deviceHash, at: now)
+      let there = try standing(
+        context, record.authentication.requestor, record.deviceHash, at: now)
       return there?.authentication.source == .degraded ? nil : there
     } catch let error as StoreError {
       guard case .notInForce = error else { throw error }
