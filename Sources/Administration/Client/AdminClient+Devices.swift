@@ -65,8 +65,10 @@ extension AdminClient {
   }
 
   /// Signs a browser out.
-  public func endSession(_ id: SessionID) async throws(AdminError) {
-    try await act(.post, AdminPaths.act(AdminPaths.sessions, id.text, "end"))
+  ///
+  /// - Returns: what it was.
+  public func endSession(_ id: SessionID) async throws(AdminError) -> SessionEntry {
+    try await document(.post, AdminPaths.act(AdminPaths.sessions, id.text, "end"))
   }
 
   /// Ends one sign-in with its permits.

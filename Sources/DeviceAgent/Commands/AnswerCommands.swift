@@ -49,7 +49,7 @@ enum ProvidersCommand {
       call async throws in
       context.hearsNoSignals()
       let providers = try await context.source(AgentSettings(call)).providers()
-      var table = Table([.init("ID", neverCut: true), .init("NAME"), .init("FEATURED")])
+      var table = Table([.init("ID", .name), .init("NAME"), .init("FEATURED")])
       for provider in providers {
         table.add([provider.id, provider.name, provider.isFeatured ? "yes" : ""])
       }

@@ -8,6 +8,15 @@ extension AdminError {
     AdminError(.notFound, "there is no \(what) \(name)", hint: hint(about: what, named: name))
   }
 
+  /// Several begin so.
+  static func ambiguous(_ what: String, _ typed: String, _ ids: [String]) -> AdminError {
+    let most = 10
+    let named = ids.prefix(most).joined(separator: ", ") + (ids.count > most ? ", …" : "")
+    return AdminError(
+      .ambiguous, "\(typed) may be any of these \(what)s: \(named)",
+      hint: "type more of the one that you mean")
+  }
+
   /// What lists those there are, with the names that are known filled in.
   private static func hint(about what: String, named name: String) -> String? {
     let owner =

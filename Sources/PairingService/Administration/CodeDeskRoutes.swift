@@ -36,7 +36,7 @@ extension AdminDesk {
 }
 
 extension AdminCall {
-  /// The code that the path names, by its letters or by its record's id.
+  /// The code that the path names, by its letters, by its record's id or by the beginning of that.
   fileprivate func code() async throws(AdminError) -> RegistrationRecord {
     let typed = text("code")
     if let code = try? RegistrationCode(typed: typed),
@@ -44,13 +44,9 @@ extension AdminCall {
     {
       return record
     }
-    if let id = RegistrationID(typed) {
-      let record = try await stored { () throws(StoreError) in
-        try await core.store.registration(id, at: now)
-      }
-      if let record { return record }
+    return try await meant("code", typed, \.id) { (after, limit) throws(StoreError) in
+      try await core.store.registrations(after: after, limit: limit, at: now)
     }
-    throw .missing("code", typed)
   }
 
   fileprivate func approveCode() async throws(AdminError) -> CodeEntry {

@@ -76,11 +76,9 @@ extension AdminCall {
   }
 
   private func pair() throws(AdminError) -> KeyPair {
-    let id: PublicKey = try identifier("key", "key")
-    guard let pair = core.provisioning.now.records.keyPairs[id] else {
-      throw .missing("key", id.text)
+    try meant("key", text("key"), among: core.provisioning.now.records.keyPairs.values) {
+      $0.publicKey.text
     }
-    return pair
   }
 
   fileprivate func retireKey() async throws(AdminError) -> KeyPairEntry {
@@ -167,14 +165,12 @@ extension AdminCall {
   }
 
   fileprivate func revokeStatement() async throws(AdminError) -> StatementEntry {
-    let id: StatementID = try identifier("statement", "statement")
-    guard let there = core.provisioning.now.records.applications[id] else {
-      throw .missing("statement", id.text)
-    }
+    let all = core.provisioning.now.records.applications.values
+    let there = try meant("statement", text("statement"), among: all) { $0.id.text }
     guard !there.isRevoked else { return StatementEntry(there) }
     var revoked = there
     revoked.isRevoked = true
-    let line = entry("statement.revoke", id.text, detail: there.requestor.text)
+    let line = entry("statement.revoke", there.id.text, detail: there.requestor.text)
     let record = Provision.application(revoked)
     _ = try await stored { () throws(StoreError) in
       try await core.store.put(record, replacing: .application(there), audit: line, at: now)

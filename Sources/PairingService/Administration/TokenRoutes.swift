@@ -105,7 +105,7 @@ extension AdminCall {
       return .identity(core.hasher.identity(PassIdentity(identity)?.text ?? identity))
     }
     guard let device = reset.device else { return .all }
-    if let found = try await findDevice(shortName: device) { return .device(found) }
+    if let found = try await findDevice(device) { return .device(found) }
     guard let own = DeviceID(device) else {
       throw AdminError(.invalid, "\(device) cannot name a device")
     }
@@ -126,11 +126,9 @@ extension AdminCall {
 
   /// Ends a key, unless nothing could be signed any more then.
   fileprivate func retireSigningKey() async throws(AdminError) -> SigningKeyEntry {
-    let id: SigningKeyID = try identifier("key", "signing key")
     let all = try await signingKeyRecords()
-    guard let key = all.first(where: { $0.id == id }) else {
-      throw .missing("signing key", id.text)
-    }
+    let key = try meant("signing key", text("key"), among: all) { $0.id.text }
+    let id = key.id
     guard key.retired == nil else { return SigningKeyEntry(key, at: now) }
     guard all.contains(where: { $0.id != id && $0.retired == nil && $0.signsFrom <= now }) else {
       throw AdminError(

@@ -15,9 +15,9 @@ enum CodeNoun {
         call.show(
           list: try await admin.codes(),
           [
-            Table.Column("ID", neverCut: true), Table.Column("REQUESTOR"), Table.Column("STATE"),
+            Table.Column.id("ID"), Table.Column("REQUESTOR"), Table.Column("STATE", .name),
             Table.Column("DEVICE"), Table.Column("NETWORK"), Table.Column("VIEWER"),
-            Table.Column("EXPIRES", neverCut: true),
+            Table.Column("EXPIRES", .time),
           ]
         ) {
           [

@@ -17,8 +17,8 @@ enum DeviceNoun {
         call.show(
           list: try await allSignIns(call, admin, of: call[requestor]),
           [
-            Table.Column("ID", neverCut: true), Table.Column("NAME"), Table.Column("REQUESTOR"),
-            Table.Column("VIEWER"), Table.Column("LAST USED", neverCut: true),
+            Table.Column.id("ID"), Table.Column("NAME"), Table.Column("REQUESTOR"),
+            Table.Column("VIEWER"), Table.Column("LAST USED", .time),
             Table.Column("NETWORK"),
           ]
         ) {
@@ -117,8 +117,8 @@ enum SessionNoun {
         call.show(
           list: try await admin.sessions(of: call[account], at: call[provider]),
           [
-            Table.Column("ID", neverCut: true), Table.Column("VIEWER"),
-            Table.Column("SINCE", neverCut: true), Table.Column("LAST USED", neverCut: true),
+            Table.Column.id("ID"), Table.Column("VIEWER"),
+            Table.Column("SINCE", .time), Table.Column("LAST USED", .time),
             Table.Column("NETWORK"), Table.Column("BROWSER"),
           ]
         ) {
@@ -130,8 +130,8 @@ enum SessionNoun {
       },
       verb("end", "sign a browser out", inputs: [id], example: "session end 4f2a9c") {
         call, admin in
-        try await admin.endSession(call[id])
-        call.say("session \(call[id]) ended", ["id": .string(call[id].text)])
+        let session = try await admin.endSession(call[id])
+        call.show(session.json, lines: ["session \(session.id) ended"])
       },
     ])
 

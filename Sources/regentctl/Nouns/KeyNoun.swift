@@ -25,8 +25,8 @@ enum KeyNoun {
         call.show(
           list: try await admin.keys(of: call[requestor]),
           [
-            Table.Column("PUBLIC KEY", neverCut: true), Table.Column("PURPOSE"),
-            Table.Column("STATE"), Table.Column("CREATED", neverCut: true),
+            Table.Column.id("PUBLIC KEY"), Table.Column("PURPOSE"),
+            Table.Column("STATE", .name), Table.Column("CREATED", .time),
           ]
         ) { [$0.publicKey.text, $0.purpose, $0.state, shown($0.created)] }
       },
@@ -91,9 +91,9 @@ enum StatementNoun {
         call.show(
           list: try await admin.statements(),
           [
-            Table.Column("ID", neverCut: true), Table.Column("REQUESTOR"),
-            Table.Column("APPLICATION"), Table.Column("ISSUED", neverCut: true),
-            Table.Column("STATE"),
+            Table.Column.id("ID"), Table.Column("REQUESTOR"),
+            Table.Column("APPLICATION"), Table.Column("ISSUED", .time),
+            Table.Column("STATE", .name),
           ]
         ) {
           [

@@ -37,7 +37,7 @@ enum RequestorNoun {
       verb("list", "list the requestors", example: "requestor list") { call, admin in
         call.show(
           list: try await admin.requestors(),
-          [Table.Column("ID", neverCut: true), Table.Column("NAME"), Table.Column("DOMAINS")]
+          [Table.Column("ID", .name), Table.Column("NAME"), Table.Column("DOMAINS")]
         ) { [$0.id.text, $0.name, shown($0.domains)] }
       },
       verb("show", "show a requestor", inputs: [id], example: "requestor show acme") {

@@ -12,9 +12,9 @@ enum TokenNoun {
         call.show(
           list: try await DeviceNoun.allSignIns(call, admin, of: call[requestor]),
           [
-            Table.Column("ID", neverCut: true), Table.Column("REQUESTOR"), Table.Column("VIEWER"),
-            Table.Column("DEVICE"), Table.Column("SOURCE"),
-            Table.Column("EXPIRES", neverCut: true),
+            Table.Column.id("ID"), Table.Column("REQUESTOR"), Table.Column("VIEWER"),
+            Table.Column.id("DEVICE"), Table.Column("SOURCE"),
+            Table.Column("EXPIRES", .time),
           ]
         ) {
           [

@@ -35,6 +35,13 @@ func details(_ rows: KeyValuePairs<String, String?>) -> [String] {
   }
 }
 
+extension Table.Column {
+  /// Ids that commands take whole or by their beginning.
+  static func id(_ heading: String) -> Table.Column {
+    Table.Column(heading, .id(shortest: Beginnings.shortest))
+  }
+}
+
 extension Invocation {
   /// Says what became of a record.
   func show<Record>(_ saved: Saved<Record>, _ what: String) {
