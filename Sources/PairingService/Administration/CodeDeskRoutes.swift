@@ -23,7 +23,7 @@ extension AdminDesk {
     on(.post, AdminPaths.act(AdminPaths.codes, "{code}", "withdraw")) {
       call throws(AdminError) in
       let record = try await call.code()
-      let line = call.entry("code.withdraw", record.id.text, detail: record.requestor.text)
+      let line = call.entry("code.withdraw", record.id.text, detail: record.whereabouts)
       let withdrawn = try await stored { () throws(StoreError) in
         try await call.core.desk.withdraw(record.id, .operator, audit: line)
       }
@@ -72,7 +72,7 @@ extension AdminCall {
       guard account != nil else { throw .missing("account", "\(provider.id)/\(name)") }
     }
     let viewer = Pairing.Viewer(provider: approval.provider, account: approval.account)
-    let detail = "\(record.requestor) for \(viewer.title)"
+    let detail = "\(record.requestor) for \(viewer.title), \(record.deviceTitle)"
     let line = entry("code.approve", record.id.text, detail: detail)
     guard let authentication = AuthenticationID(Random.uuid()) else {
       throw AdminError(.failed, "no id could be made")

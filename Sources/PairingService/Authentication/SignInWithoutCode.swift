@@ -63,7 +63,7 @@ extension ServiceCore {
     // Somebody was quicker, and stays signed in.
     guard record.authentication.id == id else { return record }
     audit.note(
-      .device(requestor), "device.sign-in", id.text,
+      .device(requestor), "device.sign-in", device.hash.shortName,
       detail: "\(source.rawValue), at \(choice.provider.id)")
     return record
   }

@@ -11,8 +11,11 @@ extension DeviceHash {
 }
 
 extension RegistrationRecord {
-  /// Whose code of which box it is: `acme, device 3f9a0c21d4e5b687 Living room TV`.
-  var whereabouts: String { "\(requestor), \(deviceTitle(deviceHash, about))" }
+  /// Which box it is for: `device 3f9a0c21d4e5b687 Living room TV`.
+  var deviceTitle: String { PairingService.deviceTitle(deviceHash, about) }
+
+  /// The same with the requestor: `acme, device 3f9a0c21d4e5b687 Living room TV`.
+  var whereabouts: String { "\(requestor), \(deviceTitle)" }
 }
 
 extension AuthenticationRecord {

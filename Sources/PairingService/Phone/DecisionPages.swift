@@ -112,7 +112,7 @@ extension Phone {
     }
     let entry = core.audit.entry(
       .viewer(session.viewer), isWrong ? "code.deny" : "code.approve", opened.record.id.text,
-      detail: isWrong ? "wrong number" : "")
+      detail: (isWrong ? "wrong number: " : "") + opened.record.whereabouts)
     do throws(StoreError) {
       _ = try await core.desk.approve(
         opened.record.id,
@@ -134,7 +134,7 @@ extension Phone {
     let isReport = call.field("reason") == "not-me"
     let entry = core.audit.entry(
       .viewer(session.viewer), isReport ? "code.report" : "code.deny", opened.record.id.text,
-      detail: isReport ? "the viewer did not start this" : "")
+      detail: (isReport ? "the viewer did not start this: " : "") + opened.record.whereabouts)
     _ = try await core.desk.deny(opened.record.id, by: session.id, audit: entry)
     let result = opened.path(.result)
     return .redirect(isReport ? result.query("as", "reported") : result)
