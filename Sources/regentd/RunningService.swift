@@ -67,11 +67,11 @@ struct RunningService {
     admin.stop(within: .milliseconds(200))
   }
 
-  /// Keeps the day's numbers and finishes what is being written; nothing may be answered any more.
+  /// Keeps what was counted and finishes what is being written; nothing may be answered any more.
   func close() async {
     let isKept = Locked(false)
     Task { [core] in
-      await Upkeep(core).keepNumbers(unless: nil)
+      await Upkeep(core).keepEverything()
       isKept.withLock { $0 = true }
     }
     // A disk that hangs, or another program that holds the database, must not keep the service from ending.

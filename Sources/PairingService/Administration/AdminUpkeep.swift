@@ -42,6 +42,8 @@ extension AdminDesk {
       return .document(finding)
     }
     on(.post, AdminPaths.backups) { call throws(AdminError) in
+      // What is counted in memory would be missing from the copy.
+      await Upkeep(call.core).keepEverything()
       let entry = try await upkeep.makeBackup()
       await call.writeUpkeep("backup.make", entry.id)
       return .document(entry)

@@ -19,7 +19,7 @@ extension AdminDesk {
         $0.requestor == requestor
       }
       let sorted = pairs.sorted { ($0.created, $0.publicKey) < ($1.created, $1.publicKey) }
-      return .list(of: sorted.map(KeyPairEntry.init))
+      return .list(of: sorted.map(call.listed))
     }
     on(.post, all) { call throws(AdminError) in
       let (pair, secret) = try await call.addKey(.calls, to: try call.requestor().id)
@@ -93,7 +93,7 @@ extension AdminCall {
       }
       try await setState(of: pair, to: .retired, "key.retire")
     }
-    return KeyPairEntry(pair.with(.retired))
+    return listed(pair.with(.retired))
   }
 
   fileprivate func revokeKey() async throws(AdminError) -> KeyPairEntry {
@@ -105,7 +105,7 @@ extension AdminCall {
       try await revokeRows(of: pair)
     }
     if pair.purpose == .calls { try await setState(of: pair, to: .revoked, "key.revoke") }
-    return KeyPairEntry(pair.with(.revoked))
+    return listed(pair.with(.revoked))
   }
 
   /// Ends everything that the requestor's rows say: all of it for a call key, what it signed for a key of rows.
@@ -134,11 +134,14 @@ extension AdminCall {
   }
 }
 
-extension KeyPairEntry {
-  fileprivate init(_ pair: KeyPair) {
-    self.init(
+extension AdminCall {
+  /// A key pair as lists show it.
+  fileprivate func listed(_ pair: KeyPair) -> KeyPairEntry {
+    var entry = KeyPairEntry(
       publicKey: pair.publicKey, requestor: pair.requestor, purpose: pair.purpose.rawValue,
       state: pair.state.rawValue, created: pair.created)
+    entry.lastUsed = core.keyUses.of(pair.publicKey)
+    return entry
   }
 }
 

@@ -5,8 +5,12 @@ package import Pairing
 
 extension DayNumbers {
   /// All of them, for ``init(keptAs:at:)``.
-  package var text: String {
+  ///
+  /// - Parameter now: when they are kept; ``keptTime(of:)`` tells it again.
+  /// - Returns: a text.
+  package func text(at now: Instant) -> String {
     var document = JSONObject()
+    document["kept"] = .integer(now.milliseconds)
     document["since"] = .integer(since.milliseconds)
     document["counts"] = .object(
       JSONObject(counts.map { .init($0.key.rawValue, .integer(Int64($0.value))) }))
@@ -20,6 +24,11 @@ extension DayNumbers {
 
   /// The numbers that were kept, when they are of the day of `now` and can be read.
   package init?(keptAs text: String, at now: Instant) {
+  /// When numbers were kept; nil for a text that does not say so.
+  package static func keptTime(of text: String) -> Instant? {
+    (try? JSONValue(reading: text).object)?["kept"]?.int64.map(Instant.init(milliseconds:))
+  }
+
     guard let document = try? JSONValue(reading: text).object,
       let since = document["since"]?.int64.map(Instant.init(milliseconds:)),
       Self.dayStart(since) == Self.dayStart(now),

@@ -27,6 +27,7 @@ enum KeyNoun {
           [
             Table.Column.id("PUBLIC KEY"), Table.Column("PURPOSE"),
             Table.Column("STATE", .name), Table.Column("CREATED", .time),
+            Table.Column("LAST USED", .time),
           ]
         ) { [$0.publicKey.text, $0.purpose, $0.state, shown($0.created)] }
       },
