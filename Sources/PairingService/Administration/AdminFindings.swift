@@ -13,7 +13,8 @@ extension AdminCall {
     let ready = Finding(
       "provisioning", .good,
       "requestors that are ready: \(core.provisioning.now.records.requestors.count)")
-    return addressFindings() + codeFindings() + (wrong.isEmpty ? [ready] : wrong)
+    return try await backupFindings() + addressFindings() + codeFindings()
+      + (wrong.isEmpty ? [ready] : wrong)
   }
 
   private func addressFindings() -> [Finding] {
@@ -38,6 +39,29 @@ extension AdminCall {
   private func codeFindings() -> [Finding] {
     let (pending, most) = (core.codes.pending, core.options.limits.liveCodes)
     guard pending * 10 >= most * 9 else { return [] }
+  /// A service that has something to lose needs a backup, and a fresh one.
+  private func backupFindings() async throws(AdminError) -> [Finding] {
+    guard !core.provisioning.now.records.requestors.isEmpty else { return [] }
+    let fix = "regentctl backup FILE, best every night: see Backup and restore in operating.md"
+    let kept = try await stored { () throws(StoreError) in
+      try await core.store.keptNumbers(.backup)
+    }
+    guard let last = kept.flatMap(Int64.init).map(Instant.init(milliseconds:)) else {
+      return [Finding("backup", .warning, "no backup was ever made of this service", fix: fix)]
+    }
+    let days = now.since(last).wholeMilliseconds / 86_400_000
+    let time = CivilDate.text(epochMilliseconds: last.milliseconds, fraction: false)
+    guard days >= Self.oldBackup else {
+      return [Finding("backup", .good, "the last one was made at \(time)")]
+    }
+    return [
+      Finding("backup", .warning, "the last one is \(days) days old, of \(time)", fix: fix)
+    ]
+  }
+
+  /// In days.
+  private static let oldBackup: Int64 = 7
+
     return [
       Finding(
         "codes", .warning, "\(pending) of \(most) live codes are in use",
