@@ -31,6 +31,7 @@ struct RunningService {
     do {
       options.limits = settings.limits
       options.version = regentVersion
+      options.port = server.addresses.lazy.compactMap(\.port).first
       let core = try await ServiceCore(options, store: store, log: ServiceLog(log))
       let phone = try await Phone(core, pages)
       handler = BelowPath(
@@ -77,6 +78,12 @@ struct RunningService {
     // A disk that hangs, or another program that holds the database, must not keep the service from ending.
     for _ in 0..<50 where !isKept.withLock({ $0 }) { try? await Task.sleep(for: .milliseconds(10)) }
     store.close()
+  }
+}
+
+extension ListenAddress {
+  fileprivate var port: UInt16? {
+    if case .network(_, let port) = self { port } else { nil }
   }
 }
 

@@ -24,8 +24,11 @@ extension AdminCall {
         Finding(
           "public-url", .warning,
           "phones cannot open \(url): it is an address of this machine alone",
-          fix: "regentd serve --listen '*:8787' --public-url http://LAN-ADDRESS:8787"
-            + ", with an address that hostname -I shows")
+          fix: core.options.port.map {
+            "regentd serve --listen '*:\($0)' --public-url http://LAN-ADDRESS:\($0)"
+              + ", with an address that hostname -I shows"
+          } ?? "regentd serve --public-url URL, with the address at which phones reach this service"
+        )
       ]
     }
     guard core.options.isPlainHTTP else { return [] }
@@ -36,9 +39,6 @@ extension AdminCall {
     ]
   }
 
-  private func codeFindings() -> [Finding] {
-    let (pending, most) = (core.codes.pending, core.options.limits.liveCodes)
-    guard pending * 10 >= most * 9 else { return [] }
   /// A service that has something to lose needs a backup, and a fresh one.
   private func backupFindings() async throws(AdminError) -> [Finding] {
     guard !core.provisioning.now.records.requestors.isEmpty else { return [] }
@@ -62,6 +62,9 @@ extension AdminCall {
   /// In days.
   private static let oldBackup: Int64 = 7
 
+  private func codeFindings() -> [Finding] {
+    let (pending, most) = (core.codes.pending, core.options.limits.liveCodes)
+    guard pending * 10 >= most * 9 else { return [] }
     return [
       Finding(
         "codes", .warning, "\(pending) of \(most) live codes are in use",
