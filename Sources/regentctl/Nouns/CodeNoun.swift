@@ -43,14 +43,22 @@ enum CodeNoun {
           The box is signed in as that account at once, and the audit log says who did it. Make sure that you talk to \
           whoever sits in front of the box: have the code read out to you.
           """,
-        inputs: [code, provider, account],
+        inputs: [code, provider, account, yes],
         example: "code approve BCDF-GHJK --provider cable --account grandma"
       ) { call, admin in
         let entry = try await admin.approve(
           call[code], for: CodeApproval(provider: call[provider], account: call[account]))
         call.show(
+        let asked = try await admin.code(call[code])
+        try Prompt.confirm(
+          "sign \(box(of: asked)) in for \(shown(call[provider], call[account]))", unless: yes,
+          call)
+        // By the record that was asked about: the letters may be another box's by now.
           entry.json,
-          lines: ["code \(entry.id) \(entry.state) for \(shown(entry.provider, entry.account))"])
+          lines: [
+            "code \(entry.id) \(entry.state) for \(shown(entry.provider, entry.account)) on "
+              + box(of: entry)
+          ])
       },
     ])
 
@@ -70,6 +78,12 @@ enum CodeNoun {
   private static func lines(of code: CodeEntry) -> [String] {
     details([
       "id": code.id.text,
+  /// `Living room TV (acme, 192.0.2.7)`: what it says of itself is no proof, whose it is and where it is help.
+  private static func box(of code: CodeEntry) -> String {
+    let facts = [code.requestor.text, code.address].compactMap(\.self).joined(separator: ", ")
+    return "\(code.device ?? "the box") (\(facts))"
+  }
+
       "requestor": code.requestor.text,
       "state": code.state,
       "device": code.device,
