@@ -43,7 +43,8 @@ extension Phone {
       bar: opened.bar(at: call.now), deviceName: ForeignText(name),
       deviceModel: ForeignText(model),
       network: .between(call.request.clientAddress, about.address.flatMap { IPAddress($0) }),
-      asked: opened.record.flow.issued, asksNumber: opened.record.flow.match != nil)
+      asked: opened.record.flow.issued, asksNumber: opened.record.flow.match != nil,
+      hasOthers: choices(opened).count > 1)
     if call.account == nil, let guest = call.session?.viewer.provider {
       page.guestOf = choices(opened).first { $0.id == guest }.map { ForeignText($0.name) }
     }

@@ -89,7 +89,7 @@ extension Phone {
     .page(
       SignInPage(
         bar: opened.bar(at: call.now), provider: provider.id.text, brand: choice(provider).brand,
-        userName: call.field("user"), problem: problem),
+        userName: call.field("user"), hasOthers: choices(opened).count > 1, problem: problem),
       here: signIn(opened, at: provider), brand: brand(opened))
   }
 
