@@ -64,6 +64,11 @@ extension AdminClient {
       AdminPaths.sessions, query: [("account", account.text), ("provider", provider?.text)])
   }
 
+  /// All signed-in browsers.
+  public func sessions() async throws(AdminError) -> [SessionEntry] {
+    try await wholeList(AdminPaths.sessions) { (session: SessionEntry) in session.id.text }
+  }
+
   /// Signs a browser out.
   ///
   /// - Returns: what it was.
@@ -79,6 +84,15 @@ extension AdminClient {
   /// Looks at a media token.
   public func verify(_ question: TokenQuestion) async throws(AdminError) -> TokenVerdict {
     try await document(.post, AdminPaths.verifyToken, question.object)
+  }
+
+  /// The temporary passes that were begun, page by page.
+  public func passes(
+    of requestor: RequestorID?, at provider: ProviderID?, _ take: ([PassEntry]) -> Void
+  ) async throws(AdminError) {
+    try await pages(
+      AdminPaths.passes, query: [("requestor", requestor?.text), ("provider", provider?.text)],
+      after: { (pass: PassEntry) in pass.place }, take)
   }
 
   /// Lets temporary passes begin anew.

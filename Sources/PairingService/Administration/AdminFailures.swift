@@ -52,7 +52,7 @@ extension AdminError {
     "statement": "regentctl statement list shows those there are",
     "code": "regentctl code list shows those that are remembered",
     "device": "regentctl device list shows those that are signed in",
-    "session": "regentctl session list ACCOUNT shows those there are",
+    "session": "regentctl session list shows those there are",
     "sign-in": "regentctl token list shows those there are",
     "signing key": "regentctl signing-key list shows those there are",
   ]

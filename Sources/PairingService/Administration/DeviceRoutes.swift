@@ -45,7 +45,13 @@ extension AdminDesk {
 
   mutating func mountSessions() {
     on(.get, AdminPaths.sessions) { call throws(AdminError) in
-      .list(of: try await call.sessions())
+      if try call.parameter("account") != nil { return .list(of: try await call.sessions()) }
+      let after: SessionID? = try call.optionalIdentifier(parameter: "after", "session")
+      let limit = try call.limit()
+      let records = try await stored { () throws(StoreError) in
+        try await call.core.store.sessions(after: after, limit: limit, at: call.now)
+      }
+      return .list(of: records.map(SessionEntry.init))
     }
     on(.post, AdminPaths.act(AdminPaths.sessions, "{session}", "end")) {
       call throws(AdminError) in
@@ -143,6 +149,7 @@ extension AdminCall {
     }
   }
 
+  /// The sessions of one account.
   fileprivate func sessions() async throws(AdminError) -> [SessionEntry] {
     let name: AccountName = try identifier(parameter: "account", "account")
     let wanted: ProviderID? = try optionalIdentifier(parameter: "provider", "provider")

@@ -112,11 +112,12 @@ extension AdminCall {
 
 extension DeviceHash {
   /// Whether this is the short name, or a beginning of it that is long enough.
-  fileprivate func isCalled(_ typed: String) -> Bool {
+  func isCalled(_ typed: String) -> Bool {
     Self.mayBeCalled(typed) && shortName.hasPrefix(typed)
   }
 
-  fileprivate static func mayBeCalled(_ text: String) -> Bool {
+  /// Whether it may be a short name, or a beginning of one.
+  static func mayBeCalled(_ text: String) -> Bool {
     (Beginnings.shortest...16).contains(text.utf8.count)
       && text.utf8.allSatisfy {
         (0x30...0x39).contains($0) || (0x61...0x66).contains($0)

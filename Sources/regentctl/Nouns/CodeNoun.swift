@@ -11,9 +11,12 @@ enum CodeNoun {
       screen, or the id.
       """,
     commands: [
-      verb("list", "list the codes that are remembered", example: "code list") { call, admin in
+      verb(
+        "list", "list the codes that are remembered", inputs: [optionalRequestor],
+        example: "code list"
+      ) { call, admin in
         call.show(
-          list: try await admin.codes(),
+          list: try await admin.codes().of(call[optionalRequestor], admin, \.requestor),
           [
             Table.Column.id("ID"), Table.Column("REQUESTOR"), Table.Column("STATE", .name),
             Table.Column("DEVICE"), Table.Column("NETWORK"), Table.Column("VIEWER"),
@@ -46,14 +49,14 @@ enum CodeNoun {
         inputs: [code, provider, account, yes],
         example: "code approve BCDF-GHJK --provider cable --account grandma"
       ) { call, admin in
-        let entry = try await admin.approve(
-          call[code], for: CodeApproval(provider: call[provider], account: call[account]))
-        call.show(
         let asked = try await admin.code(call[code])
         try Prompt.confirm(
           "sign \(box(of: asked)) in for \(shown(call[provider], call[account]))", unless: yes,
           call)
         // By the record that was asked about: the letters may be another box's by now.
+        let entry = try await admin.approve(
+          asked.id.text, for: CodeApproval(provider: call[provider], account: call[account]))
+        call.show(
           entry.json,
           lines: [
             "code \(entry.id) \(entry.state) for \(shown(entry.provider, entry.account)) on "
@@ -75,15 +78,15 @@ enum CodeNoun {
     "the viewer's account; left out at a temporary provider"
   ).completedByAccounts { $0[provider] }
 
-  private static func lines(of code: CodeEntry) -> [String] {
-    details([
-      "id": code.id.text,
   /// `Living room TV (acme, 192.0.2.7)`: what it says of itself is no proof, whose it is and where it is help.
   private static func box(of code: CodeEntry) -> String {
     let facts = [code.requestor.text, code.address].compactMap(\.self).joined(separator: ", ")
     return "\(code.device ?? "the box") (\(facts))"
   }
 
+  private static func lines(of code: CodeEntry) -> [String] {
+    details([
+      "id": code.id.text,
       "requestor": code.requestor.text,
       "state": code.state,
       "device": code.device,

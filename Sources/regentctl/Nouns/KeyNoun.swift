@@ -29,7 +29,7 @@ enum KeyNoun {
             Table.Column("STATE", .name), Table.Column("CREATED", .time),
             Table.Column("LAST USED", .time),
           ]
-        ) { [$0.publicKey.text, $0.purpose, $0.state, shown($0.created)] }
+        ) { [$0.publicKey.text, $0.purpose, $0.state, shown($0.created), shown($0.lastUsed)] }
       },
       verb(
         "retire", "use a key pair for nothing new",
@@ -88,9 +88,12 @@ enum StatementNoun {
           call.console.note("statement \(issued.id): the text above goes into the app")
         }
       },
-      verb("list", "list the software statements", example: "statement list") { call, admin in
+      verb(
+        "list", "list the software statements", inputs: [optionalRequestor],
+        example: "statement list acme"
+      ) { call, admin in
         call.show(
-          list: try await admin.statements(),
+          list: try await admin.statements().of(call[optionalRequestor], admin, \.requestor),
           [
             Table.Column.id("ID"), Table.Column("REQUESTOR"),
             Table.Column("APPLICATION"), Table.Column("ISSUED", .time),
