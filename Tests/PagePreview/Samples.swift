@@ -151,6 +151,9 @@ func flowSamples() -> [Sample] {
       Sample("enter-code-\(problem.rawValue)", EnterCodePage(typed: "BCDA \"<x>", problem: problem))
     )
   }
+  var helped = SignInPage(bar: bar, provider: "aurora", brand: aurora, hasOthers: true)
+  helped.contact = ForeignText("0800 123456, <b>8</b> to 18 \u{202E}o'clock", limit: 200)
+  samples.append(Sample("sign-in-contact", helped, inFlow))
   for problem in SignInPage.Problem.allCases {
     samples.append(
       Sample(

@@ -62,6 +62,17 @@ struct PageTests {
     }
   }
 
+  @Test func `whom to ask is said in the operator's words, and they are only words`() throws {
+    let pages = shown.filter { $0.name == "sign-in-contact" }
+    #expect(pages.count == 4)
+    for page in pages {
+      #expect(
+        page.html.contains("<bdi>0800 123456, &lt;b&gt;8&lt;/b&gt; to 18 o&#39;clock</bdi>"),
+        "\(page.html)")
+    }
+    #expect(!shown.contains { $0.name == "sign-in" && $0.html.contains("0800") })
+  }
+
   @Test func `no page promises what a screen with somebody in front of it does not do`() throws {
     // It waits for a key before it asks for another code.
     for (language, promise) in [

@@ -20,6 +20,8 @@ package struct SignInPage: PhonePage {
   package var returnTo: SafePath?
   /// Whether there is another provider to go to.
   package var hasOthers: Bool
+  /// Whom to ask who cannot sign in, empty when the operator does not say.
+  package var contact = ForeignText("")
   /// Nil at first.
   package var problem: Problem?
 
@@ -59,6 +61,7 @@ package struct SignInPage: PhonePage {
     },
     .text("userName") { $0.userName.shortened(to: 320) },
     .path("returnTo") { $0.returnTo },
+    .foreign("contact") { $0.contact },
     .record("problem") { $0.problem.map { FormProblem(kind: $0) } },
   ]
 }
