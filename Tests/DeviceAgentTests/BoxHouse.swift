@@ -41,6 +41,11 @@ final class BoxService: Sendable {
     return service.core.codes.find(id)?.flow.state.status == .withdrawn
   }
 
+  /// The service gives a code up before its time, as for a later one of the same box.
+  func withdraw(_ code: String) async throws {
+    _ = try await service.core.desk.withdraw(try service.found(code), .newerCode, audit: nil)
+  }
+
   /// What the phone calls the box that shows the code.
   func nameOfBox(showing code: String) throws -> String? {
     service.core.codes.find(try service.found(code))?.about.name

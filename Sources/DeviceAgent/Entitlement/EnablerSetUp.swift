@@ -40,7 +40,7 @@ extension CommandError {
       case .notAuthenticated: ("not-signed-in", .notSignedIn)
       case .cancelled: ("cancelled", .notSignedIn)
       case .denied: ("denied", .denied)
-      case .codeExpired: ("expired", .expired)
+      case .codeExpired, .codeWithdrawn: ("expired", .expired)
       case .temporaryPassExpired: ("temporary-pass-expired", .expired)
       case .notAuthorized: ("not-authorized", .denied)
       case .parentalControls: ("parental-controls", .denied)
@@ -77,7 +77,7 @@ extension EntitlementError.Kind {
   fileprivate var nextStep: String? {
     switch self {
     case .notAuthenticated: "sign in with: regent pair"
-    case .codeExpired, .denied: "ask for a new code with: regent pair"
+    case .codeExpired, .codeWithdrawn, .denied: "ask for a new code with: regent pair"
     case .unknownRequestor: "check --requestor; regentctl requestor list shows what there is"
     case .notTrusted:
       "check --public-key and --secret-file; on the service, regentctl key list REQUESTOR shows the keys"

@@ -17,6 +17,8 @@ enum LinkEvent: Sendable, Equatable {
   case denied
   /// The code is over.
   case expired
+  /// The service gave the code up before its time.
+  case withdrawn
   /// Something is in the way; the same code, or the same wish for one, goes on.
   case trouble(AgentFailure)
   /// It is out of the way.

@@ -110,6 +110,7 @@ extension PairModel {
       return [tell]
     case .denied: return end(with: .denied, .tell(.denied), code: .denied, now: now)
     case .expired: return codeExpired(now: now)
+    case .withdrawn: return codeWithdrawn(now: now)
     case .trouble(let failure):
       let isNew = view.trouble.map { !$0.isSameKind(as: failure.trouble) } ?? true
       view.trouble = failure.trouble
@@ -135,6 +136,18 @@ extension PairModel {
     // Nobody had it open, so nobody has to be told.
     if mode == .unattended, !wasOpen { renewAt = now + Self.settlingTime }
     return effects
+  }
+
+  /// Replaces a code that was taken back before anybody opened it, without a word.
+  ///
+  /// An abandoned wish for a code may have reached the service last. Bounded as all codes that nobody asked for.
+  private mutating func codeWithdrawn(now: Int64) -> [PairEffect] {
+    guard currentCode != nil, !isOpen, budget.allowsAnother(at: now) else {
+      return codeExpired(now: now)
+    }
+    uncover(.starting)
+    renewAt = now + Self.settlingTime
+    return []
   }
 
   private mutating func end(
@@ -201,11 +214,11 @@ extension PairModel {
     }
   }
 
-  /// A new stage; it takes the place of a picker too, except that a code goes on behind one.
+  /// A new stage; it takes the place of a picker too, except that codes come and go behind one.
   private mutating func uncover(_ new: PairStage) {
-    if covered != nil, case .waiting = new {
-      covered = new
-    } else {
+    switch new {
+    case .waiting where covered != nil, .starting where covered != nil: covered = new
+    default:
       covered = nil
       view.stage = new
     }
