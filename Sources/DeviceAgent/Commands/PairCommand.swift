@@ -120,7 +120,7 @@ struct PairSetUp: Sendable {
     let abilities = facts.abilities(wish: call[PictureOptions.wish])
     let surface = ScreenSurface(
       call.console.output, abilities: abilities, language: settings.language,
-      size: { WindowSize(of: 1) })
+      size: { WindowSize(of: 1) }, hold: { TerminalSession.hold() })
     var model = model
     model.show(picture: pictureMode, hasKeys: hasKeys)
     let last = LastEvent()
@@ -169,6 +169,7 @@ private struct RememberingSurface: PairSurface {
   }
 
   var showsTime: Bool { screen.showsTime }
+  var isElsewhere: Bool { screen.isElsewhere }
   func show(_ view: PairView, now: Int64) { screen.show(view, now: now) }
   func tell(_ event: PairEvent) { last.keep(event) }
   func invalidate() { screen.invalidate() }
