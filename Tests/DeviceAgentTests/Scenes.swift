@@ -53,7 +53,7 @@ struct Scene: CustomTestStringConvertible, Sendable {
       name: "offline with a code",
       view: view(.waiting(code()), trouble: .offline(host: "tv.example.org"))),
     Scene(name: "offline", view: view(.starting, trouble: .offline(host: "tv.example.org"))),
-    Scene(name: "refused", view: view(.failed(.refused))),
+    Scene(name: "refused", view: view(.failed(.refused, hint: "check --public-key"))),
     Scene(name: "last minute", view: view(.waiting(code(minutesLeft: 1)))),
   ]
 }

@@ -70,7 +70,7 @@ struct PairModel: Sendable {
     case .signedIn: .done
     case .denied: .denied
     case .expired: .expired
-    case .failed(.offline), .failed(.portal), .failed(.busy(_)): .unreachable
+    case .failed(.offline, _), .failed(.portal, _), .failed(.busy(_), _): .unreachable
     case .failed: .failed
     case .starting, .resting: view.trouble == nil ? .notSignedIn : .unreachable
     case .choosing, .waiting, .connected, .number: .notSignedIn
@@ -121,7 +121,7 @@ extension PairModel {
     case .failed(let failure):
       let wasKnown = view.trouble == failure.trouble
       view.trouble = nil
-      uncover(.failed(failure.trouble))
+      uncover(.failed(failure.trouble, hint: failure.hint))
       let tell: [PairEffect] = wasKnown ? [] : [.tell(.error(failure))]
       if mode == .once { return tell + [.end(codeForQuitting)] }
       if mode == .unattended { renewAt = now + Self.readingTime }

@@ -84,8 +84,8 @@ enum PairStage: Sendable, Equatable {
   case expired
   /// The hour's codes are used up; a key or a signal brings a new one.
   case resting
-  /// Nothing can be shown until this is mended.
-  case failed(Trouble)
+  /// Nothing can be shown until this is mended, perhaps so.
+  case failed(Trouble, hint: String? = nil)
 
   /// The code that is on the screen.
   var code: ShownCode? {

@@ -26,8 +26,10 @@ extension PairScreen {
     case .resting:
       panel.say(texts[.restingWhy], importance: 2)
       panel.say(texts[.resting], .bold, importance: 3)
-    case .failed(let trouble):
+    case .failed(let trouble, let hint):
       panel.say(sentence(about: trouble), .bad, importance: 3)
+      // As it is printed where there is no screen: it names options and commands, which have one language.
+      panel.say(hint ?? "", importance: 2)
       if trouble.mendsItself { panel.say(texts[.offlineRetry], importance: 2) }
     }
     if let trouble = view.trouble, view.stage.code == nil, !view.stage.isFailure {
