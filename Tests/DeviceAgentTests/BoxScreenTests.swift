@@ -1,3 +1,4 @@
+import JSON
 import Pairing
 import Platform
 import QRCode
@@ -30,6 +31,38 @@ import Testing
       let end = try await terminal.shows("icanon")
       #expect(end.contains("You are signed in"), "one line stays when the screen is gone")
       #expect(end.contains("icanon") && !end.contains("-icanon") && !end.contains("-echo"))
+    }
+  }
+
+  @Test func `says on a box that is signed in already how to sign in anew`() async throws {
+    let service = try await BoxService()
+    defer { service.stop() }
+    try await withTemporaryFolder { folder in
+      let box = try Box(folder, service.url)
+      let first = try box.start(["pair", "--json"])
+      let wire = try #require(try await box.event("code")["code"]?.string)
+      try await service.service.approve(wire)
+      #expect(try await until("the end") { first.poll() } == 0)
+
+      let terminal = try Terminal(box, "pair", sizes[0])
+      let end = try await terminal.shows("exit=0")
+      #expect(end.contains("This device is already signed in."))
+      #expect(end.contains("with Sample TV"))
+      #expect(end.contains("regent pair --force"))
+      let lines = try await box.run(["pair"])
+      #expect(lines.status == 0)
+      #expect(lines.outputText.contains("already signed in") && lines.errorText.isEmpty)
+      let launched = try await box.run(["pair", "--json"])
+      #expect(launched.status == 0)
+      #expect(
+        launched.outputText == "{\"event\":\"authenticated\",\"provider\":\"Sample TV\"}\n")
+
+      let forced = try box.start(["pair", "--json", "--force"], output: "forced")
+      let anew = try #require(try await box.event("code", in: "forced")["code"]?.string)
+      #expect(try await box.run(["status"]).status == 0, "until then the box stays signed in")
+      try await service.service.approve(anew)
+      #expect(try await until("the end") { forced.poll() } == 0)
+      #expect(try await box.run(["status"]).status == 0)
     }
   }
 

@@ -32,6 +32,18 @@ private func code(_ name: String = "BCDFGHJK", deadline: Int64 = 1_800_000) -> S
     #expect(model.handle(.tick, now: 40 + PairModel.farewellTime) == [.end(.done)])
   }
 
+  @Test(arguments: [(PairMode.attended, true), (.once, true), (.unattended, false)])
+  func `a box that is signed in already says so and ends`(mode: PairMode, isAtOnce: Bool) {
+    var model = PairModel(mode: mode)
+    _ = model.start(now: 0)
+    let tell = PairEffect.tell(.alreadySignedIn(name: "demo", provider: "One"))
+    #expect(
+      model.handle(.link(.alreadySignedIn(name: "demo", provider: "One")), now: 1)
+        == (isAtOnce ? [tell, .end(.done)] : [tell]))
+    #expect(model.view.stage == .signedIn(name: "demo", provider: "One"))
+    if !isAtOnce { #expect(model.handle(.tick, now: 1 + PairModel.farewellTime) == [.end(.done)]) }
+  }
+
   @Test(arguments: [
     (PairMode.attended, LinkEvent.denied, [PairEffect.tell(.denied)], PairStage.denied),
     (.once, .denied, [.tell(.denied), .end(.denied)], .denied),

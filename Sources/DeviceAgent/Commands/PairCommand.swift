@@ -30,6 +30,8 @@ enum PairCommand {
         Beside a daemon the sign-in goes to the daemon's tokens; as root, regent becomes the daemon's user for that. With \
         --state it goes elsewhere.
 
+        A box that is signed in already says so and ends with 0; --force signs in anew.
+
         The signal USR1 asks for a new code, as the key n does.
         """,
       inputs: [
@@ -152,7 +154,7 @@ private final class LastEvent: Sendable {
 
   func keep(_ event: PairEvent) {
     switch event {
-    case .authenticated, .denied, .expired, .error: state.withLock { $0 = event }
+    case .authenticated, .alreadySignedIn, .denied, .expired, .error: state.withLock { $0 = event }
     case .code, .opened, .match: state.withLock { $0 = nil }
     }
   }

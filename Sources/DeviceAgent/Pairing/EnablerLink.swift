@@ -103,6 +103,11 @@ final class EnablerLink: PairLink {
       // answer under way is as good.
       if asking.withLock({ $0 == choice }) { continue }
       let running = signingIn.withLock { $0 }
+      if running == nil, !isForced, let signIn = await enabler.currentSignIn() {
+        sink.yield(
+          .alreadySignedIn(name: signIn.shownName, provider: signIn.provider.displayName))
+        continue
+      }
       running?.cancel()
       // A wish that came too late asks for a code of a screen that is signed in.
       if await running?.value == true { continue }

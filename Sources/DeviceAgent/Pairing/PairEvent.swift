@@ -7,6 +7,8 @@ enum PairEvent: Sendable, Equatable {
   case opened
   case match(Int)
   case authenticated(name: String?, provider: String?)
+  /// For launchers the same as `authenticated`.
+  case alreadySignedIn(name: String?, provider: String?)
   case denied
   case expired
   case error(AgentFailure)
@@ -38,7 +40,7 @@ extension PairEvent {
       ]
     case .opened: ["event": "opened"]
     case .match(let number): ["event": "match", "number": .integer(Int64(number))]
-    case .authenticated(let name, let provider):
+    case .authenticated(let name, let provider), .alreadySignedIn(let name, let provider):
       .object(
         JSONObject(
           [
@@ -69,6 +71,10 @@ extension PairEvent {
       ]
     case .opened: [texts[.connected]]
     case .match(let number): ["\(texts[.chooseNumber]): \(number)"]
+    case .alreadySignedIn(let name, let provider):
+      [texts[.alreadySignedIn]]
+        + PairEvent.authenticated(name: name, provider: provider).lines(texts)
+        + [texts[.signInAnew]]
     case .authenticated(let name, let provider):
       [name.map { texts[.signedInAs, ["name": $0]] } ?? texts[.signedIn]]
         + (provider.map { [texts[.signedInProvider, ["provider": $0]]] } ?? [])

@@ -13,6 +13,8 @@ enum LinkEvent: Sendable, Equatable {
   case match(Int)
   /// It is done.
   case authenticated(name: String?, provider: String?)
+  /// It was done before: nothing has to be shown on a phone.
+  case alreadySignedIn(name: String?, provider: String?)
   /// It was refused on the phone.
   case denied
   /// The code is over.

@@ -100,14 +100,14 @@ extension PairModel {
       uncover(.number(code, number))
       return [.tell(.match(number))]
     case .authenticated(let name, let provider):
-      view.trouble = nil
-      uncover(.signedIn(name: name, provider: provider))
-      renewAt = nil
-      askAgainAt = nil
-      let tell = PairEffect.tell(.authenticated(name: name, provider: provider))
-      if mode == .once { return [tell, .end(.done)] }
-      endAt = now + Self.farewellTime
-      return [tell]
+      return signedIn(
+        name, provider, .authenticated(name: name, provider: provider), endsAtOnce: mode == .once,
+        now: now)
+    case .alreadySignedIn(let name, let provider):
+      // Whoever typed the command reads the lines; a screen without a keyboard shows that all is well.
+      return signedIn(
+        name, provider, .alreadySignedIn(name: name, provider: provider),
+        endsAtOnce: mode != .unattended, now: now)
     case .denied: return end(with: .denied, .tell(.denied), code: .denied, now: now)
     case .expired: return codeExpired(now: now)
     case .withdrawn: return codeWithdrawn(now: now)
@@ -127,6 +127,18 @@ extension PairModel {
       if mode == .unattended { renewAt = now + Self.readingTime }
       return tell
     }
+  }
+
+  private mutating func signedIn(
+    _ name: String?, _ provider: String?, _ event: PairEvent, endsAtOnce: Bool, now: Int64
+  ) -> [PairEffect] {
+    view.trouble = nil
+    uncover(.signedIn(name: name, provider: provider))
+    renewAt = nil
+    askAgainAt = nil
+    if endsAtOnce { return [.tell(event), .end(.done)] }
+    endAt = now + Self.farewellTime
+    return [.tell(event)]
   }
 
   private mutating func codeExpired(now: Int64) -> [PairEffect] {

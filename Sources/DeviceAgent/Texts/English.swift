@@ -16,6 +16,8 @@ func englishWords(_ phrase: Phrase) -> String {
   case .signedIn: "You are signed in"
   case .signedInAs: "Signed in as {name}"
   case .signedInProvider: "with {provider}"
+  case .alreadySignedIn: "This device is already signed in."
+  case .signInAnew: "To sign in anew: regent pair --force"
   case .denied: "This was denied on the phone."
   case .expired: "This code has expired."
   case .resting: "Press a key for a new code."

@@ -16,6 +16,8 @@ func italianWords(_ phrase: Phrase) -> String {
   case .signedIn: "Accesso effettuato"
   case .signedInAs: "Accesso effettuato come {name}"
   case .signedInProvider: "con {provider}"
+  case .alreadySignedIn: "Questo dispositivo ha già effettuato l’accesso."
+  case .signInAnew: "Per accedere di nuovo: regent pair --force"
   case .denied: "La richiesta è stata rifiutata sul telefono."
   case .expired: "Questo codice è scaduto."
   case .resting: "Premi un tasto per un nuovo codice."

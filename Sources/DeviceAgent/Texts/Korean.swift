@@ -16,6 +16,8 @@ func koreanWords(_ phrase: Phrase) -> String {
   case .signedIn: "로그인되었습니다"
   case .signedInAs: "{name} 님으로 로그인되었습니다"
   case .signedInProvider: "제공업체: {provider}"
+  case .alreadySignedIn: "이 기기는 이미 로그인되어 있습니다."
+  case .signInAnew: "다시 로그인하려면: regent pair --force"
   case .denied: "휴대전화에서 거부되었습니다."
   case .expired: "코드가 만료되었습니다."
   case .resting: "새 코드를 받으려면 아무 키나 눌러 주세요."

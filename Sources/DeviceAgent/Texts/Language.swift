@@ -31,7 +31,7 @@ enum Phrase: String, CaseIterable, Sendable {
   case scan, orOpen, enterCode, address, code
   case waiting, connected, chooseNumber, compareCode
   case minutesLeft, underMinuteLeft
-  case signedIn, signedInAs, signedInProvider
+  case signedIn, signedInAs, signedInProvider, alreadySignedIn, signInAnew
   case denied, expired, resting, restingWhy
   case offline, offlineRetry, codeStays
   case problemClock, problemPortal, problemRefused, problemForeignAddress

@@ -16,6 +16,8 @@ func spanishWords(_ phrase: Phrase) -> String {
   case .signedIn: "Sesión iniciada"
   case .signedInAs: "Sesión iniciada como {name}"
   case .signedInProvider: "con {provider}"
+  case .alreadySignedIn: "Este dispositivo ya tiene la sesión iniciada."
+  case .signInAnew: "Para iniciar sesión de nuevo: regent pair --force"
   case .denied: "La solicitud se rechazó en el teléfono."
   case .expired: "Este código ha caducado."
   case .resting: "Pulsa una tecla para obtener un código nuevo."
