@@ -46,6 +46,17 @@ final class BoxService: Sendable {
     _ = try await service.core.desk.withdraw(try service.found(code), .newerCode, audit: nil)
   }
 
+  /// A rule of the provider about everybody.
+  func entitle(_ pattern: String, _ effect: EntitlementEffect) async throws {
+    guard let pattern = ResourcePattern(pattern) else { throw TestSupportError("not a pattern") }
+    let rule = Entitlement(
+      id: try named("a-rule"), provider: try named(Sample.provider), scope: .everybody,
+      pattern: pattern, effect: effect)
+    _ = try await service.core.store.put(
+      .entitlement(rule), replacing: nil, audit: nil, at: service.core.clock.now)
+    try await service.core.provisioning.refresh()
+  }
+
   /// What the phone calls the box that shows the code.
   func nameOfBox(showing code: String) throws -> String? {
     service.core.codes.find(try service.found(code))?.about.name

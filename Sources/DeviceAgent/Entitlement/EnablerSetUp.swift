@@ -60,6 +60,29 @@ extension CommandError {
   }
 }
 
+extension CommandError {
+  /// A failure of a question about a resource: a no names the resource, who said it, and the next step.
+  init(_ error: EntitlementError, about resource: String, at provider: String?) {
+    let plain = CommandError(error)
+    let reason: String
+    switch error.kind {
+    case .notAuthorized where error.status == .deniedRepeatedly:
+      reason = "denied again and again, so the service is not asked for a minute"
+    case .notAuthorized: reason = error.message
+    case .parentalControls: reason = error.description
+    default:
+      self = plain
+      return
+    }
+    let decider = provider.map { "what may be watched is up to \($0)" }
+    self.init(
+      "\"\(resource.prefix(128))\" may not be watched" + (reason.isEmpty ? "" : ": \(reason)"),
+      hint: (decider.map { "\($0): ask there; " } ?? "")
+        + "of several at once it is said by: regent preauthorize RESOURCE …",
+      code: plain.code, exit: plain.exit)
+  }
+}
+
 extension EntitlementError {
   /// How long the service wants to be left alone, in whole seconds.
   fileprivate var secondsAsked: Int64? { retryAfter.map(\.components.seconds) }

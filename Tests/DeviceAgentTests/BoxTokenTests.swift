@@ -1,0 +1,41 @@
+import JSON
+import Pairing
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+@testable import DeviceAgent
+
+@Suite struct `A token from a service` {
+  @Test func `that is refused names the resource, the provider's words and the next step`()
+    async throws
+  {
+    try await withSignedInBox { box, service in
+      try await service.entitle("ppv", .deny(message: "Not in your package"))
+      let told = try await box.run(["authorize", "ppv"])
+      #expect(told.status == 4)
+      #expect(told.errorText.contains("\"ppv\" may not be watched: Not in your package\n"))
+      #expect(told.errorText.contains("up to Sample TV"))
+      #expect(told.errorText.contains("regent preauthorize"))
+      // Nobody said why.
+      let untold = try await box.run(["token", "channel-9", "--json"])
+      #expect(untold.status == 4)
+      let error = try JSONValue(reading: Array(untold.errorText.utf8))["error"]
+      #expect(error?["code"]?.string == "not-authorized")
+      #expect(error?["message"]?.string == "\"channel-9\" may not be watched")
+    }
+  }
+
+  private func withSignedInBox(_ body: (Box, BoxService) async throws -> Void) async throws {
+    let service = try await BoxService()
+    defer { service.stop() }
+    try await withTemporaryFolder { folder in
+      let box = try Box(folder, service.url)
+      let program = try box.start(["pair", "--json"])
+      let wire = try #require(try await box.event("code")["code"]?.string)
+      try await service.service.approve(wire)
+      #expect(try await until("the end") { program.poll() } == 0)
+      try await body(box, service)
+    }
+  }
+}
