@@ -26,6 +26,23 @@ import Testing
     }
   }
 
+  @Test func `that was verified says so beside the token`() async throws {
+    try await withSignedInBox { box, service in
+      try await service.entitle("news", .allow)
+      let told = try await box.run(["authorize", "news", "--verify"])
+      #expect(told.status == 0, "\(told.errorText)")
+      #expect(told.outputText.split(separator: "\n").count == 1, "the token alone")
+      let words = /regent: verified: signed with key \S+, for news, good until 2\S+Z\n/
+      #expect(told.errorText.wholeMatch(of: words) != nil, "\(told.errorText)")
+      let document = try JSONValue(
+        reading: try await box.run(["authorize", "news", "--verify", "--json"]).output)
+      #expect(document["verified"]?.bool == true)
+      let unverified = try await box.run(["authorize", "news", "--json"])
+      #expect(try JSONValue(reading: unverified.output)["verified"] == nil)
+      #expect(unverified.errorText.isEmpty)
+    }
+  }
+
   private func withSignedInBox(_ body: (Box, BoxService) async throws -> Void) async throws {
     let service = try await BoxService()
     defer { service.stop() }
