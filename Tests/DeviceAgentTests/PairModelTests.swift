@@ -65,6 +65,20 @@ private func code(_ name: String = "BCDFGHJK", deadline: Int64 = 1_800_000) -> S
     #expect(model.view.stage == stage)
   }
 
+  @Test(arguments: [PairMode.attended, .once, .unattended])
+  func `a no at the number may mean that the wrong one was picked`(mode: PairMode) {
+    var model = PairModel(mode: mode)
+    _ = model.start(now: 0)
+    _ = model.handle(.link(.code(code())), now: 0)
+    _ = model.handle(.link(.opened), now: 1)
+    _ = model.handle(.link(.match(42)), now: 1)
+    #expect(model.handle(.link(.denied), now: 2).first == .tell(.deniedAtNumber))
+    #expect(model.view.stage == .deniedAtNumber)
+    #expect(model.codeForQuitting == .denied)
+    #expect(PairEvent.deniedAtNumber.document == PairEvent.denied.document)
+    #expect(PairEvent.deniedAtNumber.lines(Texts(.english))[0].contains("wrong number"))
+  }
+
   @Test func `a code that a phone has open is replaced only after it was read`() {
     var model = PairModel(mode: .unattended)
     _ = model.start(now: 0)

@@ -47,6 +47,7 @@ struct Scene: CustomTestStringConvertible, Sendable {
     Scene(name: "number", view: view(.number(code(), 42))),
     Scene(name: "signed in", view: view(.signedIn(name: "demo", provider: "Example One"))),
     Scene(name: "denied", view: view(.denied)),
+    Scene(name: "denied at the number", view: view(.deniedAtNumber)),
     Scene(name: "expired", view: view(.expired)),
     Scene(name: "resting", view: view(.resting)),
     Scene(

@@ -154,7 +154,8 @@ private final class LastEvent: Sendable {
 
   func keep(_ event: PairEvent) {
     switch event {
-    case .authenticated, .alreadySignedIn, .denied, .expired, .error: state.withLock { $0 = event }
+    case .authenticated, .alreadySignedIn, .denied, .deniedAtNumber, .expired, .error:
+      state.withLock { $0 = event }
     case .code, .opened, .match: state.withLock { $0 = nil }
     }
   }

@@ -10,6 +10,8 @@ enum PairEvent: Sendable, Equatable {
   /// For launchers the same as `authenticated`.
   case alreadySignedIn(name: String?, provider: String?)
   case denied
+  /// For launchers the same as `denied`.
+  case deniedAtNumber
   case expired
   case error(AgentFailure)
 }
@@ -48,7 +50,7 @@ extension PairEvent {
             name.map { JSONObject.Member("name", .string($0)) },
             provider.map { JSONObject.Member("provider", .string($0)) },
           ].compactMap(\.self)))
-    case .denied: ["event": "denied"]
+    case .denied, .deniedAtNumber: ["event": "denied"]
     case .expired: ["event": "expired"]
     case .error(let failure):
       .object(
@@ -79,6 +81,7 @@ extension PairEvent {
       [name.map { texts[.signedInAs, ["name": $0]] } ?? texts[.signedIn]]
         + (provider.map { [texts[.signedInProvider, ["provider": $0]]] } ?? [])
     case .denied: [texts[.denied]]
+    case .deniedAtNumber: [texts[.deniedAtNumber]]
     case .expired: [texts[.expired]]
     case .error(let failure): [failure.message] + (failure.hint.map { ["  hint: \($0)"] } ?? [])
     }

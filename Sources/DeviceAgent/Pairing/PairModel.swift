@@ -68,7 +68,7 @@ struct PairModel: Sendable {
   var codeForQuitting: ExitCode {
     switch view.stage {
     case .signedIn: .done
-    case .denied: .denied
+    case .denied, .deniedAtNumber: .denied
     case .expired: .expired
     case .failed(.offline, _), .failed(.portal, _), .failed(.busy(_), _): .unreachable
     case .failed: .failed
@@ -108,7 +108,11 @@ extension PairModel {
       return signedIn(
         name, provider, .alreadySignedIn(name: name, provider: provider),
         endsAtOnce: mode != .unattended, now: now)
-    case .denied: return end(with: .denied, .tell(.denied), code: .denied, now: now)
+    case .denied:
+      if case .number = stage {
+        return end(with: .deniedAtNumber, .tell(.deniedAtNumber), code: .denied, now: now)
+      }
+      return end(with: .denied, .tell(.denied), code: .denied, now: now)
     case .expired: return codeExpired(now: now)
     case .withdrawn: return codeWithdrawn(now: now)
     case .trouble(let failure):
@@ -222,7 +226,9 @@ extension PairModel {
   private var isOpen: Bool {
     switch stage {
     case .connected, .number: true
-    case .starting, .choosing, .waiting, .signedIn, .denied, .expired, .resting, .failed: false
+    case .starting, .choosing, .waiting, .signedIn, .denied, .deniedAtNumber, .expired, .resting,
+      .failed:
+      false
     }
   }
 

@@ -22,6 +22,7 @@ extension PairScreen {
       panel.say(mark + sentence, .good, importance: 3)
       if let provider { panel.say(texts[.signedInProvider, ["provider": provider]], importance: 1) }
     case .denied: panel.say(texts[.denied], .bad, importance: 3)
+    case .deniedAtNumber: panel.say(texts[.deniedAtNumber], .bad, importance: 3)
     case .expired: panel.say(texts[.expired], .warning, importance: 3)
     case .resting:
       panel.say(texts[.restingWhy], importance: 2)

@@ -19,6 +19,7 @@ func englishWords(_ phrase: Phrase) -> String {
   case .alreadySignedIn: "This device is already signed in."
   case .signInAnew: "To sign in anew: regent pair --force"
   case .denied: "This was denied on the phone."
+  case .deniedAtNumber: "This was denied on the phone, or the wrong number was picked there."
   case .expired: "This code has expired."
   case .resting: "Press a key for a new code."
   case .restingWhy: "Nobody used the last codes, so no more are made for now."

@@ -19,6 +19,7 @@ func italianWords(_ phrase: Phrase) -> String {
   case .alreadySignedIn: "Questo dispositivo ha già effettuato l’accesso."
   case .signInAnew: "Per accedere di nuovo: regent pair --force"
   case .denied: "La richiesta è stata rifiutata sul telefono."
+  case .deniedAtNumber: "Rifiutato sul telefono, oppure lì è stato scelto il numero sbagliato."
   case .expired: "Questo codice è scaduto."
   case .resting: "Premi un tasto per un nuovo codice."
   case .restingWhy: "Nessuno ha usato gli ultimi codici: per ora non se ne creano altri."

@@ -19,6 +19,7 @@ func koreanWords(_ phrase: Phrase) -> String {
   case .alreadySignedIn: "이 기기는 이미 로그인되어 있습니다."
   case .signInAnew: "다시 로그인하려면: regent pair --force"
   case .denied: "휴대전화에서 거부되었습니다."
+  case .deniedAtNumber: "휴대전화에서 거부되었거나 잘못된 번호를 선택했습니다."
   case .expired: "코드가 만료되었습니다."
   case .resting: "새 코드를 받으려면 아무 키나 눌러 주세요."
   case .restingWhy: "최근 코드가 사용되지 않아 새 코드를 더 만들지 않습니다."

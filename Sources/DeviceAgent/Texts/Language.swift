@@ -32,7 +32,7 @@ enum Phrase: String, CaseIterable, Sendable {
   case waiting, connected, chooseNumber, compareCode
   case minutesLeft, underMinuteLeft
   case signedIn, signedInAs, signedInProvider, alreadySignedIn, signInAnew
-  case denied, expired, resting, restingWhy
+  case denied, deniedAtNumber, expired, resting, restingWhy
   case offline, offlineRetry, codeStays
   case problemClock, problemPortal, problemRefused, problemForeignAddress
   case problemBusy, problemBusyFor, problemService, problemStorage

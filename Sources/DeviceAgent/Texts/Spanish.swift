@@ -19,6 +19,7 @@ func spanishWords(_ phrase: Phrase) -> String {
   case .alreadySignedIn: "Este dispositivo ya tiene la sesión iniciada."
   case .signInAnew: "Para iniciar sesión de nuevo: regent pair --force"
   case .denied: "La solicitud se rechazó en el teléfono."
+  case .deniedAtNumber: "Se rechazó en el teléfono, o allí se eligió un número equivocado."
   case .expired: "Este código ha caducado."
   case .resting: "Pulsa una tecla para obtener un código nuevo."
   case .restingWhy: "Nadie usó los últimos códigos; por ahora no se crean más."
