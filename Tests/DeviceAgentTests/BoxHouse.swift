@@ -57,6 +57,13 @@ final class BoxService: Sendable {
     try await service.core.provisioning.refresh()
   }
 
+  /// The key that boxes begin with counts no more.
+  func revokeFirstKey() async throws {
+    _ = try await service.core.store.setState(
+      of: try named(Sample.publicKey), to: .revoked, audit: nil, at: service.core.clock.now)
+    try await service.core.provisioning.refresh()
+  }
+
   /// What the phone calls the box that shows the code.
   func nameOfBox(showing code: String) throws -> String? {
     service.core.codes.find(try service.found(code))?.about.name

@@ -43,6 +43,26 @@ import Testing
     }
   }
 
+  @Test func `comes as before when the box has got another key, and the first one is revoked`()
+    async throws
+  {
+    try await withSignedInBox { box, service in
+      try await service.entitle("news", .allow)
+      try await service.service.addKey("laterKey", "another secret")
+      let changed = try Box(
+        box.folder, service.url, more: ["REGENT_PUBLIC_KEY": "laterKey"])
+      try writeFile("\(box.folder)/secret", "another secret".utf8)
+      try await service.revokeFirstKey()
+      let told = try await changed.run(["doctor"])
+      #expect(told.status == 0, "\(told.outputText)")
+      #expect(told.outputText.contains("key pair laterKey"))
+      #expect(told.outputText.contains("signed in with Sample TV"))
+      #expect(try await changed.run(["authorize", "news", "--verify"]).status == 0)
+      let old = try await box.run(["providers"])
+      #expect(old.status == 1, "the first key counts no more: \(old.errorText)")
+    }
+  }
+
   private func withSignedInBox(_ body: (Box, BoxService) async throws -> Void) async throws {
     let service = try await BoxService()
     defer { service.stop() }
