@@ -1,5 +1,5 @@
 # Regent. `make demo` shows it, `make test` proves it; the rest is for those who work on it.
-.PHONY: pages describe build demo test bench fuzz sanitize lint install uninstall soak clean help
+.PHONY: pages describe build programs library demo test bench fuzz sanitize lint install uninstall soak clean help
 .DEFAULT_GOAL := help
 
 PREFIX ?= /usr/local
@@ -11,12 +11,20 @@ SECONDS_PER_FUZZ_TARGET := $(or $(SECONDS),60)
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1|/p' Makefile | column -t -s '|'
 
-build: ## the release binaries in .build/release
+build: programs library ## the release binaries in .build/release, and libMediaToken.so for other languages
+
+programs:
 	@deploy/bootstrap
 	@set -e; for product in $(PRODUCTS); do $(SWIFT_RELEASE) --product $$product; done
 	@touch .build/release/built
 
-demo: build ## a service, and a box that shows its code; AUTO=1 plays the phone, LAN=1 listens on the network
+# In a folder of its own: SwiftPM gives the static runtime to programs only, and other flags would build everything twice.
+library:
+	@deploy/bootstrap
+	@swift build -c release --scratch-path .build/library --product MediaToken -Xswiftc -static-stdlib \
+	  -Xlinker --gc-sections -Xlinker --version-script=$(CURDIR)/deploy/media-token.exports
+
+demo: programs ## a service, and a box that shows its code; AUTO=1 plays the phone, LAN=1 listens on the network
 	@deploy/bootstrap --demo
 	@AUTO="$(AUTO)" LAN="$(LAN)" PORT="$(PORT)" deploy/demo
 

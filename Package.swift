@@ -240,7 +240,7 @@ let package = Package(
       exclude: ["Machine/every-pair.txt"]),
     // The example of docs/examples/player, built with the tests so that it never stops compiling.
     .target(
-      name: "PlayerExample", dependencies: ["AccessEnabler", "Cryptography", "Platform"],
+      name: "PlayerExample", dependencies: ["AccessEnabler"],
       path: "docs/examples/player", exclude: ["README.md"], swiftSettings: house),
     tests(
       of: "MediaTokenVerifier",

@@ -16,7 +16,7 @@ public import Platform
 /// ```swift
 /// let enabler = try AccessEnabler(
 ///   EnablerConfiguration(
-///     credentials: .keyPair(publicKey: key, secret: Secret(secret)),
+///     credentials: .keyPair(publicKey: key, secret: secret),
 ///     services: ["https://pair.example"], storage: .folder("/var/lib/player")))
 /// try await enabler.configure(requestor: "SPORT")
 /// let signIn = try await enabler.authenticate(.onSecondScreen) { progress in

@@ -38,8 +38,7 @@ public struct HeldSignals: Sendable {
   /// - Parameter signals: what to hold.
   public init(_ signals: [Signal]) {
     self.signals = signals
-    var set = signalSet(signals)
-    _ = unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
+    block(signals)
   }
 
   /// Ends the holding in the calling thread, right before it becomes another program: a mask survives `exec`.
@@ -101,6 +100,12 @@ public final class SignalListener: Sendable {
     continuation.onTermination = { _ in listener.stop() }
     return stream
   }
+}
+
+/// Holds the signals back in the calling thread.
+func block(_ signals: [Signal]) {
+  var set = signalSet(signals)
+  _ = unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
 }
 
 private func signalSet(_ signals: [Signal]) -> sigset_t {

@@ -6,9 +6,10 @@ import DeviceAgent
 import Glibc
 import Platform
 
-StandardStreams.fill()
-// Before any thread exists: a thread that started without the mask would take the signal and end the program.
+// Before anything else, because until then USR1, which asks for a new code, ends the program; and before any thread exists:
+// one that started without the mask would take the signal.
 let heldSignals = HeldSignals(AgentProgram.heldSignals)
+StandardStreams.fill()
 HeldSignals.ignoreBrokenPipes()
 TaskThreads.shareOneHeap()
 TaskThreads.takeOver()

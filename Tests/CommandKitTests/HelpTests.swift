@@ -51,10 +51,7 @@ import Testing
         --period DURATION               how long it may be kept (default 28d)
         --cover FILE                    a picture of the cover
 
-      common options:
-        --shelf TEXT                    where to look (environment: LIBRARY_PLACE)
-        --json                          print one JSON document instead of text
-        --help                          show this help, also as -h
+      Common options: see "library --help".
 
       example:
         library book add dune --title Dune --author "Frank Herbert"

@@ -90,6 +90,26 @@ import Testing
     }
   }
 
+  @Test func `brings the library that other languages check media tokens with`() throws {
+    try withTemporaryFolder { folder in
+      let packager = Packager(destination: folder)
+      #expect(try packager.run("install").status == 0)
+      let place = "\(folder)/opt/tv"
+      #expect(unsafe access("\(place)/include/media_token.h", R_OK) == 0)
+      if !isSanitized {
+        let script = "\(place)/share/doc/regent/examples/verify-media-token/verify.py"
+        let checked = try run(
+          "python3", [script, "\(place)/lib/libMediaToken.so", "\(folder)/none", "channel-1"])
+        #expect(checked.errorText == "no usable key in \(folder)/none\n")
+      }
+      // Packagers may leave it out; then an older one goes as well.
+      let without = try Packager(destination: folder, library: "\(folder)/none").run("install")
+      #expect(without.status == 0)
+      #expect(without.errorText.contains("none is not built and is left out"))
+      #expect(unsafe access("\(place)/lib/libMediaToken.so", F_OK) != 0)
+    }
+  }
+
   @Test func `brings the documents, and their links lead somewhere`() throws {
     try withTemporaryFolder { folder in
       #expect(try Packager(destination: folder).run("install").status == 0)
@@ -253,12 +273,14 @@ private struct Packager {
   let destination: String
   var prefix = "/opt/tv"
   var programs: String?
+  var library: String?
 
   func run(_ verb: String) throws -> FinishedProgram {
     try TestSupport.run(
       "\(packageFolder())/deploy/install", [verb, prefix],
       environment: [
         "DESTDIR": destination, "PROGRAMS": try programs ?? productsFolder(),
+        "LIBRARY": try library ?? productsFolder() + "/libMediaToken.so",
         "PATH": "/usr/bin:/bin", "HOME": "/nonexistent",
       ], deadline: 300)
   }

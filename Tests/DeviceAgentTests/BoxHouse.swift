@@ -41,6 +41,29 @@ final class BoxService: Sendable {
     return service.core.codes.find(id)?.flow.state.status == .withdrawn
   }
 
+  /// The service gives a code up before its time, as for a later one of the same box.
+  func withdraw(_ code: String) async throws {
+    _ = try await service.core.desk.withdraw(try service.found(code), .newerCode, audit: nil)
+  }
+
+  /// A rule of the provider about everybody.
+  func entitle(_ pattern: String, _ effect: EntitlementEffect) async throws {
+    guard let pattern = ResourcePattern(pattern) else { throw TestSupportError("not a pattern") }
+    let rule = Entitlement(
+      id: try named("a-rule"), provider: try named(Sample.provider), scope: .everybody,
+      pattern: pattern, effect: effect)
+    _ = try await service.core.store.put(
+      .entitlement(rule), replacing: nil, audit: nil, at: service.core.clock.now)
+    try await service.core.provisioning.refresh()
+  }
+
+  /// The key that boxes begin with counts no more.
+  func revokeFirstKey() async throws {
+    _ = try await service.core.store.setState(
+      of: try named(Sample.publicKey), to: .revoked, audit: nil, at: service.core.clock.now)
+    try await service.core.provisioning.refresh()
+  }
+
   /// What the phone calls the box that shows the code.
   func nameOfBox(showing code: String) throws -> String? {
     service.core.codes.find(try service.found(code))?.about.name

@@ -1,3 +1,4 @@
+import JSON
 import Pairing
 import Platform
 import QRCode
@@ -6,85 +7,6 @@ import TestSupport
 import Testing
 
 @testable import DeviceAgent
-
-/// `regent` in a terminal of its own.
-private final class Terminal {
-  private let server: String
-  private let folder: String
-
-  convenience init(_ box: Box, _ arguments: String, _ size: WindowSize) throws {
-    let variables = box.environment.merging(sanitizerSettings) { mine, _ in mine }
-      .map { "\($0.key)='\($0.value)'" }.joined(separator: " ")
-    let line =
-      "env -i TERM=tmux-256color \(variables) \(try builtProgram("regent")) \(arguments);"
-      + " echo \"exit=$?\"; stty -a | grep -o -- '-*icanon\\|-*echo ' ; sleep 60"
-    try self.init(box.folder, line, size)
-  }
-
-  init(_ folder: String, _ command: String, _ size: WindowSize) throws {
-    self.folder = folder
-    server = "regent-test-\(folder.split(separator: "-").last ?? "x")"
-    _ = try tmux([
-      "-f", "/dev/null", "new-session", "-d", "-x", String(size.columns), "-y", String(size.rows),
-      command,
-    ])
-  }
-
-  /// The path of the terminal itself, once it is there.
-  func device() async throws -> String {
-    try await until("the terminal") {
-      let path = try tmux(["display-message", "-p", "#{pane_tty}"]).dropLast()
-      return path.hasPrefix("/dev/") ? String(path) : nil
-    }
-  }
-
-  /// What can be read, line by line.
-  func lines(_ size: WindowSize) throws -> [String] {
-    var lines = try capture().split(separator: "\n", omittingEmptySubsequences: false).map {
-      var line = $0
-      while line.last == " " { line.removeLast() }
-      return String(line)
-    }
-    lines = Array(lines.prefix(size.rows))
-    return lines + Array(repeating: "", count: size.rows - lines.count)
-  }
-
-  deinit { _ = try? tmux(["kill-server"]) }
-
-  func capture(colours: Bool = false) throws -> String {
-    try tmux(["capture-pane", "-p"] + (colours ? ["-e", "-N"] : []))
-  }
-
-  func press(_ keys: String...) throws { _ = try tmux(["send-keys"] + keys) }
-
-  func resize(_ size: WindowSize) throws {
-    _ = try tmux(["resize-window", "-x", String(size.columns), "-y", String(size.rows)])
-  }
-
-  /// Waits until the screen has that text.
-  func shows(_ text: String) async throws -> String {
-    var last = ""
-    do {
-      return try await until("\"\(text)\" on the screen") {
-        last = try capture()
-        return last.contains(text) ? last : nil
-      }
-    } catch {
-      throw TestSupportError("\(error)\n\(last)")
-    }
-  }
-
-  @discardableResult
-  private func tmux(_ arguments: [String]) throws -> String {
-    let result = try run(
-      "tmux", ["-L", server, "-u"] + arguments,
-      environment: [
-        "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "TMUX_TMPDIR": folder, "HOME": folder,
-      ])
-    guard result.status == 0 else { throw TestSupportError("tmux: \(result.errorText)") }
-    return result.outputText
-  }
-}
 
 @Suite(.serialized) struct `The screen in a real terminal` {
   @Test(arguments: sizes)
@@ -109,6 +31,38 @@ private final class Terminal {
       let end = try await terminal.shows("icanon")
       #expect(end.contains("You are signed in"), "one line stays when the screen is gone")
       #expect(end.contains("icanon") && !end.contains("-icanon") && !end.contains("-echo"))
+    }
+  }
+
+  @Test func `says on a box that is signed in already how to sign in anew`() async throws {
+    let service = try await BoxService()
+    defer { service.stop() }
+    try await withTemporaryFolder { folder in
+      let box = try Box(folder, service.url)
+      let first = try box.start(["pair", "--json"])
+      let wire = try #require(try await box.event("code")["code"]?.string)
+      try await service.service.approve(wire)
+      #expect(try await until("the end") { first.poll() } == 0)
+
+      let terminal = try Terminal(box, "pair", sizes[0])
+      let end = try await terminal.shows("exit=0")
+      #expect(end.contains("This device is already signed in."))
+      #expect(end.contains("with Sample TV"))
+      #expect(end.contains("regent pair --force"))
+      let lines = try await box.run(["pair"])
+      #expect(lines.status == 0)
+      #expect(lines.outputText.contains("already signed in") && lines.errorText.isEmpty)
+      let launched = try await box.run(["pair", "--json"])
+      #expect(launched.status == 0)
+      #expect(
+        launched.outputText == "{\"event\":\"authenticated\",\"provider\":\"Sample TV\"}\n")
+
+      let forced = try box.start(["pair", "--json", "--force"], output: "forced")
+      let anew = try #require(try await box.event("code", in: "forced")["code"]?.string)
+      #expect(try await box.run(["status"]).status == 0, "until then the box stays signed in")
+      try await service.service.approve(anew)
+      #expect(try await until("the end") { forced.poll() } == 0)
+      #expect(try await box.run(["status"]).status == 0)
     }
   }
 

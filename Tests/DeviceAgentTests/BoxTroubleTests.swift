@@ -71,6 +71,73 @@ import Testing
     }
   }
 
+  @Test func `asks a service that hangs for one code, however often somebody wishes for one`()
+    async throws
+  {
+    let service = try await BoxService()
+    defer { service.stop() }
+    try await withTemporaryFolder { folder in
+      let inner = try service.service.router()
+      let held = Locked<[(Request, PendingReply)]?>([])
+      let port = try freePort()
+      let gate = ClosureHandler { request in
+        guard request.method == .post,
+          String(decoding: request.path, as: UTF8.self).hasSuffix("/regcode")
+        else {
+          return inner.handle(request)
+        }
+        return .later { pending in
+          let isHeld = held.withLock { held in
+            held?.append((request, pending))
+            return held != nil
+          }
+          if !isHeld { complete(pending, inner.handle(request)) }
+        }
+      }
+      let server = try Server([Listener(.network(.loopback, port: port), handler: gate)])
+      defer { server.stop(within: .milliseconds(100)) }
+      let box = try Box(folder, "http://127.0.0.1:\(port)")
+      let program = try box.start(["pair", "--json", "--unattended"])
+      func asked() -> Int { held.withLock { $0?.count ?? 0 } }
+      _ = try await until("the first question") { asked() > 0 ? true : nil }
+      for _ in 0..<2 {
+        program.signal(10)
+        try await Task.sleep(for: .milliseconds(PairModel.askingPause + 200))
+      }
+      #expect(asked() == 1)
+      // What was asked last arrives first, as after a stall it may.
+      let questions = held.withLock { held in
+        defer { held = nil }
+        return (held ?? []).reversed()
+      }
+      for (request, pending) in questions { complete(pending, inner.handle(request)) }
+      let wire = try #require(try await box.event("code")["code"]?.string)
+      try await Task.sleep(for: .seconds(1))
+      try await service.service.approve(wire)
+      #expect(try await until("the end") { program.poll() } == 0)
+      #expect(try box.events().compactMap { $0["event"]?.string }.count { $0 == "code" } == 1)
+    }
+  }
+
+  @Test func `gets another code when the service gave one up that nobody had opened`()
+    async throws
+  {
+    let service = try await BoxService()
+    defer { service.stop() }
+    try await withTemporaryFolder { folder in
+      let box = try Box(folder, service.url)
+      let program = try box.start(["pair", "--json"])
+      let first = try await box.keptCode()
+      try await service.withdraw(first)
+      let wire = try #require(try await box.event("code", after: 1)["code"]?.string)
+      #expect(wire != first)
+      try await service.service.approve(wire)
+      #expect(try await until("the end") { program.poll() } == 0)
+      let names = try box.events().compactMap { $0["event"]?.string }
+      #expect(names.allSatisfy { ["code", "opened", "authenticated"].contains($0) }, "\(names)")
+    }
+  }
+
   @Test func `hears that the box is not known, and the first wish after that gets a code`()
     async throws
   {
@@ -130,5 +197,12 @@ import Testing
         _ = try await until("the end") { program.poll() }
       }
     }
+  }
+}
+
+private func complete(_ pending: PendingReply, _ answer: Answer) {
+  switch answer {
+  case .now(let response): pending.complete(response)
+  case .later(let begin): begin(pending)
   }
 }

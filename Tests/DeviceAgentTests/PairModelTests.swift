@@ -32,6 +32,18 @@ private func code(_ name: String = "BCDFGHJK", deadline: Int64 = 1_800_000) -> S
     #expect(model.handle(.tick, now: 40 + PairModel.farewellTime) == [.end(.done)])
   }
 
+  @Test(arguments: [(PairMode.attended, true), (.once, true), (.unattended, false)])
+  func `a box that is signed in already says so and ends`(mode: PairMode, isAtOnce: Bool) {
+    var model = PairModel(mode: mode)
+    _ = model.start(now: 0)
+    let tell = PairEffect.tell(.alreadySignedIn(name: "demo", provider: "One"))
+    #expect(
+      model.handle(.link(.alreadySignedIn(name: "demo", provider: "One")), now: 1)
+        == (isAtOnce ? [tell, .end(.done)] : [tell]))
+    #expect(model.view.stage == .signedIn(name: "demo", provider: "One"))
+    if !isAtOnce { #expect(model.handle(.tick, now: 1 + PairModel.farewellTime) == [.end(.done)]) }
+  }
+
   @Test(arguments: [
     (PairMode.attended, LinkEvent.denied, [PairEffect.tell(.denied)], PairStage.denied),
     (.once, .denied, [.tell(.denied), .end(.denied)], .denied),
@@ -53,6 +65,20 @@ private func code(_ name: String = "BCDFGHJK", deadline: Int64 = 1_800_000) -> S
     #expect(model.view.stage == stage)
   }
 
+  @Test(arguments: [PairMode.attended, .once, .unattended])
+  func `a no at the number may mean that the wrong one was picked`(mode: PairMode) {
+    var model = PairModel(mode: mode)
+    _ = model.start(now: 0)
+    _ = model.handle(.link(.code(code())), now: 0)
+    _ = model.handle(.link(.opened), now: 1)
+    _ = model.handle(.link(.match(42)), now: 1)
+    #expect(model.handle(.link(.denied), now: 2).first == .tell(.deniedAtNumber))
+    #expect(model.view.stage == .deniedAtNumber)
+    #expect(model.codeForQuitting == .denied)
+    #expect(PairEvent.deniedAtNumber.document == PairEvent.denied.document)
+    #expect(PairEvent.deniedAtNumber.lines(Texts(.english))[0].contains("wrong number"))
+  }
+
   @Test func `a code that a phone has open is replaced only after it was read`() {
     var model = PairModel(mode: .unattended)
     _ = model.start(now: 0)
@@ -62,6 +88,33 @@ private func code(_ name: String = "BCDFGHJK", deadline: Int64 = 1_800_000) -> S
     #expect(model.handle(.tick, now: 3) == [])
     #expect(
       model.handle(.tick, now: 2 + PairModel.readingTime) == [.requestCode(provider: nil)])
+  }
+
+  @Test(arguments: [PairMode.attended, .once, .unattended])
+  func `a code that was taken back before anybody opened it is replaced without a word`(
+    mode: PairMode
+  ) {
+    var model = PairModel(mode: mode)
+    _ = model.start(now: 0)
+    var now: Int64 = 0
+    for _ in 1..<CodeBudget.codes {
+      _ = model.handle(.link(.code(code())), now: now)
+      #expect(model.handle(.link(.withdrawn), now: now + 1) == [])
+      #expect(model.view.stage == .starting)
+      #expect(model.handle(.tick, now: now + 2) == [], "not at once")
+      now += 1 + PairModel.settlingTime
+      #expect(model.handle(.tick, now: now) == [.requestCode(provider: nil)])
+    }
+    _ = model.handle(.link(.code(code())), now: now)
+    #expect(model.handle(.link(.withdrawn), now: now + 1).first == .tell(.expired), "not for ever")
+  }
+
+  @Test func `a code that was taken back while a phone had it open is said to be over`() {
+    var model = model
+    _ = model.start(now: 0)
+    _ = model.handle(.link(.code(code())), now: 0)
+    _ = model.handle(.link(.opened), now: 1)
+    #expect(model.handle(.link(.withdrawn), now: 2) == [.tell(.expired)])
   }
 
   @Test func `makes twelve codes an hour by itself, then waits for a key or a signal`() {
@@ -130,6 +183,21 @@ private func code(_ name: String = "BCDFGHJK", deadline: Int64 = 1_800_000) -> S
     #expect(
       !model.handle(.tick, now: 10_001).contains(.requestCode(provider: nil)),
       "whoever is in wants no code any more")
+  }
+
+  @Test func `a list stays when the code behind it is replaced`() {
+    var model = model
+    _ = model.start(now: 0)
+    _ = model.handle(.link(.providers(Scene.providers, last: nil)), now: 0)
+    _ = model.handle(.link(.code(code())), now: 2)
+    _ = model.handle(.key(.character("p")), now: 4)
+    #expect(model.handle(.link(.withdrawn), now: 5) == [])
+    #expect(
+      model.handle(.tick, now: 5 + PairModel.settlingTime) == [.requestCode(provider: nil)])
+    guard case .choosing = model.view.stage else { return #expect(Bool(false)) }
+    _ = model.handle(.link(.code(code("ZXWVTSRQ"))), now: 2_000)
+    _ = model.handle(.key(.escape), now: 2_001)
+    #expect(model.view.stage == .waiting(code("ZXWVTSRQ")))
   }
 
   @Test func `a phone that opens the code takes the screen from the list`() {

@@ -47,13 +47,14 @@ struct Scene: CustomTestStringConvertible, Sendable {
     Scene(name: "number", view: view(.number(code(), 42))),
     Scene(name: "signed in", view: view(.signedIn(name: "demo", provider: "Example One"))),
     Scene(name: "denied", view: view(.denied)),
+    Scene(name: "denied at the number", view: view(.deniedAtNumber)),
     Scene(name: "expired", view: view(.expired)),
     Scene(name: "resting", view: view(.resting)),
     Scene(
       name: "offline with a code",
       view: view(.waiting(code()), trouble: .offline(host: "tv.example.org"))),
     Scene(name: "offline", view: view(.starting, trouble: .offline(host: "tv.example.org"))),
-    Scene(name: "refused", view: view(.failed(.refused))),
+    Scene(name: "refused", view: view(.failed(.refused, hint: "check --public-key"))),
     Scene(name: "last minute", view: view(.waiting(code(minutesLeft: 1)))),
   ]
 }

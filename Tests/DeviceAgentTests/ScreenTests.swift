@@ -114,6 +114,19 @@ private let links = [
     }
   }
 
+  @Test(arguments: [PairMode.attended, .unattended], sizes)
+  func `says of a refusal what to do about it`(mode: PairMode, size: WindowSize) {
+    var model = PairModel(mode: mode)
+    _ = model.start(now: 0)
+    let failure = AgentFailure(
+      code: "not-trusted", message: "no", hint: "check --secret-file", trouble: .refused)
+    _ = model.handle(.link(.failed(failure)), now: 1)
+    let screen = PairScreen(size: size, abilities: Abilities(), language: .english)
+    let text = screen.canvas(of: model.view, now: Scene.now).lines.joined(separator: "\n")
+    #expect(text.contains("does not accept"))
+    #expect(text.contains("check --secret-file"))
+  }
+
   @Test(arguments: Language.allCases)
   func `says that the service is busy, and for how long`(language: Language) {
     let screen = PairScreen(

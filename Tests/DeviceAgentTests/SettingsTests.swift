@@ -197,6 +197,15 @@ private actor Found<Value: Sendable> {
     #expect(program.declarationProblems == [])
   }
 
+  @Test func `holds its signals before it does anything else`() throws {
+    let main = String(
+      decoding: try readFile("\(packageFolder())/Sources/regent/main.swift"), as: UTF8.self)
+    let statements = main.split(separator: "\n").filter {
+      !$0.hasPrefix("//") && !$0.hasPrefix("import ")
+    }
+    #expect(statements.first == "let heldSignals = HeldSignals(AgentProgram.heldSignals)")
+  }
+
   @Test(arguments: ["regent.service", "regent-pair@.service"])
   func `runs in a sandbox`(unit: String) throws {
     guard installedProgram("systemd-analyze") != nil else { return }

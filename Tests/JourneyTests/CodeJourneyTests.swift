@@ -57,6 +57,26 @@ import Testing
     }
   }
 
+  @Test(.timeLimit(.minutes(1)))
+  func `a box that signs out leaves a line in the audit log, and one that was not in none`()
+    async throws
+  {
+    let service = try await TestService()
+    try await TestTransport.inProcess.withClient(of: try service.router()) { client in
+      let box = Box(service: service, client: client)
+      #expect(try await box.send("DELETE", "/api/v1/logout").status == 204)
+      try await box.signIn()
+      for _ in 0..<2 { #expect(try await box.send("DELETE", "/api/v1/logout").status == 204) }
+      // The line is written behind the answer.
+      while try await service.audit("device.sign-out").isEmpty { await Task.yield() }
+      let lines = try await service.audit("device.sign-out")
+      #expect(lines.map(\.actor) == [.device(try named(Sample.requestor))])
+      #expect(lines.first?.detail == "\(Sample.provider)/\(Sample.account)")
+      #expect(lines.first?.subject.utf8.count == 16, "the short name of lists")
+      #expect(try await service.audit("device.sign-out").count == 1)
+    }
+  }
+
   @Test func `denied, expired, withdrawn, unknown`() async throws {
     let service = try await TestService()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in

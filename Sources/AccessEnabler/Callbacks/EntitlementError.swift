@@ -22,6 +22,9 @@ public struct EntitlementError: Error, Hashable, Sendable {
     case denied
     /// The registration code's time ran out.
     case codeExpired
+    /// The service gave the registration code up before its time: a later one of this device took its place, or an
+    /// operator withdrew it.
+    case codeWithdrawn
     /// The temporary pass has ended.
     case temporaryPassExpired
     /// There is no provider with this id.
@@ -74,8 +77,8 @@ public struct EntitlementError: Error, Hashable, Sendable {
   /// What an app does about it.
   public var area: Area {
     switch kind {
-    case .notAuthenticated, .cancelled, .denied, .codeExpired, .temporaryPassExpired,
-      .unknownProvider:
+    case .notAuthenticated, .cancelled, .denied, .codeExpired, .codeWithdrawn,
+      .temporaryPassExpired, .unknownProvider:
       .authentication
     case .notAuthorized, .parentalControls, .tooManyResources, .malformedResource: .authorization
     default: .other
@@ -97,6 +100,7 @@ extension EntitlementError.Kind {
     case .cancelled: "signing in was cancelled"
     case .denied: "signing in was denied on the phone"
     case .codeExpired: "the registration code has expired"
+    case .codeWithdrawn: "the registration code was withdrawn"
     case .temporaryPassExpired: "the temporary pass has ended"
     case .unknownProvider(let id): "there is no provider \(id)"
     case .notAuthorized: "this may not be watched"

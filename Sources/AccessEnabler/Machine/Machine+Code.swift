@@ -133,7 +133,9 @@ extension Machine {
     case .approved, .delivered: return fetch(login, choice, watch)
     case .denied: return end(login, .genericAuthentication, Self.denied)
     case .expired: return end(login, .genericAuthentication, Self.codeExpired)
-    case .withdrawn: return fetch(login, choice, watch)
+    case .withdrawn:
+      watch.isWithdrawn = true
+      return fetch(login, choice, watch)
     case .offered, .opened, .claimed: break
     }
     let isNews = record.sequence != old.sequence
@@ -177,6 +179,8 @@ extension Machine {
     case 403, 404, 410, 412:
       if !watch.asksForSignIn {
         // The code is gone, perhaps because it was used: the sign-in tells.
+        var watch = watch
+        watch.isWithdrawn = failure.status == 404 && now < watch.offer.expires
         fetch(login, choice, watch)
       } else if watch.isNew {
         var watch = watch
@@ -202,7 +206,8 @@ extension Machine {
       if watch.status == .approved || watch.status == .delivered {
         loginFailed(login, failure, as: .authenticationFailed)
       } else {
-        end(login, .genericAuthentication, Self.codeExpired)
+        let isWithdrawn = watch.isWithdrawn && failure.status == 404
+        end(login, .genericAuthentication, isWithdrawn ? Self.codeWithdrawn : Self.codeExpired)
       }
     default: retryLater(failure, login, choice, watch)
     }
@@ -277,6 +282,8 @@ extension Machine {
 
   static let codeExpired = EntitlementError(
     .codeExpired, status: .notAuthenticated, message: "the registration code is over")
+  static let codeWithdrawn = EntitlementError(
+    .codeWithdrawn, status: .notAuthenticated, message: "another one may have taken its place")
 
   // MARK: The browser
 

@@ -110,6 +110,8 @@ struct Watch: Hashable, Sendable {
   var call: CallID?
   /// Whether that call asks for the sign-in instead of the code.
   var asksForSignIn = false
+  /// Whether the service gave the code up before its time.
+  var isWithdrawn = false
   /// Whether nobody has been asked about the code itself yet.
   var isNew = false
   /// When the call was sent: an answer that was not held must not be asked for again at once.

@@ -11,6 +11,20 @@ public enum Credentials: Sendable {
   case keyPair(publicKey: String, secret: Secret, method: CallSignature = .hmacSHA256)
 }
 
+extension Credentials {
+  /// A software statement that the app holds as text.
+  public static func softwareStatement(_ statement: String) -> Credentials {
+    .softwareStatement(Secret(statement))
+  }
+
+  /// A key pair whose secret the app holds as text.
+  public static func keyPair(
+    publicKey: String, secret: String, method: CallSignature = .hmacSHA256
+  ) -> Credentials {
+    .keyPair(publicKey: publicKey, secret: Secret(secret), method: method)
+  }
+}
+
 /// How calls are signed with a key pair.
 public enum CallSignature: Hashable, Sendable {
   /// What Regent's services understand, and the default.
@@ -27,7 +41,10 @@ public enum LoginMethod: Hashable, Sendable {
   case browser(redirectURL: String)
 }
 
-/// Where tokens are kept between runs.
+/// Where tokens are kept between runs, each requestor's for itself.
+///
+/// A service may move to another address without a new sign-in. An app that signs in at two services for one requestor
+/// keeps two folders.
 public enum TokenStorage: Hashable, Sendable {
   /// In a folder of mode 0700 of this user's; it is created when missing. Several processes may share it.
   case folder(String)

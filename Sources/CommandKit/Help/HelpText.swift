@@ -18,6 +18,8 @@ extension Program {
       lines += ["", "\(heading):"] + twoColumns(rows, left: left, width)
     }
     for note in page.notes { lines += [""] + wrapped(note, width) }
+    // Thirty lines that are the same on every page would hide those that are not.
+    if !path.isEmpty, !options.isEmpty { lines += ["", "Common options: see \"\(name) --help\"."] }
     if !page.example.isEmpty { lines += ["", "example:", "  \(page.example)"] }
     return lines
   }
@@ -50,8 +52,10 @@ struct HelpPage {
       let rows = section.inputs.filter { $0.specification.form != .argument }.map(row)
       blocks.append((section.heading.isEmpty ? "options" : section.heading, rows))
     }
-    let common = program.options + [Program.help] + (path.isEmpty ? [Program.versionFlag] : [])
-    blocks.append((command == nil ? "options" : "common options", common.map(commonRow)))
+    if path.isEmpty {
+      let common = program.options + [Program.help, Program.versionFlag]
+      blocks.append(("options", common.map(commonRow)))
+    }
     self.blocks = blocks
 
     var notes: [String] = []

@@ -30,6 +30,8 @@ enum PairCommand {
         Beside a daemon the sign-in goes to the daemon's tokens; as root, regent becomes the daemon's user for that. With \
         --state it goes elsewhere.
 
+        A box that is signed in already says so and ends with 0; --force signs in anew.
+
         The signal USR1 asks for a new code, as the key n does.
         """,
       inputs: [
@@ -120,7 +122,7 @@ struct PairSetUp: Sendable {
     let abilities = facts.abilities(wish: call[PictureOptions.wish])
     let surface = ScreenSurface(
       call.console.output, abilities: abilities, language: settings.language,
-      size: { WindowSize(of: 1) })
+      size: { WindowSize(of: 1) }, hold: { TerminalSession.hold() })
     var model = model
     model.show(picture: pictureMode, hasKeys: hasKeys)
     let last = LastEvent()
@@ -152,7 +154,8 @@ private final class LastEvent: Sendable {
 
   func keep(_ event: PairEvent) {
     switch event {
-    case .authenticated, .denied, .expired, .error: state.withLock { $0 = event }
+    case .authenticated, .alreadySignedIn, .denied, .deniedAtNumber, .expired, .error:
+      state.withLock { $0 = event }
     case .code, .opened, .match: state.withLock { $0 = nil }
     }
   }
@@ -169,6 +172,7 @@ private struct RememberingSurface: PairSurface {
   }
 
   var showsTime: Bool { screen.showsTime }
+  var isElsewhere: Bool { screen.isElsewhere }
   func show(_ view: PairView, now: Int64) { screen.show(view, now: now) }
   func tell(_ event: PairEvent) { last.keep(event) }
   func invalidate() { screen.invalidate() }

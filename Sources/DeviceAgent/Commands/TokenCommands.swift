@@ -2,6 +2,7 @@ import CommandKit
 import HTTPCodec
 import JSON
 import MediaTokenVerifier
+import Pairing
 import PairingWire
 import Platform
 
@@ -16,14 +17,26 @@ enum AuthorizeCommand {
   static func command(_ context: AgentContext) -> Command {
     Command(
       "authorize", "print a media token for a resource",
-      details: "With --verify the token is checked as a stream server would check it.",
+      details: """
+        With --verify the token is checked as a stream server would check it: what it says is told on standard error, \
+        and with --json "verified" is true. A token that is not good is an error.
+        """,
       inputs: [resource, verify], example: "regent authorize channel-1 --verify"
     ) { call async throws in
       context.hearsNoSignals()
       let settings = try AgentSettings(call)
       let grant = try await context.source(settings).authorize(call[resource])
-      if call[verify] { try await check(grant, settings) }
-      call.show(grant.document, lines: [grant.token])
+      guard call[verify] else { return call.show(grant.document, lines: [grant.token]) }
+      let contents = try await check(grant, settings)
+      if !call.wantsJSON {
+        let end = CivilDate.text(epochMilliseconds: contents.expires.milliseconds, fraction: false)
+        call.console.note(
+          "regent: verified: signed with key \(contents.keyID), for \(contents.resourceID), good until "
+            + end)
+      }
+      var document = grant.document.object ?? JSONObject()
+      document["verified"] = true
+      call.show(.object(document), lines: [grant.token])
     }
   }
 }
@@ -32,13 +45,14 @@ extension AuthorizeCommand {
   /// Checks a token with the keys that the services publish; one of them must have signed it.
   private static func check(
     _ grant: MediaGrant, _ settings: AgentSettings
-  ) async throws(CommandError) {
+  ) async throws(CommandError) -> MediaTokenContents {
     var verdict = MediaTokenVerdict.unknown
     for service in try settings.neededServices() {
       let base = service.description.trimmingSlashes
       let verifier = MediaTokenVerifier(keys: .url(base + Paths.keySet))
-      verdict = await verifier.verify(grant.token, resource: grant.resource).verdict
-      if verdict == .valid { return }
+      let checked = await verifier.verify(grant.token, resource: grant.resource)
+      if checked.verdict == .valid, let contents = checked.contents { return contents }
+      verdict = checked.verdict
     }
     throw CommandError(
       "the media token is not good: \(verdict.name)",

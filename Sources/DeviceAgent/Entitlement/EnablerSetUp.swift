@@ -40,7 +40,7 @@ extension CommandError {
       case .notAuthenticated: ("not-signed-in", .notSignedIn)
       case .cancelled: ("cancelled", .notSignedIn)
       case .denied: ("denied", .denied)
-      case .codeExpired: ("expired", .expired)
+      case .codeExpired, .codeWithdrawn: ("expired", .expired)
       case .temporaryPassExpired: ("temporary-pass-expired", .expired)
       case .notAuthorized: ("not-authorized", .denied)
       case .parentalControls: ("parental-controls", .denied)
@@ -57,6 +57,29 @@ extension CommandError {
       }
     let hint = error.hint ?? error.patience ?? error.kind.nextStep
     self.init(error.description, hint: hint, code: code, exit: exit)
+  }
+}
+
+extension CommandError {
+  /// A failure of a question about a resource: a no names the resource, who said it, and the next step.
+  init(_ error: EntitlementError, about resource: String, at provider: String?) {
+    let plain = CommandError(error)
+    let reason: String
+    switch error.kind {
+    case .notAuthorized where error.status == .deniedRepeatedly:
+      reason = "denied again and again, so the service is not asked for a minute"
+    case .notAuthorized: reason = error.message
+    case .parentalControls: reason = error.description
+    default:
+      self = plain
+      return
+    }
+    let decider = provider.map { "what may be watched is up to \($0)" }
+    self.init(
+      "\"\(resource.prefix(128))\" may not be watched" + (reason.isEmpty ? "" : ": \(reason)"),
+      hint: (decider.map { "\($0): ask there; " } ?? "")
+        + "of several at once it is said by: regent preauthorize RESOURCE …",
+      code: plain.code, exit: plain.exit)
   }
 }
 
@@ -77,7 +100,7 @@ extension EntitlementError.Kind {
   fileprivate var nextStep: String? {
     switch self {
     case .notAuthenticated: "sign in with: regent pair"
-    case .codeExpired, .denied: "ask for a new code with: regent pair"
+    case .codeExpired, .codeWithdrawn, .denied: "ask for a new code with: regent pair"
     case .unknownRequestor: "check --requestor; regentctl requestor list shows what there is"
     case .notTrusted:
       "check --public-key and --secret-file; on the service, regentctl key list REQUESTOR shows the keys"

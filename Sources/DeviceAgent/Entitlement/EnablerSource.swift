@@ -54,12 +54,16 @@ actor EnablerSource: EntitlementSource {
   }
 
   func authorize(_ resource: String) async throws(CommandError) -> MediaGrant {
-    let access = try await ask { enabler throws(EntitlementError) in
-      try await enabler.authorize(resource)
+    try await configured()
+    do throws(EntitlementError) {
+      let access = try await enabler.authorize(resource)
+      return MediaGrant(
+        resource: access.resource, token: access.serialized, expires: access.expires.milliseconds,
+        provider: access.provider)
+    } catch {
+      let provider = await enabler.currentSignIn()?.provider.displayName
+      throw CommandError(error, about: resource, at: provider)
     }
-    return MediaGrant(
-      resource: access.resource, token: access.serialized, expires: access.expires.milliseconds,
-      provider: access.provider)
   }
 
   func metadata(_ key: String) async throws(CommandError) -> JSONValue {

@@ -16,6 +16,8 @@ final class EnablerLink: PairLink {
   private let work = Locked<Task<Void, Never>?>(nil)
   /// The sign-in under way; its value is whether it succeeded.
   private let signingIn = Locked<Task<Bool, Never>?>(nil)
+  /// The choice whose code the service has been asked for and has not answered yet.
+  private let asking = Locked<ProviderChoice?>(nil)
 
   /// A link over the SDK with these settings.
   ///
@@ -97,7 +99,15 @@ final class EnablerLink: PairLink {
       guard isConfigured else { continue }
       // The same choice again while a code is shown means: another code.
       let choice = provider.map { ProviderChoice.provider($0) } ?? .onSecondScreen
+      // Two questions at once could reach the service in either order, and each code withdraws the one before: the
+      // answer under way is as good.
+      if asking.withLock({ $0 == choice }) { continue }
       let running = signingIn.withLock { $0 }
+      if running == nil, !isForced, let signIn = await enabler.currentSignIn() {
+        sink.yield(
+          .alreadySignedIn(name: signIn.shownName, provider: signIn.provider.displayName))
+        continue
+      }
       running?.cancel()
       // A wish that came too late asks for a code of a screen that is signed in.
       if await running?.value == true { continue }
@@ -112,9 +122,7 @@ final class EnablerLink: PairLink {
     var backoff = Backoff()
     while !Task.isCancelled {
       do throws(EntitlementError) {
-        let signIn = try await enabler.authenticate(choice, isForced: isForced) { event in
-          self.report(event, sink)
-        }
+        let signIn = try await ask(choice, sink)
         sink.yield(
           .authenticated(name: signIn.shownName, provider: signIn.provider.displayName))
         return true
@@ -124,6 +132,7 @@ final class EnablerLink: PairLink {
         case .cancelled: return false
         case .denied: sink.yield(.denied)
         case .codeExpired: sink.yield(.expired)
+        case .codeWithdrawn: sink.yield(.withdrawn)
         default:
           let failure = AgentFailure(error, host: host)
           guard error.isWorthWaiting else {
@@ -138,6 +147,17 @@ final class EnablerLink: PairLink {
       }
     }
     return false
+  }
+
+  private func ask(
+    _ choice: ProviderChoice, _ sink: AsyncStream<LinkEvent>.Continuation
+  ) async throws(EntitlementError) -> SignIn {
+    asking.withLock { $0 = choice }
+    defer { asking.withLock { $0 = nil } }
+    return try await enabler.authenticate(choice, isForced: isForced) { event in
+      if case .registrationCode = event { self.asking.withLock { $0 = nil } }
+      self.report(event, sink)
+    }
   }
 
   private func report(_ event: EntitlementEvent, _ sink: AsyncStream<LinkEvent>.Continuation) {

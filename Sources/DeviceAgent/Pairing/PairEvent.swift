@@ -7,7 +7,11 @@ enum PairEvent: Sendable, Equatable {
   case opened
   case match(Int)
   case authenticated(name: String?, provider: String?)
+  /// For launchers the same as `authenticated`.
+  case alreadySignedIn(name: String?, provider: String?)
   case denied
+  /// For launchers the same as `denied`.
+  case deniedAtNumber
   case expired
   case error(AgentFailure)
 }
@@ -38,7 +42,7 @@ extension PairEvent {
       ]
     case .opened: ["event": "opened"]
     case .match(let number): ["event": "match", "number": .integer(Int64(number))]
-    case .authenticated(let name, let provider):
+    case .authenticated(let name, let provider), .alreadySignedIn(let name, let provider):
       .object(
         JSONObject(
           [
@@ -46,7 +50,7 @@ extension PairEvent {
             name.map { JSONObject.Member("name", .string($0)) },
             provider.map { JSONObject.Member("provider", .string($0)) },
           ].compactMap(\.self)))
-    case .denied: ["event": "denied"]
+    case .denied, .deniedAtNumber: ["event": "denied"]
     case .expired: ["event": "expired"]
     case .error(let failure):
       .object(
@@ -69,10 +73,15 @@ extension PairEvent {
       ]
     case .opened: [texts[.connected]]
     case .match(let number): ["\(texts[.chooseNumber]): \(number)"]
+    case .alreadySignedIn(let name, let provider):
+      [texts[.alreadySignedIn]]
+        + PairEvent.authenticated(name: name, provider: provider).lines(texts)
+        + [texts[.signInAnew]]
     case .authenticated(let name, let provider):
       [name.map { texts[.signedInAs, ["name": $0]] } ?? texts[.signedIn]]
         + (provider.map { [texts[.signedInProvider, ["provider": $0]]] } ?? [])
     case .denied: [texts[.denied]]
+    case .deniedAtNumber: [texts[.deniedAtNumber]]
     case .expired: [texts[.expired]]
     case .error(let failure): [failure.message] + (failure.hint.map { ["  hint: \($0)"] } ?? [])
     }

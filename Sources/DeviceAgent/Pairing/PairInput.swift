@@ -13,10 +13,14 @@ enum LinkEvent: Sendable, Equatable {
   case match(Int)
   /// It is done.
   case authenticated(name: String?, provider: String?)
+  /// It was done before: nothing has to be shown on a phone.
+  case alreadySignedIn(name: String?, provider: String?)
   /// It was refused on the phone.
   case denied
   /// The code is over.
   case expired
+  /// The service gave the code up before its time.
+  case withdrawn
   /// Something is in the way; the same code, or the same wish for one, goes on.
   case trouble(AgentFailure)
   /// It is out of the way.

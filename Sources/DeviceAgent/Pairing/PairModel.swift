@@ -68,9 +68,9 @@ struct PairModel: Sendable {
   var codeForQuitting: ExitCode {
     switch view.stage {
     case .signedIn: .done
-    case .denied: .denied
+    case .denied, .deniedAtNumber: .denied
     case .expired: .expired
-    case .failed(.offline), .failed(.portal), .failed(.busy(_)): .unreachable
+    case .failed(.offline, _), .failed(.portal, _), .failed(.busy(_), _): .unreachable
     case .failed: .failed
     case .starting, .resting: view.trouble == nil ? .notSignedIn : .unreachable
     case .choosing, .waiting, .connected, .number: .notSignedIn
@@ -100,16 +100,21 @@ extension PairModel {
       uncover(.number(code, number))
       return [.tell(.match(number))]
     case .authenticated(let name, let provider):
-      view.trouble = nil
-      uncover(.signedIn(name: name, provider: provider))
-      renewAt = nil
-      askAgainAt = nil
-      let tell = PairEffect.tell(.authenticated(name: name, provider: provider))
-      if mode == .once { return [tell, .end(.done)] }
-      endAt = now + Self.farewellTime
-      return [tell]
-    case .denied: return end(with: .denied, .tell(.denied), code: .denied, now: now)
+      return signedIn(
+        name, provider, .authenticated(name: name, provider: provider), endsAtOnce: mode == .once,
+        now: now)
+    case .alreadySignedIn(let name, let provider):
+      // Whoever typed the command reads the lines; a screen without a keyboard shows that all is well.
+      return signedIn(
+        name, provider, .alreadySignedIn(name: name, provider: provider),
+        endsAtOnce: mode != .unattended, now: now)
+    case .denied:
+      if case .number = stage {
+        return end(with: .deniedAtNumber, .tell(.deniedAtNumber), code: .denied, now: now)
+      }
+      return end(with: .denied, .tell(.denied), code: .denied, now: now)
     case .expired: return codeExpired(now: now)
+    case .withdrawn: return codeWithdrawn(now: now)
     case .trouble(let failure):
       let isNew = view.trouble.map { !$0.isSameKind(as: failure.trouble) } ?? true
       view.trouble = failure.trouble
@@ -120,12 +125,24 @@ extension PairModel {
     case .failed(let failure):
       let wasKnown = view.trouble == failure.trouble
       view.trouble = nil
-      uncover(.failed(failure.trouble))
+      uncover(.failed(failure.trouble, hint: failure.hint))
       let tell: [PairEffect] = wasKnown ? [] : [.tell(.error(failure))]
       if mode == .once { return tell + [.end(codeForQuitting)] }
       if mode == .unattended { renewAt = now + Self.readingTime }
       return tell
     }
+  }
+
+  private mutating func signedIn(
+    _ name: String?, _ provider: String?, _ event: PairEvent, endsAtOnce: Bool, now: Int64
+  ) -> [PairEffect] {
+    view.trouble = nil
+    uncover(.signedIn(name: name, provider: provider))
+    renewAt = nil
+    askAgainAt = nil
+    if endsAtOnce { return [.tell(event), .end(.done)] }
+    endAt = now + Self.farewellTime
+    return [.tell(event)]
   }
 
   private mutating func codeExpired(now: Int64) -> [PairEffect] {
@@ -135,6 +152,18 @@ extension PairModel {
     // Nobody had it open, so nobody has to be told.
     if mode == .unattended, !wasOpen { renewAt = now + Self.settlingTime }
     return effects
+  }
+
+  /// Replaces a code that was taken back before anybody opened it, without a word.
+  ///
+  /// An abandoned wish for a code may have reached the service last. Bounded as all codes that nobody asked for.
+  private mutating func codeWithdrawn(now: Int64) -> [PairEffect] {
+    guard currentCode != nil, !isOpen, budget.allowsAnother(at: now) else {
+      return codeExpired(now: now)
+    }
+    uncover(.starting)
+    renewAt = now + Self.settlingTime
+    return []
   }
 
   private mutating func end(
@@ -197,15 +226,17 @@ extension PairModel {
   private var isOpen: Bool {
     switch stage {
     case .connected, .number: true
-    case .starting, .choosing, .waiting, .signedIn, .denied, .expired, .resting, .failed: false
+    case .starting, .choosing, .waiting, .signedIn, .denied, .deniedAtNumber, .expired, .resting,
+      .failed:
+      false
     }
   }
 
-  /// A new stage; it takes the place of a picker too, except that a code goes on behind one.
+  /// A new stage; it takes the place of a picker too, except that codes come and go behind one.
   private mutating func uncover(_ new: PairStage) {
-    if covered != nil, case .waiting = new {
-      covered = new
-    } else {
+    switch new {
+    case .waiting where covered != nil, .starting where covered != nil: covered = new
+    default:
       covered = nil
       view.stage = new
     }

@@ -23,6 +23,8 @@ struct PairSession: Sendable {
 
   /// How often the bar is looked at while a code is shown.
   static let redrawPause: Int64 = 10_000
+  /// How often a terminal is asked for that another program has.
+  static let absencePause: Int64 = 1_000
 
   /// Runs to the end.
   ///
@@ -79,7 +81,9 @@ struct PairSession: Sendable {
   ) -> Task<Void, Never>? {
     let now = clock()
     var due = model.nextDeadline()
-    if surface.showsTime, model.view.stage.code != nil {
+    if surface.isElsewhere {
+      due = min(due ?? .max, now + Self.absencePause)
+    } else if surface.showsTime, model.view.stage.code != nil {
       due = min(due ?? .max, now + Self.redrawPause)
     }
     guard let due else { return nil }

@@ -5,6 +5,8 @@ import Platform
 protocol PairSurface: Sendable {
   /// Whether time left is drawn, so that it has to be drawn again.
   var showsTime: Bool { get }
+  /// Whether another program has the terminal, so that it has to be asked for soon.
+  var isElsewhere: Bool { get }
   /// Shows the state; called after everything that happens.
   func show(_ view: PairView, now: Int64)
   /// Says what happened, once.
@@ -32,6 +34,7 @@ final class LineSurface: PairSurface {
   }
 
   var showsTime: Bool { false }
+  var isElsewhere: Bool { false }
   func show(_ view: PairView, now: Int64) {}
   func invalidate() {}
 
@@ -54,6 +57,8 @@ final class ScreenSurface: PairSurface {
   private let abilities: Abilities
   private let language: Language
   private let size: @Sendable () -> WindowSize?
+  private let hold: @Sendable () -> TerminalHold
+  private let absence = Locked(false)
   private let drawn = Locked<Canvas?>(nil)
 
   /// Bytes to write before the first drawing: another screen, no cursor, no wrapping at the edge.
@@ -63,8 +68,10 @@ final class ScreenSurface: PairSurface {
 
   init(
     _ port: Port, abilities: Abilities, language: Language,
-    size: @escaping @Sendable () -> WindowSize?
+    size: @escaping @Sendable () -> WindowSize?,
+    hold: @escaping @Sendable () -> TerminalHold = { .held }
   ) {
+    self.hold = hold
     self.port = port
     self.abilities = abilities
     self.language = language
@@ -72,10 +79,15 @@ final class ScreenSurface: PairSurface {
   }
 
   var showsTime: Bool { true }
+  var isElsewhere: Bool { absence.withLock { $0 } }
   func tell(_ event: PairEvent) {}
   func invalidate() { drawn.withLock { $0 = nil } }
 
   func show(_ view: PairView, now: Int64) {
+    let hold = hold()
+    absence.withLock { $0 = hold == .elsewhere }
+    if hold != .held { invalidate() }
+    guard hold != .elsewhere else { return }
     let size = size() ?? WindowSize(rows: 25, columns: 80)
     let screen = PairScreen(size: size, abilities: abilities, language: language)
     let canvas = screen.canvas(of: view, now: now)

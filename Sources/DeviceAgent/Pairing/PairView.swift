@@ -80,18 +80,20 @@ enum PairStage: Sendable, Equatable {
   case signedIn(name: String?, provider: String?)
   /// Refused on the phone.
   case denied
+  /// Refused while the phone asked for the number: the service does not say whether the wrong one was picked.
+  case deniedAtNumber
   /// Time ran out.
   case expired
   /// The hour's codes are used up; a key or a signal brings a new one.
   case resting
-  /// Nothing can be shown until this is mended.
-  case failed(Trouble)
+  /// Nothing can be shown until this is mended, perhaps so.
+  case failed(Trouble, hint: String? = nil)
 
   /// The code that is on the screen.
   var code: ShownCode? {
     switch self {
     case .waiting(let code), .connected(let code), .number(let code, _): code
-    case .starting, .choosing, .signedIn, .denied, .expired, .resting, .failed: nil
+    case .starting, .choosing, .signedIn, .denied, .deniedAtNumber, .expired, .resting, .failed: nil
     }
   }
 }

@@ -22,12 +22,15 @@ extension PairScreen {
       panel.say(mark + sentence, .good, importance: 3)
       if let provider { panel.say(texts[.signedInProvider, ["provider": provider]], importance: 1) }
     case .denied: panel.say(texts[.denied], .bad, importance: 3)
+    case .deniedAtNumber: panel.say(texts[.deniedAtNumber], .bad, importance: 3)
     case .expired: panel.say(texts[.expired], .warning, importance: 3)
     case .resting:
       panel.say(texts[.restingWhy], importance: 2)
       panel.say(texts[.resting], .bold, importance: 3)
-    case .failed(let trouble):
+    case .failed(let trouble, let hint):
       panel.say(sentence(about: trouble), .bad, importance: 3)
+      // As it is printed where there is no screen: it names options and commands, which have one language.
+      panel.say(hint ?? "", importance: 2)
       if trouble.mendsItself { panel.say(texts[.offlineRetry], importance: 2) }
     }
     if let trouble = view.trouble, view.stage.code == nil, !view.stage.isFailure {

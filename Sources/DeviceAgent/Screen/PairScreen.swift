@@ -35,7 +35,7 @@ struct PairScreen: Sendable {
         area.rows = max(0, bottom - top)
         drawWords(of: view, now, on: &canvas, in: area)
       }
-    case .number, .starting, .signedIn, .denied, .expired, .resting, .failed:
+    case .number, .starting, .signedIn, .denied, .deniedAtNumber, .expired, .resting, .failed:
       drawCentred(panel(for: view, now, withPicture: false), on: &canvas, in: area)
     }
     if !abilities.hasTints { canvas.dropTints() }
@@ -100,7 +100,7 @@ extension PairScreen {
       return [("↑↓", .keyChoose), ("Enter", .keyTake), ("Esc", .keyBack)]
     case .signedIn: return [("q", .keyQuit)]
     case .starting: return provider + [("q", .keyQuit)]
-    case .waiting, .connected, .number, .denied, .expired, .resting, .failed:
+    case .waiting, .connected, .number, .denied, .deniedAtNumber, .expired, .resting, .failed:
       return [("n", .keyNew)] + provider + [("q", .keyQuit)]
     }
   }

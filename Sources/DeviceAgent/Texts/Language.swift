@@ -31,8 +31,8 @@ enum Phrase: String, CaseIterable, Sendable {
   case scan, orOpen, enterCode, address, code
   case waiting, connected, chooseNumber, compareCode
   case minutesLeft, underMinuteLeft
-  case signedIn, signedInAs, signedInProvider
-  case denied, expired, resting, restingWhy
+  case signedIn, signedInAs, signedInProvider, alreadySignedIn, signInAnew
+  case denied, deniedAtNumber, expired, resting, restingWhy
   case offline, offlineRetry, codeStays
   case problemClock, problemPortal, problemRefused, problemForeignAddress
   case problemBusy, problemBusyFor, problemService, problemStorage

@@ -114,7 +114,9 @@ extension AuthenticationRefusal: CustomStringConvertible {
     switch self {
     case .expired: "the sign-in has expired: sign in again"
     case .accountDisabled: "the account is disabled: ask whoever runs the service"
-    case .accountGone: "the account does not exist any more: sign in with another"
+    // A sign-in without an account ends as well: with the emergency that let everybody in, or with its temporary pass.
+    case .accountGone:
+      "the account or pass of this sign-in does not exist any more: sign in again"
     case .notIntegrated: "this app does not work with that provider (any more)"
     case .keyRevoked: "the app's key was revoked: sign in again"
     }

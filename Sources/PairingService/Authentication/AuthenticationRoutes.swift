@@ -183,6 +183,12 @@ package struct AuthenticationRoutes: Sendable {
         requestor: call.requestor.id, device: device.hash, at: core.clock.now)
       core.codes.noteSignIn(nil, of: device.hash, at: call.requestor.id)
       core.metrics.count(.devicesSignedOut, ended.count)
+      // As the sign-out by an operator or on the phone is written; a device that was not signed in changes nothing.
+      if !ended.isEmpty {
+        core.audit.note(
+          .device(call.requestor.id), "device.sign-out", device.hash.shortName,
+          detail: ended.map(\.authentication.viewer.title).joined(separator: ", "))
+      }
       return .noContent
     }
   }

@@ -6,6 +6,8 @@ public final class KeyListener: Sendable {
 
   /// An escape byte that nothing follows for so long was the escape key.
   private static let escapeMilliseconds: CInt = 50
+  /// How often it is asked whether a terminal that another program has is ours again.
+  private static let absenceMilliseconds: CInt = 500
 
   /// Starts reading; the terminal should be in mode `.keys` or `.raw`.
   ///
@@ -17,6 +19,8 @@ public final class KeyListener: Sendable {
     let stopping = try StopSwitch()
     self.stopping = stopping
     try DedicatedThread.start(named: "keys") {
+      // Reading in the background would stop the program.
+      block([Signal(number: SIGTTIN)])
       var decoder = KeyDecoder()
       while true {
         let patience = decoder.isWaiting ? KeyListener.escapeMilliseconds : -1
@@ -25,7 +29,15 @@ public final class KeyListener: Sendable {
         case .timedOut:
           for key in decoder.flush() { onKey(key) }
         case .ready:
-          guard let bytes = KeyListener.read(number), !bytes.isEmpty else { return onKey(nil) }
+          let bytes = TerminalRescue.isInFront(number) ? KeyListener.read(number) : nil
+          guard let bytes, !bytes.isEmpty else {
+            if TerminalRescue.isInFront(number) { return onKey(nil) }
+            // The keys are the shell's.
+            if stopping.waits(for: -1, milliseconds: KeyListener.absenceMilliseconds) == .stopped {
+              return
+            }
+            continue
+          }
           for key in decoder.feed(bytes) { onKey(key) }
         }
       }

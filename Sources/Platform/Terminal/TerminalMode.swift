@@ -54,12 +54,22 @@ public enum Terminal {
   }
 }
 
+/// Who has the terminal of a ``TerminalSession``.
+public enum TerminalHold: Sendable {
+  /// This program.
+  case held
+  /// This program, again just now: everything is to be drawn anew.
+  case regained
+  /// Another one: this program was put into the background.
+  case elsewhere
+}
+
 /// A terminal in another mode, put back however the program ends.
 ///
 /// The old mode returns, and the farewell bytes are written, when this value goes away, at `exit`, and when a signal
 /// ends the program: one from outside (`TERM`, `INT`, `HUP`, `QUIT`) as well as a crash. On Ctrl-Z the shell finds its
-/// own mode; on return the program finds this one and a window-changed signal that makes it draw again. Only `kill -9`
-/// cannot be answered. One session at a time, because there is one controlling terminal.
+/// own mode; on return the program finds this one and a window-changed signal that makes it draw again. In the background
+/// it ends as in front, and ``hold()`` says whether it may draw. Only `kill -9` cannot be answered. One session at a time, because there is one controlling terminal.
 public struct TerminalSession: ~Copyable, Sendable {
   private let terminal: FileDescriptor
 
@@ -87,6 +97,10 @@ public struct TerminalSession: ~Copyable, Sendable {
   }
 
   deinit { TerminalRescue.disarm() }
+
+  /// Who has the terminal now: to be asked before each drawing, since a shell that puts a program into the background
+  /// sends no signal of its own, nor when it brings a running one back.
+  public static func hold() -> TerminalHold { TerminalRescue.hold() }
 
   /// Puts the old mode back now instead of when the value goes away.
   public consuming func end() {}

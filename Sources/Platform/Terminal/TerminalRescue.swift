@@ -5,7 +5,7 @@ import Synchronization
 /// Puts the terminal back when the program ends without reaching the end of its session.
 ///
 /// A signal handler may only do what is on the list of `signal-safety(7)`: here atomic exchanges, `tcsetattr`, `write`,
-/// `sigaction`, `pthread_sigmask` and `raise`. So everything it reads lies in plain memory that nobody moves, and that
+/// `tcgetattr`, `tcgetpgrp`, `sigaction`, `pthread_sigmask` and `raise`. So everything it reads lies in plain memory that nobody moves, and that
 /// is not freed, because a handler on another thread may be reading it: a session leaves a few kilobytes behind.
 enum TerminalRescue {
   static func arm(
@@ -24,7 +24,27 @@ enum TerminalRescue {
     records.withLock { $0.append(UInt(bitPattern: record)) }
     _ = leavesAtExit
     for signal in watchedSignals { unsafe install(signal, in: record) }
+    // Not asked whether it is in front: who begins in the background is stopped here, and goes on with "fg".
     unsafe record.pointee.enter()
+  }
+
+  /// Who has the terminal of the session that is on; takes it when it was lost and nobody else has it any more.
+  static func hold() -> TerminalHold {
+    guard let record = unsafe currentRecord() else { return .held }
+    let wasAway = isAway.load(ordering: .acquiring)
+    guard isInFront(unsafe record.pointee.number) else {
+      unsafe record.pointee.leave()
+      return .elsewhere
+    }
+    guard wasAway else { return .held }
+    unsafe record.pointee.enter()
+    return .regained
+  }
+
+  /// Whether the shell gave the terminal to this program's group; a terminal that no shell governs is everybody's.
+  static func isInFront(_ number: CInt) -> Bool {
+    let front = tcgetpgrp(number)
+    return front <= 0 || front == getpgrp()
   }
 
   static func disarm() {
@@ -38,14 +58,14 @@ enum TerminalRescue {
     guard unsafe sigaction(signal, nil, &found) == 0 else { return }
     // A program that handles or ignores a signal does not end by it. A crash is always ours first; the reporter that
     // was there before is called after us.
-    guard isDefault(found) || crashSignals.contains(signal) else { return }
+    guard isDefault(found) || signal == SIGCONT || crashSignals.contains(signal) else { return }
     unsafe record.pointee.handlers[Int(signal)] = found
     unsafe record.pointee.replaced[Int(signal)] = true
     var action = sigaction()
-    if signal == SIGTSTP {
-      unsafe action.__sigaction_handler.sa_handler = leaveAndStop
-    } else {
-      unsafe action.__sigaction_handler.sa_handler = leaveAndEnd
+    switch signal {
+    case SIGTSTP: unsafe action.__sigaction_handler.sa_handler = leaveAndStop
+    case SIGCONT: unsafe action.__sigaction_handler.sa_handler = comeBack
+    default: unsafe action.__sigaction_handler.sa_handler = leaveAndEnd
     }
     _ = unsafe sigaction(signal, &action, nil)
   }
@@ -56,7 +76,7 @@ enum TerminalRescue {
 }
 
 private let watchedSignals =
-  [SIGHUP, SIGINT, SIGTERM, SIGTSTP] + crashSignals
+  [SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGCONT] + crashSignals
 
 /// Swift's own crash reporter takes these when it is on, the quit key too.
 private let crashSignals = [SIGQUIT, SIGSEGV, SIGBUS, SIGILL, SIGABRT, SIGFPE, SIGTRAP]
@@ -66,8 +86,15 @@ private let leavesAtExit: Void = { _ = atexit(leaveNow) }()
 /// The address of the record of the session that is on, 0 without one; handlers read it.
 private let armed = Atomic<UInt>(0)
 
+/// Whether the terminal was put back although the session is on: the program stood still, or is in the background.
+private let isAway = Atomic<Bool>(false)
+
 /// Every record there ever was: kept on purpose, and leak checkers can see that.
 private let records = Locked<[UInt]>([])
+
+private func currentRecord() -> UnsafeMutablePointer<RescueRecord>? {
+  unsafe UnsafeMutablePointer(bitPattern: armed.load(ordering: .acquiring))
+}
 
 private func takeRecord() -> UnsafeMutablePointer<RescueRecord>? {
   let address = armed.exchange(0, ordering: .acquiringAndReleasing)
@@ -87,12 +114,9 @@ private func leaveAndEnd(_ signal: CInt) {
   raise(signal)
 }
 
-/// Puts the terminal back, stops, and takes the terminal again when the program goes on.
+/// Puts the terminal back and stops; the signal that makes the program go on takes the terminal again.
 private func leaveAndStop(_ signal: CInt) {
-  guard
-    let record = unsafe UnsafeMutablePointer<RescueRecord>(
-      bitPattern: armed.load(ordering: .acquiring))
-  else { return }
+  guard let record = unsafe currentRecord() else { return }
   let code = errno
   unsafe record.pointee.leave()
   var standard = sigaction()
@@ -106,7 +130,19 @@ private func leaveAndStop(_ signal: CInt) {
   // The program stands still here until somebody continues it.
   _ = unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
   _ = unsafe sigaction(signal, &ours, nil)
-  unsafe record.pointee.enter()
+  errno = code
+}
+
+/// The program goes on, also after a stop that it could not hear of (`SIGSTOP`): in front it takes the terminal and
+/// draws, in the background it leaves the terminal alone until ``TerminalRescue/hold()`` finds it in front again.
+private func comeBack(_ signal: CInt) {
+  guard let record = unsafe currentRecord() else { return }
+  let code = errno
+  if TerminalRescue.isInFront(unsafe record.pointee.number) {
+    unsafe record.pointee.enter()
+  } else {
+    unsafe record.pointee.leave()
+  }
   kill(getpid(), SIGWINCH)
   errno = code
 }
@@ -134,16 +170,34 @@ private func leaveAndStop(_ signal: CInt) {
   }
 
   func enter() {
+    isAway.store(false, ordering: .releasing)
     var mode = unsafe new
     _ = unsafe tcsetattr(number, TCSADRAIN, &mode)
     unsafe say(greeting)
   }
 
   func leave() {
+    guard !isAway.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    // In the background each of these calls would stop the program, which could not be ended then.
+    var stopping = sigset_t()
+    var before = sigset_t()
+    unsafe sigemptyset(&stopping)
+    unsafe sigaddset(&stopping, SIGTTOU)
+    _ = unsafe pthread_sigmask(SIG_BLOCK, &stopping, &before)
     unsafe say(farewell)
-    var mode = unsafe old
-    // Never TCSADRAIN here: it waits until the terminal took all output, and a hung-up one never does.
-    _ = unsafe tcsetattr(number, TCSANOW, &mode)
+    if unsafe TerminalRescue.isInFront(number) || hasOurMode {
+      var mode = unsafe old
+      // Never TCSADRAIN here: it waits until the terminal took all output, and a hung-up one never does.
+      _ = unsafe tcsetattr(number, TCSANOW, &mode)
+    }
+    _ = unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
+  }
+
+  /// Whether nobody changed the mode since; a shell that is in front now has set the one that it edits lines with.
+  private var hasOurMode: Bool {
+    var mode = termios()
+    guard unsafe tcgetattr(number, &mode) == 0 else { return false }
+    return unsafe mode.c_lflag == new.c_lflag && mode.c_iflag == new.c_iflag
   }
 
   func putBackHandler(of signal: CInt) {

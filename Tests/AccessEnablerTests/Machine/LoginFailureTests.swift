@@ -33,4 +33,27 @@ struct LoginFailureTests {
     #expect(bench.statuses.contains(.authenticationFailed))
     #expect(bench.machine.tokens.authentication == nil)
   }
+
+  @Test(
+    arguments: [(404, .codeWithdrawn), (410, .codeExpired)] as [(Int, EntitlementError.Kind)])
+  func `a code that is gone may have been used: the sign-in tells`(
+    status: Int, kind: EntitlementError.Kind
+  ) {
+    var (bench, request) = Bench.waiting()
+    bench.answer(.failed(.status(status)))
+    #expect(bench.open.map(\.operation) == [.authentication])
+    bench.answer(.granted)
+    #expect(bench.outcomes(of: request).count == 1)
+    #expect(bench.error(of: request) == nil)
+    var (other, lost) = Bench.waiting()
+    other.answer(.failed(.status(status)))
+    other.answer(.missing)
+    #expect(other.error(of: lost)?.kind == kind)
+    // A service forgets expired codes after a while: then 404 says nothing new.
+    var (late, over) = Bench.waiting()
+    late.now = late.now + .seconds(1_801)
+    late.answer(.failed(.status(status)))
+    late.answer(.missing)
+    #expect(late.error(of: over)?.kind == .codeExpired)
+  }
 }

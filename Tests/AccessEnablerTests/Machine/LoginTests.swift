@@ -130,20 +130,6 @@ struct LoginTests {
     #expect(bench.machine.tokens.pending == nil)
   }
 
-  @Test(arguments: [404, 410])
-  func `a code that is gone may have been used: the sign-in tells`(status: Int) {
-    var (bench, request) = Bench.waiting()
-    bench.answer(.failed(.status(status)))
-    #expect(bench.open.map(\.operation) == [.authentication])
-    bench.answer(.granted)
-    #expect(bench.outcomes(of: request).count == 1)
-    #expect(bench.error(of: request) == nil)
-    var (other, lost) = Bench.waiting()
-    other.answer(.failed(.status(status)))
-    other.answer(.missing)
-    #expect(other.error(of: lost)?.kind == .codeExpired)
-  }
-
   @Test func `the number to match is told when it comes and when it changes`() {
     var (bench, _) = Bench.waiting()
     bench.forget()

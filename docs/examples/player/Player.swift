@@ -1,7 +1,6 @@
 // A box that plays one channel: configure, sign in on a phone, authorize, play. It is built with the tests.
 
 import AccessEnabler
-import Cryptography
 
 /// What the example needs to be told.
 public struct PlayerSettings: Sendable {
@@ -41,7 +40,7 @@ public func play(
   do {
     let enabler = try AccessEnabler(
       EnablerConfiguration(
-        credentials: .keyPair(publicKey: settings.publicKey, secret: Secret(settings.secret)),
+        credentials: .keyPair(publicKey: settings.publicKey, secret: settings.secret),
         services: [settings.service], storage: .folder(settings.folder)))
     try await enabler.configure(requestor: settings.requestor)
     if await enabler.currentSignIn() == nil {

@@ -1,0 +1,118 @@
+import Glibc
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+@testable import DeviceAgent
+
+@Suite(.serialized) struct `The screen in a shell with jobs` {
+  private let waiting = "Waiting for your phone"
+
+  @Test func `comes back whole after Ctrl-Z and fg`() async throws {
+    try await withShell { terminal, _ in
+      let before = try await terminal.shows(waiting)
+      try terminal.press("C-z")
+      _ = try await terminal.shows("Stopped")
+      #expect(try !terminal.capture().contains(waiting), "the shell's own screen is back")
+      try terminal.type("stty -a | grep -o -- '-*icanon\\|-*echo '; fg")
+      #expect(try await drawn(terminal) == code(in: before))
+      try terminal.press("q")
+      let end = try await terminal.shows("here>")
+      #expect(end.contains("icanon") && !end.contains("-icanon") && !end.contains("-echo"))
+    }
+  }
+
+  @Test func `comes back whole after a stop that it could not hear of`() async throws {
+    try await withShell { terminal, pid in
+      let before = try await terminal.shows(waiting)
+      kill(try pid(), SIGSTOP)
+      _ = try await terminal.shows("Stopped")
+      try terminal.type("clear; fg")
+      #expect(try await drawn(terminal) == code(in: before))
+      try terminal.press("q")
+      _ = try await terminal.shows("here>")
+    }
+  }
+
+  /// The second shell leaves the terminal's mode as it finds it.
+  @Test(arguments: [SIGSTOP, SIGTSTP], ["bash --norc --noprofile -i", "dash -i"])
+  func `in the background it draws nothing and ends when it is told to`(
+    stop: Int32, shell: String
+  ) async throws {
+    try await withShell(shell) { terminal, pid in
+      _ = try await terminal.shows(waiting)
+      kill(try pid(), stop)
+      _ = try await terminal.shows("Stopped")
+      try terminal.type("clear; bg")
+      try await until("it goes on") {
+        let state = String(decoding: try readFile("/proc/\(try pid())/stat"), as: UTF8.self)
+        return state.contains(") T ") ? nil : ()
+      }
+      try terminal.type("kill -WINCH %1; echo one; sleep 2; echo two")
+      #expect(try await !terminal.shows("two").contains(waiting))
+      try terminal.type("kill -TERM %1; wait %1; echo ended=$?")
+      _ = try await terminal.shows("ended=3")
+      try terminal.type("stty -a | grep -o -- '-*icanon\\|-*echo '")
+      let end = try await terminal.shows("icanon")
+      #expect(!end.contains("-icanon") && !end.contains("-echo"))
+    }
+  }
+
+  @Test func `ends when it is told to while it stands still`() async throws {
+    try await withShell { terminal, pid in
+      _ = try await terminal.shows(waiting)
+      try terminal.press("C-z")
+      _ = try await terminal.shows("Stopped")
+      // The shell has a job go on that it ends. Not waited for there: the shell may still hold it for stopped.
+      try terminal.type("kill %1")
+      let number = try pid()
+      try await until("the end") { kill(number, 0) == 0 ? nil : () }
+      try terminal.press("Enter")
+      _ = try await terminal.shows("Exit 3")
+    }
+  }
+
+  @Test func `draws again when it is brought back from the background, where it goes on`()
+    async throws
+  {
+    try await withShell { terminal, _ in
+      let before = try await terminal.shows(waiting)
+      try terminal.press("C-z")
+      _ = try await terminal.shows("Stopped")
+      try terminal.type("bg")
+      _ = try await terminal.shows("pair &")
+      try terminal.type("echo one")
+      try terminal.type("fg")
+      #expect(try await drawn(terminal) == code(in: before))
+      try terminal.press("q")
+      _ = try await terminal.shows("here>")
+    }
+  }
+
+  /// The code, once the screen is drawn again.
+  private func drawn(_ terminal: Terminal) async throws -> String? {
+    code(in: try await terminal.shows(waiting))
+  }
+
+  private func code(in screen: String) -> String? {
+    screen.firstMatch(of: /Code ([A-Z]{4}-[A-Z]{4})/).map { String($0.output.1) }
+  }
+
+  private func withShell(
+    _ shell: String = "bash --norc --noprofile -i",
+    _ body: (Terminal, () throws -> Int32) async throws -> Void
+  ) async throws {
+    let service = try await BoxService()
+    defer { service.stop() }
+    try await withTemporaryFolder { folder in
+      let terminal = try Terminal(shell: shell, of: try Box(folder, service.url), sizes[0])
+      _ = try await terminal.shows("here>")
+      try terminal.type("pair")
+      try await body(terminal) {
+        let text = String(decoding: try readFile("\(folder)/pid"), as: UTF8.self).dropLast()
+        guard let pid = Int32(text) else { throw TestSupportError("no process: \(text)") }
+        return pid
+      }
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import JSON
+import Pairing
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+@testable import DeviceAgent
+
+@Suite struct `A token from a service` {
+  @Test func `that is refused names the resource, the provider's words and the next step`()
+    async throws
+  {
+    try await withSignedInBox { box, service in
+      try await service.entitle("ppv", .deny(message: "Not in your package"))
+      let told = try await box.run(["authorize", "ppv"])
+      #expect(told.status == 4)
+      #expect(told.errorText.contains("\"ppv\" may not be watched: Not in your package\n"))
+      #expect(told.errorText.contains("up to Sample TV"))
+      #expect(told.errorText.contains("regent preauthorize"))
+      // Nobody said why.
+      let untold = try await box.run(["token", "channel-9", "--json"])
+      #expect(untold.status == 4)
+      let error = try JSONValue(reading: Array(untold.errorText.utf8))["error"]
+      #expect(error?["code"]?.string == "not-authorized")
+      #expect(error?["message"]?.string == "\"channel-9\" may not be watched")
+    }
+  }
+
+  @Test func `that was verified says so beside the token`() async throws {
+    try await withSignedInBox { box, service in
+      try await service.entitle("news", .allow)
+      let told = try await box.run(["authorize", "news", "--verify"])
+      #expect(told.status == 0, "\(told.errorText)")
+      #expect(told.outputText.split(separator: "\n").count == 1, "the token alone")
+      let words = /regent: verified: signed with key \S+, for news, good until 2\S+Z\n/
+      #expect(told.errorText.wholeMatch(of: words) != nil, "\(told.errorText)")
+      let document = try JSONValue(
+        reading: try await box.run(["authorize", "news", "--verify", "--json"]).output)
+      #expect(document["verified"]?.bool == true)
+      let unverified = try await box.run(["authorize", "news", "--json"])
+      #expect(try JSONValue(reading: unverified.output)["verified"] == nil)
+      #expect(unverified.errorText.isEmpty)
+    }
+  }
+
+  @Test func `comes as before when the box has got another key, and the first one is revoked`()
+    async throws
+  {
+    try await withSignedInBox { box, service in
+      try await service.entitle("news", .allow)
+      try await service.service.addKey("laterKey", "another secret")
+      let changed = try Box(
+        box.folder, service.url, more: ["REGENT_PUBLIC_KEY": "laterKey"])
+      try writeFile("\(box.folder)/secret", "another secret".utf8)
+      try await service.revokeFirstKey()
+      let told = try await changed.run(["doctor"])
+      #expect(told.status == 0, "\(told.outputText)")
+      #expect(told.outputText.contains("key pair laterKey"))
+      #expect(told.outputText.contains("signed in with Sample TV"))
+      #expect(try await changed.run(["authorize", "news", "--verify"]).status == 0)
+      let old = try await box.run(["providers"])
+      #expect(old.status == 1, "the first key counts no more: \(old.errorText)")
+    }
+  }
+
+  private func withSignedInBox(_ body: (Box, BoxService) async throws -> Void) async throws {
+    let service = try await BoxService()
+    defer { service.stop() }
+    try await withTemporaryFolder { folder in
+      let box = try Box(folder, service.url)
+      let program = try box.start(["pair", "--json"])
+      let wire = try #require(try await box.event("code")["code"]?.string)
+      try await service.service.approve(wire)
+      #expect(try await until("the end") { program.poll() } == 0)
+      try await body(box, service)
+    }
+  }
+}
