@@ -88,7 +88,7 @@ private func fill(_ shell: Shell, url: String) throws {
       H=$(printf %s "$T" | openssl dgst -sha256 -hmac $S -binary | openssl base64 -A)
       C=$(curl -sf -X POST -H "Authorization: $T, public_key=$K, signature=$H" "\#(url)$P?deviceId=box-$N" |
         sed 's/.*"code":"\([A-Z]*\)".*/\1/')
-      [ $((N % 2)) = 0 ] || regentctl code approve $C --provider cable --account viewer-$N --yes >/dev/null
+      [ $((N % 2)) = 0 ] || regentctl code approve $C --provider cable --account viewer-$N >/dev/null
     done
     """#)
 }

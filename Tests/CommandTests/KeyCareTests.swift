@@ -13,7 +13,7 @@ import Testing
         try shell.get("regentctl key issue acme --json > old.json")
         var box = try ShellBox(shell, service, key: "old.json")
         let code = try box.code(device: "box-1")
-        try shell.get("regentctl code approve \(code) --provider cable --account anna --yes")
+        try shell.get("regentctl code approve \(code) --provider cable --account anna")
         let first = try box.signIn(device: "box-1")
         #expect(first.status == 200)
         document = first.body

@@ -124,7 +124,7 @@ try:
             server.kill()
             server.wait()
             server = service()
-        done = control("code", "approve", shown["code"], "--provider", "local", "--account", "demo", "--yes")
+        done = control("code", "approve", shown["code"], "--provider", "local", "--account", "demo")
         assert done.returncode == 0, done.stderr
         if pick.random() < 0.3:
             # Killed between approval and pick-up: the next start finds the sign-in.

@@ -46,16 +46,11 @@ enum CodeNoun {
           The box is signed in as that account at once, and the audit log says who did it. Make sure that you talk to \
           whoever sits in front of the box: have the code read out to you.
           """,
-        inputs: [code, provider, account, yes],
+        inputs: [code, provider, account],
         example: "code approve BCDF-GHJK --provider cable --account grandma"
       ) { call, admin in
-        let asked = try await admin.code(call[code])
-        try Prompt.confirm(
-          "sign \(box(of: asked)) in for \(shown(call[provider], call[account]))", unless: yes,
-          call)
-        // By the record that was asked about: the letters may be another box's by now.
         let entry = try await admin.approve(
-          asked.id.text, for: CodeApproval(provider: call[provider], account: call[account]))
+          call[code], for: CodeApproval(provider: call[provider], account: call[account]))
         call.show(
           entry.json,
           lines: [

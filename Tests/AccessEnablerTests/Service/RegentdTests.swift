@@ -151,7 +151,7 @@ private struct RealService {
 
   func approve(_ code: String) async throws -> Int32 {
     try await control(
-      ["code", "approve", code, "--provider", "cable", "--account", "grandma", "--yes"]
+      ["code", "approve", code, "--provider", "cable", "--account", "grandma"]
     ).status
   }
 

@@ -182,6 +182,6 @@ class RunningService:
             assert status == 200, (status, answer)
         self.approved = service.new_code("approved")
         self.control(
-            "code", "approve", self.approved, "--provider", "local", "--account", "demo", "--yes")
+            "code", "approve", self.approved, "--provider", "local", "--account", "demo")
         self.pending = service.new_code("pending")
         return service
