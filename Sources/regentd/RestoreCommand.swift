@@ -1,6 +1,7 @@
 import CommandKit
 import HTTPCodec
 import Pairing
+import PairingService
 import PairingStore
 import PairingStoreSQLite
 import Platform
@@ -15,7 +16,7 @@ enum RestoreCommand {
 
       Codes and phone sessions of the backup are not taken over, so that what was used or ended since stays so; boxes \
       stay signed in. Whoever was signed out or disabled after the backup was made is in it as before: look at the \
-      audit log that is kept.
+      audit log that is kept. The numbers of regentctl stats go back to those of the backup, too, when it is of today.
 
       Root may do it, too: it reads FILE and then goes on as the user whose folder the database is in, so that \
       everything there stays that user's.
@@ -29,7 +30,8 @@ enum RestoreCommand {
     let places = try ServicePlaces(ofDatabase: call)
     let restored = try await restore(backup, places, by: person)
     call.console.print("\(places.database) is \(call[file]) now")
-    if let kept = restored { call.console.print("what was there before is \(kept)") }
+    if let kept = restored.kept { call.console.print("what was there before is \(kept)") }
+    call.console.print(restored.numbers)
     if call.source(of: ServeCommand.masterKey) == "--master-key" {
       call.console.print(
         "the service needs the same key: start it with --master-key, or put it in the usual place:")
@@ -54,10 +56,10 @@ private final class OpenBackup: Sendable {
   }
 }
 
-/// - Returns: where the database that was there is kept.
+/// - Returns: where the database that was there is kept, and what became of the day's numbers.
 private func restore(
   _ backup: OpenBackup, _ places: ServicePlaces, by person: UInt32
-) async throws -> String? {
+) async throws -> (kept: String?, numbers: String) {
   try checkOwner(of: folder(of: places.database))
   let lock: FileLock
   do throws(FileError) {
@@ -72,10 +74,10 @@ private func restore(
   let draft = "\(places.database).restoring"
   do {
     try prepare(draft, of: backup)
-    try await check(draft, backup.path, places, by: person)
+    let numbers = try await check(draft, backup.path, places, by: person)
     let kept = try RestoredDatabase(of: places.database).exchange(for: draft)
     lock.release()
-    return kept
+    return (kept, fate(of: numbers, at: Instant(milliseconds: Clocks.wallMilliseconds())))
   } catch {
     for suffix in ["", "-wal", "-shm", ".lock"] { try? DurableFile.remove(draft + suffix) }
     throw error
@@ -101,10 +103,24 @@ private func prepare(_ draft: String, of backup: OpenBackup) throws {
   try BackupFile(path: backup.path).extract(from: backup.file, to: draft)
 }
 
+/// What `regentctl stats` shows of today when the service runs again.
+private func fate(of numbers: String?, at now: Instant) -> String {
+  let taken = numbers.flatMap(DayNumbers.keptTime).map {
+    ", taken at \(CivilDate.text(epochMilliseconds: $0.milliseconds, fraction: false))"
+  }
+  guard let numbers, DayNumbers(keptAs: numbers, at: now) != nil else {
+    return "today's numbers begin anew: the backup\(taken.map { "\($0)," } ?? "") has none of today"
+  }
+  return "today's numbers go back to those of the backup\(taken ?? "")"
+}
+
 /// Refuses a backup that is damaged, sealed with another key or changed by anybody; marks the new epoch in it.
+///
+/// - Returns: the day's numbers in it.
 private func check(
   _ draft: String, _ backup: String, _ places: ServicePlaces, by person: UInt32
-) async throws {
+) async throws -> String? {
+  let numbers: String?
   var copied = places
   copied.database = draft
   let store: SQLiteStore
@@ -133,6 +149,7 @@ private func check(
         "\(backup) was changed: the signatures of \(bad) rows are wrong",
         hint: "take an older backup")
     }
+    numbers = try await store.keptNumbers(.day)
     try await store.beginEpoch(audit: epochEntry(by: person))
     try await onThread("restore") { store.close() }
   } catch {
@@ -143,6 +160,7 @@ private func check(
     throw CommandError("the copy of \(backup) was not closed cleanly", hint: "try again")
   }
   try DurableFile.remove("\(draft).lock")
+  return numbers
 }
 
 private func epochEntry(by person: UInt32) -> AuditEntry {

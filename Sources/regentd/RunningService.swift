@@ -31,6 +31,7 @@ struct RunningService {
     do {
       options.limits = settings.limits
       options.version = regentVersion
+      options.port = server.addresses.lazy.compactMap(\.port).first
       let core = try await ServiceCore(options, store: store, log: ServiceLog(log))
       let phone = try await Phone(core, pages)
       handler = BelowPath(
@@ -67,16 +68,22 @@ struct RunningService {
     admin.stop(within: .milliseconds(200))
   }
 
-  /// Keeps the day's numbers and finishes what is being written; nothing may be answered any more.
+  /// Keeps what was counted and finishes what is being written; nothing may be answered any more.
   func close() async {
     let isKept = Locked(false)
     Task { [core] in
-      await Upkeep(core).keepNumbers(unless: nil)
+      await Upkeep(core).keepEverything()
       isKept.withLock { $0 = true }
     }
     // A disk that hangs, or another program that holds the database, must not keep the service from ending.
     for _ in 0..<50 where !isKept.withLock({ $0 }) { try? await Task.sleep(for: .milliseconds(10)) }
     store.close()
+  }
+}
+
+extension ListenAddress {
+  fileprivate var port: UInt16? {
+    if case .network(_, let port) = self { port } else { nil }
   }
 }
 

@@ -11,6 +11,7 @@ enum Samples {
       "id": "acme", "name": "Acme", "domains": ["tv.example.org"],
       "redirectUris": ["https://tv.example.org/done", "org.example.tv:/done"],
       "logo": "https://tv.example.org/l.png", "color": "#0A7CFF",
+      "contact": "0800 123456",
       "certificate": "-----BEGIN CERTIFICATE-----", "signaturePolicy": "strict",
       "enhancedErrors": true, "numberMatching": true, "exposeDeviceId": true,
       "metadata": ["zip", "userID"],

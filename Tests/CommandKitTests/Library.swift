@@ -50,7 +50,7 @@ enum Books {
   }
 
   static let list = Command("list", "list the books", example: "library book list") { call in
-    var table = Table([.init("ID", neverCut: true), .init("TITLE"), .init("COPIES", right: true)])
+    var table = Table([.init("ID", .name), .init("TITLE"), .init("COPIES", .number)])
     table.add(["dune", "Dune", "2"])
     table.add(["nim", "구운몽\u{202e}\u{1b}[2J", "11"])
     call.show([["id": "dune", "copies": 2], ["id": "nim", "title": "\u{202e}"]], as: table)

@@ -74,7 +74,7 @@ import Testing
 
 @Suite struct `A table` {
   static var sample: Table {
-    var table = Table([.init("ID", neverCut: true), .init("NAME"), .init("AGE", right: true)])
+    var table = Table([.init("ID", .name), .init("NAME"), .init("AGE", .number)])
     table.add(["a1", "거실 텔레비전", "5"])
     table.add(["b22", "Kitchen\u{1b}[2J with a long name indeed", "120"])
     table.add(["c"])
@@ -91,7 +91,7 @@ import Testing
       ])
   }
 
-  @Test func `is cut where the terminal ends, and ids never`() {
+  @Test func `is cut where the terminal ends, and names last`() {
     let lines = Self.sample.lines(width: 24)
     #expect(
       lines == [
@@ -100,7 +100,70 @@ import Testing
         "b22  Kitchen\\e[2J …  120",
         "c",
       ])
-    #expect(Self.sample.lines(width: 1).allSatisfy { displayWidth($0) <= 3 + 2 + 8 + 2 + 3 })
+    #expect(
+      Self.sample.lines(width: 14) == [
+        "ID   NAME  AGE", "a1   거…     5", "b22  Kit…  120", "c",
+      ])
+    for width in 0...50 {
+      #expect(Self.sample.lines(width: width).allSatisfy { displayWidth($0) <= width })
+    }
+  }
+
+  static func signIns(_ ids: String...) -> Table {
+    var table = Table([.init("ID", .id(shortest: 8)), .init("WHO"), .init("SINCE", .time)])
+    for id in ids { table.add([id, "somebody", "2026-11-20T12:34:56Z"]) }
+    return table
+  }
+
+  @Test func `shortens ids first, then times, and text last`() {
+    let table = Self.signIns("4f2a9c11-0000-4000-8000-000000000001", "-")
+    #expect(
+      table.lines(width: 68) == [
+        "ID                                    WHO       SINCE",
+        "4f2a9c11-0000-4000-8000-000000000001  somebody  2026-11-20T12:34:56Z",
+        "-                                     somebody  2026-11-20T12:34:56Z",
+      ])
+    let short = [
+      "ID        WHO       SINCE",
+      "4f2a9c11  somebody  2026-11-20T12:34:56Z",
+      "-         somebody  2026-11-20T12:34:56Z",
+    ]
+    #expect(table.lines(width: 67) == short)
+    #expect(table.lines(width: 40) == short)
+    #expect(
+      table.lines(width: 37).dropFirst() == [
+        "4f2a9c11  somebody  2026-11-20T12:34Z", "-         somebody  2026-11-20T12:34Z",
+      ])
+    #expect(table.lines(width: 35)[1] == "4f2a9c11  someb…  2026-11-20T12:34Z")
+    #expect(table.lines(width: nil)[1].contains("-8000-000000000001  "))
+  }
+
+  @Test func `leaves ids long enough to be told apart`() {
+    let alike = Self.signIns("4f2a9c1100001", "4f2a9c1100002", "4f2a9c1100002", "77")
+    #expect(
+      alike.lines(width: 40).dropFirst().map { $0.prefix { $0 != " " } } == [
+        "4f2a9c1100001", "4f2a9c1100002", "4f2a9c1100002", "77",
+      ])
+    let beginning = Self.signIns("4f2a9c1199999", "4f2a9c11", "5f2a9c1100001")
+    #expect(
+      beginning.lines(width: 40).dropFirst().map { $0.prefix { $0 != " " } } == [
+        "4f2a9c119", "4f2a9c11", "5f2a9c110",
+      ])
+  }
+
+  @Test func `and lines of a list end where the terminal does`() {
+    let text = WrittenText()
+    let console = Console(output: text.port(columns: 20), errors: text.port())
+    console.print("done: 4f2a9c11-0000", short: "not needed")
+    console.print("done: 4f2a9c11-0000-4000", short: "done: 4f2a9c11")
+    console.print("done: 4f2a9c11-0000-4000", short: "\u{1b}[2J 거실 텔레비전 of anna")
+    console.flush()
+    #expect(text.text == "done: 4f2a9c11-0000\ndone: 4f2a9c11\n\\e[2J 거실 텔레비전…\n")
+    let pipe = WrittenText()
+    let piped = Console(output: pipe.port(), errors: pipe.port())
+    piped.print("done: 4f2a9c11-0000-4000", short: "done: 4f2a9c11")
+    piped.flush()
+    #expect(pipe.text == "done: 4f2a9c11-0000-4000\n")
   }
 
   @Test func `is cut on a terminal and whole in a pipe`() async {

@@ -40,11 +40,36 @@ import Testing
 
       let restored = try regentctl("restore", "copy.db", "--yes")
       #expect(restored.status == 0, "\(restored.text)")
+      #expect(
+        restored.text.contains("\ntoday's numbers go back to those of the backup, taken at 20"))
       try withService(in: folder) { _ in
         let list = try regentctl("requestor", "list").text
         #expect(list.contains("before") && !list.contains("after"))
         #expect(try regentctl("audit", "tail").text.contains("backup.restore database"))
         #expect(try regentctl("doctor").text.contains("every row is signed as it must be"))
+      }
+    }
+  }
+
+  @Test func `has the numbers of the moment it was made`() throws {
+    try withTemporaryFolder { folder in
+      let shell = Operator(folder: folder)
+      try withService(in: folder) { service in
+        try shell.get("regentctl requestor add acme && regentctl key issue acme --json > key.json")
+        let box = try ShellBox(shell, service, key: "key.json")
+        for device in 1...3 { _ = try box.code(device: "box-\(device)") }
+        try shell.get("regentctl backup copy.db")
+        _ = try box.code(device: "box-4")
+        service.program.signal(SIGTERM)
+        #expect(try service.program.wait() == 0)
+      }
+      try shell.get("regentctl restore copy.db --yes")
+      try withService(in: folder) { _ in
+        let stats = try shell.get("regentctl stats --json")
+        #expect(stats.contains(#""started":3,"#), "\(stats)")
+        // When the key was used is in it, too.
+        let keys = try shell.get("regentctl key list acme --json")
+        #expect(keys.contains(#""lastUsed":"#), "\(keys)")
       }
     }
   }

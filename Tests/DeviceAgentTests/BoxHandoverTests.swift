@@ -37,6 +37,17 @@ import Testing
     }
   }
 
+  @Test func `or what is missing is asked of whoever runs the service`() async throws {
+    try await withDaemon { box, _ in
+      let end = try await box.run(["metadata", "zip"])
+      #expect(end.status == 1)
+      #expect(end.errorText.contains("the service tells no zip of this viewer"))
+      // Whoever sits in front of the box has no regentctl.
+      #expect(end.errorText.contains("hint: ask whoever runs the service to let the apps of "))
+      #expect(!end.errorText.contains("regentctl"), "\(end.errorText)")
+    }
+  }
+
   @Test(
     arguments: [
       (.min, "-292275055-05-16T16:47:04Z"), (.max, "292278994-08-17T07:12:55Z"),

@@ -89,6 +89,31 @@ import Testing
     }
   }
 
+  @Test func `warns of a service that nobody backs up`() async throws {
+    let admin = try await Admin()
+    func finding(after days: Int) async throws -> [Finding] {
+      let made = admin.service.clock.now - .seconds(days * 86_400)
+      try await admin.service.core.store.keepNumbers(String(made.milliseconds), as: .backup)
+      return try await backups()
+    }
+    func backups() async throws -> [Finding] {
+      let answer = try await admin.send("GET", "/v1/doctor")
+      let all = try #require(try JSONValue(reading: answer.body).array)
+      return try all.map { try Finding(value: $0, named: "finding") }.filter {
+        $0.check == "backup"
+      }
+    }
+    let none = try await backups().map(\.detail)
+    #expect(none == ["no backup was ever made of this service"])
+    let fresh = try await finding(after: 0).map(\.status)
+    #expect(fresh == [.good])
+    let recent = try await finding(after: 6).map(\.status)
+    #expect(recent == [.good])
+    let old = try #require(try await finding(after: 8).first)
+    #expect(old.status == .warning && old.detail.contains("8 days old"), "\(old)")
+    #expect(old.fix?.hasPrefix("regentctl backup") == true)
+  }
+
   @Test func `tells a waiting box at once what an operator did`() async throws {
     let admin = try await Admin()
     let client = InProcessClient(try admin.service.router())

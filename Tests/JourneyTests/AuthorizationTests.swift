@@ -164,6 +164,9 @@ import Testing
       let lines = try await service.audit("authorization.deny")
       #expect(lines.map(\.detail) == ["a", "d"].map { "\($0): authorization_denied_by_mvpd" })
       #expect(lines.allSatisfy { $0.outcome == .refused && !$0.subject.contains("box-1") })
+      // As device list shows it.
+      let device = service.core.hasher.device(try #require(DeviceID("box-1"))).shortName
+      #expect(lines.allSatisfy { $0.subject == device })
       guard case .viewer(let viewer) = lines[0].actor else { return #expect(Bool(false)) }
       #expect(viewer.account?.text == Sample.account)
     }

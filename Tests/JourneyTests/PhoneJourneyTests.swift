@@ -138,8 +138,15 @@ extension PhoneBrowser {
         #expect(answer.status == 403)
         #expect(answer.text.contains("denied"))
       }
-      let audit = try await service.core.store.audit(after: 0, limit: 100).map(\.entry.action)
+      let lines = try await service.core.store.audit(after: 0, limit: 100).map(\.entry)
+      let audit = lines.map(\.action)
       #expect(audit.contains("code.deny") && audit.contains("code.report"))
+      // With the box as device list names it, so that the line can be followed.
+      for (action, device) in [("code.deny", "one"), ("code.report", "two")] {
+        let name = service.core.hasher.device(try #require(DeviceID(device))).shortName
+        let line = try #require(lines.first { $0.action == action })
+        #expect(line.detail.contains("\(Sample.requestor), device \(name)"), "\(line.detail)")
+      }
     }
   }
 

@@ -119,21 +119,24 @@ func flowSamples() -> [Sample] {
     Sample(
       "choose-provider-no-match", ChooseProviderPage(bar: nil, query: "\u{202E}zzz", others: [])),
     Sample("choose-provider-none", ChooseProviderPage(bar: bar, others: []), inFlow),
-    Sample("sign-in", SignInPage(bar: bar, provider: "aurora", brand: aurora), inFlow),
+    Sample(
+      "sign-in", SignInPage(bar: bar, provider: "aurora", brand: aurora, hasOthers: true), inFlow),
     Sample(
       "sign-in-alone",
-      SignInPage(bar: nil, provider: "aurora", brand: aurora, returnTo: PagePaths.screens)),
+      SignInPage(
+        bar: nil, provider: "aurora", brand: aurora, returnTo: PagePaths.screens, hasOthers: false)),
     Sample(
       "approve",
       ApprovePage(
         bar: bar, deviceName: ForeignText("Living room"),
         deviceModel: ForeignText("Raspberry Pi 5"),
-        network: .same, asked: ago(minutes: 2)), both),
+        network: .same, asked: ago(minutes: 2), hasOthers: true), both),
     Sample(
       "approve-hostile",
       ApprovePage(
         bar: last, deviceName: hostileName, deviceModel: ForeignText("טלוויזיה (2) ABC"),
-        network: .different, asked: ago(minutes: 0), asksNumber: true),
+        network: .different, asked: ago(minutes: 0), asksNumber: true,
+        hasOthers: false),
       {
         both(&$0)
         $0.isPlainHTTP = true
@@ -148,13 +151,16 @@ func flowSamples() -> [Sample] {
       Sample("enter-code-\(problem.rawValue)", EnterCodePage(typed: "BCDA \"<x>", problem: problem))
     )
   }
+  var helped = SignInPage(bar: bar, provider: "aurora", brand: aurora, hasOthers: true)
+  helped.contact = ForeignText("0800 123456, <b>8</b> to 18 \u{202E}o'clock", limit: 200)
+  samples.append(Sample("sign-in-contact", helped, inFlow))
   for problem in SignInPage.Problem.allCases {
     samples.append(
       Sample(
         "sign-in-\(problem.rawValue)",
         SignInPage(
           bar: bar, provider: "aurora", brand: aurora, userName: "anna\"><img src=x>",
-          problem: problem), inFlow))
+          hasOthers: true, problem: problem), inFlow))
   }
   for state in ResultPage.State.allCases {
     samples.append(Sample("result-\(state.rawValue)", ResultPage(bar: bar, state: state), both))
@@ -183,7 +189,7 @@ func otherSamples() -> [Sample] {
   if let bar = bar() {
     var guest = ApprovePage(
       bar: bar, deviceName: ForeignText(""), deviceModel: ForeignText(""), network: .unknown,
-      asked: now)
+      asked: now, hasOthers: false)
     guest.guestOf = aurora.name
     samples.append(Sample("approve-guest", guest) { $0.brand = cinema })
   }

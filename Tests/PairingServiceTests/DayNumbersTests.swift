@@ -33,10 +33,10 @@ struct DayNumbersTests {
     numbers.approved(after: .seconds(9), at: provider)
     numbers.count(.codesApproved, 1, at: morning + .seconds(2 * 3600))
     let evening = morning + .seconds(10 * 3600)
-    #expect(DayNumbers(keptAs: numbers.text, at: evening) == numbers)
+    #expect(DayNumbers(keptAs: numbers.text(at: evening), at: evening) == numbers)
     let midnight = Instant(milliseconds: 20_001 * day)
-    #expect(DayNumbers(keptAs: numbers.text, at: midnight) == nil)
-    var restarted = try #require(DayNumbers(keptAs: numbers.text, at: evening))
+    #expect(DayNumbers(keptAs: numbers.text(at: evening), at: midnight) == nil)
+    var restarted = try #require(DayNumbers(keptAs: numbers.text(at: evening), at: evening))
     restarted.count(.codesStarted, 1, at: evening)
     #expect(restarted[.codesStarted] == 4 && restarted.since == morning)
     #expect(restarted.hours.map(\.started) == [3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1])
@@ -49,7 +49,7 @@ struct DayNumbersTests {
     var numbers = DayNumbers(from: noon)
     numbers.count(.codesStarted, 3, at: noon)
     numbers.approved(after: .seconds(9), at: try #require(ProviderID("cable")))
-    let good = numbers.text
+    let good = numbers.text(at: noon)
     #expect(DayNumbers(keptAs: good, at: noon) != nil)
     for (part, other) in [
       ("\"started\":[3]", "\"started\":[]"), ("\"started\":[3]", "\"started\":[3,4]"),

@@ -44,6 +44,46 @@ struct PageTests {
     #expect(types.count == PhonePages.pages.count)
   }
 
+  @Test func `another provider is offered only where there is one`() throws {
+    func offers(_ page: Shown) -> Bool { page.html.contains("class=\"aside\"") }
+    for page in shown {
+      switch page.name {
+      case "sign-in", "approve", "approve-hostile": #expect(offers(page), "\(page)")
+      case "sign-in-alone", "approve-guest": #expect(!offers(page), "\(page)")
+      default: break
+      }
+    }
+    let english = shown.filter { $0.language.tag == "en" }
+    for (name, words) in [
+      ("approve", "Use another provider or account"), ("approve-hostile", "Use another account"),
+    ] {
+      let page = try #require(english.first { $0.name == name })
+      #expect(page.html.contains(">\(words)</button>"), "\(page)")
+    }
+  }
+
+  @Test func `whom to ask is said in the operator's words, and they are only words`() throws {
+    let pages = shown.filter { $0.name == "sign-in-contact" }
+    #expect(pages.count == 4)
+    for page in pages {
+      #expect(
+        page.html.contains("<bdi>0800 123456, &lt;b&gt;8&lt;/b&gt; to 18 o&#39;clock</bdi>"),
+        "\(page.html)")
+    }
+    #expect(!shown.contains { $0.name == "sign-in" && $0.html.contains("0800") })
+  }
+
+  @Test func `no page promises what a screen with somebody in front of it does not do`() throws {
+    // It waits for a key before it asks for another code.
+    for (language, promise) in [
+      ("en", "will show a new code"), ("es", "mostrará un código nuevo"),
+      ("it", "mostrerà un nuovo codice"), ("ko", "새 코드가 표시됩니다"),
+    ] {
+      let pages = shown.filter { $0.language.tag == language }
+      #expect(!pages.isEmpty && pages.allSatisfy { !$0.html.contains(promise) }, "\(language)")
+    }
+  }
+
   @Test func `no page shows a key or a gap`() throws {
     let english = try #require(realWeb.get().contents["locales/en.json"])
     let keys = try #require(JSONValue(reading: english).object).members.map(\.name)

@@ -109,7 +109,7 @@ struct FullHouse: Sendable {
     _ = try await store.setPassword(
       "$argon2id$", of: account, at: stage.local, keeping: session, audit: nil, at: now)
     try await store.name(stage.hash(1001), "Kitchen", audit: nil, at: now)
-    try await store.keepNumbers("{}")
+    try await store.keepNumbers("{}", as: .day)
     _ = try await store.recordLoginFailure(of: .source(source), at: now)
     try await store.append(
       AuditEntry(at: now, actor: .viewer(stage.ann), action: "test", subject: "x"))

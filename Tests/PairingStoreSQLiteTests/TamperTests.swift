@@ -105,7 +105,7 @@ struct SignedTable: Sendable, CustomTestStringConvertible {
     SignedTable(Tables.screenNames) { house, store in
       try await !store.names(of: [house.stage.hash(1001)]).isEmpty
     },
-    SignedTable(Tables.numbers) { _, store in try await store.keptNumbers() != nil },
+    SignedTable(Tables.numbers) { _, store in try await store.keptNumbers(.day) != nil },
     SignedTable(Tables.loginFailures) { house, store in
       try await store.loginFailures(of: .source(house.source)) != nil
     },

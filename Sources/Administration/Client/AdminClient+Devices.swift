@@ -64,9 +64,16 @@ extension AdminClient {
       AdminPaths.sessions, query: [("account", account.text), ("provider", provider?.text)])
   }
 
+  /// All signed-in browsers.
+  public func sessions() async throws(AdminError) -> [SessionEntry] {
+    try await wholeList(AdminPaths.sessions) { (session: SessionEntry) in session.id.text }
+  }
+
   /// Signs a browser out.
-  public func endSession(_ id: SessionID) async throws(AdminError) {
-    try await act(.post, AdminPaths.act(AdminPaths.sessions, id.text, "end"))
+  ///
+  /// - Returns: what it was.
+  public func endSession(_ id: SessionID) async throws(AdminError) -> SessionEntry {
+    try await document(.post, AdminPaths.act(AdminPaths.sessions, id.text, "end"))
   }
 
   /// Ends one sign-in with its permits.
@@ -77,6 +84,15 @@ extension AdminClient {
   /// Looks at a media token.
   public func verify(_ question: TokenQuestion) async throws(AdminError) -> TokenVerdict {
     try await document(.post, AdminPaths.verifyToken, question.object)
+  }
+
+  /// The temporary passes that were begun, page by page.
+  public func passes(
+    of requestor: RequestorID?, at provider: ProviderID?, _ take: ([PassEntry]) -> Void
+  ) async throws(AdminError) {
+    try await pages(
+      AdminPaths.passes, query: [("requestor", requestor?.text), ("provider", provider?.text)],
+      after: { (pass: PassEntry) in pass.place }, take)
   }
 
   /// Lets temporary passes begin anew.

@@ -150,7 +150,10 @@ extension AdminClient {
   }
 
   /// Removes a rule.
-  public func remove(_ id: EntitlementID) async throws(AdminError) {
-    try await act(.delete, AdminPaths.one(AdminPaths.entitlements, id.text))
+  ///
+  /// - Returns: what it was.
+  @discardableResult
+  public func remove(_ id: EntitlementID) async throws(AdminError) -> Entitlement {
+    try await document(.delete, AdminPaths.one(AdminPaths.entitlements, id.text))
   }
 }

@@ -20,13 +20,16 @@
 /// | `/v1/codes`, `/v1/codes/{code}`, `…/withdraw`, `…/approve` | list, show | | | | act |
 /// | `/v1/sign-ins`, `/v1/sign-ins/{id}/revoke` | list | | | | revoke |
 /// | `/v1/devices?id=D` | sign-ins | | name | sign out | |
-/// | `/v1/sessions?account=N&provider=P`, `/v1/sessions/{id}/end` | list | | | | end |
+/// | `/v1/sessions`, `/v1/sessions?account=N&provider=P`, `/v1/sessions/{id}/end` | list | | | | end |
 /// | `/v1/tokens/verify`, `/v1/temporary-passes/reset` | | | | | act |
+/// | `/v1/temporary-passes?requestor=R&provider=P` | list | | | | |
 /// | `/v1/signing-keys`, `…/rotate`, `…/{id}/retire` | list | | | | act |
 /// | `/v1/master-key/change` | | | | | act |
 /// | `/v1/audit?after=N&limit=N`, `/v1/audit/newest` | list, last number | | | | |
 /// | `/v1/stats`, `/v1/doctor` | numbers, findings | | | | |
 /// | `/v1/backups`, `/v1/backups/{id}?offset=N` | fetch a part | | | drop | make |
+///
+/// Where an id is asked for, its beginning will do: ``Beginnings/shortest`` letters or more, if only one has it.
 ///
 /// Lists that may be long take `after` (the last id seen) and `limit`.
 public enum AdminPaths {
@@ -49,7 +52,7 @@ public enum AdminPaths {
   public static let signIns = "/v1/sign-ins"
   /// Devices.
   public static let devices = "/v1/devices"
-  /// An account's signed-in browsers.
+  /// Signed-in browsers.
   public static let sessions = "/v1/sessions"
   /// Key pairs.
   public static let keys = "/v1/keys"
@@ -57,6 +60,8 @@ public enum AdminPaths {
   public static let entitlements = "/v1/entitlements"
   /// Looking at a media token.
   public static let verifyToken = "/v1/tokens/verify"
+  /// Temporary passes that were begun.
+  public static let passes = "/v1/temporary-passes"
   /// Letting temporary passes begin anew.
   public static let resetPass = "/v1/temporary-passes/reset"
   /// The keys that sign media tokens.

@@ -13,6 +13,8 @@ public struct AdminError: Error, Equatable, Sendable {
     public static let invalid = Code(rawValue: "invalid")
     /// There is no such thing.
     public static let notFound = Code(rawValue: "not-found")
+    /// Several begin as was typed.
+    public static let ambiguous = Code(rawValue: "ambiguous")
     /// Something else of that name is there.
     public static let different = Code(rawValue: "different")
     /// Its state does not allow it.

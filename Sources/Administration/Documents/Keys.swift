@@ -13,6 +13,8 @@ public struct KeyPairEntry: AdminDocument, Hashable {
   public let state: String
   /// When it was made.
   public let created: Instant
+  /// When it last signed a call, give or take an hour over a crash; none when that was never seen.
+  public var lastUsed: Instant?
 
   /// A key pair.
   public init(
@@ -31,6 +33,7 @@ public struct KeyPairEntry: AdminDocument, Hashable {
       publicKey: try object.identifier("publicKey"), requestor: try object.identifier("requestor"),
       purpose: try object.string("purpose"), state: try object.string("state"),
       created: try object.instant("created"))
+    lastUsed = try object.optionalInstant("lastUsed")
   }
 
   /// The key pair as it is sent.
@@ -41,6 +44,7 @@ public struct KeyPairEntry: AdminDocument, Hashable {
     object.set("purpose", purpose)
     object.set("state", state)
     object.set("created", created)
+    object.set("lastUsed", lastUsed)
     return object
   }
 }

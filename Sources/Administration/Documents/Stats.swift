@@ -25,7 +25,7 @@ public struct Stats: AdminDocument, Hashable {
   public var liveCodes = 0
   /// Wrong codes that were typed.
   public var wrongCodes = 0
-  /// The providers with most approvals, most first.
+  /// The providers with most sign-ins, most first.
   public var providers: [ProviderCount] = []
   /// What started and was approved hour by hour, oldest first.
   public var hours: [HourCount] = []
@@ -72,28 +72,36 @@ public struct Stats: AdminDocument, Hashable {
   }
 }
 
-/// The approvals at one provider.
+/// The sign-ins at one provider.
 public struct ProviderCount: AdminDocument, Hashable {
   /// The provider.
   public let provider: ProviderID
-  /// How many.
+  /// How many codes were approved.
   public let approved: Int
+  /// How many boxes were let in, with or without a code: temporary passes need none.
+  public let signIns: Int
 
-  /// A provider's approvals.
-  public init(provider: ProviderID, approved: Int) {
+  /// A provider's sign-ins.
+  public init(provider: ProviderID, approved: Int, signIns: Int) {
     self.provider = provider
     self.approved = approved
+    self.signIns = signIns
   }
 
-  /// Reads a provider's approvals.
+  /// Reads a provider's sign-ins.
   public init(_ object: JSONObject) throws(JSONShapeError) {
     self.init(
-      provider: try object.identifier("provider"), approved: try object.count("approved"))
+      provider: try object.identifier("provider"), approved: try object.count("approved"),
+      signIns: try object.count("signIns"))
   }
 
-  /// The approvals as they are sent.
+  /// The sign-ins as they are sent.
   public var object: JSONObject {
-    ["provider": .string(provider.text), "approved": .integer(Int64(approved))]
+    var object = JSONObject()
+    object.set("provider", provider)
+    object.set("approved", approved)
+    object.set("signIns", signIns)
+    return object
   }
 }
 

@@ -80,6 +80,82 @@ public struct TokenVerdict: AdminDocument, Hashable {
   }
 }
 
+/// A temporary pass that was begun.
+public struct PassEntry: AdminDocument, Hashable {
+  /// Whether it still opens anything.
+  public enum State: String, Hashable, Sendable, CaseIterable {
+    /// Its time runs.
+    case running
+    /// Its time is up.
+    case used
+  }
+
+  /// Its place in the list: what the next page begins behind.
+  public let place: String
+  /// At which requestor.
+  public let requestor: RequestorID
+  /// At which temporary provider.
+  public let provider: ProviderID
+  /// The short id of the box.
+  public let device: String
+  /// Whether it is about somebody, as promotional passes are; who, is kept as a hash.
+  public let identified: Bool
+  /// Whether it still opens anything.
+  public let state: State
+  /// When its time began.
+  public let started: Instant
+  /// When its time is up.
+  public let until: Instant
+  /// How many different titles it opened; counted only where there is a limit.
+  public let titles: Int
+  /// How many it may open; none when all.
+  public let titleLimit: Int?
+
+  /// A pass.
+  public init(
+    place: String, requestor: RequestorID, provider: ProviderID, device: String, identified: Bool,
+    state: State, started: Instant, until: Instant, titles: Int, titleLimit: Int?
+  ) {
+    self.place = place
+    self.requestor = requestor
+    self.provider = provider
+    self.device = device
+    self.identified = identified
+    self.state = state
+    self.started = started
+    self.until = until
+    self.titles = titles
+    self.titleLimit = titleLimit
+  }
+
+  /// Reads a pass.
+  public init(_ object: JSONObject) throws(JSONShapeError) {
+    self.init(
+      place: try object.string("place"), requestor: try object.identifier("requestor"),
+      provider: try object.identifier("provider"), device: try object.string("device"),
+      identified: try object.bool("identified"), state: try object.word("state"),
+      started: try object.instant("started"), until: try object.instant("until"),
+      titles: try object.optionalInteger("titles", 0...Int.max) ?? 0,
+      titleLimit: try object.optionalInteger("titleLimit", 0...Int.max))
+  }
+
+  /// The pass as it is sent.
+  public var object: JSONObject {
+    var object = JSONObject()
+    object.set("place", place)
+    object.set("requestor", requestor)
+    object.set("provider", provider)
+    object.set("device", device)
+    object.set("identified", identified)
+    object.set("state", state.rawValue)
+    object.set("started", started)
+    object.set("until", until)
+    object.set("titles", titles)
+    object.set("titleLimit", titleLimit)
+    return object
+  }
+}
+
 /// Whose temporary pass begins anew.
 public struct PassReset: AdminDocument, Hashable {
   /// At which requestor.

@@ -6,7 +6,7 @@ extension Requestor: OperatorRecord {
   public enum Member: String, CaseIterable, Hashable, Sendable {
     case id, name, domains
     case redirectURIs = "redirectUris"
-    case logo, color, certificate, signaturePolicy, enhancedErrors, numberMatching
+    case logo, color, contact, certificate, signaturePolicy, enhancedErrors, numberMatching
     case exposesDeviceID = "exposeDeviceId"
     case metadata
   }
@@ -25,6 +25,7 @@ extension Requestor: OperatorRecord {
     redirectURIs = try object.redirectAddresses(Member.redirectURIs.rawValue)
     logo = try object.webAddress(Member.logo.rawValue)
     color = try object.color(Member.color.rawValue)
+    contact = try object.displayName(Member.contact.rawValue)
     certificate = try object.certificate(Member.certificate.rawValue)
     signaturePolicy = try object.optionalWord(Member.signaturePolicy.rawValue) ?? .standard
     enhancedErrors = try object.optionalBool(Member.enhancedErrors.rawValue) ?? false
@@ -42,6 +43,7 @@ extension Requestor: OperatorRecord {
     object.set(Member.redirectURIs.rawValue, redirectURIs)
     object.set(Member.logo.rawValue, logo)
     object.set(Member.color.rawValue, color)
+    object.set(Member.contact.rawValue, contact)
     object.set(Member.certificate.rawValue, certificate)
     object.set(Member.signaturePolicy.rawValue, signaturePolicy.rawValue)
     object.set(Member.enhancedErrors.rawValue, enhancedErrors)

@@ -35,6 +35,19 @@ public final class Console: Sendable {
     for line in lines { print(line) }
   }
 
+  /// Prints one line of a list, cut where the terminal ends when there is a terminal.
+  ///
+  /// - Parameters:
+  ///   - line: the whole line.
+  ///   - short: the line for a terminal that is too narrow for it.
+  public func print(_ line: String, short: @autoclosure () -> String) {
+    let whole = harmless(line)
+    guard let columns = output.columns(), displayWidth(whole) > columns else {
+      return append(whole + "\n")
+    }
+    append(truncated(harmless(short()), to: columns) + "\n")
+  }
+
   /// Prints a table, cut to the terminal's width when there is a terminal.
   public func print(_ table: Table) {
     // The cells are harmless already, and so are headings that a program wrote.

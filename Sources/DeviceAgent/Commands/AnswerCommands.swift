@@ -49,7 +49,7 @@ enum ProvidersCommand {
       call async throws in
       context.hearsNoSignals()
       let providers = try await context.source(AgentSettings(call)).providers()
-      var table = Table([.init("ID", neverCut: true), .init("NAME"), .init("FEATURED")])
+      var table = Table([.init("ID", .name), .init("NAME"), .init("FEATURED")])
       for provider in providers {
         table.add([provider.id, provider.name, provider.isFeatured ? "yes" : ""])
       }
@@ -88,16 +88,12 @@ enum MetadataCommand {
         throw CommandError(
           "the service tells no \(call[key]) of this viewer",
           hint:
-            "the operator lets the app have it with: regentctl requestor set \(requestor(settings)) --metadata "
-            + "\(call[key]); and the viewer's account must have it: regentctl account set",
+            "ask whoever runs the service to let the apps of \(settings.requestor ?? "the requestor") have "
+            + "\(call[key]), and to give it to the viewer's account",
           code: "not-found")
       }
       call.show(value, lines: shown(value))
     }
-  }
-
-  private static func requestor(_ settings: AgentSettings) -> String {
-    shellQuoted(settings.requestor ?? "REQUESTOR")
   }
 
   private static func shown(_ value: JSONValue) -> [String] {

@@ -12,6 +12,8 @@ public struct Requestor: Hashable, Sendable {
   public var logo: String?
   /// Its colour, as `#RRGGBB`.
   public var color: String?
+  /// Whom viewers ask who cannot sign in, in words of the operator: a telephone number, an address.
+  public var contact: String?
   /// The certificate with which attributes are encrypted, as PEM.
   public var certificate: String?
   /// How strictly signed calls are checked.
@@ -28,7 +30,7 @@ public struct Requestor: Hashable, Sendable {
   /// A requestor; what is not said has the usual value.
   public init(
     id: RequestorID, name: String, domains: [String] = [], redirectURIs: [String] = [],
-    logo: String? = nil, color: String? = nil, certificate: String? = nil,
+    logo: String? = nil, color: String? = nil, contact: String? = nil, certificate: String? = nil,
     signaturePolicy: SignaturePolicy = .standard, enhancedErrors: Bool = false,
     numberMatching: Bool = false, exposesDeviceID: Bool = false,
     metadataKeys: Set<MetadataKey> = []
@@ -39,6 +41,7 @@ public struct Requestor: Hashable, Sendable {
     self.redirectURIs = redirectURIs
     self.logo = logo
     self.color = color
+    self.contact = contact
     self.certificate = certificate
     self.signaturePolicy = signaturePolicy
     self.enhancedErrors = enhancedErrors

@@ -45,8 +45,10 @@ extension AdminDesk {
     }
     on(.put, all) { call throws(AdminError) in .document(try await call.addRule()) }
     on(.delete, AdminPaths.one(AdminPaths.entitlements, "{rule}")) { call throws(AdminError) in
-      let id: EntitlementID = try call.identifier("rule", "rule")
-      return try await call.remove(.entitlement(id), "rule \(id)")
+      let rules = call.core.provisioning.now.records.entitlements.values.joined()
+      let rule = try call.meant("rule", call.text("rule"), among: rules) { $0.id.text }
+      _ = try await call.remove(.entitlement(rule.id), "rule \(rule.id)")
+      return .document(rule)
     }
   }
 }

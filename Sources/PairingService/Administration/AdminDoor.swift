@@ -123,7 +123,7 @@ extension AdminError.Code {
     switch self {
     case .invalid: .badRequest
     case .notFound: .notFound
-    case .different, .refused, .changedMeanwhile: .conflict
+    case .different, .refused, .changedMeanwhile, .ambiguous: .conflict
     case .notAllowed: .forbidden
     case .unavailable: .serviceUnavailable
     default: .internalServerError

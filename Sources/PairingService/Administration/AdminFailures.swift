@@ -8,6 +8,15 @@ extension AdminError {
     AdminError(.notFound, "there is no \(what) \(name)", hint: hint(about: what, named: name))
   }
 
+  /// Several begin so.
+  static func ambiguous(_ what: String, _ typed: String, _ ids: [String]) -> AdminError {
+    let most = 10
+    let named = ids.prefix(most).joined(separator: ", ") + (ids.count > most ? ", …" : "")
+    return AdminError(
+      .ambiguous, "\(typed) may be any of these \(what)s: \(named)",
+      hint: "type more of the one that you mean")
+  }
+
   /// What lists those there are, with the names that are known filled in.
   private static func hint(about what: String, named name: String) -> String? {
     let owner =
@@ -43,7 +52,7 @@ extension AdminError {
     "statement": "regentctl statement list shows those there are",
     "code": "regentctl code list shows those that are remembered",
     "device": "regentctl device list shows those that are signed in",
-    "session": "regentctl session list ACCOUNT shows those there are",
+    "session": "regentctl session list shows those there are",
     "sign-in": "regentctl token list shows those there are",
     "signing key": "regentctl signing-key list shows those there are",
   ]

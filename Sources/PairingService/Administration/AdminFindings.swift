@@ -13,7 +13,8 @@ extension AdminCall {
     let ready = Finding(
       "provisioning", .good,
       "requestors that are ready: \(core.provisioning.now.records.requestors.count)")
-    return addressFindings() + codeFindings() + (wrong.isEmpty ? [ready] : wrong)
+    return try await backupFindings() + addressFindings() + codeFindings()
+      + (wrong.isEmpty ? [ready] : wrong)
   }
 
   private func addressFindings() -> [Finding] {
@@ -23,8 +24,11 @@ extension AdminCall {
         Finding(
           "public-url", .warning,
           "phones cannot open \(url): it is an address of this machine alone",
-          fix: "regentd serve --listen '*:8787' --public-url http://LAN-ADDRESS:8787"
-            + ", with an address that hostname -I shows")
+          fix: core.options.port.map {
+            "regentd serve --listen '*:\($0)' --public-url http://LAN-ADDRESS:\($0)"
+              + ", with an address that hostname -I shows"
+          } ?? "regentd serve --public-url URL, with the address at which phones reach this service"
+        )
       ]
     }
     guard core.options.isPlainHTTP else { return [] }
@@ -34,6 +38,29 @@ extension AdminCall {
         fix: "give --public-url with https, and --tls-certificate or a proxy in front")
     ]
   }
+
+  /// A service that has something to lose needs a backup, and a fresh one.
+  private func backupFindings() async throws(AdminError) -> [Finding] {
+    guard !core.provisioning.now.records.requestors.isEmpty else { return [] }
+    let fix = "regentctl backup FILE, best every night: see Backup and restore in operating.md"
+    let kept = try await stored { () throws(StoreError) in
+      try await core.store.keptNumbers(.backup)
+    }
+    guard let last = kept.flatMap(Int64.init).map(Instant.init(milliseconds:)) else {
+      return [Finding("backup", .warning, "no backup was ever made of this service", fix: fix)]
+    }
+    let days = now.since(last).wholeMilliseconds / 86_400_000
+    let time = CivilDate.text(epochMilliseconds: last.milliseconds, fraction: false)
+    guard days >= Self.oldBackup else {
+      return [Finding("backup", .good, "the last one was made at \(time)")]
+    }
+    return [
+      Finding("backup", .warning, "the last one is \(days) days old, of \(time)", fix: fix)
+    ]
+  }
+
+  /// In days.
+  private static let oldBackup: Int64 = 7
 
   private func codeFindings() -> [Finding] {
     let (pending, most) = (core.codes.pending, core.options.limits.liveCodes)

@@ -37,6 +37,7 @@ package struct AdminRoutes: Sendable {
     desk.mountDevices()
     desk.mountSessions()
     desk.mountTokens()
+    desk.mountPasses()
     desk.mountSigningKeys()
     desk.mountAudit()
     desk.mountNumbers()

@@ -42,7 +42,10 @@ extension AdminDesk {
       return .document(finding)
     }
     on(.post, AdminPaths.backups) { call throws(AdminError) in
+      // What is counted in memory would be missing from the copy.
+      await Upkeep(call.core).keepEverything()
       let entry = try await upkeep.makeBackup()
+      await call.noteBackup(entry.created)
       await call.writeUpkeep("backup.make", entry.id)
       return .document(entry)
     }
@@ -65,5 +68,14 @@ extension AdminCall {
   /// A line for an act that the store does not carry in a transaction of its own.
   fileprivate func writeUpkeep(_ action: String, _ subject: String) async {
     await core.audit.write(.operator(`operator`), action, subject)
+  }
+
+  /// Notes that there is a backup; that it cannot be noted makes it no worse.
+  fileprivate func noteBackup(_ time: Instant) async {
+    do throws(StoreError) {
+      try await core.store.keepNumbers(String(time.milliseconds), as: .backup)
+    } catch {
+      core.log.warning("upkeep", ("reason", "\(error)"))
+    }
   }
 }

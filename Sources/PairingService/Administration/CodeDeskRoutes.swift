@@ -23,7 +23,7 @@ extension AdminDesk {
     on(.post, AdminPaths.act(AdminPaths.codes, "{code}", "withdraw")) {
       call throws(AdminError) in
       let record = try await call.code()
-      let line = call.entry("code.withdraw", record.id.text, detail: record.requestor.text)
+      let line = call.entry("code.withdraw", record.id.text, detail: record.whereabouts)
       let withdrawn = try await stored { () throws(StoreError) in
         try await call.core.desk.withdraw(record.id, .operator, audit: line)
       }
@@ -36,7 +36,7 @@ extension AdminDesk {
 }
 
 extension AdminCall {
-  /// The code that the path names, by its letters or by its record's id.
+  /// The code that the path names, by its letters, by its record's id or by the beginning of that.
   fileprivate func code() async throws(AdminError) -> RegistrationRecord {
     let typed = text("code")
     if let code = try? RegistrationCode(typed: typed),
@@ -44,13 +44,9 @@ extension AdminCall {
     {
       return record
     }
-    if let id = RegistrationID(typed) {
-      let record = try await stored { () throws(StoreError) in
-        try await core.store.registration(id, at: now)
-      }
-      if let record { return record }
+    return try await meant("code", typed, \.id) { (after, limit) throws(StoreError) in
+      try await core.store.registrations(after: after, limit: limit, at: now)
     }
-    throw .missing("code", typed)
   }
 
   fileprivate func approveCode() async throws(AdminError) -> CodeEntry {
@@ -76,7 +72,7 @@ extension AdminCall {
       guard account != nil else { throw .missing("account", "\(provider.id)/\(name)") }
     }
     let viewer = Pairing.Viewer(provider: approval.provider, account: approval.account)
-    let detail = "\(record.requestor) for \(viewer.title)"
+    let detail = "\(record.requestor) for \(viewer.title), \(record.deviceTitle)"
     let line = entry("code.approve", record.id.text, detail: detail)
     guard let authentication = AuthenticationID(Random.uuid()) else {
       throw AdminError(.failed, "no id could be made")

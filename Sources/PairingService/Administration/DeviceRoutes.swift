@@ -45,18 +45,25 @@ extension AdminDesk {
 
   mutating func mountSessions() {
     on(.get, AdminPaths.sessions) { call throws(AdminError) in
-      .list(of: try await call.sessions())
+      if try call.parameter("account") != nil { return .list(of: try await call.sessions()) }
+      let after: SessionID? = try call.optionalIdentifier(parameter: "after", "session")
+      let limit = try call.limit()
+      let records = try await stored { () throws(StoreError) in
+        try await call.core.store.sessions(after: after, limit: limit, at: call.now)
+      }
+      return .list(of: records.map(SessionEntry.init))
     }
     on(.post, AdminPaths.act(AdminPaths.sessions, "{session}", "end")) {
       call throws(AdminError) in
-      let id: SessionID = try call.identifier("session", "session")
+      let session = try await call.session()
+      let id = session.id
       let line = call.entry("session.end", id.text)
       let changes = try await stored { () throws(StoreError) in
         try await call.core.store.endSession(id, audit: line, at: call.now)
       }
       guard let changes else { throw .missing("session", id.text) }
       call.core.desk.settle(changes)
-      return .done
+      return .document(SessionEntry(session))
     }
   }
 }
@@ -75,42 +82,13 @@ extension AdminCall {
     return records.map { SignIn($0, name: names[$0.authentication.id]) }
   }
 
-  /// The device that the query names, by its short name or its own id; one that is signed in nowhere is not there.
+  /// The device that the query names; one that is signed in nowhere is not there.
   fileprivate func device() async throws(AdminError) -> DeviceHash {
-    guard let typed = try parameter("id"), let own = DeviceID(typed) else {
+    guard let typed = try parameter("id"), DeviceID(typed) != nil else {
       throw AdminError(.invalid, "the parameter id is missing or cannot name a device")
     }
-    if let found = try await findDevice(shortName: typed) { return found }
-    let hash = core.hasher.device(own)
-    let records = try await stored { () throws(StoreError) in
-      try await core.store.authentications(
-        AuthenticationFilter(device: hash), after: nil, limit: 1, at: now)
-    }
-    guard !records.isEmpty else { throw .missing("device", typed) }
-    return hash
-  }
-
-  /// The device with that short name among those that are signed in.
-  func findDevice(shortName: String) async throws(AdminError) -> DeviceHash? {
-    guard DeviceHash.isShortName(shortName) else { return nil }
-    return try await findSignIn { $0.deviceHash.shortName == shortName }?.deviceHash
-  }
-
-  /// Looks through all sign-ins, which are found by device and not by what operators type.
-  private func findSignIn(
-    after start: AuthenticationID? = nil, _ fits: (AuthenticationRecord) -> Bool
-  ) async throws(AdminError) -> AuthenticationRecord? {
-    var last = start
-    while true {
-      let after = last
-      let page = try await stored { () throws(StoreError) in
-        try await core.store.authentications(
-          AuthenticationFilter(), after: after, limit: AdminPaths.page, at: now)
-      }
-      if let found = page.first(where: fits) { return found }
-      guard let end = page.last else { return nil }
-      last = end.authentication.id
-    }
+    guard let device = try await findDevice(typed) else { throw .missing("device", typed) }
+    return device
   }
 
   fileprivate func renameDevice() async throws(AdminError) {
@@ -135,16 +113,16 @@ extension AdminCall {
   }
 
   fileprivate func revokeSignIn() async throws(AdminError) -> SignIn {
-    let id: AuthenticationID = try identifier("authentication", "sign-in")
-    // Sign-ins come in the order of their ids: what sorts just before this one leads straight to it.
-    let before = AuthenticationID(String(id.text.dropLast()))
-    guard let record = try await findSignIn(after: before, { $0.authentication.id == id }) else {
-      throw .missing("sign-in", id.text)
+    let record = try await meant("sign-in", text("authentication"), \.authentication.id) {
+      (after, limit) throws(StoreError) in
+      try await core.store.authentications(
+        AuthenticationFilter(), after: after, limit: limit, at: now)
     }
     let authentication = record.authentication
     let line = entry(
-      "token.revoke", id.text,
-      detail: "\(authentication.requestor) \(authentication.viewer.title)")
+      "token.revoke", authentication.id.text,
+      detail:
+        "\(authentication.requestor) for \(authentication.viewer.title), \(record.deviceTitle)")
     let ended = try await stored { () throws(StoreError) in
       try await core.store.revoke(
         AuthenticationFilter(
@@ -164,6 +142,14 @@ extension AdminCall {
     core.metrics.count(.devicesSignedOut, ended.count)
   }
 
+  /// The session that the path names.
+  fileprivate func session() async throws(AdminError) -> SessionRecord {
+    try await meant("session", text("session"), \.id) { (after, limit) throws(StoreError) in
+      try await core.store.sessions(after: after, limit: limit, at: now)
+    }
+  }
+
+  /// The sessions of one account.
   fileprivate func sessions() async throws(AdminError) -> [SessionEntry] {
     let name: AccountName = try identifier(parameter: "account", "account")
     let wanted: ProviderID? = try optionalIdentifier(parameter: "provider", "provider")
@@ -187,18 +173,6 @@ extension AdminCall {
       throw .missing("account", wanted.map { "\($0)/\(name)" } ?? name.text)
     }
     return entries
-  }
-}
-
-extension DeviceHash {
-  /// The first 16 hexadecimal digits: enough to tell a million devices apart, short enough to be copied.
-  var shortName: String { Hex.encode(Array(bytes.prefix(8))) }
-
-  static func isShortName(_ text: String) -> Bool {
-    text.utf8.count == 16
-      && text.utf8.allSatisfy {
-        (0x30...0x39).contains($0) || (0x61...0x66).contains($0)
-      }
   }
 }
 

@@ -19,7 +19,7 @@ extension AdminDesk {
         $0.requestor == requestor
       }
       let sorted = pairs.sorted { ($0.created, $0.publicKey) < ($1.created, $1.publicKey) }
-      return .list(of: sorted.map(KeyPairEntry.init))
+      return .list(of: sorted.map(call.listed))
     }
     on(.post, all) { call throws(AdminError) in
       let (pair, secret) = try await call.addKey(.calls, to: try call.requestor().id)
@@ -76,11 +76,9 @@ extension AdminCall {
   }
 
   private func pair() throws(AdminError) -> KeyPair {
-    let id: PublicKey = try identifier("key", "key")
-    guard let pair = core.provisioning.now.records.keyPairs[id] else {
-      throw .missing("key", id.text)
+    try meant("key", text("key"), among: core.provisioning.now.records.keyPairs.values) {
+      $0.publicKey.text
     }
-    return pair
   }
 
   fileprivate func retireKey() async throws(AdminError) -> KeyPairEntry {
@@ -95,7 +93,7 @@ extension AdminCall {
       }
       try await setState(of: pair, to: .retired, "key.retire")
     }
-    return KeyPairEntry(pair.with(.retired))
+    return listed(pair.with(.retired))
   }
 
   fileprivate func revokeKey() async throws(AdminError) -> KeyPairEntry {
@@ -107,7 +105,7 @@ extension AdminCall {
       try await revokeRows(of: pair)
     }
     if pair.purpose == .calls { try await setState(of: pair, to: .revoked, "key.revoke") }
-    return KeyPairEntry(pair.with(.revoked))
+    return listed(pair.with(.revoked))
   }
 
   /// Ends everything that the requestor's rows say: all of it for a call key, what it signed for a key of rows.
@@ -136,11 +134,14 @@ extension AdminCall {
   }
 }
 
-extension KeyPairEntry {
-  fileprivate init(_ pair: KeyPair) {
-    self.init(
+extension AdminCall {
+  /// A key pair as lists show it.
+  fileprivate func listed(_ pair: KeyPair) -> KeyPairEntry {
+    var entry = KeyPairEntry(
       publicKey: pair.publicKey, requestor: pair.requestor, purpose: pair.purpose.rawValue,
       state: pair.state.rawValue, created: pair.created)
+    entry.lastUsed = core.keyUses.of(pair.publicKey)
+    return entry
   }
 }
 
@@ -167,14 +168,12 @@ extension AdminCall {
   }
 
   fileprivate func revokeStatement() async throws(AdminError) -> StatementEntry {
-    let id: StatementID = try identifier("statement", "statement")
-    guard let there = core.provisioning.now.records.applications[id] else {
-      throw .missing("statement", id.text)
-    }
+    let all = core.provisioning.now.records.applications.values
+    let there = try meant("statement", text("statement"), among: all) { $0.id.text }
     guard !there.isRevoked else { return StatementEntry(there) }
     var revoked = there
     revoked.isRevoked = true
-    let line = entry("statement.revoke", id.text, detail: there.requestor.text)
+    let line = entry("statement.revoke", there.id.text, detail: there.requestor.text)
     let record = Provision.application(revoked)
     _ = try await stored { () throws(StoreError) in
       try await core.store.put(record, replacing: .application(there), audit: line, at: now)

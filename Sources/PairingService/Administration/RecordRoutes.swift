@@ -66,8 +66,12 @@ extension AdminCall {
     stats.medianTimeToApprove = day.medianTimeToApprove
     stats.waiting = core.waiters.count
     stats.liveCodes = core.codes.pending
-    stats.providers = day.approvals.map { ProviderCount(provider: $0.key, approved: $0.value) }
-      .sorted { ($1.approved, $0.provider) < ($0.approved, $1.provider) }
+    stats.providers = Set(day.approvals.keys).union(day.withoutCode.keys).map { provider in
+      let approved = day.approvals[provider] ?? 0
+      return ProviderCount(
+        provider: provider, approved: approved,
+        signIns: approved + (day.withoutCode[provider] ?? 0))
+    }.sorted { ($1.signIns, $0.provider) < ($0.signIns, $1.provider) }
     stats.hours = day.hours.map {
       HourCount(start: $0.start, started: $0.started, approved: $0.approved)
     }

@@ -6,16 +6,12 @@ internal import Pairing
 internal import PairingStore
 internal import PairingWire
 
-// Media tokens, temporary passes and the keys that sign.
+// Media tokens and the keys that sign.
 
 extension AdminDesk {
   mutating func mountTokens() {
     on(.post, AdminPaths.verifyToken) { call throws(AdminError) in
       .document(call.verdict(on: try call.document()))
-    }
-    on(.post, AdminPaths.resetPass) { call throws(AdminError) in
-      try await call.resetPass(try call.document())
-      return .done
     }
   }
 
@@ -75,42 +71,6 @@ extension AdminCall {
     }
     return nil
   }
-
-  fileprivate func resetPass(_ reset: PassReset) async throws(AdminError) {
-    let records = core.provisioning.now.records
-    guard records.requestors[reset.requestor] != nil else {
-      throw .missing("requestor", reset.requestor.text)
-    }
-    guard let provider = records.providers[reset.provider] else {
-      throw .missing("provider", reset.provider.text)
-    }
-    guard provider.temporaryPass != nil else {
-      throw AdminError(
-        .refused, "provider \(provider.id) is not temporary: it has no passes",
-        hint: "regentctl provider list shows the kinds")
-    }
-    let whose = try await whose(reset)
-    let line = entry(
-      "temporary-pass.reset", "\(reset.requestor) \(reset.provider)",
-      detail: whose == .all ? "everybody" : reset.device == nil ? "one identity" : "one device")
-    try await stored { () throws(StoreError) in
-      try await core.store.resetTemporaryPasses(
-        requestor: reset.requestor, provider: reset.provider, whose, audit: line, at: now)
-    }
-  }
-
-  private func whose(_ reset: PassReset) async throws(AdminError) -> TemporaryPassReset {
-    if let identity = reset.identity {
-      // However the operator writes it: the app wrote it in one of several ways, too.
-      return .identity(core.hasher.identity(PassIdentity(identity)?.text ?? identity))
-    }
-    guard let device = reset.device else { return .all }
-    if let found = try await findDevice(shortName: device) { return .device(found) }
-    guard let own = DeviceID(device) else {
-      throw AdminError(.invalid, "\(device) cannot name a device")
-    }
-    return .device(core.hasher.device(own))
-  }
 }
 
 // MARK: - Signing keys
@@ -126,11 +86,9 @@ extension AdminCall {
 
   /// Ends a key, unless nothing could be signed any more then.
   fileprivate func retireSigningKey() async throws(AdminError) -> SigningKeyEntry {
-    let id: SigningKeyID = try identifier("key", "signing key")
     let all = try await signingKeyRecords()
-    guard let key = all.first(where: { $0.id == id }) else {
-      throw .missing("signing key", id.text)
-    }
+    let key = try meant("signing key", text("key"), among: all) { $0.id.text }
+    let id = key.id
     guard key.retired == nil else { return SigningKeyEntry(key, at: now) }
     guard all.contains(where: { $0.id != id && $0.retired == nil && $0.signsFrom <= now }) else {
       throw AdminError(

@@ -62,8 +62,9 @@ extension ServiceCore {
     desk.signedIn(device.hash, at: requestor)
     // Somebody was quicker, and stays signed in.
     guard record.authentication.id == id else { return record }
+    metrics.letIn(at: choice.provider.id)
     audit.note(
-      .device(requestor), "device.sign-in", id.text,
+      .device(requestor), "device.sign-in", device.hash.shortName,
       detail: "\(source.rawValue), at \(choice.provider.id)")
     return record
   }

@@ -1,6 +1,5 @@
 package import Pairing
 package import PairingStore
-internal import Cryptography
 
 /// A device whose sign-in stands at this moment, with all that decides what it may watch.
 package struct SignedInDevice: Sendable {
@@ -104,8 +103,8 @@ extension ServiceCore {
   ) async throws {
     guard refusal == .expired else {
       audit.note(
-        .device(call.requestor.id), "device.refuse", Hex.encode(Array(device.hash.bytes.prefix(8))),
-        .refused, detail: refusal.description, once: true)
+        .device(call.requestor.id), "device.refuse", device.hash.shortName, .refused,
+        detail: refusal.description, once: true)
       throw need.refused(refusal)
     }
     if try openProvider(call, device.hash) != nil { return }

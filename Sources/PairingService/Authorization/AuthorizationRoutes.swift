@@ -60,8 +60,8 @@ package struct AuthorizationRoutes: Sendable {
     core.metrics.count(.authorizationsDenied)
     // One line a minute for each device: an app that tries every channel is no reason to write a thousand.
     core.audit.note(
-      .viewer(viewer.authentication.viewer), "authorization.deny", viewer.authentication.id.text,
-      .refused,
+      .viewer(viewer.authentication.viewer), "authorization.deny",
+      viewer.record.deviceHash.shortName, .refused,
       detail: [
         CleanText.line(resource.name, longest: 128), error.code?.rawValue,
       ].compactMap(\.self).joined(separator: ": "), once: true)

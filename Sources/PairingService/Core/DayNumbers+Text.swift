@@ -5,8 +5,12 @@ package import Pairing
 
 extension DayNumbers {
   /// All of them, for ``init(keptAs:at:)``.
-  package var text: String {
+  ///
+  /// - Parameter now: when they are kept; ``keptTime(of:)`` tells it again.
+  /// - Returns: a text.
+  package func text(at now: Instant) -> String {
     var document = JSONObject()
+    document["kept"] = .integer(now.milliseconds)
     document["since"] = .integer(since.milliseconds)
     document["counts"] = .object(
       JSONObject(counts.map { .init($0.key.rawValue, .integer(Int64($0.value))) }))
@@ -14,8 +18,15 @@ extension DayNumbers {
     document["approved"] = .array(hours.map { .integer(Int64($0.approved)) })
     document["approvals"] = .object(
       JSONObject(approvals.map { .init($0.key.text, .integer(Int64($0.value))) }))
+    document["withoutCode"] = .object(
+      JSONObject(withoutCode.map { .init($0.key.text, .integer(Int64($0.value))) }))
     document["times"] = .array(times.map { .integer($0) })
     return JSONValue.object(document).description
+  }
+
+  /// When numbers were kept; nil for a text that does not say so.
+  package static func keptTime(of text: String) -> Instant? {
+    (try? JSONValue(reading: text).object)?["kept"]?.int64.map(Instant.init(milliseconds:))
   }
 
   /// The numbers that were kept, when they are of the day of `now` and can be read.
@@ -41,16 +52,29 @@ extension DayNumbers {
       guard let count = member.value.count else { return nil }
       self.counts[event] = count
     }
-    for member in approvals.members.prefix(Self.mostProviders) {
-      guard let provider = ProviderID(member.name), let count = member.value.count else {
-        return nil
-      }
-      self.approvals[provider] = count
-    }
+    guard let approvals = Self.byProvider(approvals),
+      // Texts of before do not have it.
+      let withoutCode = Self.byProvider(document["withoutCode"]?.object ?? [:])
+    else { return nil }
+    self.approvals = approvals
+    self.withoutCode = withoutCode
     for time in times {
       guard let milliseconds = time.int64, milliseconds > 0 else { return nil }
       self.times.append(milliseconds)
     }
+  }
+}
+
+extension DayNumbers {
+  private static func byProvider(_ object: JSONObject) -> [ProviderID: Int]? {
+    var counts: [ProviderID: Int] = [:]
+    for member in object.members.prefix(mostProviders) {
+      guard let provider = ProviderID(member.name), let count = member.value.count else {
+        return nil
+      }
+      counts[provider] = count
+    }
+    return counts
   }
 }
 

@@ -18,6 +18,8 @@ package struct DayNumbers: Hashable, Sendable {
   package internal(set) var hours: [Hour]
   /// How many approvals each provider had.
   package internal(set) var approvals: [ProviderID: Int] = [:]
+  /// How many boxes each provider let in without a code: temporary passes, and degradation.
+  package internal(set) var withoutCode: [ProviderID: Int] = [:]
   var counts: [ServiceMetrics.Event: Int] = [:]
   /// The last times from code to yes, in milliseconds; more would say nothing new about their middle.
   var times: [Int64] = []
@@ -58,9 +60,17 @@ package struct DayNumbers: Hashable, Sendable {
       times[oldestTime] = milliseconds
       oldestTime = (oldestTime + 1) % Self.mostTimes
     }
-    if approvals[provider] != nil || approvals.count < Self.mostProviders {
-      approvals[provider, default: 0] += 1
-    }
+    Self.count(provider, in: &approvals)
+  }
+
+  mutating func letIn(at provider: ProviderID, at now: Instant) {
+    turn(to: now)
+    Self.count(provider, in: &withoutCode)
+  }
+
+  private static func count(_ provider: ProviderID, in counts: inout [ProviderID: Int]) {
+    guard counts[provider] != nil || counts.count < mostProviders else { return }
+    counts[provider, default: 0] += 1
   }
 
   /// Begins the hours, or the day, that have come meanwhile.

@@ -24,6 +24,8 @@ package final class ServiceCore: Sendable {
   package let waiters: Waiters
   /// When devices last asked for their sign-in.
   package let lastUses: LastUses
+  /// When key pairs last signed a call.
+  package let keyUses: KeyUses
   /// The one door through which codes change.
   package let desk: PairingDesk
   /// What happened, as numbers.
@@ -56,8 +58,9 @@ package final class ServiceCore: Sendable {
     provisioning = try await ProvisioningCache(store)
     codes = LiveCodes(clock: clock)
     waiters = Waiters(clock: clock)
-    metrics = ServiceMetrics(clock, kept: try await store.keptNumbers())
+    metrics = ServiceMetrics(clock, kept: try await store.keptNumbers(.day))
     lastUses = LastUses()
+    keyUses = KeyUses(keptAs: try await store.keptNumbers(.keys))
     desk = PairingDesk(
       store: store, codes: codes, waiters: waiters, lastUses: lastUses, metrics: metrics,
       clock: clock)
@@ -65,7 +68,8 @@ package final class ServiceCore: Sendable {
     limits = RequestLimits(options.limits, clock: clock, metrics: metrics, log: log)
     accessTokens = try await AccessTokens(store, lifetime: options.accessTokenLifetime)
     credentials = try Credentials(
-      provisioning: provisioning, tokens: accessTokens, clock: clock, log: log, metrics: metrics)
+      provisioning: provisioning, tokens: accessTokens, keyUses: keyUses, clock: clock, log: log,
+      metrics: metrics)
     mediaKeys = try await MediaKeys(store, lead: options.signingKeyLead, at: clock.now)
     statements = try await SoftwareStatements(
       store, keys: mediaKeys, issuer: options.publicURL)

@@ -89,6 +89,12 @@ package final class ServiceMetrics: Sendable {
     }
   }
 
+  /// Counts a box that a provider let in without a code.
+  package func letIn(at provider: ProviderID) {
+    let now = clock.now
+    state.withLock { $0.day.letIn(at: provider, at: now) }
+  }
+
   /// The numbers now.
   package var now: Numbers { state.withLock { $0.numbers } }
 

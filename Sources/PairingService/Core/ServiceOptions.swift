@@ -14,6 +14,8 @@ package struct ServiceOptions: Sendable {
   package var accessTokenLifetime: Duration = .seconds(6 * 3600)
   /// How long a new signing key is published before it signs: longer than key sets are cached.
   package var signingKeyLead: Duration = .seconds(600)
+  /// The port that it listens on; none when that is a Unix socket.
+  package var port: UInt16?
   /// What the service calls itself.
   package var version = ""
 

@@ -27,6 +27,7 @@ package enum Caller: Hashable, Sendable {
 package final class Credentials: Sendable {
   private let provisioning: ProvisioningCache
   private let tokens: AccessTokens
+  private let keyUses: KeyUses
   private let startedAt: Instant
   private let log: ServiceLog
   private let metrics: ServiceMetrics
@@ -37,12 +38,13 @@ package final class Credentials: Sendable {
   private let lines = Locked(RateMeter())
 
   init(
-    provisioning: ProvisioningCache, tokens: AccessTokens, clock: ServiceClock, log: ServiceLog,
-    metrics: ServiceMetrics
+    provisioning: ProvisioningCache, tokens: AccessTokens, keyUses: KeyUses, clock: ServiceClock,
+    log: ServiceLog, metrics: ServiceMetrics
   ) throws {
     stranger = try HMACKey(.sha256, Random.secret())
     self.provisioning = provisioning
     self.tokens = tokens
+    self.keyUses = keyUses
     self.clock = clock
     startedAt = clock.now
     self.log = log
@@ -142,6 +144,7 @@ package final class Credentials: Sendable {
     } catch {
       throw refused("\(error)", request, owner, call.publicKey)
     }
+    keyUses.note(call.publicKey, at: now)
     // Boxes in the field still have it; once this stands still, revoking it hurts nobody.
     if key.pair.state == .retired { metrics.count(.callsByRetiredKeys) }
     return .keyPair(owner, call.publicKey)

@@ -84,7 +84,8 @@ extension Phone {
     .page(
       SignInPage(
         bar: nil, provider: provider.id.text, brand: choice(provider).brand,
-        userName: call.field("user"), returnTo: returnPath(call), problem: problem),
+        userName: call.field("user"), returnTo: returnPath(call),
+        hasOthers: localProviders.count > 1, problem: problem),
       here: signIn(provider, returning: call))
   }
 

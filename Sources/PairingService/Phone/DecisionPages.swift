@@ -43,7 +43,8 @@ extension Phone {
       bar: opened.bar(at: call.now), deviceName: ForeignText(name),
       deviceModel: ForeignText(model),
       network: .between(call.request.clientAddress, about.address.flatMap { IPAddress($0) }),
-      asked: opened.record.flow.issued, asksNumber: opened.record.flow.match != nil)
+      asked: opened.record.flow.issued, asksNumber: opened.record.flow.match != nil,
+      hasOthers: choices(opened).count > 1)
     if call.account == nil, let guest = call.session?.viewer.provider {
       page.guestOf = choices(opened).first { $0.id == guest }.map { ForeignText($0.name) }
     }
@@ -112,7 +113,7 @@ extension Phone {
     }
     let entry = core.audit.entry(
       .viewer(session.viewer), isWrong ? "code.deny" : "code.approve", opened.record.id.text,
-      detail: isWrong ? "wrong number" : "")
+      detail: (isWrong ? "wrong number: " : "") + opened.record.whereabouts)
     do throws(StoreError) {
       _ = try await core.desk.approve(
         opened.record.id,
@@ -134,7 +135,7 @@ extension Phone {
     let isReport = call.field("reason") == "not-me"
     let entry = core.audit.entry(
       .viewer(session.viewer), isReport ? "code.report" : "code.deny", opened.record.id.text,
-      detail: isReport ? "the viewer did not start this" : "")
+      detail: (isReport ? "the viewer did not start this: " : "") + opened.record.whereabouts)
     _ = try await core.desk.deny(opened.record.id, by: session.id, audit: entry)
     let result = opened.path(.result)
     return .redirect(isReport ? result.query("as", "reported") : result)

@@ -86,11 +86,13 @@ extension Phone {
     _ opened: OpenedCode, _ provider: Provider, _ call: PhoneCall,
     _ problem: SignInPage.Problem? = nil
   ) -> PhoneAnswer {
-    .page(
-      SignInPage(
-        bar: opened.bar(at: call.now), provider: provider.id.text, brand: choice(provider).brand,
-        userName: call.field("user"), problem: problem),
-      here: signIn(opened, at: provider), brand: brand(opened))
+    var page = SignInPage(
+      bar: opened.bar(at: call.now), provider: provider.id.text, brand: choice(provider).brand,
+      userName: call.field("user"), hasOthers: choices(opened).count > 1, problem: problem)
+    if let contact = core.provisioning.now.requestor(opened.record.requestor)?.contact {
+      page.contact = ForeignText(contact, limit: 200)
+    }
+    return .page(page, here: signIn(opened, at: provider), brand: brand(opened))
   }
 
   private func signInProvider(_ opened: OpenedCode, _ call: PhoneCall) throws -> Provider {

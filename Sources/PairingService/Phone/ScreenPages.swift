@@ -33,7 +33,7 @@ extension Phone {
       let one = AuthenticationFilter(
         requestor: screen.authentication.requestor, device: screen.deviceHash,
         viewer: screen.authentication.viewer)
-      try await signOut(one, screen.authentication.id.text, call)
+      try await signOut(one, screen.deviceHash.shortName, call)
       return .redirect(PagePaths.screens.query("done", "signed-out"))
     }
     page(&routes, Self.allScreens.text) { call in
@@ -116,7 +116,7 @@ extension Phone {
     }
     try await core.store.name(
       core.hasher.screen(of: screen), name.text,
-      audit: entry("device.name", screen.authentication.id.text, call), at: call.now)
+      audit: entry("device.name", screen.deviceHash.shortName, call), at: call.now)
     return .redirect(PagePaths.screens.query("done", "renamed"))
   }
 

@@ -69,6 +69,35 @@ extension StoreConformance {
         identity: stage.hash(3001))
       try expect(use.resources.count == 2 && use.started == stage.at(10), "has used \(use)")
     },
+    ConformanceCheck("passes that were begun are listed in order, a page at a time") { stage in
+      let guests = [
+        (stage.pass, 1, nil), (stage.pass, 2, nil), (stage.promotion, 1, 1),
+        (stage.promotion, 1, 2),
+      ]
+      for (number, (provider, device, identity)) in guests.enumerated() {
+        let guest = try await stage.store.signIn(
+          stage.guest(number + 1, at: provider, device: device, identity: identity),
+          at: stage.at(number))
+        _ = try await stage.store.openTemporarily(
+          guest.authentication.id, Stage.name("A"), at: stage.at(number))
+      }
+      var all: [TemporaryPassRecord] = []
+      while true {
+        let page = try await stage.store.temporaryPasses(
+          requestor: nil, provider: nil, after: all.last?.place, limit: 3)
+        all += page
+        if page.count < 3 { break }
+      }
+      try expect(all.count == 4 && all.map(\.place) == all.map(\.place).sorted(), "are \(all)")
+      let starts = Set(all.compactMap(\.use.started))
+      try expect(starts == Set((0...2).map(stage.at)), "began at \(starts)")
+      let some = try await stage.store.temporaryPasses(
+        requestor: stage.requestor, provider: stage.pass, after: nil, limit: 9)
+      try expect(some == all.filter { $0.provider == stage.pass }, "are \(some)")
+      let none = try await stage.store.temporaryPasses(
+        requestor: Stage.name("nobody"), provider: nil, after: nil, limit: 9)
+      try expect(none.isEmpty, "are \(none)")
+    },
     ConformanceCheck("a reset lets one pass begin anew and leaves the others") { stage in
       for device in 1...2 {
         let guest = try await stage.store.signIn(

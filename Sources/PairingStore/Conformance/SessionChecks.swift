@@ -26,6 +26,20 @@ extension StoreConformance {
         try await stage.store.touchSession(used, at: stage.at(idle + 3600))
       }
     },
+    ConformanceCheck("all sessions are listed by id, a page at a time") { stage in
+      let ids = [
+        try await stage.session(1, as: stage.ann), try await stage.session(2, as: stage.bob),
+        try await stage.session(3, as: stage.ann),
+      ].sorted()
+      let first = try await stage.store.sessions(after: nil, limit: 2, at: stage.at(1))
+      let rest = try await stage.store.sessions(after: ids[1], limit: 2, at: stage.at(1))
+      try expect((first + rest).map(\.id) == ids, "are \(first + rest)")
+      try await stage.disable(stage.ann)
+      let left = try await stage.store.sessions(after: nil, limit: 9, at: stage.at(2))
+      try expect(left.map(\.viewer) == [stage.bob], "are \(left)")
+      let ended = try await stage.store.sessions(after: nil, limit: 9, at: stage.at(12 * 3600))
+      try expect(ended.isEmpty, "are \(ended)")
+    },
     ConformanceCheck("signing in again ends the session that the browser had") { stage in
       let first = try await stage.session(1, as: stage.ann)
       let second = SessionRecord(

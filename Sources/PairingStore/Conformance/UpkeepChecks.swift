@@ -23,12 +23,18 @@ extension StoreConformance {
       try expect(newest == 7, "ends at \(newest)")
     },
     ConformanceCheck("of the numbers the last ones are kept") { stage in
-      let nothing = try await stage.store.keptNumbers()
-      try expect(nothing == nil, "begin with \(nothing ?? "")")
-      for text in ["{\"a\":1}", "", "{\"a\":\"☃\"}"] {
-        try await stage.store.keepNumbers(text)
-        let kept = try await stage.store.keptNumbers()
-        try expect(kept == text, "are \(kept ?? "none") instead of \(text)")
+      for kind in KeptNumbers.allCases {
+        let nothing = try await stage.store.keptNumbers(kind)
+        try expect(nothing == nil, "begin with \(nothing ?? "")")
+        for text in ["{\"a\":1}", "", "{\"a\":\"☃\",\"of\":\"\(kind)\"}"] {
+          try await stage.store.keepNumbers(text, as: kind)
+          let kept = try await stage.store.keptNumbers(kind)
+          try expect(kept == text, "are \(kept ?? "none") instead of \(text)")
+        }
+      }
+      for kind in KeptNumbers.allCases {
+        let kept = try await stage.store.keptNumbers(kind)
+        try expect(kept?.contains("\(kind)") == true, "are those of another: \(kept ?? "none")")
       }
     },
     ConformanceCheck("what is forgotten goes in small steps, and nothing that counts goes") {

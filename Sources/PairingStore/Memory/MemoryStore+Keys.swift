@@ -89,11 +89,15 @@ extension MemoryStore {
   /// The number of the newest line.
   public func newestAuditNumber() async throws(StoreError) -> Int64 { Int64(log.count) }
 
-  /// Keeps the numbers of the day.
-  public func keepNumbers(_ text: String) async throws(StoreError) { numbers = text }
+  /// Keeps what the service counts.
+  public func keepNumbers(_ text: String, as kind: KeptNumbers) async throws(StoreError) {
+    numbers[kind] = text
+  }
 
-  /// The numbers that were kept last.
-  public func keptNumbers() async throws(StoreError) -> String? { numbers }
+  /// What was kept last.
+  public func keptNumbers(_ kind: KeptNumbers) async throws(StoreError) -> String? {
+    numbers[kind]
+  }
 
   /// Forgets what nobody can ask for any more.
   public func forgetExpired(at now: Instant, limit: Int, passes most: Int)

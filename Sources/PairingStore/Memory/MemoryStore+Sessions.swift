@@ -43,6 +43,17 @@ extension MemoryStore {
       .sorted { $0.id < $1.id }
   }
 
+  /// The sessions in force behind an id.
+  public func sessions(after id: SessionID?, limit: Int, at now: Instant)
+    async throws(StoreError) -> [SessionRecord]
+  {
+    let inForce = sessions.values.filter { session in
+      id.map { $0 < session.id } ?? true && session.isValid(at: now)
+        && signInRefusal(of: session.viewer) == nil
+    }
+    return Array(inForce.sorted { $0.id < $1.id }.prefix(limit))
+  }
+
   /// The failures of one account or source.
   public func loginFailures(of subject: LoginSubject) async throws(StoreError) -> LoginFailures? {
     failures[subject]

@@ -175,6 +175,22 @@ extension MemoryStore {
     use(requestor, provider, device, identity)
   }
 
+  /// The passes that were begun, behind one of them.
+  public func temporaryPasses(
+    requestor: RequestorID?, provider: ProviderID?, after last: TemporaryPassPlace?, limit: Int
+  ) async throws(StoreError) -> [TemporaryPassRecord] {
+    let all = passes.map { key, use in
+      TemporaryPassRecord(
+        requestor: key.requestor, provider: key.provider, device: key.device,
+        identity: key.identity, use: use)
+    }
+    let meant = all.filter { pass in
+      pass.requestor == requestor ?? pass.requestor && pass.provider == provider ?? pass.provider
+        && last.map { $0 < pass.place } ?? true
+    }
+    return Array(meant.sorted { $0.place < $1.place }.prefix(limit))
+  }
+
   /// Lets passes begin anew.
   public func resetTemporaryPasses(
     requestor: RequestorID, provider: ProviderID, _ whose: TemporaryPassReset,

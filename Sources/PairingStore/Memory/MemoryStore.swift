@@ -21,7 +21,7 @@ public actor MemoryStore: Store {
   var log: [AuditEntry] = []
   var failures: [LoginSubject: LoginFailures] = [:]
   var names: [ScreenHash: String] = [:]
-  var numbers: String?
+  var numbers: [KeptNumbers: String] = [:]
 
   /// An empty store.
   public init() {}

@@ -29,6 +29,12 @@ public protocol PermitStore: Sendable {
     requestor: RequestorID, provider: ProviderID, device: DeviceHash, identity: IdentityHash?
   ) async throws(StoreError) -> TemporaryPassUse
 
+  /// The passes that were begun and are remembered, used up or not, of one requestor or of all, at one provider or at all:
+  /// those behind `last`, in order.
+  func temporaryPasses(
+    requestor: RequestorID?, provider: ProviderID?, after last: TemporaryPassPlace?, limit: Int
+  ) async throws(StoreError) -> [TemporaryPassRecord]
+
   /// Lets passes begin anew, and ends what stands on them.
   func resetTemporaryPasses(
     requestor: RequestorID, provider: ProviderID, _ whose: TemporaryPassReset,

@@ -26,4 +26,8 @@ public protocol SessionStore: Sendable {
 
   /// The sessions of a viewer that are in force.
   func sessions(of viewer: Viewer, at now: Instant) async throws(StoreError) -> [SessionRecord]
+
+  /// The sessions that are in force behind an id, in the order of their ids.
+  func sessions(after id: SessionID?, limit: Int, at now: Instant)
+    async throws(StoreError) -> [SessionRecord]
 }

@@ -30,11 +30,21 @@ public protocol MaintenanceStore: Sendable {
   /// - Returns: how many rows went; zero when there is nothing left to forget now.
   func forgetExpired(at now: Instant, limit: Int, passes: Int) async throws(StoreError) -> Int
 
-  /// Keeps the numbers of the day in the place of those kept before; a text that only the service reads.
-  func keepNumbers(_ text: String) async throws(StoreError)
+  /// Keeps what the service counts in the place of what was kept before; a text that only the service reads.
+  func keepNumbers(_ text: String, as kind: KeptNumbers) async throws(StoreError)
 
-  /// The numbers that were kept last.
-  func keptNumbers() async throws(StoreError) -> String?
+  /// What was kept last.
+  func keptNumbers(_ kind: KeptNumbers) async throws(StoreError) -> String?
+}
+
+/// What the service counts and notes by itself.
+public enum KeptNumbers: String, Hashable, Sendable, CaseIterable {
+  /// What happened today.
+  case day
+  /// When a backup was made last.
+  case backup
+  /// When each key pair last signed a call.
+  case keys
 }
 
 extension MaintenanceStore {

@@ -10,6 +10,7 @@ extension Tables {
     let settings: JSONValue = [
       "domains": .list(one.domains), "redirectURIs": .list(one.redirectURIs),
       "logo": .optional(one.logo), "color": .optional(one.color),
+      "contact": .optional(one.contact),
       "certificate": .optional(one.certificate), "policy": .string(one.signaturePolicy.rawValue),
       "enhancedErrors": .bool(one.enhancedErrors), "numberMatching": .bool(one.numberMatching),
       "exposesDeviceID": .bool(one.exposesDeviceID),
@@ -28,6 +29,8 @@ extension Tables {
       id: id, name: name, domains: try settings.list("domains"),
       redirectURIs: try settings.list("redirectURIs"), logo: try settings.optionalText("logo"),
       color: try settings.optionalText("color"),
+      // Rows of before have none.
+      contact: try settings.optionalText("contact"),
       certificate: try settings.optionalText("certificate"),
       signaturePolicy: try present(SignaturePolicy(rawValue: settings.text("policy"))),
       enhancedErrors: try settings.flag("enhancedErrors"),

@@ -56,7 +56,7 @@ extension Tables {
     return PermitRecord(permit: permit, rowKey: try fields.name())
   }
 
-  static let passes = Table<PassRecord>(
+  static let passes = Table<TemporaryPassRecord>(
     "temporary_pass", key: 4,
     [
       .text("requestor"), .text("provider"), .bytes("device_hash"), .bytes("identity"),
@@ -76,7 +76,7 @@ extension Tables {
     let started = try fields.optionalInstant()
     var resources: Set<ResourceID> = []
     for text in try fields.json().texts() { resources.insert(try present(ResourceID(text))) }
-    return PassRecord(
+    return TemporaryPassRecord(
       requestor: requestor, provider: provider, device: device,
       identity: identity.isEmpty ? nil : try present(IdentityHash(identity)),
       use: TemporaryPassUse(started: started, resources: resources))
@@ -107,13 +107,4 @@ extension Tables {
       id: id, token: token, viewer: viewer, started: started, lastUsed: lastUsed,
       userAgent: try fields.optionalText(), address: try fields.optionalText())
   }
-}
-
-/// What a temporary pass was used with: one row per pair, so that a reset of either half leaves the others alone.
-struct PassRecord: Sendable {
-  let requestor: RequestorID
-  let provider: ProviderID
-  let device: DeviceHash
-  let identity: IdentityHash?
-  let use: TemporaryPassUse
 }

@@ -12,10 +12,10 @@ extension Tables {
     ScreenName(screen: try fields.hash(), name: try fields.text())
   }
 
-  static let numbers = Table<KeptNumbers>("numbers", [.text("id"), .text("text")]) { kept, _ in
+  static let numbers = Table<NumbersRecord>("numbers", [.text("id"), .text("text")]) { kept, _ in
     [.text(kept.id), .text(kept.text)]
   } decode: { fields, _ throws(UnreadableRow) in
-    KeptNumbers(id: try fields.text(), text: try fields.text())
+    NumbersRecord(id: try fields.text(), text: try fields.text())
   }
 
   static let loginFailures = Table<CountedFailures>(
@@ -61,10 +61,7 @@ struct ScreenName: Sendable {
 }
 
 /// Numbers that the service counts in memory, as a text of its own.
-struct KeptNumbers: Sendable {
-  /// The only row there is.
-  static let day = "day"
-
+struct NumbersRecord: Sendable {
   let id: String
   let text: String
 }

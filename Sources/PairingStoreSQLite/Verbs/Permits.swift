@@ -50,7 +50,7 @@ extension SQLiteStore {
       }
       try visit.keep(
         context, Tables.passes,
-        PassRecord(
+        TemporaryPassRecord(
           requestor: requestor, provider: provider, device: record.deviceHash,
           identity: record.identity, use: after))
       let ending = record.ending(at: rules.expires(after, at: now))
@@ -72,6 +72,24 @@ extension SQLiteStore {
   ) async throws(StoreError) -> TemporaryPassUse {
     try await read { context, visit in
       try visit.use(context, requestor, provider, device, identity)
+    }
+  }
+
+  /// The passes that were begun, behind one of them.
+  public func temporaryPasses(
+    requestor: RequestorID?, provider: ProviderID?, after last: TemporaryPassPlace?, limit: Int
+  ) async throws(StoreError) -> [TemporaryPassRecord] {
+    try await read { context, visit in
+      try visit.first(
+        limit, context, Tables.passes,
+        """
+        \(all: Tables.passes) WHERE (requestor, provider, device_hash, identity) >
+        (\(last?.requestor.text ?? ""), \(last?.provider.text ?? ""), \(last?.device.bytes ?? []),
+        \(last?.identity?.bytes ?? []))
+        AND requestor = coalesce(\(SQLValue.optional(requestor?.text)), requestor)
+        AND provider = coalesce(\(SQLValue.optional(provider?.text)), provider)
+        ORDER BY requestor, provider, device_hash, identity
+        """)
     }
   }
 

@@ -65,6 +65,27 @@ extension SQLiteStore {
       return try visit.sessions(context, of: viewer).filter { $0.isValid(at: now) }
     }
   }
+
+  /// The sessions in force behind an id.
+  public func sessions(after id: SessionID?, limit: Int, at now: Instant)
+    async throws(StoreError) -> [SessionRecord]
+  {
+    try await read { context, visit in
+      var found: [SessionRecord] = []
+      guard limit > 0 else { return found }
+      let rest: SQL = "\(all: Tables.sessions) WHERE id > \(id?.text ?? "") ORDER BY id"
+      try visit.each(context, Tables.sessions, rest) { stored in
+        let session = stored.record
+        if session.isValid(at: now),
+          try visit.signInRefusal(context, of: session.viewer) == nil
+        {
+          found.append(session)
+        }
+        return found.count < limit
+      }
+      return found
+    }
+  }
 }
 
 extension Visit {

@@ -62,18 +62,17 @@ extension SQLiteStore {
     }
   }
 
-  /// Keeps the numbers of the day.
-  public func keepNumbers(_ text: String) async throws(StoreError) {
+  /// Keeps what the service counts.
+  public func keepNumbers(_ text: String, as kind: KeptNumbers) async throws(StoreError) {
     try await write { context, visit in
-      try visit.keep(context, Tables.numbers, KeptNumbers(id: KeptNumbers.day, text: text))
+      try visit.keep(context, Tables.numbers, NumbersRecord(id: kind.rawValue, text: text))
     }
   }
 
-  /// The numbers that were kept last.
-  public func keptNumbers() async throws(StoreError) -> String? {
+  /// What was kept last.
+  public func keptNumbers(_ kind: KeptNumbers) async throws(StoreError) -> String? {
     try await read { context, visit in
-      try visit.one(
-        context, Tables.numbers, "\(all: Tables.numbers) WHERE id = \(KeptNumbers.day)")?
+      try visit.one(context, Tables.numbers, "\(all: Tables.numbers) WHERE id = \(kind.rawValue)")?
         .record.text
     }
   }

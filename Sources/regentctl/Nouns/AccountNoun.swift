@@ -33,16 +33,19 @@ enum AccountNoun {
         let saved = try await admin.set(call[provider], call[name], patch(call))
         call.show(saved, "account \(call[provider])/\(call[name])")
       },
-      verb("list", "list a provider's accounts", inputs: [provider], example: "account list cable")
-      { call, admin in
+      verb(
+        "list", "list the accounts of a provider, or of all", inputs: [optionalProvider],
+        example: "account list cable"
+      ) { call, admin in
+        let isOfAll = call[optionalProvider] == nil
         call.show(
-          list: try await admin.accounts(of: call[provider]),
-          [
-            Table.Column("NAME"), Table.Column("STATE"), Table.Column("HOUSEHOLD"),
+          list: try await accounts(of: call[optionalProvider], admin),
+          (isOfAll ? [Table.Column("PROVIDER")] : []) + [
+            Table.Column("NAME"), Table.Column("STATE", .name), Table.Column("HOUSEHOLD"),
             Table.Column("RATINGS"), Table.Column("CHANNELS"),
           ]
         ) {
-          [
+          (isOfAll ? [$0.provider.text] : []) + [
             $0.name.text, $0.isDisabled ? "disabled" : "enabled", $0.household?.text ?? "-",
             ratings($0), shown($0.attributes.channels),
           ]
@@ -101,6 +104,9 @@ enum AccountNoun {
   private static let provider = Input.argument(
     "PROVIDER", identifier("ID", Names.Provider.self), "the provider's id"
   ).completedByProviders { $0.kind == .local }
+  private static let optionalProvider = Input.optionalArgument(
+    "PROVIDER", identifier("ID", Names.Provider.self), "of one provider only"
+  ).completedByProviders { $0.kind == .local }
   private static let newName = Input.argument(
     "NAME", identifier("NAME", Names.Account.self), "the name that the viewer types")
   private static let name = Input.argument(
@@ -120,6 +126,17 @@ enum AccountNoun {
   ]
 
   private typealias JSONKind = ValueKind<JSONValue>
+
+  private static func accounts(
+    of provider: ProviderID?, _ admin: AdminClient
+  ) async throws(AdminError) -> [Account] {
+    if let provider { return try await admin.accounts(of: provider) }
+    var all: [Account] = []
+    for provider in try await admin.providers() where provider.kind == .local {
+      all += try await admin.accounts(of: provider.id)
+    }
+    return all
+  }
 
   private static func patch(_ call: Invocation) -> Patch<Account> {
     var patch = Patch<Account>()

@@ -56,9 +56,22 @@ enum AuditNoun {
       call.console.print(json: line.json)
       return
     }
+    call.console.print(
+      text(line, of: line.subject), short: text(line, of: shortSubject(line)))
+  }
+
+  private static func text(_ line: AuditLine, of subject: String) -> String {
     let outcome = line.outcome == "done" ? "" : " (\(line.outcome))"
     let detail = line.detail.isEmpty ? "" : ": \(line.detail)"
-    call.console.print(
-      "\(shown(line.at))  \(line.actor)  \(line.action) \(line.subject)\(outcome)\(detail)")
+    return "\(shown(line.at))  \(line.actor)  \(line.action) \(subject)\(outcome)\(detail)"
+  }
+
+  /// A long id by its beginning, which commands take, too; names stay whole.
+  private static func shortSubject(_ line: AuditLine) -> String {
+    let parts = line.subject.split(separator: "-", omittingEmptySubsequences: false)
+    let isDrawn = parts.map(\.utf8.count) == [8, 4, 4, 4, 12]
+    let isKey = ["key", "signing-key"].contains { line.action.hasPrefix("\($0).") }
+    return isDrawn || isKey && line.subject.utf8.count > 16
+      ? String(line.subject.prefix(Beginnings.shortest)) : line.subject
   }
 }

@@ -11,13 +11,16 @@ enum CodeNoun {
       screen, or the id.
       """,
     commands: [
-      verb("list", "list the codes that are remembered", example: "code list") { call, admin in
+      verb(
+        "list", "list the codes that are remembered", inputs: [optionalRequestor],
+        example: "code list"
+      ) { call, admin in
         call.show(
-          list: try await admin.codes(),
+          list: try await admin.codes().of(call[optionalRequestor], admin, \.requestor),
           [
-            Table.Column("ID", neverCut: true), Table.Column("REQUESTOR"), Table.Column("STATE"),
+            Table.Column.id("ID"), Table.Column("REQUESTOR"), Table.Column("STATE", .name),
             Table.Column("DEVICE"), Table.Column("NETWORK"), Table.Column("VIEWER"),
-            Table.Column("EXPIRES", neverCut: true),
+            Table.Column("EXPIRES", .time),
           ]
         ) {
           [
@@ -50,7 +53,10 @@ enum CodeNoun {
           call[code], for: CodeApproval(provider: call[provider], account: call[account]))
         call.show(
           entry.json,
-          lines: ["code \(entry.id) \(entry.state) for \(shown(entry.provider, entry.account))"])
+          lines: [
+            "code \(entry.id) \(entry.state) for \(shown(entry.provider, entry.account)) on "
+              + box(of: entry)
+          ])
       },
     ])
 
@@ -66,6 +72,12 @@ enum CodeNoun {
     "account", identifier("NAME", Names.Account.self),
     "the viewer's account; left out at a temporary provider"
   ).completedByAccounts { $0[provider] }
+
+  /// `Living room TV (acme, 192.0.2.7)`: what it says of itself is no proof, whose it is and where it is help.
+  private static func box(of code: CodeEntry) -> String {
+    let facts = [code.requestor.text, code.address].compactMap(\.self).joined(separator: ", ")
+    return "\(code.device ?? "the box") (\(facts))"
+  }
 
   private static func lines(of code: CodeEntry) -> [String] {
     details([

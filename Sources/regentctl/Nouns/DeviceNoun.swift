@@ -11,14 +11,15 @@ enum DeviceNoun {
     details: "A command takes the short id that the list shows, or the device's own id.",
     commands: [
       verb(
-        "list", "list the boxes that are signed in", inputs: [requestor],
-        example: "device list --requestor acme"
+        "list", "list the boxes that are signed in", inputs: [optionalRequestor, requestor],
+        rules: [.atMostOne([optionalRequestor, requestor])],
+        example: "device list acme"
       ) { call, admin in
         call.show(
-          list: try await allSignIns(call, admin, of: call[requestor]),
+          list: try await allSignIns(call, admin, of: call[optionalRequestor] ?? call[requestor]),
           [
-            Table.Column("ID", neverCut: true), Table.Column("NAME"), Table.Column("REQUESTOR"),
-            Table.Column("VIEWER"), Table.Column("LAST USED", neverCut: true),
+            Table.Column.id("ID"), Table.Column("NAME"), Table.Column("REQUESTOR"),
+            Table.Column("VIEWER"), Table.Column("LAST USED", .time),
             Table.Column("NETWORK"),
           ]
         ) {
@@ -61,7 +62,7 @@ enum DeviceNoun {
     ])
 
   private static let requestor = Input.option(
-    "requestor", identifier("ID", Names.Requestor.self), "of one requestor only"
+    "requestor", identifier("ID", Names.Requestor.self), "the same as REQUESTOR"
   ).completedByRequestors()
   private static let id = Input.argument(
     "ID", .text("ID"), "the box's short id, or its own"
@@ -111,14 +112,14 @@ enum SessionNoun {
     "session", "phone browsers that are signed in",
     commands: [
       verb(
-        "list", "list an account's browsers", inputs: [account, provider],
+        "list", "list the browsers that are signed in", inputs: [account, provider],
         example: "session list anna"
       ) { call, admin in
         call.show(
-          list: try await admin.sessions(of: call[account], at: call[provider]),
+          list: try await sessions(call, admin),
           [
-            Table.Column("ID", neverCut: true), Table.Column("VIEWER"),
-            Table.Column("SINCE", neverCut: true), Table.Column("LAST USED", neverCut: true),
+            Table.Column.id("ID"), Table.Column("VIEWER"),
+            Table.Column("SINCE", .time), Table.Column("LAST USED", .time),
             Table.Column("NETWORK"), Table.Column("BROWSER"),
           ]
         ) {
@@ -130,16 +131,31 @@ enum SessionNoun {
       },
       verb("end", "sign a browser out", inputs: [id], example: "session end 4f2a9c") {
         call, admin in
-        try await admin.endSession(call[id])
-        call.say("session \(call[id]) ended", ["id": .string(call[id].text)])
+        let session = try await admin.endSession(call[id])
+        call.show(session.json, lines: ["session \(session.id) ended"])
       },
     ])
 
-  private static let account = Input.argument(
-    "ACCOUNT", identifier("NAME", Names.Account.self), "the account's name")
+  private static func sessions(
+    _ call: Invocation, _ admin: AdminClient
+  ) async throws(AdminError) -> [SessionEntry] {
+    if let account = call[account] {
+      return try await admin.sessions(of: account, at: call[provider])
+    }
+    let all = try await admin.sessions()
+    guard let provider = call[provider] else { return all }
+    _ = try await admin.provider(provider)
+    return all.filter { $0.provider == provider }
+  }
+
+  private static let account = Input.optionalArgument(
+    "ACCOUNT", identifier("NAME", Names.Account.self), "of one account only")
   private static let provider = Input.option(
     "provider", identifier("ID", Names.Provider.self), "at one provider only"
   ).completedByProviders()
   private static let id = Input.argument(
-    "ID", identifier("ID", Names.Session.self), "the session's id")
+    "ID", identifier("ID", Names.Session.self), "the session's id"
+  ).completed(from: { admin throws(AdminError) in try await admin.sessions() }) {
+    Candidate($0.id.text, shown($0.provider, $0.account))
+  }
 }

@@ -37,15 +37,15 @@ enum EntitleNoun {
         call.show(
           list: try await admin.entitlements(of: call[provider]),
           [
-            Table.Column("ID", neverCut: true), Table.Column("RULE"), Table.Column("PATTERN"),
+            Table.Column.id("ID"), Table.Column("RULE"), Table.Column("PATTERN"),
             Table.Column("FOR"), Table.Column("MESSAGE"),
           ]
         ) { [$0.id.text, effect($0), $0.pattern.text, scope($0), messageText($0)] }
       },
       verb("remove", "remove a rule", inputs: [id], example: "entitle remove 4f2a9c") {
         call, admin in
-        try await admin.remove(call[id])
-        call.say("rule \(call[id]) removed", ["id": .string(call[id].text)])
+        let rule = try await admin.remove(call[id])
+        call.show(rule.json, lines: ["rule \(rule.id) removed"])
       },
     ])
 

@@ -110,9 +110,9 @@ enum IntegrateVerb {
     call.show(
       list: try await admin.integrations(of: id),
       [
-        Table.Column("PROVIDER", neverCut: true), Table.Column("STATE"), Table.Column("SSO"),
-        Table.Column("SIGNED IN", right: true), Table.Column("PERMIT", right: true),
-        Table.Column("TITLES", right: true), Table.Column("DEGRADE"), Table.Column("PROFILES"),
+        Table.Column("PROVIDER", .name), Table.Column("STATE"), Table.Column("SSO"),
+        Table.Column("SIGNED IN", .number), Table.Column("PERMIT", .number),
+        Table.Column("TITLES", .number), Table.Column("DEGRADE"), Table.Column("PROFILES"),
       ]
     ) { integration in
       [

@@ -25,10 +25,11 @@ enum KeyNoun {
         call.show(
           list: try await admin.keys(of: call[requestor]),
           [
-            Table.Column("PUBLIC KEY", neverCut: true), Table.Column("PURPOSE"),
-            Table.Column("STATE"), Table.Column("CREATED", neverCut: true),
+            Table.Column.id("PUBLIC KEY"), Table.Column("PURPOSE"),
+            Table.Column("STATE", .name), Table.Column("CREATED", .time),
+            Table.Column("LAST USED", .time),
           ]
-        ) { [$0.publicKey.text, $0.purpose, $0.state, shown($0.created)] }
+        ) { [$0.publicKey.text, $0.purpose, $0.state, shown($0.created), shown($0.lastUsed)] }
       },
       verb(
         "retire", "use a key pair for nothing new",
@@ -87,13 +88,16 @@ enum StatementNoun {
           call.console.note("statement \(issued.id): the text above goes into the app")
         }
       },
-      verb("list", "list the software statements", example: "statement list") { call, admin in
+      verb(
+        "list", "list the software statements", inputs: [optionalRequestor],
+        example: "statement list acme"
+      ) { call, admin in
         call.show(
-          list: try await admin.statements(),
+          list: try await admin.statements().of(call[optionalRequestor], admin, \.requestor),
           [
-            Table.Column("ID", neverCut: true), Table.Column("REQUESTOR"),
-            Table.Column("APPLICATION"), Table.Column("ISSUED", neverCut: true),
-            Table.Column("STATE"),
+            Table.Column.id("ID"), Table.Column("REQUESTOR"),
+            Table.Column("APPLICATION"), Table.Column("ISSUED", .time),
+            Table.Column("STATE", .name),
           ]
         ) {
           [

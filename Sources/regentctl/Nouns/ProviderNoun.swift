@@ -41,7 +41,7 @@ enum ProviderNoun {
         call.show(
           list: try await admin.providers(),
           [
-            Table.Column("ID", neverCut: true), Table.Column("NAME"), Table.Column("KIND"),
+            Table.Column("ID", .name), Table.Column("NAME"), Table.Column("KIND"),
             Table.Column("FEATURED"),
           ]
         ) { [$0.id.text, $0.name, kindText($0), shown($0.featured)] }

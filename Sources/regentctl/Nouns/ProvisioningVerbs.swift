@@ -25,13 +25,14 @@ enum ProvisioningVerbs {
     details: """
       Adds what is missing and changes what is different; a member that the file leaves out gets its usual value. What \
       the file does not have stays, unless --prune is given. Accounts are added without a password. With --dry-run \
-      nothing is changed and everything is shown: + is added, ~ is changed, - is removed.
+      nothing is changed and everything is shown: + is added, ~ is changed, - is removed. A file called - is standard \
+      input.
       """,
     inputs: [file, dryRun, prune, yes], example: "apply regent.json --dry-run"
   ) { call, admin in
     let wanted = try read(call[file])
     let state = try await ProvisioningState(admin)
-    try wanted.checkNames(beside: state.file, prunes: call[prune], in: call[file])
+    try wanted.checkNames(beside: state.file, prunes: call[prune], in: title(of: call[file]))
     let plan = makePlan(from: state, to: wanted, call)
     if call[dryRun] {
       if !call.wantsJSON { for step in plan.steps { call.console.print(lines: step.lines) } }
@@ -60,7 +61,8 @@ enum ProvisioningVerbs {
     return plan
   }
 
-  private static let file = Input.argument("FILE", .file, "what regentctl export printed")
+  private static let file = Input.argument(
+    "FILE", .file, "what regentctl export printed; - is standard input")
   private static let dryRun = Input.flag("dry-run", "show what would be done and do nothing")
   private static let prune = Input.flag("prune", "remove what the file does not have")
 
@@ -70,18 +72,25 @@ enum ProvisioningVerbs {
       let value = try JSONValue(reading: bytes, limits: JSONLimits(bytes: 64 << 20))
       return try ProvisioningFile(value: value, named: path)
     } catch let error as JSONError {
-      throw CommandError("\(path) is \(error)", hint: "look at it: python3 -m json.tool \(path)")
+      throw CommandError(
+        "\(title(of: path)) is \(error)", hint: "look at it: python3 -m json.tool \(path)")
     } catch let error as JSONShapeError {
-      throw CommandError("\(path): \(error)", hint: "compare with regentctl export")
+      throw CommandError("\(title(of: path)): \(error)", hint: "compare with regentctl export")
     }
   }
 }
 
-/// The content of a file that people name, be it a link or a pipe.
-func wholeFile(_ path: String, limit: Int) throws -> [UInt8] {
+/// How messages call a file that people name.
+private func title(of path: String) -> String { path == "-" ? "standard input" : path }
+
+/// The content of a file that people name, be it a link or a pipe; `-` is standard input.
+private func wholeFile(_ path: String, limit: Int) throws -> [UInt8] {
   let file: FileDescriptor
   do throws(SystemError) {
-    file = try FileDescriptor.open(path, O_RDONLY | O_NOCTTY)
+    file =
+      try path == "-"
+      ? FileDescriptor(owning: systemCall("read", on: title(of: path)) { dup(0) })
+      : FileDescriptor.open(path, O_RDONLY | O_NOCTTY)
   } catch {
     throw CommandError(error.description, hint: "check the path: \(path)")
   }
@@ -89,7 +98,7 @@ func wholeFile(_ path: String, limit: Int) throws -> [UInt8] {
   while bytes.count <= limit {
     let part: [UInt8]
     do throws(SystemError) {
-      part = try file.read(atMost: 1 << 16, from: path)
+      part = try file.read(atMost: 1 << 16, from: title(of: path))
     } catch {
       throw CommandError(error.description, hint: "check that this is the file you meant")
     }
@@ -97,7 +106,7 @@ func wholeFile(_ path: String, limit: Int) throws -> [UInt8] {
     bytes += part
   }
   throw CommandError(
-    "\(path) is larger than the \(limit) bytes allowed",
+    "\(title(of: path)) is larger than the \(limit) bytes allowed",
     hint: "check that this is the file you meant")
 }
 

@@ -37,7 +37,7 @@ enum RequestorNoun {
       verb("list", "list the requestors", example: "requestor list") { call, admin in
         call.show(
           list: try await admin.requestors(),
-          [Table.Column("ID", neverCut: true), Table.Column("NAME"), Table.Column("DOMAINS")]
+          [Table.Column("ID", .name), Table.Column("NAME"), Table.Column("DOMAINS")]
         ) { [$0.id.text, $0.name, shown($0.domains)] }
       },
       verb("show", "show a requestor", inputs: [id], example: "requestor show acme") {
@@ -73,6 +73,9 @@ enum RequestorNoun {
     "an exact address that a browser may be sent back to")
   private static let logo = Input.option("logo", text("URL", .logo), "where its logo is")
   private static let color = Input.option("color", text("HEX", .color), "its colour, as #RRGGBB")
+  private static let contact = Input.option(
+    "contact", text("TEXT", .contact),
+    "whom viewers ask who cannot sign in: a phone number, an address")
   private static let certificate = Input.option(
     "certificate", ValueKind<String>.fileOrNone,
     "a PEM file with the certificate that viewers' attributes are encrypted for")
@@ -88,7 +91,8 @@ enum RequestorNoun {
     "metadata", .wordOrNone(MetadataKey.self), "an attribute of viewers that it may be given")
 
   private static let options: [any InputDeclaration] = [
-    domains, redirects, logo, color, certificate, policy, enhanced, matching, deviceID, metadata,
+    domains, redirects, logo, color, contact, certificate, policy, enhanced, matching, deviceID,
+    metadata,
   ]
 
   private static func text(
@@ -106,6 +110,7 @@ enum RequestorNoun {
     patch.set(.redirectURIs, list: call[redirects])
     patch.set(.logo, call[logo])
     patch.set(.color, call[color])
+    patch.set(.contact, call[contact])
     if let path = call[certificate] {
       patch.set(.certificate, path.isEmpty ? .null : .string(try pemText(path)))
     }
@@ -150,6 +155,7 @@ enum RequestorNoun {
       "redirect URIs": shown(requestor.redirectURIs),
       "logo": requestor.logo,
       "color": requestor.color,
+      "contact": requestor.contact,
       "certificate": requestor.certificate.map { "\($0.utf8.count) bytes of PEM" },
       "signature policy": requestor.signaturePolicy.rawValue,
       "enhanced errors": shown(requestor.enhancedErrors),

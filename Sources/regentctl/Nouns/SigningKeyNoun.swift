@@ -12,9 +12,9 @@ enum SigningKeyNoun {
         call.show(
           list: try await admin.signingKeys(),
           [
-            Table.Column("ID", neverCut: true), Table.Column("STATE"),
-            Table.Column("CREATED", neverCut: true), Table.Column("SIGNS FROM", neverCut: true),
-            Table.Column("NEEDED UNTIL", neverCut: true),
+            Table.Column.id("ID"), Table.Column("STATE", .name),
+            Table.Column("CREATED", .time), Table.Column("SIGNS FROM", .time),
+            Table.Column("NEEDED UNTIL", .time),
           ]
         ) {
           [

@@ -8,7 +8,9 @@ enum StatsVerb {
     "stats", "how sign-ins go today, and what waits now",
     details: """
       Today is the day in UTC: counting begins anew at midnight. When the service ran for the first time today, the first \
-      line says since when. A restart keeps the numbers; a crash may cost those of the last minute.
+      line says since when. A restart keeps the numbers; a crash may cost those of the last minute. The picture beside the \
+      hours has a bar for each hour since then, as high as the codes that boxes asked for in it. Providers are those with \
+      most sign-ins, with a code or, as temporary passes, without. With --watch it goes on until Ctrl-C.
       """,
     inputs: [watch],
     example: "stats --watch"
@@ -22,6 +24,10 @@ enum StatsVerb {
         // Home and clear what is below: nothing flickers, and what was longer before is gone.
         if call[watch], call.console.output.isTerminal { call.console.draw("\u{1b}[H\u{1b}[J") }
         call.console.print(lines: lines)
+        if call[watch], call.console.output.isTerminal {
+          call.console.print()
+          call.console.print("Ctrl-C ends this")
+        }
       }
       guard call[watch] else { return }
       call.console.flush()
@@ -29,14 +35,14 @@ enum StatsVerb {
     }
   }
 
-  private static let watch = Input.flag("watch", "show them anew every two seconds")
+  private static let watch = Input.flag("watch", "show them anew every two seconds, until Ctrl-C")
 
   static func lines(of stats: Stats) -> [String] {
-    let top = stats.providers.prefix(5).map { "\($0.provider) \($0.approved)" }
+    let top = stats.providers.prefix(5).map { "\($0.provider) \($0.signIns)" }
     return details([
       "today": counted(since: stats.since),
-      "codes": sparkline(stats.hours.map(\.started)).map { "\(stats.started)  \($0)" }
-        ?? String(stats.started),
+      "codes": String(stats.started),
+      "codes by hour": hours(stats.hours),
       "opened": share(stats.opened, of: stats.started),
       "approved": share(stats.approved, of: stats.started),
       "denied": share(stats.denied, of: stats.started),
@@ -66,6 +72,14 @@ enum StatsVerb {
     let tenths = duration.wholeMilliseconds / 100
     if tenths < 600 { return "\(tenths / 10).\(tenths % 10) s" }
     return "\(tenths / 600) min \(tenths % 600 / 10) s"
+  }
+
+  /// A bar for each hour, and when the first one began.
+  private static func hours(_ hours: [HourCount]) -> String? {
+    guard let first = hours.first else { return nil }
+    return sparkline(hours.map(\.started)).map {
+      "\($0)  from \(shown(first.start).dropFirst(11).prefix(5)) UTC"
+    }
   }
 
   /// Eight heights, the highest for the largest number; none without numbers.

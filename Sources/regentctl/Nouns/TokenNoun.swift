@@ -7,14 +7,18 @@ enum TokenNoun {
   static let command = Command(
     "token", "sign-ins of boxes, and media tokens",
     commands: [
-      verb("list", "list the sign-ins", inputs: [requestor], example: "token list") {
+      verb(
+        "list", "list the sign-ins", inputs: [optionalRequestor, requestor],
+        rules: [.atMostOne([optionalRequestor, requestor])], example: "token list"
+      ) {
         call, admin in
         call.show(
-          list: try await DeviceNoun.allSignIns(call, admin, of: call[requestor]),
+          list: try await DeviceNoun.allSignIns(
+            call, admin, of: call[optionalRequestor] ?? call[requestor]),
           [
-            Table.Column("ID", neverCut: true), Table.Column("REQUESTOR"), Table.Column("VIEWER"),
-            Table.Column("DEVICE"), Table.Column("SOURCE"),
-            Table.Column("EXPIRES", neverCut: true),
+            Table.Column.id("ID"), Table.Column("REQUESTOR"), Table.Column("VIEWER"),
+            Table.Column.id("DEVICE"), Table.Column("SOURCE"),
+            Table.Column("EXPIRES", .time),
           ]
         ) {
           [
@@ -45,7 +49,7 @@ enum TokenNoun {
     ])
 
   private static let requestor = Input.option(
-    "requestor", identifier("ID", Names.Requestor.self), "of one requestor only"
+    "requestor", identifier("ID", Names.Requestor.self), "the same as REQUESTOR"
   ).completedByRequestors()
   private static let id = Input.argument(
     "ID", identifier("ID", Names.Authentication.self), "the sign-in's id")
@@ -71,6 +75,32 @@ enum TemporaryPassNoun {
     "temporary-pass", "what has been used of temporary passes",
     commands: [
       verb(
+        "list", "list the passes that were begun",
+        details: """
+          A pass runs from the first title that was opened with it. Used passes are remembered, so that nobody gets a \
+          second one; temporary-pass reset lets one begin anew.
+          """,
+        inputs: [optionalRequestor, optionalProvider], example: "temporary-pass list acme free"
+      ) { call, admin in
+        var passes: [PassEntry] = []
+        try await admin.passes(of: call[optionalRequestor], at: call[optionalProvider]) {
+          passes += $0
+        }
+        call.show(
+          list: passes,
+          [
+            Table.Column.id("DEVICE"), Table.Column("REQUESTOR"), Table.Column("PROVIDER"),
+            Table.Column("IDENTITY"), Table.Column("STATE", .name), Table.Column("UNTIL", .time),
+            Table.Column("TITLES", .number),
+          ]
+        ) {
+          [
+            $0.device, $0.requestor.text, $0.provider.text, $0.identified ? "yes" : "-",
+            $0.state.rawValue, shown($0.until), titles($0),
+          ]
+        }
+      },
+      verb(
         "reset", "let temporary passes begin anew",
         inputs: [requestor, provider, device, identity, yes],
         rules: [.atMostOne([device, identity])],
@@ -86,7 +116,7 @@ enum TemporaryPassNoun {
           identity: call[identity])
         try await admin.resetPass(reset)
         call.say("passes of \(call[requestor]) at \(call[provider]) begin anew", reset.object)
-      }
+      },
     ])
 
   private static let requestor = Input.argument(
@@ -99,4 +129,11 @@ enum TemporaryPassNoun {
     "device", .text("ID"), "of one box only: its short id or its own")
   private static let identity = Input.option(
     "identity", .text("KEY"), "of one identity only, as the app sends it")
+  private static let optionalProvider = Input.optionalArgument(
+    "PROVIDER", identifier("ID", Names.Provider.self), "at one temporary provider only"
+  ).completedByProviders { $0.temporaryPass != nil }
+
+  private static func titles(_ pass: PassEntry) -> String {
+    pass.titleLimit.map { "\(pass.titles) of \($0)" } ?? "-"
+  }
 }

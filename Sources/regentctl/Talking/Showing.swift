@@ -35,6 +35,13 @@ func details(_ rows: KeyValuePairs<String, String?>) -> [String] {
   }
 }
 
+extension Table.Column {
+  /// Ids that commands take whole or by their beginning.
+  static func id(_ heading: String) -> Table.Column {
+    Table.Column(heading, .id(shortest: Beginnings.shortest))
+  }
+}
+
 extension Invocation {
   /// Says what became of a record.
   func show<Record>(_ saved: Saved<Record>, _ what: String) {
@@ -65,3 +72,19 @@ func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count 
 
 /// The flag that says yes beforehand.
 let yes = Input.flag("yes", "do it without being asked")
+
+/// Whose entries a list shows; all of them when it is left out.
+let optionalRequestor = Input.optionalArgument(
+  "REQUESTOR", identifier("ID", Names.Requestor.self), "of one requestor only"
+).completedByRequestors()
+
+extension Array {
+  /// The entries of one requestor, which must be there; all of them when none is named.
+  func of(
+    _ requestor: RequestorID?, _ admin: AdminClient, _ owner: (Element) -> RequestorID
+  ) async throws(AdminError) -> [Element] {
+    guard let requestor else { return self }
+    _ = try await admin.requestor(requestor)
+    return filter { owner($0) == requestor }
+  }
+}

@@ -24,13 +24,15 @@ package struct ApprovePage: PhonePage {
   package var asked: Instant
   /// Whether the number on the screen is asked for next.
   package var asksNumber: Bool
+  /// Whether there is another provider to go to.
+  package var hasOthers: Bool
   /// The temporary provider that lets a guest in; nothing when somebody is signed in.
   package var guestOf: ForeignText?
 
   /// A page for one code.
   package init(
     bar: CodeBar, deviceName: ForeignText, deviceModel: ForeignText, network: Network,
-    asked: Instant, asksNumber: Bool = false
+    asked: Instant, asksNumber: Bool = false, hasOthers: Bool
   ) {
     self.bar = bar
     self.deviceName = deviceName
@@ -38,6 +40,7 @@ package struct ApprovePage: PhonePage {
     self.network = network
     self.asked = asked
     self.asksNumber = asksNumber
+    self.hasOthers = hasOthers
   }
 
   package static let template = "approve.html"
@@ -49,6 +52,8 @@ package struct ApprovePage: PhonePage {
     .choice("network") { $0.network },
     .moment("asked") { $0.asked },
     .flag("asksNumber") { $0.asksNumber },
+    .flag("hasOthers") { $0.hasOthers },
+    .flag("mayChange") { $0.hasOthers || $0.guestOf == nil },
     .foreign("guestOf") { $0.guestOf },
   ]
 }

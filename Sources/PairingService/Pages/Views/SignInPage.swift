@@ -18,19 +18,24 @@ package struct SignInPage: PhonePage {
   package var userName: String
   /// Where to go afterwards when there is no code.
   package var returnTo: SafePath?
+  /// Whether there is another provider to go to.
+  package var hasOthers: Bool
+  /// Whom to ask who cannot sign in, empty when the operator does not say.
+  package var contact = ForeignText("")
   /// Nil at first.
   package var problem: Problem?
 
   /// A page that asks, or asks again.
   package init(
     bar: CodeBar?, provider: String, brand: Brand, userName: String = "",
-    returnTo: SafePath? = nil, problem: Problem? = nil
+    returnTo: SafePath? = nil, hasOthers: Bool, problem: Problem? = nil
   ) {
     self.bar = bar
     self.provider = provider
     self.brand = brand
     self.userName = userName
     self.returnTo = returnTo
+    self.hasOthers = hasOthers
     self.problem = problem
   }
 
@@ -51,10 +56,12 @@ package struct SignInPage: PhonePage {
         ?? PagePaths.signIn(provider: page.provider)
     },
     .path("otherProvider") { page in
-      page.bar.map { PagePaths.code($0.code, .provider) } ?? PagePaths.signIn
+      guard page.hasOthers else { return nil }
+      return page.bar.map { PagePaths.code($0.code, .provider) } ?? PagePaths.signIn
     },
     .text("userName") { $0.userName.shortened(to: 320) },
     .path("returnTo") { $0.returnTo },
+    .foreign("contact") { $0.contact },
     .record("problem") { $0.problem.map { FormProblem(kind: $0) } },
   ]
 }

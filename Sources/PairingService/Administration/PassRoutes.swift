@@ -1,0 +1,139 @@
+internal import Administration
+internal import Cryptography
+internal import HTTPCodec
+internal import JSON
+internal import Pairing
+internal import PairingStore
+
+// Temporary passes: what was begun, and beginning anew.
+
+extension AdminDesk {
+  mutating func mountPasses() {
+    on(.get, AdminPaths.passes) { call throws(AdminError) in .list(of: try await call.passes()) }
+    on(.post, AdminPaths.resetPass) { call throws(AdminError) in
+      try await call.resetPass(try call.document())
+      return .done
+    }
+  }
+}
+
+extension AdminCall {
+  fileprivate func passes() async throws(AdminError) -> [PassEntry] {
+    let requestor: RequestorID? = try optionalIdentifier(parameter: "requestor", "requestor")
+    let provider: ProviderID? = try optionalIdentifier(parameter: "provider", "provider")
+    try checkPlace(requestor, provider)
+    let last = try parameter("after").map { text throws(AdminError) in
+      guard let place = TemporaryPassPlace(text) else {
+        throw AdminError(.invalid, "after is not the place of a pass")
+      }
+      return place
+    }
+    let limit = try limit()
+    let records = try await stored { () throws(StoreError) in
+      try await core.store.temporaryPasses(
+        requestor: requestor, provider: provider, after: last, limit: limit)
+    }
+    let providers = core.provisioning.now.records.providers
+    return records.map { record in
+      PassEntry(record, providers[record.provider]?.temporaryPass, at: now)
+    }
+  }
+
+  /// Names that nobody has are typing mistakes.
+  private func checkPlace(_ requestor: RequestorID?, _ provider: ProviderID?) throws(AdminError) {
+    let records = core.provisioning.now.records
+    if let requestor, records.requestors[requestor] == nil {
+      throw .missing("requestor", requestor.text)
+    }
+    guard let provider else { return }
+    guard let found = records.providers[provider] else {
+      throw .missing("provider", provider.text)
+    }
+    guard found.temporaryPass != nil else {
+      throw AdminError(
+        .refused, "provider \(provider) is not temporary: it has no passes",
+        hint: "regentctl provider list shows the kinds")
+    }
+  }
+
+  fileprivate func resetPass(_ reset: PassReset) async throws(AdminError) {
+    try checkPlace(reset.requestor, reset.provider)
+    let whose = try await whose(reset)
+    let line = entry(
+      "temporary-pass.reset", "\(reset.requestor) \(reset.provider)",
+      detail: whose == .all ? "everybody" : reset.device == nil ? "one identity" : "one device")
+    try await stored { () throws(StoreError) in
+      try await core.store.resetTemporaryPasses(
+        requestor: reset.requestor, provider: reset.provider, whose, audit: line, at: now)
+    }
+  }
+
+  private func whose(_ reset: PassReset) async throws(AdminError) -> TemporaryPassReset {
+    if let identity = reset.identity {
+      // However the operator writes it: the app wrote it in one of several ways, too.
+      return .identity(core.hasher.identity(PassIdentity(identity)?.text ?? identity))
+    }
+    guard let device = reset.device else { return .all }
+    if let found = try await findDevice(device, among: try await passDevices(device, reset)) {
+      return .device(found)
+    }
+    guard let own = DeviceID(device) else {
+      throw AdminError(.invalid, "\(device) cannot name a device")
+    }
+    return .device(core.hasher.device(own))
+  }
+
+  /// The boxes of that short name that have begun a pass: they may be signed in no more.
+  private func passDevices(_ typed: String, _ reset: PassReset) async throws(AdminError)
+    -> [DeviceHash]
+  {
+    guard DeviceHash.mayBeCalled(typed) else { return [] }
+    var found: [DeviceHash] = []
+    var last: TemporaryPassPlace?
+    while true {
+      let after = last
+      let page = try await stored { () throws(StoreError) in
+        try await core.store.temporaryPasses(
+          requestor: reset.requestor, provider: reset.provider, after: after,
+          limit: AdminPaths.page)
+      }
+      found += page.map(\.device).filter { $0.isCalled(typed) }
+      guard let end = page.last else { return found }
+      last = end.place
+    }
+  }
+}
+
+extension PassEntry {
+  /// A pass whose provider is temporary no more opens nothing.
+  fileprivate init(
+    _ record: TemporaryPassRecord, _ rules: TemporaryPassRules?, at now: Instant
+  ) {
+    let started = record.use.started ?? now
+    let until = rules.map { $0.expires(record.use, at: now) } ?? started
+    self.init(
+      place: record.place.text, requestor: record.requestor, provider: record.provider,
+      device: record.device.shortName, identified: record.identity != nil,
+      state: now < until ? .running : .used, started: started, until: until,
+      titles: record.use.resources.count, titleLimit: rules?.resourceLimit)
+  }
+}
+
+extension TemporaryPassPlace {
+  /// Ids have no slash in them.
+  fileprivate var text: String {
+    let hashes = [device.bytes, identity?.bytes ?? []].map(Hex.encode)
+    return "\(requestor)/\(provider)/\(hashes[0])/\(hashes[1])"
+  }
+
+  fileprivate init?(_ text: String) {
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 4, let requestor = RequestorID(parts[0]),
+      let provider = ProviderID(parts[1]),
+      let device = (try? Hex.decode(parts[2])).flatMap({ DeviceHash($0) })
+    else { return nil }
+    let identity = (try? Hex.decode(parts[3])).flatMap { IdentityHash($0) }
+    guard identity != nil || parts[3].isEmpty else { return nil }
+    self.init(requestor: requestor, provider: provider, device: device, identity: identity)
+  }
+}
