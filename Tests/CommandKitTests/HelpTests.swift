@@ -51,7 +51,7 @@ import Testing
         --period DURATION               how long it may be kept (default 28d)
         --cover FILE                    a picture of the cover
 
-      Common options: see "library --help".
+      Common options: --shelf, --json, --help; see "library --help".
 
       example:
         library book add dune --title Dune --author "Frank Herbert"

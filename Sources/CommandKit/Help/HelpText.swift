@@ -18,10 +18,15 @@ extension Program {
       lines += ["", "\(heading):"] + twoColumns(rows, left: left, width)
     }
     for note in page.notes { lines += [""] + wrapped(note, width) }
-    // Thirty lines that are the same on every page would hide those that are not.
-    if !path.isEmpty, !options.isEmpty { lines += ["", "Common options: see \"\(name) --help\"."] }
+    if !path.isEmpty, !options.isEmpty { lines += [""] + wrapped(commonOptions, width) }
     if !page.example.isEmpty { lines += ["", "example:", "  \(page.example)"] }
     return lines
+  }
+
+  /// The options that all commands have, by name: thirty lines that are the same on every page would hide the others.
+  private var commonOptions: String {
+    let names = (options + [Program.help]).map(\.specification.label)
+    return "Common options: \(names.joined(separator: ", ")); see \"\(name) --help\"."
   }
 }
 
