@@ -8,17 +8,18 @@ enum IntegrateVerb {
   static let command = verb(
     "integrate", "let a requestor's apps sign in with a provider",
     details: """
-      Adds the integration, or changes what is named of it. With --profile the lifetimes and the limit are those of \
+      Adds the integration, or changes what is named of it. A new one is on, unless --off is given. One that is there is \
+      switched by --on and --off, and on without any option; other options leave it as it is. With --profile the lifetimes and the limit are those of \
       one application profile, and the others stay as the integration says.
 
       regentctl integrate list REQUESTOR lists a requestor's integrations. regentctl integrate remove REQUESTOR PROVIDER \
       takes one away.
       """,
     inputs: [
-      requestor, provider, removed, off, singleSignOn, authentication, authorization, limit,
-      profile,
-      degrade, yes,
+      requestor, provider, removed, on, off, singleSignOn, authentication, authorization, limit,
+      profile, degrade, yes,
     ],
+    rules: [.atMostOne([on, off])],
     example: "integrate acme cable --authentication-lifetime 30d --preauthorize-limit 5"
   ) { call, admin in
     if call[requestor] == "remove" { return try await remove(call, admin) }
@@ -54,7 +55,8 @@ enum IntegrateVerb {
   private static let removed = Input.optionalArgument(
     "REMOVED", .text("ID"), "behind remove the provider's id"
   ).completedByProviders()
-  private static let off = Input.flag("off", "switch the integration off; without it, it is on")
+  private static let on = Input.flag("on", "switch the integration on; so does no option at all")
+  private static let off = Input.flag("off", "switch the integration off")
   private static let singleSignOn = Input.option(
     "sso", .switched, "whether a sign-in may be shared through the platform's account")
   private static let authentication = Input.option(
@@ -84,10 +86,10 @@ enum IntegrateVerb {
     for (member, value) in given where value != nil { values[member.rawValue] = value }
     var patch = Patch<Integration>()
     if let profile = call[profile] {
-      guard call.source(of: off) == nil, call[singleSignOn] == nil, call[degrade] == nil else {
+      guard !call[on], !call[off], call[singleSignOn] == nil, call[degrade] == nil else {
         throw CommandError.usage(
           "--profile takes lifetimes and the limit only",
-          hint: "give --off, --sso and --degrade in a command of their own")
+          hint: "give --on, --off, --sso and --degrade in a command of their own")
       }
       guard !values.isEmpty else {
         throw CommandError.usage(
@@ -96,12 +98,13 @@ enum IntegrateVerb {
       patch.set(.profiles, .object([profile.text: .object(values)]))
       return patch
     }
-    patch.set(.enabled, .bool(!call[off]))
     patch.set(.singleSignOn, call[singleSignOn])
     for member in values.members {
       if let name = Integration.Member(rawValue: member.name) { patch.set(name, member.value) }
     }
     patch.set(.degradation, call[degrade])
+    // Whoever changes something else of an integration that is off has not said that it shall be on.
+    if call[on] || call[off] || patch.members.isEmpty { patch.set(.enabled, .bool(!call[off])) }
     return patch
   }
 
