@@ -152,8 +152,14 @@ extension AdminCall {
 extension AdminCall {
   /// Adds a rule; the same again changes nothing, and the opposite about the same is something different.
   fileprivate func addRule() async throws(AdminError) -> Saved<Entitlement> {
-    let provider = try provider().id
+    let known = try self.provider()
+    let provider = known.id
     let request: EntitlementRequest = try document()
+    guard known.kind == .local else {
+      throw AdminError(
+        .refused, "provider \(provider) is temporary and has no rules: its passes open every title",
+        hint: "set their limits: regentctl provider set \(provider) --lifetime or --resource-limit")
+    }
     guard request.provider == provider else {
       throw AdminError(.invalid, "the rule is about another provider than the one asked for")
     }
