@@ -73,13 +73,13 @@ enum DeviceNoun {
     "NAME", ValueKind("NAME", show: { $0 }) { text throws(ValueProblem) in text },
     "what it is called; an empty word takes the name away")
 
-  /// Every sign-in there is.
+  /// Every sign-in there is, the newest last.
   static func allSignIns(
     _ call: Invocation, _ admin: AdminClient, of requestor: RequestorID? = nil
   ) async throws(AdminError) -> [SignIn] {
     var all: [SignIn] = []
     try await admin.signIns(of: requestor) { all += $0 }
-    return all
+    return all.inOrder(of: \.issued)
   }
 
   private static func firstSignIns(_ admin: AdminClient) async throws(AdminError) -> [SignIn] {
@@ -116,7 +116,7 @@ enum SessionNoun {
         example: "session list anna"
       ) { call, admin in
         call.show(
-          list: try await sessions(call, admin),
+          list: try await sessions(call, admin).inOrder(of: \.started),
           [
             Table.Column.id("ID"), Table.Column("VIEWER"),
             Table.Column("SINCE", .time), Table.Column("LAST USED", .time),
