@@ -78,6 +78,20 @@ let optionalRequestor = Input.optionalArgument(
   "REQUESTOR", identifier("ID", Names.Requestor.self), "of one requestor only"
 ).completedByRequestors()
 
+extension AdminClient {
+  /// Whose entries a list shows: those of one requestor, or of all.
+  func requestors(_ one: RequestorID?) async throws(AdminError) -> [RequestorID] {
+    if let one { return [one] }
+    return try await requestors().map(\.id)
+  }
+
+  /// The same with providers.
+  func providers(_ one: ProviderID?) async throws(AdminError) -> [ProviderID] {
+    if let one { return [one] }
+    return try await providers().map(\.id)
+  }
+}
+
 extension Array {
   /// The oldest first, as far as lists have a time: ids are drawn, and their order says nothing.
   func inOrder(of time: (Element) -> Instant) -> [Element] {
