@@ -158,7 +158,8 @@ extension AdminCall {
     guard known.kind == .local else {
       throw AdminError(
         .refused, "provider \(provider) is temporary and has no rules: its passes open every title",
-        hint: "set their limits: regentctl provider set \(provider) --lifetime or --resource-limit")
+        hint:
+          "set their limits: regentctl provider set \(provider) --lifetime 1h --resource-limit 10")
     }
     guard request.provider == provider else {
       throw AdminError(.invalid, "the rule is about another provider than the one asked for")

@@ -9,8 +9,8 @@ enum IntegrateVerb {
     "integrate", "let a requestor's apps sign in with a provider",
     details: """
       Adds the integration, or changes what is named of it. A new one is on, unless --off is given. One that is there is \
-      switched by --on and --off, and on without any option; other options leave it as it is. With --profile the lifetimes and the limit are those of \
-      one application profile, and the others stay as the integration says.
+      switched by --on and --off, and on without any option; other options leave it as it is. With --profile the \
+      lifetimes and the limit are those of one application profile, and the others stay as the integration says.
 
       regentctl integrate list REQUESTOR lists a requestor's integrations, regentctl integrate list those of all. regentctl \
       integrate remove REQUESTOR PROVIDER takes one away.
