@@ -89,6 +89,26 @@ import Testing
     }
   }
 
+  @Test(arguments: ["pair &", "stty tostop; pair &"])
+  func `that it begins in the background of ends it, or brings it to the front`(
+    command: String
+  ) async throws {
+    try await withShell(typing: command) { terminal, pid in
+      let number = try await until("the process") { try? pid() }
+      try await Task.sleep(for: .milliseconds(700))
+      try terminal.type("kill -TERM %1; wait %1; echo ended=$?")
+      _ = try await terminal.shows("ended=3")
+      #expect(kill(number, 0) != 0)
+      try terminal.type("clear; \(command)")
+      try await Task.sleep(for: .milliseconds(700))
+      #expect(try !terminal.capture().contains(waiting))
+      try terminal.type("fg")
+      #expect(try await drawn(terminal) != nil)
+      try terminal.press("q")
+      _ = try await terminal.shows("here>")
+    }
+  }
+
   /// The code, once the screen is drawn again.
   private func drawn(_ terminal: Terminal) async throws -> String? {
     code(in: try await terminal.shows(waiting))
@@ -99,7 +119,7 @@ import Testing
   }
 
   private func withShell(
-    _ shell: String = "bash --norc --noprofile -i",
+    _ shell: String = "bash --norc --noprofile -i", typing command: String = "pair",
     _ body: (Terminal, () throws -> Int32) async throws -> Void
   ) async throws {
     let service = try await BoxService()
@@ -107,7 +127,7 @@ import Testing
     try await withTemporaryFolder { folder in
       let terminal = try Terminal(shell: shell, of: try Box(folder, service.url), sizes[0])
       _ = try await terminal.shows("here>")
-      try terminal.type("pair")
+      try terminal.type(command)
       try await body(terminal) {
         let text = String(decoding: try readFile("\(folder)/pid"), as: UTF8.self).dropLast()
         guard let pid = Int32(text) else { throw TestSupportError("no process: \(text)") }

@@ -146,8 +146,8 @@ private func loopback(port: UInt16) throws -> SocketAddress {
 /// A client for one test.
 func makeClient(_ change: (inout ClientConfiguration) -> Void = { _ in }) -> Client {
   var configuration = ClientConfiguration(wallClock: { Clocks.wallMilliseconds() })
-  // Beside a sanitizer a minute may pass between two lines of a test.
-  configuration.keepAlive = .seconds(600)
+  // Beside a sanitizer, on a busy machine, ten minutes may pass between two lines of a test.
+  configuration.keepAlive = .seconds(86_400)
   change(&configuration)
   return Client(configuration)
 }

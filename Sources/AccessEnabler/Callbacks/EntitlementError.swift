@@ -1,3 +1,5 @@
+import PairingWire
+
 /// Why an `async` call of an ``AccessEnabler`` failed.
 ///
 /// ``area`` tells the three kinds apart that an app treats differently: sign in again, tell the viewer no, try later.
@@ -89,7 +91,7 @@ public struct EntitlementError: Error, Hashable, Sendable {
 extension EntitlementError: CustomStringConvertible {
   /// One sentence that is safe to show.
   public var description: String {
-    message.isEmpty ? kind.words : "\(kind.words): \(message)"
+    message.isEmpty || ErrorMessage.isPlain(message) ? kind.words : "\(kind.words): \(message)"
   }
 }
 

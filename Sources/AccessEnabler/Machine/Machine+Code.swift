@@ -115,6 +115,8 @@ extension Machine {
     switch answer {
     case .code(let record): recordCame(record, login, choice, watch)
     // The answer to a question that is asked of services which say nothing about a code's state.
+    case .authentication(let granted) where isEarlier(granted, choice, watch):
+      watchFailed(Self.notYet, login, choice, watch)
     case .authentication(let granted): succeed(login, granted, from: choice.service)
     case .failed(let failure): watchFailed(failure, login, choice, watch)
     default: watchFailed(ServiceFailure(kind: .unreadable), login, choice, watch)
@@ -126,7 +128,8 @@ extension Machine {
   ) {
     news(record)
     guard case .waiting(_, _, var watch) = phase else { return }
-    if watch.failures > 0 { tell(.connectionBack) }
+    let wasAway = watch.failures > 0
+    if wasAway { tell(.connectionBack) }
     watch.failures = 0
     watch.trouble = nil
     switch record.status {
@@ -140,7 +143,10 @@ extension Machine {
     }
     let isNews = record.sequence != old.sequence
     watch.sequence = record.sequence
-    if record.wasHeld, isNews || now.since(watch.asked) >= .seconds(1) {
+    if wasAway {
+      // That answer was only to say that the service is there again.
+      askForNews(&watch, choice)
+    } else if record.wasHeld, isNews || now.since(watch.asked) >= .seconds(1) {
       askForNews(&watch, choice)
     } else if !record.wasHeld, record.status == .offered, record.sequence == 0 {
       // A service of another make: only the sign-in itself tells.
@@ -240,6 +246,20 @@ extension Machine {
     tell(trouble, message: failure.message, extras: seconds ?? [:])
   }
 
+  /// Whether the service only repeats the sign-in that was there before: whoever signs in anew waits for another.
+  func isEarlier(
+    _ granted: GrantedAuthentication, _ choice: Choice, _ watch: Watch
+  ) -> Bool {
+    guard watch.status != .approved, watch.status != .delivered, let kept = validAuthentication
+    else { return false }
+    return kept.service.isSameText(as: choice.service) && kept.signIn.expires == granted.expires
+      && kept.signIn.userID.isSameText(as: granted.userID)
+      && kept.signIn.provider.id.isSameText(as: granted.provider)
+  }
+
+  /// As if the service had said that there is no sign-in.
+  static let notYet = ServiceFailure(kind: .status(404))
+
   private mutating func poll(_ login: Login, _ choice: Choice, _ watch: Watch) {
     var watch = watch
     watch.timer = startTimer(settings.timing.poll)
@@ -267,8 +287,11 @@ extension Machine {
   private mutating func askForNews(_ watch: inout Watch, _ choice: Choice) {
     watch.asksForSignIn = false
     watch.isNew = false
+    // After a failure the answer is not to be held: the screen would say "no connection" for as long.
     watch.call = send(
-      .awaitCode(watch.offer.code, after: watch.sequence), to: choice.service, for: .login)
+      watch.failures > 0
+        ? .readCode(watch.offer.code) : .awaitCode(watch.offer.code, after: watch.sequence),
+      to: choice.service, for: .login)
     watch.asked = now
   }
 

@@ -161,7 +161,11 @@ extension Machine {
     _ answer: ServiceAnswer, _ login: Login, _ choice: Choice, _ step: Fetching
   ) {
     switch answer {
-    case .authentication(let granted): succeed(login, granted, from: choice.service)
+    case .authentication(let granted):
+      if let watch = step.watch, isEarlier(granted, choice, watch) {
+        return fetchFailed(Self.notYet, login, choice, watch)
+      }
+      succeed(login, granted, from: choice.service)
     case .failed(let failure):
       if let watch = step.watch { return fetchFailed(failure, login, choice, watch) }
       if failure.status == 403, failure.details == ErrorDetails.denied {

@@ -59,16 +59,16 @@ final class ServerClock: Sendable {
     }
   }
 
-  /// Takes the `Date` of a service that refused a signed call.
+  /// Takes the `Date` of a service that refused a signed call: what is signed from now on is no older than that.
   ///
-  /// - Returns: whether that makes a difference: then the call is worth a second try.
-  func correct(_ service: String, _ date: Int64) -> Bool {
+  /// Small differences count, too: a service that has just started refuses what was signed before its start, and a
+  /// `Date` leaves out the part of a second in which that was.
+  func correct(_ service: String, _ date: Int64) {
     state.withLock { state in
-      guard abs(time(state.own[service] ?? state.main) &- date) > Self.tolerance else {
-        return false
-      }
-      state.own[service] = Anchor(server: date, uptime: uptime())
-      return true
+      let here = time(state.own[service] ?? state.main)
+      let isClose = abs(here &- date) <= Self.tolerance
+      state.own[service] = Anchor(
+        server: isClose ? max(here, date &+ 1_000) : date, uptime: uptime())
     }
   }
 

@@ -107,10 +107,10 @@ final class ServiceCaller: Sendable {
     guard let signer = try known.signer?.get() else { return try await send(wire, call, nil) }
     let first = signer.header(wire, requestor: requestor, at: clock.now(for: call.service))
     let response = try await send(wire, call, first)
-    // A box with a wrong clock corrects itself once and repeats the call with a signature of its own.
-    guard response.status == Status(401), let date = response.serverDate,
-      clock.correct(call.service, date)
-    else { return response }
+    // A box with a wrong clock corrects itself once and repeats the call with a signature of its own. So does one whose
+    // call reached a service that was started after it was signed.
+    guard response.status == Status(401), let date = response.serverDate else { return response }
+    clock.correct(call.service, date)
     let second = signer.header(wire, requestor: requestor, at: clock.now(for: call.service))
     return try await send(wire, call, second)
   }

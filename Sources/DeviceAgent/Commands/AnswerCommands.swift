@@ -84,7 +84,7 @@ enum MetadataCommand {
       context.hearsNoSignals()
       let settings = try AgentSettings(call)
       let value = try await context.source(settings).metadata(call[key])
-      if !call.wantsJSON, value.isNull {
+      if value.isNull {
         throw CommandError(
           "the service tells no \(call[key]) of this viewer",
           hint:

@@ -106,6 +106,7 @@ extension EntitlementError.Kind {
       "check --public-key and --secret-file; on the service, regentctl key list REQUESTOR shows the keys"
     case .unreachable: "check the network and the service's address: regent doctor"
     case .unsafeConnection: "check date and time of this box, then: regent doctor"
+    case .tooManyResources: "ask for fewer at once: five, unless the service's operator allows more"
     case .unknownProvider: "regent providers lists those that there are"
     case .throttled: "try again in a minute"
     case .service: "try again later; regent doctor says more"

@@ -74,11 +74,21 @@ final class EnablerLink: PairLink {
           sink.yield(.failed(failure))
           return false
         }
+        // What is kept here says so without the service.
+        if await tellSignedIn(sink) { return false }
         sink.yield(.trouble(failure))
         try? await Task.sleep(for: backoff.next(asked: error.retryAfter))
       }
     }
     return false
+  }
+
+  /// Says that this box is signed in, if it is and nobody wants it anew.
+  private func tellSignedIn(_ sink: AsyncStream<LinkEvent>.Continuation) async -> Bool {
+    guard !isForced, let signIn = await enabler.currentSignIn() else { return false }
+    sink.yield(
+      .alreadySignedIn(name: signIn.shownName, provider: signIn.provider.displayName))
+    return true
   }
 
   /// One sign-in after the other, each begun by a wish.
@@ -103,11 +113,7 @@ final class EnablerLink: PairLink {
       // answer under way is as good.
       if asking.withLock({ $0 == choice }) { continue }
       let running = signingIn.withLock { $0 }
-      if running == nil, !isForced, let signIn = await enabler.currentSignIn() {
-        sink.yield(
-          .alreadySignedIn(name: signIn.shownName, provider: signIn.provider.displayName))
-        continue
-      }
+      if running == nil, await tellSignedIn(sink) { continue }
       running?.cancel()
       // A wish that came too late asks for a code of a screen that is signed in.
       if await running?.value == true { continue }

@@ -87,6 +87,14 @@ public enum ErrorMessage {
   /// `tokens/authz`, `preauthorize` and `usermetadata` without a sign-in.
   public static let notAuthenticated = "User not authenticated"
 
+  /// Whether a message says nothing that its status did not say.
+  public static func isPlain(_ message: String) -> Bool {
+    let phrases = (400..<504).map(ErrorDocument.message(for:))
+    return (phrases + [notAuthorized, notAuthenticated, notAuthenticatedForAuthorize]).contains {
+      $0.utf8.elementsEqual(message.utf8)
+    }
+  }
+
   /// A mandatory parameter is missing.
   public static func required(_ name: String) -> String { "Required '\(name)' is not present" }
 }

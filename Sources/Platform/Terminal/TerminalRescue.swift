@@ -24,8 +24,14 @@ enum TerminalRescue {
     records.withLock { $0.append(UInt(bitPattern: record)) }
     _ = leavesAtExit
     for signal in watchedSignals { unsafe install(signal, in: record) }
-    // Not asked whether it is in front: who begins in the background is stopped here, and goes on with "fg".
-    unsafe record.pointee.enter()
+    // A program that the terminal stops for writing could not be ended: nobody would take the signal that ends it.
+    signal(SIGTTOU, SIG_IGN)
+    if isInFront(unsafe record.pointee.number) {
+      unsafe record.pointee.enter()
+    } else {
+      // Who begins in the background takes the terminal when it is given to it.
+      isAway.store(true, ordering: .releasing)
+    }
   }
 
   /// Who has the terminal of the session that is on; takes it when it was lost and nobody else has it any more.
@@ -178,19 +184,12 @@ private func comeBack(_ signal: CInt) {
 
   func leave() {
     guard !isAway.exchange(true, ordering: .acquiringAndReleasing) else { return }
-    // In the background each of these calls would stop the program, which could not be ended then.
-    var stopping = sigset_t()
-    var before = sigset_t()
-    unsafe sigemptyset(&stopping)
-    unsafe sigaddset(&stopping, SIGTTOU)
-    _ = unsafe pthread_sigmask(SIG_BLOCK, &stopping, &before)
     unsafe say(farewell)
     if unsafe TerminalRescue.isInFront(number) || hasOurMode {
       var mode = unsafe old
       // Never TCSADRAIN here: it waits until the terminal took all output, and a hung-up one never does.
       _ = unsafe tcsetattr(number, TCSANOW, &mode)
     }
-    _ = unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
   }
 
   /// Whether nobody changed the mode since; a shell that is in front now has set the one that it edits lines with.

@@ -56,4 +56,48 @@ struct LoginFailureTests {
     late.answer(.missing)
     #expect(late.error(of: over)?.kind == .codeExpired)
   }
+
+  @Test(arguments: [nil, ProviderChoice.provider("CABLE")])
+  func `whoever signs in anew never gets the earlier sign-in`(choice: ProviderChoice?) {
+    for ending in [CodeRecord.record(.expired, 2), .record(.withdrawn, 2)] {
+      var bench = Bench.signedIn()
+      let request = bench.call(
+        .getAuthentication(AuthenticationWish(isForced: true, choice: choice ?? .onSecondScreen)))
+      bench.answer(.code(.offered))
+      // With a provider the service is asked first whether it lets everybody in; it repeats what was there before.
+      if choice != nil { bench.answer(.granted) }
+      #expect(bench.outcomes(of: request).isEmpty)
+      bench.answer(.code(ending))
+      if ending.status == .withdrawn { bench.answer(.granted) }
+      #expect(
+        bench.error(of: request)?.kind
+          == (ending.status == .withdrawn ? .codeWithdrawn : .codeExpired))
+      // The earlier one stays.
+      #expect(bench.machine.tokens.authentication != nil)
+    }
+  }
+
+  @Test func `whoever signs in anew gets the new sign-in, also when the code is gone already`() {
+    var bench = Bench.signedIn()
+    let request = bench.call(
+      .getAuthentication(AuthenticationWish(isForced: true, choice: .onSecondScreen)))
+    bench.answer(.code(.offered))
+    bench.answer(.failed(.status(404)))
+    var new = GrantedAuthentication.regular
+    new.expires = new.expires + .seconds(60)
+    bench.answer(.authentication(new))
+    #expect(bench.error(of: request) == nil)
+    #expect(bench.machine.tokens.authentication?.signIn.expires == new.expires)
+  }
+
+  @Test func `a service that is there again says so at once, and is waited for then`() {
+    var (bench, _) = Bench.waiting()
+    bench.answer(.failed(.away))
+    bench.ring()
+    // Not held: the screen says that there is no connection until it is answered.
+    #expect(bench.open.map(\.operation) == [.readCode("BCDFGHJK")])
+    bench.answer(.code(.record(.offered, 1, wasHeld: false)))
+    #expect(bench.statuses.last == .connectionBack)
+    #expect(bench.open.map(\.operation) == [.awaitCode("BCDFGHJK", after: 1)])
+  }
 }

@@ -285,7 +285,7 @@ struct LoginTests {
     bench.answer(.failed(.away))
     #expect(bench.statuses.first == .registrationCode)
     bench.ring()
-    #expect(bench.open.map(\.operation) == [.awaitCode("BCDFGHJK", after: 0)])
+    #expect(bench.open.map(\.operation) == [.readCode("BCDFGHJK")])
   }
 
   @Test func `another provider means another code`() {

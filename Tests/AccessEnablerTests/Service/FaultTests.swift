@@ -175,6 +175,20 @@ struct FaultTests {
     await live.kill()
   }
 
+  @Test(arguments: [-4_000, -1_500, -300] as [Int64])
+  func `a clock that is a little behind a service that just started is no wrong key`(
+    milliseconds: Int64
+  ) async throws {
+    // What was signed before its start a service refuses, because it may have been used already.
+    let live = try await LocalService()
+    let enabler = try await live.enabler { configuration in
+      configuration.wallClock = { Clocks.wallMilliseconds() + milliseconds }
+    }
+    try await live.signIn(enabler)
+    #expect(try await enabler.authorize("news").resource == "news")
+    await live.kill()
+  }
+
   @Test func `a clock that is set while the box runs changes nothing`() async throws {
     let live = try await LocalService()
     let offset = Locked<Int64>(-1_700_000_000_000)
