@@ -51,6 +51,13 @@ extension AdminCall {
     }
     let days = now.since(last).wholeMilliseconds / 86_400_000
     let time = CivilDate.text(epochMilliseconds: last.milliseconds, fraction: false)
+    guard last <= now else {
+      return [
+        Finding(
+          "backup", .warning, "the last one is of \(time), which is yet to come",
+          fix: "check the clock, then make a new one: regentctl backup FILE")
+      ]
+    }
     guard days >= Self.oldBackup else {
       return [Finding("backup", .good, "the last one was made at \(time)")]
     }

@@ -53,11 +53,13 @@ enum DeviceNoun {
         let signIns = try await admin.device(call[id])
         // Many boxes are called the same.
         let name = signIns.first.flatMap { $0.givenName ?? $0.name }
-        let title = name.map { "\($0) (\(call[id]))" } ?? call[id]
-        try Prompt.confirm("sign out \(title)", unless: yes, call)
-        let ended = try await admin.signOutDevice(call[id])
+        // The box that was found and asked about: what was typed may be another one's by now.
+        let device = signIns.first?.device ?? call[id]
+        try Prompt.confirm(
+          "sign out \(name.map { "\($0) (\(device))" } ?? device)", unless: yes, call)
+        let ended = try await admin.signOutDevice(device)
         call.show(
-          ended.json, lines: ["device \(call[id]): \(counted(ended.count, "sign-in")) ended"])
+          ended.json, lines: ["device \(device): \(counted(ended.count, "sign-in")) ended"])
       },
     ])
 
