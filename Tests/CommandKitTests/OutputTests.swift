@@ -151,14 +151,33 @@ import Testing
       ])
   }
 
-  @Test func `and lines of a list end where the terminal does`() {
+  @Test func `and lines of a list go on in the next one where the terminal ends`() {
     let text = WrittenText()
     let console = Console(output: text.port(columns: 20), errors: text.port())
     console.print("done: 4f2a9c11-0000", short: "not needed")
     console.print("done: 4f2a9c11-0000-4000", short: "done: 4f2a9c11")
     console.print("done: 4f2a9c11-0000-4000", short: "\u{1b}[2J 거실 텔레비전 of anna")
+    console.print("", short: "not needed")
+    let long = "done  by anna: 4f2a9c11-0000-4000-8000-000000000001"
+    console.print(long, short: long)
     console.flush()
-    #expect(text.text == "done: 4f2a9c11-0000\ndone: 4f2a9c11\n\\e[2J 거실 텔레비전…\n")
+    #expect(
+      text.text == """
+        done: 4f2a9c11-0000
+        done: 4f2a9c11
+        \\e[2J 거실 텔레비전
+          of anna
+
+        done  by anna:
+          4f2a9c11-0000-4000
+          -8000-000000000001
+
+        """)
+    let tiny = WrittenText()
+    let small = Console(output: tiny.port(columns: 4), errors: tiny.port())
+    small.print("거실 텔 x", short: "거실 텔 x")
+    small.flush()
+    #expect(tiny.text == "거실\n  텔\n  x\n")
     let pipe = WrittenText()
     let piped = Console(output: pipe.port(), errors: pipe.port())
     piped.print("done: 4f2a9c11-0000-4000", short: "done: 4f2a9c11")

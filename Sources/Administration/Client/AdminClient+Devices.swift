@@ -96,7 +96,9 @@ extension AdminClient {
   }
 
   /// Lets temporary passes begin anew.
-  public func resetPass(_ reset: PassReset) async throws(AdminError) {
-    try await act(.post, AdminPaths.resetPass, reset.object)
+  ///
+  /// - Returns: how many had been begun.
+  public func resetPass(_ reset: PassReset) async throws(AdminError) -> Tally {
+    try await document(.post, AdminPaths.resetPass, reset.object)
   }
 }

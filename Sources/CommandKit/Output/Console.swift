@@ -35,17 +35,17 @@ public final class Console: Sendable {
     for line in lines { print(line) }
   }
 
-  /// Prints one line of a list, cut where the terminal ends when there is a terminal.
+  /// Prints one line of a list, which goes on in the next lines where a terminal is too narrow.
   ///
   /// - Parameters:
   ///   - line: the whole line.
-  ///   - short: the line for a terminal that is too narrow for it.
+  ///   - short: the line for a terminal that is too narrow for it; what does not fit goes on two columns further in.
   public func print(_ line: String, short: @autoclosure () -> String) {
     let whole = harmless(line)
     guard let columns = output.columns(), displayWidth(whole) > columns else {
       return append(whole + "\n")
     }
-    append(truncated(harmless(short()), to: columns) + "\n")
+    for line in folded(harmless(short()), columns) { append(line + "\n") }
   }
 
   /// Prints a table, cut to the terminal's width when there is a terminal.

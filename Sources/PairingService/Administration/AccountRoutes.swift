@@ -152,8 +152,16 @@ extension AdminCall {
 extension AdminCall {
   /// Adds a rule; the same again changes nothing, and the opposite about the same is something different.
   fileprivate func addRule() async throws(AdminError) -> Saved<Entitlement> {
-    let provider = try provider().id
+    let known = try self.provider()
+    let provider = known.id
     let request: EntitlementRequest = try document()
+    // To allow what is allowed anyway does no harm; a denial would be believed.
+    guard known.kind == .local || request.effect == .allow else {
+      throw AdminError(
+        .refused, "provider \(provider) is temporary: its passes open every title",
+        hint:
+          "set their limits: regentctl provider set \(provider) --lifetime 1h --resource-limit 10")
+    }
     guard request.provider == provider else {
       throw AdminError(.invalid, "the rule is about another provider than the one asked for")
     }

@@ -79,7 +79,14 @@ extension AdminCall {
         filter, after: id, limit: limit, at: now)
       return (records, try await core.screenNames(of: records))
     }
-    return records.map { SignIn($0, name: names[$0.authentication.id]) }
+    return records.map { signIn($0, name: names[$0.authentication.id]) }
+  }
+
+  /// A sign-in with its last use, as far as this process saw one.
+  private func signIn(_ record: AuthenticationRecord, name: String?) -> SignIn {
+    var signIn = SignIn(record, name: name)
+    signIn.lastUsed = core.lastUses.of(record.authentication.id)
+    return signIn
   }
 
   /// The device that the query names; one that is signed in nowhere is not there.
@@ -130,7 +137,7 @@ extension AdminCall {
           viewer: authentication.viewer), audit: line, at: now)
     }
     noteSignedOut(ended)
-    return SignIn(record, name: nil)
+    return signIn(record, name: nil)
   }
 
   /// Has polls look for a sign-in again where one has ended.

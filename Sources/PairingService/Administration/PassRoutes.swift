@@ -11,8 +11,7 @@ extension AdminDesk {
   mutating func mountPasses() {
     on(.get, AdminPaths.passes) { call throws(AdminError) in .list(of: try await call.passes()) }
     on(.post, AdminPaths.resetPass) { call throws(AdminError) in
-      try await call.resetPass(try call.document())
-      return .done
+      .document(Tally(try await call.resetPass(try call.document())))
     }
   }
 }
@@ -56,13 +55,18 @@ extension AdminCall {
     }
   }
 
-  fileprivate func resetPass(_ reset: PassReset) async throws(AdminError) {
+  fileprivate func resetPass(_ reset: PassReset) async throws(AdminError) -> Int {
     try checkPlace(reset.requestor, reset.provider)
     let whose = try await whose(reset)
+    let who =
+      switch whose {
+      case .all: "everybody"
+      case .device(let device): "device \(device.shortName)"
+      case .identity: "one identity"
+      }
     let line = entry(
-      "temporary-pass.reset", "\(reset.requestor) \(reset.provider)",
-      detail: whose == .all ? "everybody" : reset.device == nil ? "one identity" : "one device")
-    try await stored { () throws(StoreError) in
+      "temporary-pass.reset", "\(reset.requestor) \(reset.provider)", detail: who)
+    return try await stored { () throws(StoreError) in
       try await core.store.resetTemporaryPasses(
         requestor: reset.requestor, provider: reset.provider, whose, audit: line, at: now)
     }

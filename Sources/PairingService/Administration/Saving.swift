@@ -68,7 +68,7 @@ extension AdminCall {
       if let there, there == wanted { return Saved(there, .unchanged) }
       try saver.check(wanted)
       let outcome = there == nil ? SaveOutcome.added : .changed
-      let changed = there?.differences(to: wanted).map(\.member) ?? []
+      let changed = there?.differences(to: wanted).map(\.named) ?? []
       let line = entry(
         "\(saver.kind).\(outcome == .added ? "add" : "set")", saver.title.droppingFirstWord,
         detail: changed.joined(separator: ", "))
@@ -104,6 +104,16 @@ extension AdminCall {
     }
     try await refresh()
     return .done
+  }
+}
+
+extension Difference {
+  /// How a line of the audit log names it: `name`, or `disabled=off`.
+  ///
+  /// The bare name of a member that is on or off would read as what it is now.
+  fileprivate var named: String {
+    guard case .bool(let isOn)? = wanted ?? stored else { return member }
+    return "\(member)=\(isOn && wanted != nil ? "on" : "off")"
   }
 }
 

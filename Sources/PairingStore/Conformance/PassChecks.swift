@@ -105,9 +105,12 @@ extension StoreConformance {
         _ = try await stage.store.openTemporarily(
           guest.authentication.id, Stage.name("A"), at: stage.at(1))
       }
-      try await stage.store.resetTemporaryPasses(
-        requestor: stage.requestor, provider: stage.pass, .device(stage.hash(1001)), audit: nil,
-        at: stage.at(2))
+      for expected in [1, 0] {
+        let begun = try await stage.store.resetTemporaryPasses(
+          requestor: stage.requestor, provider: stage.pass, .device(stage.hash(1001)), audit: nil,
+          at: stage.at(2))
+        try expect(begun == expected, "\(begun) had been begun, not \(expected)")
+      }
       let left = try await stage.allAuthentications()
       try expect(left.map(\.device.text) == ["device-2"], "left \(left.map(\.device.text))")
       let again = try await stage.store.signIn(

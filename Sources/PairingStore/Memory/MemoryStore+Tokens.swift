@@ -195,7 +195,7 @@ extension MemoryStore {
   public func resetTemporaryPasses(
     requestor: RequestorID, provider: ProviderID, _ whose: TemporaryPassReset,
     audit entry: AuditEntry?, at now: Instant
-  ) async throws(StoreError) {
+  ) async throws(StoreError) -> Int {
     func isMeant(_ device: DeviceHash, _ identity: IdentityHash?) -> Bool {
       switch whose {
       case .device(let one): device == one
@@ -203,6 +203,7 @@ extension MemoryStore {
       case .all: true
       }
     }
+    let before = passes.count
     passes = passes.filter { key, _ in
       key.requestor != requestor || key.provider != provider || !isMeant(key.device, key.identity)
     }
@@ -211,5 +212,6 @@ extension MemoryStore {
         && $0.authentication.source == .temporary && isMeant($0.deviceHash, $0.identity)
     }
     note(entry)
+    return before - passes.count
   }
 }

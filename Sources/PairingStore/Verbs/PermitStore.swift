@@ -36,10 +36,13 @@ public protocol PermitStore: Sendable {
   ) async throws(StoreError) -> [TemporaryPassRecord]
 
   /// Lets passes begin anew, and ends what stands on them.
+  ///
+  /// - Returns: how many passes had been begun.
+  @discardableResult
   func resetTemporaryPasses(
     requestor: RequestorID, provider: ProviderID, _ whose: TemporaryPassReset,
     audit entry: AuditEntry?, at now: Instant
-  ) async throws(StoreError)
+  ) async throws(StoreError) -> Int
 }
 
 /// Whose temporary pass begins anew.

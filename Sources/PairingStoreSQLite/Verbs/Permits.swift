@@ -97,28 +97,29 @@ extension SQLiteStore {
   public func resetTemporaryPasses(
     requestor: RequestorID, provider: ProviderID, _ whose: TemporaryPassReset,
     audit entry: AuditEntry?, at now: Instant
-  ) async throws(StoreError) {
+  ) async throws(StoreError) -> Int {
     try await write { context, visit in
       let (owner, place) = (requestor.text, provider.text)
       var filter = AuthenticationFilter(requestor: requestor)
       var identity: IdentityHash?
+      let begun: Int
       switch whose {
       case .device(let device):
         filter.device = device
-        try context.run(
+        begun = try context.run(
           """
           DELETE FROM temporary_pass WHERE requestor = \(owner) AND provider = \(place)
           AND device_hash = \(device.bytes)
           """)
       case .identity(let one):
         identity = one
-        try context.run(
+        begun = try context.run(
           """
           DELETE FROM temporary_pass WHERE requestor = \(owner) AND provider = \(place)
           AND identity = \(one.bytes)
           """)
       case .all:
-        try context.run(
+        begun = try context.run(
           "DELETE FROM temporary_pass WHERE requestor = \(owner) AND provider = \(place)")
       }
       let (meant, whom) = (filter, identity)
@@ -131,6 +132,7 @@ extension SQLiteStore {
       }
       try visit.endAuthentications(context, ended)
       try visit.note(context, entry)
+      return begun
     }
   }
 }

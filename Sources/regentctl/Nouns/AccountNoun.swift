@@ -18,9 +18,10 @@ enum AccountNoun {
         example: "account add cable anna --household smith --zip 12345"
       ) { call, admin in
         let password =
-          call[noPassword] ? nil : try newPassword("password of \(call[newName])", call)
+          call[noPassword] ? nil : try newPassword("password of \(call[newName])")
         let saved = try await admin.add(
           call[provider], call[newName], patch(call), password: password)
+        if let password { noteShortness(of: password, call) }
         call.show(saved, "account \(call[provider])/\(call[newName])")
       },
       verb(
@@ -80,8 +81,9 @@ enum AccountNoun {
       ) { call, admin in
         // Asked first, so that nobody types a password for an account that is not there.
         _ = try await admin.account(call[provider], call[name])
-        let password = try newPassword("new password of \(call[name])", call)
+        let password = try newPassword("new password of \(call[name])")
         try await admin.setPassword(password, of: call[name], at: call[provider])
+        noteShortness(of: password, call)
         call.say(
           "password of \(call[provider])/\(call[name]) changed",
           ["provider": .string(call[provider].text), "name": .string(call[name].text)])
@@ -162,19 +164,22 @@ enum AccountNoun {
       ])
   }
 
-  private static func newPassword(_ prompt: String, _ call: Invocation) throws -> String {
+  private static func newPassword(_ prompt: String) throws -> String {
     let bytes = try Prompt.password(prompt, twice: true)
     guard let password = String(validating: bytes, as: UTF8.self) else {
       throw CommandError.usage(
         "the password is not valid UTF-8",
         hint: "set the terminal to UTF-8, or give it in UTF-8 on standard input")
     }
-    // Operators may have their reasons; viewers who choose one themselves need more.
-    if password.unicodeScalars.count < PasswordRule.least {
-      call.console.note(
-        "the password is short: viewers must choose \(PasswordRule.least) characters or more")
-    }
     return password
+  }
+
+  /// Operators may have their reasons; viewers who choose one themselves need more.
+  private static func noteShortness(of password: String, _ call: Invocation) {
+    guard password.unicodeScalars.count < PasswordRule.least else { return }
+    call.console.note(
+      "the password was accepted, but is short: viewers who choose one themselves need "
+        + "\(PasswordRule.least) characters or more")
   }
 
   private static func ratings(_ account: Account) -> String {

@@ -57,12 +57,13 @@ enum AuditNoun {
       return
     }
     call.console.print(
-      text(line, of: line.subject), short: text(line, of: shortSubject(line)))
+      text(line, line.subject, line.detail),
+      short: text(line, shortSubject(line), withShortDevices(line.detail)))
   }
 
-  private static func text(_ line: AuditLine, of subject: String) -> String {
+  private static func text(_ line: AuditLine, _ subject: String, _ detail: String) -> String {
     let outcome = line.outcome == "done" ? "" : " (\(line.outcome))"
-    let detail = line.detail.isEmpty ? "" : ": \(line.detail)"
+    let detail = detail.isEmpty ? "" : ": \(detail)"
     return "\(shown(line.at))  \(line.actor)  \(line.action) \(subject)\(outcome)\(detail)"
   }
 
@@ -72,6 +73,14 @@ enum AuditNoun {
     let isDrawn = parts.map(\.utf8.count) == [8, 4, 4, 4, 12]
     let isKey = ["key", "signing-key"].contains { line.action.hasPrefix("\($0).") }
     return isDrawn || isKey && line.subject.utf8.count > 16
-      ? String(line.subject.prefix(Beginnings.shortest)) : line.subject
+      ? String(line.subject.prefix(Beginnings.shortest)) : withShortDevices(line.subject)
+  }
+
+  /// A text in which boxes are named by the beginnings of their short ids, which commands take, too.
+  private static func withShortDevices(_ text: String) -> String {
+    text.split(separator: " ", omittingEmptySubsequences: false).map { word in
+      let isDevice = word.utf8.count == 16 && word.utf8.allSatisfy("0123456789abcdef".utf8.contains)
+      return isDevice ? word.prefix(Beginnings.shortest) : word
+    }.joined(separator: " ")
   }
 }

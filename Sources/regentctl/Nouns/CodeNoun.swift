@@ -16,7 +16,8 @@ enum CodeNoun {
         example: "code list"
       ) { call, admin in
         call.show(
-          list: try await admin.codes().of(call[optionalRequestor], admin, \.requestor),
+          list: try await admin.codes().of(call[optionalRequestor], admin, \.requestor)
+            .inOrder(of: \.generated),
           [
             Table.Column.id("ID"), Table.Column("REQUESTOR"), Table.Column("STATE", .name),
             Table.Column("DEVICE"), Table.Column("NETWORK"), Table.Column("VIEWER"),

@@ -53,11 +53,13 @@ enum DeviceNoun {
         let signIns = try await admin.device(call[id])
         // Many boxes are called the same.
         let name = signIns.first.flatMap { $0.givenName ?? $0.name }
-        let title = name.map { "\($0) (\(call[id]))" } ?? call[id]
-        try Prompt.confirm("sign out \(title)", unless: yes, call)
-        let ended = try await admin.signOutDevice(call[id])
+        // The box that was found and asked about: what was typed may be another one's by now.
+        let device = signIns.first?.device ?? call[id]
+        try Prompt.confirm(
+          "sign out \(name.map { "\($0) (\(device))" } ?? device)", unless: yes, call)
+        let ended = try await admin.signOutDevice(device)
         call.show(
-          ended.json, lines: ["device \(call[id]): \(counted(ended.count, "sign-in")) ended"])
+          ended.json, lines: ["device \(device): \(counted(ended.count, "sign-in")) ended"])
       },
     ])
 
@@ -73,13 +75,13 @@ enum DeviceNoun {
     "NAME", ValueKind("NAME", show: { $0 }) { text throws(ValueProblem) in text },
     "what it is called; an empty word takes the name away")
 
-  /// Every sign-in there is.
+  /// Every sign-in there is, the newest last.
   static func allSignIns(
     _ call: Invocation, _ admin: AdminClient, of requestor: RequestorID? = nil
   ) async throws(AdminError) -> [SignIn] {
     var all: [SignIn] = []
     try await admin.signIns(of: requestor) { all += $0 }
-    return all
+    return all.inOrder(of: \.issued)
   }
 
   private static func firstSignIns(_ admin: AdminClient) async throws(AdminError) -> [SignIn] {
@@ -116,7 +118,7 @@ enum SessionNoun {
         example: "session list anna"
       ) { call, admin in
         call.show(
-          list: try await sessions(call, admin),
+          list: try await sessions(call, admin).inOrder(of: \.started),
           [
             Table.Column.id("ID"), Table.Column("VIEWER"),
             Table.Column("SINCE", .time), Table.Column("LAST USED", .time),

@@ -32,15 +32,26 @@ enum EntitleNoun {
             effect: call[allow] == nil ? .deny(message: call[message]) : .allow))
         call.show(saved, "rule \(saved.record.id)")
       },
-      verb("list", "list a provider's rules", inputs: [provider], example: "entitle list cable") {
-        call, admin in
+      verb(
+        "list", "list the rules of a provider, or of all", inputs: [optionalProvider],
+        example: "entitle list cable"
+      ) { call, admin in
+        let one = call[optionalProvider]
+        var all: [Entitlement] = []
+        for id in try await admin.providers(one) {
+          all += try await admin.entitlements(of: id)
+        }
         call.show(
-          list: try await admin.entitlements(of: call[provider]),
-          [
+          list: all,
+          (one == nil ? [Table.Column("PROVIDER", .name)] : []) + [
             Table.Column.id("ID"), Table.Column("RULE"), Table.Column("PATTERN"),
             Table.Column("FOR"), Table.Column("MESSAGE"),
           ]
-        ) { [$0.id.text, effect($0), $0.pattern.text, scope($0), messageText($0)] }
+        ) { rule in
+          (one == nil ? [rule.provider.text] : []) + [
+            rule.id.text, effect(rule), rule.pattern.text, scope(rule), messageText(rule),
+          ]
+        }
       },
       verb("remove", "remove a rule", inputs: [id], example: "entitle remove 4f2a9c") {
         call, admin in
@@ -51,6 +62,9 @@ enum EntitleNoun {
 
   private static let provider = Input.argument(
     "PROVIDER", identifier("ID", Names.Provider.self), "the provider's id"
+  ).completedByProviders()
+  private static let optionalProvider = Input.optionalArgument(
+    "PROVIDER", identifier("ID", Names.Provider.self), "of one provider only"
   ).completedByProviders()
   private static let allow = Input.option("allow", pattern, "let titles like this be watched")
   private static let deny = Input.option("deny", pattern, "let titles like this not be watched")

@@ -8,17 +8,18 @@ enum IntegrateVerb {
   static let command = verb(
     "integrate", "let a requestor's apps sign in with a provider",
     details: """
-      Adds the integration, or changes what is named of it. With --profile the lifetimes and the limit are those of \
-      one application profile, and the others stay as the integration says.
+      Adds the integration, or changes what is named of it. A new one is on, unless --off is given. One that is there is \
+      switched by --on and --off, and on without any option; other options leave it as it is. With --profile the \
+      lifetimes and the limit are those of one application profile, and the others stay as the integration says.
 
-      regentctl integrate list REQUESTOR lists a requestor's integrations. regentctl integrate remove REQUESTOR PROVIDER \
-      takes one away.
+      regentctl integrate list REQUESTOR lists a requestor's integrations, regentctl integrate list those of all. regentctl \
+      integrate remove REQUESTOR PROVIDER takes one away.
       """,
     inputs: [
-      requestor, provider, removed, off, singleSignOn, authentication, authorization, limit,
-      profile,
-      degrade, yes,
+      requestor, provider, removed, on, off, singleSignOn, authentication, authorization, limit,
+      profile, degrade, yes,
     ],
+    rules: [.atMostOne([on, off])],
     example: "integrate acme cable --authentication-lifetime 30d --preauthorize-limit 5"
   ) { call, admin in
     if call[requestor] == "remove" { return try await remove(call, admin) }
@@ -28,9 +29,11 @@ enum IntegrateVerb {
         hint: "write regentctl integrate REQUESTOR PROVIDER [options]")
     }
     if call[requestor] == "list" { return try await list(call, admin) }
-    let pair = (
-      requestor: try requestorID(call[requestor]), provider: try providerID(call[provider])
-    )
+    guard let typed = call[provider] else {
+      throw CommandError.usage(
+        "PROVIDER is missing", hint: "write regentctl integrate REQUESTOR PROVIDER [options]")
+    }
+    let pair = (requestor: try requestorID(call[requestor]), provider: try providerID(typed))
     let saved = try await admin.integrate(pair.requestor, pair.provider, try patch(call))
     call.show(saved, "integration of \(pair.requestor) with \(pair.provider)")
   }
@@ -39,11 +42,12 @@ enum IntegrateVerb {
   private static let requestor = Input.argument(
     "REQUESTOR", .text("ID"), "the requestor's id, or list, or remove"
   ).completedByRequestors(also: [
-    Candidate("list", "list a requestor's integrations"),
+    Candidate("list", "list integrations"),
     Candidate("remove", "take an integration away"),
   ])
-  private static let provider = Input.argument(
-    "PROVIDER", .text("ID"), "the provider's id; behind list and remove the requestor's"
+  private static let provider = Input.optionalArgument(
+    "PROVIDER", .text("ID"),
+    "the provider's id; behind list and remove the requestor's, which list can do without"
   ).completed { request in
     let admin = Connection.admin(request)
     if Requestor.wordsOfVerbs.contains(request[requestor] ?? "") {
@@ -54,7 +58,8 @@ enum IntegrateVerb {
   private static let removed = Input.optionalArgument(
     "REMOVED", .text("ID"), "behind remove the provider's id"
   ).completedByProviders()
-  private static let off = Input.flag("off", "switch the integration off; without it, it is on")
+  private static let on = Input.flag("on", "switch the integration on; so does no option at all")
+  private static let off = Input.flag("off", "switch the integration off")
   private static let singleSignOn = Input.option(
     "sso", .switched, "whether a sign-in may be shared through the platform's account")
   private static let authentication = Input.option(
@@ -84,10 +89,10 @@ enum IntegrateVerb {
     for (member, value) in given where value != nil { values[member.rawValue] = value }
     var patch = Patch<Integration>()
     if let profile = call[profile] {
-      guard call.source(of: off) == nil, call[singleSignOn] == nil, call[degrade] == nil else {
+      guard !call[on], !call[off], call[singleSignOn] == nil, call[degrade] == nil else {
         throw CommandError.usage(
           "--profile takes lifetimes and the limit only",
-          hint: "give --off, --sso and --degrade in a command of their own")
+          hint: "give --on, --off, --sso and --degrade in a command of their own")
       }
       guard !values.isEmpty else {
         throw CommandError.usage(
@@ -96,26 +101,31 @@ enum IntegrateVerb {
       patch.set(.profiles, .object([profile.text: .object(values)]))
       return patch
     }
-    patch.set(.enabled, .bool(!call[off]))
     patch.set(.singleSignOn, call[singleSignOn])
     for member in values.members {
       if let name = Integration.Member(rawValue: member.name) { patch.set(name, member.value) }
     }
     patch.set(.degradation, call[degrade])
+    // Whoever changes something else of an integration that is off has not said that it shall be on.
+    if call[on] || call[off] || patch.members.isEmpty { patch.set(.enabled, .bool(!call[off])) }
     return patch
   }
 
   private static func list(_ call: Invocation, _ admin: AdminClient) async throws {
-    let id = try requestorID(call[provider])
+    let one = try call[provider].map(requestorID)
+    var all: [Integration] = []
+    for id in try await admin.requestors(one) {
+      all += try await admin.integrations(of: id)
+    }
     call.show(
-      list: try await admin.integrations(of: id),
-      [
+      list: all,
+      (one == nil ? [Table.Column("REQUESTOR", .name)] : []) + [
         Table.Column("PROVIDER", .name), Table.Column("STATE"), Table.Column("SSO"),
         Table.Column("SIGNED IN", .number), Table.Column("PERMIT", .number),
         Table.Column("TITLES", .number), Table.Column("DEGRADE"), Table.Column("PROFILES"),
       ]
     ) { integration in
-      [
+      (one == nil ? [integration.requestor.text] : []) + [
         integration.provider.text, shown(integration.enabled), shown(integration.singleSignOn),
         shownDuration(integration.settings.authenticationLifetime),
         shownDuration(integration.settings.authorizationLifetime),
@@ -127,12 +137,12 @@ enum IntegrateVerb {
   }
 
   private static func remove(_ call: Invocation, _ admin: AdminClient) async throws {
-    guard let last = call[removed] else {
+    guard let first = call[provider], let last = call[removed] else {
       throw CommandError.usage(
         "integrate remove needs a requestor and a provider",
         hint: "write regentctl integrate remove REQUESTOR PROVIDER")
     }
-    let (requestor, provider) = (try requestorID(call[provider]), try providerID(last))
+    let (requestor, provider) = (try requestorID(first), try providerID(last))
     let what = "integration of \(requestor) with \(provider)"
     try Prompt.confirm("remove the \(what)", unless: yes, call)
     try await admin.removeIntegration(requestor, provider)

@@ -20,16 +20,27 @@ enum KeyNoun {
           key.json, lines: details(["public key": key.publicKey.text, "secret": key.secret]))
         if !call.wantsJSON { call.console.note("the secret is not shown again: keep it now") }
       },
-      verb("list", "list a requestor's key pairs", inputs: [requestor], example: "key list acme") {
-        call, admin in
+      verb(
+        "list", "list the key pairs of a requestor, or of all", inputs: [optionalRequestor],
+        example: "key list acme"
+      ) { call, admin in
+        let one = call[optionalRequestor]
+        var all: [KeyPairEntry] = []
+        for id in try await admin.requestors(one) {
+          all += try await admin.keys(of: id)
+        }
         call.show(
-          list: try await admin.keys(of: call[requestor]),
-          [
+          list: all,
+          (one == nil ? [Table.Column("REQUESTOR", .name)] : []) + [
             Table.Column.id("PUBLIC KEY"), Table.Column("PURPOSE"),
             Table.Column("STATE", .name), Table.Column("CREATED", .time),
             Table.Column("LAST USED", .time),
           ]
-        ) { [$0.publicKey.text, $0.purpose, $0.state, shown($0.created), shown($0.lastUsed)] }
+        ) { key in
+          (one == nil ? [key.requestor.text] : []) + [
+            key.publicKey.text, key.purpose, key.state, shown(key.created), shown(key.lastUsed),
+          ]
+        }
       },
       verb(
         "retire", "use a key pair for nothing new",

@@ -70,6 +70,11 @@ enum ProvisioningVerbs {
     let bytes = try wholeFile(path, limit: 64 << 20)
     do {
       let value = try JSONValue(reading: bytes, limits: JSONLimits(bytes: 64 << 20))
+      guard value.object != nil else {
+        throw CommandError(
+          "\(title(of: path)) must hold one JSON object, as regentctl export writes it",
+          hint: "compare with regentctl export")
+      }
       return try ProvisioningFile(value: value, named: path)
     } catch let error as JSONError {
       throw CommandError(

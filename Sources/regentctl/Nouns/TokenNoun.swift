@@ -1,5 +1,6 @@
 import Administration
 import CommandKit
+import JSON
 import Pairing
 
 /// `regentctl token`.
@@ -114,8 +115,10 @@ enum TemporaryPassNoun {
         let reset = PassReset(
           requestor: call[requestor], provider: call[provider], device: call[device],
           identity: call[identity])
-        try await admin.resetPass(reset)
-        call.say("passes of \(call[requestor]) at \(call[provider]) begin anew", reset.object)
+        let begun = try await admin.resetPass(reset).count
+        var document = reset.object
+        document["count"] = .integer(Int64(begun))
+        call.say(sentence(on: reset, begun), document)
       },
     ])
 
@@ -132,6 +135,20 @@ enum TemporaryPassNoun {
   private static let optionalProvider = Input.optionalArgument(
     "PROVIDER", identifier("ID", Names.Provider.self), "at one temporary provider only"
   ).completedByProviders { $0.temporaryPass != nil }
+
+  private static func sentence(on reset: PassReset, _ begun: Int) -> String {
+    let place = "\(reset.requestor) at \(reset.provider)"
+    // The app's own key says who somebody is: it is not said again.
+    let owner = reset.device.map { "device \($0)" } ?? reset.identity.map { _ in "that identity" }
+    guard begun > 0 else {
+      let who = owner.map { "\($0) has begun no pass" } ?? "nobody has begun a pass"
+      return "nothing to reset: \(who) of \(place)"
+    }
+    let passes = begun == 1 ? "the pass" : "\(begun) passes"
+    let verb = begun == 1 ? "begins" : "begin"
+    guard let owner else { return "\(passes) of \(place) \(verb) anew: everybody's" }
+    return "\(passes) of \(owner) \(verb) anew (\(place))"
+  }
 
   private static func titles(_ pass: PassEntry) -> String {
     pass.titleLimit.map { "\(pass.titles) of \($0)" } ?? "-"

@@ -78,7 +78,28 @@ let optionalRequestor = Input.optionalArgument(
   "REQUESTOR", identifier("ID", Names.Requestor.self), "of one requestor only"
 ).completedByRequestors()
 
+extension AdminClient {
+  /// Whose entries a list shows: those of one requestor, or of all.
+  func requestors(_ one: RequestorID?) async throws(AdminError) -> [RequestorID] {
+    if let one { return [one] }
+    return try await requestors().map(\.id)
+  }
+
+  /// The same with providers.
+  func providers(_ one: ProviderID?) async throws(AdminError) -> [ProviderID] {
+    if let one { return [one] }
+    return try await providers().map(\.id)
+  }
+}
+
 extension Array {
+  /// The oldest first, as far as lists have a time: ids are drawn, and their order says nothing.
+  func inOrder(of time: (Element) -> Instant) -> [Element] {
+    // The place decides between two of one moment, so that two calls say the same.
+    enumerated().sorted { (time($0.element), $0.offset) < (time($1.element), $1.offset) }
+      .map(\.element)
+  }
+
   /// The entries of one requestor, which must be there; all of them when none is named.
   func of(
     _ requestor: RequestorID?, _ admin: AdminClient, _ owner: (Element) -> RequestorID
