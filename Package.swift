@@ -67,97 +67,106 @@ let package = Package(
   targets: [
     // C libraries: module map and shim header, nothing else.
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-    .systemLibrary(name: "COpenSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CRegentOpenSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(
       name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
     // No pkg-config name: libcurl is loaded at run time, only when an https URL is used.
-    .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(name: "CRegentCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CArgon2", pkgConfig: "libargon2", providers: [.apt(["libargon2-dev"])]),
     .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
-    .systemLibrary(name: "CLinux"),
+    .systemLibrary(name: "CRegentLinux"),
 
     // Layer 0, ground floor: what several tools share.
-    tool("JSON"),
-    tool("HTTPCodec"),
-    tool("Platform", ["CLinux"]),
+    tool("RegentJSON"),
+    tool("RegentHTTPCodec"),
+    tool("RegentPlatform", ["CRegentLinux"]),
 
     // Layer 0: tools. They know no pairing word and never import one another.
-    tool("SQLite", ["CSQLite", "Platform"]),
-    tool("Cryptography", ["COpenSSL", "CArgon2", "JSON", "Platform"]),
+    tool("SQLite", ["CSQLite", "RegentPlatform"]),
+    tool("RegentCryptography", ["CRegentOpenSSL", "CArgon2", "RegentJSON", "RegentPlatform"]),
     tool("QRCode", ["CQREncode"]),
-    tool("HTTPServer", ["HTTPCodec", "Platform", "COpenSSL", "CLinux"]),
-    tool("HTTPClient", ["HTTPCodec", "Platform", "CCurl", "CLinux"]),
-    tool("CommandKit", ["HTTPCodec", "JSON", "Platform"]),
+    tool("HTTPServer", ["RegentHTTPCodec", "RegentPlatform", "CRegentOpenSSL", "CRegentLinux"]),
+    tool("RegentHTTPClient", ["RegentHTTPCodec", "RegentPlatform", "CRegentCurl", "CRegentLinux"]),
+    tool("CommandKit", ["RegentHTTPCodec", "RegentJSON", "RegentPlatform"]),
     tool("XML", ["CExpat"]),
 
     // Layer 1: rules. No I/O, no clock.
-    tool("Pairing"),
+    tool("RegentPairing"),
 
     // Layer 2: contracts.
-    tool("PairingStore", ["Pairing"]),
-    tool("PairingWire", ["Pairing", "JSON"]),
-    tool("Administration", ["Pairing", "JSON", "HTTPClient", "HTTPCodec"]),
+    tool("PairingStore", ["RegentPairing"]),
+    tool("RegentPairingWire", ["RegentPairing", "RegentJSON"]),
+    tool("Administration", ["RegentPairing", "RegentJSON", "RegentHTTPClient", "RegentHTTPCodec"]),
 
     // Layer 3: adapters.
     tool(
       "PairingStoreSQLite",
-      ["Pairing", "PairingStore", "SQLite", "Cryptography", "JSON", "Platform"]),
+      ["RegentPairing", "PairingStore", "SQLite", "RegentCryptography", "RegentJSON", "RegentPlatform"]),
 
     // Libraries: what other people's programs link.
     tool(
       "AccessEnabler",
-      ["Pairing", "PairingWire", "HTTPClient", "HTTPCodec", "JSON", "Platform", "Cryptography"]),
+      [
+        "RegentPairing", "RegentPairingWire", "RegentHTTPClient", "RegentHTTPCodec", "RegentJSON", "RegentPlatform",
+        "RegentCryptography",
+      ]),
     tool(
       "MediaTokenVerifier",
-      ["Pairing", "PairingWire", "HTTPClient", "HTTPCodec", "JSON", "Platform", "Cryptography"]),
+      [
+        "RegentPairing", "RegentPairingWire", "RegentHTTPClient", "RegentHTTPCodec", "RegentJSON", "RegentPlatform",
+        "RegentCryptography",
+      ]),
 
-    tool("MediaTokenC", ["MediaTokenVerifier", "Pairing"]),
+    tool("MediaTokenC", ["MediaTokenVerifier", "RegentPairing"]),
 
     // Layer 4: use cases.
     tool(
       "PairingService",
       [
-        "Pairing", "PairingStore", "PairingWire", "Administration", "HTTPServer", "HTTPCodec",
-        "JSON",
-        "Platform", "Cryptography", "XML",
+        "RegentPairing", "PairingStore", "RegentPairingWire", "Administration", "HTTPServer", "RegentHTTPCodec",
+        "RegentJSON",
+        "RegentPlatform", "RegentCryptography", "XML",
       ]),
     tool(
       "DeviceAgent",
       [
-        "AccessEnabler", "MediaTokenVerifier", "Pairing", "PairingWire", "QRCode", "CommandKit",
-        "HTTPServer", "HTTPClient", "HTTPCodec", "JSON", "Platform", "Cryptography",
+        "AccessEnabler", "MediaTokenVerifier", "RegentPairing", "RegentPairingWire", "QRCode", "CommandKit",
+        "HTTPServer", "RegentHTTPClient", "RegentHTTPCodec", "RegentJSON", "RegentPlatform", "RegentCryptography",
       ]),
 
     // Layer 5: programs.
     program(
       "regentd",
       [
-        "CommandKit", "HTTPServer", "HTTPCodec", "JSON", "Platform", "Pairing", "PairingStore",
-        "PairingStoreSQLite", "PairingService", "Administration", "Cryptography", "SQLite",
+        "CommandKit", "HTTPServer", "RegentHTTPCodec", "RegentJSON", "RegentPlatform", "RegentPairing", "PairingStore",
+        "PairingStoreSQLite", "PairingService", "Administration", "RegentCryptography", "SQLite",
       ]),
-    program("regent", ["DeviceAgent", "AccessEnabler", "CommandKit", "JSON", "Platform"]),
+    program("regent", ["DeviceAgent", "AccessEnabler", "CommandKit", "RegentJSON", "RegentPlatform"]),
     program(
       "regentctl",
-      ["Administration", "CommandKit", "HTTPClient", "HTTPCodec", "JSON", "Platform", "Pairing"]),
+      [
+        "Administration", "CommandKit", "RegentHTTPClient", "RegentHTTPCodec", "RegentJSON", "RegentPlatform",
+        "RegentPairing",
+      ]),
 
     // Tests: one folder per target, and what they share.
     .target(
-      name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["CRegentLinux"], path: "Tests/TestSupport",
       swiftSettings: house),
     .target(
-      name: "HTTPTestSupport", dependencies: ["HTTPServer", "HTTPCodec", "Platform"],
+      name: "HTTPTestSupport", dependencies: ["HTTPServer", "RegentHTTPCodec", "RegentPlatform"],
       path: "Tests/HTTPTestSupport", swiftSettings: house),
     .target(
       name: "ServiceTestSupport",
       dependencies: [
-        "Pairing", "PairingStore", "PairingWire", "PairingService", "HTTPServer", "HTTPTestSupport",
-        "Cryptography", "JSON", "Platform", "TestSupport",
+        "RegentPairing", "PairingStore", "RegentPairingWire", "PairingService", "HTTPServer", "HTTPTestSupport",
+        "RegentCryptography", "RegentJSON", "RegentPlatform", "TestSupport",
       ],
       path: "Tests/ServiceTestSupport", swiftSettings: house),
     .target(
       name: "RegentdTestSupport",
       dependencies: [
-        "Administration", "HTTPClient", "Pairing", "Platform", "ServiceTestSupport", "TestSupport",
+        "Administration", "RegentHTTPClient", "RegentPairing", "RegentPlatform", "ServiceTestSupport", "TestSupport",
       ],
       path: "Tests/RegentdTestSupport", swiftSettings: house),
     .target(
@@ -169,46 +178,46 @@ let package = Package(
     .executableTarget(
       name: "ServiceSoak",
       dependencies: [
-        "Administration", "Cryptography", "HTTPClient", "HTTPCodec", "JSON", "Pairing",
-        "PairingWire", "Platform", "TestSupport", "regentd", "regentctl",
+        "Administration", "RegentCryptography", "RegentHTTPClient", "RegentHTTPCodec", "RegentJSON", "RegentPairing",
+        "RegentPairingWire", "RegentPlatform", "TestSupport", "regentd", "regentctl",
       ], path: "Tests/ServiceSoak", swiftSettings: house),
     .executableTarget(
       name: "Benchmarks",
       dependencies: [
-        "SQLite", "TestSupport", "HTTPServer", "HTTPCodec", "Pairing", "PairingStore",
-        "PairingWire",
-        "PairingStoreSQLite", "PairingService", "Cryptography", "Platform", "MediaTokenVerifier",
-        "JSON", "regentd", "regentctl",
+        "SQLite", "TestSupport", "HTTPServer", "RegentHTTPCodec", "RegentPairing", "PairingStore",
+        "RegentPairingWire",
+        "PairingStoreSQLite", "PairingService", "RegentCryptography", "RegentPlatform", "MediaTokenVerifier",
+        "RegentJSON", "regentd", "regentctl",
       ],
       path: "Tests/Benchmarks", exclude: ["reference"],
       swiftSettings: house),
     .executableTarget(
-      name: "PagePreview", dependencies: ["Pairing", "PairingService"], path: "Tests/PagePreview",
+      name: "PagePreview", dependencies: ["RegentPairing", "PairingService"], path: "Tests/PagePreview",
       swiftSettings: house),
-    tests(of: "JSON"),
-    tests(of: "HTTPCodec", ["HTTPTestSupport"]),
+    tests(of: "RegentJSON"),
+    tests(of: "RegentHTTPCodec", ["HTTPTestSupport"]),
     // What a test can only see in a process of its own: signals, a terminal's rescue.
     .executableTarget(
-      name: "PlatformProbe", dependencies: ["Platform"], path: "Tests/PlatformProbe",
+      name: "PlatformProbe", dependencies: ["RegentPlatform"], path: "Tests/PlatformProbe",
       swiftSettings: house),
-    tests(of: "Platform", ["PlatformProbe"]),
-    tests(of: "SQLite", ["CSQLite", "Platform", "StorageFaults", "Soak"]),
-    tests(of: "Cryptography"),
+    tests(of: "RegentPlatform", ["PlatformProbe"]),
+    tests(of: "SQLite", ["CSQLite", "RegentPlatform", "StorageFaults", "Soak"]),
+    tests(of: "RegentCryptography"),
     tests(of: "QRCode"),
-    tests(of: "HTTPServer", ["HTTPCodec", "Platform", "HTTPTestSupport"]),
-    tests(of: "HTTPClient", ["HTTPCodec", "HTTPServer", "Platform"]),
-    tests(of: "CommandKit", ["JSON", "Platform"]),
+    tests(of: "HTTPServer", ["RegentHTTPCodec", "RegentPlatform", "HTTPTestSupport"]),
+    tests(of: "RegentHTTPClient", ["RegentHTTPCodec", "HTTPServer", "RegentPlatform"]),
+    tests(of: "CommandKit", ["RegentJSON", "RegentPlatform"]),
     tests(of: "XML"),
-    tests(of: "Pairing"),
-    tests(of: "PairingStore", ["Pairing"]),
-    tests(of: "PairingWire", ["Pairing"]),
+    tests(of: "RegentPairing"),
+    tests(of: "PairingStore", ["RegentPairing"]),
+    tests(of: "RegentPairingWire", ["RegentPairing"]),
     tests(
       of: "PairingStoreSQLite",
-      ["Pairing", "PairingStore", "SQLite", "Cryptography", "StorageFaults"]),
+      ["RegentPairing", "PairingStore", "SQLite", "RegentCryptography", "StorageFaults"]),
     .testTarget(
       name: "StoreConformanceTests",
       dependencies: [
-        "Pairing", "PairingStore", "PairingStoreSQLite", "Cryptography", "SQLite", "StorageFaults",
+        "RegentPairing", "PairingStore", "PairingStoreSQLite", "RegentCryptography", "SQLite", "StorageFaults",
         "TestSupport",
       ],
       swiftSettings: house),
@@ -217,24 +226,27 @@ let package = Package(
       dependencies: ["CommandKit", "TestSupport", "ServiceSoak", "regentd", "regentctl"],
       exclude: ["Scripts"],
       swiftSettings: house),
-    tests(of: "PairingService", ["Pairing", "JSON", "Platform", "PagePreview"]),
+    tests(of: "PairingService", ["RegentPairing", "RegentJSON", "RegentPlatform", "PagePreview"]),
     tests(
       of: "Administration",
-      ["Pairing", "JSON", "HTTPServer", "HTTPClient", "HTTPCodec", "HTTPTestSupport", "Platform"]),
+      [
+        "RegentPairing", "RegentJSON", "HTTPServer", "RegentHTTPClient", "RegentHTTPCodec", "HTTPTestSupport",
+        "RegentPlatform",
+      ]),
     // What the libraries of boxes must show in a process of their own: how it ends, how much memory it takes.
     .executableTarget(
       name: "SDKProbe",
       dependencies: [
-        "AccessEnabler", "Administration", "Cryptography", "HTTPClient", "HTTPCodec", "Pairing",
-        "HTTPTestSupport", "Platform", "RegentdTestSupport", "ServiceTestSupport", "TestSupport",
+        "AccessEnabler", "Administration", "RegentCryptography", "RegentHTTPClient", "RegentHTTPCodec", "RegentPairing",
+        "HTTPTestSupport", "RegentPlatform", "RegentdTestSupport", "ServiceTestSupport", "TestSupport",
       ],
       path: "Tests/SDKProbe", swiftSettings: house),
     tests(
       of: "AccessEnabler",
       [
-        "Administration", "RegentdTestSupport", "SDKProbe", "Pairing", "PairingStore",
-        "PairingWire", "PairingService", "MediaTokenVerifier",
-        "HTTPServer", "HTTPClient", "HTTPCodec", "JSON", "Platform", "Cryptography",
+        "Administration", "RegentdTestSupport", "SDKProbe", "RegentPairing", "PairingStore",
+        "RegentPairingWire", "PairingService", "MediaTokenVerifier",
+        "HTTPServer", "RegentHTTPClient", "RegentHTTPCodec", "RegentJSON", "RegentPlatform", "RegentCryptography",
         "HTTPTestSupport", "ServiceTestSupport", "PlayerExample", "regentd", "regentctl",
       ],
       exclude: ["Machine/every-pair.txt"]),
@@ -245,22 +257,22 @@ let package = Package(
     tests(
       of: "MediaTokenVerifier",
       [
-        "MediaTokenC", "Pairing", "PairingWire", "HTTPServer", "HTTPCodec", "HTTPClient",
-        "HTTPTestSupport", "JSON", "Cryptography", "Platform",
+        "MediaTokenC", "RegentPairing", "RegentPairingWire", "HTTPServer", "RegentHTTPCodec", "RegentHTTPClient",
+        "HTTPTestSupport", "RegentJSON", "RegentCryptography", "RegentPlatform",
       ]),
     tests(
       of: "DeviceAgent",
       [
-        "AccessEnabler", "CommandKit", "QRCode", "JSON", "Platform", "HTTPServer", "HTTPCodec",
-        "HTTPTestSupport", "ServiceTestSupport", "PairingService", "PairingStore", "Pairing",
-        "Cryptography", "regent",
+        "AccessEnabler", "CommandKit", "QRCode", "RegentJSON", "RegentPlatform", "HTTPServer", "RegentHTTPCodec",
+        "HTTPTestSupport", "ServiceTestSupport", "PairingService", "PairingStore", "RegentPairing",
+        "RegentCryptography", "regent",
       ]),
     .testTarget(
       name: "JourneyTests",
       dependencies: [
-        "Pairing", "PairingStore", "PairingStoreSQLite", "PairingWire", "PairingService",
-        "Administration", "HTTPServer", "HTTPClient", "HTTPCodec", "JSON", "Cryptography",
-        "Platform", "XML", "SQLite", "StorageFaults", "TestSupport", "HTTPTestSupport",
+        "RegentPairing", "PairingStore", "PairingStoreSQLite", "RegentPairingWire", "PairingService",
+        "Administration", "HTTPServer", "RegentHTTPClient", "RegentHTTPCodec", "RegentJSON", "RegentCryptography",
+        "RegentPlatform", "XML", "SQLite", "StorageFaults", "TestSupport", "HTTPTestSupport",
         "ServiceSoak", "ServiceTestSupport",
       ],
       swiftSettings: house),
@@ -279,18 +291,18 @@ if Context.environment["REGENT_FUZZ"] == "1" {
   }
   package.targets += [
     .target(name: "FuzzSupport", path: "Tests/Fuzz/FuzzSupport", swiftSettings: house),
-    fuzzer("FuzzJSON", ["JSON"]),
-    fuzzer("FuzzRequests", ["HTTPCodec"]),
-    fuzzer("FuzzChunks", ["HTTPCodec"]),
-    fuzzer("FuzzForms", ["HTTPCodec"]),
-    fuzzer("FuzzURLs", ["HTTPCodec"]),
-    fuzzer("FuzzHeaders", ["HTTPCodec", "HTTPServer"]),
-    fuzzer("FuzzResponses", ["HTTPClient", "HTTPCodec"]),
-    fuzzer("FuzzRoutes", ["HTTPCodec", "HTTPServer"]),
-    fuzzer("FuzzText", ["Cryptography"]),
-    fuzzer("FuzzPEM", ["Cryptography"]),
-    fuzzer("FuzzTokens", ["Cryptography", "JSON"]),
+    fuzzer("FuzzJSON", ["RegentJSON"]),
+    fuzzer("FuzzRequests", ["RegentHTTPCodec"]),
+    fuzzer("FuzzChunks", ["RegentHTTPCodec"]),
+    fuzzer("FuzzForms", ["RegentHTTPCodec"]),
+    fuzzer("FuzzURLs", ["RegentHTTPCodec"]),
+    fuzzer("FuzzHeaders", ["RegentHTTPCodec", "HTTPServer"]),
+    fuzzer("FuzzResponses", ["RegentHTTPClient", "RegentHTTPCodec"]),
+    fuzzer("FuzzRoutes", ["RegentHTTPCodec", "HTTPServer"]),
+    fuzzer("FuzzText", ["RegentCryptography"]),
+    fuzzer("FuzzPEM", ["RegentCryptography"]),
+    fuzzer("FuzzTokens", ["RegentCryptography", "RegentJSON"]),
     fuzzer("FuzzXML", ["XML"]),
-    fuzzer("FuzzWire", ["Pairing", "PairingWire"]),
+    fuzzer("FuzzWire", ["RegentPairing", "RegentPairingWire"]),
   ]
 }

@@ -2,10 +2,10 @@
 // them and the token cache. Knows no screen and no terminal: DeviceAgent shows the code, the service decides.
 //
 // How to find your way: `Calls` is what an app calls, `Callbacks` what it hears, `Values` what both speak of. `Machine`
-// decides everything, without a clock or a socket; `Shell` does what it wants done, with `Wire` (the services) and
+// decides everything, without a clock or a socket; `EnablerRuntime` does what it wants done, with `Wire` (the services) and
 // `Store` (the token cache).
 
-public import Platform
+public import RegentPlatform
 
 /// Signs a device in, and asks whether a resource may be watched.
 ///
@@ -27,7 +27,7 @@ public import Platform
 ///
 /// One enabler per app process is enough; its calls come back at once, nothing blocks the caller.
 public final class AccessEnabler: Sendable {
-  let shell: Shell
+  let runtime: EnablerRuntime
 
   /// An enabler; it makes no call before `setRequestor`.
   ///
@@ -38,16 +38,16 @@ public final class AccessEnabler: Sendable {
   public init(
     _ configuration: EnablerConfiguration, delegate: (any EntitlementDelegate)? = nil
   ) throws(FileError) {
-    shell = try Shell(configuration, delegate: delegate)
+    runtime = try EnablerRuntime(configuration, delegate: delegate)
   }
 
-  deinit { shell.stop() }
+  deinit { runtime.stop() }
 
   /// Everything that happens from now on, in order: the delegate's callbacks as values.
   ///
   /// Each use is a sequence of its own. Whoever reads too slowly loses the oldest events beyond 1,024.
-  public var events: AsyncStream<EntitlementEvent> { shell.newEventStream() }
+  public var events: AsyncStream<EntitlementEvent> { runtime.newEventStream() }
 
   /// This device's id: 256 random bits that were drawn when the token store was made.
-  public var deviceID: String { shell.deviceID }
+  public var deviceID: String { runtime.deviceID }
 }

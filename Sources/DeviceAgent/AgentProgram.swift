@@ -1,5 +1,5 @@
 public import CommandKit
-public import Platform
+public import RegentPlatform
 
 /// `regent`, the program of the box, as a value: settings come in, commands come out.
 public enum AgentProgram {

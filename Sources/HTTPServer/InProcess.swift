@@ -1,4 +1,4 @@
-internal import HTTPCodec
+internal import RegentHTTPCodec
 
 extension Response {
   /// The bytes a client would get, with a fixed date: for tests that call a handler without a server.

@@ -1,5 +1,5 @@
-internal import HTTPCodec
-internal import Platform
+internal import RegentHTTPCodec
+internal import RegentPlatform
 
 /// A reply that is owed.
 ///

@@ -1,4 +1,4 @@
-internal import Platform
+internal import RegentPlatform
 
 /// A running server.
 ///

@@ -1,5 +1,5 @@
-internal import CLinux
-public import HTTPCodec
+internal import CRegentLinux
+public import RegentHTTPCodec
 
 /// Every limit and deadline of a server.
 public struct ServerConfiguration: Sendable {

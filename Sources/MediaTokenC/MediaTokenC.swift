@@ -3,7 +3,7 @@
 // Why pointers are allowed here, and only here above the tools: docs/decisions/0012-c-interface.md.
 
 import MediaTokenVerifier
-import Pairing
+import RegentPairing
 
 /// What a C program holds; it lives until `media_token_verifier_free`.
 private final class Handle: Sendable {

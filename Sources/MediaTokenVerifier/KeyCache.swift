@@ -1,6 +1,6 @@
-import Cryptography
-import HTTPClient
-import Platform
+import RegentCryptography
+import RegentHTTPClient
+import RegentPlatform
 
 /// The keys at hand, and when to ask for new ones.
 ///

@@ -1,5 +1,5 @@
-public import Pairing
-import PairingWire
+public import RegentPairing
+import RegentPairingWire
 
 /// What became of checking a token.
 public struct MediaTokenCheck: Hashable, Sendable {

@@ -1,7 +1,7 @@
-import Cryptography
-public import HTTPClient
-import HTTPCodec
-import Platform
+import RegentCryptography
+public import RegentHTTPClient
+import RegentHTTPCodec
+import RegentPlatform
 
 /// Where the service's public keys come from.
 public enum MediaTokenKeys: Hashable, Sendable {

@@ -1,10 +1,10 @@
 // MediaTokenVerifier: what a stream server links to check short media tokens offline. Owns the checks and the cache of
-// published keys. The token's text form is PairingWire's, the signature check Cryptography's.
+// published keys. The token's text form is RegentPairingWire's, the signature check RegentCryptography's.
 
-import Cryptography
-public import Pairing
-import PairingWire
-import Platform
+import RegentCryptography
+public import RegentPairing
+import RegentPairingWire
+import RegentPlatform
 
 /// Checks short media tokens: the right to play one resource for a few minutes.
 ///

@@ -1,6 +1,6 @@
 package import HTTPServer
-internal import HTTPCodec
-internal import PairingWire
+internal import RegentHTTPCodec
+internal import RegentPairingWire
 
 /// Everything that the service answers on the network, one part for each step of the flow.
 package enum ServiceRoutes {

@@ -1,4 +1,4 @@
-public import Pairing
+public import RegentPairing
 
 /// Why a verb did not do what it says.
 ///

@@ -1,11 +1,11 @@
 // PairingStoreSQLite: the store contract on one SQLite file. Owns the schema, how records become rows, the signatures of
 // rows and the sealing of secrets. Knows no rule of pairing: Pairing and PairingStore decide inside its transactions; and
-// no file format, thread or fsync: SQLite has those, Cryptography the algorithms.
+// no file format, thread or fsync: SQLite has those, RegentCryptography the algorithms.
 //
-// Start with Verbs/; Rows/Visit.swift is where a row that does not verify stops existing.
+// Start with Verbs/; Rows/SignedRows.swift is where a row that does not verify stops existing.
 
-public import Cryptography
-public import Pairing
+public import RegentCryptography
+public import RegentPairing
 public import PairingStore
 public import SQLite
 
@@ -16,8 +16,8 @@ public import SQLite
 public final class SQLiteStore: Store {
   let database: Database
   let vault: Vault
-  let findings = Findings()
-  let known = KnownRows()
+  let tamperLog = TamperLog()
+  let known = VerifiedRowCache()
   private let wallClock: @Sendable () -> Instant
 
   /// Opens the file, brings it to this program's schema and opens its data keys with the master key.
@@ -87,27 +87,27 @@ public struct SQLiteStoreOptions: Sendable {
 
 extension SQLiteStore {
   func write<Value: Sendable>(
-    _ body: @escaping @Sendable (borrowing WriteContext, Visit) throws -> Value
+    _ body: @escaping @Sendable (borrowing WriteContext, SignedRows) throws -> Value
   ) async throws(StoreError) -> Value {
-    let (vault, findings, known) = (vault, findings, known)
+    let (vault, tamperLog, known) = (vault, tamperLog, known)
     return try await answer {
       try await self.database.write { context in
-        let visit = Visit(vault, known)
-        defer { findings.add(visit.tampered) }
-        return try body(context, visit)
+        let rows = SignedRows(vault, known)
+        defer { tamperLog.add(rows.tampered) }
+        return try body(context, rows)
       }
     }
   }
 
   func read<Value: Sendable>(
-    _ body: @escaping @Sendable (borrowing ReadContext, Visit) throws -> Value
+    _ body: @escaping @Sendable (borrowing ReadContext, SignedRows) throws -> Value
   ) async throws(StoreError) -> Value {
-    let (vault, findings, known) = (vault, findings, known)
+    let (vault, tamperLog, known) = (vault, tamperLog, known)
     return try await answer {
       try await self.database.read { context in
-        let visit = Visit(vault, known)
-        defer { findings.add(visit.tampered) }
-        return try body(context, visit)
+        let rows = SignedRows(vault, known)
+        defer { tamperLog.add(rows.tampered) }
+        return try body(context, rows)
       }
     }
   }
@@ -121,23 +121,23 @@ extension SQLiteStore {
     } catch {
       result = .failure(StoreError(of: error))
     }
-    await auditFindings()
+    await auditTampering()
     return try result.get()
   }
 
   /// Tells of rows that did not verify, in a transaction of its own: the verb that met them may have been undone.
-  private func auditFindings() async {
-    let rows = findings.take()
-    guard !rows.isEmpty else { return }
+  private func auditTampering() async {
+    let tampered = tamperLog.take()
+    guard !tampered.isEmpty else { return }
     let (vault, known, now) = (vault, known, wallClock())
     do {
       try await database.write { context in
-        let visit = Visit(vault, known)
-        for row in rows { try visit.note(context, row.entry(at: now)) }
+        let rows = SignedRows(vault, known)
+        for row in tampered { try rows.note(context, row.entry(at: now)) }
       }
     } catch {
       // Not lost: the next verb tries again.
-      findings.putBack(rows)
+      tamperLog.putBack(tampered)
     }
   }
 }

@@ -93,8 +93,7 @@ extension XMLElement {
     }
     var read: [XMLElement.Attribute] = []
     var position = 0
-    while let attribute = unsafe attributes?[position], let value = unsafe attributes?[position + 1]
-    {
+    while let attribute = unsafe attributes?[position], let value = unsafe attributes?[position + 1] {
       guard read.count < limits.attributes else {
         return stop(.tooLarge(what: "attributes", limit: limits.attributes))
       }

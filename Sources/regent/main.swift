@@ -4,7 +4,7 @@
 import CommandKit
 import DeviceAgent
 import Glibc
-import Platform
+import RegentPlatform
 
 // Before anything else, because until then USR1, which asks for a new code, ends the program; and before any thread exists:
 // one that started without the mask would take the signal.

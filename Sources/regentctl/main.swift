@@ -5,7 +5,7 @@
 
 import Administration
 import CommandKit
-import Platform
+import RegentPlatform
 
 StandardStreams.fill()
 HeldSignals.ignoreBrokenPipes()

@@ -1,14 +1,14 @@
 import HTTPServer
 import PairingService
-import Platform
+import RegentPlatform
 
 /// A server of its own for `regentctl`: nothing administrative listens on the network.
 func adminServer(
-  _ places: ServicePlaces, _ core: ServiceCore, _ upkeep: some AdminUpkeep,
+  _ paths: ServicePaths, _ core: ServiceCore, _ upkeep: some AdminUpkeep,
   metrics: @escaping @Sendable () -> String
 ) throws -> Server {
-  let admittance = Admittance(ownUser: Accounts.effectiveUser, group: places.adminGroup)
-  let handler = try AdminRoutes(core, admittance: admittance, upkeep: upkeep).handler(
+  let access = AdminAccess(ownUser: Accounts.effectiveUser, group: paths.adminGroup)
+  let handler = try AdminRoutes(core, access: access, upkeep: upkeep).handler(
     metrics: metrics)
   var configuration = ServerConfiguration()
   configuration.loops = 1
@@ -20,7 +20,7 @@ func adminServer(
   configuration.deadlines.reply = .seconds(600)
   // The mode lets in who may connect at all; the door looks at the peer again.
   let address = ListenAddress.local(
-    path: places.adminSocket, mode: places.adminGroup == nil ? 0o600 : 0o660,
-    group: places.adminGroup)
+    path: paths.adminSocket, mode: paths.adminGroup == nil ? 0o600 : 0o660,
+    group: paths.adminGroup)
   return try Server([Listener(address, handler: handler)], configuration: configuration)
 }

@@ -1,7 +1,7 @@
 import CommandKit
-import Cryptography
+import RegentCryptography
 import Glibc
-import Platform
+import RegentPlatform
 
 /// A backup on disk: the database, and behind it one line with the SHA-256 of all of it.
 ///

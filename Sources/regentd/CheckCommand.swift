@@ -1,9 +1,9 @@
 import CommandKit
-import Cryptography
-import HTTPCodec
+import RegentCryptography
+import RegentHTTPCodec
 import HTTPServer
 import PairingStoreSQLite
-import Platform
+import RegentPlatform
 
 /// `regentd check`: what `serve` would find, without serving.
 enum CheckCommand {
@@ -22,29 +22,29 @@ enum CheckCommand {
     example:
       "regentd check --database /var/lib/regentd/regent.db --master-key /var/lib/regentd/master-key"
   ) { call in
-    try StateOwner.become(ofDatabase: try ServicePlaces.database(call))
+    try StateOwner.become(ofDatabase: try ServicePaths.database(call))
     let settings = try ServiceSettings(call, makesFolder: false)
-    let (places, console) = (settings.places, call.console)
+    let (paths, console) = (settings.paths, call.console)
     if let tls = settings.tls { try load(tls) }
     console.print("configuration: good")
-    _ = try pages(in: places.web)
-    console.print("pages: \(places.web) is complete")
-    guard try PrivateDirectory.owner(of: folder(of: places.database)) != nil,
-      let found = try RestoredDatabase(of: places.database).there()
+    _ = try pages(in: paths.web)
+    console.print("pages: \(paths.web) is complete")
+    guard try PrivateDirectory.owner(of: folder(of: paths.database)) != nil,
+      let found = try RestoredDatabase(of: paths.database).there()
     else {
-      console.print("database: there is none yet, the first start makes \(places.database)")
+      console.print("database: there is none yet, the first start makes \(paths.database)")
       return
     }
     let copy = DatabaseCopy(in: call.environment["TMPDIR"] ?? "/var/tmp")
     defer { copy.remove() }
     do throws(FileError) {
-      try copy.make(of: found, database: places.database)
+      try copy.make(of: found, database: paths.database)
     } catch {
       guard case .held = error.kind else { throw error }
       console.print("database: the service is running and has it, regentctl doctor checks it")
       return
     }
-    try await checkDatabase(copy.path, places, console)
+    try await checkDatabase(copy.path, paths, console)
   }
 }
 
@@ -59,19 +59,19 @@ private func load(_ tls: TLSFiles) throws {
 }
 
 private func checkDatabase(
-  _ copy: String, _ places: ServicePlaces, _ console: Console
+  _ copy: String, _ paths: ServicePaths, _ console: Console
 ) async throws {
   let store = try await onThread("check") {
-    try MasterKeyFile(places).look { key in try openStore(at: copy, key) }
+    try MasterKeyFile(paths).look { key in try openStore(at: copy, key) }
   }
   do {
     let problems = try await store.integrityProblems()
     guard problems.isEmpty else {
       throw CommandError(
-        "the database \(places.database) is damaged: \(problems[0])",
+        "the database \(paths.database) is damaged: \(problems[0])",
         hint: "restore the last backup: regentctl restore BACKUP")
     }
-    console.print("database: \(places.database) is sound")
+    console.print("database: \(paths.database) is sound")
     let bad = try await store.verifyRows()
     guard bad == 0 else {
       throw CommandError(

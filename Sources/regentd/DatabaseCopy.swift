@@ -1,6 +1,6 @@
-import Cryptography
+import RegentCryptography
 import Glibc
-import Platform
+import RegentPlatform
 
 /// A copy of the database of a stopped service: opening a database brings it to this program's schema, finishes what was
 /// cut short and tidies its log, and whoever only looks must do none of that.

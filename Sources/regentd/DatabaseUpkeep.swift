@@ -1,17 +1,17 @@
 import Administration
 import CommandKit
-import Cryptography
+import RegentCryptography
 import Glibc
-import Pairing
+import RegentPairing
 import PairingService
 import PairingStore
 import PairingStoreSQLite
-import Platform
+import RegentPlatform
 import SQLite
 
 /// What the admin socket does below the store: copies of the database, the master key, checks of files.
 actor DatabaseUpkeep: AdminUpkeep {
-  private let places: ServicePlaces
+  private let paths: ServicePaths
   private let store: SQLiteStore
   private var copy: Copy?
   private var isBusy = false
@@ -22,8 +22,8 @@ actor DatabaseUpkeep: AdminUpkeep {
     let path: String
   }
 
-  init(_ places: ServicePlaces, _ store: SQLiteStore) {
-    self.places = places
+  init(_ paths: ServicePaths, _ store: SQLiteStore) {
+    self.paths = paths
     self.store = store
     // Of a service that was killed while it made one; nobody can fetch it any more.
     removeCopy(copyPath)
@@ -32,7 +32,7 @@ actor DatabaseUpkeep: AdminUpkeep {
   // MARK: - Copies
 
   /// One place for all copies: what a crash leaves there is found again.
-  private nonisolated var copyPath: String { "\(places.database).backup/copy.db" }
+  private nonisolated var copyPath: String { "\(paths.database).backup/copy.db" }
 
   func makeBackup() async throws(AdminError) -> BackupEntry {
     try await alone { () throws(AdminError) in
@@ -41,10 +41,10 @@ actor DatabaseUpkeep: AdminUpkeep {
       let id = Hex.encode(Random.bytes(8))
       let path = copyPath
       do {
-        try PrivateDirectory.ensure("\(places.database).backup")
-        let (places, store) = (places, store)
+        try PrivateDirectory.ensure("\(paths.database).backup")
+        let (paths, store) = (paths, store)
         try await onThread("backup") { try store.backup(to: path) }
-        try await verify(path, places)
+        try await verify(path, paths)
         let (size, hash) = try await onThread("backup") {
           try BackupFile(path: path).complete()
         }
@@ -92,13 +92,13 @@ actor DatabaseUpkeep: AdminUpkeep {
     try await alone { () throws(AdminError) in
       let kept: String
       do {
-        kept = try await MasterKeyFile(places).change(of: store)
+        kept = try await MasterKeyFile(paths).change(of: store)
       } catch {
         throw AdminError(.failed, sentence(error), hint: hint(error))
       }
       return Finding(
         "master-key", .good,
-        "the master key was changed: \(places.masterKey) holds the new one, \(kept) the old one, which older backups need"
+        "the master key was changed: \(paths.masterKey) holds the new one, \(kept) the old one, which older backups need"
       )
     }
   }
@@ -111,9 +111,9 @@ actor DatabaseUpkeep: AdminUpkeep {
       let problems = try await store.integrityProblems()
       findings.append(
         problems.isEmpty
-          ? Finding("database", .good, "\(places.database) is sound")
+          ? Finding("database", .good, "\(paths.database) is sound")
           : Finding(
-            "database", .bad, "\(places.database) is damaged: \(problems[0])",
+            "database", .bad, "\(paths.database) is damaged: \(problems[0])",
             fix: "stop the service and type: regentctl restore BACKUP"))
       let bad = try await store.verifyRows()
       findings.append(
@@ -126,8 +126,8 @@ actor DatabaseUpkeep: AdminUpkeep {
       findings.append(Finding("database", .bad, sentence(error), fix: hint(error)))
     }
     findings.append(
-      check("master-key", "\(places.masterKey) is private") { () throws(FileError) in
-        _ = try PrivateFile.check(places.masterKey, widest: places.masterKeyMode)
+      check("master-key", "\(paths.masterKey) is private") { () throws(FileError) in
+        _ = try PrivateFile.check(paths.masterKey, widest: paths.masterKeyMode)
       })
     findings.append(diskFinding())
     return findings
@@ -136,7 +136,7 @@ actor DatabaseUpkeep: AdminUpkeep {
   /// A backup is as large as the database, and a full disk ends all writing.
   private func diskFinding() -> Finding {
     do throws(SystemError) {
-      let place = folder(of: places.database)
+      let place = folder(of: paths.database)
       let free = try DiskSpace.free(at: place)
       let said = "\(free >> 20) MiB are free in \(place)"
       guard free < Self.scarce else { return Finding("disk", .good, said) }
@@ -178,9 +178,9 @@ actor DatabaseUpkeep: AdminUpkeep {
 }
 
 /// Opens the copy as the service would and looks at the signature of every row.
-private func verify(_ path: String, _ places: ServicePlaces) async throws {
+private func verify(_ path: String, _ paths: ServicePaths) async throws {
   let store = try await onThread("backup") {
-    var copied = places
+    var copied = paths
     copied.database = path
     return try openStore(copied) { _ in }
   }

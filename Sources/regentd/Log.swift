@@ -1,7 +1,7 @@
 import CommandKit
-import HTTPCodec
-import JSON
-import Platform
+import RegentHTTPCodec
+import RegentJSON
+import RegentPlatform
 import Synchronization
 
 /// How log lines look.
@@ -22,18 +22,18 @@ struct Log: Sendable {
   }
 
   private let format: LogFormat
-  private let port: Port
+  private let stream: OutputStream
   /// The journal has its own clock and wants the level in front.
   private let isJournal: Bool
   private let now: @Sendable () -> Int64
   private let lost = LostLines()
 
   init(
-    _ format: LogFormat, to port: Port, isJournal: Bool,
+    _ format: LogFormat, to stream: OutputStream, isJournal: Bool,
     now: @escaping @Sendable () -> Int64 = Clocks.wallMilliseconds
   ) {
     self.format = format
-    self.port = port
+    self.stream = stream
     self.isJournal = isJournal
     self.now = now
   }
@@ -70,7 +70,7 @@ struct Log: Sendable {
       case .json: jsonLine(level, event, fields)
       }
     // A log that cannot be written has nowhere to complain, until it can be written again.
-    guard port.write(Array((line + "\n").utf8)) == 0 else {
+    guard stream.write(Array((line + "\n").utf8)) == 0 else {
       lost.add(1)
       return
     }

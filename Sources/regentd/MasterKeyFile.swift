@@ -1,18 +1,18 @@
 import CommandKit
-import Cryptography
-import HTTPCodec
+import RegentCryptography
+import RegentHTTPCodec
 import PairingStoreSQLite
-import Platform
+import RegentPlatform
 
 /// The file of the master key: 32 bytes, or those as 64 hexadecimal digits, which is how the service writes it.
 ///
 /// A change writes the new key beside the old one first, then seals the data keys with it, then gives it its name. Whoever
 /// is killed in between finds at the next start that one of the two opens the database, and goes on from there.
 struct MasterKeyFile {
-  private let places: ServicePlaces
-  private var next: String { "\(places.masterKey).next" }
+  private let paths: ServicePaths
+  private var next: String { "\(paths.masterKey).next" }
 
-  init(_ places: ServicePlaces) { self.places = places }
+  init(_ paths: ServicePaths) { self.paths = paths }
 
   /// Opens the database with its key; the first start makes both.
   func open(_ open: (Secret) throws -> SQLiteStore) throws -> SQLiteStore {
@@ -31,7 +31,7 @@ struct MasterKeyFile {
 
   /// Opens a database with whichever of the two keys fits; nothing is settled, and no key is made.
   func look(_ open: (Secret) throws -> SQLiteStore) throws -> SQLiteStore {
-    guard let key = try read(places.masterKey) else { throw missing }
+    guard let key = try read(paths.masterKey) else { throw missing }
     do {
       return try open(key)
     } catch SQLiteStoreFailure.wrongMasterKey(let name) {
@@ -46,7 +46,7 @@ struct MasterKeyFile {
   ///
   /// Opening a backup instead of it would settle that question wrongly, and the database that is kept could lose its key.
   func refusePendingChange() throws {
-    guard try PrivateFile.check(next, widest: places.masterKeyMode) else { return }
+    guard try PrivateFile.check(next, widest: paths.masterKeyMode) else { return }
     throw CommandError(
       "a change of the master key was cut short: \(next) may be the key of the database that is there",
       hint:
@@ -58,7 +58,7 @@ struct MasterKeyFile {
   ///
   /// - Returns: where the old key is kept, for the backups that it opens.
   func change(of store: SQLiteStore) async throws -> String {
-    guard places.masterKeyMode == 0o600 else {
+    guard paths.masterKeyMode == 0o600 else {
       throw CommandError(
         "the master key is a credential of the service manager, which the service cannot write",
         hint: "give the service a file of its own with --master-key, then change it")
@@ -74,9 +74,9 @@ struct MasterKeyFile {
   @discardableResult
   private func adopt(_ key: Secret) throws -> String {
     let stamp = CivilDate.text(epochMilliseconds: Clocks.wallMilliseconds(), fraction: true)
-    let kept = "\(places.masterKey).until-\(stamp.filter { $0 != ":" })"
-    try DurableFile.keep(places.masterKey, as: kept)
-    try write(key, to: places.masterKey)
+    let kept = "\(paths.masterKey).until-\(stamp.filter { $0 != ":" })"
+    try DurableFile.keep(paths.masterKey, as: kept)
+    try write(key, to: paths.masterKey)
     try DurableFile.remove(next)
     return kept
   }
@@ -86,13 +86,13 @@ struct MasterKeyFile {
   }
 
   private func current() throws -> Secret {
-    try read(places.masterKey) ?? firstKey()
+    try read(paths.masterKey) ?? firstKey()
   }
 
   private func read(_ path: String) throws -> Secret? {
     let content: [UInt8]
     do throws(FileError) {
-      content = try DurableFile.read(path, limit: 1024, widest: places.masterKeyMode)
+      content = try DurableFile.read(path, limit: 1024, widest: paths.masterKeyMode)
     } catch {
       guard error.kind == .missing else { throw error }
       return nil
@@ -110,15 +110,15 @@ struct MasterKeyFile {
 
   private var missing: CommandError {
     CommandError(
-      "the master key \(places.masterKey) is missing, and the database \(places.database) is sealed with it",
+      "the master key \(paths.masterKey) is missing, and the database \(paths.database) is sealed with it",
       hint: "put the key back, or move the database away to begin anew")
   }
 
   private func firstKey() throws -> Secret {
     // A database without its key is of no use, and a new key would only hide that.
-    guard try !PrivateFile.check(places.database) else { throw missing }
+    guard try !PrivateFile.check(paths.database) else { throw missing }
     let key = Random.secret(32)
-    try write(key, to: places.masterKey)
+    try write(key, to: paths.masterKey)
     return key
   }
 }

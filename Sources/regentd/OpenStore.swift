@@ -1,19 +1,19 @@
 import CommandKit
-import Cryptography
-import HTTPCodec
-import Pairing
+import RegentCryptography
+import RegentHTTPCodec
+import RegentPairing
 import PairingStore
 import PairingStoreSQLite
-import Platform
+import RegentPlatform
 import SQLite
 
 /// Opens the database with its master key; the first start makes both.
 func openStore(
-  _ places: ServicePlaces, onFailStop: @escaping @Sendable (SQLiteError) -> Void
+  _ paths: ServicePaths, onFailStop: @escaping @Sendable (SQLiteError) -> Void
 ) throws -> SQLiteStore {
-  try RestoredDatabase(of: places.database).finish()
-  return try MasterKeyFile(places).open { key in
-    try openStore(at: places.database, key, onFailStop: onFailStop)
+  try RestoredDatabase(of: paths.database).finish()
+  return try MasterKeyFile(paths).open { key in
+    try openStore(at: paths.database, key, onFailStop: onFailStop)
   }
 }
 

@@ -1,10 +1,10 @@
 import CommandKit
-import HTTPCodec
-import Pairing
+import RegentHTTPCodec
+import RegentPairing
 import PairingService
 import PairingStore
 import PairingStoreSQLite
-import Platform
+import RegentPlatform
 
 /// `regentd restore`: puts a backup in the place of the database while no service runs.
 enum RestoreCommand {
@@ -26,17 +26,17 @@ enum RestoreCommand {
   ) { call in
     let backup = OpenBackup(try BackupFile(path: call[file]).open(), path: call[file])
     let person = Accounts.effectiveUser
-    try StateOwner.become(ofDatabase: try ServicePlaces.database(call))
-    let places = try ServicePlaces(ofDatabase: call)
-    let restored = try await restore(backup, places, by: person)
-    call.console.print("\(places.database) is \(call[file]) now")
+    try StateOwner.become(ofDatabase: try ServicePaths.database(call))
+    let paths = try ServicePaths(ofDatabase: call)
+    let restored = try await restore(backup, paths, by: person)
+    call.console.print("\(paths.database) is \(call[file]) now")
     if let kept = restored.kept { call.console.print("what was there before is \(kept)") }
     call.console.print(restored.numbers)
     if call.source(of: ServeCommand.masterKey) == "--master-key" {
       call.console.print(
         "the service needs the same key: start it with --master-key, or put it in the usual place:")
       call.console.print(
-        "  cp -p \(shellQuoted(places.masterKey)) \(shellQuoted("\(folder(of: places.database))/master-key"))"
+        "  cp -p \(shellQuoted(paths.masterKey)) \(shellQuoted("\(folder(of: paths.database))/master-key"))"
       )
     }
     call.console.print("start the service (with systemd: systemctl start regentd)")
@@ -58,24 +58,24 @@ private final class OpenBackup: Sendable {
 
 /// - Returns: where the database that was there is kept, and what became of the day's numbers.
 private func restore(
-  _ backup: OpenBackup, _ places: ServicePlaces, by person: UInt32
+  _ backup: OpenBackup, _ paths: ServicePaths, by person: UInt32
 ) async throws -> (kept: String?, numbers: String) {
-  try checkOwner(of: folder(of: places.database))
+  try checkOwner(of: folder(of: paths.database))
   let lock: FileLock
   do throws(FileError) {
-    lock = try FileLock(beside: places.database)
+    lock = try FileLock(beside: paths.database)
   } catch {
     guard case .held = error.kind else { throw error }
     throw CommandError(
       "the service is running: \(error.description)",
       hint: "stop it first (with systemd: systemctl stop regentd)")
   }
-  try MasterKeyFile(places).refusePendingChange()
-  let draft = "\(places.database).restoring"
+  try MasterKeyFile(paths).refusePendingChange()
+  let draft = "\(paths.database).restoring"
   do {
     try prepare(draft, of: backup)
-    let numbers = try await check(draft, backup.path, places, by: person)
-    let kept = try RestoredDatabase(of: places.database).exchange(for: draft)
+    let numbers = try await check(draft, backup.path, paths, by: person)
+    let kept = try RestoredDatabase(of: paths.database).exchange(for: draft)
     lock.release()
     return (kept, fate(of: numbers, at: Instant(milliseconds: Clocks.wallMilliseconds())))
   } catch {
@@ -118,20 +118,20 @@ private func fate(of numbers: String?, at now: Instant) -> String {
 ///
 /// - Returns: the day's numbers in it.
 private func check(
-  _ draft: String, _ backup: String, _ places: ServicePlaces, by person: UInt32
+  _ draft: String, _ backup: String, _ paths: ServicePaths, by person: UInt32
 ) async throws -> String? {
   let numbers: String?
-  var copied = places
+  var copied = paths
   copied.database = draft
   let store: SQLiteStore
   do {
-    let places = copied
-    store = try await onThread("restore") { try openStore(places) { _ in } }
+    let paths = copied
+    store = try await onThread("restore") { try openStore(paths) { _ in } }
   } catch SQLiteStoreFailure.wrongMasterKey {
     throw CommandError(
-      "\(backup) was made with another master key than \(places.masterKey)",
+      "\(backup) was made with another master key than \(paths.masterKey)",
       hint:
-        "name the key of that time with --master-key; what a change replaced is \(places.masterKey).until-TIME"
+        "name the key of that time with --master-key; what a change replaced is \(paths.masterKey).until-TIME"
     )
   } catch {
     throw CommandError(

@@ -1,5 +1,5 @@
-import HTTPCodec
-import Platform
+import RegentHTTPCodec
+import RegentPlatform
 
 /// A checked backup that is to take the place of the database.
 ///

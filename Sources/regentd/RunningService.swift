@@ -3,7 +3,7 @@ import Glibc
 import HTTPServer
 import PairingService
 import PairingStoreSQLite
-import Platform
+import RegentPlatform
 import SQLite
 
 /// The service with its database and its two other doors, the admin socket and the metrics.
@@ -22,8 +22,8 @@ struct RunningService {
   init(_ settings: ServiceSettings, publicURL: String, of server: Server, _ log: Log) async throws {
     // First, because nothing is to be created for pages that cannot be shown.
     var options = ServiceOptions(publicURL: publicURL)
-    let pages = try pages(in: settings.places.web, base: options.basePath)
-    let store = try openStore(settings.places) { error in
+    let pages = try pages(in: settings.paths.web, base: options.basePath)
+    let store = try openStore(settings.paths) { error in
       // Nobody knows what is on the disk: the service manager starts us again, and reopening tells.
       log.error("store-stopped", ["reason": .text(error.description)])
       Glibc._exit(70)
@@ -40,7 +40,7 @@ struct RunningService {
         exposition(server.statistics) + exposition(store.statistics) + core.metricsText()
       }
       let admin = try adminServer(
-        settings.places, core, DatabaseUpkeep(settings.places, store), metrics: numbers)
+        settings.paths, core, DatabaseUpkeep(settings.paths, store), metrics: numbers)
       do {
         metrics = try settings.metricsListen.map { try metricsServer(on: $0, numbers) }
       } catch {

@@ -1,8 +1,8 @@
 import CommandKit
 import Glibc
-import HTTPCodec
+import RegentHTTPCodec
 import HTTPServer
-import Platform
+import RegentPlatform
 
 /// Runs the service until a signal ends it.
 func serve(_ settings: ServiceSettings, _ console: Console, _ held: HeldSignals) async throws {
@@ -14,7 +14,7 @@ func serve(_ settings: ServiceSettings, _ console: Console, _ held: HeldSignals)
   let manager = ServiceManager(
     try ServiceNotification(environment: variables, processID: getpid()), log)
 
-  let gate = Gate()
+  let gate = AdmissionHandler()
   let listeners = settings.listen.map { address in
     Listener(
       address, tls: address.isLocal ? nil : settings.tls,

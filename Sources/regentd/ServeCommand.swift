@@ -1,7 +1,7 @@
 import CommandKit
-import HTTPCodec
+import RegentHTTPCodec
 import HTTPServer
-import Platform
+import RegentPlatform
 
 /// The options of `regentd serve`, each also `REGENT_…` in the environment.
 enum ServeCommand {

@@ -1,8 +1,8 @@
 import CommandKit
-import HTTPCodec
+import RegentHTTPCodec
 import HTTPServer
-import Pairing
-import Platform
+import RegentPairing
+import RegentPlatform
 
 /// Everything that `regentd serve` was told, checked against this machine.
 struct ServiceSettings: Sendable {
@@ -12,7 +12,7 @@ struct ServiceSettings: Sendable {
   let tls: TLSFiles?
   let metricsListen: ListenAddress?
   let proxies: TrustedProxies
-  let places: ServicePlaces
+  let paths: ServicePaths
   let log: LogFormat
   let limits: ServiceLimits
   let engine: ServerConfiguration
@@ -21,7 +21,7 @@ struct ServiceSettings: Sendable {
 }
 
 /// Where the service keeps its files; what does not exist is created when it is first needed, for this user alone.
-struct ServicePlaces: Sendable, Equatable {
+struct ServicePaths: Sendable, Equatable {
   var database: String
   let adminSocket: String
   /// The group that may use the admin socket beside this user and root.
@@ -66,7 +66,7 @@ extension ServiceSettings {
     try checkAddresses(listen, metricsListen)
     try checkPublicURL(publicURL, listen, isEncrypted: tls != nil)
     try tls?.check()
-    places = try ServicePlaces(call, makesFolder: makesFolder)
+    paths = try ServicePaths(call, makesFolder: makesFolder)
   }
 }
 

@@ -1,5 +1,5 @@
 import CommandKit
-import Platform
+import RegentPlatform
 
 /// Whose the data is.
 enum StateOwner {

@@ -2,7 +2,7 @@
 // What is served is decided by the service targets, how commands look by CommandKit.
 
 import CommandKit
-import Platform
+import RegentPlatform
 
 StandardStreams.fill()
 // Before any thread exists: a thread that started without the mask would take the signal and end the program.

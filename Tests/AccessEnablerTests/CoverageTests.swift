@@ -14,8 +14,7 @@ struct CoverageTests {
       sources += String(decoding: try readFile(String(file)), as: UTF8.self)
     }
     var rows = 0
-    for line in table.split(separator: "\n") where line.hasPrefix("| ") && !line.hasPrefix("| row")
-    {
+    for line in table.split(separator: "\n") where line.hasPrefix("| ") && !line.hasPrefix("| row") {
       let columns = line.split(separator: "|")
       let tests = columns.last.map(quoted) ?? []
       #expect(!tests.isEmpty, "\(columns.first ?? "") names no test")

@@ -1,9 +1,9 @@
-import HTTPClient
-import HTTPCodec
+import RegentHTTPClient
+import RegentHTTPCodec
 import HTTPServer
-import JSON
-import Pairing
-import Platform
+import RegentJSON
+import RegentPairing
+import RegentPlatform
 import TestSupport
 import Testing
 

@@ -14,13 +14,13 @@ enum Layer: Int, Comparable {
 }
 
 let layers: [String: Layer] = [
-  "CSQLite": .cLibrary, "COpenSSL": .cLibrary, "CQREncode": .cLibrary, "CCurl": .cLibrary,
-  "CArgon2": .cLibrary, "CExpat": .cLibrary, "CLinux": .cLibrary,
-  "JSON": .ground, "HTTPCodec": .ground, "Platform": .ground,
-  "SQLite": .tool, "Cryptography": .tool, "QRCode": .tool, "HTTPServer": .tool,
-  "HTTPClient": .tool, "CommandKit": .tool, "XML": .tool,
-  "Pairing": .rules,
-  "PairingStore": .contract, "PairingWire": .contract, "Administration": .contract,
+  "CSQLite": .cLibrary, "CRegentOpenSSL": .cLibrary, "CQREncode": .cLibrary, "CRegentCurl": .cLibrary,
+  "CArgon2": .cLibrary, "CExpat": .cLibrary, "CRegentLinux": .cLibrary,
+  "RegentJSON": .ground, "RegentHTTPCodec": .ground, "RegentPlatform": .ground,
+  "SQLite": .tool, "RegentCryptography": .tool, "QRCode": .tool, "HTTPServer": .tool,
+  "RegentHTTPClient": .tool, "CommandKit": .tool, "XML": .tool,
+  "RegentPairing": .rules,
+  "PairingStore": .contract, "RegentPairingWire": .contract, "Administration": .contract,
   "PairingStoreSQLite": .adapter,
   "AccessEnabler": .library, "MediaTokenVerifier": .library,
   "PairingService": .useCase, "DeviceAgent": .useCase,
@@ -46,9 +46,9 @@ func mayImport(_ target: String, toolchainModule module: String) -> Bool {
   case "Synchronization": return true
   case "Glibc": return layer <= .tool || layer == .program
   // 44 MB and 15 ms of start-up are full Foundation's price; the essentials cost less, and not everywhere.
-  case "FoundationEssentials": return !["HTTPServer", "HTTPCodec", "JSON"].contains(target)
+  case "FoundationEssentials": return !["HTTPServer", "RegentHTTPCodec", "RegentJSON"].contains(target)
   // Only where libdispatch is put aside: everybody else has the parts that are final, without asking.
-  case "_Concurrency": return target == "Platform"
+  case "_Concurrency": return target == "RegentPlatform"
   default: return false
   }
 }

@@ -1,6 +1,6 @@
 internal import Glibc
 internal import SQLite
-internal import Platform
+internal import RegentPlatform
 import Synchronization
 internal import TestSupport
 

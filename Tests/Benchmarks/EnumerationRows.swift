@@ -1,12 +1,12 @@
-internal import Cryptography
+internal import RegentCryptography
 internal import Glibc
-internal import HTTPCodec
+internal import RegentHTTPCodec
 internal import HTTPServer
-internal import Pairing
+internal import RegentPairing
 internal import PairingService
 internal import PairingStore
 internal import PairingStoreSQLite
-internal import Platform
+internal import RegentPlatform
 internal import TestSupport
 
 // Whether the time of a refused sign-in says why it was refused. Real sign-ins through the phone's pages, in random order,

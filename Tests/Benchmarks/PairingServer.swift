@@ -1,12 +1,12 @@
 internal import Glibc
-internal import HTTPCodec
+internal import RegentHTTPCodec
 internal import HTTPServer
-internal import Pairing
+internal import RegentPairing
 internal import PairingService
 internal import PairingStore
 internal import PairingStoreSQLite
-internal import Cryptography
-internal import Platform
+internal import RegentCryptography
+internal import RegentPlatform
 internal import TestSupport
 
 // Our side of the service rows: a whole service on a real database, with codes that wait.
@@ -179,8 +179,8 @@ private func mountApproval(_ routes: inout Routes, _ core: ServiceCore) {
           guard let ordinal = UInt64(number), let code = RegistrationCode(ordinal: ordinal),
             let record = core.codes.find(core.hasher.code(code))
           else { throw TestSupportError("no code \(number)") }
-          let viewer = Pairing.Viewer(provider: try name("local"), account: try name("viewer"))
-          _ = try await core.desk.approve(
+          let viewer = Viewer(provider: try name("local"), account: try name("viewer"))
+          _ = try await core.codeTransitions.approve(
             record.id,
             ApprovalRequest(
               by: .operator(try name("bench"), for: viewer),

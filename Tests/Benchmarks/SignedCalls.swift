@@ -1,7 +1,7 @@
-internal import Cryptography
-internal import Pairing
-internal import PairingWire
-internal import Platform
+internal import RegentCryptography
+internal import RegentPairing
+internal import RegentPairingWire
+internal import RegentPlatform
 internal import TestSupport
 
 // Calls for wrk: signed beforehand, because what counts is what checking them costs, not what making them does.

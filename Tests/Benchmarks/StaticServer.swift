@@ -1,5 +1,5 @@
 internal import Glibc
-internal import HTTPCodec
+internal import RegentHTTPCodec
 internal import HTTPServer
 
 // Our side of the engine rows: every path gets the same prepared reply, from one loop.

@@ -1,9 +1,9 @@
-internal import Cryptography
+internal import RegentCryptography
 internal import Glibc
-internal import JSON
+internal import RegentJSON
 internal import MediaTokenVerifier
-internal import Pairing
-internal import PairingWire
+internal import RegentPairing
+internal import RegentPairingWire
 internal import TestSupport
 
 // Media tokens checked by a stream server, against what the signature alone costs: `openssl speed` with a key of the same

@@ -1,5 +1,5 @@
 import CommandKit
-import JSON
+import RegentJSON
 
 // A program to test with: a library that lends books. It has one of everything that CommandKit offers.
 
@@ -115,9 +115,9 @@ func library(
 func library(
   words: [String], _ environment: [String: String] = [:], _ columns: Int? = nil
 ) async -> Answer {
-  let (output, errors) = (WrittenText(), WrittenText())
+  let (output, errors) = (CapturedText(), CapturedText())
   let console = Console(
-    output: output.port(columns: columns), errors: errors.port(columns: columns))
+    output: output.stream(columns: columns), errors: errors.stream(columns: columns))
   let code = await Library.program.run(
     words, environment: Environment(environment), console: console)
   return Answer(output: output.text, errors: errors.text, code: code.rawValue)

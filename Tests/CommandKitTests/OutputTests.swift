@@ -152,8 +152,8 @@ import Testing
   }
 
   @Test func `and lines of a list go on in the next one where the terminal ends`() {
-    let text = WrittenText()
-    let console = Console(output: text.port(columns: 20), errors: text.port())
+    let text = CapturedText()
+    let console = Console(output: text.stream(columns: 20), errors: text.stream())
     console.print("done: 4f2a9c11-0000", short: "not needed")
     console.print("done: 4f2a9c11-0000-4000", short: "done: 4f2a9c11")
     console.print("done: 4f2a9c11-0000-4000", short: "\u{1b}[2J 거실 텔레비전 of anna")
@@ -173,13 +173,13 @@ import Testing
           -8000-000000000001
 
         """)
-    let tiny = WrittenText()
-    let small = Console(output: tiny.port(columns: 4), errors: tiny.port())
+    let tiny = CapturedText()
+    let small = Console(output: tiny.stream(columns: 4), errors: tiny.stream())
     small.print("거실 텔 x", short: "거실 텔 x")
     small.flush()
     #expect(tiny.text == "거실\n  텔\n  x\n")
-    let pipe = WrittenText()
-    let piped = Console(output: pipe.port(), errors: pipe.port())
+    let pipe = CapturedText()
+    let piped = Console(output: pipe.stream(), errors: pipe.stream())
     piped.print("done: 4f2a9c11-0000-4000", short: "done: 4f2a9c11")
     piped.flush()
     #expect(pipe.text == "done: 4f2a9c11-0000-4000\n")
@@ -219,9 +219,9 @@ import Testing
       throw QuietExit(ExitCode(rawValue: 42))
     }
     let program = Program(name: "p", version: "0", summary: "p", commands: [command])
-    let text = WrittenText()
+    let text = CapturedText()
     let code = await program.run(
-      ["exec"], console: Console(output: text.port(), errors: text.port()))
+      ["exec"], console: Console(output: text.stream(), errors: text.stream()))
     #expect(code.rawValue == 42)
     #expect(text.text == "its output\n")
   }
@@ -233,17 +233,17 @@ import Testing
 
 @Suite struct `A console` {
   @Test func `reports a full disk once, as a failure`() async {
-    let errors = WrittenText()
-    let full = Port(isTerminal: false, columns: { nil }, write: { _ in 28 })
-    let console = Console(output: full, errors: errors.port())
+    let errors = CapturedText()
+    let full = OutputStream(isTerminal: false, columns: { nil }, write: { _ in 28 })
+    let console = Console(output: full, errors: errors.stream())
     let code = await Library.program.run(["book", "list"], console: console)
     #expect(code == .failed)
     #expect(errors.text == "library: cannot write to standard output: No space left on device\n")
   }
 
   @Test func `keeps the order of output and messages`() {
-    let both = WrittenText()
-    let console = Console(output: both.port(), errors: both.port())
+    let both = CapturedText()
+    let console = Console(output: both.stream(), errors: both.stream())
     console.print("one")
     console.note("two")
     console.print("three")
@@ -252,15 +252,15 @@ import Testing
   }
 
   @Test func `says nothing about progress without a terminal`() async throws {
-    let errors = WrittenText()
-    let console = Console(output: errors.port(), errors: errors.port())
+    let errors = CapturedText()
+    let console = Console(output: errors.stream(), errors: errors.stream())
     #expect(await console.progress("working") { 5 } == 5)
     #expect(errors.text == "")
   }
 
   @Test func `takes a progress line away again`() async throws {
-    let errors = WrittenText()
-    let console = Console(output: errors.port(), errors: errors.port(columns: 20))
+    let errors = CapturedText()
+    let console = Console(output: errors.stream(), errors: errors.stream(columns: 20))
     await console.progress("working\u{1b}[2J for a long time") {
       while errors.text.isEmpty { try? await Task.sleep(for: .milliseconds(20)) }
     }

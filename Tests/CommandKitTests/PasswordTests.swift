@@ -39,8 +39,7 @@ import Testing
     try withInput(text) { try Prompt.firstLine(of: $0, "password of anna") }
   }
 
-  private func withInput<Result>(_ text: String, _ body: (Int32) throws -> Result) throws -> Result
-  {
+  private func withInput<Result>(_ text: String, _ body: (Int32) throws -> Result) throws -> Result {
     try withTemporaryFolder { folder in
       try writeFile("\(folder)/input", text.utf8)
       let descriptor = unsafe open("\(folder)/input", O_RDONLY | O_CLOEXEC)
@@ -59,8 +58,8 @@ import Testing
       call.console.print("removed")
     }
     let program = Program(name: "p", version: "0", summary: "p", commands: [command])
-    let (output, errors) = (WrittenText(), WrittenText())
-    let console = Console(output: output.port(), errors: errors.port())
+    let (output, errors) = (CapturedText(), CapturedText())
+    let console = Console(output: output.stream(), errors: errors.stream())
     let code = await program.run(["remove"] + words, console: console)
     return Answer(output: output.text, errors: errors.text, code: code.rawValue)
   }

@@ -140,8 +140,8 @@ import Testing
       name: "p", version: "0", summary: "p", options: [one, other],
       rules: [.atMostOne([one, other])],
       commands: [Command("go", "go", example: "p go") { _ in }])
-    let text = WrittenText()
-    let console = Console(output: text.port(), errors: text.port())
+    let text = CapturedText()
+    let console = Console(output: text.stream(), errors: text.stream())
     #expect(await program.run(["go", "--one"], console: console) == .done)
     #expect(await program.run(["--other", "go", "--one"], console: console) == .usage)
     #expect(

@@ -99,8 +99,7 @@ import Testing
   ]
 
   @Test(arguments: logLines)
-  func `has a filter that reads wrong codes and nothing else`(line: String, address: String?) throws
-  {
+  func `has a filter that reads wrong codes and nothing else`(line: String, address: String?) throws {
     let text = String(
       decoding: try readFile("\(packageFolder())/deploy/fail2ban/filter.conf"), as: UTF8.self)
     let expressions = text.split(separator: "\n").compactMap { line -> Substring? in

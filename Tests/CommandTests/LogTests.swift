@@ -25,10 +25,9 @@ import Testing
     #expect(accented.unicodeScalars.contains("\\"))
   }
 
-  private func lines(_ format: LogFormat, isJournal: Bool = false, _ body: (Log) -> Void) -> String
-  {
-    let text = WrittenText()
-    body(Log(format, to: text.port(), isJournal: isJournal, now: { 1_000 }))
+  private func lines(_ format: LogFormat, isJournal: Bool = false, _ body: (Log) -> Void) -> String {
+    let text = CapturedText()
+    body(Log(format, to: text.stream(), isJournal: isJournal, now: { 1_000 }))
     return text.text
   }
 }

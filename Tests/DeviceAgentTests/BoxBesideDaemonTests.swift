@@ -1,5 +1,5 @@
-import JSON
-import Platform
+import RegentJSON
+import RegentPlatform
 import ServiceTestSupport
 import TestSupport
 import Testing

@@ -1,8 +1,8 @@
 import CommandKit
-import HTTPCodec
+import RegentHTTPCodec
 import HTTPServer
-import JSON
-import Platform
+import RegentJSON
+import RegentPlatform
 import ServiceTestSupport
 import TestSupport
 import Testing

@@ -1,8 +1,8 @@
-import HTTPCodec
+import RegentHTTPCodec
 import HTTPServer
-import JSON
-import Pairing
-import Platform
+import RegentJSON
+import RegentPairing
+import RegentPlatform
 import ServiceTestSupport
 import TestSupport
 import Testing

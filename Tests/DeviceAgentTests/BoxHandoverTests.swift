@@ -1,6 +1,6 @@
 import CommandKit
 import HTTPServer
-import JSON
+import RegentJSON
 import ServiceTestSupport
 import TestSupport
 import Testing
@@ -8,8 +8,7 @@ import Testing
 @testable import DeviceAgent
 
 @Suite struct `A token for a program` {
-  @Test func `is in descriptor 3 and nowhere else, and the program's exit code stays`() async throws
-  {
+  @Test func `is in descriptor 3 and nowhere else, and the program's exit code stays`() async throws {
     try await withDaemon { box, _ in
       let end = try await box.run([
         "exec", "one", "--", "sh", "-c",

@@ -1,7 +1,7 @@
-import HTTPCodec
+import RegentHTTPCodec
 import HTTPServer
-import JSON
-import Pairing
+import RegentJSON
+import RegentPairing
 import PairingService
 import PairingStore
 import ServiceTestSupport
@@ -43,7 +43,7 @@ final class BoxService: Sendable {
 
   /// The service gives a code up before its time, as for a later one of the same box.
   func withdraw(_ code: String) async throws {
-    _ = try await service.core.desk.withdraw(try service.found(code), .newerCode, audit: nil)
+    _ = try await service.core.codeTransitions.withdraw(try service.found(code), .newerCode, audit: nil)
   }
 
   /// A rule of the provider about everybody.
@@ -72,7 +72,7 @@ final class BoxService: Sendable {
   /// A phone opens the code; the number that the screen must show then, with number matching.
   func open(_ code: String) async throws -> Int? {
     let id = try service.found(code)
-    _ = try await service.core.desk.open(id)
+    _ = try await service.core.codeTransitions.open(id)
     return service.core.codes.find(id)?.flow.match?.number
   }
 }

@@ -1,4 +1,4 @@
-import JSON
+import RegentJSON
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
-import JSON
-import Pairing
-import Platform
+import RegentJSON
+import RegentPairing
+import RegentPlatform
 import QRCode
 import ServiceTestSupport
 import TestSupport
@@ -158,7 +158,7 @@ import Testing
     try await withTemporaryFolder { folder in
       let terminal = try Terminal(folder, "sleep 600", size)
       let device = try await terminal.device()
-      let screen = PairScreen(size: size, abilities: Abilities(), language: .korean)
+      let screen = PairScreen(size: size, capabilities: TerminalCapabilities(), language: .korean)
       var old: Canvas?
       for scene in Scene.all {
         let canvas = screen.canvas(of: scene.view, now: Scene.now)

@@ -1,7 +1,7 @@
-import HTTPCodec
+import RegentHTTPCodec
 import HTTPServer
-import JSON
-import Platform
+import RegentJSON
+import RegentPlatform
 import ServiceTestSupport
 import TestSupport
 import Testing

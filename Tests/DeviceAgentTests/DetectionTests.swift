@@ -1,5 +1,5 @@
 import CommandKit
-import Platform
+import RegentPlatform
 import Testing
 
 @testable import DeviceAgent
@@ -35,8 +35,8 @@ private let fullOnly = Set("█".unicodeScalars.map { UInt16($0.value) })
   func `gets the characters that it can show`(
     facts: TerminalFacts, glyphs: DotGlyphs, isUnicode: Bool
   ) {
-    #expect(facts.abilities().glyphs == glyphs)
-    #expect(facts.abilities().isUnicode == isUnicode)
+    #expect(facts.capabilities().glyphs == glyphs)
+    #expect(facts.capabilities().isUnicode == isUnicode)
   }
 
   @Test(
@@ -47,7 +47,7 @@ private let fullOnly = Set("█".unicodeScalars.map { UInt16($0.value) })
     ] as [(String, String?, ColourDepth)])
   func `gets the colours that it has`(type: String, colourTerm: String?, depth: ColourDepth) {
     let facts = TerminalFacts(type: type, colourTerm: colourTerm, locale: "C.UTF-8")
-    #expect(facts.abilities().depth == depth)
+    #expect(facts.capabilities().depth == depth)
   }
 
   @Test(arguments: [("dumb", false), ("xterm", true), ("unknown", false)])
@@ -57,18 +57,17 @@ private let fullOnly = Set("█".unicodeScalars.map { UInt16($0.value) })
 
   @Test func `does what was asked for whatever it looks like`() {
     let facts = TerminalFacts(type: "linux", locale: "C")
-    #expect(facts.abilities(wish: .half).glyphs == .halfBlocks)
-    #expect(facts.abilities(wish: .ascii).glyphs == .ascii)
+    #expect(facts.capabilities(wish: .half).glyphs == .halfBlocks)
+    #expect(facts.capabilities(wish: .ascii).glyphs == .ascii)
   }
 
-  @Test func `is spared colours with NO_COLOR, but not the black and white of the QR code`() throws
-  {
+  @Test func `is spared colours with NO_COLOR, but not the black and white of the QR code`() throws {
     let facts = TerminalFacts(type: "xterm-256color", locale: "C.UTF-8", refusesColours: true)
     for scene in Scene.all {
       let screen = PairScreen(
-        size: WindowSize(rows: 25, columns: 80), abilities: facts.abilities(), language: .english)
+        size: WindowSize(rows: 25, columns: 80), capabilities: facts.capabilities(), language: .english)
       let canvas = screen.canvas(of: scene.view, now: Scene.now)
-      let bytes = ScreenDiff.bytes(from: nil, to: canvas, depth: facts.abilities().depth)
+      let bytes = ScreenDiff.bytes(from: nil, to: canvas, depth: facts.capabilities().depth)
       let written = String(decoding: bytes, as: UTF8.self)
       #expect(!written.contains(/;3[1-6][;m]/), "\(scene.name)")
       if case .waiting = scene.view.stage, scene.view.picture == .characters {
@@ -80,9 +79,9 @@ private let fullOnly = Set("█".unicodeScalars.map { UInt16($0.value) })
   }
 
   @Test func `without Korean letters speaks English instead of boxes`() {
-    let abilities = Abilities(hasHangul: false)
-    #expect(abilities.shown(.korean) == .english)
-    #expect(abilities.shown(.spanish) == .spanish)
+    let capabilities = TerminalCapabilities(hasHangul: false)
+    #expect(capabilities.shown(.korean) == .english)
+    #expect(capabilities.shown(.spanish) == .spanish)
   }
 
   @Test func `that is no console of the kernel is not taken for one`() {

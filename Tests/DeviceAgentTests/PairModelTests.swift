@@ -1,5 +1,5 @@
 import CommandKit
-import Platform
+import RegentPlatform
 import Testing
 
 @testable import DeviceAgent

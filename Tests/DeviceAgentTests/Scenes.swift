@@ -1,5 +1,5 @@
 import Testing
-import Platform
+import RegentPlatform
 
 @testable import DeviceAgent
 
@@ -27,7 +27,7 @@ struct Scene: CustomTestStringConvertible, Sendable {
   ]
 
   static func view(
-    _ stage: PairStage, trouble: Trouble? = nil, picture: PictureMode = .characters
+    _ stage: PairStage, trouble: PairingObstacle? = nil, picture: PictureMode = .characters
   ) -> PairView {
     var view = PairView()
     view.stage = stage

@@ -1,5 +1,5 @@
 import CommandKit
-import Platform
+import RegentPlatform
 import QRCode
 import TestSupport
 import Testing
@@ -21,9 +21,9 @@ private let links = [
   func `fits every state into every size`(scene: Scene, size: WindowSize) {
     for language in Language.allCases {
       for (glyphs, _, isUnicode) in glyphKinds where isUnicode || language == .spanish {
-        let abilities = Abilities(
+        let capabilities = TerminalCapabilities(
           glyphs: glyphs, isUnicode: isUnicode, hasHangul: isUnicode)
-        let screen = PairScreen(size: size, abilities: abilities, language: language)
+        let screen = PairScreen(size: size, capabilities: capabilities, language: language)
         let canvas = screen.canvas(of: scene.view, now: Scene.now)
         #expect(canvas.lines.allSatisfy { displayWidth($0) <= size.columns })
         #expect(canvas.lines.contains { !$0.isEmpty })
@@ -40,7 +40,7 @@ private let links = [
   ) throws {
     // A long address in lower case needs more room than that.
     if link == links[2], size == sizes[2] { return }
-    let screen = PairScreen(size: size, abilities: Abilities(), language: .english)
+    let screen = PairScreen(size: size, capabilities: TerminalCapabilities(), language: .english)
     let view = Scene.view(.waiting(Scene.code(link: link)))
     let bytes = ScreenDiff.bytes(
       from: nil, to: screen.canvas(of: view, now: Scene.now), depth: .palette)
@@ -56,7 +56,7 @@ private let links = [
     let (glyphs, depth, isUnicode) = glyphKinds[kind]
     let size = WindowSize(rows: 50, columns: 132)
     let screen = PairScreen(
-      size: size, abilities: Abilities(glyphs: glyphs, depth: depth, isUnicode: isUnicode),
+      size: size, capabilities: TerminalCapabilities(glyphs: glyphs, depth: depth, isUnicode: isUnicode),
       language: .spanish)
     let bytes = ScreenDiff.bytes(
       from: nil, to: screen.canvas(of: Scene.waiting.view, now: Scene.now), depth: depth)
@@ -68,7 +68,7 @@ private let links = [
   @Test(arguments: [DotGlyphs.fullBlocks, .ascii])
   func `without room says where the picture can go, and the code large`(glyphs: DotGlyphs) {
     let screen = PairScreen(
-      size: WindowSize(rows: 25, columns: 80), abilities: Abilities(glyphs: glyphs),
+      size: WindowSize(rows: 25, columns: 80), capabilities: TerminalCapabilities(glyphs: glyphs),
       language: .english)
     let canvas = screen.canvas(of: Scene.waiting.view, now: Scene.now)
     #expect(canvas.lines.contains { $0.contains("--qr framebuffer") })
@@ -80,7 +80,7 @@ private let links = [
   @Test(arguments: sizes, Language.allCases)
   func `always has the code and the address as plain text`(size: WindowSize, language: Language) {
     for stage in [PairStage.waiting(Scene.code()), .connected(Scene.code())] {
-      let screen = PairScreen(size: size, abilities: Abilities(), language: language)
+      let screen = PairScreen(size: size, capabilities: TerminalCapabilities(), language: language)
       let text = screen.canvas(of: Scene.view(stage), now: Scene.now).lines.joined(separator: "\n")
       #expect(text.contains("BCDF-GHJK") || text.contains("B C D F - G H J K"))
       #expect(text.contains("tv.example.org"))
@@ -90,7 +90,7 @@ private let links = [
   @Test(arguments: Language.allCases, [10, 24, 40, 60, 80])
   func `always names the way out`(language: Language, columns: Int) {
     let screen = PairScreen(
-      size: WindowSize(rows: 20, columns: columns), abilities: Abilities(), language: language)
+      size: WindowSize(rows: 20, columns: columns), capabilities: TerminalCapabilities(), language: language)
     for (stage, key, phrase) in [
       (PairStage.waiting(Scene.code()), "q", Phrase.keyQuit), (.expired, "q", .keyQuit),
       (.choosing(ProviderPicker(Scene.providers)), "Esc", .keyBack),
@@ -108,7 +108,7 @@ private let links = [
       _ = model.handle(.link(.providers(Array(Scene.providers.prefix(count)), last: nil)), now: 0)
       _ = model.handle(.link(.code(Scene.code())), now: 0)
       let screen = PairScreen(
-        size: WindowSize(rows: 25, columns: 80), abilities: Abilities(), language: .english)
+        size: WindowSize(rows: 25, columns: 80), capabilities: TerminalCapabilities(), language: .english)
       let keys = screen.canvas(of: model.view, now: Scene.now).lines.last ?? ""
       #expect(keys.contains("provider") == (count > 1))
     }
@@ -121,7 +121,7 @@ private let links = [
     let failure = AgentFailure(
       code: "not-trusted", message: "no", hint: "check --secret-file", trouble: .refused)
     _ = model.handle(.link(.failed(failure)), now: 1)
-    let screen = PairScreen(size: size, abilities: Abilities(), language: .english)
+    let screen = PairScreen(size: size, capabilities: TerminalCapabilities(), language: .english)
     let text = screen.canvas(of: model.view, now: Scene.now).lines.joined(separator: "\n")
     #expect(text.contains("does not accept"))
     #expect(text.contains("check --secret-file"))
@@ -130,7 +130,7 @@ private let links = [
   @Test(arguments: Language.allCases)
   func `says that the service is busy, and for how long`(language: Language) {
     let screen = PairScreen(
-      size: WindowSize(rows: 25, columns: 80), abilities: Abilities(), language: language)
+      size: WindowSize(rows: 25, columns: 80), capabilities: TerminalCapabilities(), language: language)
     let view = Scene.view(.waiting(Scene.code()), trouble: .busy(seconds: 30))
     let text = screen.canvas(of: view, now: Scene.now).lines.joined(separator: "\n")
     #expect(text.contains("30"))
@@ -139,7 +139,7 @@ private let links = [
 
   @Test func `keeps the cursor at the line for screen readers`() {
     let screen = PairScreen(
-      size: WindowSize(rows: 25, columns: 80), abilities: Abilities(), language: .english)
+      size: WindowSize(rows: 25, columns: 80), capabilities: TerminalCapabilities(), language: .english)
     let canvas = screen.canvas(of: Scene.waiting.view, now: Scene.now)
     #expect(canvas.text(row: canvas.cursor.row).contains("Code BCDF-GHJK, address tv.example.org"))
   }
@@ -148,7 +148,7 @@ private let links = [
   func `survives windows of any size`(edge: Int) {
     for columns in [1, 2, 11, 39, 200] {
       let screen = PairScreen(
-        size: WindowSize(rows: edge, columns: columns), abilities: Abilities(), language: .korean)
+        size: WindowSize(rows: edge, columns: columns), capabilities: TerminalCapabilities(), language: .korean)
       for scene in Scene.all {
         let canvas = screen.canvas(of: scene.view, now: Scene.now)
         #expect(canvas.columns == columns && canvas.rows == edge)
@@ -162,7 +162,7 @@ private let links = [
     let name = "\u{1b}[2JHa\u{202e}cked\n"
     let view = Scene.view(.signedIn(name: name, provider: name))
     let screen = PairScreen(
-      size: WindowSize(rows: 25, columns: 80), abilities: Abilities(), language: .english)
+      size: WindowSize(rows: 25, columns: 80), capabilities: TerminalCapabilities(), language: .english)
     let bytes = ScreenDiff.bytes(
       from: nil, to: screen.canvas(of: view, now: Scene.now), depth: .palette)
     let text = String(decoding: bytes, as: UTF8.self)
@@ -172,7 +172,7 @@ private let links = [
 
   @Test func `the bar shrinks and its words follow`() {
     let screen = PairScreen(
-      size: WindowSize(rows: 25, columns: 80), abilities: Abilities(), language: .english)
+      size: WindowSize(rows: 25, columns: 80), capabilities: TerminalCapabilities(), language: .english)
     let code = Scene.code(minutesLeft: 12)
     func bar(_ later: Int64) -> Int {
       screen.canvas(of: Scene.view(.waiting(code)), now: Scene.now + later).cells
@@ -187,7 +187,7 @@ private let links = [
 
 @Suite struct `What reaches the terminal` {
   private let screen = PairScreen(
-    size: WindowSize(rows: 25, columns: 80), abilities: Abilities(), language: .korean)
+    size: WindowSize(rows: 25, columns: 80), capabilities: TerminalCapabilities(), language: .korean)
 
   @Test func `is nothing when nothing changed`() {
     let canvas = screen.canvas(of: Scene.waiting.view, now: Scene.now)

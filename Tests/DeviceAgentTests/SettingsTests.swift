@@ -1,7 +1,7 @@
 import CommandKit
-import Cryptography
-import HTTPCodec
-import Platform
+import RegentCryptography
+import RegentHTTPCodec
+import RegentPlatform
 import TestSupport
 import Testing
 
@@ -97,8 +97,7 @@ import Testing
     }
   }
 
-  @Test func `of the machine's file are not given by anybody, those of one's own are`() async throws
-  {
+  @Test func `of the machine's file are not given by anybody, those of one's own are`() async throws {
     let given = Found<[Bool]>()
     let text = "requestor = X\nservice = https://x.example"
     let command = Command("try", "try", example: "x try") { call async throws in
@@ -177,10 +176,10 @@ import Testing
     let program = Program(
       name: "x", version: "1", summary: "x", options: AgentOptions.all, rules: AgentOptions.rules,
       environmentPrefix: "REGENT_", commands: [command])
-    let text = WrittenText()
+    let text = CapturedText()
     let code = await program.run(
       ["try"] + arguments, environment: Environment(environment),
-      console: Console(output: text.port(), errors: text.port()))
+      console: Console(output: text.stream(), errors: text.stream()))
     guard code == .done else { throw CommandError("\(code) \(text.text)") }
   }
 }

@@ -1,4 +1,4 @@
-import Platform
+import RegentPlatform
 import TestSupport
 
 @testable import DeviceAgent

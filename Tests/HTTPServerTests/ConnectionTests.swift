@@ -1,4 +1,4 @@
-import HTTPCodec
+import RegentHTTPCodec
 import HTTPServer
 import HTTPTestSupport
 import Testing
@@ -21,8 +21,7 @@ import Testing
   @Test(arguments: [
     "GET / HTTP/1.0\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
   ])
-  func `a request that is the last is answered and the connection closed`(text: String) async throws
-  {
+  func `a request that is the last is answered and the connection closed`(text: String) async throws {
     try await withServer(echo) { _, address in
       let connection = try WireConnection(address)
       try connection.send(bytes(text + "\r\n"))

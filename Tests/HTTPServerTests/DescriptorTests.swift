@@ -1,5 +1,5 @@
 import Glibc
-import HTTPCodec
+import RegentHTTPCodec
 import HTTPServer
 import HTTPTestSupport
 import Testing

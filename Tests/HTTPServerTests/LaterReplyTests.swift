@@ -1,8 +1,8 @@
 import Glibc
-import HTTPCodec
+import RegentHTTPCodec
 import HTTPServer
 import HTTPTestSupport
-import Platform
+import RegentPlatform
 import Testing
 
 @Suite struct LaterReplyTests {

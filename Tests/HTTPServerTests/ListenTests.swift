@@ -1,5 +1,5 @@
 import Glibc
-import HTTPCodec
+import RegentHTTPCodec
 import HTTPTestSupport
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
-import HTTPCodec
+import RegentHTTPCodec
 import HTTPServer
 import HTTPTestSupport
-import Platform
+import RegentPlatform
 import Synchronization
 import Testing
 

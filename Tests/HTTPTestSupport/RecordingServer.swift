@@ -1,6 +1,6 @@
-internal import HTTPCodec
+internal import RegentHTTPCodec
 public import HTTPServer
-internal import Platform
+internal import RegentPlatform
 
 /// A server that remembers every request its handler gets, and answers with what it understood.
 public final class RecordingServer: Sendable {

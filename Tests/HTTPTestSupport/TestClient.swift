@@ -1,4 +1,4 @@
-public import HTTPCodec
+public import RegentHTTPCodec
 public import HTTPServer
 
 /// Sends requests to a handler: directly or through a server, so that one test shows both.

@@ -70,7 +70,7 @@ public struct NotAResponse: Error, CustomStringConvertible {
 extension TestResponse {
   /// Takes the first complete response off the front of `bytes`; nil when more bytes are needed.
   ///
-  /// Written apart from HTTPCodec, so that a mistake there is not repeated here.
+  /// Written apart from RegentHTTPCodec, so that a mistake there is not repeated here.
   public static func take(
     from bytes: inout [UInt8], toHead: Bool, isEnded: Bool
   ) throws -> TestResponse? {

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import HTTPCodec
+internal import RegentHTTPCodec
 public import HTTPServer
 
 /// What went wrong on a connection.

@@ -1,6 +1,6 @@
 import HTTPTestSupport
-import JSON
-import Pairing
+import RegentJSON
+import RegentPairing
 import PairingStore
 import ServiceTestSupport
 import Testing

@@ -1,7 +1,7 @@
 import HTTPTestSupport
-import Pairing
+import RegentPairing
 import PairingStore
-import PairingWire
+import RegentPairingWire
 import ServiceTestSupport
 import Testing
 

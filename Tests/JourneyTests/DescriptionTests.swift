@@ -1,9 +1,9 @@
-import HTTPCodec
+import RegentHTTPCodec
 import HTTPServer
 import HTTPTestSupport
-import JSON
-import Pairing
-import PairingWire
+import RegentJSON
+import RegentPairing
+import RegentPairingWire
 import ServiceTestSupport
 import TestSupport
 import Testing

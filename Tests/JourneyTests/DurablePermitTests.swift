@@ -1,9 +1,9 @@
-import Cryptography
+import RegentCryptography
 import HTTPTestSupport
-import Pairing
+import RegentPairing
 import PairingStore
 import PairingStoreSQLite
-import PairingWire
+import RegentPairingWire
 import SQLite
 import ServiceTestSupport
 import StorageFaults

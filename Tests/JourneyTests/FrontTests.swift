@@ -1,8 +1,8 @@
-import HTTPCodec
+import RegentHTTPCodec
 import HTTPTestSupport
-import JSON
-import Pairing
-import PairingWire
+import RegentJSON
+import RegentPairing
+import RegentPairingWire
 import ServiceTestSupport
 import Testing
 

@@ -1,6 +1,6 @@
-import Cryptography
+import RegentCryptography
 import HTTPTestSupport
-import Pairing
+import RegentPairing
 import PairingStore
 import ServiceTestSupport
 import Testing

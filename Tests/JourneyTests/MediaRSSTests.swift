@@ -1,4 +1,4 @@
-import Pairing
+import RegentPairing
 import ServiceTestSupport
 import Testing
 

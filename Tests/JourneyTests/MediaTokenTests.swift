@@ -1,9 +1,9 @@
-import Cryptography
+import RegentCryptography
 import HTTPTestSupport
-import JSON
-import Pairing
+import RegentJSON
+import RegentPairing
 import PairingStore
-import PairingWire
+import RegentPairingWire
 import ServiceTestSupport
 import TestSupport
 import Testing

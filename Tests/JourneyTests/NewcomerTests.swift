@@ -1,7 +1,7 @@
 import HTTPServer
 import HTTPTestSupport
-import JSON
-import Pairing
+import RegentJSON
+import RegentPairing
 import PairingStore
 import ServiceTestSupport
 import Testing
@@ -129,7 +129,7 @@ import Testing
 
   @Test func `a browser that does not get the code leaves no session`() async throws {
     let service = try await TestService()
-    let guest = Pairing.Viewer(provider: try named(Sample.pass), account: nil)
+    let guest = Viewer(provider: try named(Sample.pass), account: nil)
     func sessions() async throws -> Int {
       try await service.core.store.sessions(of: guest, at: service.clock.now).count
     }

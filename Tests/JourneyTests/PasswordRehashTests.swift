@@ -1,8 +1,8 @@
-import Cryptography
-import HTTPCodec
+import RegentCryptography
+import RegentHTTPCodec
 import HTTPTestSupport
-import JSON
-import Pairing
+import RegentJSON
+import RegentPairing
 import PairingStore
 import ServiceTestSupport
 import Testing

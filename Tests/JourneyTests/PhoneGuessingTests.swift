@@ -1,7 +1,7 @@
-import HTTPCodec
+import RegentHTTPCodec
 import HTTPServer
 import HTTPTestSupport
-import Pairing
+import RegentPairing
 import ServiceTestSupport
 import Testing
 

@@ -1,8 +1,8 @@
-import Cryptography
-import HTTPCodec
+import RegentCryptography
+import RegentHTTPCodec
 import HTTPTestSupport
-import JSON
-import Pairing
+import RegentJSON
+import RegentPairing
 import PairingStore
 import ServiceTestSupport
 import Testing
@@ -116,8 +116,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `may say yes late, unless somebody else took the code meanwhile`(isTaken: Bool) async throws
-  {
+  func `may say yes late, unless somebody else took the code meanwhile`(isTaken: Bool) async throws {
     let service = try await TestService()
     try await service.addAccount("second")
     try await withPhone(service) { client in
@@ -188,8 +187,7 @@ import Testing
     ("X-Forwarded-For", "203.0.113.9"), ("X-HTTP-Method-Override", "POST"),
     ("X-Forwarded-Prefix", "/evil.example"),
   ])
-  func `changes no page with a header that proxies write`(name: String, value: String) async throws
-  {
+  func `changes no page with a header that proxies write`(name: String, value: String) async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       let code = try await newCode(service, client)

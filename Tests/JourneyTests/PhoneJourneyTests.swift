@@ -1,7 +1,7 @@
 import HTTPServer
 import HTTPTestSupport
-import JSON
-import Pairing
+import RegentJSON
+import RegentPairing
 import PairingStore
 import ServiceTestSupport
 import Testing

@@ -1,7 +1,7 @@
-import HTTPCodec
+import RegentHTTPCodec
 import HTTPServer
 import HTTPTestSupport
-import Pairing
+import RegentPairing
 import PairingStore
 import ServiceTestSupport
 import Testing
@@ -22,7 +22,7 @@ private struct Kept: Equatable {
     registrations = try await store.registrations(after: nil, limit: 1000, at: now)
     var sessions: [SessionRecord] = []
     for account in [Sample.account, "second"] {
-      let viewer = Pairing.Viewer(
+      let viewer = Viewer(
         provider: try named(Sample.provider), account: try named(account))
       sessions += try await store.sessions(of: viewer, at: now)
     }
@@ -226,8 +226,7 @@ private func quiet(_ service: TestService) async throws {
     try await withPhone(service) { client in
       var bodies: Set<String> = []
       var statuses: Set<UInt16> = []
-      for (user, password) in [("nobody", "x"), (Sample.account, "x"), ("locked", Sample.password)]
-      {
+      for (user, password) in [("nobody", "x"), (Sample.account, "x"), ("locked", Sample.password)] {
         var phone = PhoneBrowser(client)
         try await phone.open("/sign-in")
         let token = phone.formToken

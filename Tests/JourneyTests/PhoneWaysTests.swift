@@ -1,8 +1,8 @@
-import HTTPCodec
+import RegentHTTPCodec
 import HTTPServer
 import HTTPTestSupport
-import JSON
-import Pairing
+import RegentJSON
+import RegentPairing
 import PairingStore
 import ServiceTestSupport
 import Testing
@@ -121,8 +121,7 @@ import Testing
     let service = try await TestService()
     try await service.addAccount("second")
     try await withPhone(service) { client in
-      for (viewer, isNamed) in [(Sample.account, false), ("second", false), (Sample.account, true)]
-      {
+      for (viewer, isNamed) in [(Sample.account, false), ("second", false), (Sample.account, true)] {
         var phone = PhoneBrowser(client)
         try await phone.signIn(viewer)
         try await phone.reachApproval(try await newCode(service, client, device: "one"))

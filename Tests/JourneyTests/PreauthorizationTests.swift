@@ -1,7 +1,7 @@
 import HTTPTestSupport
-import Pairing
+import RegentPairing
 import PairingStore
-import PairingWire
+import RegentPairingWire
 import ServiceTestSupport
 import Testing
 
@@ -108,8 +108,7 @@ import Testing
   // MARK: - The second screen
 
   @Test(arguments: [WireFormat.json, .xml])
-  func `the second screen asks for the device of an approved code`(format: WireFormat) async throws
-  {
+  func `the second screen asks for the device of an approved code`(format: WireFormat) async throws {
     try await withBox(format: format) { service, box in
       let code = try await box.code()
       func ask(_ code: String) async throws -> Reply {

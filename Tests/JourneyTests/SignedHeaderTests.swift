@@ -1,8 +1,8 @@
-import Cryptography
+import RegentCryptography
 import HTTPTestSupport
-import Pairing
+import RegentPairing
 import PairingStore
-import PairingWire
+import RegentPairingWire
 import ServiceTestSupport
 import Testing
 
@@ -17,8 +17,7 @@ private struct BadHeader: CustomTestStringConvertible, Sendable {
   var testDescription: String { name }
 }
 
-private func changing(_ name: String, _ change: @escaping @Sendable (String) -> String) -> BadHeader
-{
+private func changing(_ name: String, _ change: @escaping @Sendable (String) -> String) -> BadHeader {
   BadHeader(name: name) { service in [change(try service.signature("GET", path).value)] }
 }
 

@@ -1,8 +1,8 @@
-import Cryptography
+import RegentCryptography
 import HTTPTestSupport
-import Pairing
+import RegentPairing
 import PairingStore
-import PairingWire
+import RegentPairingWire
 import ServiceTestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import HTTPServer
 import HTTPTestSupport
-import JSON
-import Pairing
+import RegentJSON
+import RegentPairing
 import PairingStore
 import ServiceTestSupport
 import Testing
@@ -92,10 +92,10 @@ extension TestService {
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       let first = try await service.code(client)
       let (id, session) = (try service.found(first), try await service.session())
-      _ = try await service.core.desk.claim(id, by: session)
+      _ = try await service.core.codeTransitions.claim(id, by: session)
       async let denied = service.wait(client, awaited.target(first))
       try await service.held()
-      _ = try await service.core.desk.deny(id, by: session, audit: nil)
+      _ = try await service.core.codeTransitions.deny(id, by: session, audit: nil)
       #expect(try await denied.status == 403)
       #expect(try await denied.text.contains("denied"))
 
@@ -169,7 +169,7 @@ extension TestService {
       async let plain = service.wait(client, awaited.target(code))
       async let record = service.wait(client, Awaited.record.target(code) + "?after=1")
       try await service.held(2)
-      _ = try await service.core.desk.open(try service.found(code))
+      _ = try await service.core.codeTransitions.open(try service.found(code))
       let opened = try await record.json()
       #expect(try opened.string("state") == "opened")
       #expect(try opened.int64("sequence") == 2)
@@ -182,7 +182,7 @@ extension TestService {
       async let counting = service.wait(
         client, target + (target.contains("?") ? "&" : "?") + "after=1")
       try await service.held()
-      _ = try await service.core.desk.open(try service.found(next))
+      _ = try await service.core.codeTransitions.open(try service.found(next))
       #expect(try await counting.status == awaited.pending)
     }
   }
@@ -301,7 +301,7 @@ extension TestService {
     // Pending codes are known again, and their polls touch the store no more.
     let id = try #require(
       service.codes.find(service.hasher.code(try RegistrationCode(typed: code)))?.id)
-    _ = try await service.desk.approve(
+    _ = try await service.codeTransitions.approve(
       id,
       ApprovalRequest(
         by: .operator(

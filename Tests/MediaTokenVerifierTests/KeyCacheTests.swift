@@ -1,9 +1,9 @@
-import JSON
-import Cryptography
-import HTTPCodec
+import RegentJSON
+import RegentCryptography
+import RegentHTTPCodec
 import HTTPServer
 import HTTPTestSupport
-import Platform
+import RegentPlatform
 import TestSupport
 import Testing
 

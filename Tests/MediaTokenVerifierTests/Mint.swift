@@ -1,7 +1,7 @@
-import JSON
-import Cryptography
-import Pairing
-import PairingWire
+import RegentJSON
+import RegentCryptography
+import RegentPairing
+import RegentPairingWire
 
 @testable import MediaTokenVerifier
 

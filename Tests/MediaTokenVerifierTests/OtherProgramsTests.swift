@@ -1,7 +1,7 @@
-import PairingWire
-import Pairing
-import JSON
-import Cryptography
+import RegentPairingWire
+import RegentPairing
+import RegentJSON
+import RegentCryptography
 import MediaTokenC
 import TestSupport
 import Testing
@@ -19,8 +19,7 @@ struct OtherProgramsTests {
       try writeFile("\(folder)/key.pem", mint.key.publicKey.pem().utf8)
       let element = mint.made().element
       let signature = try mint.key.sign(element)
-      for (place, isGood) in [(nil, true), (0, false), (element.count - 1, false)] as [(Int?, Bool)]
-      {
+      for (place, isGood) in [(nil, true), (0, false), (element.count - 1, false)] as [(Int?, Bool)] {
         var bytes = element
         if let place { bytes[place] ^= 1 }
         try writeFile("\(folder)/element", bytes)

@@ -1,4 +1,4 @@
-import Pairing
+import RegentPairing
 import PairingService
 
 /// One page state with its name, language still open.
@@ -52,7 +52,7 @@ func logo(_ name: String) -> SafePath { SafePath(["logo"]).step("\(name).svg") }
 let cinema = Brand(
   name: ForeignText("Cinema Aperto"), logo: logo("cinema"), accent: AccentColor(hex: "e4b400"))
 let aurora = Brand(name: ForeignText("Aurora TV"), logo: logo("aurora"))
-let viewer = Viewer(name: ForeignText("anna.rossi"), provider: ForeignText("Aurora TV"))
+let viewer = ViewerLabel(name: ForeignText("anna.rossi"), provider: ForeignText("Aurora TV"))
 
 let providerNames = [
   "Bell’Italia Fibra", "Canal Ñandú", "Delta+ Digital", "Élite Télé", "Fjord Kabel",

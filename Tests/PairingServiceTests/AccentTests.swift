@@ -38,8 +38,7 @@ struct AccentTests {
     #expect(accent.shades(.light).line.hex == "14606b")
   }
 
-  @Test func `the style sheet of the pages and the code agree on what is behind an accent`() throws
-  {
+  @Test func `the style sheet of the pages and the code agree on what is behind an accent`() throws {
     let bytes = try #require(realWeb.get().contents["static/phone.css"])
     let css = String(decoding: bytes, as: UTF8.self)
     let schemes = css.split(separator: "@media (prefers-color-scheme: dark)", maxSplits: 1)

@@ -1,4 +1,4 @@
-import Pairing
+import RegentPairing
 import Testing
 
 @testable import PairingService

@@ -1,5 +1,5 @@
-import Pairing
-import Platform
+import RegentPairing
+import RegentPlatform
 import TestSupport
 
 @testable import PairingService

@@ -1,4 +1,4 @@
-import JSON
+import RegentJSON
 import Testing
 
 @testable import PairingService

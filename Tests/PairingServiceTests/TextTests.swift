@@ -1,5 +1,5 @@
-import Pairing
-import JSON
+import RegentPairing
+import RegentJSON
 import Testing
 
 @testable import PairingService

@@ -1,5 +1,5 @@
-import Cryptography
-import Pairing
+import RegentCryptography
+import RegentPairing
 @testable import PairingStore
 @testable import PairingStoreSQLite
 import SQLite
@@ -114,7 +114,7 @@ import Testing
   @Test func `the count of live codes is right whatever ends them`() async throws {
     try await withStoreFile { file in
       try await file.with { store async throws in
-        let stage = try await Stage(store)
+        let stage = try await ConformanceFixture(store)
         func count() async throws -> Int {
           try await store.database.read {
             try $0.value("SELECT count FROM live_code_count") ?? -1
@@ -125,7 +125,7 @@ import Testing
         try await stage.reserve(stage.registration(5, device: 4))
         #expect(try await count() == 4)
         _ = try await store.withdraw(
-          Stage.name("registration-1"), .device, audit: nil, at: stage.at(1))
+          ConformanceFixture.name("registration-1"), .device, audit: nil, at: stage.at(1))
         #expect(try await count() == 3)
         _ = try await store.forgetExpired(at: stage.at(9999), limit: 100)
         #expect(try await count() == 0)

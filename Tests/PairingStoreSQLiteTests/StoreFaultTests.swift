@@ -1,4 +1,4 @@
-import Pairing
+import RegentPairing
 @testable import PairingStore
 @testable import PairingStoreSQLite
 import SQLite
@@ -15,7 +15,7 @@ import Testing
       var file = StoreFile(path: "\(folder)/regent.db")
       file.storage.vfsName = disk.name
       try await file.with { store async throws in
-        let stage = try await Stage(store)
+        let stage = try await ConformanceFixture(store)
         disk.setCapacity(disk.size + 5_000)
         var refused: RegistrationRecord?
         for number in 1...500 where refused == nil {
@@ -43,7 +43,7 @@ import Testing
       var file = StoreFile(path: "\(folder)/regent.db")
       file.storage.vfsName = disk.name
       let record = try await file.with { store async throws in
-        let stage = try await Stage(store)
+        let stage = try await ConformanceFixture(store)
         let record = try stage.registration(1)
         disk.fail([.synchronise], at: 1)
         do {

@@ -1,5 +1,5 @@
-import Cryptography
-import Pairing
+import RegentCryptography
+import RegentPairing
 @testable import PairingStore
 @testable import PairingStoreSQLite
 import SQLite
@@ -52,7 +52,7 @@ func withStoreFile<Value>(_ body: (StoreFile) async throws -> Value) async throw
 
 /// At least one row in every signed table, made by the verbs of the contract.
 struct FullHouse: Sendable {
-  var stage: Stage
+  var stage: ConformanceFixture
   let authentication: AuthenticationRecord
   let registration: RegistrationID
   let session: SessionID
@@ -63,13 +63,13 @@ struct FullHouse: Sendable {
   let source: SourceKey
 
   init(_ store: any Store) async throws {
-    stage = try await Stage(store)
+    stage = try await ConformanceFixture(store)
     authentication = try await stage.signedIn(1)
     registration = try #require(authentication.registration)
-    session = try Stage.name("session-1")
-    resource = try Stage.name("ESPN")
-    calls = try Stage.name("calls-1")
-    client = try Stage.name("client")
+    session = try ConformanceFixture.name("session-1")
+    resource = try ConformanceFixture.name("ESPN")
+    calls = try ConformanceFixture.name("calls-1")
+    client = try ConformanceFixture.name("client")
     account = try #require(stage.ann.account)
     source = try #require(SourceKey(address: [10, 0, 0, 1]))
     try await fill(store)
@@ -92,10 +92,10 @@ struct FullHouse: Sendable {
         created: now), audit: nil, at: now)
     try await store.add(
       SigningKeyRecord(
-        id: try Stage.name("signing"), privateKey: StoredSecret([7]), publicKey: "{}", created: now,
+        id: try ConformanceFixture.name("signing"), privateKey: StoredSecret([7]), publicKey: "{}", created: now,
         signsFrom: now), audit: nil, at: now)
     let application = ApplicationRecord(
-      id: try Stage.name("app"), requestor: stage.requestor, name: "App", issued: now)
+      id: try ConformanceFixture.name("app"), requestor: stage.requestor, name: "App", issued: now)
     try await stage.put(.application(application))
     try await store.register(
       ClientRecord(
@@ -104,7 +104,7 @@ struct FullHouse: Sendable {
     try await stage.put(
       .entitlement(
         Entitlement(
-          id: try Stage.name("rule"), provider: stage.local, scope: .account(account),
+          id: try ConformanceFixture.name("rule"), provider: stage.local, scope: .account(account),
           pattern: try #require(ResourcePattern("*")), effect: .deny(message: "no"))))
     _ = try await store.setPassword(
       "$argon2id$", of: account, at: stage.local, keeping: session, audit: nil, at: now)

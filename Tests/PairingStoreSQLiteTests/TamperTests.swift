@@ -1,5 +1,5 @@
-import Cryptography
-import Pairing
+import RegentCryptography
+import RegentPairing
 @testable import PairingStore
 @testable import PairingStoreSQLite
 import SQLite
@@ -168,7 +168,7 @@ struct SignedTable: Sendable, CustomTestStringConvertible {
   @Test func `one bad row does not shorten a page, nor stop a list`() async throws {
     try await withStoreFile { file in
       let stage = try await file.with { store async throws in
-        let stage = try await Stage(store)
+        let stage = try await ConformanceFixture(store)
         for number in 1...6 { try await stage.reserve(stage.registration(number, device: number)) }
         return stage
       }
@@ -196,7 +196,7 @@ struct SignedTable: Sendable, CustomTestStringConvertible {
   ) async throws {
     try await withStoreFile { file in
       try await file.with { store async throws in
-        let stage = try await Stage(store)
+        let stage = try await ConformanceFixture(store)
         try await stage.reserve(stage.registration(1))
         try await stage.reserve(stage.registration(2))
         try await store.database.write { try $0.run("\(unsafeRawSQL: change)") }
@@ -211,7 +211,7 @@ struct SignedTable: Sendable, CustomTestStringConvertible {
   @Test func `a row that does not verify is in nobody's way`() async throws {
     try await withStoreFile { file in
       let stage = try await file.with { store async throws in
-        let stage = try await Stage(store)
+        let stage = try await ConformanceFixture(store)
         try await stage.reserve(stage.registration(1))
         return stage
       }
@@ -239,7 +239,7 @@ struct SignedTable: Sendable, CustomTestStringConvertible {
           sealing: store.vault.sealing, records: store.vault.records, rows: Random.secret(),
           material: [:])
         try await store.database.write { context in
-          try Visit(stolen, KnownRows()).insert(context, Tables.registrations, forged)
+          try SignedRows(stolen, VerifiedRowCache()).insert(context, Tables.registrations, forged)
         }
         #expect(try await store.registration(forged.id, at: house.stage.at(1)) == nil)
         #expect(try await store.registration(house.registration, at: house.stage.at(1)) != nil)
@@ -250,7 +250,7 @@ struct SignedTable: Sendable, CustomTestStringConvertible {
   @Test func `a sealed device id moved to another row does not open there`() async throws {
     try await withStoreFile { file in
       let stage = try await file.with { store async throws in
-        let stage = try await Stage(store)
+        let stage = try await ConformanceFixture(store)
         for number in 1...2 { try await stage.reserve(stage.registration(number, device: number)) }
         return stage
       }

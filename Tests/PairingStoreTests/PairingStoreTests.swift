@@ -1,4 +1,4 @@
-import Pairing
+import RegentPairing
 import PairingStore
 import Testing
 

@@ -1,5 +1,5 @@
 import Glibc
-import Platform
+import RegentPlatform
 
 /// Lets tasks do what tasks do, and says what came of it.
 func tryTasks() async {

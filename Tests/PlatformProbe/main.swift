@@ -2,7 +2,7 @@
 // says on standard output how it went.
 
 import Glibc
-import Platform
+import RegentPlatform
 
 func say(_ line: String) {
   let bytes = Array("\(line)\n".utf8)

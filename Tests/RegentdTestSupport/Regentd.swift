@@ -3,9 +3,9 @@
 // is moved by hand, is ServiceTestSupport's. `import Testing` stays in the test targets.
 package import Administration
 import Glibc
-import HTTPClient
-package import Pairing
-import Platform
+import RegentHTTPClient
+package import RegentPairing
+import RegentPlatform
 import ServiceTestSupport
 import TestSupport
 

@@ -1,9 +1,9 @@
-import Cryptography
+import RegentCryptography
 import Glibc
-import HTTPClient
-import HTTPCodec
+import RegentHTTPClient
+import RegentHTTPCodec
 import HTTPTestSupport
-import Platform
+import RegentPlatform
 
 // An app ends by `exit` whenever it likes, also under calls that run on threads of ours.
 

@@ -1,8 +1,8 @@
 import Administration
 import AccessEnabler
-import Cryptography
+import RegentCryptography
 import Glibc
-import Pairing
+import RegentPairing
 import RegentdTestSupport
 import ServiceTestSupport
 import TestSupport

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Platform
+internal import RegentPlatform
 @testable internal import SQLite
 internal import TestSupport
 internal import Testing

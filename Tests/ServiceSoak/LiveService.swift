@@ -1,12 +1,12 @@
 internal import Administration
-internal import Cryptography
+internal import RegentCryptography
 internal import Glibc
-internal import HTTPClient
-internal import HTTPCodec
-internal import JSON
-internal import Pairing
-internal import PairingWire
-internal import Platform
+internal import RegentHTTPClient
+internal import RegentHTTPCodec
+internal import RegentJSON
+internal import RegentPairing
+internal import RegentPairingWire
+internal import RegentPlatform
 internal import TestSupport
 
 /// A real `regentd` on a folder that outlives it.

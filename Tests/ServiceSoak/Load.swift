@@ -1,8 +1,8 @@
 internal import Administration
-internal import HTTPClient
-internal import HTTPCodec
-internal import JSON
-internal import Platform
+internal import RegentHTTPClient
+internal import RegentHTTPCodec
+internal import RegentJSON
+internal import RegentPlatform
 
 /// What was asked for one box, and what was promised.
 struct Entry: Sendable {

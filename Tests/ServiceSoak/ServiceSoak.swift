@@ -1,6 +1,6 @@
 internal import Administration
 internal import Glibc
-internal import Pairing
+internal import RegentPairing
 internal import TestSupport
 
 /// Kills the service at random moments under a mixed load, and looks for what it had promised.

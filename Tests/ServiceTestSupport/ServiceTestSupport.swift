@@ -1,14 +1,14 @@
 // ServiceTestSupport: a whole service in the test's process, with sample data, a clock that the test sets, and calls signed
 // as a box signs them. `import Testing` stays in the test targets.
 public import HTTPTestSupport
-public import Pairing
+public import RegentPairing
 package import HTTPServer
 package import PairingService
 package import PairingStore
-import Cryptography
-import JSON
-import PairingWire
-import Platform
+import RegentCryptography
+import RegentJSON
+import RegentPairingWire
+import RegentPlatform
 
 /// Both clocks, moved by hand; without moving they stand still.
 public final class TestClock: Sendable {
@@ -199,9 +199,9 @@ extension TestService {
   public func approve(_ code: String) async throws -> RegistrationID {
     let session = try await session()
     let id = try found(code)
-    _ = try await core.desk.open(id)
-    _ = try await core.desk.claim(id, by: session)
-    _ = try await core.desk.approve(
+    _ = try await core.codeTransitions.open(id)
+    _ = try await core.codeTransitions.claim(id, by: session)
+    _ = try await core.codeTransitions.approve(
       id,
       ApprovalRequest(
         by: .session(session, picked: core.codes.find(id)?.flow.match?.number),
@@ -213,8 +213,8 @@ extension TestService {
   public func deny(_ code: String) async throws {
     let session = try await session()
     let id = try found(code)
-    _ = try await core.desk.claim(id, by: session)
-    _ = try await core.desk.deny(id, by: session, audit: nil)
+    _ = try await core.codeTransitions.claim(id, by: session)
+    _ = try await core.codeTransitions.deny(id, by: session, audit: nil)
   }
 
   /// The registration behind a code.
@@ -257,7 +257,7 @@ extension TestService {
     guard let account else { throw NotAName(text: name) }
     var changed = account
     changed.isDisabled = isDisabled
-    core.desk.settle(
+    core.codeTransitions.settle(
       try await core.store.put(
         .account(changed), replacing: .account(account), audit: nil, at: core.clock.now))
   }

@@ -1,5 +1,5 @@
-import Cryptography
-import Pairing
+import RegentCryptography
+import RegentPairing
 import PairingStore
 import PairingStoreSQLite
 import SQLite

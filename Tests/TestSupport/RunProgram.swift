@@ -1,4 +1,4 @@
-internal import CLinux
+internal import CRegentLinux
 internal import Glibc
 internal import Synchronization
 

@@ -1,4 +1,4 @@
-import PairingWire
+import RegentPairingWire
 
 /// Why an `async` call of an ``AccessEnabler`` failed.
 ///

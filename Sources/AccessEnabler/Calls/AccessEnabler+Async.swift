@@ -10,14 +10,14 @@ extension AccessEnabler {
   public func configure(
     requestor: String, services: [String]? = nil
   ) async throws(EntitlementError) -> [MVPD] {
-    let outcome = try await shell.outcome(of: .setRequestor(requestor, services: services))
+    let outcome = try await runtime.outcome(of: .setRequestor(requestor, services: services))
     if case .configured(let providers) = outcome { return providers }
     throw EntitlementError(.outOfOrder)
   }
 
   /// The sign-in that is kept locally, if it is still valid; no network.
   public func currentSignIn() async -> SignIn? {
-    guard case .signIn(let signIn) = try? await shell.outcome(of: .app(.checkAuthentication)) else {
+    guard case .signIn(let signIn) = try? await runtime.outcome(of: .app(.checkAuthentication)) else {
       return nil
     }
     return signIn
@@ -40,8 +40,8 @@ extension AccessEnabler {
     _ choice: ProviderChoice? = nil, isForced: Bool = false, data: [String: String] = [:],
     filter: ProviderFilter? = nil, progress: (@Sendable (EntitlementEvent) -> Void)? = nil
   ) async throws(EntitlementError) -> SignIn {
-    let wish = AuthenticationWish(isForced: isForced, data: data, filter: filter, choice: choice)
-    let outcome = try await shell.outcome(of: .app(.getAuthentication(wish)), progress: progress)
+    let wish = AuthenticationRequest(isForced: isForced, data: data, filter: filter, choice: choice)
+    let outcome = try await runtime.outcome(of: .app(.getAuthentication(wish)), progress: progress)
     if case .signIn(let signIn) = outcome { return signIn }
     throw EntitlementError(.outOfOrder)
   }
@@ -60,7 +60,7 @@ extension AccessEnabler {
     let call: AppCall =
       signsIn
       ? .getAuthorization(resource, data: data) : .checkAuthorization(resource, data: data)
-    if case .access(let access) = try await shell.outcome(of: .app(call)) { return access }
+    if case .access(let access) = try await runtime.outcome(of: .app(call)) { return access }
     throw EntitlementError(.outOfOrder)
   }
 
@@ -75,7 +75,7 @@ extension AccessEnabler {
     _ resources: [String], usesCache: Bool = true
   ) async throws(EntitlementError) -> [String] {
     let call = AppCall.preauthorize(resources, usesCache: usesCache)
-    if case .resources(let allowed) = try await shell.outcome(of: .app(call)) { return allowed }
+    if case .resources(let allowed) = try await runtime.outcome(of: .app(call)) { return allowed }
     throw EntitlementError(.outOfOrder)
   }
 
@@ -86,13 +86,13 @@ extension AccessEnabler {
   /// - Throws: ``EntitlementError``.
   public func metadata(_ key: MetadataRequest) async throws(EntitlementError) -> Metadata {
     let call = AppCall.getMetadata(key, arguments: key.arguments)
-    if case .metadata(let found) = try await shell.outcome(of: .app(call)) { return found }
+    if case .metadata(let found) = try await runtime.outcome(of: .app(call)) { return found }
     throw EntitlementError(.outOfOrder)
   }
 
   /// The provider that is selected or signed in with.
   public func selectedProvider() async -> MVPD? {
-    guard case .selected(let provider) = try? await shell.outcome(of: .app(.getSelectedProvider))
+    guard case .selected(let provider) = try? await runtime.outcome(of: .app(.getSelectedProvider))
     else { return nil }
     return provider
   }
@@ -101,6 +101,6 @@ extension AccessEnabler {
   ///
   /// - Throws: ``EntitlementError``; this device is signed out even then.
   public func signOut() async throws(EntitlementError) {
-    _ = try await shell.outcome(of: .app(.logout))
+    _ = try await runtime.outcome(of: .app(.logout))
   }
 }

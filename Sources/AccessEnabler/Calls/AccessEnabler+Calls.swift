@@ -9,14 +9,14 @@ extension AccessEnabler {
   ///   - requestor: the programmer's id.
   ///   - serviceProviders: the services' addresses; none means those of the ``EnablerConfiguration``.
   public func setRequestor(_ requestor: String, serviceProviders: [String]? = nil) {
-    shell.post(.setRequestor(requestor, services: serviceProviders))
+    runtime.post(.setRequestor(requestor, services: serviceProviders))
   }
 
   /// Sets options that go with every call from now on.
-  public func setOptions(_ options: EnablerOptions) { shell.post(.options(options)) }
+  public func setOptions(_ options: EnablerOptions) { runtime.post(.options(options)) }
 
   /// Looks for a valid sign-in in local storage, without the network; answers through `setAuthenticationStatus`.
-  public func checkAuthentication() { shell.post(.app(.checkAuthentication)) }
+  public func checkAuthentication() { runtime.post(.app(.checkAuthentication)) }
 
   /// Signs in, unless that is done already; ends with `setAuthenticationStatus`.
   ///
@@ -29,8 +29,8 @@ extension AccessEnabler {
   public func getAuthentication(
     force: Bool = false, data: [String: String] = [:], filter: ProviderFilter? = nil
   ) {
-    let wish = AuthenticationWish(isForced: force, data: data, filter: filter)
-    shell.post(.app(.getAuthentication(wish)))
+    let wish = AuthenticationRequest(isForced: force, data: data, filter: filter)
+    runtime.post(.app(.getAuthentication(wish)))
   }
 
   /// The viewer's choice; resumes the sign-in.
@@ -38,21 +38,21 @@ extension AccessEnabler {
   /// - Parameter provider: a provider's id, or `nil` when the viewer went back: the sign-in ends with
   ///   `PROVIDER_NOT_SELECTED_ERROR`.
   public func setSelectedProvider(_ provider: String?) {
-    shell.post(.app(.setSelectedProvider(provider)))
+    runtime.post(.app(.setSelectedProvider(provider)))
   }
 
   /// Resumes the sign-in without a provider: the viewer chooses on the phone.
-  public func selectProviderOnSecondScreen() { shell.post(.app(.selectOnSecondScreen)) }
+  public func selectProviderOnSecondScreen() { runtime.post(.app(.selectOnSecondScreen)) }
 
   /// Replaces the registration code that is shown by a fresh one, for example because its time is nearly up.
   ///
   /// It never happens by itself: somebody may be typing the one on the screen.
-  public func renewRegistrationCode() { shell.post(.app(.renewCode)) }
+  public func renewRegistrationCode() { runtime.post(.app(.renewCode)) }
 
   /// The browser came to the redirect URL: finishes signing in or out.
   ///
   /// - Parameter url: the URL that the browser came to.
-  public func handleExternalURL(_ url: String) { shell.post(.app(.handleExternalURL(url))) }
+  public func handleExternalURL(_ url: String) { runtime.post(.app(.handleExternalURL(url))) }
 
   /// Which of these may the viewer watch? For decorating lists, never for playback.
   ///
@@ -62,35 +62,35 @@ extension AccessEnabler {
   ///   - resources: the resources' ids.
   ///   - cache: whether an earlier answer for the same resources will do.
   public func checkPreauthorizedResources(_ resources: [String], cache: Bool = true) {
-    shell.post(.app(.preauthorize(resources, usesCache: cache)))
+    runtime.post(.app(.preauthorize(resources, usesCache: cache)))
   }
 
   /// Authorizes a resource for whoever is signed in; nobody is asked to sign in.
   ///
   /// Ends with `setToken` or `tokenRequestFailed`.
   public func checkAuthorization(_ resource: String, data: [String: String] = [:]) {
-    shell.post(.app(.checkAuthorization(resource, data: data)))
+    runtime.post(.app(.checkAuthorization(resource, data: data)))
   }
 
   /// Authorizes a resource, and signs in first when that is needed.
   ///
   /// Ends with `setToken` or `tokenRequestFailed`.
   public func getAuthorization(_ resource: String, data: [String: String] = [:]) {
-    shell.post(.app(.getAuthorization(resource, data: data)))
+    runtime.post(.app(.getAuthorization(resource, data: data)))
   }
 
   /// Answers `selectedProvider`.
-  public func getSelectedProvider() { shell.post(.app(.getSelectedProvider)) }
+  public func getSelectedProvider() { runtime.post(.app(.getSelectedProvider)) }
 
   /// Answers `setMetadataStatus` with the very arguments given here.
   ///
   /// - Parameter arguments: the dictionary form of a ``MetadataRequest``.
   public func getMetadata(_ arguments: [String: String]) {
-    shell.post(.app(.getMetadata(MetadataRequest(arguments), arguments: arguments)))
+    runtime.post(.app(.getMetadata(MetadataRequest(arguments), arguments: arguments)))
   }
 
   /// Signs this device out: first here, then at the service.
   ///
   /// Ends with `setAuthenticationStatus(0, …)`.
-  public func logout() { shell.post(.app(.logout)) }
+  public func logout() { runtime.post(.app(.logout)) }
 }

@@ -1,5 +1,5 @@
-internal import Cryptography
-public import Platform
+internal import RegentCryptography
+public import RegentPlatform
 
 // The calls of older versions, for programs that are written for them.
 
@@ -40,7 +40,7 @@ extension AccessEnabler {
   public func setRequestor(
     _ requestor: String, signedRequestorID: String, serviceProviders: [String]? = nil
   ) {
-    shell.post(.signedRequestorID(signedRequestorID))
+    runtime.post(.signedRequestorID(signedRequestorID))
     setRequestor(requestor, serviceProviders: serviceProviders)
   }
 
@@ -57,8 +57,8 @@ extension AccessEnabler {
     _ requestor: String, signedRequestorID: String, secret: String, publicKey: String,
     serviceProviders: [String]? = nil
   ) {
-    shell.post(.credentials(.keyPair(publicKey: publicKey, secret: Secret(secret))))
-    if !signedRequestorID.isEmpty { shell.post(.signedRequestorID(signedRequestorID)) }
+    runtime.post(.credentials(.keyPair(publicKey: publicKey, secret: Secret(secret))))
+    if !signedRequestorID.isEmpty { runtime.post(.signedRequestorID(signedRequestorID)) }
     setRequestor(requestor, serviceProviders: serviceProviders)
   }
 

@@ -1,6 +1,6 @@
-import HTTPCodec
-import Pairing
-import PairingWire
+import RegentHTTPCodec
+import RegentPairing
+import RegentPairingWire
 
 // The second screen: a code is made, shown and waited for. And the browser on this device, which needs a code as well.
 

@@ -1,5 +1,5 @@
-import Pairing
-import PairingWire
+import RegentPairing
+import RegentPairingWire
 
 // setRequestor: ask all services for their providers, then whether this device is (still) signed in.
 

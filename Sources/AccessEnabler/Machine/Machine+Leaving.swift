@@ -1,6 +1,6 @@
-import HTTPCodec
-import Pairing
-import PairingWire
+import RegentHTTPCodec
+import RegentPairing
+import RegentPairingWire
 
 // Signing out, giving up, and starting over.
 
@@ -79,8 +79,8 @@ extension Machine {
   /// The app does not wait for this call any more: nothing is told for it from here on.
   mutating func cancel(_ request: RequestID) {
     queue.removeAll { $0.request == request }
-    if errands.removeValue(forKey: request) != nil {
-      for (call, purpose) in calls where purpose == .errand(request) { drop(call) }
+    if pendingCalls.removeValue(forKey: request) != nil {
+      for (call, purpose) in calls where purpose == .pendingCall(request) { drop(call) }
     }
     switch phase {
     case .configuring(var configuring):
@@ -146,10 +146,10 @@ extension Machine {
     case .unconfigured, .ready: break
     }
     phase = .ready
-    for (request, errand) in errands.sorted(by: { $0.key.number < $1.key.number }) {
-      for (call, purpose) in calls where purpose == .errand(request) { drop(call) }
-      errands[request] = nil
-      giveUp(errand, error, request)
+    for (request, pendingCall) in pendingCalls.sorted(by: { $0.key.number < $1.key.number }) {
+      for (call, purpose) in calls where purpose == .pendingCall(request) { drop(call) }
+      pendingCalls[request] = nil
+      giveUp(pendingCall, error, request)
     }
   }
 
@@ -161,9 +161,9 @@ extension Machine {
   }
 
   private mutating func giveUp(
-    _ errand: Errand, _ error: EntitlementError, _ request: RequestID
+    _ pendingCall: PendingCall, _ error: EntitlementError, _ request: RequestID
   ) {
-    switch errand {
+    switch pendingCall {
     case .authorizing(let work):
       tellNoToken(work.resource, .userNotAuthenticated, error, request)
     case .preauthorizing:

@@ -1,5 +1,5 @@
-import Pairing
-import PairingWire
+import RegentPairing
+import RegentPairingWire
 
 // Signing in: the picker, the choice, and how each way goes on from there.
 
@@ -15,7 +15,7 @@ extension Machine {
     }
   }
 
-  mutating func getAuthentication(_ request: RequestID, _ wish: AuthenticationWish) {
+  mutating func getAuthentication(_ request: RequestID, _ wish: AuthenticationRequest) {
     if let kept = validAuthentication, !wish.isForced {
       return tellSignedIn(kept.signIn, request, isCached: true)
     }
@@ -23,7 +23,7 @@ extension Machine {
   }
 
   /// Begins a sign-in, or joins the one under way.
-  mutating func logIn(_ waiter: Login.Waiter, _ wish: AuthenticationWish) {
+  mutating func logIn(_ waiter: Login.Waiter, _ wish: AuthenticationRequest) {
     if case .leaving(let requests) = phase {
       // Whoever signs in again does not come back from the logout pages.
       phase = .ready

@@ -1,4 +1,4 @@
-import Pairing
+import RegentPairing
 
 /// The rules of the enabler: events in, actions out.
 ///
@@ -18,7 +18,7 @@ struct Machine: Sendable {
   var options = EnablerOptions()
   /// Calls of the app that wait for the configuration or for the end of signing out, in order.
   var queue: [QueuedCall] = []
-  var errands: [RequestID: Errand] = [:]
+  var pendingCalls: [RequestID: PendingCall] = [:]
   var calls: [CallID: Purpose] = [:]
   var denials = DenialLog()
   private var lastNumber = 0
@@ -82,7 +82,7 @@ struct Machine: Sendable {
     case .openLogout(let service): openLogoutCame(answer, from: service, id)
     case .login: loginAnswerCame(answer, id)
     case .logout(let service, let whose): logoutCame(answer, from: service, of: whose, id)
-    case .errand(let request): errandAnswerCame(answer, for: request)
+    case .pendingCall(let request): errandAnswerCame(answer, for: request)
     case .nothing: break
     }
   }
@@ -123,7 +123,7 @@ enum Purpose: Hashable, Sendable {
   /// The phase knows what it waits for.
   case login
   case logout(service: String, requestor: String)
-  case errand(RequestID)
+  case pendingCall(RequestID)
   /// Nobody waits: a code that is given back.
   case nothing
 }
@@ -179,7 +179,7 @@ extension Machine {
     return switch purpose {
     case .configuration, .synchronization: settings.timing.configuration
     case .openLogout, .logout: settings.timing.logout
-    case .login, .errand, .nothing: settings.timing.call
+    case .login, .pendingCall, .nothing: settings.timing.call
     }
   }
 

@@ -1,4 +1,4 @@
-import Pairing
+import RegentPairing
 
 /// What can happen to the machine.
 enum MachineEvent: Hashable, Sendable {
@@ -27,7 +27,7 @@ struct SetRequestor: Hashable, Sendable {
 /// The calls of the app.
 enum AppCall: Hashable, Sendable {
   case checkAuthentication
-  case getAuthentication(AuthenticationWish)
+  case getAuthentication(AuthenticationRequest)
   /// Nothing: the viewer went back.
   case setSelectedProvider(String?)
   /// The viewer chooses on the phone.
@@ -43,7 +43,7 @@ enum AppCall: Hashable, Sendable {
 }
 
 /// How an app wants to be signed in.
-struct AuthenticationWish: Hashable, Sendable {
+struct AuthenticationRequest: Hashable, Sendable {
   var isForced = false
   var data: [String: String] = [:]
   var filter: ProviderFilter?

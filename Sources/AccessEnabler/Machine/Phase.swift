@@ -1,6 +1,6 @@
-import Pairing
+import RegentPairing
 
-/// Where the machine is; authorizations and the like run beside it as errands.
+/// Where the machine is; authorizations and the like run beside it as pendingCalls.
 enum Phase: Hashable, Sendable {
   /// No requestor yet: calls are queued.
   case unconfigured
@@ -126,7 +126,7 @@ struct Fetching: Hashable, Sendable {
 }
 
 /// Work for one call of the app beside the sign-in.
-enum Errand: Hashable, Sendable {
+enum PendingCall: Hashable, Sendable {
   case authorizing(Authorizing)
   case preauthorizing([String])
   case metadata(MetadataRequest, arguments: [String: String])

@@ -1,5 +1,5 @@
-import Pairing
-import PairingWire
+import RegentPairing
+import RegentPairingWire
 
 /// A call of the app, from its beginning to its one end.
 struct RequestID: Hashable, Sendable {

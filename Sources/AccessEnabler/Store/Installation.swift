@@ -1,6 +1,6 @@
-import Cryptography
-import JSON
-import Platform
+import RegentCryptography
+import RegentJSON
+import RegentPlatform
 
 /// What makes this installation itself: its device id, and the key that its token store is sealed against damage with.
 struct Installation: Sendable {

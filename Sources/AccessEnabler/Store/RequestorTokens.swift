@@ -1,4 +1,4 @@
-import Pairing
+import RegentPairing
 
 /// What is kept for one requestor: the token cache.
 struct RequestorTokens: Hashable, Sendable {

@@ -1,5 +1,5 @@
-import JSON
-import Pairing
+import RegentJSON
+import RegentPairing
 
 /// All that a token store holds.
 struct StoreContent: Equatable, Sendable {

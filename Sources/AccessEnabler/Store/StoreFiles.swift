@@ -1,6 +1,6 @@
-import Cryptography
-import JSON
-import Platform
+import RegentCryptography
+import RegentJSON
+import RegentPlatform
 
 /// The files of a token store.
 struct StoreFiles: Sendable {

@@ -1,6 +1,6 @@
-import Cryptography
-import JSON
-import Platform
+import RegentCryptography
+import RegentJSON
+import RegentPlatform
 
 /// The token cache: in memory, and in a folder that several processes of one user may share.
 ///

@@ -1,7 +1,7 @@
-public import Cryptography
-public import HTTPClient
-public import PairingWire
-import Platform
+public import RegentCryptography
+public import RegentHTTPClient
+public import RegentPairingWire
+import RegentPlatform
 
 /// Who the app is to the service.
 public enum Credentials: Sendable {

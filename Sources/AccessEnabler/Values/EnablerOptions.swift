@@ -1,5 +1,5 @@
-internal import Cryptography
-internal import JSON
+internal import RegentCryptography
+internal import RegentJSON
 
 /// Options that go with every call, whatever the flow; they may change at any time.
 public struct EnablerOptions: Hashable, Sendable {

@@ -1,4 +1,4 @@
-public import Pairing
+public import RegentPairing
 
 /// A TV provider: what a picker shows and what ``AccessEnabler/setSelectedProvider(_:)`` takes.
 public struct MVPD: Hashable, Sendable {

@@ -1,4 +1,4 @@
-public import Pairing
+public import RegentPairing
 
 /// The right to play one resource now: a short media token.
 public struct MediaAccess: Hashable, Sendable {

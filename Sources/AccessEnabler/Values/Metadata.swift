@@ -1,4 +1,4 @@
-import PairingWire
+import RegentPairingWire
 
 /// What ``AccessEnabler/getMetadata(_:)`` can be asked for.
 public enum MetadataRequest: Hashable, Sendable {

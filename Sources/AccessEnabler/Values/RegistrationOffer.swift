@@ -1,4 +1,4 @@
-public import Pairing
+public import RegentPairing
 
 /// A registration code to show: somebody opens it on a phone and signs this device in.
 public struct RegistrationOffer: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import Cryptography
+import RegentCryptography
 
 extension SignIn {
   /// The viewer as tracking data names them: the MD5 of the user id, in hexadecimal.

@@ -1,4 +1,4 @@
-public import Pairing
+public import RegentPairing
 
 /// That this device is signed in: the authentication, as the app may know it.
 public struct SignIn: Hashable, Sendable {

@@ -1,7 +1,7 @@
-import Cryptography
-import HTTPCodec
-import Pairing
-import PairingWire
+import RegentCryptography
+import RegentHTTPCodec
+import RegentPairing
+import RegentPairingWire
 
 /// Signs calls with a key pair (protocol.md §4).
 struct CallSigner: Sendable {

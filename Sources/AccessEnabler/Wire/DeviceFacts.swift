@@ -1,6 +1,6 @@
-import HTTPCodec
-import Platform
-import PairingWire
+import RegentHTTPCodec
+import RegentPlatform
+import RegentPairingWire
 
 /// What a box can find out about itself without asking anybody: the system's name, the maker's and the model's.
 enum DeviceFacts {

@@ -1,5 +1,5 @@
-import Cryptography
-import JSON
+import RegentCryptography
+import RegentJSON
 
 /// Texts by name as base64 of a JSON object, names in order.
 func encoded(_ texts: [String: String]) -> String { Base64.encode(jsonBytes(texts)) }

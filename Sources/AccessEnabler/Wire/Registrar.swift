@@ -1,10 +1,10 @@
-import Cryptography
-import HTTPClient
-import HTTPCodec
-import JSON
-import Pairing
-import PairingWire
-import Platform
+import RegentCryptography
+import RegentHTTPClient
+import RegentHTTPCodec
+import RegentJSON
+import RegentPairing
+import RegentPairingWire
+import RegentPlatform
 
 /// Registers this installation with a software statement and keeps its access tokens fresh (protocol.md §5).
 ///

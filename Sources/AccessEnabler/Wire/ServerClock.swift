@@ -1,5 +1,5 @@
-import Pairing
-import Platform
+import RegentPairing
+import RegentPlatform
 
 /// The time as services see it: a box without a battery clock starts in 1970.
 ///

@@ -1,9 +1,9 @@
-import Cryptography
-import HTTPClient
-import HTTPCodec
-import JSON
-import Pairing
-import PairingWire
+import RegentCryptography
+import RegentHTTPClient
+import RegentHTTPCodec
+import RegentJSON
+import RegentPairing
+import RegentPairingWire
 
 /// Reads answers: what is not of this protocol is never taken for a yes, nor for a no.
 struct AnswerReader: Sendable {

@@ -1,9 +1,9 @@
-import Cryptography
-import HTTPClient
-import HTTPCodec
-import Pairing
-import PairingWire
-import Platform
+import RegentCryptography
+import RegentHTTPClient
+import RegentHTTPCodec
+import RegentPairing
+import RegentPairingWire
+import RegentPlatform
 
 /// Makes the machine's calls over HTTP, with the app's credentials.
 final class ServiceCaller: Sendable {

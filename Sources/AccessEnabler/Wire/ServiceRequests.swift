@@ -1,11 +1,11 @@
-import HTTPClient
-import HTTPCodec
-import Pairing
-import PairingWire
+import RegentHTTPClient
+import RegentHTTPCodec
+import RegentPairing
+import RegentPairingWire
 
 /// One call in the form that goes over the wire, before it is signed.
 struct WireCall: Sendable {
-  var method: HTTPCodec.Method
+  var method: RegentHTTPCodec.Method
   var path: String
   var query: [(name: String, value: String)] = []
   var form: [(name: String, value: String)]?

@@ -1,6 +1,6 @@
-import HTTPCodec
-import JSON
-public import Pairing
+import RegentHTTPCodec
+import RegentJSON
+public import RegentPairing
 
 // Key pairs, software statements, signing keys, the master key.
 

@@ -1,6 +1,6 @@
-import HTTPCodec
-import JSON
-public import Pairing
+import RegentHTTPCodec
+import RegentJSON
+public import RegentPairing
 
 // Requestors, providers, integrations, accounts and rules.
 

@@ -1,6 +1,6 @@
-import HTTPCodec
-import JSON
-import Pairing
+import RegentHTTPCodec
+import RegentJSON
+import RegentPairing
 
 // The audit log, numbers, backups, checks.
 

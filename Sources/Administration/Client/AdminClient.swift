@@ -1,7 +1,7 @@
-public import HTTPClient
-import HTTPCodec
-import JSON
-import Pairing
+public import RegentHTTPClient
+import RegentHTTPCodec
+import RegentJSON
+import RegentPairing
 
 /// The admin interface as calls: what `regentctl` uses.
 ///

@@ -29,7 +29,7 @@
 /// | `/v1/stats`, `/v1/doctor` | numbers, findings | | | | |
 /// | `/v1/backups`, `/v1/backups/{id}?offset=N` | fetch a part | | | drop | make |
 ///
-/// Where an id is asked for, its beginning will do: ``Beginnings/shortest`` letters or more, if only one has it.
+/// Where an id is asked for, its beginning will do: ``IDPrefix/shortest`` letters or more, if only one has it.
 ///
 /// Lists that may be long take `after` (the last id seen) and `limit`.
 public enum AdminPaths {

@@ -1,5 +1,5 @@
-public import JSON
-import Pairing
+public import RegentJSON
+import RegentPairing
 
 /// A document that travels over the admin socket: read and written by the same type, so that both sides agree.
 public protocol AdminDocument: Sendable {

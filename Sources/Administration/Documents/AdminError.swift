@@ -1,4 +1,4 @@
-public import JSON
+public import RegentJSON
 
 /// Why an admin call did not do what it was asked: what failed, and what to type next.
 public struct AdminError: Error, Equatable, Sendable {

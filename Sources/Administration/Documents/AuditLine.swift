@@ -1,5 +1,5 @@
-public import JSON
-public import Pairing
+public import RegentJSON
+public import RegentPairing
 
 /// One line of the audit log.
 public struct AuditLine: AdminDocument, Hashable {

@@ -1,5 +1,5 @@
-public import JSON
-public import Pairing
+public import RegentJSON
+public import RegentPairing
 
 /// A registration code as lists show it: by the id of its record, because codes are kept as hashes.
 public struct CodeEntry: AdminDocument, Hashable {

@@ -1,5 +1,5 @@
-public import JSON
-public import Pairing
+public import RegentJSON
+public import RegentPairing
 
 /// A key pair as lists show it: never its secret.
 public struct KeyPairEntry: AdminDocument, Hashable {

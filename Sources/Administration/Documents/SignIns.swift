@@ -1,5 +1,5 @@
-public import JSON
-public import Pairing
+public import RegentJSON
+public import RegentPairing
 
 /// A device that is signed in at a requestor: what `device list` and `token list` show.
 public struct SignIn: AdminDocument, Hashable {

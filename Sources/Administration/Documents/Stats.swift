@@ -1,5 +1,5 @@
-public import JSON
-public import Pairing
+public import RegentJSON
+public import RegentPairing
 
 /// How sign-ins go today, and what waits now.
 public struct Stats: AdminDocument, Hashable {

@@ -1,5 +1,5 @@
-public import JSON
-public import Pairing
+public import RegentJSON
+public import RegentPairing
 
 /// A media token that is to be looked at.
 public struct TokenQuestion: AdminDocument {

@@ -1,5 +1,5 @@
-public import JSON
-public import Pairing
+public import RegentJSON
+public import RegentPairing
 
 /// What a running service says of itself.
 public struct ServiceInfo: AdminDocument, Hashable {

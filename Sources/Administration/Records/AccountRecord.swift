@@ -1,5 +1,5 @@
-public import JSON
-public import Pairing
+public import RegentJSON
+public import RegentPairing
 
 extension Account: OperatorRecord {
   /// The members of an account; its password is not one of them.

@@ -1,5 +1,5 @@
-import HTTPCodec
-import JSON
+import RegentHTTPCodec
+import RegentJSON
 
 // Texts that end up on pages, in redirects and in documents for devices, checked where they come in. Both sides of the
 // socket read records here, so that no other program can write what regentctl would refuse.

@@ -1,5 +1,5 @@
-public import JSON
-public import Pairing
+public import RegentJSON
+public import RegentPairing
 
 extension Entitlement: AdminDocument {
   /// Reads a rule that has its id.

@@ -1,5 +1,5 @@
-public import JSON
-public import Pairing
+public import RegentJSON
+public import RegentPairing
 
 extension Integration: OperatorRecord {
   /// The members of an integration.

@@ -1,4 +1,4 @@
-public import JSON
+public import RegentJSON
 
 /// A record that operators add, set and remove.
 public protocol OperatorRecord: AdminDocument, Equatable {

@@ -1,5 +1,5 @@
-public import JSON
-public import Pairing
+public import RegentJSON
+public import RegentPairing
 
 extension Provider: OperatorRecord {
   /// The members of a provider; the last three belong to temporary ones.

@@ -1,5 +1,5 @@
-public import JSON
-public import Pairing
+public import RegentJSON
+public import RegentPairing
 
 /// Everything that operators made, but keys and passwords, as one document: what is kept in a repository.
 public struct ProvisioningFile: AdminDocument, Equatable {

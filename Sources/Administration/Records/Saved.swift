@@ -1,4 +1,4 @@
-public import JSON
+public import RegentJSON
 
 /// What became of a record that was added or set.
 public enum SaveOutcome: String, Hashable, Sendable, CaseIterable {

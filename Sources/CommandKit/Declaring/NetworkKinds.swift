@@ -1,4 +1,4 @@
-public import HTTPCodec
+public import RegentHTTPCodec
 
 extension ValueKind where Value == IPNetwork {
   /// A network: `10.0.0.0/8`, `fd00::/8`, or one address.

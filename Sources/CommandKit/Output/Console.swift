@@ -1,4 +1,4 @@
-internal import Platform
+internal import RegentPlatform
 
 /// Where a command speaks: standard output for what was asked for, standard error for everything else.
 ///
@@ -6,9 +6,9 @@ internal import Platform
 /// text is made ``harmless(_:)`` on its way, except what is drawn.
 public final class Console: Sendable {
   /// Standard output.
-  public let output: Port
+  public let output: OutputStream
   /// Standard error.
-  public let errors: Port
+  public let errors: OutputStream
   private let state = Locked(State())
 
   private struct State {
@@ -17,7 +17,7 @@ public final class Console: Sendable {
   }
 
   /// A console on two ports; programs use ``system``, tests make their own.
-  public init(output: Port, errors: Port) {
+  public init(output: OutputStream, errors: OutputStream) {
     self.output = output
     self.errors = errors
   }

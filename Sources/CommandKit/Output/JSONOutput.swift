@@ -1,4 +1,4 @@
-public import JSON
+public import RegentJSON
 
 extension Console {
   /// Prints one JSON document on a line of its own.

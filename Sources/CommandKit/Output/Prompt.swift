@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Platform
+internal import RegentPlatform
 
 /// Questions that a command asks the person in front of it.
 public enum Prompt {
@@ -15,8 +15,7 @@ public enum Prompt {
   ///   - twice: whether it is a new one.
   /// - Returns: its bytes.
   /// - Throws: ``CommandError`` when there is none, or when the two differ.
-  public static func password(_ prompt: String, twice: Bool = false) throws(CommandError) -> [UInt8]
-  {
+  public static func password(_ prompt: String, twice: Bool = false) throws(CommandError) -> [UInt8] {
     guard Terminal.isTerminal(0) else { return try firstLine(of: 0, prompt) }
     let first = try ask("\(harmless(prompt)): ")
     if twice, try ask("\(harmless(prompt)), again: ") != first {

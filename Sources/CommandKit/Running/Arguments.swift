@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Platform
+internal import RegentPlatform
 
 extension CommandLine {
   /// The arguments without the program's name, as they were given.

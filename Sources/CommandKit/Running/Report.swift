@@ -1,6 +1,6 @@
 internal import Glibc
-internal import JSON
-internal import Platform
+internal import RegentJSON
+internal import RegentPlatform
 
 extension Program {
   /// Says what went wrong, on standard error, and gives the exit code.

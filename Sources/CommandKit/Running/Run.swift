@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Platform
+internal import RegentPlatform
 
 extension Program {
   /// Runs the program of this process and ends it; the one line of a `main.swift`.

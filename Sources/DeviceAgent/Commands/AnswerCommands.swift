@@ -1,7 +1,7 @@
 import CommandKit
-import HTTPCodec
-import JSON
-import Platform
+import RegentHTTPCodec
+import RegentJSON
+import RegentPlatform
 
 // The commands that ask one thing and print the answer.
 

@@ -1,6 +1,6 @@
 import CommandKit
 import HTTPServer
-import Platform
+import RegentPlatform
 
 /// `regent daemon`: owns the tokens and answers local programs.
 enum DaemonCommand {

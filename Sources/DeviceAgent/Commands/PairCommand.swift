@@ -1,6 +1,6 @@
 import CommandKit
-import Pairing
-import Platform
+import RegentPairing
+import RegentPlatform
 import QRCode
 
 /// `regent pair`: shows the code and waits.
@@ -119,9 +119,9 @@ struct PairSetUp: Sendable {
       hasKeys
       ? try KeyListener(on: 0) { key in sink.yield(key.map { .key($0) } ?? .keysEnded) } : nil
     defer { keys?.stop() }
-    let abilities = facts.abilities(wish: call[PictureOptions.wish])
+    let capabilities = facts.capabilities(wish: call[PictureOptions.wish])
     let surface = ScreenSurface(
-      call.console.output, abilities: abilities, language: settings.language,
+      call.console.output, capabilities: capabilities, language: settings.language,
       size: { WindowSize(of: 1) }, hold: { TerminalSession.hold() })
     var model = model
     model.show(picture: pictureMode, hasKeys: hasKeys)

@@ -1,10 +1,10 @@
 import CommandKit
-import Platform
+import RegentPlatform
 
 /// Where the QR code goes, on the command line: `--qr png FILE`.
 enum PictureOptions {
   static let wish = Input.option(
-    "qr", ValueKind<PictureWish>.cases, default: .auto,
+    "qr", ValueKind<PictureRequest>.cases, default: .auto,
     "how the QR code is drawn; png and svg want a FILE, framebuffer draws on the screen itself")
   static let file = Input.optionalArgument("FILE", .file, "where --qr png or --qr svg writes")
   static let device = Input.option(

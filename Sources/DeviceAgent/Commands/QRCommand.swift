@@ -1,5 +1,5 @@
 import CommandKit
-import Platform
+import RegentPlatform
 import QRCode
 
 /// `regent qr TEXT`: any text as a QR code, to try what this screen can show.
@@ -38,16 +38,16 @@ enum QRCommand {
   private static func draw(_ code: QRCode, _ call: Invocation) throws(CommandError) {
     let isTerminal = call.console.output.isTerminal
     let facts = TerminalFacts(of: 1, call.environment)
-    let abilities = facts.abilities(wish: call[PictureOptions.wish])
+    let capabilities = facts.capabilities(wish: call[PictureOptions.wish])
     let shape: TerminalText.Shape =
-      switch abilities.glyphs {
+      switch capabilities.glyphs {
       case .halfBlocks: .halfBlocks
       case .fullBlocks: .fullBlocks
       case .ascii: .ascii
       }
     // In a pipe nobody knows what the colours of the other side are.
     let colours: TerminalText.Colours =
-      !isTerminal || !facts.canBeDrawnOn ? .plain : abilities.depth == .palette ? .ansi256 : .ansi8
+      !isTerminal || !facts.canBeDrawnOn ? .plain : capabilities.depth == .palette ? .ansi256 : .ansi8
     var text = TerminalText(shape, colours: colours)
     let room = isTerminal ? call.console.output.columns() : nil
     while let room, text.size(side: code.side).columns > room, text.quietZone > 2 {

@@ -1,10 +1,10 @@
 import CommandKit
-import HTTPCodec
-import JSON
+import RegentHTTPCodec
+import RegentJSON
 import MediaTokenVerifier
-import Pairing
-import PairingWire
-import Platform
+import RegentPairing
+import RegentPairingWire
+import RegentPlatform
 
 // The commands that get a media token: to print it, or to run something with it.
 

@@ -1,5 +1,5 @@
 import CommandKit
-import Platform
+import RegentPlatform
 
 /// What a local program may ask of the daemon.
 enum DaemonAction: String, CaseIterable, Sendable {

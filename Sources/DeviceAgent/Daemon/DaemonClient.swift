@@ -1,8 +1,8 @@
 import CommandKit
-import HTTPClient
-import HTTPCodec
-import JSON
-import Platform
+import RegentHTTPClient
+import RegentHTTPCodec
+import RegentJSON
+import RegentPlatform
 
 /// What was found on the places where a daemon may listen.
 enum DaemonSearch: Sendable {
@@ -107,7 +107,7 @@ struct DaemonClient: EntitlementSource {
   }
 
   private func ask(
-    _ method: HTTPCodec.Method, _ target: String, _ body: JSONValue? = nil
+    _ method: RegentHTTPCodec.Method, _ target: String, _ body: JSONValue? = nil
   ) async throws(CommandError) -> JSONValue {
     let response: ClientResponse
     do throws(ClientError) {
@@ -121,7 +121,7 @@ struct DaemonClient: EntitlementSource {
   }
 
   private func call(
-    _ method: HTTPCodec.Method, _ target: String, _ body: JSONValue? = nil
+    _ method: RegentHTTPCodec.Method, _ target: String, _ body: JSONValue? = nil
   ) async throws(ClientError) -> ClientResponse {
     var request = ClientRequest(
       method, try ClientURL(unixSocket: socket, target: target), body: body?.bytes() ?? [])

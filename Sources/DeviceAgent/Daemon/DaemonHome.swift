@@ -1,6 +1,6 @@
 import CommandKit
-import JSON
-import Platform
+import RegentJSON
+import RegentPlatform
 
 /// What a daemon says of itself to everybody who may connect: where its tokens are, and in which options it is another
 /// box than the one that was asked about.

@@ -1,8 +1,8 @@
 import CommandKit
-import HTTPCodec
+import RegentHTTPCodec
 import HTTPServer
-import JSON
-import Platform
+import RegentJSON
+import RegentPlatform
 
 /// The daemon's socket: local programs ask, the kernel says who they are, the allow list says what they get.
 struct DaemonServer: Sendable {

@@ -1,5 +1,5 @@
 import CommandKit
-import Platform
+import RegentPlatform
 
 /// Makes questions that are asked several times at once only once: ten players that start together cost one call.
 final class SingleFlight<Answer: Sendable>: Sendable {

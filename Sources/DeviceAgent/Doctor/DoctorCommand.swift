@@ -1,8 +1,8 @@
 import CommandKit
-import HTTPClient
-import HTTPCodec
-import JSON
-import Platform
+import RegentHTTPClient
+import RegentHTTPCodec
+import RegentJSON
+import RegentPlatform
 
 /// `regent doctor`: what is in order, what is not, and what to type.
 enum DoctorCommand {
@@ -11,7 +11,7 @@ enum DoctorCommand {
       "doctor", "look for what is wrong and say what to do about it", example: "regent doctor"
     ) { call async throws in
       context.hearsNoSignals()
-      let findings = await Examination(call, context).findings()
+      let findings = await DoctorChecks(call, context).findings()
       call.show(.array(findings.map(\.document)), lines: findings.flatMap(\.lines))
       if let worst = findings.compactMap(\.exit).first { throw QuietExit(worst) }
     }

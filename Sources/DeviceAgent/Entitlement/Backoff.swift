@@ -1,4 +1,4 @@
-import Cryptography
+import RegentCryptography
 
 /// Pauses between attempts: twice as long each time, up to a minute, and never the same for two boxes.
 ///

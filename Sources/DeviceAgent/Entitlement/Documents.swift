@@ -1,5 +1,5 @@
 import CommandKit
-import JSON
+import RegentJSON
 
 // The documents of `--json` and of the daemon's socket: the same on both, written and read here.
 

@@ -1,8 +1,8 @@
 import AccessEnabler
 import CommandKit
-import HTTPCodec
-import PairingWire
-import Platform
+import RegentHTTPCodec
+import RegentPairingWire
+import RegentPlatform
 
 extension AgentSettings {
   /// The SDK with these settings.
@@ -119,7 +119,7 @@ extension AgentFailure {
   /// What a failure means to somebody in front of the screen.
   init(_ error: EntitlementError, host: String) {
     let known = CommandError(error)
-    let trouble: Trouble =
+    let trouble: PairingObstacle =
       switch error.kind {
       case .unreachable: .offline(host: host)
       case .unsafeConnection: error.blamesTheClock ? .clock : .portal

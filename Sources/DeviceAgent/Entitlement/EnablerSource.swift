@@ -1,11 +1,11 @@
 import AccessEnabler
 import CommandKit
-import Cryptography
-import HTTPCodec
-import JSON
-import Pairing
-import PairingWire
-import Platform
+import RegentCryptography
+import RegentHTTPCodec
+import RegentJSON
+import RegentPairing
+import RegentPairingWire
+import RegentPlatform
 
 /// Answers from the SDK in this process.
 actor EnablerSource: EntitlementSource {

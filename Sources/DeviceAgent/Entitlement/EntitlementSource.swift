@@ -1,5 +1,5 @@
 import CommandKit
-import JSON
+import RegentJSON
 
 /// Where commands get their answers: the daemon when it runs, else the SDK in this process.
 ///

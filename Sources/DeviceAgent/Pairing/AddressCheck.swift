@@ -1,4 +1,4 @@
-import HTTPCodec
+import RegentHTTPCodec
 
 /// Which addresses may be shown: those of the services that were configured, and of the public host.
 ///

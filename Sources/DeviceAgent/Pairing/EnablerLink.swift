@@ -1,8 +1,8 @@
 import AccessEnabler
 import CommandKit
-import HTTPCodec
-import Pairing
-import Platform
+import RegentHTTPCodec
+import RegentPairing
+import RegentPlatform
 
 /// A sign-in over the SDK: keeps trying while the network, the service or the clock is in the way.
 final class EnablerLink: PairLink {

@@ -1,5 +1,5 @@
 import CommandKit
-import JSON
+import RegentJSON
 
 /// What `regent pair` tells a launcher, one line each.
 enum PairEvent: Sendable, Equatable {
@@ -25,7 +25,7 @@ struct AgentFailure: Error, Sendable, Equatable, CustomStringConvertible {
   /// What to do.
   let hint: String?
   /// What the screen says about it.
-  let trouble: Trouble
+  let trouble: PairingObstacle
 
   var description: String { message }
 }

@@ -1,5 +1,5 @@
 import CommandKit
-import Platform
+import RegentPlatform
 
 /// What happens between the box and the service while it signs in.
 enum LinkEvent: Sendable, Equatable {

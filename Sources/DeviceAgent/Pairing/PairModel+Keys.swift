@@ -1,5 +1,5 @@
 import CommandKit
-import Platform
+import RegentPlatform
 
 extension PairModel {
   mutating func handle(_ key: Key, now: Int64) -> [PairEffect] {

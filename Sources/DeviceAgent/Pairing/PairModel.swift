@@ -1,5 +1,5 @@
 import CommandKit
-import Platform
+import RegentPlatform
 
 /// The life of the screen as a pure machine: input and time in, view and effects out.
 struct PairModel: Sendable {

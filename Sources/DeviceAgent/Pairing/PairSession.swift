@@ -1,5 +1,5 @@
 import CommandKit
-import Platform
+import RegentPlatform
 
 /// The conversation with the service that a sign-in needs.
 protocol PairLink: Sendable {

@@ -1,5 +1,5 @@
 import CommandKit
-import Platform
+import RegentPlatform
 
 /// Where a sign-in is shown.
 protocol PairSurface: Sendable {
@@ -53,8 +53,8 @@ final class LineSurface: PairSurface {
 
 /// The whole screen.
 final class ScreenSurface: PairSurface {
-  private let port: Port
-  private let abilities: Abilities
+  private let stream: OutputStream
+  private let capabilities: TerminalCapabilities
   private let language: Language
   private let size: @Sendable () -> WindowSize?
   private let hold: @Sendable () -> TerminalHold
@@ -67,13 +67,13 @@ final class ScreenSurface: PairSurface {
   static let farewell = Array("\u{1b}[0m\u{1b}[2J\u{1b}[H\u{1b}[?7h\u{1b}[?25h\u{1b}[?1049l".utf8)
 
   init(
-    _ port: Port, abilities: Abilities, language: Language,
+    _ stream: OutputStream, capabilities: TerminalCapabilities, language: Language,
     size: @escaping @Sendable () -> WindowSize?,
     hold: @escaping @Sendable () -> TerminalHold = { .held }
   ) {
     self.hold = hold
-    self.port = port
-    self.abilities = abilities
+    self.stream = stream
+    self.capabilities = capabilities
     self.language = language
     self.size = size
   }
@@ -89,13 +89,13 @@ final class ScreenSurface: PairSurface {
     if hold != .held { invalidate() }
     guard hold != .elsewhere else { return }
     let size = size() ?? WindowSize(rows: 25, columns: 80)
-    let screen = PairScreen(size: size, abilities: abilities, language: language)
+    let screen = PairScreen(size: size, capabilities: capabilities, language: language)
     let canvas = screen.canvas(of: view, now: now)
     let bytes = drawn.withLock { drawn in
       defer { drawn = canvas }
-      return ScreenDiff.bytes(from: drawn, to: canvas, depth: abilities.depth)
+      return ScreenDiff.bytes(from: drawn, to: canvas, depth: capabilities.depth)
     }
     // A terminal that is gone is noticed by its signal, not here.
-    if !bytes.isEmpty { _ = port.write(bytes) }
+    if !bytes.isEmpty { _ = stream.write(bytes) }
   }
 }

@@ -38,7 +38,7 @@ struct ShownCode: Sendable, Equatable {
 }
 
 /// Something that keeps the box from going on, in words that its viewer can use.
-enum Trouble: Sendable, Equatable {
+enum PairingObstacle: Sendable, Equatable {
   /// The service cannot be reached.
   case offline(host: String)
   /// Certificates look expired or not yet valid: the clock is wrong.
@@ -57,9 +57,9 @@ enum Trouble: Sendable, Equatable {
   case storage
 }
 
-extension Trouble {
+extension PairingObstacle {
   /// Whether there is nothing new to tell: a busy service may name another time with each answer.
-  func isSameKind(as other: Trouble) -> Bool {
+  func isSameKind(as other: PairingObstacle) -> Bool {
     if case (.busy, .busy) = (self, other) { true } else { self == other }
   }
 }
@@ -87,7 +87,7 @@ enum PairStage: Sendable, Equatable {
   /// The hour's codes are used up; a key or a signal brings a new one.
   case resting
   /// Nothing can be shown until this is mended, perhaps so.
-  case failed(Trouble, hint: String? = nil)
+  case failed(PairingObstacle, hint: String? = nil)
 
   /// The code that is on the screen.
   var code: ShownCode? {
@@ -117,7 +117,7 @@ struct PairView: Sendable, Equatable {
   /// What the box is doing.
   var stage = PairStage.starting
   /// What is in its way meanwhile.
-  var trouble: Trouble?
+  var trouble: PairingObstacle?
   /// Whether keys can be pressed.
   var hasKeys = true
   /// Whether there is a provider to choose.

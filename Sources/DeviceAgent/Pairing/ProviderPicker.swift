@@ -1,4 +1,4 @@
-import Platform
+import RegentPlatform
 
 /// A provider as a viewer knows it.
 struct ProviderEntry: Sendable, Equatable {

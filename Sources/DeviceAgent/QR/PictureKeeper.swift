@@ -1,5 +1,5 @@
 import CommandKit
-import Platform
+import RegentPlatform
 import QRCode
 
 /// Keeps the QR code as a picture somewhere else than among the characters: a file, or the framebuffer.

@@ -1,4 +1,4 @@
-import Platform
+import RegentPlatform
 import QRCode
 
 /// Where the QR code and the words about it go.
@@ -28,7 +28,7 @@ extension PairScreen {
     ) { x, y in symbol.isDark(x - zone, y - zone) }
     layout.panel.draw(
       on: &canvas, row: layout.words.row, column: layout.words.column,
-      width: layout.words.columns, isCentred: layout.isCentred, glyphs: abilities.glyphs)
+      width: layout.words.columns, isCentred: layout.isCentred, glyphs: capabilities.glyphs)
     return true
   }
 
@@ -53,9 +53,9 @@ extension PairScreen {
     for effort in [Panel.Effort.generous, .compact, .anything] {
       for place in [besides, above] {
         for scale in stride(from: 6, through: 1, by: -1)
-        where abilities.glyphs == .halfBlocks || scale % 2 == 0 {
+        where capabilities.glyphs == .halfBlocks || scale % 2 == 0 {
           for zone in [QRCode.standardQuietZone, 3, 2] {
-            let drawing = DotDrawing(glyphs: abilities.glyphs, scale: scale)
+            let drawing = DotDrawing(glyphs: capabilities.glyphs, scale: scale)
             let size = drawing.size(width: side + 2 * zone, height: side + 2 * zone)
             guard size.rows <= area.rows, size.columns <= area.columns else { continue }
             if var layout = place(size, panel, area, effort, drawing) {

@@ -1,5 +1,5 @@
 import CommandKit
-import Platform
+import RegentPlatform
 
 extension PairScreen {
   /// The list of providers: what was typed, those that match, and where more of them are.

@@ -1,7 +1,7 @@
 extension PairScreen {
   /// What is said about a stage; `withPicture` when a QR code stands beside it.
   func panel(for view: PairView, _ now: Int64, withPicture: Bool) -> Panel {
-    var panel = Panel(glyphs: abilities.glyphs)
+    var panel = Panel(glyphs: capabilities.glyphs)
     switch view.stage {
     case .starting:
       panel.say(texts[.starting], importance: 3)
@@ -17,7 +17,7 @@ extension PairScreen {
       panel.say(texts[.compareCode], importance: 1)
       panel.blocks.append(timeLeft(code, now))
     case .signedIn(let name, let provider):
-      let mark = abilities.isUnicode ? "✓ " : ""
+      let mark = capabilities.isUnicode ? "✓ " : ""
       let sentence = name.map { texts[.signedInAs, ["name": $0]] } ?? texts[.signedIn]
       panel.say(mark + sentence, .good, importance: 3)
       if let provider { panel.say(texts[.signedInProvider, ["provider": provider]], importance: 1) }
@@ -73,7 +73,7 @@ extension PairScreen {
   private func pictureNote(_ view: PairView) -> String {
     switch view.picture {
     case .characters:
-      abilities.glyphs == .halfBlocks
+      capabilities.glyphs == .halfBlocks
         ? "\(texts[.noRoomForCode]) \(texts[.useFile])"
         : "\(texts[.noRoomForCode]) \(texts[.useFramebuffer])"
     case .framebuffer: texts[.pictureElsewhere]
@@ -90,7 +90,7 @@ extension PairScreen {
     return .bar(code.fractionLeft(at: now), label)
   }
 
-  func sentence(about trouble: Trouble) -> String {
+  func sentence(about trouble: PairingObstacle) -> String {
     switch trouble {
     case .offline(let host): texts[.offline, ["host": host]]
     case .clock: texts[.problemClock]
@@ -117,7 +117,7 @@ extension PairStage {
   }
 }
 
-extension Trouble {
+extension PairingObstacle {
   /// Whether waiting helps.
   var mendsItself: Bool {
     switch self {

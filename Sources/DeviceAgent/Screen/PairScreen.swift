@@ -1,23 +1,23 @@
 import CommandKit
-import Platform
+import RegentPlatform
 import QRCode
 
 /// The screen as a function of what is going on: nothing here knows a terminal, a clock or a service.
 struct PairScreen: Sendable {
   let size: WindowSize
-  let abilities: Abilities
+  let capabilities: TerminalCapabilities
   let texts: Texts
 
   /// A screen of that size on such a terminal.
-  init(size: WindowSize, abilities: Abilities, language: Language) {
+  init(size: WindowSize, capabilities: TerminalCapabilities, language: Language) {
     self.size = size
-    self.abilities = abilities
-    texts = Texts(abilities.shown(language))
+    self.capabilities = capabilities
+    texts = Texts(capabilities.shown(language))
   }
 
   /// All cells of the screen; `now` is in milliseconds since boot.
   func canvas(of view: PairView, now: Int64) -> Canvas {
-    var canvas = Canvas(columns: size.columns, rows: size.rows, charset: abilities.charset)
+    var canvas = Canvas(columns: size.columns, rows: size.rows, charset: capabilities.charset)
     let isRoomy = size.rows >= 22
     drawTitle(view, on: &canvas)
     if view.hasKeys { drawKeys(of: view, on: &canvas) }
@@ -38,7 +38,7 @@ struct PairScreen: Sendable {
     case .number, .starting, .signedIn, .denied, .deniedAtNumber, .expired, .resting, .failed:
       drawCentred(panel(for: view, now, withPicture: false), on: &canvas, in: area)
     }
-    if !abilities.hasTints { canvas.dropTints() }
+    if !capabilities.hasTints { canvas.dropTints() }
     canvas.cursor.row = min(canvas.cursor.row, canvas.rows - 1)
     canvas.cursor.column = min(canvas.cursor.column, canvas.columns - 1)
     return canvas
@@ -120,6 +120,6 @@ extension PairScreen {
     let row = area.row + max(0, (area.rows - fitted.rows) / 2)
     fitted.draw(
       on: &canvas, row: row, column: area.column + margin, width: width, isCentred: true,
-      glyphs: abilities.glyphs)
+      glyphs: capabilities.glyphs)
   }
 }

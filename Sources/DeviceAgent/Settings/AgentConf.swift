@@ -1,5 +1,5 @@
 import CommandKit
-import Platform
+import RegentPlatform
 
 /// The settings file: `name = value` lines with the names of the options, `#` before comments.
 struct AgentConf: Sendable, Equatable {
@@ -29,8 +29,7 @@ struct AgentConf: Sendable, Equatable {
 
   init(text: String, path: String) throws(CommandError) {
     self.path = path
-    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
-    {
+    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
       let line = line.trimmingSpaces
       if line.isEmpty || line.hasPrefix("#") { continue }
       let place = "\(path) line \(index + 1)"

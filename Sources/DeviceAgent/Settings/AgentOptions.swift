@@ -1,5 +1,5 @@
 import CommandKit
-import HTTPCodec
+import RegentHTTPCodec
 
 /// What every command takes, also as `REGENT_…` and in `agent.conf`.
 enum AgentOptions {

@@ -1,7 +1,7 @@
 import CommandKit
-import Cryptography
-import HTTPCodec
-import Platform
+import RegentCryptography
+import RegentHTTPCodec
+import RegentPlatform
 
 /// Who this box is to the service.
 enum AgentCredentials: Sendable {

@@ -1,8 +1,8 @@
 import CommandKit
-import Cryptography
-import HTTPCodec
-import JSON
-import Platform
+import RegentCryptography
+import RegentHTTPCodec
+import RegentJSON
+import RegentPlatform
 
 /// What tells one box from another, by the names of the options and in a form that can be compared.
 ///

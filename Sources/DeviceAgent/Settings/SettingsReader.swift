@@ -1,5 +1,5 @@
 import CommandKit
-import Platform
+import RegentPlatform
 
 /// Options and variables first, then the settings file, in one form.
 struct SettingsReader {

@@ -1,8 +1,8 @@
 import CommandKit
-import Platform
+import RegentPlatform
 
 /// What was asked for with `--qr`.
-enum PictureWish: String, CaseIterable, Sendable {
+enum PictureRequest: String, CaseIterable, Sendable {
   case auto, half, full, ascii, png, svg, framebuffer, none
 }
 
@@ -42,30 +42,30 @@ struct TerminalFacts: Sendable, Equatable {
   }
 
   /// What the terminal can show; `wish` overrules what was found out.
-  func abilities(wish: PictureWish = .auto) -> Abilities {
-    var abilities = Abilities(
+  func capabilities(wish: PictureRequest = .auto) -> TerminalCapabilities {
+    var capabilities = TerminalCapabilities(
       glyphs: .halfBlocks, depth: depth, isUnicode: isUnicode, hasHangul: isUnicode,
       hasTints: !refusesColours)
     if !isUnicode {
-      abilities.glyphs = .fullBlocks
+      capabilities.glyphs = .fullBlocks
     } else if let console {
-      abilities.hasHangul = console.has("가")
+      capabilities.hasHangul = console.has("가")
       // Default console fonts have the full block and not its halves.
       if !(console.has("▀") && console.has("▄") && console.has("█")) {
-        abilities.glyphs = .fullBlocks
+        capabilities.glyphs = .fullBlocks
       }
     } else if type == "linux" {
       // A console whose font cannot be asked about: a container, or a connection from one.
-      abilities.glyphs = .fullBlocks
-      abilities.hasHangul = false
+      capabilities.glyphs = .fullBlocks
+      capabilities.hasHangul = false
     }
     switch wish {
-    case .half: abilities.glyphs = .halfBlocks
-    case .full: abilities.glyphs = .fullBlocks
-    case .ascii: abilities.glyphs = .ascii
+    case .half: capabilities.glyphs = .halfBlocks
+    case .full: capabilities.glyphs = .fullBlocks
+    case .ascii: capabilities.glyphs = .ascii
     case .auto, .png, .svg, .framebuffer, .none: break
     }
-    return abilities
+    return capabilities
   }
 
   private var isUnicode: Bool {

@@ -1,7 +1,7 @@
-internal import CLinux
+internal import CRegentLinux
 internal import Glibc
-internal import HTTPCodec
-internal import Platform
+internal import RegentHTTPCodec
+internal import RegentPlatform
 internal import Synchronization
 
 /// The thread that accepts connections and gives each to the loop with the least to do.
@@ -140,7 +140,7 @@ final class Acceptor: @unchecked Sendable {
     loops[quietest].load.add(1, ordering: .relaxed)
     arrivals[quietest].append(
       .adopt(
-        Newcomer(descriptor: descriptor, peer: peer, service: service, countedSource: source)))
+        AcceptedConnection(descriptor: descriptor, peer: peer, service: service, countedSource: source)))
   }
 
   /// Whom a connection counts for, when there is a limit for such.

@@ -1,4 +1,4 @@
-public import HTTPCodec
+public import RegentHTTPCodec
 
 /// Where a server listens.
 public enum ListenAddress: Sendable, Hashable {

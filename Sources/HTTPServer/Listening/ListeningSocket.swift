@@ -1,6 +1,6 @@
-internal import CLinux
+internal import CRegentLinux
 internal import Glibc
-internal import HTTPCodec
+internal import RegentHTTPCodec
 
 /// A socket that listens, and removes its file when it was a Unix socket.
 final class ListeningSocket: Sendable {

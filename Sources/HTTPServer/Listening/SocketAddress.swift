@@ -1,7 +1,7 @@
-internal import CLinux
-internal import Platform
+internal import CRegentLinux
+internal import RegentPlatform
 internal import Glibc
-internal import HTTPCodec
+internal import RegentHTTPCodec
 
 /// A socket address of the C library, IPv4 or IPv6.
 struct SocketAddress {

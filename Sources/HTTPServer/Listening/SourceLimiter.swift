@@ -1,5 +1,5 @@
-internal import HTTPCodec
-internal import Platform
+internal import RegentHTTPCodec
+internal import RegentPlatform
 
 /// Whom a connection is counted for.
 enum CountedSource: Hashable, Sendable {

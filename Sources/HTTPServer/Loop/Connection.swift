@@ -1,4 +1,4 @@
-internal import HTTPCodec
+internal import RegentHTTPCodec
 
 /// One connection: its state and nothing that is only needed while bytes are in flight.
 ///

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import HTTPCodec
+internal import RegentHTTPCodec
 
 // From requests to replies.
 

@@ -1,6 +1,6 @@
-internal import CLinux
+internal import CRegentLinux
 internal import Glibc
-internal import HTTPCodec
+internal import RegentHTTPCodec
 
 // From readiness to requests.
 

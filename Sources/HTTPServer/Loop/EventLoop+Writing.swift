@@ -1,6 +1,6 @@
-internal import CLinux
+internal import CRegentLinux
 internal import Glibc
-internal import HTTPCodec
+internal import RegentHTTPCodec
 internal import Synchronization
 
 // From replies to the socket, and the end of a connection.
@@ -44,8 +44,7 @@ extension EventLoop {
   static var largeBodyBytes: Int { 16 * 1024 }
 
   /// How many bytes the socket took; nil when the connection is no more.
-  private func transmitted(_ bytes: [UInt8], isMoreComing: Bool, on connection: Connection) -> Int?
-  {
+  private func transmitted(_ bytes: [UInt8], isMoreComing: Bool, on connection: Connection) -> Int? {
     if bytes.isEmpty { return 0 }
     switch transmit(bytes, from: 0, isMoreComing: isMoreComing, on: connection) {
     case .bytes(let count): return count

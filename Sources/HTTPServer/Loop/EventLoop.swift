@@ -1,7 +1,7 @@
-internal import CLinux
+internal import CRegentLinux
 internal import Glibc
-internal import HTTPCodec
-internal import Platform
+internal import RegentHTTPCodec
+internal import RegentPlatform
 internal import Synchronization
 
 /// One thread that serves many connections: it waits in epoll, reads, has requests answered, writes, and keeps deadlines.
@@ -111,7 +111,7 @@ final class EventLoop: @unchecked Sendable, ReplySink {
 
   private func read(_ message: LoopMessage) {
     switch message {
-    case .adopt(let newcomer): adopt(newcomer)
+    case .adopt(let accepted): adopt(accepted)
     case .reply(let response, let id):
       if let connection = connection(id), connection.phase == .handling {
         connection.ticket = nil
@@ -183,21 +183,21 @@ extension EventLoop {
 // MARK: - Beginning and end
 
 extension EventLoop {
-  private func adopt(_ newcomer: Newcomer) {
+  private func adopt(_ accepted: AcceptedConnection) {
     let slot = freeSlots.popLast() ?? connections.count
     if slot == connections.count { connections.append(nil) }
     generation &+= 1
     let id = UInt64(slot) | (generation & 0x7FFF_FFFF) << 32
     var session: TLSSession?
-    if let context = newcomer.service.tls {
-      session = context.newSession(descriptor: newcomer.descriptor)
+    if let context = accepted.service.tls {
+      session = context.newSession(descriptor: accepted.descriptor)
     }
     let connection = Connection(
-      descriptor: newcomer.descriptor, id: id, peer: newcomer.peer, service: newcomer.service,
-      tls: session, countedSource: newcomer.countedSource)
+      descriptor: accepted.descriptor, id: id, peer: accepted.peer, service: accepted.service,
+      tls: session, countedSource: accepted.countedSource)
     connections[slot] = connection
     counters.open.add()
-    let isServed = newcomer.service.tls == nil || session != nil
+    let isServed = accepted.service.tls == nil || session != nil
     guard isServed, drainsUntil == nil else {
       close(connection)
       return
@@ -220,9 +220,9 @@ extension EventLoop {
 
   private func end() {
     for message in mailbox.shut() {
-      if case .adopt(let newcomer) = message {
-        Glibc.close(newcomer.descriptor)
-        newcomer.countedSource.map(sources.release)
+      if case .adopt(let accepted) = message {
+        Glibc.close(accepted.descriptor)
+        accepted.countedSource.map(sources.release)
       }
     }
   }

@@ -1,11 +1,11 @@
 internal import Glibc
-internal import HTTPCodec
-internal import Platform
+internal import RegentHTTPCodec
+internal import RegentPlatform
 internal import Synchronization
 
 /// What other threads tell a loop.
 enum LoopMessage: Sendable {
-  case adopt(Newcomer)
+  case adopt(AcceptedConnection)
   case reply(Response, connection: UInt64)
   /// There are too many connections: close some that only wait for a next request.
   case makeRoom
@@ -16,7 +16,7 @@ enum LoopMessage: Sendable {
 }
 
 /// An accepted connection on its way from the acceptor to a loop.
-struct Newcomer: Sendable {
+struct AcceptedConnection: Sendable {
   let descriptor: Int32
   let peer: Peer
   let service: ListenerService

@@ -1,4 +1,4 @@
-internal import CLinux
+internal import CRegentLinux
 internal import Glibc
 
 /// An epoll set and the events it gave last.

@@ -1,4 +1,4 @@
-internal import CLinux
+internal import CRegentLinux
 internal import Glibc
 
 /// A thread of the server with every signal blocked, so that signals reach the threads of the program instead.

@@ -1,6 +1,6 @@
-internal import CLinux
+internal import CRegentLinux
 internal import Glibc
-internal import Platform
+internal import RegentPlatform
 
 /// What the system says about an error number.
 func errorText(_ code: Int32) -> String {

@@ -1,4 +1,4 @@
-internal import HTTPCodec
+internal import RegentHTTPCodec
 
 /// What every reply carries: the Date header line, made anew once a second, and the lines that never change.
 struct DateLine {

@@ -1,6 +1,6 @@
-internal import CLinux
+internal import CRegentLinux
 internal import Glibc
-internal import HTTPCodec
+internal import RegentHTTPCodec
 
 // The form in which the kernel gives and takes addresses.
 extension IPAddress {

@@ -1,4 +1,4 @@
-public import HTTPCodec
+public import RegentHTTPCodec
 
 /// Who is at the other end of a connection.
 public enum Peer: Sendable, Hashable {

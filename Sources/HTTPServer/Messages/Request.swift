@@ -1,4 +1,4 @@
-public import HTTPCodec
+public import RegentHTTPCodec
 
 /// One complete request: a small value over shared, never changing bytes.
 ///

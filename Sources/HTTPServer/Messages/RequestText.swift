@@ -1,4 +1,4 @@
-public import HTTPCodec
+public import RegentHTTPCodec
 
 /// Why a typed part of a request could not be read: the client's mistake, to be answered with its status.
 public enum RequestTextError: Error, Sendable, Hashable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-public import HTTPCodec
+public import RegentHTTPCodec
 
 /// What a handler answers.
 ///

@@ -1,4 +1,4 @@
-internal import HTTPCodec
+internal import RegentHTTPCodec
 
 extension [UInt8] {
   /// Status line, the handler's field lines and Content-Length.

@@ -1,4 +1,4 @@
-public import HTTPCodec
+public import RegentHTTPCodec
 
 /// Header lines that every reply carries, those included that the engine itself makes.
 public struct StandingHeaders: Sendable {

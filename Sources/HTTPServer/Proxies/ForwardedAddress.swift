@@ -1,4 +1,4 @@
-public import HTTPCodec
+public import RegentHTTPCodec
 
 /// Where a request comes from, as far as it can be known.
 public struct ClientOrigin: Sendable, Equatable {

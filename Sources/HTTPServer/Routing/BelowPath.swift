@@ -1,4 +1,4 @@
-internal import HTTPCodec
+internal import RegentHTTPCodec
 
 /// Lets a service live below a path of its address: `/tv/D/CODE` is answered as `/D/CODE`.
 ///

@@ -1,4 +1,4 @@
-internal import HTTPCodec
+internal import RegentHTTPCodec
 
 /// What no path may contain, checked on the raw bytes before any route is looked up.
 ///

@@ -1,4 +1,4 @@
-internal import HTTPCodec
+internal import RegentHTTPCodec
 
 /// Why a route cannot be registered: always a mistake in the program.
 public enum RouteError: Error, Hashable, Sendable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-internal import HTTPCodec
+internal import RegentHTTPCodec
 
 /// Where the captures of a match stand in the raw path.
 struct RouteMatch {

@@ -1,4 +1,4 @@
-public import HTTPCodec
+public import RegentHTTPCodec
 
 /// Answers one request that a route matched; runs on an event loop and must not block it.
 public typealias RouteHandler = @Sendable (Request, PathParameters) -> Answer

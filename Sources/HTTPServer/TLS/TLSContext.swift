@@ -1,5 +1,5 @@
-internal import COpenSSL
-internal import Platform
+internal import CRegentOpenSSL
+internal import RegentPlatform
 
 /// The certificate and rules that new TLS connections of one listener get; the certificate can be replaced.
 final class TLSContext: Sendable {

@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import CRegentOpenSSL
 internal import Glibc
 
 /// The TLS side of one connection, over its non-blocking socket.

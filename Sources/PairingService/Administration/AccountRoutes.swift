@@ -1,13 +1,13 @@
 internal import Administration
-internal import Cryptography
-internal import HTTPCodec
-internal import JSON
-internal import Pairing
+internal import RegentCryptography
+internal import RegentHTTPCodec
+internal import RegentJSON
+internal import RegentPairing
 internal import PairingStore
 
 // Accounts and rules of a provider.
 
-extension AdminDesk {
+extension AdminRouteBuilder {
   mutating func mountAccounts() {
     let one = AdminPaths.account(of: "{provider}")
     on(.get, AdminPaths.accounts(of: "{provider}")) { call throws(AdminError) in
@@ -46,7 +46,7 @@ extension AdminDesk {
     on(.put, all) { call throws(AdminError) in .document(try await call.addRule()) }
     on(.delete, AdminPaths.one(AdminPaths.entitlements, "{rule}")) { call throws(AdminError) in
       let rules = call.core.provisioning.now.records.entitlements.values.joined()
-      let rule = try call.meant("rule", call.text("rule"), among: rules) { $0.id.text }
+      let rule = try call.lookUp("rule", call.text("rule"), among: rules) { $0.id.text }
       _ = try await call.remove(.entitlement(rule.id), "rule \(rule.id)")
       return .document(rule)
     }
@@ -59,17 +59,17 @@ extension Account {
 
 extension AdminCall {
   fileprivate func account() async throws(AdminError) -> Account {
-    let saver = try accountSaver()
-    guard let account = try await saver.find() else {
-      throw .missing(saver.kind, saver.title.droppingFirstWord)
+    let writer = try accountSaver()
+    guard let account = try await writer.find() else {
+      throw .missing(writer.kind, writer.title.droppingFirstWord)
     }
     return account
   }
 
-  fileprivate func accountSaver() throws(AdminError) -> Saver<Account> {
+  fileprivate func accountSaver() throws(AdminError) -> RecordWriter<Account> {
     let provider = try provider()
     let name: AccountName = try identifier(parameter: "name", "account")
-    return Saver(
+    return RecordWriter(
       title: "account \(provider.id)/\(name)", kind: "account",
       key: ["provider": .string(provider.id.text), "name": .string(name.text)],
       find: { [core] () throws(AdminError) in
@@ -133,7 +133,7 @@ extension AdminCall {
       try await core.store.setPassword(
         phc, of: account.name, at: account.provider, keeping: nil, audit: line, at: now)
     }
-    core.desk.settle(changes)
+    core.codeTransitions.settle(changes)
   }
 
   private func hashing<Value>(_ work: () async throws(PasswordError) -> Value)

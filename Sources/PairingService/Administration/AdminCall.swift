@@ -1,8 +1,8 @@
 internal import Administration
-internal import HTTPCodec
+internal import RegentHTTPCodec
 internal import HTTPServer
-internal import JSON
-internal import Pairing
+internal import RegentJSON
+internal import RegentPairing
 internal import PairingStore
 
 /// What a route of the admin socket does.

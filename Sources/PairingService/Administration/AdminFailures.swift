@@ -1,5 +1,5 @@
 internal import Administration
-internal import JSON
+internal import RegentJSON
 internal import PairingStore
 
 extension AdminError {

@@ -1,6 +1,6 @@
 internal import Administration
-internal import HTTPCodec
-internal import Pairing
+internal import RegentHTTPCodec
+internal import RegentPairing
 internal import PairingStore
 
 // What the service itself can see to be wrong, for `regentctl doctor`.

@@ -1,7 +1,7 @@
 package import Administration
-internal import HTTPCodec
-internal import JSON
-internal import Pairing
+internal import RegentHTTPCodec
+internal import RegentJSON
+internal import RegentPairing
 internal import PairingStore
 
 /// What the admin socket can do below the store: the program that opened the database does it.
@@ -24,7 +24,7 @@ package protocol AdminUpkeep: Sendable {
   func findings() async -> [Finding]
 }
 
-extension AdminDesk {
+extension AdminRouteBuilder {
   mutating func mountUpkeep(_ upkeep: any AdminUpkeep) {
     let started = core.clock.now
     on(.get, AdminPaths.service) { call throws(AdminError) in

@@ -1,13 +1,13 @@
 internal import Administration
-internal import Cryptography
-internal import HTTPCodec
-internal import JSON
-internal import Pairing
+internal import RegentCryptography
+internal import RegentHTTPCodec
+internal import RegentJSON
+internal import RegentPairing
 internal import PairingStore
 
 // Devices that are signed in, and the phone browsers that signed them in.
 
-extension AdminDesk {
+extension AdminRouteBuilder {
   mutating func mountDevices() {
     on(.get, AdminPaths.signIns) { call throws(AdminError) in
       let after: AuthenticationID? = try call.optionalIdentifier(parameter: "after", "sign-in")
@@ -62,7 +62,7 @@ extension AdminDesk {
         try await call.core.store.endSession(id, audit: line, at: call.now)
       }
       guard let changes else { throw .missing("session", id.text) }
-      call.core.desk.settle(changes)
+      call.core.codeTransitions.settle(changes)
       return .document(SessionEntry(session))
     }
   }
@@ -120,7 +120,7 @@ extension AdminCall {
   }
 
   fileprivate func revokeSignIn() async throws(AdminError) -> SignIn {
-    let record = try await meant("sign-in", text("authentication"), \.authentication.id) {
+    let record = try await lookUp("sign-in", text("authentication"), \.authentication.id) {
       (after, limit) throws(StoreError) in
       try await core.store.authentications(
         AuthenticationFilter(), after: after, limit: limit, at: now)
@@ -151,7 +151,7 @@ extension AdminCall {
 
   /// The session that the path names.
   fileprivate func session() async throws(AdminError) -> SessionRecord {
-    try await meant("session", text("session"), \.id) { (after, limit) throws(StoreError) in
+    try await lookUp("session", text("session"), \.id) { (after, limit) throws(StoreError) in
       try await core.store.sessions(after: after, limit: limit, at: now)
     }
   }
@@ -170,7 +170,7 @@ extension AdminCall {
         (
           try await core.store.account(provider, name),
           try await core.store.sessions(
-            of: Pairing.Viewer(provider: provider, account: name), at: now)
+            of: Viewer(provider: provider, account: name), at: now)
         )
       }
       isKnown = isKnown || account != nil

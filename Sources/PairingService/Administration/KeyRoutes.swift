@@ -1,8 +1,8 @@
 internal import Administration
-internal import Cryptography
-internal import HTTPCodec
-internal import JSON
-internal import Pairing
+internal import RegentCryptography
+internal import RegentHTTPCodec
+internal import RegentJSON
+internal import RegentPairing
 internal import PairingStore
 
 // Key pairs and software statements of a requestor.
@@ -10,7 +10,7 @@ internal import PairingStore
 /// What public keys and secrets are made of: 32 and 40 letters and digits, 190 and 238 bits.
 private let lettersAndDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
-extension AdminDesk {
+extension AdminRouteBuilder {
   mutating func mountKeys() {
     let all = AdminPaths.keys(of: "{requestor}")
     on(.get, all) { call throws(AdminError) in
@@ -76,7 +76,7 @@ extension AdminCall {
   }
 
   private func pair() throws(AdminError) -> KeyPair {
-    try meant("key", text("key"), among: core.provisioning.now.records.keyPairs.values) {
+    try lookUp("key", text("key"), among: core.provisioning.now.records.keyPairs.values) {
       $0.publicKey.text
     }
   }
@@ -169,7 +169,7 @@ extension AdminCall {
 
   fileprivate func revokeStatement() async throws(AdminError) -> StatementEntry {
     let all = core.provisioning.now.records.applications.values
-    let there = try meant("statement", text("statement"), among: all) { $0.id.text }
+    let there = try lookUp("statement", text("statement"), among: all) { $0.id.text }
     guard !there.isRevoked else { return StatementEntry(there) }
     var revoked = there
     revoked.isRevoked = true

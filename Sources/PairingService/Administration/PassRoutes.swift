@@ -1,13 +1,13 @@
 internal import Administration
-internal import Cryptography
-internal import HTTPCodec
-internal import JSON
-internal import Pairing
+internal import RegentCryptography
+internal import RegentHTTPCodec
+internal import RegentJSON
+internal import RegentPairing
 internal import PairingStore
 
 // Temporary passes: what was begun, and beginning anew.
 
-extension AdminDesk {
+extension AdminRouteBuilder {
   mutating func mountPasses() {
     on(.get, AdminPaths.passes) { call throws(AdminError) in .list(of: try await call.passes()) }
     on(.post, AdminPaths.resetPass) { call throws(AdminError) in
@@ -22,7 +22,7 @@ extension AdminCall {
     let provider: ProviderID? = try optionalIdentifier(parameter: "provider", "provider")
     try checkPlace(requestor, provider)
     let last = try parameter("after").map { text throws(AdminError) in
-      guard let place = TemporaryPassPlace(text) else {
+      guard let place = TemporaryPassCursor(text) else {
         throw AdminError(.invalid, "after is not the place of a pass")
       }
       return place
@@ -93,7 +93,7 @@ extension AdminCall {
   {
     guard DeviceHash.mayBeCalled(typed) else { return [] }
     var found: [DeviceHash] = []
-    var last: TemporaryPassPlace?
+    var last: TemporaryPassCursor?
     while true {
       let after = last
       let page = try await stored { () throws(StoreError) in
@@ -123,7 +123,7 @@ extension PassEntry {
   }
 }
 
-extension TemporaryPassPlace {
+extension TemporaryPassCursor {
   /// Ids have no slash in them.
   fileprivate var text: String {
     let hashes = [device.bytes, identity?.bytes ?? []].map(Hex.encode)

@@ -1,13 +1,13 @@
 internal import Administration
-internal import Cryptography
-internal import HTTPCodec
-internal import JSON
-internal import Pairing
+internal import RegentCryptography
+internal import RegentHTTPCodec
+internal import RegentJSON
+internal import RegentPairing
 internal import PairingStore
 
 // Requestors, providers and integrations.
 
-extension AdminDesk {
+extension AdminRouteBuilder {
   mutating func mountRequestors() {
     let one = AdminPaths.requestor("{requestor}")
     on(.get, AdminPaths.requestors) { call throws(AdminError) in
@@ -58,9 +58,9 @@ extension AdminDesk {
       return .list(of: all.values.sorted { $0.provider < $1.provider })
     }
     on(.get, one) { call throws(AdminError) in
-      let saver = try call.integrationSaver()
-      guard let integration = try await saver.find() else {
-        throw .missing(saver.kind, saver.title.droppingFirstWord)
+      let writer = try call.integrationSaver()
+      guard let integration = try await writer.find() else {
+        throw .missing(writer.kind, writer.title.droppingFirstWord)
       }
       return .document(integration)
     }
@@ -100,25 +100,25 @@ extension AdminCall {
     return provider
   }
 
-  fileprivate func requestorSaver() throws(AdminError) -> Saver<Requestor> {
+  fileprivate func requestorSaver() throws(AdminError) -> RecordWriter<Requestor> {
     let id: RequestorID = try newIdentifier("requestor")
-    return Saver(
+    return RecordWriter(
       title: "requestor \(id)", kind: "requestor", key: ["id": .string(id.text)],
       find: { [core] () throws(AdminError) in core.provisioning.now.records.requestors[id] },
       provision: Provision.requestor, check: Self.checkCertificate)
   }
 
-  fileprivate func providerSaver() throws(AdminError) -> Saver<Provider> {
+  fileprivate func providerSaver() throws(AdminError) -> RecordWriter<Provider> {
     let id: ProviderID = try newIdentifier("provider")
-    return Saver(
+    return RecordWriter(
       title: "provider \(id)", kind: "provider", key: ["id": .string(id.text)],
       find: { [core] () throws(AdminError) in core.provisioning.now.records.providers[id] },
       provision: Provision.provider)
   }
 
-  fileprivate func integrationSaver() throws(AdminError) -> Saver<Integration> {
+  fileprivate func integrationSaver() throws(AdminError) -> RecordWriter<Integration> {
     let (requestor, provider) = (try requestor().id, try provider().id)
-    return Saver(
+    return RecordWriter(
       title: "integration \(requestor) \(provider)", kind: "integration",
       key: ["requestor": .string(requestor.text), "provider": .string(provider.text)],
       find: { [core] () throws(AdminError) in

@@ -1,12 +1,12 @@
 internal import Administration
-internal import HTTPCodec
-internal import JSON
-internal import Pairing
+internal import RegentHTTPCodec
+internal import RegentJSON
+internal import RegentPairing
 internal import PairingStore
 
 // The audit log and the numbers.
 
-extension AdminDesk {
+extension AdminRouteBuilder {
   mutating func mountAudit() {
     on(.get, AdminPaths.audit) { call throws(AdminError) in
       let text = try call.parameter("after") ?? "0"

@@ -1,14 +1,14 @@
 internal import Administration
-internal import Cryptography
-internal import HTTPCodec
-internal import JSON
-internal import Pairing
+internal import RegentCryptography
+internal import RegentHTTPCodec
+internal import RegentJSON
+internal import RegentPairing
 internal import PairingStore
-internal import PairingWire
+internal import RegentPairingWire
 
 // Media tokens and the keys that sign.
 
-extension AdminDesk {
+extension AdminRouteBuilder {
   mutating func mountTokens() {
     on(.post, AdminPaths.verifyToken) { call throws(AdminError) in
       .document(call.verdict(on: try call.document()))
@@ -87,7 +87,7 @@ extension AdminCall {
   /// Ends a key, unless nothing could be signed any more then.
   fileprivate func retireSigningKey() async throws(AdminError) -> SigningKeyEntry {
     let all = try await signingKeyRecords()
-    let key = try meant("signing key", text("key"), among: all) { $0.id.text }
+    let key = try lookUp("signing key", text("key"), among: all) { $0.id.text }
     let id = key.id
     guard key.retired == nil else { return SigningKeyEntry(key, at: now) }
     guard all.contains(where: { $0.id != id && $0.retired == nil && $0.signsFrom <= now }) else {

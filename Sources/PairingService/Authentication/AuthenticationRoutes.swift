@@ -1,8 +1,8 @@
 package import HTTPServer
-internal import HTTPCodec
-internal import Pairing
+internal import RegentHTTPCodec
+internal import RegentPairing
 package import PairingStore
-package import PairingWire
+package import RegentPairingWire
 
 /// Whether a device is signed in: asked by the device itself, by its code, and by the login page.
 package struct AuthenticationRoutes: Sendable {
@@ -51,7 +51,7 @@ package struct AuthenticationRoutes: Sendable {
     // After a restart nobody has looked yet; the device that comes back to wait is held all the same.
     return .decide {
       if let reply = try await found(call, device, place) { return .reply(reply) }
-      let known = core.codes.known(known.record.id) ?? known
+      let known = core.codes.cached(known.record.id) ?? known
       guard case .pending = DeviceAnswer(known.record.flow, at: core.clock.now) else {
         return .later { try await read(call, device, place) }
       }
@@ -76,7 +76,7 @@ package struct AuthenticationRoutes: Sendable {
   ) throws(CallError) -> V1Outcome {
     let plan = WaitPlan(
       seconds: call.request.preferredWait ?? 0, after: after, flow: flow, at: call.now)
-    guard case .hold(let sequence, let span) = plan else { throw refusal(.pending, place) }
+    guard case .park(let sequence, let span) = plan else { throw refusal(.pending, place) }
     return .wait(
       V1Wait(
         registration: id, place: place, span: span,
@@ -84,7 +84,7 @@ package struct AuthenticationRoutes: Sendable {
         // The answer here is yes, no or not yet: "a phone has the page open" changes nothing of it, unless the caller
         // counts the steps.
         while: {
-          guard let known = core.codes.known(id), known.hasEarlierSignIn != true else {
+          guard let known = core.codes.cached(id), known.hasEarlierSignIn != true else {
             return false
           }
           let flow = known.record.flow
@@ -103,7 +103,7 @@ package struct AuthenticationRoutes: Sendable {
     -> V1Reply?
   {
     do throws(StoreError) {
-      if let record = try await core.desk.pickUp(device.hash, at: call.requestor.id) {
+      if let record = try await core.codeTransitions.pickUp(device.hash, at: call.requestor.id) {
         return call.reply(core.document(record))
       }
     } catch {

@@ -1,7 +1,7 @@
-package import Pairing
+package import RegentPairing
 internal import PairingStore
-internal import HTTPCodec
-internal import PairingWire
+internal import RegentHTTPCodec
+internal import RegentPairingWire
 
 /// What a sign-in is needed for, which decides how its absence is answered: the protocol has three ways.
 package enum SignInNeed: Sendable {

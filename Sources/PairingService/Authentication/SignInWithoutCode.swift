@@ -1,9 +1,9 @@
-package import Pairing
+package import RegentPairing
 package import PairingStore
-internal import Cryptography
-internal import HTTPCodec
+internal import RegentCryptography
+internal import RegentHTTPCodec
 internal import HTTPServer
-internal import PairingWire
+internal import RegentPairingWire
 
 /// Signing a device in without a code: with a temporary pass, or while its provider is out of order (`authn-all`).
 extension ServiceCore {
@@ -12,7 +12,7 @@ extension ServiceCore {
   /// "Everybody is authenticated" still needs to know at which provider: the call names it (`mvpd`), or the device did when
   /// it asked for the code that it waits for.
   package func openProvider(_ call: V1Call, _ device: DeviceHash) throws(CallError)
-    -> Provisioned.Choice?
+    -> ProvisioningSnapshot.Choice?
   {
     let provisioned = provisioning.now
     // Nearly always empty, and asked with every poll.
@@ -36,7 +36,7 @@ extension ServiceCore {
   ///
   /// - Throws: 429 when too many came in from there.
   package func signIn(
-    _ call: V1Call, _ device: CallDevice, at choice: Provisioned.Choice,
+    _ call: V1Call, _ device: CallDevice, at choice: ProvisioningSnapshot.Choice,
     _ source: AuthenticationSource, identity: IdentityHash? = nil
   ) async throws -> AuthenticationRecord {
     let requestor = call.requestor.id
@@ -54,12 +54,12 @@ extension ServiceCore {
       AuthenticationRecord(
         authentication: Authentication(
           id: id, requestor: requestor,
-          viewer: Pairing.Viewer(provider: choice.provider.id, account: nil), household: nil,
+          viewer: Viewer(provider: choice.provider.id, account: nil), household: nil,
           profile: profile, source: source, issued: now, expires: now + lifetime),
         device: device.id, deviceHash: device.hash, identity: identity, rowKey: rowKey,
         about: try call.deviceDescription()),
       at: now)
-    desk.signedIn(device.hash, at: requestor)
+    codeTransitions.signedIn(device.hash, at: requestor)
     // Somebody was quicker, and stays signed in.
     guard record.authentication.id == id else { return record }
     metrics.letIn(at: choice.provider.id)

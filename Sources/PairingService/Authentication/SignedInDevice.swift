@@ -1,4 +1,4 @@
-package import Pairing
+package import RegentPairing
 package import PairingStore
 
 /// A device whose sign-in stands at this moment, with all that decides what it may watch.
@@ -47,7 +47,7 @@ extension ServiceCore {
     let requestor = call.requestor.id
     let profile = try call.profile()
     do throws(StoreError) {
-      if let record = try await desk.pickUp(device.hash, at: requestor) {
+      if let record = try await codeTransitions.pickUp(device.hash, at: requestor) {
         return try await standing(record, profile)
       }
     } catch {

@@ -1,8 +1,8 @@
 package import HTTPServer
-internal import HTTPCodec
-internal import Pairing
+internal import RegentHTTPCodec
+internal import RegentPairing
 internal import PairingStore
-internal import PairingWire
+internal import RegentPairingWire
 
 /// May this device watch this? Asked, and looked up again.
 package struct AuthorizationRoutes: Sendable {

@@ -1,7 +1,7 @@
-package import Pairing
+package import RegentPairing
 package import PairingStore
-internal import HTTPCodec
-internal import PairingWire
+internal import RegentHTTPCodec
+internal import RegentPairingWire
 
 extension SignedInDevice {
   /// Whether the viewer may watch, as of now.
@@ -24,7 +24,7 @@ extension SignedInDevice {
 }
 
 /// What a device has for a resource.
-package enum HeldPermit: Hashable, Sendable {
+package enum PermitLookup: Hashable, Sendable {
   /// A permit that counts.
   case inForce(Permit)
   /// One that counted.
@@ -36,7 +36,7 @@ package enum HeldPermit: Hashable, Sendable {
 extension ServiceCore {
   /// The permit that a device holds; nobody is asked whether it would be given again.
   package func permit(_ resource: ResourceID, of device: SignedInDevice)
-    async throws(StoreError) -> HeldPermit
+    async throws(StoreError) -> PermitLookup
   {
     let id = device.authentication.id
     if let permit = try await store.permit(id, resource, at: clock.now) { return .inForce(permit) }

@@ -1,4 +1,4 @@
-package import Pairing
+package import RegentPairing
 internal import XML
 
 /// Why a Media RSS fragment cannot be read.

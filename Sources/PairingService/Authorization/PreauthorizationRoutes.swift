@@ -1,9 +1,9 @@
 package import HTTPServer
-internal import Cryptography
-internal import HTTPCodec
-internal import Pairing
+internal import RegentCryptography
+internal import RegentHTTPCodec
+internal import RegentPairing
 internal import PairingStore
-internal import PairingWire
+internal import RegentPairingWire
 
 /// Which of these may be watched: for decorating lists, asked by the device and by the second screen.
 ///

@@ -1,9 +1,9 @@
-internal import Cryptography
-internal import HTTPCodec
+internal import RegentCryptography
+internal import RegentHTTPCodec
 internal import HTTPServer
-internal import JSON
-internal import Pairing
-internal import PairingWire
+internal import RegentJSON
+internal import RegentPairing
+internal import RegentPairingWire
 
 /// Why a client was not registered or got no token.
 struct ClientRefusal: Error {

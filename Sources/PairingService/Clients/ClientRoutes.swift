@@ -1,10 +1,10 @@
 package import HTTPServer
-internal import Cryptography
-internal import HTTPCodec
-internal import JSON
-internal import Pairing
+internal import RegentCryptography
+internal import RegentHTTPCodec
+internal import RegentJSON
+internal import RegentPairing
 internal import PairingStore
-internal import PairingWire
+internal import RegentPairingWire
 
 /// Client registration: an installation of an app shows its software statement and gets credentials, and with them access
 /// tokens for protocol V1.

@@ -1,6 +1,6 @@
-internal import Cryptography
-internal import JSON
-package import Pairing
+internal import RegentCryptography
+internal import RegentJSON
+package import RegentPairing
 package import PairingStore
 
 /// Software statements: what a registered application carries inside and shows when one of its installations registers.

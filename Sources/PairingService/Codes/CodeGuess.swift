@@ -1,4 +1,4 @@
-package import Pairing
+package import RegentPairing
 package import PairingStore
 internal import HTTPServer
 

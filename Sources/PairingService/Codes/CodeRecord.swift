@@ -1,7 +1,7 @@
-package import Pairing
+package import RegentPairing
 package import PairingStore
-package import PairingWire
-internal import HTTPCodec
+package import RegentPairingWire
+internal import RegentHTTPCodec
 internal import HTTPServer
 
 extension V1Call {

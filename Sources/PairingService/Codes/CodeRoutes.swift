@@ -1,9 +1,9 @@
 package import HTTPServer
-internal import Cryptography
-internal import HTTPCodec
-internal import Pairing
+internal import RegentCryptography
+internal import RegentHTTPCodec
+internal import RegentPairing
 internal import PairingStore
-internal import PairingWire
+internal import RegentPairingWire
 
 /// Registration codes: a box asks for one, looks at it, takes it back.
 package struct CodeRoutes: Sendable {
@@ -34,7 +34,7 @@ package struct CodeRoutes: Sendable {
       core.log.error("no-row-key", ("requestor", call.requestor.id.text))
       throw CallError(.internalServerError, code: .internalError)
     }
-    let offer = CodeOffer(
+    let offer = CodeRequest(
       device: device, rowKey: rowKey, lifetime: try call.lifetime(),
       preselected: try call.preselected(), profile: try call.profile(),
       about: try call.deviceDescription(), matchesNumber: try call.wantsNumberMatching())
@@ -61,7 +61,7 @@ package struct CodeRoutes: Sendable {
   /// Draws codes until one is free.
   ///
   /// With a hundred thousand live codes of 25.6 billion the first one is taken once in a quarter of a million times.
-  private func reserve(_ offer: CodeOffer, _ call: V1Call) async throws(StoreError)
+  private func reserve(_ offer: CodeRequest, _ call: V1Call) async throws(StoreError)
     -> (RegistrationCode, RegistrationRecord)
   {
     var tries = 8
@@ -74,7 +74,7 @@ package struct CodeRoutes: Sendable {
         let limit = core.options.limits.liveCodes(
           having: core.codes.pending(of: call.requestor.id),
           among: call.provisioned.records.requestors.count)
-        try await core.desk.offer(record, limit: limit)
+        try await core.codeTransitions.offer(record, limit: limit)
         return (code, record)
       } catch {
         guard error == .codeTaken, tries > 1 else { throw error }
@@ -90,7 +90,7 @@ package struct CodeRoutes: Sendable {
     let plan = WaitPlan(
       seconds: call.request.preferredWait ?? 0, after: try call.after(), flow: record.flow,
       at: call.now)
-    guard case .hold(let sequence, let span) = plan else {
+    guard case .park(let sequence, let span) = plan else {
       return try answer(call, code, record)
     }
     return .wait(
@@ -124,7 +124,7 @@ package struct CodeRoutes: Sendable {
     guard let (_, record) = try core.triedCode(call) else { throw .unknownCode }
     return .later { [core] in
       do throws(StoreError) {
-        _ = try await core.desk.withdraw(record.id, .device, audit: nil)
+        _ = try await core.codeTransitions.withdraw(record.id, .device, audit: nil)
       } catch {
         // Gone already: what was asked for.
         guard error == .refused(.expired) || error == .refused(.withdrawn) else { throw error }
@@ -135,7 +135,7 @@ package struct CodeRoutes: Sendable {
 }
 
 /// What a box asked for.
-private struct CodeOffer: Sendable {
+private struct CodeRequest: Sendable {
   let device: CallDevice
   let rowKey: PublicKey
   let lifetime: CodeLifetime

@@ -1,7 +1,7 @@
 package import HTTPServer
-internal import HTTPCodec
-internal import Pairing
-internal import PairingWire
+internal import RegentHTTPCodec
+internal import RegentPairing
+internal import RegentPairingWire
 
 /// The list of providers that an app may offer.
 package struct ConfigurationRoutes: Sendable {
@@ -27,7 +27,7 @@ package struct ConfigurationRoutes: Sendable {
   }
 }
 
-extension Provisioned.Choice {
+extension ProvisioningSnapshot.Choice {
   fileprivate var listed: ListedProvider {
     ListedProvider(
       id: provider.id.text, displayName: provider.name, logoURL: provider.logo,

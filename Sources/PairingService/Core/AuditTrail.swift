@@ -1,6 +1,6 @@
-internal import Pairing
+internal import RegentPairing
 package import PairingStore
-internal import Platform
+internal import RegentPlatform
 
 /// Audit lines that belong to no transaction of their own: refusals, failed sign-ins, throttling.
 ///

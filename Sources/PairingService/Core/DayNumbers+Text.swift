@@ -1,5 +1,5 @@
-internal import JSON
-package import Pairing
+internal import RegentJSON
+package import RegentPairing
 
 // The numbers of the day as a text, so that a restart does not begin the day anew.
 

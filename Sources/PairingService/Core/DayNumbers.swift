@@ -1,4 +1,4 @@
-package import Pairing
+package import RegentPairing
 
 /// What happened today, by the hour: midnight to midnight in UTC, as far as this service has run.
 package struct DayNumbers: Hashable, Sendable {

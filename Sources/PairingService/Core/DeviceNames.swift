@@ -1,7 +1,7 @@
-internal import Cryptography
-internal import Pairing
+internal import RegentCryptography
+internal import RegentPairing
 internal import PairingStore
-internal import PairingWire
+internal import RegentPairingWire
 
 // How boxes are called where operators read: in lists and in the audit log, by the same name.
 
@@ -15,7 +15,7 @@ extension RegistrationRecord {
   var deviceTitle: String { PairingService.deviceTitle(deviceHash, about) }
 
   /// The same with the requestor: `acme, device 3f9a0c21d4e5b687 Living room TV`.
-  var whereabouts: String { "\(requestor), \(deviceTitle)" }
+  var auditLabel: String { "\(requestor), \(deviceTitle)" }
 }
 
 extension AuthenticationRecord {

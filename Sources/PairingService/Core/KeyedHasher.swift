@@ -1,5 +1,5 @@
-package import Cryptography
-package import Pairing
+package import RegentCryptography
+package import RegentPairing
 package import PairingStore
 
 /// Makes the hashes under which secret things are kept and found; see `KeyedHash`.
@@ -60,7 +60,7 @@ package struct KeyedHasher: Sendable {
   /// The name by which one requestor's apps know a viewer.
   ///
   /// The same for ever, and another for each requestor: two of them cannot find out whom they share.
-  package func userID(of viewer: Pairing.Viewer, device: DeviceHash, at requestor: RequestorID)
+  package func userID(of viewer: Viewer, device: DeviceHash, at requestor: RequestorID)
     -> String
   {
     var fields = FramedFields(purpose: "user", version: 1)

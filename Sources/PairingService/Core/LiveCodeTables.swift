@@ -1,4 +1,4 @@
-internal import Pairing
+internal import RegentPairing
 internal import PairingStore
 
 // The tables of the live codes, and what happens in them under the lock.
@@ -23,11 +23,11 @@ extension LiveCodes {
 
   /// The newest code of a device, and what nearly all polls ask of it, so that they need not look at the object.
   struct Newest {
-    let known: Known
+    let known: CachedCode
     /// Until then the device waits, and has no sign-in from before; nil when that is not so or not known.
     let waitsUntil: Instant?
 
-    init(_ known: Known) {
+    init(_ known: CachedCode) {
       self.known = known
       let waits = known.record.flow.state.isPending && known.hasEarlierSignIn == false
       waitsUntil = waits ? known.record.flow.expires : nil
@@ -35,7 +35,7 @@ extension LiveCodes {
   }
 
   struct Tables {
-    var codes: [RegistrationID: Known] = [:]
+    var codes: [RegistrationID: CachedCode] = [:]
     var ids: [CodeHash: RegistrationID] = [:]
     /// The newest code of each device: the same object as in `codes`, so that a poll looks in one table only.
     var latest: [DeviceKey: Newest] = [:]
@@ -52,7 +52,7 @@ extension LiveCodes {
 
 extension LiveCodes.Tables {
   /// A code that was not there, or is further than it was.
-  mutating func put(_ known: LiveCodes.Known) {
+  mutating func put(_ known: LiveCodes.CachedCode) {
     let record = known.record
     var change = record.flow.state.isPending ? 1 : 0
     if let before = codes[record.id], before.record.flow.state.isPending { change -= 1 }
@@ -73,7 +73,7 @@ extension LiveCodes.Tables {
   }
 
   /// The next step of a code, wherever the one before it is.
-  mutating func replace(_ before: LiveCodes.Known, _ known: LiveCodes.Known) {
+  mutating func replace(_ before: LiveCodes.CachedCode, _ known: LiveCodes.CachedCode) {
     codes[known.record.id] = known
     let key = LiveCodes.DeviceKey(known.record)
     if latest[key]?.known === before { latest[key] = LiveCodes.Newest(known) }
@@ -82,12 +82,12 @@ extension LiveCodes.Tables {
   /// A code as it is now.
   ///
   /// Once somebody was told that it has expired it stays so, even when the clock is set back.
-  mutating func look(at known: LiveCodes.Known, _ now: Instant) -> LiveCodes.Known {
+  mutating func look(at known: LiveCodes.CachedCode, _ now: Instant) -> LiveCodes.CachedCode {
     let flow = known.record.flow
     guard flow.state.isPending, now >= flow.expires else { return known }
     expired += 1
     pending[known.record.requestor, default: 0] -= 1
-    let settled = LiveCodes.Known(
+    let settled = LiveCodes.CachedCode(
       known.record.moved(to: flow.settled(at: now)), hasEarlierSignIn: known.hasEarlierSignIn)
     replace(known, settled)
     return settled

@@ -1,17 +1,17 @@
-package import Pairing
+package import RegentPairing
 package import PairingStore
-internal import Platform
+internal import RegentPlatform
 
 /// The codes that are remembered, in memory: what polls look at without touching a disk.
 ///
 /// The store is the truth that survives; this is what it said last. Verbs of the store tell every change here
-/// (`PairingDesk`), and a restart loads all of it again.
+/// (`CodeTransitions`), and a restart loads all of it again.
 package final class LiveCodes: Sendable {
   /// A code and what is known about its device besides.
   ///
   /// An object, because every poll is handed one: a record has so many parts that copying it costs more than the poll's
   /// other work. A change is a new object.
-  package final class Known: Sendable {
+  package final class CachedCode: Sendable {
     /// Whether the device may be signed in from before; nil until somebody looked.
     ///
     /// Before the record, whose first field is the flow: what a poll reads of an object lies in one place.
@@ -38,15 +38,14 @@ package final class LiveCodes: Sendable {
   package var signIns: Int { tables.withLock { $0.signIns } }
 
   /// A new code, or one that the store remembered over a restart.
-  package func add(_ record: RegistrationRecord, hasEarlierSignIn: Bool?, asOf signIns: Int? = nil)
-  {
+  package func add(_ record: RegistrationRecord, hasEarlierSignIn: Bool?, asOf signIns: Int? = nil) {
     tables.withLock { tables in
       let hasEarlierSignIn = tables.believed(hasEarlierSignIn, asOf: signIns)
       // Its withdrawal by a newer code may have been told first: an old look must not bring it back to life.
       if let known = tables.codes[record.id], !record.flow.isNewer(than: known.record.flow) {
-        tables.replace(known, Known(known.record, hasEarlierSignIn: hasEarlierSignIn))
+        tables.replace(known, CachedCode(known.record, hasEarlierSignIn: hasEarlierSignIn))
       } else {
-        tables.put(Known(record, hasEarlierSignIn: hasEarlierSignIn))
+        tables.put(CachedCode(record, hasEarlierSignIn: hasEarlierSignIn))
       }
     }
   }
@@ -57,7 +56,7 @@ package final class LiveCodes: Sendable {
   package func note(_ record: RegistrationRecord) {
     tables.withLock { tables in
       guard let known = tables.codes[record.id] else {
-        return tables.put(Known(record, hasEarlierSignIn: nil))
+        return tables.put(CachedCode(record, hasEarlierSignIn: nil))
       }
       guard record.flow.isNewer(than: known.record.flow) else { return }
       if known.record.flow.state.isPending, !record.flow.state.isPending {
@@ -65,7 +64,7 @@ package final class LiveCodes: Sendable {
       }
       // The sign-in that a code led to takes the place of earlier ones.
       let hasSignIn = record.flow.state.approval != nil ? true : known.hasEarlierSignIn
-      tables.replace(known, Known(record, hasEarlierSignIn: hasSignIn))
+      tables.replace(known, CachedCode(record, hasEarlierSignIn: hasSignIn))
     }
   }
 
@@ -84,7 +83,7 @@ package final class LiveCodes: Sendable {
       guard let known = tables.latest[DeviceKey(requestor: requestor, device: device)]?.known,
         known.hasEarlierSignIn != isSignedIn
       else { return }
-      tables.replace(known, Known(known.record, hasEarlierSignIn: isSignedIn))
+      tables.replace(known, CachedCode(known.record, hasEarlierSignIn: isSignedIn))
     }
   }
 
@@ -104,16 +103,16 @@ package final class LiveCodes: Sendable {
   }
 
   /// A registration by its id.
-  package func find(_ id: RegistrationID) -> RegistrationRecord? { known(id)?.record }
+  package func find(_ id: RegistrationID) -> RegistrationRecord? { cached(id)?.record }
 
   /// The same with what is known about its device.
-  package func known(_ id: RegistrationID) -> Known? {
+  package func cached(_ id: RegistrationID) -> CachedCode? {
     let now = clock.now
     return tables.withLock { tables in tables.codes[id].map { tables.look(at: $0, now) } }
   }
 
   /// The newest code of a device.
-  package func latest(of device: DeviceHash, at requestor: RequestorID) -> Known? {
+  package func latest(of device: DeviceHash, at requestor: RequestorID) -> CachedCode? {
     let now = clock.now
     return tables.withLock { tables in
       tables.latest[DeviceKey(requestor: requestor, device: device)].map {

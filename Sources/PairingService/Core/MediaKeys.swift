@@ -1,8 +1,8 @@
-package import Cryptography
-internal import JSON
-package import Pairing
+package import RegentCryptography
+internal import RegentJSON
+package import RegentPairing
 package import PairingStore
-internal import Platform
+internal import RegentPlatform
 
 /// The keys that sign media tokens, ready to use, and the published set of their public halves.
 ///

@@ -1,4 +1,4 @@
-package import Pairing
+package import RegentPairing
 
 /// The entitlement rules of one provider, sorted by whom they are about.
 ///

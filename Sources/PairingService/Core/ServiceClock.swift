@@ -1,5 +1,5 @@
-package import Pairing
-internal import Platform
+package import RegentPairing
+internal import RegentPlatform
 
 /// The two clocks of the service; every rule below takes the time as an argument, this is where it comes from.
 package struct ServiceClock: Sendable {

@@ -1,5 +1,5 @@
-package import Cryptography
-internal import Pairing
+package import RegentCryptography
+internal import RegentPairing
 package import PairingStore
 
 /// What all routes share: the store, what is kept in memory beside it, keys, limits and clocks.
@@ -23,11 +23,11 @@ package final class ServiceCore: Sendable {
   /// Replies that are held.
   package let waiters: Waiters
   /// When devices last asked for their sign-in.
-  package let lastUses: LastUses
+  package let lastUses: LastUseTimes
   /// When key pairs last signed a call.
-  package let keyUses: KeyUses
+  package let keyUses: KeyUseTimes
   /// The one door through which codes change.
-  package let desk: PairingDesk
+  package let codeTransitions: CodeTransitions
   /// What happened, as numbers.
   package let metrics: ServiceMetrics
   /// Lines of the audit log that belong to no transaction.
@@ -59,9 +59,9 @@ package final class ServiceCore: Sendable {
     codes = LiveCodes(clock: clock)
     waiters = Waiters(clock: clock)
     metrics = ServiceMetrics(clock, kept: try await store.keptNumbers(.day))
-    lastUses = LastUses()
-    keyUses = KeyUses(keptAs: try await store.keptNumbers(.keys))
-    desk = PairingDesk(
+    lastUses = LastUseTimes()
+    keyUses = KeyUseTimes(keptAs: try await store.keptNumbers(.keys))
+    codeTransitions = CodeTransitions(
       store: store, codes: codes, waiters: waiters, lastUses: lastUses, metrics: metrics,
       clock: clock)
     audit = AuditTrail(store, clock: clock, log: log)

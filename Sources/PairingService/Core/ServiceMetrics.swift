@@ -1,5 +1,5 @@
-package import Pairing
-internal import Platform
+package import RegentPairing
+internal import RegentPlatform
 
 /// What happened since the service started, as numbers.
 package final class ServiceMetrics: Sendable {

@@ -1,6 +1,6 @@
-internal import HTTPCodec
-package import Pairing
-internal import PairingWire
+internal import RegentHTTPCodec
+package import RegentPairing
+internal import RegentPairingWire
 
 /// What an operator decided about the service.
 package struct ServiceOptions: Sendable {

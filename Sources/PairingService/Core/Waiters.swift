@@ -1,6 +1,6 @@
 package import HTTPServer
-package import Pairing
-internal import Platform
+package import RegentPairing
+internal import RegentPlatform
 
 /// Replies that are held until something changes: `Prefer: wait`.
 ///
@@ -92,7 +92,7 @@ package final class Waiters: Sendable {
   ///
   /// `isStill` is asked at every change, and once more when the waiter is in place: a change between the look that decided
   /// to wait and that moment would be missed otherwise.
-  package func hold(
+  package func park(
     _ reply: PendingReply, for registration: RegistrationID, _ place: Place, span: Duration,
     while isStill: @escaping @Sendable () -> Bool,
     end: @escaping @Sendable (End) -> Void

@@ -1,6 +1,6 @@
-internal import Cryptography
-internal import JSON
-package import Pairing
+internal import RegentCryptography
+internal import RegentJSON
+package import RegentPairing
 package import PairingStore
 
 /// The access tokens of registered clients: JWTs that only this service reads, so one key is enough.

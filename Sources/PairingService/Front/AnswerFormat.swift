@@ -1,6 +1,6 @@
-internal import HTTPCodec
+internal import RegentHTTPCodec
 internal import HTTPServer
-internal import PairingWire
+internal import RegentPairingWire
 
 extension Request {
   /// The form in which this caller wants its answer.

@@ -1,7 +1,7 @@
-package import HTTPCodec
-package import Pairing
+package import RegentHTTPCodec
+package import RegentPairing
 package import PairingStore
-package import PairingWire
+package import RegentPairingWire
 
 /// Why a call gets no document: everything that its answer says, in whatever form the caller reads.
 package struct CallError: Error, Sendable {

@@ -1,4 +1,4 @@
-internal import HTTPCodec
+internal import RegentHTTPCodec
 package import HTTPServer
 
 /// The parameters of a call, wherever they came: clients send them in the query, in a form body, or some in each.

@@ -1,10 +1,10 @@
-internal import HTTPCodec
+internal import RegentHTTPCodec
 package import HTTPServer
-package import Pairing
-internal import Cryptography
+package import RegentPairing
+internal import RegentCryptography
 internal import PairingStore
-internal import PairingWire
-internal import Platform
+internal import RegentPairingWire
+internal import RegentPlatform
 
 /// Who calls.
 package enum Caller: Hashable, Sendable {
@@ -27,7 +27,7 @@ package enum Caller: Hashable, Sendable {
 package final class Credentials: Sendable {
   private let provisioning: ProvisioningCache
   private let tokens: AccessTokens
-  private let keyUses: KeyUses
+  private let keyUses: KeyUseTimes
   private let startedAt: Instant
   private let log: ServiceLog
   private let metrics: ServiceMetrics
@@ -38,7 +38,7 @@ package final class Credentials: Sendable {
   private let lines = Locked(RateMeter())
 
   init(
-    provisioning: ProvisioningCache, tokens: AccessTokens, keyUses: KeyUses, clock: ServiceClock,
+    provisioning: ProvisioningCache, tokens: AccessTokens, keyUses: KeyUseTimes, clock: ServiceClock,
     log: ServiceLog, metrics: ServiceMetrics
   ) throws {
     stranger = try HMACKey(.sha256, Random.secret())

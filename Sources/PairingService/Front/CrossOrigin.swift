@@ -1,4 +1,4 @@
-package import HTTPCodec
+package import RegentHTTPCodec
 package import HTTPServer
 
 /// What pages of other sites may do with protocol V1: programmers' login pages call it from the viewer's browser.

@@ -1,6 +1,6 @@
-package import HTTPCodec
-package import Pairing
-internal import Platform
+package import RegentHTTPCodec
+package import RegentPairing
+internal import RegentPlatform
 
 /// Who has tried what is not valid: each kind of guesser for itself, so that neither keeps the other from the right code.
 struct Guesses: Sendable {
@@ -9,7 +9,7 @@ struct Guesses: Sendable {
     let requestor: RequestorID
   }
 
-  fileprivate var phones: GuessLedger<SourceKey, Pairing.Viewer>
+  fileprivate var phones: GuessLedger<SourceKey, Viewer>
   fileprivate var apps: GuessLedger<App, Never>
   /// Those that register or ask for a token with something that is not valid.
   fileprivate var clients: GuessLedger<SourceKey, Never>
@@ -30,7 +30,7 @@ extension RequestLimits {
   /// Who tries a code that is not known to be theirs.
   package enum Guesser: Sendable {
     /// A browser, with the account that it is signed in as: counted for its address and for the account.
-    case phone(Pairing.Viewer?)
+    case phone(Viewer?)
     /// Whoever holds what an app of this requestor calls with: counted for the address and the requestor together.
     case app(RequestorID)
   }

@@ -1,7 +1,7 @@
-package import HTTPCodec
-package import Pairing
+package import RegentHTTPCodec
+package import RegentPairing
 package import PairingStore
-internal import Platform
+internal import RegentPlatform
 
 /// The one place that decides limits: of devices and of sources, and in `Guesses` of wrong codes.
 package final class RequestLimits: Sendable {

@@ -1,9 +1,9 @@
-package import HTTPCodec
+package import RegentHTTPCodec
 package import HTTPServer
-package import Pairing
+package import RegentPairing
 package import PairingStore
-package import PairingWire
-internal import Platform
+package import RegentPairingWire
+internal import RegentPlatform
 
 /// A call of protocol V1 by somebody who may call: format, parameters and requestor are settled.
 ///
@@ -22,7 +22,7 @@ package final class V1Call: Sendable {
   /// For whose app.
   package let requestor: Requestor
   /// What operators made, as of this call.
-  package let provisioned: Provisioned
+  package let provisioned: ProvisioningSnapshot
   /// The time of this call.
   package let now: Instant
   private let hasher: KeyedHasher
@@ -30,7 +30,7 @@ package final class V1Call: Sendable {
 
   init(
     request: Request, path: PathParameters, format: WireFormat, parameters: CallParameters,
-    caller: Caller, requestor: Requestor, provisioned: Provisioned, now: Instant,
+    caller: Caller, requestor: Requestor, provisioned: ProvisioningSnapshot, now: Instant,
     hasher: KeyedHasher
   ) throws(CallError) {
     self.request = request

@@ -1,10 +1,10 @@
-package import HTTPCodec
+package import RegentHTTPCodec
 package import HTTPServer
-internal import Pairing
+internal import RegentPairing
 internal import PairingStore
-internal import PairingWire
-internal import Cryptography
-internal import Platform
+internal import RegentPairingWire
+internal import RegentCryptography
+internal import RegentPlatform
 
 /// Decides an answer on an event loop: memory only.
 package typealias V1Work = @Sendable (V1Call) throws(CallError) -> V1Outcome
@@ -85,7 +85,7 @@ package struct V1Endpoints: Sendable {
   /// For whose app a call is: named in the path or a parameter, else by the credentials; never two different ones.
   private func requestor(
     _ caller: Caller, _ path: PathParameters, _ parameters: CallParameters,
-    _ provisioned: Provisioned
+    _ provisioned: ProvisioningSnapshot
   ) throws(CallError) -> Requestor {
     try path.requestor?.mustName(caller.requestor)
     try parameters.value(Field.requestor)?.mustName(caller.requestor)

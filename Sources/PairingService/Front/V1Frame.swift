@@ -1,10 +1,10 @@
-internal import HTTPCodec
+internal import RegentHTTPCodec
 package import HTTPServer
 package import PairingStore
-internal import Cryptography
-internal import Pairing
-internal import PairingWire
-internal import Platform
+internal import RegentCryptography
+internal import RegentPairing
+internal import RegentPairingWire
+internal import RegentPlatform
 
 /// What an answer needs to know of its call, while the rest of the call is gone.
 struct V1Frame: Sendable {
@@ -25,7 +25,7 @@ struct V1Frame: Sendable {
     switch outcome {
     case .reply(let reply): .now(response(reply))
     case .later(let work): .later { reply in complete(reply, work, granted: nil, closes: false) }
-    case .wait(let wait): .later { reply in hold(reply, wait) }
+    case .wait(let wait): .later { reply in park(reply, wait) }
     case .decide(let work): .later { reply in decide(reply, work) }
     }
   }
@@ -38,7 +38,7 @@ struct V1Frame: Sendable {
         switch try await work() {
         case .reply(let answer): reply.complete(response(answer))
         case .later(let work): complete(reply, work, granted: nil, closes: false)
-        case .wait(let wait): hold(reply, wait)
+        case .wait(let wait): park(reply, wait)
         case .decide: throw CallError(.internalServerError, code: .internalError)
         }
       } catch {
@@ -63,8 +63,8 @@ struct V1Frame: Sendable {
     }
   }
 
-  private func hold(_ reply: PendingReply, _ wait: V1Wait) {
-    core.waiters.hold(
+  private func park(_ reply: PendingReply, _ wait: V1Wait) {
+    core.waiters.park(
       reply, for: wait.registration, .device(wait.place), span: wait.span,
       while: wait.isStill,
       end: { end in answer(reply, wait, closes: end == .stopping) })

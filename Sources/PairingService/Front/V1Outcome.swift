@@ -1,4 +1,4 @@
-package import Pairing
+package import RegentPairing
 
 /// What an endpoint makes of a call.
 package enum V1Outcome: Sendable {

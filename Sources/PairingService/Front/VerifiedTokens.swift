@@ -1,4 +1,4 @@
-internal import Platform
+internal import RegentPlatform
 
 /// Access tokens whose signature has been checked: a box polls with the same one for hours.
 ///

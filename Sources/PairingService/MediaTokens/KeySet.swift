@@ -1,7 +1,7 @@
 package import HTTPServer
-internal import Cryptography
-internal import HTTPCodec
-internal import PairingWire
+internal import RegentCryptography
+internal import RegentHTTPCodec
+internal import RegentPairingWire
 
 /// The published keys that verify media tokens: the one answer of the service that caches may keep.
 package struct KeySet: Sendable {

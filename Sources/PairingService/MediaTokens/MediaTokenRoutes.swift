@@ -1,9 +1,9 @@
 package import HTTPServer
-internal import Cryptography
-internal import HTTPCodec
-internal import Pairing
+internal import RegentCryptography
+internal import RegentHTTPCodec
+internal import RegentPairing
 internal import PairingStore
-internal import PairingWire
+internal import RegentPairingWire
 
 /// Short media tokens: what a stream server wants to see before it plays.
 package struct MediaTokenRoutes: Sendable {

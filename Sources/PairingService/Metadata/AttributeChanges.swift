@@ -1,5 +1,5 @@
-package import Pairing
-internal import Platform
+package import RegentPairing
+internal import RegentPlatform
 
 /// When a viewer's attributes changed last, as far as this process saw it.
 ///

@@ -1,9 +1,9 @@
 package import HTTPServer
-internal import Cryptography
-internal import HTTPCodec
-internal import Pairing
+internal import RegentCryptography
+internal import RegentHTTPCodec
+internal import RegentPairing
 internal import PairingStore
-internal import PairingWire
+internal import RegentPairingWire
 
 /// What an app may know about the viewer.
 package struct MetadataRoutes: Sendable {

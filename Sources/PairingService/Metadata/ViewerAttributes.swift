@@ -1,6 +1,6 @@
-internal import Pairing
+internal import RegentPairing
 internal import PairingStore
-internal import PairingWire
+internal import RegentPairingWire
 
 /// What an app may learn about a viewer, before it is encrypted.
 struct ViewerAttributes: Sendable {

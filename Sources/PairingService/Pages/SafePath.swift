@@ -1,4 +1,4 @@
-package import Pairing
+package import RegentPairing
 
 /// An address on this service: a path and perhaps a query; or, on the one page that leaves it, an address that a requestor
 /// has registered.

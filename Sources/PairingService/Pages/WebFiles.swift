@@ -1,4 +1,4 @@
-package import Platform
+package import RegentPlatform
 
 /// The files of the `web` folder, read once at start: path inside the folder to bytes.
 ///

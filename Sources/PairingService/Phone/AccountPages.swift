@@ -1,7 +1,7 @@
-internal import Cryptography
-internal import HTTPCodec
+internal import RegentCryptography
+internal import RegentHTTPCodec
 internal import HTTPServer
-internal import Pairing
+internal import RegentPairing
 internal import PairingStore
 
 extension Phone {
@@ -98,7 +98,7 @@ extension Phone {
     }
     let (current, new) = (call.field("current"), call.field("new"))
     if let problem = problem(current, new) { return passwordPage(viewer, problem) }
-    switch try await door.knock(
+    switch try await signInCheck.verify(
       name.text, current, at: viewer.provider, from: call.request.clientAddress)
     {
     case .wrong: return passwordPage(viewer, .wrongCurrent)
@@ -112,7 +112,7 @@ extension Phone {
     } catch {
       return .notice(.busy, wait: .seconds(2), retry: PagePaths.password)
     }
-    core.desk.settle(
+    core.codeTransitions.settle(
       try await core.store.setPassword(
         phc, of: name, at: viewer.provider, keeping: session.id,
         audit: entry("account.password", "\(viewer.provider)/\(name)", call), at: call.now))
@@ -126,7 +126,7 @@ extension Phone {
   }
 
   private func passwordPage(
-    _ viewer: Pairing.Viewer, _ problem: ChangePasswordPage.Problem? = nil
+    _ viewer: Viewer, _ problem: ChangePasswordPage.Problem? = nil
   ) -> PhoneAnswer {
     .page(
       ChangePasswordPage(

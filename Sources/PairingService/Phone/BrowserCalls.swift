@@ -1,8 +1,8 @@
-internal import HTTPCodec
+internal import RegentHTTPCodec
 internal import HTTPServer
-internal import Pairing
+internal import RegentPairing
 internal import PairingStore
-internal import PairingWire
+internal import RegentPairingWire
 
 extension Phone {
   /// The calls of protocol V1 that a browser makes: a programmer's page sends it here to sign in, or to sign out.
@@ -49,8 +49,8 @@ extension Phone {
           code: .unknownIntegration)
       }
       let code = try pendingCode(try parameters.required(Field.regcode), requestor, call)
-      let way = WayBack(code: code, provider: provider, address: address)
-      if let cookie = jar.keep(.back, seals.seal(way, visit: call.visit)) {
+      let way = ReturnAddress(code: code, provider: provider, address: address)
+      if let cookie = jar.keep(.back, seals.seal(way, browserID: call.browserID)) {
         call.setCookies.append(cookie)
       }
       return .redirect(PagePaths.code(code), .found)

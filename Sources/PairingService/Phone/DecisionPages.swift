@@ -1,8 +1,8 @@
-internal import Cryptography
-internal import HTTPCodec
+internal import RegentCryptography
+internal import RegentHTTPCodec
 internal import HTTPServer
-internal import JSON
-internal import Pairing
+internal import RegentJSON
+internal import RegentPairing
 internal import PairingStore
 
 extension Phone {
@@ -15,9 +15,9 @@ extension Phone {
     form(&routes, "/(D)/{code}/number", pickNumber)
     form(&routes, "/(D)/{code}/renew") { call in
       let opened = try pending(call)
-      try await hold(opened, call)
+      try await keepLease(opened, call)
       if let session = call.session {
-        _ = try await core.desk.renew(opened.record.id, by: session.id)
+        _ = try await core.codeTransitions.renew(opened.record.id, by: session.id)
       }
       return .response(Response(.noContent))
     }
@@ -26,7 +26,7 @@ extension Phone {
       if let session = call.session, case .claimed(let lease) = opened.record.flow.state,
         lease.claimer.session == session.id
       {
-        _ = try await core.desk.release(opened.record.id, by: session.id)
+        _ = try await core.codeTransitions.release(opened.record.id, by: session.id)
       }
       return .redirect(opened.path(.provider).query("switch", "1"))
     }
@@ -70,7 +70,7 @@ extension Phone {
   }
 
   /// Takes the code again when the lease has run out meanwhile and nobody else came.
-  private func hold(_ opened: OpenedCode, _ call: PhoneCall) async throws {
+  private func keepLease(_ opened: OpenedCode, _ call: PhoneCall) async throws {
     if case .claimed(let lease) = opened.record.flow.state, lease.until > call.now,
       lease.claimer.session == call.session?.id
     {
@@ -83,7 +83,7 @@ extension Phone {
 
   private func approve(_ call: inout PhoneCall) async throws -> PhoneAnswer {
     let opened = try decidable(call)
-    try await hold(opened, call)
+    try await keepLease(opened, call)
     guard opened.record.flow.match == nil else { return .redirect(opened.path(.number)) }
     return try await approve(opened, picked: nil, call)
   }
@@ -95,7 +95,7 @@ extension Phone {
     guard let picked = Int(call.field("number")), match.choices.contains(picked) else {
       return .redirect(opened.path(.number))
     }
-    try await hold(opened, call)
+    try await keepLease(opened, call)
     return try await approve(opened, picked: picked, call)
   }
 
@@ -113,9 +113,9 @@ extension Phone {
     }
     let entry = core.audit.entry(
       .viewer(session.viewer), isWrong ? "code.deny" : "code.approve", opened.record.id.text,
-      detail: (isWrong ? "wrong number: " : "") + opened.record.whereabouts)
+      detail: (isWrong ? "wrong number: " : "") + opened.record.auditLabel)
     do throws(StoreError) {
-      _ = try await core.desk.approve(
+      _ = try await core.codeTransitions.approve(
         opened.record.id,
         ApprovalRequest(
           by: .session(session.id, picked: picked), authentication: authentication), audit: entry)
@@ -130,13 +130,13 @@ extension Phone {
 
   private func deny(_ call: inout PhoneCall) async throws -> PhoneAnswer {
     let opened = try decidable(call)
-    try await hold(opened, call)
+    try await keepLease(opened, call)
     guard let session = call.session else { return .redirect(opened.path(.provider)) }
     let isReport = call.field("reason") == "not-me"
     let entry = core.audit.entry(
       .viewer(session.viewer), isReport ? "code.report" : "code.deny", opened.record.id.text,
-      detail: (isReport ? "the viewer did not start this: " : "") + opened.record.whereabouts)
-    _ = try await core.desk.deny(opened.record.id, by: session.id, audit: entry)
+      detail: (isReport ? "the viewer did not start this: " : "") + opened.record.auditLabel)
+    _ = try await core.codeTransitions.deny(opened.record.id, by: session.id, audit: entry)
     let result = opened.path(.result)
     return .redirect(isReport ? result.query("as", "reported") : result)
   }

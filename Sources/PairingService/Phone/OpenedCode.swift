@@ -1,6 +1,6 @@
-internal import HTTPCodec
+internal import RegentHTTPCodec
 internal import HTTPServer
-internal import Pairing
+internal import RegentPairing
 internal import PairingStore
 
 /// A code that this browser has opened, with the registration behind it.
@@ -22,7 +22,7 @@ extension Phone {
   func opened(_ call: PhoneCall) throws -> OpenedCode {
     guard let code = call.code else { throw PhoneStop(.notice(.unknownCode)) }
     let cookie = jar.value(.codes, in: call.cookies)
-    guard seals.hasOpened(code, cookie: cookie, visit: call.visit) else {
+    guard seals.hasOpened(code, cookie: cookie, browserID: call.browserID) else {
       throw PhoneStop(.redirect(PagePaths.code(code)))
     }
     // It was there when it was opened: by now it is forgotten.
@@ -98,13 +98,13 @@ extension Phone {
 
   /// The provider that was chosen before: on the programmer's page that sent the browser here, else on the screen.
   func preselected(_ opened: OpenedCode, _ call: PhoneCall) -> Provider? {
-    let wanted = wayBack(opened, call)?.provider ?? opened.record.preselected
+    let wanted = returnAddress(opened, call)?.provider ?? opened.record.preselected
     return wanted.flatMap { id in choices(opened).first { $0.id == id } }
   }
 
   /// What a programmer's page asked for with this code.
-  func wayBack(_ opened: OpenedCode, _ call: PhoneCall) -> WayBack? {
-    let way = seals.wayBack(jar.value(.back, in: call.cookies), visit: call.visit)
+  func returnAddress(_ opened: OpenedCode, _ call: PhoneCall) -> ReturnAddress? {
+    let way = seals.returnAddress(jar.value(.back, in: call.cookies), browserID: call.browserID)
     return way?.code == opened.code ? way : nil
   }
 
@@ -142,6 +142,6 @@ extension Phone {
   /// Takes the code for this browser, or keeps it.
   func claim(_ opened: OpenedCode, _ call: PhoneCall) async throws {
     guard let session = call.session else { throw PhoneStop(.redirect(opened.path(.provider))) }
-    _ = try await core.desk.claim(opened.record.id, by: session.id)
+    _ = try await core.codeTransitions.claim(opened.record.id, by: session.id)
   }
 }

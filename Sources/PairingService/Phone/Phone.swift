@@ -1,7 +1,7 @@
-internal import Cryptography
-internal import HTTPCodec
+internal import RegentCryptography
+internal import RegentHTTPCodec
 package import HTTPServer
-internal import Pairing
+internal import RegentPairing
 internal import PairingStore
 
 /// The phone's pages as routes: everything that `PagePaths` names, static files, and the browser calls of the protocol.
@@ -13,7 +13,7 @@ package struct Phone: Sendable {
   let seals: BrowserSeals
   let jar: BrowserCookies
   let origin: FormOrigin
-  let door: LoginDoor
+  let signInCheck: SignInCheck
   let sessions: PhoneSessions
 
   /// The pages of a service.
@@ -23,7 +23,7 @@ package struct Phone: Sendable {
     seals = try await BrowserSeals(core.store)
     jar = BrowserCookies(isPlainHTTP: core.options.isPlainHTTP)
     origin = FormOrigin(publicURL: core.options.publicURL)
-    door = LoginDoor(core)
+    signInCheck = SignInCheck(core)
     sessions = PhoneSessions(core)
   }
 
@@ -82,7 +82,7 @@ extension Phone {
         } catch {
           answer = self.answer(error, call)
         }
-        if case .wait(let wait) = answer { return hold(reply, wait) }
+        if case .wait(let wait) = answer { return park(reply, wait) }
         reply.complete(response(answer, to: call, isNew: isNew))
       }
     }
@@ -90,14 +90,14 @@ extension Phone {
 
   private func call(_ request: Request, _ captured: PathParameters?) -> (PhoneCall, Bool) {
     let cookies = request.cookies
-    let known = jar.value(.visit, in: cookies).flatMap { BrowserSeals.isID($0) ? $0 : nil }
+    let known = jar.value(.browserID, in: cookies).flatMap { BrowserSeals.isID($0) ? $0 : nil }
     let call = PhoneCall(
       request: request, path: captured, query: (try? request.queryParameters()) ?? .init(),
       form: (try? request.form()) ?? .init(), cookies: cookies, now: core.clock.now,
       language: pages.language(
         chosen: jar.value(.language, in: cookies),
         acceptLanguage: request.header(.acceptLanguage)),
-      visit: known ?? BrowserSeals.newID())
+      browserID: known ?? BrowserSeals.newID())
     return (call, known == nil)
   }
 
@@ -109,7 +109,7 @@ extension Phone {
     // The page of an unknown address is made without looking who is signed in, and its one form is this.
     if call.request.path.elementsEqual(PagePaths.language.text.utf8) { holders.append(nil) }
     let isGood = holders.contains {
-      seals.accepts(call.field("csrf"), visit: call.visit, session: $0, at: call.now)
+      seals.accepts(call.field("csrf"), browserID: call.browserID, session: $0, at: call.now)
     }
     guard isGood else { throw refused("token", .formExpired, call) }
   }
@@ -120,8 +120,8 @@ extension Phone {
     return PhoneStop(.notice(kind, retry: call.code.map { PagePaths.code($0) }))
   }
 
-  private func hold(_ reply: PendingReply, _ wait: PhoneWait) {
-    core.waiters.hold(
+  private func park(_ reply: PendingReply, _ wait: PhoneWait) {
+    core.waiters.park(
       reply, for: wait.registration, core.waiters.phonePlace(), span: wait.span,
       while: wait.isStill,
       end: { end in
@@ -158,8 +158,8 @@ extension Phone {
       // Browsers keep whole pages for their way back, whatever Cache-Control says.
       response.addHeader(HeaderName(literal: "Clear-Site-Data"), "\"cache\"")
     }
-    let visit = isNew ? jar.keep(.visit, call.visit) : nil
-    for cookie in [visit].compactMap(\.self) + call.setCookies {
+    let browserID = isNew ? jar.keep(.browserID, call.browserID) : nil
+    for cookie in [browserID].compactMap(\.self) + call.setCookies {
       response.addHeader(.setCookie, cookie.headerValue)
     }
     return response
@@ -170,7 +170,7 @@ extension Phone {
   ) -> Response {
     let frame = PageFrame(
       language: call.language, now: call.now,
-      formToken: seals.formToken(visit: call.visit, session: call.session?.id, at: call.now),
+      formToken: seals.formToken(browserID: call.browserID, session: call.session?.id, at: call.now),
       here: here, isPlainHTTP: core.options.isPlainHTTP, viewer: viewer(call), brand: brand)
     var response = Response(
       Status(UInt16(clamping: page.status)), type: "text/html; charset=utf-8",
@@ -179,10 +179,10 @@ extension Phone {
     return response
   }
 
-  private func viewer(_ call: PhoneCall) -> Viewer? {
+  private func viewer(_ call: PhoneCall) -> ViewerLabel? {
     guard let viewer = call.account, let name = viewer.account else { return nil }
     let provider = core.provisioning.now.records.providers[viewer.provider]
-    return Viewer(
+    return ViewerLabel(
       name: ForeignText(name.text), provider: ForeignText(provider?.name ?? viewer.provider.text))
   }
 

@@ -1,6 +1,6 @@
-internal import HTTPCodec
+internal import RegentHTTPCodec
 internal import HTTPServer
-internal import Pairing
+internal import RegentPairing
 internal import PairingStore
 
 /// One request of a browser: what it sent, who it is, and the cookies that go back with the answer.
@@ -20,7 +20,7 @@ struct PhoneCall: Sendable {
   /// The language of the answer.
   let language: PageLanguage
   /// Which browser it is: its own random id.
-  let visit: String
+  let browserID: String
   /// Who is signed in; a sign-in or sign-out changes it for the page that answers.
   var session: SessionRecord?
   /// Whether the browser is to forget the pages it has shown: somebody signed out.
@@ -42,7 +42,7 @@ struct PhoneCall: Sendable {
   }
 
   /// The account that is signed in; a guest has none.
-  var account: Pairing.Viewer? { session?.viewer.account == nil ? nil : session?.viewer }
+  var account: Viewer? { session?.viewer.account == nil ? nil : session?.viewer }
 }
 
 /// What a browser gets.

@@ -1,6 +1,6 @@
-internal import HTTPCodec
+internal import RegentHTTPCodec
 internal import HTTPServer
-internal import Pairing
+internal import RegentPairing
 internal import PairingStore
 
 extension Phone {
@@ -54,7 +54,7 @@ extension Phone {
     try checkFree(opened, call)
     try core.limits.take(
       .visitor, from: call.request.clientAddress, at: opened.record.requestor)
-    try await start(as: Pairing.Viewer(provider: provider.id, account: nil), &call)
+    try await start(as: Viewer(provider: provider.id, account: nil), &call)
     do {
       try await claim(opened, call)
     } catch {
@@ -121,7 +121,7 @@ extension Phone {
     let (user, password) = (call.field("user"), call.field("password"))
     guard !user.isEmpty, !password.isEmpty else { return .again(.empty) }
     let again = SafePath(returning: String(decoding: call.request.target, as: UTF8.self))
-    switch try await door.knock(
+    switch try await signInCheck.verify(
       user, password, at: provider.id, from: call.request.clientAddress)
     {
     case .wrong: return .again(.refused)
@@ -129,7 +129,7 @@ extension Phone {
     case .busy: return .stop(.notice(.busy, wait: .seconds(2), retry: again))
     case .right(let name):
       do {
-        try await start(as: Pairing.Viewer(provider: provider.id, account: name), &call)
+        try await start(as: Viewer(provider: provider.id, account: name), &call)
       } catch let error as StoreError {
         // Disabled or removed between the look and the sign-in: no other words than for a wrong password.
         guard case .notInForce = error else { throw error }
@@ -140,7 +140,7 @@ extension Phone {
   }
 
   /// Makes the browser a viewer's: a new session and a new cookie, the old one dead.
-  func start(as viewer: Pairing.Viewer, _ call: inout PhoneCall) async throws {
+  func start(as viewer: Viewer, _ call: inout PhoneCall) async throws {
     let (session, cookie) = try await sessions.start(
       as: viewer, replacing: call.session, call.request)
     call.session = session

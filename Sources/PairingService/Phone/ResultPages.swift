@@ -1,7 +1,7 @@
 internal import HTTPServer
-internal import HTTPCodec
-internal import JSON
-internal import Pairing
+internal import RegentHTTPCodec
+internal import RegentJSON
+internal import RegentPairing
 internal import PairingStore
 
 extension Phone {
@@ -47,7 +47,7 @@ extension Phone {
   }
 
   private func leaving(_ opened: OpenedCode, _ call: PhoneCall) -> LeavePage? {
-    guard let way = wayBack(opened, call),
+    guard let way = returnAddress(opened, call),
       let requestor = core.provisioning.now.requestor(opened.record.requestor),
       let address = SafePath(leavingTo: way.address, allowedBy: RedirectRule(requestor))
     else { return nil }
@@ -71,8 +71,7 @@ extension Phone {
       return .response(Self.document(state))
     }
     var span = Self.longestWait
-    if state == ResultPage.State.approved.rawValue, let approval = opened.record.flow.state.approval
-    {
+    if state == ResultPage.State.approved.rawValue, let approval = opened.record.flow.state.approval {
       span = min(span, (approval.at + Self.silence).since(now))
     }
     return .wait(

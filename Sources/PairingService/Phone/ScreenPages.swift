@@ -1,6 +1,6 @@
-internal import HTTPCodec
+internal import RegentHTTPCodec
 internal import HTTPServer
-internal import Pairing
+internal import RegentPairing
 internal import PairingStore
 
 extension Phone {
@@ -51,7 +51,7 @@ extension Phone {
   /// Whose screens: a signed-in account's.
   ///
   /// A guest has none: all guests of a provider look the same.
-  func account(_ call: PhoneCall, returning path: SafePath) throws -> Pairing.Viewer {
+  func account(_ call: PhoneCall, returning path: SafePath) throws -> Viewer {
     guard let viewer = call.account else {
       throw PhoneStop(.redirect(PagePaths.signIn.query("return", path.text)))
     }
@@ -60,7 +60,7 @@ extension Phone {
 
   // MARK: - The list
 
-  private func screens(_ viewer: Pairing.Viewer, _ now: Instant) async throws -> [Screen] {
+  private func screens(_ viewer: Viewer, _ now: Instant) async throws -> [Screen] {
     let records = try await records(viewer, now)
     guard !records.isEmpty else { return [] }
     let names = try await core.screenNames(of: records)
@@ -79,7 +79,7 @@ extension Phone {
     }.sorted { ($0.lastUse, $0.id) > ($1.lastUse, $1.id) }
   }
 
-  private func records(_ viewer: Pairing.Viewer, _ now: Instant) async throws
+  private func records(_ viewer: Viewer, _ now: Instant) async throws
     -> [AuthenticationRecord]
   {
     try await core.store.authentications(

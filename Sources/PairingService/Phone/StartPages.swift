@@ -1,6 +1,6 @@
-internal import HTTPCodec
+internal import RegentHTTPCodec
 internal import HTTPServer
-internal import Pairing
+internal import RegentPairing
 internal import PairingStore
 
 extension Phone {
@@ -46,7 +46,7 @@ extension Phone {
     let address = call.request.clientAddress
     // A code that this browser has opened before is no guess: a reload must not fail for what others at this address do.
     let cookie = jar.value(.codes, in: call.cookies)
-    if seals.hasOpened(code, cookie: cookie, visit: call.visit),
+    if seals.hasOpened(code, cookie: cookie, browserID: call.browserID),
       let record = core.codes.find(core.hasher.code(code))
     {
       return record
@@ -64,13 +64,13 @@ extension Phone {
     _ code: RegistrationCode, _ record: RegistrationRecord, _ call: inout PhoneCall
   ) async throws -> PhoneAnswer {
     let known = jar.value(.codes, in: call.cookies)
-    if let cookie = jar.keep(.codes, seals.adding(code, to: known, visit: call.visit)) {
+    if let cookie = jar.keep(.codes, seals.adding(code, to: known, browserID: call.browserID)) {
       call.setCookies.append(cookie)
     }
     let opened = OpenedCode(code: code, record: record)
     guard record.flow.settled(at: call.now).state.isPending else { return ending(opened, call) }
     return try await next(
-      OpenedCode(code: code, record: try await core.desk.open(record.id)), call)
+      OpenedCode(code: code, record: try await core.codeTransitions.open(record.id)), call)
   }
 
   // MARK: - Language

@@ -1,4 +1,4 @@
-internal import HTTPCodec
+internal import RegentHTTPCodec
 internal import HTTPServer
 
 extension Phone {

@@ -1,5 +1,5 @@
-internal import HTTPCodec
-internal import Pairing
+internal import RegentHTTPCodec
+internal import RegentPairing
 
 /// The cookies of the phone's pages.
 ///
@@ -11,7 +11,7 @@ struct BrowserCookies: Sendable {
     /// Who is signed in.
     case session
     /// Which browser it is: what forms are bound to before and after the sign-in.
-    case visit
+    case browserID = "visit"
     /// The codes that this browser has opened.
     case codes
     /// Where to go when a code is approved.

@@ -1,4 +1,4 @@
-internal import HTTPCodec
+internal import RegentHTTPCodec
 internal import HTTPServer
 
 /// Whether a form comes from a page of ours, as far as the browser says.

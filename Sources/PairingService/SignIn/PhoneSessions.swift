@@ -1,9 +1,9 @@
-internal import Cryptography
-internal import HTTPCodec
+internal import RegentCryptography
+internal import RegentHTTPCodec
 internal import HTTPServer
-internal import Pairing
+internal import RegentPairing
 internal import PairingStore
-internal import PairingWire
+internal import RegentPairingWire
 
 /// Signed-in browsers: from the cookie to the session, and from a sign-in to the cookie.
 struct PhoneSessions: Sendable {
@@ -26,7 +26,7 @@ struct PhoneSessions: Sendable {
   /// Signs a browser in: always with a new id, so that one which was slipped in before is worth nothing afterwards.
   ///
   /// - Returns: the session and what its cookie says.
-  func start(as viewer: Pairing.Viewer, replacing earlier: SessionRecord?, _ request: Request)
+  func start(as viewer: Viewer, replacing earlier: SessionRecord?, _ request: Request)
     async throws(StoreError) -> (session: SessionRecord, cookie: String)
   {
     // Apart from the new one's start, because this way it is known which codes are free again.
@@ -50,6 +50,6 @@ struct PhoneSessions: Sendable {
   func end(_ session: SessionRecord, audit entry: AuditEntry?) async throws(StoreError) {
     // Two taps on "sign out" end one session: the second finds nothing to do.
     let changes = try await core.store.endSession(session.id, audit: entry, at: core.clock.now)
-    core.desk.settle(changes ?? [])
+    core.codeTransitions.settle(changes ?? [])
   }
 }

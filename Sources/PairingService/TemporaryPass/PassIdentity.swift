@@ -1,5 +1,5 @@
-internal import Cryptography
-internal import JSON
+internal import RegentCryptography
+internal import RegentJSON
 
 /// For whom a promotional pass is, as an app tells it: usually a hash of the viewer's mail address.
 ///

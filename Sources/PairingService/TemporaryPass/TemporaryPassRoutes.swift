@@ -1,8 +1,8 @@
 package import HTTPServer
-internal import HTTPCodec
-internal import Pairing
+internal import RegentHTTPCodec
+internal import RegentPairing
 internal import PairingStore
-internal import PairingWire
+internal import RegentPairingWire
 
 /// Watching without an account, for a while: a temporary pass signs its device in at once.
 ///
@@ -38,15 +38,15 @@ package struct TemporaryPassRoutes: Sendable {
 
   /// Whether the device has what it asks for already: asking again must not end what it was permitted since.
   private func isIn(
-    _ device: CallDevice, at choice: Provisioned.Choice, _ identity: IdentityHash?,
+    _ device: CallDevice, at choice: ProvisioningSnapshot.Choice, _ identity: IdentityHash?,
     _ requestor: RequestorID
   ) async throws(StoreError) -> Bool {
     do throws(StoreError) {
-      guard let record = try await core.desk.pickUp(device.hash, at: requestor) else {
+      guard let record = try await core.codeTransitions.pickUp(device.hash, at: requestor) else {
         return false
       }
       return record.authentication.viewer
-        == Pairing.Viewer(provider: choice.provider.id, account: nil)
+        == Viewer(provider: choice.provider.id, account: nil)
         && record.identity == identity
     } catch {
       guard case .notInForce = error else { throw error }
@@ -56,7 +56,7 @@ package struct TemporaryPassRoutes: Sendable {
 }
 
 extension V1Call {
-  fileprivate func temporaryChoice() throws(CallError) -> Provisioned.Choice {
+  fileprivate func temporaryChoice() throws(CallError) -> ProvisioningSnapshot.Choice {
     let name = try parameters.required(Field.providerID)
     guard let id = ProviderID(name), let choice = provisioned.choice(id, of: requestor.id),
       choice.provider.temporaryPass != nil || choice.letsEverybodyIn

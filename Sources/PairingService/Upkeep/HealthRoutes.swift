@@ -1,6 +1,6 @@
 package import HTTPServer
-internal import HTTPCodec
-internal import JSON
+internal import RegentHTTPCodec
+internal import RegentJSON
 internal import PairingStore
 
 /// Whether the service is alive, and whether it is ready to serve.

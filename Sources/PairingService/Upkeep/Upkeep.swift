@@ -1,4 +1,4 @@
-internal import Pairing
+internal import RegentPairing
 internal import PairingStore
 
 /// What the service does by itself: it forgets what has come to its end, in small steps, and keeps the day's numbers.
@@ -59,10 +59,10 @@ package struct Upkeep: Sendable {
       kept?[key].map { time.since($0) < Self.keyGrain } ?? false
     }
     guard !isKnown, uses != kept else { return kept }
-    return await keep(KeyUses.text(of: uses), as: .keys) ? uses : kept
+    return await keep(KeyUseTimes.text(of: uses), as: .keys) ? uses : kept
   }
 
-  private func keep(_ text: String, as kind: KeptNumbers) async -> Bool {
+  private func keep(_ text: String, as kind: StoredCounters) async -> Bool {
     do {
       try await core.store.keepNumbers(text, as: kind)
       return true

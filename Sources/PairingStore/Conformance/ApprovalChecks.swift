@@ -1,4 +1,4 @@
-import Pairing
+import RegentPairing
 
 extension StoreConformance {
   static let approvalChecks = [
@@ -64,8 +64,7 @@ extension StoreConformance {
       let kept = try await stage.store.registration(record.id, at: stage.at(3))
       try expect(kept?.flow.match == match, "forgot the numbers")
     },
-    ConformanceCheck("an account that is disabled, or an integration that is off, approves nothing")
-    { stage in
+    ConformanceCheck("an account that is disabled, or an integration that is off, approves nothing") { stage in
       let (record, session) = try await stage.claimed(1)
       let request = try stage.yes(session)
       let on = Integration(requestor: stage.requestor, provider: stage.local)
@@ -95,7 +94,7 @@ extension StoreConformance {
       let record = try stage.registration(1)
       try await stage.reserve(record)
       let nobody = try stage.order(
-        for: Viewer(provider: stage.local, account: Stage.name("nobody")))
+        for: Viewer(provider: stage.local, account: ConformanceFixture.name("nobody")))
       try await expect(.notInForce(.accountGone)) {
         try await stage.store.approve(record.id, nobody, audit: nil, at: stage.at(1))
       }
@@ -111,7 +110,7 @@ extension StoreConformance {
       "a new sign-in of a device takes the place of the earlier one, permits included"
     ) { stage in
       let first = try await stage.signedIn(1)
-      let resource = try Stage.name("ESPN") as ResourceID
+      let resource = try ConformanceFixture.name("ESPN") as ResourceID
       _ = try await stage.store.record(
         Permit(resource, for: first.authentication, lifetime: .seconds(60), at: stage.at(3)),
         at: stage.at(3))

@@ -1,4 +1,4 @@
-import Pairing
+import RegentPairing
 
 extension StoreConformance {
   static let codeChecks = [
@@ -14,8 +14,8 @@ extension StoreConformance {
     ConformanceCheck("a code is given to one registration only, until it is forgotten") { stage in
       try await stage.reserve(stage.registration(1))
       let other = RegistrationRecord(
-        id: try Stage.name("other"), code: try stage.hash(1), requestor: stage.requestor,
-        device: try Stage.name("device-2"), deviceHash: try stage.hash(1002),
+        id: try ConformanceFixture.name("other"), code: try stage.hash(1), requestor: stage.requestor,
+        device: try ConformanceFixture.name("device-2"), deviceHash: try stage.hash(1002),
         rowKey: stage.rowKey, flow: PairingFlow(issued: stage.at(0), lifetime: .usual))
       try await expect(.codeTaken) {
         try await stage.store.reserve(other, limit: 100, at: stage.at(1))
@@ -72,7 +72,7 @@ extension StoreConformance {
     ConformanceCheck("a code needs a requestor and a row key in force") { stage in
       let record = try stage.registration(1)
       let foreign = RegistrationRecord(
-        id: record.id, code: record.code, requestor: try Stage.name("nobody"),
+        id: record.id, code: record.code, requestor: try ConformanceFixture.name("nobody"),
         device: record.device, deviceHash: record.deviceHash, rowKey: stage.rowKey,
         flow: record.flow)
       try await expect(.notFound(what: "requestor")) {
@@ -140,7 +140,7 @@ extension StoreConformance {
       }
       let after = try await stage.store.registration(record.id, at: stage.at(2))
       try expect(before == after, "became \(String(describing: after))")
-      let unknown = try Stage.name("unknown") as RegistrationID
+      let unknown = try ConformanceFixture.name("unknown") as RegistrationID
       try await expect(.notFound(what: "code")) {
         try await stage.store.open(unknown, at: stage.at(2))
       }

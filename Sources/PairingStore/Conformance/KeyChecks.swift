@@ -1,4 +1,4 @@
-import Pairing
+import RegentPairing
 
 extension StoreConformance {
   static let keyChecks = [
@@ -20,7 +20,7 @@ extension StoreConformance {
     },
     ConformanceCheck("a key pair is kept and its state goes forwards only") { stage in
       let pair = KeyPair(
-        publicKey: try Stage.name("calls-1"), requestor: stage.requestor, purpose: .calls,
+        publicKey: try ConformanceFixture.name("calls-1"), requestor: stage.requestor, purpose: .calls,
         secret: StoredSecret(Array("hush".utf8)), created: stage.at(5))
       try await stage.store.add(pair, audit: nil, at: stage.at(5))
       try await stage.store.add(pair, audit: nil, at: stage.at(5))
@@ -38,13 +38,13 @@ extension StoreConformance {
       try expect(state == .revoked, "is \(String(describing: state))")
       try await expect(.notFound(what: "key pair")) {
         try await stage.store.setState(
-          of: Stage.name("unknown"), to: .revoked, audit: nil, at: stage.at(8))
+          of: ConformanceFixture.name("unknown"), to: .revoked, audit: nil, at: stage.at(8))
       }
     },
     ConformanceCheck("revoking a call key signs nobody out") { stage in
       try await stage.signedIn(1)
       let pair = KeyPair(
-        publicKey: try Stage.name("calls-1"), requestor: stage.requestor, purpose: .calls,
+        publicKey: try ConformanceFixture.name("calls-1"), requestor: stage.requestor, purpose: .calls,
         secret: StoredSecret([1]), created: stage.at(0))
       try await stage.store.add(pair, audit: nil, at: stage.at(3))
       try await stage.store.setState(
@@ -55,7 +55,7 @@ extension StoreConformance {
     ConformanceCheck("a retired row key verifies what it signed; a revoked one kills it") { stage in
       try await stage.signedIn(1)
       let next = KeyPair(
-        publicKey: try Stage.name("rows-2"), requestor: stage.requestor, purpose: .rows,
+        publicKey: try ConformanceFixture.name("rows-2"), requestor: stage.requestor, purpose: .rows,
         secret: StoredSecret([9]), created: stage.at(10))
       try await stage.store.add(next, audit: nil, at: stage.at(10))
       let keys = try await stage.store.provisioning()
@@ -72,7 +72,7 @@ extension StoreConformance {
     ConformanceCheck("signing keys are kept, and retired once") { stage in
       func key(_ number: Int) throws -> SigningKeyRecord {
         SigningKeyRecord(
-          id: try Stage.name("key-\(number)"), privateKey: StoredSecret([UInt8(number)]),
+          id: try ConformanceFixture.name("key-\(number)"), privateKey: StoredSecret([UInt8(number)]),
           publicKey: #"{"kty":"RSA"}"#, created: stage.at(number), signsFrom: stage.at(number + 300)
         )
       }
@@ -89,7 +89,7 @@ extension StoreConformance {
       try expect(first?.neededUntil == stage.at(500), "is unpublished early")
       try await expect(.notFound(what: "signing key")) {
         try await stage.store.retireSigningKey(
-          Stage.name("unknown"), neededUntil: stage.at(9), audit: nil, at: stage.at(9))
+          ConformanceFixture.name("unknown"), neededUntil: stage.at(9), audit: nil, at: stage.at(9))
       }
     },
   ]

@@ -1,4 +1,4 @@
-import Pairing
+import RegentPairing
 
 extension StoreConformance {
   static let passChecks = [
@@ -7,19 +7,19 @@ extension StoreConformance {
       try expect(guest.authentication.expires == stage.at(3600), "ends at another time")
       let id = guest.authentication.id
       let permit = try await stage.store.openTemporarily(
-        id, Stage.name("A"), at: stage.at(1000))
+        id, ConformanceFixture.name("A"), at: stage.at(1000))
       try expect(permit.expires == stage.at(4600), "the permit ends at another time")
       let pickUp = try await stage.pickUp(second: 1001)
       try expect(
         pickUp?.record.authentication.expires == stage.at(4600), "does not end with the pass")
-      let later = try await stage.store.openTemporarily(id, Stage.name("B"), at: stage.at(2000))
+      let later = try await stage.store.openTemporarily(id, ConformanceFixture.name("B"), at: stage.at(2000))
       try expect(later.expires == stage.at(4600), "a later opening has more time")
     },
     ConformanceCheck("signing out and in again gives the rest of the time, and then none") {
       stage in
       let guest = try await stage.store.signIn(stage.guest(1, at: stage.pass), at: stage.at(0))
       _ = try await stage.store.openTemporarily(
-        guest.authentication.id, Stage.name("A"), at: stage.at(100))
+        guest.authentication.id, ConformanceFixture.name("A"), at: stage.at(100))
       _ = try await stage.store.signOut(
         requestor: stage.requestor, device: stage.hash(1001), at: stage.at(200))
       let again = try await stage.store.signIn(
@@ -42,11 +42,11 @@ extension StoreConformance {
         stage.guest(1, at: stage.promotion, identity: 1), at: stage.at(0))
       for title in ["A", "B", "A"] {
         _ = try await stage.store.openTemporarily(
-          first.authentication.id, Stage.name(title), at: stage.at(10))
+          first.authentication.id, ConformanceFixture.name(title), at: stage.at(10))
       }
       try await expect(.pass(.resourcesExceeded)) {
         try await stage.store.openTemporarily(
-          first.authentication.id, Stage.name("C"), at: stage.at(11))
+          first.authentication.id, ConformanceFixture.name("C"), at: stage.at(11))
       }
       // The same device with another identity, and another device with the same identity.
       let pairs = [(device: 1, identity: 2, number: 2), (2, 1, 3)]
@@ -57,13 +57,13 @@ extension StoreConformance {
         try expect(guest.authentication.expires == stage.at(3610), "began anew")
         try await expect(.pass(.resourcesExceeded)) {
           try await stage.store.openTemporarily(
-            guest.authentication.id, Stage.name("C"), at: stage.at(21))
+            guest.authentication.id, ConformanceFixture.name("C"), at: stage.at(21))
         }
       }
       let fresh = try await stage.store.signIn(
         stage.guest(4, at: stage.promotion, device: 3, identity: 3, second: 20), at: stage.at(20))
       _ = try await stage.store.openTemporarily(
-        fresh.authentication.id, Stage.name("C"), at: stage.at(21))
+        fresh.authentication.id, ConformanceFixture.name("C"), at: stage.at(21))
       let use = try await stage.store.temporaryPass(
         requestor: stage.requestor, provider: stage.promotion, device: stage.hash(1001),
         identity: stage.hash(3001))
@@ -79,7 +79,7 @@ extension StoreConformance {
           stage.guest(number + 1, at: provider, device: device, identity: identity),
           at: stage.at(number))
         _ = try await stage.store.openTemporarily(
-          guest.authentication.id, Stage.name("A"), at: stage.at(number))
+          guest.authentication.id, ConformanceFixture.name("A"), at: stage.at(number))
       }
       var all: [TemporaryPassRecord] = []
       while true {
@@ -95,7 +95,7 @@ extension StoreConformance {
         requestor: stage.requestor, provider: stage.pass, after: nil, limit: 9)
       try expect(some == all.filter { $0.provider == stage.pass }, "are \(some)")
       let none = try await stage.store.temporaryPasses(
-        requestor: Stage.name("nobody"), provider: nil, after: nil, limit: 9)
+        requestor: ConformanceFixture.name("nobody"), provider: nil, after: nil, limit: 9)
       try expect(none.isEmpty, "are \(none)")
     },
     ConformanceCheck("a reset lets one pass begin anew and leaves the others") { stage in
@@ -103,7 +103,7 @@ extension StoreConformance {
         let guest = try await stage.store.signIn(
           stage.guest(device, at: stage.pass, device: device), at: stage.at(0))
         _ = try await stage.store.openTemporarily(
-          guest.authentication.id, Stage.name("A"), at: stage.at(1))
+          guest.authentication.id, ConformanceFixture.name("A"), at: stage.at(1))
       }
       for expected in [1, 0] {
         let begun = try await stage.store.resetTemporaryPasses(
@@ -129,7 +129,7 @@ extension StoreConformance {
       let guest = try await stage.store.signIn(
         stage.guest(1, at: stage.promotion, identity: 1), at: stage.at(0))
       _ = try await stage.store.openTemporarily(
-        guest.authentication.id, Stage.name("A"), at: stage.at(1))
+        guest.authentication.id, ConformanceFixture.name("A"), at: stage.at(1))
       try await stage.store.resetTemporaryPasses(
         requestor: stage.requestor, provider: stage.promotion, .identity(stage.hash(3001)),
         audit: nil, at: stage.at(2))
@@ -144,7 +144,7 @@ extension StoreConformance {
         let guest = try await stage.store.signIn(
           stage.guest(device, at: stage.pass, device: device, second: second), at: stage.at(second))
         _ = try await stage.store.openTemporarily(
-          guest.authentication.id, Stage.name("A"), at: stage.at(second))
+          guest.authentication.id, ConformanceFixture.name("A"), at: stage.at(second))
       }
       func isUsed(_ device: Int) async throws -> Bool {
         let use = try await stage.store.temporaryPass(
@@ -210,7 +210,7 @@ extension StoreConformance {
       try await stage.put(.integration(open), replacing: .integration(usual))
       let degraded = AuthenticationRecord(
         authentication: Authentication(
-          id: try Stage.name("late"), requestor: stage.requestor,
+          id: try ConformanceFixture.name("late"), requestor: stage.requestor,
           viewer: Viewer(provider: stage.local, account: nil), household: nil, profile: nil,
           source: .degraded, issued: stage.at(3), expires: stage.at(900)),
         device: signedIn.device, deviceHash: signedIn.deviceHash, rowKey: stage.rowKey)

@@ -1,9 +1,9 @@
-import Pairing
+import RegentPairing
 
 extension StoreConformance {
   static let provisioningChecks = [
     ConformanceCheck("records are kept as they were given") { stage in
-      var requestor = Requestor(id: try Stage.name("OTHER"), name: "Other ☃")
+      var requestor = Requestor(id: try ConformanceFixture.name("OTHER"), name: "Other ☃")
       requestor.domains = ["example.com", "tv.test"]
       requestor.redirectURIs = ["app://back"]
       requestor.logo = "https://example.com/l.png"
@@ -15,7 +15,7 @@ extension StoreConformance {
       requestor.exposesDeviceID = true
       requestor.metadataKeys = [.zip, .usedAssets]
       let provider = Provider(
-        id: try Stage.name("trial"), name: "Trial",
+        id: try ConformanceFixture.name("trial"), name: "Trial",
         kind: .temporary(
           TemporaryPassRules(duration: .milliseconds(1500), resourceLimit: 3, promotional: true)),
         logo: "https://x.test/", featured: true, boarding: .supported, platformID: "p",
@@ -25,20 +25,20 @@ extension StoreConformance {
         settings: IntegrationSettings(
           authenticationLifetime: .seconds(1), authorizationLifetime: .seconds(2),
           preauthorizationLimit: 3),
-        profiles: [try Stage.name("tv"): IntegrationProfile(authorizationLifetime: .seconds(9))],
+        profiles: [try ConformanceFixture.name("tv"): IntegrationProfile(authorizationLifetime: .seconds(9))],
         degradation: .authorizeNobody)
-      let household = try Stage.name("home") as HouseholdID
+      let household = try ConformanceFixture.name("home") as HouseholdID
       let account = Account(
-        provider: stage.local, name: try Stage.name("eve@example.com"), household: household,
+        provider: stage.local, name: try ConformanceFixture.name("eve@example.com"), household: household,
         attributes: AccountAttributes(
           zipCodes: ["12345"],
           maximumRatings: [ParentalRating(scheme: .mpaa, value: "PG")], channels: ["ESPN", "é"]))
       let rule = Entitlement(
-        id: try Stage.name("rule"), provider: stage.local, scope: .household(household),
+        id: try ConformanceFixture.name("rule"), provider: stage.local, scope: .household(household),
         pattern: try found(ResourcePattern(#"ppv-\**"#), "pattern"),
         effect: .deny(message: "Not in your package"))
       let application = ApplicationRecord(
-        id: try Stage.name("statement"), requestor: requestor.id, name: "App", issued: stage.at(7))
+        id: try ConformanceFixture.name("statement"), requestor: requestor.id, name: "App", issued: stage.at(7))
       for record in [
         Provision.requestor(requestor), .provider(provider), .integration(integration),
         .account(account), .entitlement(rule), .application(application),
@@ -71,8 +71,8 @@ extension StoreConformance {
       try expect(kept == mine, "is \(String(describing: kept))")
     },
     ConformanceCheck("a record refers only to what exists") { stage in
-      let nobody = try Stage.name("nobody") as RequestorID
-      let nowhere = try Stage.name("nowhere") as ProviderID
+      let nobody = try ConformanceFixture.name("nobody") as RequestorID
+      let nowhere = try ConformanceFixture.name("nowhere") as ProviderID
       try await expect(.notFound(what: "requestor")) {
         try await stage.put(.integration(Integration(requestor: nobody, provider: stage.local)))
       }
@@ -81,12 +81,12 @@ extension StoreConformance {
           .integration(Integration(requestor: stage.requestor, provider: nowhere)))
       }
       try await expect(.notFound(what: "provider")) {
-        try await stage.put(.account(Account(provider: nowhere, name: Stage.name("x"))))
+        try await stage.put(.account(Account(provider: nowhere, name: ConformanceFixture.name("x"))))
       }
     },
     ConformanceCheck("accounts are listed by name, from a name on") { stage in
       for name in ["zoe", "dan", "cat"] {
-        try await stage.put(.account(Account(provider: stage.local, name: Stage.name(name))))
+        try await stage.put(.account(Account(provider: stage.local, name: ConformanceFixture.name(name))))
       }
       let first = try await stage.store.accounts(stage.local, after: nil, limit: 3)
       let rest = try await stage.store.accounts(stage.local, after: first.last?.name, limit: 9)
@@ -98,10 +98,10 @@ extension StoreConformance {
       let pending = try stage.registration(2, device: 2)
       try await stage.reserve(pending)
       let application = ApplicationRecord(
-        id: try Stage.name("app"), requestor: stage.requestor, name: "App", issued: stage.at(0))
+        id: try ConformanceFixture.name("app"), requestor: stage.requestor, name: "App", issued: stage.at(0))
       try await stage.put(.application(application))
       let client = ClientRecord(
-        id: try Stage.name("client"), secret: try stage.hash(1), application: application.id,
+        id: try ConformanceFixture.name("client"), secret: try stage.hash(1), application: application.id,
         requestor: stage.requestor, redirectURIs: ["app://x"], issued: stage.at(1))
       try await stage.store.register(client, at: stage.at(1))
       let registered = try await stage.store.client(client.id)
@@ -136,11 +136,11 @@ extension StoreConformance {
     },
     ConformanceCheck("a revoked application's clients count for nothing") { stage in
       var application = ApplicationRecord(
-        id: try Stage.name("app"), requestor: stage.requestor, name: "App", issued: stage.at(0))
+        id: try ConformanceFixture.name("app"), requestor: stage.requestor, name: "App", issued: stage.at(0))
       let before = application
       try await stage.put(.application(application))
       let client = ClientRecord(
-        id: try Stage.name("client"), secret: try stage.hash(1), application: application.id,
+        id: try ConformanceFixture.name("client"), secret: try stage.hash(1), application: application.id,
         requestor: stage.requestor, issued: stage.at(1))
       try await stage.store.register(client, at: stage.at(1))
       application.isRevoked = true

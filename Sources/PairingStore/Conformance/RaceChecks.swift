@@ -1,4 +1,4 @@
-import Pairing
+import RegentPairing
 
 extension StoreConformance {
   static let raceChecks = [
@@ -82,8 +82,8 @@ extension StoreConformance {
     ConformanceCheck("of many devices that draw the same code at once, one gets it") { stage in
       let results = try await stage.together(16) { number in
         let record = RegistrationRecord(
-          id: try Stage.name("registration-\(number)"), code: try stage.hash(7),
-          requestor: stage.requestor, device: try Stage.name("device-\(number)"),
+          id: try ConformanceFixture.name("registration-\(number)"), code: try stage.hash(7),
+          requestor: stage.requestor, device: try ConformanceFixture.name("device-\(number)"),
           deviceHash: try stage.hash(1000 + number), rowKey: stage.rowKey,
           flow: PairingFlow(issued: stage.at(0), lifetime: .usual))
         try await stage.reserve(record)
@@ -112,7 +112,7 @@ extension StoreConformance {
     },
     ConformanceCheck("many permits at once are one permit") { stage in
       let authentication = try await stage.signedIn(1).authentication
-      let resource = try Stage.name("ESPN") as ResourceID
+      let resource = try ConformanceFixture.name("ESPN") as ResourceID
       let results = try await stage.together(16) { number in
         let now = stage.at(10 + number)
         return try await stage.store.record(
@@ -125,7 +125,7 @@ extension StoreConformance {
         stage.guest(1, at: stage.promotion, identity: 1), at: stage.at(0))
       let results = try await stage.together(16) { number in
         try await stage.store.openTemporarily(
-          guest.authentication.id, Stage.name("film-\(number)"), at: stage.at(1))
+          guest.authentication.id, ConformanceFixture.name("film-\(number)"), at: stage.at(1))
       }
       try expect(results.successes().count == 2, "\(results.successes().count) were opened")
     },

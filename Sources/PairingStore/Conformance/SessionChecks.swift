@@ -1,4 +1,4 @@
-import Pairing
+import RegentPairing
 
 extension StoreConformance {
   static let sessionChecks = [
@@ -43,7 +43,7 @@ extension StoreConformance {
     ConformanceCheck("signing in again ends the session that the browser had") { stage in
       let first = try await stage.session(1, as: stage.ann)
       let second = SessionRecord(
-        id: try Stage.name("second"), token: try stage.hash(7), viewer: stage.bob,
+        id: try ConformanceFixture.name("second"), token: try stage.hash(7), viewer: stage.bob,
         started: stage.at(1), lastUsed: stage.at(1))
       try await stage.store.startSession(second, replacing: first, at: stage.at(1))
       let old = try await stage.store.session(stage.hash(2001), at: stage.at(2))
@@ -100,22 +100,21 @@ extension StoreConformance {
       try expect(password == "$argon2id$2", "kept another password")
       let sessions = try await stage.store.sessions(of: stage.ann, at: stage.at(2))
       try expect(sessions.map(\.id) == [kept], "ended a session")
-      let nobody: AccountName = try Stage.name("nobody")
+      let nobody: AccountName = try ConformanceFixture.name("nobody")
       try await stage.store.renewPassword("new", replacing: "", of: nobody, at: stage.local)
       let none = try await stage.store.password(of: nobody, at: stage.local)
       try expect(none == nil, "gave nobody a password")
     },
     ConformanceCheck("nobody begins a session at a provider that has no such way in") { stage in
-      let nobody = Viewer(provider: stage.local, account: try Stage.name("nobody"))
+      let nobody = Viewer(provider: stage.local, account: try ConformanceFixture.name("nobody"))
       try await expect(.notInForce(.accountGone)) { try await stage.session(1, as: nobody) }
       let guest = Viewer(provider: stage.local, account: nil)
       try await expect(.notInForce(.accountGone)) { try await stage.session(2, as: guest) }
-      let lost = Viewer(provider: try Stage.name("lost"), account: nil)
+      let lost = Viewer(provider: try ConformanceFixture.name("lost"), account: nil)
       try await expect(.notInForce(.notIntegrated)) { try await stage.session(3, as: lost) }
       _ = try await stage.session(4, as: Viewer(provider: stage.pass, account: nil))
     },
-    ConformanceCheck("failed sign-ins are counted per account and source, and cleared for accounts")
-    { stage in
+    ConformanceCheck("failed sign-ins are counted per account and source, and cleared for accounts") { stage in
       let name = try found(stage.ann.account, "account")
       let account = LoginSubject.account(stage.local, name)
       for second in 1...3 {
@@ -125,7 +124,7 @@ extension StoreConformance {
       try expect(
         three == LoginFailures(count: 3, last: stage.at(3)), "counted \(String(describing: three))")
       let other = try await stage.store.loginFailures(
-        of: .account(stage.local, Stage.name("bob")))
+        of: .account(stage.local, ConformanceFixture.name("bob")))
       try expect(other == nil, "counted for another")
       try await stage.store.clearLoginFailures(of: stage.local, name)
       let none = try await stage.store.loginFailures(of: account)

@@ -17,9 +17,9 @@ public enum StoreConformance {
 public struct ConformanceCheck: Sendable, CustomStringConvertible {
   /// The promise, as a sentence.
   public let promise: String
-  private let body: @Sendable (Stage) async throws -> Void
+  private let body: @Sendable (ConformanceFixture) async throws -> Void
 
-  init(_ promise: String, _ body: @escaping @Sendable (Stage) async throws -> Void) {
+  init(_ promise: String, _ body: @escaping @Sendable (ConformanceFixture) async throws -> Void) {
     self.promise = promise
     self.body = body
   }
@@ -30,7 +30,7 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
   /// Tries the promise on an empty store.
   public func run(on store: any Store) async throws {
     do {
-      try await body(try await Stage(store))
+      try await body(try await ConformanceFixture(store))
     } catch let failure as ConformanceFailure {
       throw ConformanceFailure(promise: promise, finding: failure.finding, line: failure.line)
     } catch {

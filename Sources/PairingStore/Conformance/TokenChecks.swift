@@ -1,4 +1,4 @@
-import Pairing
+import RegentPairing
 
 extension StoreConformance {
   static let tokenChecks = [
@@ -18,7 +18,7 @@ extension StoreConformance {
       let neighbour = try await stage.pickUp(device: 2, second: 3)
       try expect(neighbour == nil, "a neighbour got \(String(describing: neighbour))")
       let elsewhere = try await stage.store.pickUp(
-        requestor: Stage.name("other"), device: stage.hash(1001), at: stage.at(3))
+        requestor: ConformanceFixture.name("other"), device: stage.hash(1001), at: stage.at(3))
       try expect(elsewhere == nil, "another requestor got \(String(describing: elsewhere))")
     },
     ConformanceCheck("an account disabled between approval and pick-up gets no token") { stage in
@@ -34,8 +34,7 @@ extension StoreConformance {
       let again = try await stage.pickUp(second: 4)
       try expect(again?.delivery != nil, "enabled again, it gets \(String(describing: again))")
     },
-    ConformanceCheck("an integration that is off gives no token, and gives it again when it is on")
-    {
+    ConformanceCheck("an integration that is off gives no token, and gives it again when it is on") {
       stage in
       try await stage.signedIn(1)
       let on = Integration(requestor: stage.requestor, provider: stage.local)
@@ -82,7 +81,7 @@ extension StoreConformance {
     },
     ConformanceCheck("a permit that is as good is not written again") { stage in
       let authentication = try await stage.signedIn(1).authentication
-      let resource = try Stage.name("ESPN") as ResourceID
+      let resource = try ConformanceFixture.name("ESPN") as ResourceID
       func permit(_ second: Int) -> Permit {
         Permit(resource, for: authentication, lifetime: .seconds(100), at: stage.at(second))
       }
@@ -99,7 +98,7 @@ extension StoreConformance {
     },
     ConformanceCheck("a permit needs its authentication and ends with it") { stage in
       let authentication = try await stage.signedIn(1).authentication
-      let resource = try Stage.name("ESPN") as ResourceID
+      let resource = try ConformanceFixture.name("ESPN") as ResourceID
       let endless = Permit(
         authentication: authentication.id, resource: resource, issued: stage.at(3),
         expires: authentication.expires + .seconds(10))

@@ -1,4 +1,4 @@
-import Pairing
+import RegentPairing
 
 extension StoreConformance {
   static let upkeepChecks = [
@@ -23,7 +23,7 @@ extension StoreConformance {
       try expect(newest == 7, "ends at \(newest)")
     },
     ConformanceCheck("of the numbers the last ones are kept") { stage in
-      for kind in KeptNumbers.allCases {
+      for kind in StoredCounters.allCases {
         let nothing = try await stage.store.keptNumbers(kind)
         try expect(nothing == nil, "begin with \(nothing ?? "")")
         for text in ["{\"a\":1}", "", "{\"a\":\"☃\",\"of\":\"\(kind)\"}"] {
@@ -32,7 +32,7 @@ extension StoreConformance {
           try expect(kept == text, "are \(kept ?? "none") instead of \(text)")
         }
       }
-      for kind in KeptNumbers.allCases {
+      for kind in StoredCounters.allCases {
         let kept = try await stage.store.keptNumbers(kind)
         try expect(kept?.contains("\(kind)") == true, "are those of another: \(kept ?? "none")")
       }
@@ -58,14 +58,14 @@ extension StoreConformance {
     ConformanceCheck("expired sign-ins, permits, sessions, failures and keys are forgotten") {
       stage in
       let authentication = try await stage.signedIn(1).authentication
-      let resource = try Stage.name("ESPN") as ResourceID
+      let resource = try ConformanceFixture.name("ESPN") as ResourceID
       _ = try await stage.store.record(
         Permit(resource, for: authentication, lifetime: .seconds(60), at: stage.at(3)),
         at: stage.at(3))
       let name = try found(stage.ann.account, "account")
       _ = try await stage.store.recordLoginFailure(of: .account(stage.local, name), at: stage.at(3))
       let key = SigningKeyRecord(
-        id: try Stage.name("key"), privateKey: StoredSecret([1]), publicKey: "{}",
+        id: try ConformanceFixture.name("key"), privateKey: StoredSecret([1]), publicKey: "{}",
         created: stage.at(0),
         signsFrom: stage.at(0))
       try await stage.store.add(key, audit: nil, at: stage.at(0))

@@ -1,4 +1,4 @@
-public import Pairing
+public import RegentPairing
 
 extension MemoryStore {
   /// Keeps a new code and withdraws the device's earlier one.
@@ -39,7 +39,7 @@ extension MemoryStore {
   public func open(_ id: RegistrationID, at now: Instant) async throws(StoreError)
     -> RegistrationChange
   {
-    try apply(.open, to: known(id), at: now)
+    try apply(.open, to: required(id), at: now)
   }
 
   /// A signed-in session takes the code.
@@ -47,7 +47,7 @@ extension MemoryStore {
     async throws(StoreError) -> RegistrationChange
   {
     let viewer = try liveSession(session, at: now).viewer
-    return try apply(.claim(Claimer(session: session, viewer: viewer)), to: known(id), at: now)
+    return try apply(.claim(Claimer(session: session, viewer: viewer)), to: required(id), at: now)
   }
 
   /// The lease runs anew.
@@ -55,21 +55,21 @@ extension MemoryStore {
     async throws(StoreError) -> RegistrationChange
   {
     _ = try liveSession(session, at: now)
-    return try apply(.renew(session), to: known(id), at: now)
+    return try apply(.renew(session), to: required(id), at: now)
   }
 
   /// The viewer went back.
   public func release(_ id: RegistrationID, by session: SessionID, at now: Instant)
     async throws(StoreError) -> RegistrationChange
   {
-    try apply(.release(session), to: known(id), at: now)
+    try apply(.release(session), to: required(id), at: now)
   }
 
   /// Redeems the code, once.
   public func approve(
     _ id: RegistrationID, _ request: ApprovalRequest, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> ApprovalResult {
-    let record = try known(id)
+    let record = try required(id)
     let change = try approved(record, request, at: now)
     note(entry)
     return change
@@ -116,7 +116,7 @@ extension MemoryStore {
     _ id: RegistrationID, by session: SessionID, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> RegistrationChange {
     _ = try liveSession(session, at: now)
-    let change = try apply(.deny(session), to: known(id), at: now)
+    let change = try apply(.deny(session), to: required(id), at: now)
     note(entry)
     return change
   }
@@ -125,7 +125,7 @@ extension MemoryStore {
   public func withdraw(
     _ id: RegistrationID, _ reason: WithdrawalReason, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> RegistrationChange {
-    let change = try apply(.withdraw(reason), to: known(id), at: now)
+    let change = try apply(.withdraw(reason), to: required(id), at: now)
     note(entry)
     return change
   }

@@ -1,4 +1,4 @@
-public import Pairing
+public import RegentPairing
 
 extension MemoryStore {
   /// Random bytes for one purpose.
@@ -90,12 +90,12 @@ extension MemoryStore {
   public func newestAuditNumber() async throws(StoreError) -> Int64 { Int64(log.count) }
 
   /// Keeps what the service counts.
-  public func keepNumbers(_ text: String, as kind: KeptNumbers) async throws(StoreError) {
+  public func keepNumbers(_ text: String, as kind: StoredCounters) async throws(StoreError) {
     numbers[kind] = text
   }
 
   /// What was kept last.
-  public func keptNumbers(_ kind: KeptNumbers) async throws(StoreError) -> String? {
+  public func keptNumbers(_ kind: StoredCounters) async throws(StoreError) -> String? {
     numbers[kind]
   }
 

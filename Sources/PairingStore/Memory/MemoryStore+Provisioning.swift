@@ -1,4 +1,4 @@
-public import Pairing
+public import RegentPairing
 
 extension MemoryStore {
   /// Everything but the accounts.

@@ -1,4 +1,4 @@
-public import Pairing
+public import RegentPairing
 
 extension MemoryStore {
   /// What a device gets that asks whether it is signed in.
@@ -177,7 +177,7 @@ extension MemoryStore {
 
   /// The passes that were begun, behind one of them.
   public func temporaryPasses(
-    requestor: RequestorID?, provider: ProviderID?, after last: TemporaryPassPlace?, limit: Int
+    requestor: RequestorID?, provider: ProviderID?, after last: TemporaryPassCursor?, limit: Int
   ) async throws(StoreError) -> [TemporaryPassRecord] {
     let all = passes.map { key, use in
       TemporaryPassRecord(

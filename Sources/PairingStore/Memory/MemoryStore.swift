@@ -1,4 +1,4 @@
-import Pairing
+import RegentPairing
 
 /// A store that forgets everything when it goes: for tests, demonstrations, and as the shortest text of what each verb
 /// means.
@@ -21,7 +21,7 @@ public actor MemoryStore: Store {
   var log: [AuditEntry] = []
   var failures: [LoginSubject: LoginFailures] = [:]
   var names: [ScreenHash: String] = [:]
-  var numbers: [KeptNumbers: String] = [:]
+  var numbers: [StoredCounters: String] = [:]
 
   /// An empty store.
   public init() {}
@@ -38,7 +38,7 @@ struct PassKey: Hashable, Sendable {
 // MARK: - Shared by the verbs
 
 extension MemoryStore {
-  func known(_ id: RegistrationID) throws(StoreError) -> RegistrationRecord {
+  func required(_ id: RegistrationID) throws(StoreError) -> RegistrationRecord {
     guard let record = registrations[id] else { throw .notFound(what: "code") }
     return record
   }
@@ -104,8 +104,7 @@ extension MemoryStore {
   }
 
   /// Ends sessions and gives back what they had claimed.
-  func endSessions(at now: Instant, where isMeant: (SessionRecord) -> Bool) -> [RegistrationChange]
-  {
+  func endSessions(at now: Instant, where isMeant: (SessionRecord) -> Bool) -> [RegistrationChange] {
     let ended = Set(sessions.values.filter(isMeant).map(\.id))
     for id in ended { sessions[id] = nil }
     return registrations.values.sorted { $0.id < $1.id }.compactMap { record in

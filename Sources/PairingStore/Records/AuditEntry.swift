@@ -1,4 +1,4 @@
-public import Pairing
+public import RegentPairing
 
 /// One line of the audit log: who did what to what, when, how it ended, and never a secret.
 public struct AuditEntry: Hashable, Sendable {

@@ -1,4 +1,4 @@
-public import Pairing
+public import RegentPairing
 
 /// The row of a signed-in device.
 ///

@@ -1,4 +1,4 @@
-public import Pairing
+public import RegentPairing
 
 /// A key pair of a requestor: an id and the secret that goes with it.
 public struct KeyPair: Hashable, Sendable {

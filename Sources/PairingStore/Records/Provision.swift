@@ -1,4 +1,4 @@
-public import Pairing
+public import RegentPairing
 
 /// A record that operators make: what is there before any device comes.
 public enum Provision: Hashable, Sendable {

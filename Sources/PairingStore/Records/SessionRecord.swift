@@ -1,4 +1,4 @@
-public import Pairing
+public import RegentPairing
 
 /// A signed-in phone browser.
 public struct SessionRecord: Hashable, Sendable {

@@ -1,4 +1,4 @@
-public import Pairing
+public import RegentPairing
 
 /// What a temporary pass was used with: one record per pair of device and identity, so that a reset of either half leaves
 /// the others alone.
@@ -27,14 +27,14 @@ public struct TemporaryPassRecord: Hashable, Sendable {
   }
 
   /// Where it stands in lists.
-  public var place: TemporaryPassPlace {
-    TemporaryPassPlace(
+  public var place: TemporaryPassCursor {
+    TemporaryPassCursor(
       requestor: requestor, provider: provider, device: device, identity: identity)
   }
 }
 
 /// Where a pass stands in lists, which are in the order of these four.
-public struct TemporaryPassPlace: Hashable, Comparable, Sendable {
+public struct TemporaryPassCursor: Hashable, Comparable, Sendable {
   /// At which requestor.
   public let requestor: RequestorID
   /// At which temporary provider.

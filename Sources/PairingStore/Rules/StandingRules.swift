@@ -1,4 +1,4 @@
-public import Pairing
+public import RegentPairing
 
 /// What a store looked up, inside its transaction, for a sign-in that is made or used.
 public struct SignInContext: Sendable {

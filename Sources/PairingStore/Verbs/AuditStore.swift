@@ -1,4 +1,4 @@
-public import Pairing
+public import RegentPairing
 
 /// The audit log: append only, numbered without gaps.
 public protocol AuditStore: Sendable {

@@ -1,4 +1,4 @@
-public import Pairing
+public import RegentPairing
 
 /// Devices that are signed in.
 public protocol AuthenticationStore: Sendable {

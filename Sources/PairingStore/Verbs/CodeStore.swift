@@ -1,4 +1,4 @@
-public import Pairing
+public import RegentPairing
 
 /// The life of registration codes.
 ///

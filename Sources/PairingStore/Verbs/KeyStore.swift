@@ -1,4 +1,4 @@
-public import Pairing
+public import RegentPairing
 
 /// Keys.
 public protocol KeyStore: Sendable {

@@ -1,4 +1,4 @@
-public import Pairing
+public import RegentPairing
 
 /// Permits, and the temporary passes that permits use up.
 public protocol PermitStore: Sendable {
@@ -32,7 +32,7 @@ public protocol PermitStore: Sendable {
   /// The passes that were begun and are remembered, used up or not, of one requestor or of all, at one provider or at all:
   /// those behind `last`, in order.
   func temporaryPasses(
-    requestor: RequestorID?, provider: ProviderID?, after last: TemporaryPassPlace?, limit: Int
+    requestor: RequestorID?, provider: ProviderID?, after last: TemporaryPassCursor?, limit: Int
   ) async throws(StoreError) -> [TemporaryPassRecord]
 
   /// Lets passes begin anew, and ends what stands on them.

@@ -1,4 +1,4 @@
-public import Pairing
+public import RegentPairing
 
 /// What operators make, and the passwords of local accounts.
 public protocol ProvisioningStore: Sendable {

@@ -1,4 +1,4 @@
-public import Pairing
+public import RegentPairing
 
 /// Signed-in phone browsers.
 public protocol SessionStore: Sendable {

@@ -31,14 +31,14 @@ public protocol MaintenanceStore: Sendable {
   func forgetExpired(at now: Instant, limit: Int, passes: Int) async throws(StoreError) -> Int
 
   /// Keeps what the service counts in the place of what was kept before; a text that only the service reads.
-  func keepNumbers(_ text: String, as kind: KeptNumbers) async throws(StoreError)
+  func keepNumbers(_ text: String, as kind: StoredCounters) async throws(StoreError)
 
   /// What was kept last.
-  func keptNumbers(_ kind: KeptNumbers) async throws(StoreError) -> String?
+  func keptNumbers(_ kind: StoredCounters) async throws(StoreError) -> String?
 }
 
 /// What the service counts and notes by itself.
-public enum KeptNumbers: String, Hashable, Sendable, CaseIterable {
+public enum StoredCounters: String, Hashable, Sendable, CaseIterable {
   /// What happened today.
   case day
   /// When a backup was made last.
@@ -54,4 +54,4 @@ extension MaintenanceStore {
   }
 }
 
-public import Pairing
+public import RegentPairing

@@ -22,10 +22,10 @@ extension SQLiteStore {
   /// A code that was redeemed after the copy was made would be redeemed a second time, and a browser that was signed out
   /// since would be signed in. Devices stay signed in.
   public func beginEpoch(audit entry: AuditEntry) async throws(StoreError) {
-    try await write { context, visit in
+    try await write { context, rows in
       try context.run("DELETE FROM registration")
       try context.run("DELETE FROM session")
-      try visit.note(context, entry)
+      try rows.note(context, entry)
     }
   }
 }

@@ -1,4 +1,4 @@
-import Cryptography
+import RegentCryptography
 import PairingStore
 import SQLite
 

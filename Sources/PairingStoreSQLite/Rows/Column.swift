@@ -1,4 +1,4 @@
-import Cryptography
+import RegentCryptography
 import SQLite
 
 /// A signed column: its name and what it holds.

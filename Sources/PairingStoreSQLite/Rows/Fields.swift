@@ -1,5 +1,5 @@
-import JSON
-import Pairing
+import RegentJSON
+import RegentPairing
 import PairingStore
 import SQLite
 

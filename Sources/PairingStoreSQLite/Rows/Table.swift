@@ -23,11 +23,11 @@ struct Table<Record: Sendable>: Sendable {
   let insert: String
   let publicKey: Int?
   /// Where rows that verified before are kept, for the few tables that every verb looks at.
-  let known: (@Sendable (KnownRows) -> KnownTable<Record>)?
+  let known: (@Sendable (VerifiedRowCache) -> VerifiedTableCache<Record>)?
 
   init(
     _ name: String, signer: Signer = .service, key keyCount: Int = 1,
-    known: (@Sendable (KnownRows) -> KnownTable<Record>)? = nil, _ columns: [Column],
+    known: (@Sendable (VerifiedRowCache) -> VerifiedTableCache<Record>)? = nil, _ columns: [Column],
     encode: @escaping @Sendable (Record, Vault) -> [SQLValue],
     decode: @escaping @Sendable (inout Fields, Vault) throws(UnreadableRow) -> Record
   ) {

@@ -1,4 +1,4 @@
-public import Pairing
+public import RegentPairing
 public import PairingStore
 import SQLite
 
@@ -7,23 +7,23 @@ extension SQLiteStore {
   public func reserve(_ record: RegistrationRecord, limit: Int, at now: Instant)
     async throws(StoreError) -> Reservation
   {
-    try await write { context, visit in
+    try await write { context, rows in
       let requestor = record.requestor.text
       guard
-        try visit.one(
+        try rows.one(
           context, Tables.requestors, "\(all: Tables.requestors) WHERE id = \(requestor)") != nil
       else { throw StoreError.notFound(what: "requestor") }
-      guard let pair = try visit.pair(context, record.rowKey),
+      guard let pair = try rows.pair(context, record.rowKey),
         pair.record.requestor == record.requestor, pair.record.purpose == .rows,
         pair.record.state == .active
       else { throw StoreError.notFound(what: "row key") }
-      visit.use(pair)
-      let signIn = try visit.authentication(context, record.requestor, record.deviceHash)
+      rows.use(pair)
+      let signIn = try rows.authentication(context, record.requestor, record.deviceHash)
       let hasEarlierSignIn = signIn.map { now < $0.record.authentication.expires } ?? false
-      if try visit.isThere(context, record, at: now) {
+      if try rows.isThere(context, record, at: now) {
         return Reservation(withdrawn: [], hasEarlierSignIn: hasEarlierSignIn)
       }
-      let earlier = try visit.all(
+      let earlier = try rows.all(
         context, Tables.registrations,
         """
         \(all: Tables.registrations) WHERE device_hash = \(record.deviceHash.bytes)
@@ -31,9 +31,9 @@ extension SQLiteStore {
         """
       ).filter { $0.record.flow.settled(at: now).state.isPending }
       try SQLiteStore.checkRoom(context, freed: earlier.count, limit: limit, at: now)
-      try visit.insert(context, Tables.registrations, record)
+      try rows.insert(context, Tables.registrations, record)
       let withdrawn = try earlier.map {
-        try visit.apply(context, .withdraw(.newerCode), to: $0, at: now)
+        try rows.apply(context, .withdraw(.newerCode), to: $0, at: now)
       }
       return Reservation(withdrawn: withdrawn, hasEarlierSignIn: hasEarlierSignIn)
     }
@@ -59,8 +59,8 @@ extension SQLiteStore {
   public func open(_ id: RegistrationID, at now: Instant) async throws(StoreError)
     -> RegistrationChange
   {
-    try await write { context, visit in
-      try visit.apply(context, .open, to: visit.known(context, id), at: now)
+    try await write { context, rows in
+      try rows.apply(context, .open, to: rows.required(context, id), at: now)
     }
   }
 
@@ -68,11 +68,11 @@ extension SQLiteStore {
   public func claim(_ id: RegistrationID, by session: SessionID, at now: Instant)
     async throws(StoreError) -> RegistrationChange
   {
-    try await write { context, visit in
-      let viewer = try visit.liveSession(context, session, at: now).record.viewer
-      return try visit.apply(
+    try await write { context, rows in
+      let viewer = try rows.liveSession(context, session, at: now).record.viewer
+      return try rows.apply(
         context, .claim(Claimer(session: session, viewer: viewer)),
-        to: visit.known(context, id), at: now)
+        to: rows.required(context, id), at: now)
     }
   }
 
@@ -80,9 +80,9 @@ extension SQLiteStore {
   public func renew(_ id: RegistrationID, by session: SessionID, at now: Instant)
     async throws(StoreError) -> RegistrationChange
   {
-    try await write { context, visit in
-      _ = try visit.liveSession(context, session, at: now)
-      return try visit.apply(context, .renew(session), to: visit.known(context, id), at: now)
+    try await write { context, rows in
+      _ = try rows.liveSession(context, session, at: now)
+      return try rows.apply(context, .renew(session), to: rows.required(context, id), at: now)
     }
   }
 
@@ -90,8 +90,8 @@ extension SQLiteStore {
   public func release(_ id: RegistrationID, by session: SessionID, at now: Instant)
     async throws(StoreError) -> RegistrationChange
   {
-    try await write { context, visit in
-      try visit.apply(context, .release(session), to: visit.known(context, id), at: now)
+    try await write { context, rows in
+      try rows.apply(context, .release(session), to: rows.required(context, id), at: now)
     }
   }
 
@@ -99,32 +99,32 @@ extension SQLiteStore {
   public func approve(
     _ id: RegistrationID, _ request: ApprovalRequest, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> ApprovalResult {
-    try await write { context, visit in
-      let stored = try visit.known(context, id)
+    try await write { context, rows in
+      let stored = try rows.required(context, id)
       let event: PairingEvent
       switch request.by {
       case .session(let session, let picked):
-        _ = try visit.liveSession(context, session, at: now)
+        _ = try rows.liveSession(context, session, at: now)
         event = .approve(session, picked: picked, as: request.authentication)
       case .operator(let name, let viewer):
         event = .approveByOperator(name, for: viewer, as: request.authentication)
       }
-      let step = try visit.step(event, of: stored.record, at: now)
+      let step = try rows.step(event, of: stored.record, at: now)
       var authentication: AuthenticationRecord?
       if let approval = step.flow.state.approval {
-        guard try visit.authentication(context, approval.authentication) == nil else {
+        guard try rows.authentication(context, approval.authentication) == nil else {
           throw StoreError.changedMeanwhile(what: "authentication")
         }
         let record = stored.record
-        let standing = try visit.signInContext(
+        let standing = try rows.signInContext(
           context, approval.viewer, record.requestor, rowKey: record.rowKey,
           device: record.deviceHash, identity: nil)
         let made = try record.authentication(for: approval, in: standing, at: now)
-        try visit.keep(context, made)
+        try rows.keep(context, made)
         authentication = made
       }
-      let change = try visit.write(context, step, of: stored)
-      try visit.note(context, entry)
+      let change = try rows.write(context, step, of: stored)
+      try rows.note(context, entry)
       return ApprovalResult(change: change, authentication: authentication)
     }
   }
@@ -133,11 +133,11 @@ extension SQLiteStore {
   public func deny(
     _ id: RegistrationID, by session: SessionID, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> RegistrationChange {
-    try await write { context, visit in
-      _ = try visit.liveSession(context, session, at: now)
-      let change = try visit.apply(
-        context, .deny(session), to: visit.known(context, id), at: now)
-      try visit.note(context, entry)
+    try await write { context, rows in
+      _ = try rows.liveSession(context, session, at: now)
+      let change = try rows.apply(
+        context, .deny(session), to: rows.required(context, id), at: now)
+      try rows.note(context, entry)
       return change
     }
   }
@@ -146,10 +146,10 @@ extension SQLiteStore {
   public func withdraw(
     _ id: RegistrationID, _ reason: WithdrawalReason, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> RegistrationChange {
-    try await write { context, visit in
-      let change = try visit.apply(
-        context, .withdraw(reason), to: visit.known(context, id), at: now)
-      try visit.note(context, entry)
+    try await write { context, rows in
+      let change = try rows.apply(
+        context, .withdraw(reason), to: rows.required(context, id), at: now)
+      try rows.note(context, entry)
       return change
     }
   }
@@ -158,8 +158,8 @@ extension SQLiteStore {
   public func registration(_ id: RegistrationID, at now: Instant) async throws(StoreError)
     -> RegistrationRecord?
   {
-    try await read { context, visit in
-      let record = try visit.registration(context, id)?.record
+    try await read { context, rows in
+      let record = try rows.registration(context, id)?.record
       return record.flatMap { now < $0.flow.forgettable ? $0 : nil }
     }
   }
@@ -168,8 +168,8 @@ extension SQLiteStore {
   public func registrations(after id: RegistrationID?, limit: Int, at now: Instant)
     async throws(StoreError) -> [RegistrationRecord]
   {
-    try await read { context, visit in
-      try visit.first(
+    try await read { context, rows in
+      try rows.first(
         limit, context, Tables.registrations,
         "\(all: Tables.registrations) WHERE id > \(id?.text ?? "") ORDER BY id"
       ) { now < $0.flow.forgettable }
@@ -177,7 +177,7 @@ extension SQLiteStore {
   }
 }
 
-extension Visit {
+extension SignedRows {
   /// Whether this very registration was kept before: the first try's answer was lost.
   ///
   /// Makes room for it otherwise.

@@ -1,4 +1,4 @@
-import Pairing
+import RegentPairing
 package import PairingStore
 import SQLite
 
@@ -10,7 +10,7 @@ extension SQLiteStore {
   package func fill(
     _ count: Int, _ record: @escaping @Sendable (Int) throws -> RegistrationRecord
   ) async throws(StoreError) {
-    try await write { context, visit in
+    try await write { context, rows in
       // One row after another would touch a page of each index, here and there, a million times.
       let indexes = try context.all(
         """
@@ -20,7 +20,7 @@ extension SQLiteStore {
       ) { row in (name: try row.text(0), sql: try row.text(1)) }
       for index in indexes { try context.run("DROP INDEX \(unsafeRawSQL: index.name)") }
       for number in 0..<count {
-        try visit.insert(context, Tables.registrations, record(number))
+        try rows.insert(context, Tables.registrations, record(number))
       }
       for index in indexes { try context.run("\(unsafeRawSQL: index.sql)") }
     }

@@ -1,4 +1,4 @@
-public import Pairing
+public import RegentPairing
 public import PairingStore
 import SQLite
 
@@ -15,25 +15,25 @@ extension SQLiteStore {
   public func add(_ pair: KeyPair, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError)
   {
-    try await write { context, visit in
-      guard try visit.requestor(context, pair.requestor) != nil else {
+    try await write { context, rows in
+      guard try rows.requestor(context, pair.requestor) != nil else {
         throw StoreError.notFound(what: "requestor")
       }
-      if let there = try visit.pair(context, pair.publicKey)?.record {
+      if let there = try rows.pair(context, pair.publicKey)?.record {
         guard there == pair else { throw StoreError.changedMeanwhile(what: "key pair") }
         return
       }
       if pair.purpose == .rows {
-        let earlier = try visit.all(
+        let earlier = try rows.all(
           context, Tables.keyPairs,
           """
           \(all: Tables.keyPairs) WHERE requestor = \(pair.requestor.text)
           AND purpose = 'rows' AND state = 'active'
           """)
-        for one in earlier { try visit.setState(context, one, to: .retired) }
+        for one in earlier { try rows.setState(context, one, to: .retired) }
       }
-      try visit.insert(context, Tables.keyPairs, pair)
-      try visit.note(context, entry)
+      try rows.insert(context, Tables.keyPairs, pair)
+      try rows.note(context, entry)
     }
   }
 
@@ -41,15 +41,15 @@ extension SQLiteStore {
   public func setState(
     of publicKey: PublicKey, to state: KeyPair.State, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) {
-    try await write { context, visit in
-      guard let stored = try visit.pair(context, publicKey) else {
+    try await write { context, rows in
+      guard let stored = try rows.pair(context, publicKey) else {
         throw StoreError.notFound(what: "key pair")
       }
       guard stored.record.state.mayBecome(state) else {
         throw StoreError.changedMeanwhile(what: "key pair")
       }
-      try visit.setState(context, stored, to: state)
-      try visit.note(context, entry)
+      try rows.setState(context, stored, to: state)
+      try rows.note(context, entry)
       guard stored.record.purpose == .rows, state == .revoked else { return }
       let key = publicKey.text
       try context.run("DELETE FROM registration WHERE public_key = \(key)")
@@ -66,13 +66,13 @@ extension SQLiteStore {
   public func add(_ key: SigningKeyRecord, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError)
   {
-    try await write { context, visit in
-      if let there = try visit.signingKey(context, key.id)?.record {
+    try await write { context, rows in
+      if let there = try rows.signingKey(context, key.id)?.record {
         guard there == key else { throw StoreError.changedMeanwhile(what: "signing key") }
         return
       }
-      try visit.insert(context, Tables.signingKeys, key)
-      try visit.note(context, entry)
+      try rows.insert(context, Tables.signingKeys, key)
+      try rows.note(context, entry)
     }
   }
 
@@ -80,33 +80,33 @@ extension SQLiteStore {
   public func retireSigningKey(
     _ id: SigningKeyID, neededUntil: Instant, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) {
-    try await write { context, visit in
-      guard let stored = try visit.signingKey(context, id) else {
+    try await write { context, rows in
+      guard let stored = try rows.signingKey(context, id) else {
         throw StoreError.notFound(what: "signing key")
       }
       // Retired again: the first retirement stands, so that a repeated call cannot unpublish a key early.
       guard stored.record.retired == nil else { return }
-      try visit.update(
+      try rows.update(
         context, Tables.signingKeys, stored,
         [
           (name: "retired", value: .integer(now.milliseconds)),
           (name: "needed_until", value: .integer(neededUntil.milliseconds)),
         ])
-      try visit.note(context, entry)
+      try rows.note(context, entry)
     }
   }
 
   /// All signing keys.
   public func signingKeys() async throws(StoreError) -> [SigningKeyRecord] {
-    try await read { context, visit in
-      try visit.all(
+    try await read { context, rows in
+      try rows.all(
         context, Tables.signingKeys, "\(all: Tables.signingKeys) ORDER BY created, id"
       ).map(\.record)
     }
   }
 }
 
-extension Visit {
+extension SignedRows {
   fileprivate func signingKey(
     _ context: borrowing WriteContext, _ id: SigningKeyID
   ) throws -> Stored<SigningKeyRecord>? {

@@ -1,4 +1,4 @@
-public import Pairing
+public import RegentPairing
 public import PairingStore
 import SQLite
 
@@ -7,25 +7,25 @@ extension SQLiteStore {
   public func permit(_ authentication: AuthenticationID, _ resource: ResourceID, at now: Instant)
     async throws(StoreError) -> Permit?
   {
-    try await read { context, visit in
+    try await read { context, rows in
       // A permit stands on its authentication: one whose row does not verify carries nothing.
-      guard try visit.authentication(context, authentication) != nil else { return nil }
-      let permit = try visit.permit(context, authentication, resource)?.record.permit
+      guard try rows.authentication(context, authentication) != nil else { return nil }
+      let permit = try rows.permit(context, authentication, resource)?.record.permit
       return permit.flatMap { $0.isValid(at: now) ? $0 : nil }
     }
   }
 
   /// Keeps a permit, unless one is there that is as good.
   public func record(_ permit: Permit, at now: Instant) async throws(StoreError) -> Permit {
-    let good = try await read { context, visit -> Permit? in
-      _ = try visit.usable(context, permit.authentication, at: now)
-      let existing = try visit.permit(context, permit.authentication, permit.resource)?.record
+    let good = try await read { context, rows -> Permit? in
+      _ = try rows.usable(context, permit.authentication, at: now)
+      let existing = try rows.permit(context, permit.authentication, permit.resource)?.record
       return Permit.isWorthWriting(over: existing?.permit, at: now) ? nil : existing?.permit
     }
     if let good { return good }
-    return try await write { context, visit in
-      let record = try visit.usable(context, permit.authentication, at: now).record
-      return try visit.keep(context, permit, of: record, at: now)
+    return try await write { context, rows in
+      let record = try rows.usable(context, permit.authentication, at: now).record
+      return try rows.keep(context, permit, of: record, at: now)
     }
   }
 
@@ -33,22 +33,22 @@ extension SQLiteStore {
   public func openTemporarily(
     _ authentication: AuthenticationID, _ resource: ResourceID, at now: Instant
   ) async throws(StoreError) -> Permit {
-    try await write { context, visit in
-      let stored = try visit.usable(context, authentication, at: now)
+    try await write { context, rows in
+      let stored = try rows.usable(context, authentication, at: now)
       let record = stored.record
       let requestor = record.authentication.requestor
       let provider = record.authentication.viewer.provider
-      guard let rules = try visit.provider(context, provider)?.temporaryPass else {
+      guard let rules = try rows.provider(context, provider)?.temporaryPass else {
         throw StoreError.notFound(what: "temporary pass")
       }
-      let before = try visit.use(context, requestor, provider, record.deviceHash, record.identity)
+      let before = try rows.use(context, requestor, provider, record.deviceHash, record.identity)
       let after: TemporaryPassUse
       do throws(TemporaryPassRefusal) {
         after = try rules.opening(resource, before, at: now)
       } catch {
         throw StoreError.pass(error)
       }
-      try visit.keep(
+      try rows.keep(
         context, Tables.passes,
         TemporaryPassRecord(
           requestor: requestor, provider: provider, device: record.deviceHash,
@@ -56,13 +56,13 @@ extension SQLiteStore {
       let ending = record.ending(at: rules.expires(after, at: now))
       let expires = ending.authentication.expires
       if ending != record {
-        try visit.update(
+        try rows.update(
           context, Tables.authentications, stored,
           [(name: "expires", value: .integer(expires.milliseconds))])
       }
       let permit = Permit(
         authentication: authentication, resource: resource, issued: now, expires: expires)
-      return try visit.keep(context, permit, of: ending, at: now)
+      return try rows.keep(context, permit, of: ending, at: now)
     }
   }
 
@@ -70,17 +70,17 @@ extension SQLiteStore {
   public func temporaryPass(
     requestor: RequestorID, provider: ProviderID, device: DeviceHash, identity: IdentityHash?
   ) async throws(StoreError) -> TemporaryPassUse {
-    try await read { context, visit in
-      try visit.use(context, requestor, provider, device, identity)
+    try await read { context, rows in
+      try rows.use(context, requestor, provider, device, identity)
     }
   }
 
   /// The passes that were begun, behind one of them.
   public func temporaryPasses(
-    requestor: RequestorID?, provider: ProviderID?, after last: TemporaryPassPlace?, limit: Int
+    requestor: RequestorID?, provider: ProviderID?, after last: TemporaryPassCursor?, limit: Int
   ) async throws(StoreError) -> [TemporaryPassRecord] {
-    try await read { context, visit in
-      try visit.first(
+    try await read { context, rows in
+      try rows.first(
         limit, context, Tables.passes,
         """
         \(all: Tables.passes) WHERE (requestor, provider, device_hash, identity) >
@@ -98,7 +98,7 @@ extension SQLiteStore {
     requestor: RequestorID, provider: ProviderID, _ whose: TemporaryPassReset,
     audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> Int {
-    try await write { context, visit in
+    try await write { context, rows in
       let (owner, place) = (requestor.text, provider.text)
       var filter = AuthenticationFilter(requestor: requestor)
       var identity: IdentityHash?
@@ -123,21 +123,21 @@ extension SQLiteStore {
           "DELETE FROM temporary_pass WHERE requestor = \(owner) AND provider = \(place)")
       }
       let (meant, whom) = (filter, identity)
-      let ended = try visit.first(
+      let ended = try rows.first(
         Int.max, context, Tables.authentications,
         "\(all: Tables.authentications) WHERE provider = \(place) AND requestor = \(owner)"
       ) { record in
         meant.includes(record) && record.authentication.source == .temporary
           && (whom == nil || whom == record.identity)
       }
-      try visit.endAuthentications(context, ended)
-      try visit.note(context, entry)
+      try rows.endAuthentications(context, ended)
+      try rows.note(context, entry)
       return begun
     }
   }
 }
 
-extension Visit {
+extension SignedRows {
   fileprivate func permit<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ authentication: AuthenticationID, _ resource: ResourceID
   ) throws -> Stored<PermitRecord>? {

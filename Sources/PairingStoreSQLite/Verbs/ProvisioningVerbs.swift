@@ -1,31 +1,31 @@
-public import Pairing
+public import RegentPairing
 public import PairingStore
 import SQLite
 
 extension SQLiteStore {
   /// Everything but the accounts.
   public func provisioning() async throws(StoreError) -> Provisioning {
-    try await read { context, visit in
+    try await read { context, rows in
       var all = Provisioning()
-      for one in try visit.all(context, Tables.requestors, "\(all: Tables.requestors)") {
+      for one in try rows.all(context, Tables.requestors, "\(all: Tables.requestors)") {
         all.requestors[one.record.id] = one.record
       }
-      for one in try visit.all(context, Tables.providers, "\(all: Tables.providers)") {
+      for one in try rows.all(context, Tables.providers, "\(all: Tables.providers)") {
         all.providers[one.record.id] = one.record
       }
-      for one in try visit.all(context, Tables.integrations, "\(all: Tables.integrations)") {
+      for one in try rows.all(context, Tables.integrations, "\(all: Tables.integrations)") {
         all.integrations[one.record.requestor, default: [:]][one.record.provider] = one.record
       }
       // In the order of writing, as they were given.
-      for one in try visit.all(
+      for one in try rows.all(
         context, Tables.entitlements, "\(all: Tables.entitlements) ORDER BY rowid")
       {
         all.entitlements[one.record.provider, default: []].append(one.record)
       }
-      for one in try visit.all(context, Tables.applications, "\(all: Tables.applications)") {
+      for one in try rows.all(context, Tables.applications, "\(all: Tables.applications)") {
         all.applications[one.record.id] = one.record
       }
-      for one in try visit.all(context, Tables.keyPairs, "\(all: Tables.keyPairs)") {
+      for one in try rows.all(context, Tables.keyPairs, "\(all: Tables.keyPairs)") {
         all.keyPairs[one.record.publicKey] = one.record
       }
       return all
@@ -36,15 +36,15 @@ extension SQLiteStore {
   public func account(_ provider: ProviderID, _ name: AccountName) async throws(StoreError)
     -> Account?
   {
-    try await read { context, visit in try visit.account(context, provider, name) }
+    try await read { context, rows in try rows.account(context, provider, name) }
   }
 
   /// The accounts of a provider.
   public func accounts(_ provider: ProviderID, after name: AccountName?, limit: Int)
     async throws(StoreError) -> [Account]
   {
-    try await read { context, visit in
-      try visit.first(
+    try await read { context, rows in
+      try rows.first(
         limit, context, Tables.accounts,
         """
         \(all: Tables.accounts) WHERE provider = \(provider.text) AND name > \(name?.text ?? "")
@@ -57,16 +57,16 @@ extension SQLiteStore {
   public func put(
     _ record: Provision, replacing seen: Provision?, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> [RegistrationChange] {
-    try await write { context, visit in
-      guard try visit.provision(context, record.id) == seen else {
+    try await write { context, rows in
+      guard try rows.provision(context, record.id) == seen else {
         throw StoreError.changedMeanwhile(what: record.id.kind)
       }
-      try visit.checkReferences(context, of: record)
-      try visit.keep(context, record)
-      try visit.note(context, entry)
+      try rows.checkReferences(context, of: record)
+      try rows.keep(context, record)
+      try rows.note(context, entry)
       guard case .account(let account) = record, account.isDisabled else { return [] }
       let viewer = Viewer(provider: account.provider, account: account.name)
-      return try visit.endSessions(context, visit.sessions(context, of: viewer), at: now)
+      return try rows.endSessions(context, rows.sessions(context, of: viewer), at: now)
     }
   }
 
@@ -75,16 +75,16 @@ extension SQLiteStore {
     _ phc: String, of name: AccountName, at provider: ProviderID, keeping session: SessionID?,
     audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> [RegistrationChange] {
-    try await write { context, visit in
-      guard try visit.account(context, provider, name) != nil else {
+    try await write { context, rows in
+      guard try rows.account(context, provider, name) != nil else {
         throw StoreError.notFound(what: "account")
       }
-      try visit.keep(
+      try rows.keep(
         context, Tables.passwords, PasswordRecord(provider: provider, name: name, phc: phc))
-      try visit.note(context, entry)
-      let others = try visit.sessions(context, of: Viewer(provider: provider, account: name))
+      try rows.note(context, entry)
+      let others = try rows.sessions(context, of: Viewer(provider: provider, account: name))
         .filter { $0.id != session }
-      return try visit.endSessions(context, others, at: now)
+      return try rows.endSessions(context, others, at: now)
     }
   }
 
@@ -92,9 +92,9 @@ extension SQLiteStore {
   public func renewPassword(
     _ phc: String, replacing seen: String, of name: AccountName, at provider: ProviderID
   ) async throws(StoreError) {
-    try await write { context, visit in
-      guard try visit.password(context, of: name, at: provider) == seen else { return }
-      try visit.keep(
+    try await write { context, rows in
+      guard try rows.password(context, of: name, at: provider) == seen else { return }
+      try rows.keep(
         context, Tables.passwords, PasswordRecord(provider: provider, name: name, phc: phc))
     }
   }
@@ -103,33 +103,33 @@ extension SQLiteStore {
   public func password(of name: AccountName, at provider: ProviderID) async throws(StoreError)
     -> String?
   {
-    try await read { context, visit in try visit.password(context, of: name, at: provider) }
+    try await read { context, rows in try rows.password(context, of: name, at: provider) }
   }
 
   /// Keeps a new client of an application.
   public func register(_ client: ClientRecord, at now: Instant) async throws(StoreError) {
-    try await write { context, visit in
-      guard let application = try visit.application(context, client.application),
+    try await write { context, rows in
+      guard let application = try rows.application(context, client.application),
         !application.isRevoked, application.requestor == client.requestor
       else { throw StoreError.notFound(what: "application") }
-      try visit.keep(context, Tables.clients, client)
+      try rows.keep(context, Tables.clients, client)
     }
   }
 
   /// A client, if its application is not revoked.
   public func client(_ id: ClientID) async throws(StoreError) -> ClientRecord? {
-    try await read { context, visit in
-      let client = try visit.one(
+    try await read { context, rows in
+      let client = try rows.one(
         context, Tables.clients, "\(all: Tables.clients) WHERE id = \(id.text)")?.record
       guard let client,
-        try visit.application(context, client.application)?.isRevoked == false
+        try rows.application(context, client.application)?.isRevoked == false
       else { return nil }
       return client
     }
   }
 }
 
-extension Visit {
+extension SignedRows {
   /// Writes a record over the one of the same key, or as a new one.
   func keep<Record>(
     _ context: borrowing WriteContext, _ table: Table<Record>, _ record: Record

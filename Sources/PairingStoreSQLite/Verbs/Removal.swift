@@ -1,4 +1,4 @@
-public import Pairing
+public import RegentPairing
 public import PairingStore
 import SQLite
 
@@ -7,14 +7,14 @@ extension SQLiteStore {
   public func remove(_ id: ProvisionID, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError) -> [RegistrationChange]
   {
-    try await write { context, visit in
-      guard try visit.provision(context, id) != nil else {
+    try await write { context, rows in
+      guard try rows.provision(context, id) != nil else {
         throw StoreError.notFound(what: id.kind)
       }
-      try visit.note(context, entry)
+      try rows.note(context, entry)
       switch id {
       case .requestor(let id): try SQLiteStore.removeRequestor(context, id.text)
-      case .provider(let id): return try visit.removeProvider(context, id, at: now)
+      case .provider(let id): return try rows.removeProvider(context, id, at: now)
       case .integration(let requestor, let provider):
         try context.run(
           """
@@ -22,7 +22,7 @@ extension SQLiteStore {
           AND provider = \(provider.text)
           """)
       case .account(let provider, let name):
-        return try visit.removeAccount(context, provider, name, at: now)
+        return try rows.removeAccount(context, provider, name, at: now)
       case .entitlement(let id):
         try context.run("DELETE FROM entitlement WHERE id = \(id.text)")
       case .application(let id):
@@ -50,7 +50,7 @@ extension SQLiteStore {
   }
 }
 
-extension Visit {
+extension SignedRows {
   fileprivate func removeProvider(
     _ context: borrowing WriteContext, _ provider: ProviderID, at now: Instant
   ) throws -> [RegistrationChange] {

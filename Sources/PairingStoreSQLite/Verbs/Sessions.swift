@@ -1,4 +1,4 @@
-public import Pairing
+public import RegentPairing
 public import PairingStore
 import SQLite
 
@@ -7,14 +7,14 @@ extension SQLiteStore {
   public func startSession(_ record: SessionRecord, replacing earlier: SessionID?, at now: Instant)
     async throws(StoreError)
   {
-    try await write { context, visit in
-      if let refusal = try visit.signInRefusal(context, of: record.viewer) {
+    try await write { context, rows in
+      if let refusal = try rows.signInRefusal(context, of: record.viewer) {
         throw StoreError.notInForce(refusal)
       }
       if let earlier, earlier != record.id {
-        _ = try visit.endSession(context, earlier, at: now)
+        _ = try rows.endSession(context, earlier, at: now)
       }
-      try visit.keep(context, Tables.sessions, record)
+      try rows.keep(context, Tables.sessions, record)
     }
   }
 
@@ -22,11 +22,11 @@ extension SQLiteStore {
   public func session(_ token: TokenHash, at now: Instant) async throws(StoreError)
     -> SessionRecord?
   {
-    try await read { context, visit in
-      let session = try visit.one(
+    try await read { context, rows in
+      let session = try rows.one(
         context, Tables.sessions, "\(all: Tables.sessions) WHERE token = \(token.bytes)")?.record
       guard let session, session.isValid(at: now),
-        try visit.signInRefusal(context, of: session.viewer) == nil
+        try rows.signInRefusal(context, of: session.viewer) == nil
       else { return nil }
       return session
     }
@@ -34,14 +34,14 @@ extension SQLiteStore {
 
   /// Notes that a session is used.
   public func touchSession(_ id: SessionID, at now: Instant) async throws(StoreError) {
-    let isDue = try await read { context, visit in
-      try visit.liveSession(context, id, at: now).record.isDue(at: now)
+    let isDue = try await read { context, rows in
+      try rows.liveSession(context, id, at: now).record.isDue(at: now)
     }
     guard isDue else { return }
-    try await write { context, visit in
-      let stored = try visit.liveSession(context, id, at: now)
+    try await write { context, rows in
+      let stored = try rows.liveSession(context, id, at: now)
       guard stored.record.isDue(at: now) else { return }
-      try visit.put(context, Tables.sessions, stored.record.used(at: now), over: stored)
+      try rows.put(context, Tables.sessions, stored.record.used(at: now), over: stored)
     }
   }
 
@@ -49,9 +49,9 @@ extension SQLiteStore {
   public func endSession(_ id: SessionID, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError) -> [RegistrationChange]?
   {
-    try await write { context, visit in
-      guard let changes = try visit.endSession(context, id, at: now) else { return nil }
-      try visit.note(context, entry)
+    try await write { context, rows in
+      guard let changes = try rows.endSession(context, id, at: now) else { return nil }
+      try rows.note(context, entry)
       return changes
     }
   }
@@ -60,9 +60,9 @@ extension SQLiteStore {
   public func sessions(of viewer: Viewer, at now: Instant) async throws(StoreError)
     -> [SessionRecord]
   {
-    try await read { context, visit in
-      guard try visit.signInRefusal(context, of: viewer) == nil else { return [] }
-      return try visit.sessions(context, of: viewer).filter { $0.isValid(at: now) }
+    try await read { context, rows in
+      guard try rows.signInRefusal(context, of: viewer) == nil else { return [] }
+      return try rows.sessions(context, of: viewer).filter { $0.isValid(at: now) }
     }
   }
 
@@ -70,14 +70,14 @@ extension SQLiteStore {
   public func sessions(after id: SessionID?, limit: Int, at now: Instant)
     async throws(StoreError) -> [SessionRecord]
   {
-    try await read { context, visit in
+    try await read { context, rows in
       var found: [SessionRecord] = []
       guard limit > 0 else { return found }
       let rest: SQL = "\(all: Tables.sessions) WHERE id > \(id?.text ?? "") ORDER BY id"
-      try visit.each(context, Tables.sessions, rest) { stored in
+      try rows.each(context, Tables.sessions, rest) { stored in
         let session = stored.record
         if session.isValid(at: now),
-          try visit.signInRefusal(context, of: session.viewer) == nil
+          try rows.signInRefusal(context, of: session.viewer) == nil
         {
           found.append(session)
         }
@@ -88,7 +88,7 @@ extension SQLiteStore {
   }
 }
 
-extension Visit {
+extension SignedRows {
   fileprivate func endSession(
     _ context: borrowing WriteContext, _ id: SessionID, at now: Instant
   ) throws -> [RegistrationChange]? {

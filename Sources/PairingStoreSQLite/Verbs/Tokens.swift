@@ -1,4 +1,4 @@
-public import Pairing
+public import RegentPairing
 public import PairingStore
 import SQLite
 
@@ -7,18 +7,18 @@ extension SQLiteStore {
   public func pickUp(requestor: RequestorID, device: DeviceHash, at now: Instant)
     async throws(StoreError) -> PickUp?
   {
-    let seen = try await read { context, visit -> (record: AuthenticationRecord, isFirst: Bool)? in
-      guard let record = try visit.standing(context, requestor, device, at: now) else { return nil }
+    let seen = try await read { context, rows -> (record: AuthenticationRecord, isFirst: Bool)? in
+      guard let record = try rows.standing(context, requestor, device, at: now) else { return nil }
       let registration = try record.registration.flatMap {
-        try visit.registration(context, $0)?.record
+        try rows.registration(context, $0)?.record
       }
       return (record, registration?.flow.state.status == .approved)
     }
     guard let seen else { return nil }
     guard seen.isFirst else { return PickUp(record: seen.record, delivery: nil) }
-    return try await write { context, visit in
-      guard let record = try visit.standing(context, requestor, device, at: now) else { return nil }
-      return PickUp(record: record, delivery: try visit.deliver(context, record, at: now))
+    return try await write { context, rows in
+      guard let record = try rows.standing(context, requestor, device, at: now) else { return nil }
+      return PickUp(record: record, delivery: try rows.deliver(context, record, at: now))
     }
   }
 
@@ -26,22 +26,21 @@ extension SQLiteStore {
   public func signIn(_ record: AuthenticationRecord, at now: Instant) async throws(StoreError)
     -> AuthenticationRecord
   {
-    try await write { context, visit in
+    try await write { context, rows in
       let authentication = record.authentication
       if authentication.source == .degraded,
-        let there = try visit.regularSignIn(context, of: record, at: now)
+        let there = try rows.regularSignIn(context, of: record, at: now)
       {
         return there
       }
-      let standing = try visit.signInContext(context, of: record)
+      let standing = try rows.signInContext(context, of: record)
       try standing.check(
         authentication.viewer, requestor: authentication.requestor, source: authentication.source)
       let bounded = try record.bounded(by: standing, at: now)
-      if let there = try visit.authentication(context, authentication.id)?.record, there != bounded
-      {
+      if let there = try rows.authentication(context, authentication.id)?.record, there != bounded {
         throw StoreError.changedMeanwhile(what: "authentication")
       }
-      try visit.keep(context, bounded)
+      try rows.keep(context, bounded)
       return bounded
     }
   }
@@ -50,9 +49,9 @@ extension SQLiteStore {
   public func signOut(requestor: RequestorID, device: DeviceHash, at now: Instant)
     async throws(StoreError) -> [AuthenticationRecord]
   {
-    try await write { context, visit in
-      guard let there = try visit.authentication(context, requestor, device) else { return [] }
-      try visit.endAuthentications(context, [there.record])
+    try await write { context, rows in
+      guard let there = try rows.authentication(context, requestor, device) else { return [] }
+      try rows.endAuthentications(context, [there.record])
       return [there.record]
     }
   }
@@ -61,11 +60,11 @@ extension SQLiteStore {
   public func revoke(_ filter: AuthenticationFilter, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError) -> [AuthenticationRecord]
   {
-    try await write { context, visit in
-      let ended = try visit.first(
+    try await write { context, rows in
+      let ended = try rows.first(
         Int.max, context, Tables.authentications, filter.query(after: nil), where: filter.includes)
-      try visit.endAuthentications(context, ended)
-      try visit.note(context, entry)
+      try rows.endAuthentications(context, ended)
+      try rows.note(context, entry)
       return ended
     }
   }
@@ -74,8 +73,8 @@ extension SQLiteStore {
   public func authentications(
     _ filter: AuthenticationFilter, after id: AuthenticationID?, limit: Int, at now: Instant
   ) async throws(StoreError) -> [AuthenticationRecord] {
-    try await read { context, visit in
-      try visit.first(limit, context, Tables.authentications, filter.query(after: id)) {
+    try await read { context, rows in
+      try rows.first(limit, context, Tables.authentications, filter.query(after: id)) {
         filter.includes($0) && now < $0.authentication.expires
       }
     }
@@ -85,24 +84,24 @@ extension SQLiteStore {
   public func name(
     _ screen: ScreenHash, _ name: String?, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) {
-    try await write { context, visit in
+    try await write { context, rows in
       if let name {
-        try visit.keep(context, Tables.screenNames, ScreenName(screen: screen, name: name))
+        try rows.keep(context, Tables.screenNames, ScreenName(screen: screen, name: name))
       } else {
         try context.run("DELETE FROM screen_name WHERE screen_hash = \(screen.bytes)")
       }
-      try visit.note(context, entry)
+      try rows.note(context, entry)
     }
   }
 
   /// The names that were given to some of these screens.
   public func names(of screens: Set<ScreenHash>) async throws(StoreError) -> [ScreenHash: String] {
-    try await read { context, visit in
+    try await read { context, rows in
       var names: [ScreenHash: String] = [:]
       // One look-up each: a viewer has a few screens, the table has everybody's.
       for screen in screens {
         names[screen] =
-          try visit.one(
+          try rows.one(
             context, Tables.screenNames,
             "\(all: Tables.screenNames) WHERE screen_hash = \(screen.bytes)")?.record.name
       }
@@ -111,7 +110,7 @@ extension SQLiteStore {
   }
 }
 
-extension Visit {
+extension SignedRows {
   /// A device's authentication, if it stands now.
   fileprivate func standing<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ requestor: RequestorID, _ device: DeviceHash, at now: Instant

@@ -1,20 +1,20 @@
-import Cryptography
-public import Pairing
+import RegentCryptography
+public import RegentPairing
 public import PairingStore
 import SQLite
 
 extension SQLiteStore {
   /// Appends a line.
   public func append(_ entry: AuditEntry) async throws(StoreError) {
-    try await write { context, visit in try visit.note(context, entry) }
+    try await write { context, rows in try rows.note(context, entry) }
   }
 
   /// The lines after a number.
   public func audit(after number: Int64, limit: Int) async throws(StoreError)
     -> [NumberedAuditEntry]
   {
-    try await read { context, visit in
-      try visit.first(
+    try await read { context, rows in
+      try rows.first(
         limit, context, Tables.audit,
         "\(all: Tables.audit) WHERE number > \(number) ORDER BY number")
     }
@@ -29,17 +29,17 @@ extension SQLiteStore {
 
   /// The failures of one account or source.
   public func loginFailures(of subject: LoginSubject) async throws(StoreError) -> LoginFailures? {
-    try await read { context, visit in try visit.failures(context, subject.key)?.record.failures }
+    try await read { context, rows in try rows.failures(context, subject.key)?.record.failures }
   }
 
   /// Counts one more.
   public func recordLoginFailure(of subject: LoginSubject, at now: Instant)
     async throws(StoreError) -> LoginFailures
   {
-    try await write { context, visit in
-      let stored = try visit.failures(context, subject.key)
+    try await write { context, rows in
+      let stored = try rows.failures(context, subject.key)
       let after = LoginThrottle.adding(to: stored?.record.failures, at: now)
-      try visit.put(
+      try rows.put(
         context, Tables.loginFailures, CountedFailures(subject: subject.key, failures: after),
         over: stored)
       return after
@@ -63,16 +63,16 @@ extension SQLiteStore {
   }
 
   /// Keeps what the service counts.
-  public func keepNumbers(_ text: String, as kind: KeptNumbers) async throws(StoreError) {
-    try await write { context, visit in
-      try visit.keep(context, Tables.numbers, NumbersRecord(id: kind.rawValue, text: text))
+  public func keepNumbers(_ text: String, as kind: StoredCounters) async throws(StoreError) {
+    try await write { context, rows in
+      try rows.keep(context, Tables.numbers, NumbersRecord(id: kind.rawValue, text: text))
     }
   }
 
   /// What was kept last.
-  public func keptNumbers(_ kind: KeptNumbers) async throws(StoreError) -> String? {
-    try await read { context, visit in
-      try visit.one(context, Tables.numbers, "\(all: Tables.numbers) WHERE id = \(kind.rawValue)")?
+  public func keptNumbers(_ kind: StoredCounters) async throws(StoreError) -> String? {
+    try await read { context, rows in
+      try rows.one(context, Tables.numbers, "\(all: Tables.numbers) WHERE id = \(kind.rawValue)")?
         .record.text
     }
   }
@@ -81,7 +81,7 @@ extension SQLiteStore {
   public func forgetExpired(at now: Instant, limit: Int, passes: Int) async throws(StoreError)
     -> Int
   {
-    try await write { context, visit in
+    try await write { context, rows in
       let moment = now.milliseconds
       var left = limit
       let forgettable = (now - CodeLifetime.remembrance).milliseconds
@@ -118,13 +118,13 @@ extension SQLiteStore {
         DELETE FROM signing_key WHERE rowid IN
         (SELECT rowid FROM signing_key WHERE needed_until <= \(moment) LIMIT \(left))
         """)
-      left -= try visit.forgetPasses(context, beyond: passes, at: now, limit: left)
+      left -= try rows.forgetPasses(context, beyond: passes, at: now, limit: left)
       return limit - left
     }
   }
 }
 
-extension Visit {
+extension SignedRows {
   /// Forgets the oldest temporary passes that are used up, when there are too many.
   ///
   /// A row keeps its number while its pass lasts, and new ones get higher numbers: two look-ups tell whether there may be

@@ -38,17 +38,17 @@ extension SQLiteStore {
     var bad = 0
     while true {
       let from = place
-      let seen = try await read { context, visit -> (last: Int64, bad: Int)? in
-        let rows: [Int64] = try context.all(
+      let seen = try await read { context, rows -> (last: Int64, bad: Int)? in
+        let places: [Int64] = try context.all(
           """
           SELECT rowid FROM \(unsafeRawSQL: table.name) WHERE rowid > \(from)
           ORDER BY rowid LIMIT \(max(1, step))
           """
         ) { try $0.integer(0) }
-        guard let last = rows.last else { return nil }
-        let good = try visit.all(
+        guard let last = places.last else { return nil }
+        let good = try rows.all(
           context, table, "\(all: table) WHERE rowid > \(from) AND rowid <= \(last)")
-        return (last, rows.count - good.count)
+        return (last, places.count - good.count)
       }
       guard let seen else { return bad }
       (place, bad) = (seen.last, bad + seen.bad)

@@ -1,5 +1,5 @@
 import Glibc
-import Platform
+import RegentPlatform
 
 extension Database {
   /// Writes a copy of the database as it is at one moment, while reads and writes go on.

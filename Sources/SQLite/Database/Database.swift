@@ -1,4 +1,4 @@
-import Platform
+import RegentPlatform
 import Synchronization
 
 /// A database in use: one thread writes, a few read, and a lock file keeps every other program out.
@@ -29,7 +29,7 @@ public final class Database: Sendable {
     let claim = try FileLock(beside: path)
     try DatabaseFiles.check(path)
     try DatabaseFiles.createIfMissing(path)
-    let lock = DatabaseLock(claim, try HeldFile(claiming: path))
+    let lock = DatabaseLock(claim, try ClaimedFile(claiming: path))
     let context = try Database.openForWriting(path, options)
     // The log and its index exist now, made by SQLite: their modes are checked like the rest.
     try DatabaseFiles.check(path)
@@ -139,12 +139,12 @@ public final class Database: Sendable {
 final class DatabaseLock: Sendable {
   private struct Claims: ~Copyable {
     let path: FileLock
-    let file: HeldFile
+    let file: ClaimedFile
   }
 
   private let held: Mutex<Claims?>
 
-  init(_ path: consuming FileLock, _ file: consuming HeldFile) {
+  init(_ path: consuming FileLock, _ file: consuming ClaimedFile) {
     held = Mutex(Claims(path: path, file: file))
   }
 

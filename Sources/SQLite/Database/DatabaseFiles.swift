@@ -1,5 +1,5 @@
 import Glibc
-import Platform
+import RegentPlatform
 
 /// The files of a database on disk: who may use them, and how they come to be.
 enum DatabaseFiles {

@@ -7,8 +7,7 @@ public struct Migration: Sendable {
   let apply: @Sendable (borrowing WriteContext) throws -> Void
 
   /// A step with its name; `apply` runs in a transaction of its own.
-  public init(_ name: String, _ apply: @escaping @Sendable (borrowing WriteContext) throws -> Void)
-  {
+  public init(_ name: String, _ apply: @escaping @Sendable (borrowing WriteContext) throws -> Void) {
     self.name = name
     self.apply = apply
   }

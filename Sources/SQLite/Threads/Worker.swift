@@ -1,5 +1,5 @@
 import Glibc
-import Platform
+import RegentPlatform
 import Synchronization
 
 /// A thread of this package that can be waited for.

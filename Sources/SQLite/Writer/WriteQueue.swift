@@ -10,7 +10,7 @@ final class WriteQueue: Sendable {
   }
 
   /// What the writer thread shall do next.
-  enum Order {
+  enum NextStep {
     case write([PendingWrite])
     case checkpoint
     case finish
@@ -40,7 +40,7 @@ final class WriteQueue: Sendable {
   }
 
   /// Waits for work, at most until `deadline`, where nil is the answer.
-  func next(until deadline: Nanoseconds?) -> Order? {
+  func next(until deadline: Nanoseconds?) -> NextStep? {
     monitor.wait(until: deadline) { state in
       if let requests = take(from: &state) { return .write(requests) }
       if state.checkpointAsked {

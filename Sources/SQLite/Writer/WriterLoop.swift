@@ -153,7 +153,7 @@ final class WriterLoop {
 
 extension WriterLoop {
   /// What became of the open transaction when a request ran in it.
-  private enum Fate {
+  private enum TransactionOutcome {
     case open
     /// It was given up, with everything that ran in it before.
     case lost(DatabaseFailure)
@@ -166,7 +166,7 @@ extension WriterLoop {
   /// Runs one request inside the open transaction and notes its answer.
   private func perform(
     _ request: PendingWrite, alone: Bool, _ answers: inout [Answer]
-  ) throws(FailStop) -> Fate {
+  ) throws(FailStop) -> TransactionOutcome {
     let state = context.connection.state
     state.lastError = nil
     state.hasWritten = false

@@ -1,7 +1,7 @@
 import Administration
 import CommandKit
-import JSON
-import Pairing
+import RegentJSON
+import RegentPairing
 
 /// `regentctl account`.
 enum AccountNoun {
@@ -52,8 +52,7 @@ enum AccountNoun {
           ]
         }
       },
-      verb("show", "show an account", inputs: [provider, name], example: "account show cable anna")
-      { call, admin in
+      verb("show", "show an account", inputs: [provider, name], example: "account show cable anna") { call, admin in
         let account = try await admin.account(call[provider], call[name])
         call.show(
           account.json,

@@ -1,6 +1,6 @@
 import Administration
 import CommandKit
-import JSON
+import RegentJSON
 
 /// `regentctl audit`.
 enum AuditNoun {
@@ -73,14 +73,14 @@ enum AuditNoun {
     let isDrawn = parts.map(\.utf8.count) == [8, 4, 4, 4, 12]
     let isKey = ["key", "signing-key"].contains { line.action.hasPrefix("\($0).") }
     return isDrawn || isKey && line.subject.utf8.count > 16
-      ? String(line.subject.prefix(Beginnings.shortest)) : withShortDevices(line.subject)
+      ? String(line.subject.prefix(IDPrefix.shortest)) : withShortDevices(line.subject)
   }
 
   /// A text in which boxes are named by the beginnings of their short ids, which commands take, too.
   private static func withShortDevices(_ text: String) -> String {
     text.split(separator: " ", omittingEmptySubsequences: false).map { word in
       let isDevice = word.utf8.count == 16 && word.utf8.allSatisfy("0123456789abcdef".utf8.contains)
-      return isDevice ? word.prefix(Beginnings.shortest) : word
+      return isDevice ? word.prefix(IDPrefix.shortest) : word
     }.joined(separator: " ")
   }
 }

@@ -1,6 +1,6 @@
 import Administration
 import CommandKit
-import Pairing
+import RegentPairing
 
 /// `regentctl key`.
 enum KeyNoun {

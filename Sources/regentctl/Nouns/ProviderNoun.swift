@@ -1,7 +1,7 @@
 import Administration
 import CommandKit
-import JSON
-import Pairing
+import RegentJSON
+import RegentPairing
 
 /// `regentctl provider`.
 enum ProviderNoun {

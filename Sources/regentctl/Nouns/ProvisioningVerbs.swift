@@ -1,9 +1,9 @@
 import Administration
 import CommandKit
 import Glibc
-import JSON
-import Pairing
-import Platform
+import RegentJSON
+import RegentPairing
+import RegentPlatform
 
 /// `regentctl export` and `regentctl apply`.
 enum ProvisioningVerbs {

@@ -1,8 +1,8 @@
 import Administration
 import CommandKit
 import Glibc
-import JSON
-import Platform
+import RegentJSON
+import RegentPlatform
 
 /// `regentctl backup` and `doctor`.
 enum UpkeepVerbs {

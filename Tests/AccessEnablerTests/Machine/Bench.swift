@@ -1,4 +1,4 @@
-import Pairing
+import RegentPairing
 
 @testable import AccessEnabler
 
@@ -130,7 +130,7 @@ struct Bench {
   static func waiting() -> (bench: Bench, request: RequestID) {
     var bench = ready()
     let request = bench.call(
-      .getAuthentication(AuthenticationWish(choice: .provider("CABLE"))))
+      .getAuthentication(AuthenticationRequest(choice: .provider("CABLE"))))
     bench.answer(.code(.offered))
     bench.answer(.missing)
     return (bench, request)

@@ -1,4 +1,4 @@
-import Pairing
+import RegentPairing
 import Testing
 
 @testable import AccessEnabler
@@ -7,7 +7,7 @@ import Testing
 struct BrowserAndLeavingTests {
   @Test func `a browser gets the login page and its return finishes the sign-in`() {
     var bench = Bench.ready { $0.login = .browser(redirectURL: "http://127.0.0.1:9/done") }
-    let request = bench.call(.getAuthentication(AuthenticationWish(choice: .provider("CABLE"))))
+    let request = bench.call(.getAuthentication(AuthenticationRequest(choice: .provider("CABLE"))))
     bench.answer(.code(.offered))
     let url =
       "https://one.example/api/v1/authenticate?reg_code=BCDFGHJK&requestor_id=SPORT&mso_id=CABLE"
@@ -24,7 +24,7 @@ struct BrowserAndLeavingTests {
   func `the secure sheet is asked for when the app can show it`(handles: Bool, asks: Bool) {
     var bench = Bench.ready { $0.login = .browser(redirectURL: "app://done") }
     bench.send(.setOptions(EnablerOptions(handlesSecureSheet: handles)))
-    bench.call(.getAuthentication(AuthenticationWish(choice: .provider("SHEET"))))
+    bench.call(.getAuthentication(AuthenticationRequest(choice: .provider("SHEET"))))
     bench.answer(.code(.offered))
     guard case .navigateToUrl(_, let usesSheet)? = bench.told.last else {
       Issue.record("no URL")
@@ -35,7 +35,7 @@ struct BrowserAndLeavingTests {
 
   @Test func `a browser that comes back with an error was denied`() {
     var bench = Bench.ready { $0.login = .browser(redirectURL: "app://done") }
-    let request = bench.call(.getAuthentication(AuthenticationWish(choice: .provider("CABLE"))))
+    let request = bench.call(.getAuthentication(AuthenticationRequest(choice: .provider("CABLE"))))
     bench.answer(.code(.offered))
     bench.call(.handleExternalURL("app://done?error=access_denied"))
     #expect(bench.error(of: request)?.kind == .denied)
@@ -43,7 +43,7 @@ struct BrowserAndLeavingTests {
 
   @Test func `a browser that comes back without a sign-in leaves none`() {
     var bench = Bench.ready { $0.login = .browser(redirectURL: "app://done") }
-    let request = bench.call(.getAuthentication(AuthenticationWish(choice: .provider("CABLE"))))
+    let request = bench.call(.getAuthentication(AuthenticationRequest(choice: .provider("CABLE"))))
     bench.answer(.code(.offered))
     bench.call(.handleExternalURL("app://done"))
     bench.answer(.missing)

@@ -1,4 +1,4 @@
-import Pairing
+import RegentPairing
 import Testing
 
 @testable import AccessEnabler
@@ -30,7 +30,7 @@ struct ConfiguringTests {
     #expect(bench.outcomes(of: request) == [.configured([shared, own])])
     #expect(bench.machine.responders.map(\.service) == ["https://b.example", "https://a.example"])
     bench.forget()
-    bench.call(.getAuthentication(AuthenticationWish(choice: .provider("OWN"))))
+    bench.call(.getAuthentication(AuthenticationRequest(choice: .provider("OWN"))))
     #expect(bench.open.map(\.service) == ["https://a.example"])
     bench.call(.setSelectedProvider("SHARED"))
     #expect(bench.open.last?.service == "https://b.example")

@@ -1,5 +1,5 @@
-import Pairing
-import Platform
+import RegentPairing
+import RegentPlatform
 import TestSupport
 import Testing
 
@@ -78,16 +78,16 @@ struct EveryPairTests {
       $0.answer(.configuration(Bench.configuration))
     }
     add("ready", Bench.ready()) { _ in }
-    add("choosing", Bench.ready()) { $0.call(.getAuthentication(AuthenticationWish())) }
+    add("choosing", Bench.ready()) { $0.call(.getAuthentication(AuthenticationRequest())) }
     add("entering", Bench.ready()) {
-      $0.call(.getAuthentication(AuthenticationWish(choice: .provider("PASS"))))
+      $0.call(.getAuthentication(AuthenticationRequest(choice: .provider("PASS"))))
     }
     add("registering", Bench.ready()) {
-      $0.call(.getAuthentication(AuthenticationWish(choice: .provider("CABLE"))))
+      $0.call(.getAuthentication(AuthenticationRequest(choice: .provider("CABLE"))))
     }
     add("waiting", Bench.waiting().bench) { _ in }
     add("browsing", Bench.ready(browser)) {
-      $0.call(.getAuthentication(AuthenticationWish(choice: .provider("CABLE"))))
+      $0.call(.getAuthentication(AuthenticationRequest(choice: .provider("CABLE"))))
       $0.answer(.code(.offered))
     }
     add("fetching", Bench.waiting().bench) { $0.answer(.code(.record(.approved, 2))) }
@@ -134,10 +134,10 @@ struct EveryPairTests {
 
   static let calls: [(String, AppCall)] = [
     ("checkAuthentication", .checkAuthentication),
-    ("getAuthentication", .getAuthentication(AuthenticationWish())),
+    ("getAuthentication", .getAuthentication(AuthenticationRequest())),
     (
       "getAuthentication with a provider",
-      .getAuthentication(AuthenticationWish(isForced: true, choice: .provider("CABLE")))
+      .getAuthentication(AuthenticationRequest(isForced: true, choice: .provider("CABLE")))
     ),
     ("setSelectedProvider", .setSelectedProvider("CABLE")),
     ("setSelectedProvider nil", .setSelectedProvider(nil)),
@@ -156,7 +156,7 @@ struct EveryPairTests {
     ("code approved", .code(.record(.approved, 2))), ("code denied", .code(.record(.denied, 2))),
     ("code expired", .code(.record(.expired, 2))),
     ("code withdrawn", .code(.record(.withdrawn, 2))),
-    ("permit", .permit(ErrandTests.permit)), ("mediaToken", .mediaToken(ErrandTests.access)),
+    ("permit", .permit(PendingCallTests.permit)), ("mediaToken", .mediaToken(PendingCallTests.access)),
     ("preauthorized", .preauthorized([])), ("metadata", .metadata([:])), ("done", .done),
     ("away", .failed(.away)), ("400", .failed(.status(400))), ("401", .failed(.status(401))),
     ("403", .failed(.status(403))), ("403 denied", .failed(.status(403, details: "denied"))),

@@ -1,4 +1,4 @@
-import Pairing
+import RegentPairing
 import Testing
 
 @testable import AccessEnabler
@@ -12,7 +12,7 @@ struct LoginFailureTests {
   func `a code that cannot be had ends the sign-in with REG500`(answer: ServiceAnswer) {
     var bench = Bench.ready()
     let request = bench.call(
-      .getAuthentication(AuthenticationWish(choice: .provider("CABLE"))))
+      .getAuthentication(AuthenticationRequest(choice: .provider("CABLE"))))
     bench.answer(answer)
     #expect(bench.error(of: request)?.status == .noRegistrationCode)
     #expect(bench.statuses.contains(.noRegistrationCode))
@@ -62,7 +62,7 @@ struct LoginFailureTests {
     for ending in [CodeRecord.record(.expired, 2), .record(.withdrawn, 2)] {
       var bench = Bench.signedIn()
       let request = bench.call(
-        .getAuthentication(AuthenticationWish(isForced: true, choice: choice ?? .onSecondScreen)))
+        .getAuthentication(AuthenticationRequest(isForced: true, choice: choice ?? .onSecondScreen)))
       bench.answer(.code(.offered))
       // With a provider the service is asked first whether it lets everybody in; it repeats what was there before.
       if choice != nil { bench.answer(.granted) }
@@ -80,7 +80,7 @@ struct LoginFailureTests {
   @Test func `whoever signs in anew gets the new sign-in, also when the code is gone already`() {
     var bench = Bench.signedIn()
     let request = bench.call(
-      .getAuthentication(AuthenticationWish(isForced: true, choice: .onSecondScreen)))
+      .getAuthentication(AuthenticationRequest(isForced: true, choice: .onSecondScreen)))
     bench.answer(.code(.offered))
     bench.answer(.failed(.status(404)))
     var new = GrantedAuthentication.regular

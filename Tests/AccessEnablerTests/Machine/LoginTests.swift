@@ -1,5 +1,5 @@
-import Pairing
-import PairingWire
+import RegentPairing
+import RegentPairingWire
 import Testing
 
 @testable import AccessEnabler
@@ -8,7 +8,7 @@ import Testing
 struct LoginTests {
   @Test func `the picker comes first, the choice resumes, the code is shown, the phone signs in`() {
     var bench = Bench.ready()
-    let request = bench.call(.getAuthentication(AuthenticationWish()))
+    let request = bench.call(.getAuthentication(AuthenticationRequest()))
     #expect(bench.told == [.displayProviderDialog(Bench.configuration.providers)])
     bench.call(.setSelectedProvider("CABLE"))
     #expect(bench.open.map(\.operation) == [.createCode(provider: "CABLE")])
@@ -50,14 +50,14 @@ struct LoginTests {
 
   @Test func `who is signed in hears so at once, unless it is forced`() {
     var bench = Bench.signedIn()
-    let request = bench.call(.getAuthentication(AuthenticationWish()))
+    let request = bench.call(.getAuthentication(AuthenticationRequest()))
     #expect(
       bench.told.filter(\.isCallback) == [
         .setAuthenticationStatus(.authenticated, .userAuthenticated)
       ])
     #expect(bench.outcomes(of: request).count == 1)
     bench.forget()
-    bench.call(.getAuthentication(AuthenticationWish(isForced: true)))
+    bench.call(.getAuthentication(AuthenticationRequest(isForced: true)))
     #expect(bench.told == [.displayProviderDialog(Bench.configuration.providers)])
   }
 
@@ -101,7 +101,7 @@ struct LoginTests {
 
   @Test func `one of two who wait may cancel without disturbing the other`() {
     var (bench, first) = Bench.waiting()
-    let second = bench.call(.getAuthentication(AuthenticationWish()))
+    let second = bench.call(.getAuthentication(AuthenticationRequest()))
     bench.send(.cancel(first))
     bench.answer(.code(.record(.approved, 2)))
     bench.answer(.granted)
@@ -250,7 +250,7 @@ struct LoginTests {
   @Test func `a code survives a restart and is verified before it is shown again`() {
     let (before, _) = Bench.waiting()
     var bench = Bench.ready(tokens: before.machine.tokens)
-    let request = bench.call(.getAuthentication(AuthenticationWish(choice: .provider("CABLE"))))
+    let request = bench.call(.getAuthentication(AuthenticationRequest(choice: .provider("CABLE"))))
     #expect(bench.open.map(\.operation) == [.readCode("BCDFGHJK")])
     #expect(bench.statuses.isEmpty)
     bench.answer(.code(.record(.opened, 2)))
@@ -272,7 +272,7 @@ struct LoginTests {
   ) {
     let (before, _) = Bench.waiting()
     var bench = Bench.ready(tokens: before.machine.tokens)
-    bench.call(.getAuthentication(AuthenticationWish(choice: .provider("CABLE"))))
+    bench.call(.getAuthentication(AuthenticationRequest(choice: .provider("CABLE"))))
     bench.answer(answer)
     #expect(bench.statuses.isEmpty)
     #expect(bench.open.map(\.operation) == [.createCode(provider: "CABLE")])
@@ -281,7 +281,7 @@ struct LoginTests {
   @Test func `a restart while the service is away shows the code again nevertheless`() {
     let (before, _) = Bench.waiting()
     var bench = Bench.ready(tokens: before.machine.tokens)
-    bench.call(.getAuthentication(AuthenticationWish(choice: .provider("CABLE"))))
+    bench.call(.getAuthentication(AuthenticationRequest(choice: .provider("CABLE"))))
     bench.answer(.failed(.away))
     #expect(bench.statuses.first == .registrationCode)
     bench.ring()
@@ -291,7 +291,7 @@ struct LoginTests {
   @Test func `another provider means another code`() {
     let (before, _) = Bench.waiting()
     var bench = Bench.ready(tokens: before.machine.tokens)
-    bench.call(.getAuthentication(AuthenticationWish(choice: .onSecondScreen)))
+    bench.call(.getAuthentication(AuthenticationRequest(choice: .onSecondScreen)))
     #expect(bench.open.map(\.operation) == [.createCode(provider: nil)])
   }
 
@@ -299,7 +299,7 @@ struct LoginTests {
     var bench = Bench.ready()
     let request = bench.call(
       .getAuthentication(
-        AuthenticationWish(data: ["email": "a@b.example"], choice: .provider("PASS"))))
+        AuthenticationRequest(data: ["email": "a@b.example"], choice: .provider("PASS"))))
     #expect(
       bench.open.map(\.operation) == [
         .freePreview(
@@ -321,7 +321,7 @@ struct LoginTests {
 
   @Test func `a temporary pass that has ended says so`() {
     var bench = Bench.ready()
-    let request = bench.call(.getAuthentication(AuthenticationWish(choice: .provider("PASS"))))
+    let request = bench.call(.getAuthentication(AuthenticationRequest(choice: .provider("PASS"))))
     bench.answer(.failed(.status(403)))
     #expect(bench.statuses == [.temporaryPassExpired])
     #expect(bench.error(of: request)?.kind == .temporaryPassExpired)
@@ -329,7 +329,7 @@ struct LoginTests {
 
   @Test func `a provider that is out of order lets everybody in without the code`() {
     var bench = Bench.ready()
-    let request = bench.call(.getAuthentication(AuthenticationWish(choice: .provider("CABLE"))))
+    let request = bench.call(.getAuthentication(AuthenticationRequest(choice: .provider("CABLE"))))
     bench.answer(.code(.offered))
     var granted = GrantedAuthentication.regular
     granted.source = .degraded
@@ -338,17 +338,17 @@ struct LoginTests {
     #expect(bench.outcomes(of: request).count == 1)
     bench.forget()
     bench.call(.checkAuthorization("r", data: [:]))
-    bench.answer(.permit(ErrandTests.permit))
+    bench.answer(.permit(PendingCallTests.permit))
     #expect(bench.statuses == [.degradedAuthorization])
   }
 
   @Test func `an unknown provider ends the sign-in with a reason`() {
     var bench = Bench.ready()
-    let request = bench.call(.getAuthentication(AuthenticationWish(choice: .provider("NOBODY"))))
+    let request = bench.call(.getAuthentication(AuthenticationRequest(choice: .provider("NOBODY"))))
     #expect(bench.error(of: request)?.kind == .unknownProvider("NOBODY"))
     // The Kelvin sign is no K.
     let kelvin = bench.call(
-      .getAuthentication(AuthenticationWish(choice: .provider("C\u{212A}"))))
+      .getAuthentication(AuthenticationRequest(choice: .provider("C\u{212A}"))))
     #expect(bench.outcomes(of: kelvin).count == 1)
   }
 
@@ -374,7 +374,7 @@ struct LoginTests {
     var tokens = RequestorTokens()
     tokens.selected = Bench.sheet
     var bench = Bench.ready(tokens: tokens)
-    bench.call(.getAuthentication(AuthenticationWish()))
+    bench.call(.getAuthentication(AuthenticationRequest()))
     #expect(bench.told == [.displayProviderDialog([Bench.sheet, Bench.cable, Bench.pass])])
   }
 }

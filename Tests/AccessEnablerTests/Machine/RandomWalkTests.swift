@@ -1,4 +1,4 @@
-import Pairing
+import RegentPairing
 import Testing
 
 @testable import AccessEnabler
@@ -84,10 +84,10 @@ private struct Walk {
     let providers = ["CABLE", "PASS", "SHEET", "NOBODY"]
     let provider = providers.randomElement(using: &generator) ?? ""
     let calls: [AppCall] = [
-      .checkAuthentication, .getAuthentication(AuthenticationWish()),
-      .getAuthentication(AuthenticationWish(isForced: true)),
-      .getAuthentication(AuthenticationWish(isForced: true, choice: .provider(provider))),
-      .getAuthentication(AuthenticationWish(choice: .onSecondScreen)),
+      .checkAuthentication, .getAuthentication(AuthenticationRequest()),
+      .getAuthentication(AuthenticationRequest(isForced: true)),
+      .getAuthentication(AuthenticationRequest(isForced: true, choice: .provider(provider))),
+      .getAuthentication(AuthenticationRequest(choice: .onSecondScreen)),
       .setSelectedProvider(provider), .setSelectedProvider(nil), .selectOnSecondScreen,
       .renewCode, .handleExternalURL("app://done"), .handleExternalURL("app://done?error=x"),
       .preauthorize(["a", "b"], usesCache: true), .preauthorize(["a"], usesCache: false),
@@ -152,7 +152,7 @@ private struct Walk {
     let good: [ServiceAnswer] = [
       .authentication(granted), .code(record), .done,
       .permit(StoredPermit(expires: expires, source: .mvpd)),
-      .mediaToken(ErrandTests.access), .preauthorized(["a"]), .metadata([:]),
+      .mediaToken(PendingCallTests.access), .preauthorized(["a"]), .metadata([:]),
       .configuration(Bench.configuration),
     ]
     switch purpose {

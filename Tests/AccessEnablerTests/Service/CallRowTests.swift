@@ -1,9 +1,9 @@
-import Cryptography
+import RegentCryptography
 import MediaTokenVerifier
-import Pairing
+import RegentPairing
 import PairingService
 import PairingStore
-import PairingWire
+import RegentPairingWire
 import ServiceTestSupport
 import TestSupport
 import Testing
@@ -133,8 +133,7 @@ struct CallRowTests {
       })
   }
 
-  @Test func `checkAuthentication answers from local storage, also without a service`() async throws
-  {
+  @Test func `checkAuthentication answers from local storage, also without a service`() async throws {
     let live = try await LiveService()
     try await withTemporaryFolder { folder in
       let enabler = try await live.enabler(.folder("\(folder)/state"))

@@ -1,4 +1,4 @@
-import Platform
+import RegentPlatform
 import PlayerExample
 import ServiceTestSupport
 import TestSupport

@@ -1,9 +1,9 @@
 import Glibc
-import HTTPCodec
+import RegentHTTPCodec
 import HTTPServer
 import HTTPTestSupport
-import Pairing
-import Platform
+import RegentPairing
+import RegentPlatform
 import ServiceTestSupport
 import TestSupport
 import Testing
@@ -205,8 +205,7 @@ struct FaultTests {
     await live.kill()
   }
 
-  @Test func `a store that cannot be written keeps the sign-in in memory and says so`() async throws
-  {
+  @Test func `a store that cannot be written keeps the sign-in in memory and says so`() async throws {
     let live = try await LocalService()
     try await withTemporaryFolder { folder in
       let state = "\(folder)/state"
@@ -228,8 +227,7 @@ struct FaultTests {
     }
   }
 
-  @Test func `a torn token file is noticed, and the service brings the sign-in back`() async throws
-  {
+  @Test func `a torn token file is noticed, and the service brings the sign-in back`() async throws {
     let live = try await LocalService()
     try await withTemporaryFolder { folder in
       let state = "\(folder)/state"

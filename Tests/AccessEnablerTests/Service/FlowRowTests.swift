@@ -1,9 +1,9 @@
-import Cryptography
+import RegentCryptography
 import MediaTokenVerifier
-import Pairing
+import RegentPairing
 import PairingService
 import PairingStore
-import PairingWire
+import RegentPairingWire
 import ServiceTestSupport
 import TestSupport
 import Testing

@@ -1,9 +1,9 @@
 import Administration
-import HTTPCodec
+import RegentHTTPCodec
 import HTTPServer
 import HTTPTestSupport
-import JSON
-import Pairing
+import RegentJSON
+import RegentPairing
 import RegentdTestSupport
 import ServiceTestSupport
 import TestSupport

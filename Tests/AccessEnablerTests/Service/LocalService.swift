@@ -1,8 +1,8 @@
-import HTTPCodec
+import RegentHTTPCodec
 import HTTPServer
 import HTTPTestSupport
 import PairingService
-import Platform
+import RegentPlatform
 import ServiceTestSupport
 import TestSupport
 

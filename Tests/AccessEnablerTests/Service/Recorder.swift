@@ -1,4 +1,4 @@
-import Platform
+import RegentPlatform
 
 @testable import AccessEnabler
 

@@ -1,8 +1,8 @@
-import Cryptography
+import RegentCryptography
 import HTTPTestSupport
-import JSON
+import RegentJSON
 import MediaTokenVerifier
-import Platform
+import RegentPlatform
 import RegentdTestSupport
 import TestSupport
 import Testing

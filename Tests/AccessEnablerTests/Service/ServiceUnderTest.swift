@@ -1,4 +1,4 @@
-import Cryptography
+import RegentCryptography
 import ServiceTestSupport
 
 @testable import AccessEnabler

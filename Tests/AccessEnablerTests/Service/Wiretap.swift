@@ -1,6 +1,6 @@
 import Glibc
 import HTTPTestSupport
-import Platform
+import RegentPlatform
 import TestSupport
 
 /// A listener between a box and its service: it passes every byte on as it is, and writes down what the box says.

@@ -1,6 +1,6 @@
 import Glibc
-import Pairing
-import Platform
+import RegentPairing
+import RegentPlatform
 import TestSupport
 import Testing
 
@@ -73,8 +73,7 @@ struct TokenStoreTests {
     }
   }
 
-  @Test func `an installation that was removed meanwhile is written again with the tokens`() throws
-  {
+  @Test func `an installation that was removed meanwhile is written again with the tokens`() throws {
     try withTemporaryFolder { folder in
       let first = try store(folder)
       removeTree("\(folder)/state/installation")

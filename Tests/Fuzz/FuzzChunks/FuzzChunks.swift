@@ -1,7 +1,7 @@
 // FuzzChunks: the decoder of chunked bodies against one that is as plain as can be, and against itself in pieces.
 
 import FuzzSupport
-import HTTPCodec
+import RegentHTTPCodec
 
 /// One input: eight bytes choose the cuts, the rest is a chunked body and what follows it.
 @_cdecl("LLVMFuzzerTestOneInput")

@@ -1,7 +1,7 @@
 // FuzzForms: percent-decoding and forms against a plain decoder, and back again through the encoder.
 
 import FuzzSupport
-import HTTPCodec
+import RegentHTTPCodec
 
 /// One input: an encoded form.
 @_cdecl("LLVMFuzzerTestOneInput")

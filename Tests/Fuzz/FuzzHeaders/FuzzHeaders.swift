@@ -1,7 +1,7 @@
 // FuzzHeaders: the values of headers that are read as more than text: cookies, media types, preferences, forwarding.
 
 import FuzzSupport
-import HTTPCodec
+import RegentHTTPCodec
 import HTTPServer
 
 /// One input: header lines, one value per line.

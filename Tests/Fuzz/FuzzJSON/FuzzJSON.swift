@@ -3,7 +3,7 @@
 
 import FoundationEssentials
 import FuzzSupport
-import JSON
+import RegentJSON
 
 /// Takes any document without looking at it.
 private struct Anything: Decodable {

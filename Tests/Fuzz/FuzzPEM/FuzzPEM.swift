@@ -1,6 +1,6 @@
 // FuzzPEM: blocks that are read are written and read again as the same, and keys in them reach OpenSSL without harm.
 
-import Cryptography
+import RegentCryptography
 import FuzzSupport
 
 /// One input.

@@ -2,7 +2,7 @@
 // it does in one, and whatever is accepted must also be a request to a plain reader of lines.
 
 import FuzzSupport
-import HTTPCodec
+import RegentHTTPCodec
 
 /// One input: eight bytes choose the cuts, the rest is what a client sends.
 @_cdecl("LLVMFuzzerTestOneInput")

@@ -1,8 +1,8 @@
 // FuzzResponses: the client's reader of responses: however the bytes are cut, the verdict and the answer are the same.
 
 import FuzzSupport
-import HTTPClient
-import HTTPCodec
+import RegentHTTPClient
+import RegentHTTPCodec
 
 /// One input: eight bytes choose the cuts, one the method, the rest is what a server sends before it hangs up.
 @_cdecl("LLVMFuzzerTestOneInput")

@@ -1,7 +1,7 @@
 // FuzzRoutes: the tree of routes against a plain matcher of segments, on raw paths.
 
 import FuzzSupport
-import HTTPCodec
+import RegentHTTPCodec
 import HTTPServer
 
 /// One input: a raw path, sent with GET.

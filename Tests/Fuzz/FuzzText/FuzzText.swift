@@ -1,6 +1,6 @@
 // FuzzText: whatever base64, base64url, hex and the password hash text accept, they would write themselves.
 
-import Cryptography
+import RegentCryptography
 import FuzzSupport
 
 /// One input.

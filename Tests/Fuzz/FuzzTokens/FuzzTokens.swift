@@ -1,9 +1,9 @@
 // FuzzTokens: nobody forges a token by changing one, and JWK sets that are read are written and read as the same. The
 // seeds hold tokens that are valid for the keys below.
 
-import Cryptography
+import RegentCryptography
 import FuzzSupport
-import JSON
+import RegentJSON
 
 private let shared: HMACKey = {
   guard let key = try? HMACKey(.sha256, Secret("an HMAC key for the fuzzer, 32 bytes or more"))

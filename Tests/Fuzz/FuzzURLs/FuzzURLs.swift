@@ -1,7 +1,7 @@
 // FuzzURLs: URLs, hosts, addresses and networks: whatever is accepted is written and read back as the same.
 
 import FuzzSupport
-import HTTPCodec
+import RegentHTTPCodec
 
 /// One input: text.
 @_cdecl("LLVMFuzzerTestOneInput")

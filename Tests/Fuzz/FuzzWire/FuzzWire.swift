@@ -2,8 +2,8 @@
 // signed, used or remembered comes back with another face.
 
 import FuzzSupport
-import Pairing
-import PairingWire
+import RegentPairing
+import RegentPairingWire
 
 /// One input: the first byte chooses the reader.
 @_cdecl("LLVMFuzzerTestOneInput")

@@ -1,4 +1,4 @@
-internal import JSON
+internal import RegentJSON
 
 /// The files that are sent as they are, each under an address that holds a hash of its content.
 ///

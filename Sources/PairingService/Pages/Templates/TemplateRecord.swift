@@ -1,4 +1,4 @@
-internal import Pairing
+internal import RegentPairing
 
 /// What a template may read of a view model: its fields by name, each with a kind and a way to read it.
 package protocol TemplateView: Sendable {

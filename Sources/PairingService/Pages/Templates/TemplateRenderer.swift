@@ -1,4 +1,4 @@
-internal import Pairing
+internal import RegentPairing
 
 /// Runs the instructions of a template: one pass, into one array of bytes.
 struct TemplateRenderer {

@@ -1,7 +1,7 @@
 // How pages say an instant: the seconds to it, its day in the calendar, its form for machines.
 
-internal import HTTPCodec
-internal import Pairing
+internal import RegentHTTPCodec
+internal import RegentPairing
 
 extension Instant {
   /// Whole seconds from `self` until `later`; zero when that is past.

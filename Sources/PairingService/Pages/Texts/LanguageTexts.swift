@@ -1,5 +1,5 @@
-internal import HTTPCodec
-internal import Pairing
+internal import RegentHTTPCodec
+internal import RegentPairing
 
 /// The texts of one language, and how it says when something was.
 struct LanguageTexts: Sendable {

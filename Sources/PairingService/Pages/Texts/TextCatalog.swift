@@ -1,4 +1,4 @@
-internal import JSON
+internal import RegentJSON
 
 /// The texts of all languages, each key with one number for all of them.
 struct TextCatalog: Sendable {

@@ -1,4 +1,4 @@
-package import Pairing
+package import RegentPairing
 
 /// Compare what is asked for with the screen in front of you; approve or deny.
 package struct ApprovePage: PhonePage {

@@ -1,4 +1,4 @@
-package import Pairing
+package import RegentPairing
 
 /// The line above the pages of one code: the code, and the time that is left.
 package struct CodeBar: Sendable {

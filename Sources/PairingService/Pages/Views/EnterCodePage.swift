@@ -1,4 +1,4 @@
-package import Pairing
+package import RegentPairing
 
 /// The front page: type the code that the screen shows.
 package struct EnterCodePage: PhonePage {

@@ -74,9 +74,9 @@ package struct NoticePage: PhonePage {
   }
 
   /// What picture stands above the words.
-  private enum Mood { case done, stop, time }
+  private enum Picture { case done, stop, time }
 
-  private var mood: Mood {
+  private var picture: Picture {
     switch kind {
     case .signedOut, .denied, .reported: .done
     case .expired, .withdrawn, .used, .held, .tooManyTries, .busy, .formExpired: .time
@@ -86,8 +86,8 @@ package struct NoticePage: PhonePage {
 
   package static let fields: [TemplateField<NoticePage>] = [
     .choice("kind") { $0.kind },
-    .flag("isDone") { $0.mood == .done },
-    .flag("isTime") { $0.mood == .time },
+    .flag("isDone") { $0.picture == .done },
+    .flag("isTime") { $0.picture == .time },
     .duration("wait") { $0.wait },
     .text("reference") { $0.reference },
     .path("retry") { $0.retry },

@@ -1,4 +1,4 @@
-package import Pairing
+package import RegentPairing
 
 /// What surrounds every page: language, protection of its forms, who is signed in.
 package struct PageFrame: Sendable {
@@ -13,14 +13,14 @@ package struct PageFrame: Sendable {
   /// Whether `--public-url` says `http`: then the page says what that means.
   package var isPlainHTTP: Bool
   /// Who is signed in on this phone.
-  package var viewer: Viewer?
+  package var viewer: ViewerLabel?
   /// Whose app the screen runs, on the pages of one code.
   package var brand: Brand?
 
   /// A frame from its parts.
   package init(
     language: PageLanguage, now: Instant, formToken: String, here: SafePath,
-    isPlainHTTP: Bool = false, viewer: Viewer? = nil, brand: Brand? = nil
+    isPlainHTTP: Bool = false, viewer: ViewerLabel? = nil, brand: Brand? = nil
   ) {
     self.language = language
     self.now = now
@@ -40,7 +40,7 @@ package struct PageLanguage: Hashable, Sendable {
 }
 
 /// Who is signed in.
-package struct Viewer: Sendable {
+package struct ViewerLabel: Sendable {
   /// The account's name.
   package let name: ForeignText
   /// The provider's name.
@@ -53,8 +53,8 @@ package struct Viewer: Sendable {
   }
 }
 
-extension Viewer: TemplateView {
-  package static let fields: [TemplateField<Viewer>] = [
+extension ViewerLabel: TemplateView {
+  package static let fields: [TemplateField<ViewerLabel>] = [
     .foreign("name") { $0.name },
     .foreign("provider") { $0.provider },
   ]

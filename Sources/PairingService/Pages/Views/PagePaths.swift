@@ -1,4 +1,4 @@
-package import Pairing
+package import RegentPairing
 
 /// Where the phone's pages are: what the routes mount and the forms post to.
 package enum PagePaths {

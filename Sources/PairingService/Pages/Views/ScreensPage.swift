@@ -1,4 +1,4 @@
-package import Pairing
+package import RegentPairing
 
 /// My screens: what is signed in with this account, and the account itself.
 package struct ScreensPage: PhonePage {

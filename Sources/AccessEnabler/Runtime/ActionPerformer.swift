@@ -1,0 +1,162 @@
+import RegentHTTPClient
+import RegentPairingWire
+import RegentPlatform
+
+/// Does what the machine wants done: calls services, keeps tokens, sleeps, tells the dispatcher.
+actor ActionPerformer {
+  private var machine: Machine
+  private let configuration: EnablerConfiguration
+  private let store: TokenStore
+  private let caller: ServiceCaller
+  private let dispatcher: EventDispatcher
+  private let outbox: AsyncStream<EnablerRuntime.Envelope>.Continuation
+  private var calls: [CallID: Task<Void, Never>] = [:]
+  private var timers: [TimerID: Task<Void, Never>] = [:]
+  private var keptServerTime: Int64
+
+  init(
+    _ configuration: EnablerConfiguration, _ store: TokenStore, _ dispatcher: EventDispatcher,
+    _ outbox: AsyncStream<EnablerRuntime.Envelope>.Continuation
+  ) {
+    let device = DeviceFacts.complete(configuration.device)
+    self.configuration = configuration
+    self.store = store
+    self.dispatcher = dispatcher
+    self.outbox = outbox
+    caller = ServiceCaller(configuration, store, device)
+    keptServerTime = store.serverTime
+    machine = Machine(
+      MachineSettings(
+        login: configuration.login, services: configuration.services.map(\.withoutSlashAtTheEnd),
+        timing: configuration.timing, deviceID: store.installation.deviceID,
+        exposesDeviceID: configuration.exposesDeviceID, tracked: DeviceFacts.tracked(device)))
+  }
+
+  /// Takes messages one by one until the app lets its enabler go.
+  func run(_ mails: AsyncStream<EnablerRuntime.Envelope>) async {
+    if let news = store.openingNews { await handle(.news(news)) }
+    for await mail in mails { await take(mail) }
+    for task in calls.values { task.cancel() }
+    for task in timers.values { task.cancel() }
+    caller.client.close()
+    dispatcher.close()
+  }
+
+  private func take(_ mail: EnablerRuntime.Envelope) async {
+    switch mail.message {
+    case .setRequestor(let requestor, let services):
+      await refresh()
+      let wish = SetRequestor(
+        requestor: requestor, services: (services ?? []).map(\.withoutSlashAtTheEnd),
+        tokens: store.tokens(of: requestor))
+      await handle(.setRequestor(mail.request, wish))
+    case .app(let call):
+      await refresh()
+      await handle(.app(mail.request, call))
+    case .cancel(let request):
+      await handle(.cancel(request))
+      dispatcher.finish(request, .failed(EntitlementError(.cancelled)))
+    case .options(let options): await handle(.setOptions(options))
+    case .credentials(let credentials): caller.use(credentials)
+    case .signedRequestorID(let signed): caller.use(signedRequestorID: signed)
+    case .answered(let call, let answer):
+      calls[call] = nil
+      await handle(.answered(call, answer))
+    case .timer(let timer):
+      timers[timer] = nil
+      await handle(.timer(timer))
+    case .news(let status): await handle(.news(status))
+    }
+  }
+
+  /// Takes over what another process has written.
+  private func refresh() async {
+    if let news = store.refresh() { await handle(.news(news)) }
+    let tokens = store.tokens(of: machine.requestor)
+    if tokens != machine.tokens { await handle(.tokens(tokens)) }
+  }
+
+  private func handle(_ event: MachineEvent) async {
+    let actions = machine.handle(event, at: caller.clock.now)
+    // First to disk, then to the app: what a callback says has happened for good. Only a new code is shown at once:
+    // without it on disk the next start asks for another, which takes this one back.
+    let waitsForDisk = !actions.allSatisfy(\.mayPrecedeDisk)
+    if waitsForDisk { await save(actions) }
+    for action in actions { perform(action) }
+    if !waitsForDisk { await save(actions) }
+  }
+
+  private func save(_ actions: [MachineAction]) async {
+    var changes: [TokenStore.Unsaved] = []
+    for case .store(let change, let requestor) in actions {
+      changes.append(.tokens(requestor, change))
+    }
+    guard !changes.isEmpty else { return }
+    let seen = caller.client.lastSeenServerTime
+    if seen > keptServerTime {
+      changes.append(.serverTime(seen))
+      keptServerTime = seen
+    }
+    guard let error = await store.saveOffPool(changes) else { return }
+    dispatcher.tell(
+      .status(
+        EntitlementStatus(
+          .internalError, message: error.description,
+          extras: ["details": error.hint ?? ""])))
+  }
+
+  private func perform(_ action: MachineAction) {
+    switch action {
+    case .tell(let event, _): dispatcher.tell(event)
+    case .finish(let request, let outcome): dispatcher.finish(request, outcome)
+    case .call(let call): start(call)
+    case .cancelCall(let id): calls.removeValue(forKey: id)?.cancel()
+    case .startTimer(let timer, let pause): start(timer, pause)
+    case .stopTimer(let timer): timers.removeValue(forKey: timer)?.cancel()
+    case .store: break
+    }
+  }
+
+  private func start(_ call: OutgoingCall) {
+    let (caller, outbox, options) = (caller, outbox, machine.options)
+    calls[call.id] = Task {
+      let outcome = await caller.perform(call, options)
+      guard !Task.isCancelled else { return }
+      let request = RequestID(number: 0)
+      if outcome.isClockWrong {
+        let status = EntitlementStatus(
+          .clockWrong, message: "this device's clock is wrong; the service's is used instead")
+        outbox.yield(EnablerRuntime.Envelope(message: .news(status), request: request))
+      }
+      outbox.yield(EnablerRuntime.Envelope(message: .answered(call.id, outcome.answer), request: request))
+    }
+  }
+
+  private func start(_ timer: TimerID, _ pause: Duration) {
+    let outbox = outbox
+    // Many boxes begin to wait at the same moment, when a service comes back: they must not all ask at the same one.
+    // Never before the time that a service asked for.
+    let jittered = pause * Double.random(in: 1...1.25)
+    timers[timer] = Task {
+      do { try await Task.sleep(for: jittered) } catch { return }
+      outbox.yield(EnablerRuntime.Envelope(message: .timer(timer), request: RequestID(number: 0)))
+    }
+  }
+}
+
+extension MachineAction {
+  /// Whether nothing is lost when the power goes before this is on disk.
+  fileprivate var mayPrecedeDisk: Bool {
+    guard case .store(let change, _) = self else { return true }
+    if case .pending(_?) = change { return true }
+    return false
+  }
+}
+
+extension String {
+  fileprivate var withoutSlashAtTheEnd: String {
+    var text = self[...]
+    while text.utf8.last == UInt8(ascii: "/") { text = text.dropLast() }
+    return String(text)
+  }
+}

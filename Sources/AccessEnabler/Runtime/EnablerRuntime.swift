@@ -1,0 +1,69 @@
+import RegentPlatform
+import Synchronization
+
+/// What stands between an app's threads and the machine: calls go in from anywhere, and callbacks come out in order.
+///
+/// A task of its own takes the messages one by one, so the machine needs no lock and calls keep their order.
+final class EnablerRuntime: Sendable {
+  let deviceID: String
+  private let inbox: AsyncStream<Envelope>.Continuation
+  private let dispatcher: EventDispatcher
+  private let lastRequest = Atomic<Int>(0)
+
+  /// A message and the call of the app that it begins.
+  struct Envelope: Sendable {
+    var message: Message
+    var request: RequestID
+  }
+
+  init(
+    _ configuration: EnablerConfiguration, delegate: (any EntitlementDelegate)?
+  ) throws(FileError) {
+    let store = try TokenStore(configuration.storage, machineIDFile: configuration.machineIDFile)
+    deviceID = store.installation.deviceID
+    let (mails, inbox) = AsyncStream<Envelope>.makeStream()
+    self.inbox = inbox
+    let dispatcher = EventDispatcher(delegate)
+    self.dispatcher = dispatcher
+    let performer = ActionPerformer(configuration, store, dispatcher, inbox)
+    Task { await performer.run(mails) }
+  }
+
+  /// Ends everything; calls that wait fail as cancelled.
+  func stop() { inbox.finish() }
+
+  /// Hands a message over; its end is told to the delegate and to event streams alone.
+  func post(_ message: Message) { inbox.yield(Envelope(message: message, request: newRequest())) }
+
+  func newEventStream() -> AsyncStream<EntitlementEvent> { dispatcher.newStream() }
+
+  /// Hands a message over and waits for the end of the call.
+  func outcome(
+    of message: Message, progress: (@Sendable (EntitlementEvent) -> Void)? = nil
+  ) async throws(EntitlementError) -> RequestOutcome {
+    let request = newRequest()
+    let outcome = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        dispatcher.await(request, progress) { continuation.resume(returning: $0) }
+        if case .terminated = inbox.yield(Envelope(message: message, request: request)) {
+          dispatcher.finish(request, .failed(EntitlementError(.cancelled)))
+        }
+        // The handler below may have run before the call was on its way.
+        if Task.isCancelled { cancel(request) }
+      }
+    } onCancel: {
+      cancel(request)
+    }
+    if case .failed(let error) = outcome { throw error }
+    return outcome
+  }
+
+  /// The machine forgets the call, and the caller hears so at once.
+  private func cancel(_ request: RequestID) {
+    inbox.yield(Envelope(message: .cancel(request), request: newRequest()))
+  }
+
+  private func newRequest() -> RequestID {
+    RequestID(number: lastRequest.add(1, ordering: .relaxed).newValue)
+  }
+}

@@ -1,0 +1,22 @@
+import RegentPlatform
+
+extension TokenStore {
+  /// Saves on a thread of its own: the disk may sleep, and the concurrency pool has as many threads as cores.
+  ///
+  /// - Returns: why the disk did not take the changes, if it did not.
+  @discardableResult
+  func saveOffPool(_ changes: [Unsaved]) async -> FileError? {
+    await withCheckedContinuation { continuation in
+      let work: @Sendable () -> Void = {
+        do throws(FileError) {
+          try self.save(changes)
+          continuation.resume(returning: nil)
+        } catch {
+          continuation.resume(returning: error)
+        }
+      }
+      // No thread to be had: better slow than not at all.
+      do { try DedicatedThread.start(named: "token-store", work) } catch { work() }
+    }
+  }
+}

@@ -1,5 +1,0 @@
-/// Ids that are typed by their beginning, as narrow terminals show them.
-public enum Beginnings {
-  /// How many letters it takes at least.
-  public static let shortest = 8
-}

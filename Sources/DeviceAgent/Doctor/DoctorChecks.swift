@@ -1,0 +1,212 @@
+import AccessEnabler
+import CommandKit
+import RegentHTTPClient
+import RegentHTTPCodec
+import RegentJSON
+import RegentPlatform
+
+/// Everything that `doctor` looks at.
+struct DoctorChecks: Sendable {
+  private let call: Invocation
+  private let context: AgentContext
+
+  /// Signed calls are refused beyond that, in milliseconds.
+  private static let clockTolerance: Int64 = 300_000
+
+  init(_ call: Invocation, _ context: AgentContext) {
+    self.call = call
+    self.context = context
+  }
+
+  func findings() async -> [Finding] {
+    let settings: AgentSettings
+    do throws(CommandError) {
+      settings = try AgentSettings(call)
+    } catch {
+      return [.bad("settings", error), terminal()]
+    }
+    let (search, daemon) = await daemon(settings)
+    var findings = setUp(settings)
+    findings.append(state(settings, search))
+    for service in settings.services { findings += await reach(service) }
+    findings.append(daemon)
+    if !findings.contains(where: { $0.verdict == .bad }) {
+      findings.append(await signIn(settings, search))
+    }
+    findings.append(terminal())
+    return findings
+  }
+
+  private func setUp(_ settings: AgentSettings) -> [Finding] {
+    var findings: [Finding] = []
+    func look(_ subject: String, _ body: () throws(CommandError) -> String) {
+      do throws(CommandError) {
+        findings.append(Finding(subject: subject, verdict: .good, sentence: try body()))
+      } catch {
+        findings.append(.bad(subject, error))
+      }
+    }
+    look("service") { () throws(CommandError) in
+      try settings.neededServices().map(\.description).joined(separator: " ")
+    }
+    look("requestor") { () throws(CommandError) in try settings.neededRequestor() }
+    look("credentials") { () throws(CommandError) in
+      switch try settings.credentials() {
+      case .keyPair(let publicKey, _): "key pair \(publicKey)"
+      case .softwareStatement: "software statement"
+      }
+    }
+    return findings
+  }
+
+  private func state(_ settings: AgentSettings, _ search: DaemonSearch) -> Finding {
+    if case .found(let daemon) = search {
+      return Finding(
+        subject: "state", verdict: .good, sentence: "\(daemon.home.state), kept by the daemon")
+    }
+    do throws(FileError) {
+      try PrivateDirectory.ensure(settings.state)
+      return Finding(subject: "state", verdict: .good, sentence: settings.state)
+    } catch {
+      return .bad("state", CommandError(error.description, hint: error.hint))
+    }
+  }
+
+  private func reach(_ service: AbsoluteURL) async -> [Finding] {
+    let client = Client(
+      ClientConfiguration(
+        wallClock: { Clocks.wallMilliseconds() }, buildTime: context.buildTime))
+    do throws(ClientError) {
+      var request = ClientRequest(
+        .get, try ClientURL(service.description.trimmingSlashes + "/healthz"))
+      request.deadline = .seconds(10)
+      let response = try await client.send(request)
+      var findings: [Finding] = []
+      let health = try? JSONValue(reading: response.body)
+      if response.status.isSuccess, health?["status"]?.string != nil {
+        findings.append(
+          Finding(subject: "reach \(service.host)", verdict: .good, sentence: "it answers"))
+      } else {
+        findings.append(
+          Finding(
+            subject: "reach \(service.host)", verdict: .bad,
+            sentence: "it answers \(response.status) and not how Regent says that it is well",
+            hint: "check the address: is this the service, or the network's sign-in page?",
+            exit: .failed))
+      }
+      if let date = response.serverDate { findings.append(clock(date)) }
+      return findings
+    } catch {
+      return [
+        Finding(
+          subject: "reach \(service.host)", verdict: .bad, sentence: error.description,
+          hint: error.hint, exit: .unreachable)
+      ]
+    }
+  }
+
+  private func clock(_ serverDate: Int64) -> Finding {
+    let off = Clocks.wallMilliseconds() - serverDate
+    guard off.magnitude > Self.clockTolerance.magnitude else {
+      return Finding(subject: "clock", verdict: .good, sentence: "it agrees with the service's")
+    }
+    // Calls correct themselves by the service's clock; certificates and other programs do not.
+    return Finding(
+      subject: "clock", verdict: .note,
+      sentence: "it is \(off.magnitude / 1_000) s \(off > 0 ? "ahead of" : "behind") the service's",
+      hint: "set it: timedatectl set-ntp true")
+  }
+
+  private func daemon(_ settings: AgentSettings) async -> (DaemonSearch, Finding) {
+    do throws(CommandError) {
+      let search = try await DaemonClient.find(settings)
+      switch search {
+      case .found: return (search, Finding(subject: "daemon", verdict: .good, sentence: "it runs"))
+      case .another(let differences):
+        let finding = Finding(
+          subject: "daemon", verdict: .note,
+          sentence: "it runs with another \(differences.joined(separator: ", ")); "
+            + "commands with these settings work without it",
+          hint: "when its settings were changed since it started: systemctl restart regent")
+        return (search, finding)
+      case .none:
+        let finding = Finding(
+          subject: "daemon", verdict: .note,
+          sentence: "it does not run; commands work without it",
+          hint: "systemctl enable --now regent.socket")
+        return (search, finding)
+      }
+    } catch {
+      return (.none, .bad("daemon", error))
+    }
+  }
+
+  /// One signed call of our own: a daemon says what it knows, and may have heard nothing of a revoked key yet.
+  ///
+  /// A software statement is not tried this way: each try would register another client.
+  private func tryKeyPair(_ settings: AgentSettings) async throws(CommandError) {
+    guard case .keyPair = try settings.credentials() else { return }
+    let enabler = try settings.enabler(leavesNoTrace: true, buildTime: context.buildTime)
+    let requestor = try settings.neededRequestor()
+    do throws(EntitlementError) {
+      _ = try await enabler.configure(requestor: requestor)
+    } catch {
+      throw CommandError(error)
+    }
+  }
+
+  private func signIn(_ settings: AgentSettings, _ search: DaemonSearch) async -> Finding {
+    do throws(CommandError) {
+      if case .found = search { try await tryKeyPair(settings) }
+      let source = try await context.source(settings)
+      // Only a call that the service must answer shows that it takes the credentials.
+      _ = try await source.providers()
+      let status = try await source.status()
+      guard let signIn = status.signIn else {
+        return Finding(
+          subject: "sign-in", verdict: .note, sentence: "nobody is signed in",
+          hint: "sign in with: regent pair")
+      }
+      return Finding(
+        subject: "sign-in", verdict: .good,
+        sentence: "signed in with \(signIn.providerName)")
+    } catch {
+      return .bad("sign-in", error)
+    }
+  }
+
+  private func terminal() -> Finding {
+    guard call.console.output.isTerminal else {
+      return Finding(
+        subject: "terminal", verdict: .note, sentence: "there is none; pair prints lines")
+    }
+    let facts = TerminalFacts(of: 1, call.environment)
+    guard facts.canBeDrawnOn else {
+      return Finding(
+        subject: "terminal", verdict: .note,
+        sentence: "TERM=\(facts.type ?? "") cannot be drawn on; pair prints lines",
+        hint: "set TERM to what the terminal is")
+    }
+    let capabilities = facts.capabilities()
+    let size = WindowSize(of: 1)
+    let room = size.map { "\($0.columns)×\($0.rows)" } ?? "of unknown size"
+    switch capabilities.glyphs {
+    case .halfBlocks:
+      return Finding(
+        subject: "terminal", verdict: .good, sentence: "\(room), small QR codes with half blocks")
+    case .fullBlocks, .ascii:
+      return Finding(
+        subject: "terminal", verdict: .note,
+        sentence: "\(room), only large QR codes: \(reason(facts))",
+        hint: "use --qr framebuffer on a console, or a UTF-8 locale: LANG=C.UTF-8")
+    }
+  }
+
+  private func reason(_ facts: TerminalFacts) -> String {
+    if let console = facts.console {
+      return console.isUnicode
+        ? "its font has no half blocks" : "the console is not in Unicode mode"
+    }
+    return facts.type == "linux" ? "its font is unknown" : "the locale is not UTF-8"
+  }
+}

@@ -1,0 +1,131 @@
+internal import Administration
+internal import RegentCryptography
+internal import RegentHTTPCodec
+internal import RegentJSON
+internal import RegentPairing
+internal import PairingStore
+
+// Registration codes: listed, taken back, approved for somebody who cannot.
+
+extension AdminRouteBuilder {
+  mutating func mountCodes() {
+    on(.get, AdminPaths.codes) { call throws(AdminError) in
+      let after: RegistrationID? = try call.optionalIdentifier(parameter: "after", "code")
+      let limit = try call.limit()
+      let records = try await stored { () throws(StoreError) in
+        try await call.core.store.registrations(after: after, limit: limit, at: call.now)
+      }
+      return .list(of: records.map { CodeEntry($0, at: call.now) })
+    }
+    on(.get, AdminPaths.one(AdminPaths.codes, "{code}")) { call throws(AdminError) in
+      .document(CodeEntry(try await call.code(), at: call.now))
+    }
+    on(.post, AdminPaths.act(AdminPaths.codes, "{code}", "withdraw")) {
+      call throws(AdminError) in
+      let record = try await call.code()
+      let line = call.entry("code.withdraw", record.id.text, detail: record.auditLabel)
+      let withdrawn = try await stored { () throws(StoreError) in
+        try await call.core.codeTransitions.withdraw(record.id, .operator, audit: line)
+      }
+      return .document(CodeEntry(withdrawn, at: call.now))
+    }
+    on(.post, AdminPaths.act(AdminPaths.codes, "{code}", "approve")) { call throws(AdminError) in
+      .document(try await call.approveCode())
+    }
+  }
+}
+
+extension AdminCall {
+  /// The code that the path names, by its letters, by its record's id or by the beginning of that.
+  fileprivate func code() async throws(AdminError) -> RegistrationRecord {
+    let typed = text("code")
+    if let code = try? RegistrationCode(typed: typed),
+      let record = core.codes.find(core.hasher.code(code))
+    {
+      return record
+    }
+    return try await lookUp("code", typed, \.id) { (after, limit) throws(StoreError) in
+      try await core.store.registrations(after: after, limit: limit, at: now)
+    }
+  }
+
+  fileprivate func approveCode() async throws(AdminError) -> CodeEntry {
+    let record = try await code()
+    let approval: CodeApproval = try document()
+    guard let provider = core.provisioning.now.records.providers[approval.provider] else {
+      throw .missing("provider", approval.provider.text)
+    }
+    guard (approval.account == nil) == (provider.kind != .local) else {
+      throw AdminError(
+        .invalid,
+        approval.account == nil
+          ? "provider \(provider.id) has accounts: say which one it is for"
+          : "provider \(provider.id) is temporary and has no accounts",
+        hint: approval.account == nil
+          ? "add --account NAME; regentctl account list \(provider.id) shows those there are"
+          : "leave --account out")
+    }
+    if let name = approval.account {
+      let account = try await stored { () throws(StoreError) in
+        try await core.store.account(provider.id, name)
+      }
+      guard account != nil else { throw .missing("account", "\(provider.id)/\(name)") }
+    }
+    let viewer = Viewer(provider: approval.provider, account: approval.account)
+    let detail = "\(record.requestor) for \(viewer.title), \(record.deviceTitle)"
+    let line = entry("code.approve", record.id.text, detail: detail)
+    guard let authentication = AuthenticationID(Random.uuid()) else {
+      throw AdminError(.failed, "no id could be made")
+    }
+    let request = ApprovalRequest(
+      by: .operator(`operator`, for: viewer), authentication: authentication)
+    do throws(StoreError) {
+      let result = try await core.codeTransitions.approve(record.id, request, audit: line)
+      return CodeEntry(result.change.record, at: now)
+    } catch {
+      await core.audit.write(
+        .operator(`operator`), "code.approve", record.id.text, .refused,
+        detail: "\(detail): \(error)")
+      throw AdminError(error)
+    }
+  }
+
+  /// Takes back all codes of a requestor that wait for an answer, so that their devices are told before all else ends.
+  func withdrawCodes(of requestor: RequestorID) async throws(AdminError) {
+    var last: RegistrationID?
+    while true {
+      let after = last
+      let page = try await stored { () throws(StoreError) in
+        try await core.store.registrations(after: after, limit: AdminPaths.page, at: now)
+      }
+      for record in page
+      where record.requestor == requestor && record.flow.settled(at: now).state.isPending {
+        // One that ended in this moment needs nothing more.
+        _ = try? await core.codeTransitions.withdraw(record.id, .operator, audit: nil)
+      }
+      guard let end = page.last else { return }
+      last = end.id
+    }
+  }
+}
+
+extension Viewer {
+  /// `cable/anna`, or the provider alone for a guest.
+  var title: String { account.map { "\(provider)/\($0)" } ?? provider.text }
+}
+
+extension CodeEntry {
+  fileprivate init(_ record: RegistrationRecord, at now: Instant) {
+    let flow = record.flow.settled(at: now)
+    let viewer: Viewer? =
+      switch flow.state {
+      case .claimed(let lease): lease.claimer.viewer
+      default: flow.state.approval?.viewer
+      }
+    self.init(
+      id: record.id, requestor: record.requestor, state: flow.status(at: now).rawValue,
+      generated: flow.issued, expires: flow.expires, device: record.about.name,
+      deviceID: record.device.text, address: record.about.address,
+      preselected: record.preselected, provider: viewer?.provider, account: viewer?.account)
+  }
+}

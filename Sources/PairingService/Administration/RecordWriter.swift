@@ -1,0 +1,152 @@
+internal import Administration
+internal import RegentJSON
+internal import RegentPairing
+internal import PairingStore
+
+/// How a kind of record is read, written and called.
+struct RecordWriter<Record: OperatorRecord> {
+  /// `requestor acme`.
+  let title: String
+  /// `requestor`.
+  let kind: String
+  /// What it is found by.
+  let key: JSONObject
+  /// What is there now.
+  let find: @Sendable () async throws(AdminError) -> Record?
+  /// The record as the store keeps it.
+  let provision: @Sendable (Record) -> Provision
+  /// What has to hold besides its shape.
+  var check: @Sendable (Record) throws(AdminError) -> Void = { (_) throws(AdminError) in }
+}
+
+extension AdminCall {
+  /// Adds a record; the same again changes nothing, something different is refused with the difference.
+  func add<Record>(_ patch: Patch<Record>, _ writer: RecordWriter<Record>)
+    async throws(AdminError) -> Saved<Record>
+  {
+    try await save(writer) { (there) throws(AdminError) in
+      guard let there else {
+        return try shaped { () throws(JSONShapeError) in try patch.record(writer.key) }
+      }
+      let wanted = try shaped { () throws(JSONShapeError) in try patch.applied(to: there) }
+      let differences = there.differences(to: wanted)
+      guard differences.isEmpty else { throw .different(writer.title, writer.kind, differences) }
+      return there
+    }
+  }
+
+  /// Changes what is named of a record that is there.
+  func set<Record>(_ patch: Patch<Record>, _ writer: RecordWriter<Record>)
+    async throws(AdminError) -> Saved<Record>
+  {
+    try await save(writer) { (there) throws(AdminError) in
+      guard let there else { throw .missing(of: writer) }
+      return try shaped { () throws(JSONShapeError) in try patch.applied(to: there) }
+    }
+  }
+
+  /// Changes what is named of a record, or adds it.
+  func put<Record>(_ patch: Patch<Record>, _ writer: RecordWriter<Record>)
+    async throws(AdminError) -> Saved<Record>
+  {
+    try await save(writer) { (there) throws(AdminError) in
+      try shaped { () throws(JSONShapeError) in
+        guard let there else { return try patch.record(writer.key) }
+        return try patch.applied(to: there)
+      }
+    }
+  }
+
+  /// Writes what is wanted of what is there; looked at anew when somebody else was faster.
+  private func save<Record>(
+    _ writer: RecordWriter<Record>, _ want: (Record?) throws(AdminError) -> Record
+  ) async throws(AdminError) -> Saved<Record> {
+    var attempts = 3
+    while true {
+      let there = try await writer.find()
+      let wanted = try want(there)
+      if let there, there == wanted { return Saved(there, .unchanged) }
+      try writer.check(wanted)
+      let outcome = there == nil ? SaveOutcome.added : .changed
+      let changed = there?.differences(to: wanted).map(\.named) ?? []
+      let line = entry(
+        "\(writer.kind).\(outcome == .added ? "add" : "set")", writer.title.droppingFirstWord,
+        detail: changed.joined(separator: ", "))
+      do throws(StoreError) {
+        let changes = try await core.store.put(
+          writer.provision(wanted), replacing: there.map(writer.provision), audit: line, at: now)
+        core.codeTransitions.settle(changes)
+      } catch {
+        attempts -= 1
+        guard case .changedMeanwhile = error, attempts > 0 else { throw AdminError(error) }
+        try await refresh()
+        continue
+      }
+      try await refresh()
+      return Saved(wanted, outcome)
+    }
+  }
+
+  /// Has every route look at what was changed.
+  func refresh() async throws(AdminError) {
+    try await stored { () throws(StoreError) in try await core.provisioning.refresh() }
+  }
+
+  /// Removes a record with all that stands on it.
+  func remove(_ id: ProvisionID, _ title: String) async throws(AdminError) -> AdminReply {
+    let line = entry("\(id.kind).remove", title.droppingFirstWord)
+    do throws(StoreError) {
+      let changes = try await core.store.remove(id, audit: line, at: now)
+      core.codeTransitions.settle(changes)
+    } catch {
+      guard case .notFound = error else { throw AdminError(error) }
+      throw .missing(title.firstWord, title.droppingFirstWord)
+    }
+    try await refresh()
+    return .done
+  }
+}
+
+extension Difference {
+  /// How a line of the audit log names it: `name`, or `disabled=off`.
+  ///
+  /// The bare name of a member that is on or off would read as what it is now.
+  fileprivate var named: String {
+    guard case .bool(let isOn)? = wanted ?? stored else { return member }
+    return "\(member)=\(isOn && wanted != nil ? "on" : "off")"
+  }
+}
+
+extension AdminError {
+  /// What is there is not what was to be added.
+  static func different(_ title: String, _ kind: String, _ differences: [Difference])
+    -> AdminError
+  {
+    let sentences = differences.map { difference in
+      switch (difference.stored, difference.wanted) {
+      case (let stored?, let wanted?): "\(difference.member) is \(stored), not \(wanted)"
+      case (let stored?, nil): "\(difference.member) is \(stored), not left out"
+      case (nil, let wanted?): "\(difference.member) is not set, not \(wanted)"
+      case (nil, nil): difference.member
+      }
+    }
+    return AdminError(
+      .different,
+      "\(title) is there already and is different: \(sentences.joined(separator: "; "))",
+      hint: "regentctl \(kind) set changes it", differences: differences)
+  }
+
+  fileprivate static func missing<Record>(of writer: RecordWriter<Record>) -> AdminError {
+    .missing(writer.kind, writer.title.droppingFirstWord)
+  }
+}
+
+extension String {
+  /// `requestor` of `requestor acme`.
+  fileprivate var firstWord: String { String(prefix { $0 != " " }) }
+
+  /// `requestor acme` without `requestor`.
+  var droppingFirstWord: String {
+    String(drop { $0 != " " }.dropFirst())
+  }
+}

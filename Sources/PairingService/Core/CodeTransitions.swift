@@ -1,0 +1,144 @@
+package import RegentPairing
+package import PairingStore
+
+/// The one door through which codes change: it calls the store's verb, and when that is durable it keeps the memory right,
+/// wakes who waits and counts.
+///
+/// Devices, the phone's pages and the admin socket all come through here.
+package struct CodeTransitions: Sendable {
+  private let store: any Store
+  private let codes: LiveCodes
+  private let waiters: Waiters
+  private let lastUses: LastUseTimes
+  private let metrics: ServiceMetrics
+  private let clock: ServiceClock
+
+  init(
+    store: any Store, codes: LiveCodes, waiters: Waiters, lastUses: LastUseTimes,
+    metrics: ServiceMetrics, clock: ServiceClock
+  ) {
+    self.store = store
+    self.codes = codes
+    self.waiters = waiters
+    self.lastUses = lastUses
+    self.metrics = metrics
+    self.clock = clock
+  }
+
+  /// Keeps a new code; the device's earlier one is withdrawn with it.
+  package func offer(_ record: RegistrationRecord, limit: Int) async throws(StoreError) {
+    let signIns = codes.signIns
+    let reservation = try await store.reserve(record, limit: limit, at: clock.now)
+    for change in reservation.withdrawn { settle(change, counting: .codesWithdrawn) }
+    codes.add(record, hasEarlierSignIn: reservation.hasEarlierSignIn, asOf: signIns)
+    metrics.count(.codesStarted)
+  }
+
+  /// The phone's page is there.
+  package func open(_ id: RegistrationID) async throws(StoreError) -> RegistrationRecord {
+    try requireNotExpired(id)
+    return settle(try await store.open(id, at: clock.now), counting: .codesOpened)
+  }
+
+  /// A signed-in session takes the code, or keeps it.
+  package func claim(_ id: RegistrationID, by session: SessionID) async throws(StoreError)
+    -> RegistrationRecord
+  {
+    try requireNotExpired(id)
+    return settle(try await store.claim(id, by: session, at: clock.now))
+  }
+
+  /// The page that holds the claim is still looked at.
+  package func renew(_ id: RegistrationID, by session: SessionID) async throws(StoreError)
+    -> RegistrationRecord
+  {
+    try requireNotExpired(id)
+    return settle(try await store.renew(id, by: session, at: clock.now))
+  }
+
+  /// The viewer went back.
+  package func release(_ id: RegistrationID, by session: SessionID) async throws(StoreError)
+    -> RegistrationRecord
+  {
+    settle(try await store.release(id, by: session, at: clock.now))
+  }
+
+  /// A yes: redeems the code, once.
+  package func approve(
+    _ id: RegistrationID, _ request: ApprovalRequest, audit entry: AuditEntry?
+  ) async throws(StoreError) -> ApprovalResult {
+    try requireNotExpired(id)
+    let now = clock.now
+    let result = try await store.approve(id, request, audit: entry, at: now)
+    let flow = result.change.record.flow
+    if let approval = flow.state.approval, result.authentication != nil,
+      !result.change.actions.isEmpty
+    {
+      metrics.approved(after: now.since(flow.issued), at: approval.viewer.provider)
+    }
+    settle(result.change, counting: result.authentication == nil ? .codesDenied : nil)
+    return result
+  }
+
+  /// A no.
+  package func deny(_ id: RegistrationID, by session: SessionID, audit entry: AuditEntry?)
+    async throws(StoreError) -> RegistrationRecord
+  {
+    settle(
+      try await store.deny(id, by: session, audit: entry, at: clock.now), counting: .codesDenied)
+  }
+
+  /// The code is taken back.
+  package func withdraw(
+    _ id: RegistrationID, _ reason: WithdrawalReason, audit entry: AuditEntry?
+  ) async throws(StoreError) -> RegistrationRecord {
+    settle(
+      try await store.withdraw(id, reason, audit: entry, at: clock.now), counting: .codesWithdrawn)
+  }
+
+  /// What a device gets that asks whether it is signed in; the first read is the delivery.
+  package func pickUp(_ device: DeviceHash, at requestor: RequestorID) async throws(StoreError)
+    -> AuthenticationRecord?
+  {
+    let signIns = codes.signIns
+    let pickUp = try await store.pickUp(requestor: requestor, device: device, at: clock.now)
+    if let delivery = pickUp?.delivery { settle(delivery, counting: .codesDelivered) }
+    if let id = pickUp?.record.authentication.id { lastUses.note(id, at: clock.now) }
+    codes.noteSignIn(pickUp != nil, of: device, at: requestor, asOf: signIns)
+    return pickUp?.record
+  }
+
+  /// A device was signed in without its code: a held poll of it has an answer.
+  package func signedIn(_ device: DeviceHash, at requestor: RequestorID) {
+    codes.noteSignIn(of: device, at: requestor)
+    if let id = codes.latest(of: device, at: requestor)?.record.id { waiters.wakeDevice(of: id) }
+  }
+
+  /// The store asks the clock; whoever was told that a code has expired must not see it come back when the clock is set
+  /// back.
+  private func requireNotExpired(_ id: RegistrationID) throws(StoreError) {
+    if case .expired = codes.find(id)?.flow.state { throw .refused(.expired) }
+  }
+
+  /// Makes the memory agree with changes that other verbs brought about: sessions that ended give codes back.
+  package func settle(_ changes: [RegistrationChange]) {
+    for change in changes { settle(change) }
+  }
+
+  @discardableResult
+  private func settle(_ change: RegistrationChange, counting event: ServiceMetrics.Event? = nil)
+    -> RegistrationRecord
+  {
+    codes.note(change.record)
+    // Without an action nothing visible happened: a repeated verb is not counted twice.
+    if let event, !change.actions.isEmpty { metrics.count(event) }
+    for action in change.actions {
+      switch action {
+      case .wakeDevice: waiters.wakeDevice(of: change.record.id)
+      case .wakePhone: waiters.wakePhone(of: change.record.id)
+      case .createAuthentication: break
+      }
+    }
+    return change.record
+  }
+}

@@ -1,0 +1,171 @@
+internal import RegentCryptography
+internal import RegentHTTPCodec
+internal import RegentPairing
+internal import PairingStore
+internal import RegentPlatform
+
+/// The one door for passwords: limits first, then the hash, then the account.
+///
+/// Unknown name, wrong password and disabled account take the same steps, so that neither the answer nor its time says
+/// which of them it was.
+final class SignInCheck: Sendable {
+  /// What is said at the door.
+  enum Verdict: Equatable, Sendable {
+    /// The password is right and the account stands.
+    case right(AccountName)
+    /// It is not, for whatever reason.
+    case wrong
+    /// Too many were wrong: nothing was looked at.
+    case wait(Duration)
+    /// Too many passwords are being hashed.
+    case busy
+  }
+
+  /// What one network address may get wrong before it has to wait; several households may share one.
+  private static let freeForSource = 50
+  private let core: ServiceCore
+  /// How many passwords are being looked at now, so that many at once count as many one after the other.
+  private let underWay = Locked([LoginSubject: Int]())
+
+  /// An account that exists, of each provider.
+  private let known = Locked([ProviderID: AccountName]())
+
+  init(_ core: ServiceCore) { self.core = core }
+
+  /// Looks at a name and a password.
+  func verify(
+    _ user: String, _ password: String, at provider: ProviderID, from address: IPAddress?
+  ) async throws -> Verdict {
+    let name = AccountName(user)
+    let source = SourceKey(address)
+    var subjects: [(subject: LoginSubject, free: Int)] = []
+    if let name { subjects.append((.account(provider, name), LoginThrottle.free)) }
+    if let source { subjects.append((.source(source), Self.freeForSource)) }
+    let ahead = enter(subjects.map(\.subject))
+    defer { leave(subjects.map(\.subject)) }
+
+    var hasFailures = false
+    for (place, (subject, free)) in subjects.enumerated() {
+      let failures = try await core.store.loginFailures(of: subject)
+      if case .account = subject { hasFailures = failures != nil }
+      if let wait = pause(after: failures, free, underWay: ahead[place]) {
+        throttled(subject)
+        return .wait(wait)
+      }
+    }
+    return try await look(name, password, provider, subjects.map(\.subject), hasFailures)
+  }
+
+  private func look(
+    _ name: AccountName?, _ password: String, _ provider: ProviderID,
+    _ subjects: [LoginSubject], _ hasFailures: Bool
+  ) async throws -> Verdict {
+    var account: Account?
+    var stored: String?
+    if let name {
+      (account, stored) = try await read(name, at: provider)
+      try await evenOut(account, at: provider)
+    }
+    let check: PasswordCheck
+    do throws(PasswordError) {
+      check = try await core.passwords.check(Secret(password), against: stored)
+    } catch {
+      core.log.warning("password", ("reason", error.description))
+      return .busy
+    }
+    guard check != .wrong, let name, let account, !account.isDisabled else {
+      for subject in subjects {
+        _ = try await core.store.recordLoginFailure(of: subject, at: core.clock.now)
+      }
+      core.metrics.count(.signInsFailed)
+      // A name that does not exist may be a password in the wrong field: it is not written down. There is a line for each
+      // name all the same, because writing it takes time too.
+      core.audit.note(
+        .service, "session.start", account.map { "\(provider)/\($0.name)" } ?? provider.text,
+        .refused, onceFor: "\(provider)/\(name?.description ?? "")")
+      return .wrong
+    }
+    if hasFailures { try await core.store.clearLoginFailures(of: provider, name) }
+    if check == .rightButOutdated, let stored {
+      await renew(password, stored, of: name, at: provider)
+    }
+    return .right(name)
+  }
+
+  private func read(
+    _ name: AccountName, at provider: ProviderID
+  ) async throws -> (Account?, String?) {
+    let account = try await core.store.account(provider, name)
+    return (account, try await core.store.password(of: name, at: provider))
+  }
+
+  /// Reads once more what the other outcome would have read: a row takes longer to read and to verify than none, and a
+  /// thousand tries would show it.
+  private func evenOut(_ account: Account?, at provider: ProviderID) async throws {
+    let other = known.withLock { known -> AccountName? in
+      guard let account else { return known[provider] }
+      known[provider] = account.name
+      return nil
+    }
+    guard let other = other ?? Self.nobody else { return }
+    _ = try await read(other, at: provider)
+  }
+
+  /// A name that no account has.
+  private static let nobody = AccountName(Hex.encode(Random.bytes(16)))
+
+  /// Stores the password with the work factors of today: only now is it known in clear.
+  ///
+  /// When that fails the old hash goes on, until the next time.
+  private func renew(
+    _ password: String, _ stored: String, of name: AccountName, at provider: ProviderID
+  ) async {
+    do {
+      let phc = try await core.passwords.hash(Secret(password))
+      try await core.store.renewPassword(phc, replacing: stored, of: name, at: provider)
+    } catch {
+      core.log.warning("password", ("reason", "\(error)"))
+    }
+  }
+
+  // MARK: - Limits
+
+  private func pause(after failures: LoginFailures?, _ free: Int, underWay ahead: Int) -> Duration? {
+    // The rule is written for accounts; a source has more tries before the same pauses begin.
+    let counted = failures.map {
+      LoginFailures(count: max(0, $0.count - (free - LoginThrottle.free)), last: $0.last)
+    }
+    if let wait = LoginThrottle.pause(after: counted, at: core.clock.now) { return wait }
+    return ahead > 0 && (failures?.count ?? 0) + ahead >= free ? .seconds(1) : nil
+  }
+
+  private func throttled(_ subject: LoginSubject) {
+    core.metrics.count(.requestsThrottled)
+    let text =
+      switch subject {
+      case .account(let provider, _): provider.text
+      case .source(let source): source.text
+      }
+    core.audit.note(.service, "session.throttle", text, .refused, once: true)
+  }
+
+  /// - Returns: how many were there before, for each.
+  private func enter(_ subjects: [LoginSubject]) -> [Int] {
+    underWay.withLock { underWay in
+      subjects.map { subject in
+        let ahead = underWay[subject] ?? 0
+        underWay[subject] = ahead + 1
+        return ahead
+      }
+    }
+  }
+
+  private func leave(_ subjects: [LoginSubject]) {
+    underWay.withLock { underWay in
+      for subject in subjects {
+        let left = (underWay[subject] ?? 1) - 1
+        underWay[subject] = left > 0 ? left : nil
+      }
+    }
+  }
+}

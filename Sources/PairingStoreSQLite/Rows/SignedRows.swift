@@ -1,0 +1,216 @@
+import RegentCryptography
+import RegentPairing
+import PairingStore
+import SQLite
+
+/// A row that does not verify: which one.
+struct TamperedRow: Hashable, Sendable {
+  let table: String
+  let key: String
+}
+
+/// What one verb does with signed rows inside its transaction, and which rows it found changed.
+///
+/// Used by the thread that runs the verb, for as long as the verb runs.
+final class SignedRows {
+  let vault: Vault
+  private let known: VerifiedRowCache
+  private(set) var tampered: [TamperedRow] = []
+  private var rowKeys: [PublicKey: HMACKey] = [:]
+
+  init(_ vault: Vault, _ known: VerifiedRowCache) {
+    self.vault = vault
+    self.known = known
+  }
+}
+
+// MARK: - Reading
+
+extension SignedRows {
+  /// Hands out the rows that verify until `body` says that it has enough; the others do not exist.
+  func each<Context: Querying & ~Copyable, Record>(
+    _ context: borrowing Context, _ table: Table<Record>, _ sql: SQL,
+    _ body: (Stored<Record>) throws -> Bool
+  ) throws {
+    do {
+      try context.each(sql) { row in
+        guard let stored = try self.stored(context, table, row) else { return }
+        guard try body(stored) else { throw Enough() }
+      }
+    } catch is Enough {}
+  }
+
+  /// All rows that verify.
+  func all<Context: Querying & ~Copyable, Record>(
+    _ context: borrowing Context, _ table: Table<Record>, _ sql: SQL
+  ) throws -> [Stored<Record>] {
+    var found: [Stored<Record>] = []
+    try each(context, table, sql) {
+      found.append($0)
+      return true
+    }
+    return found
+  }
+
+  /// The first rows that verify and that `isMeant`: one bad row never makes a page shorter.
+  func first<Context: Querying & ~Copyable, Record>(
+    _ limit: Int, _ context: borrowing Context, _ table: Table<Record>, _ sql: SQL,
+    where isMeant: (Record) -> Bool = { _ in true }
+  ) throws -> [Record] {
+    var found: [Record] = []
+    guard limit > 0 else { return found }
+    try each(context, table, sql) { stored in
+      if isMeant(stored.record) { found.append(stored.record) }
+      return found.count < limit
+    }
+    return found
+  }
+
+  /// The one row, if it verifies.
+  func one<Context: Querying & ~Copyable, Record>(
+    _ context: borrowing Context, _ table: Table<Record>, _ sql: SQL
+  ) throws -> Stored<Record>? {
+    var found: Stored<Record>?
+    try each(context, table, sql) {
+      found = $0
+      return false
+    }
+    return found
+  }
+
+  private func stored<Context: Querying & ~Copyable, Record>(
+    _ context: borrowing Context, _ table: Table<Record>, _ row: borrowing Row
+  ) throws -> Stored<Record>? {
+    var values: [SQLValue] = []
+    values.reserveCapacity(table.columns.count)
+    let signature: [UInt8]
+    do throws(SQLiteError) {
+      for (place, column) in table.columns.enumerated() {
+        values.append(try column.value(of: row, at: place))
+      }
+      signature = try row.blob(table.columns.count)
+    } catch {
+      // Text that is no UTF-8, or a type that the schema forbids: nobody here wrote that.
+      noteTampered(table, values)
+      return nil
+    }
+    let known = table.known.map { $0(self.known) }
+    if let known, let row = known.find(values[0].shown, values, signature) { return row }
+    let message = Vault.message(table.name, values)
+    guard let key = try signingKey(context, table, values), key.isValid(signature, for: message)
+    else {
+      noteTampered(table, values)
+      return nil
+    }
+    var fields = Fields(values)
+    do throws(UnreadableRow) {
+      let row = Stored(
+        record: try table.decode(&fields, vault), values: values, signature: signature)
+      known?.keep(values[0].shown, row)
+      return row
+    } catch {
+      noteTampered(table, values)
+      return nil
+    }
+  }
+
+  private func noteTampered<Record>(_ table: Table<Record>, _ values: [SQLValue]) {
+    let key = values.prefix(table.keyCount).map(\.shown).joined(separator: "/")
+    tampered.append(TamperedRow(table: table.name, key: key))
+  }
+
+  /// The key that signs a row; none when its pair is not there or signs nothing any more.
+  private func signingKey<Context: Querying & ~Copyable, Record>(
+    _ context: borrowing Context, _ table: Table<Record>, _ values: [SQLValue]
+  ) throws -> HMACKey? {
+    guard table.signer == .rowPair else { return vault.records }
+    guard let place = table.publicKey, case .text(let text) = values[place],
+      let publicKey = PublicKey(text)
+    else { return nil }
+    if let key = rowKeys[publicKey] { return key }
+    guard let pair = try pair(context, publicKey) else { return nil }
+    return use(pair)
+  }
+}
+
+extension SignedRows {
+  /// Signs and verifies with a row pair from here on; nothing when it signs no rows, or none any more.
+  @discardableResult
+  func use(_ pair: Stored<KeyPair>) -> HMACKey? {
+    guard pair.record.purpose == .rows, pair.record.state != .revoked else { return nil }
+    let key = known.rowKey(of: pair, vault)
+    rowKeys[pair.record.publicKey] = key
+    return key
+  }
+}
+
+// MARK: - Writing
+
+extension SignedRows {
+  /// Writes a new row; one that does not verify does not exist, so it is in nobody's way.
+  func insert<Record>(
+    _ context: borrowing WriteContext, _ table: Table<Record>, _ record: Record
+  ) throws {
+    let values = table.encode(record, vault)
+    let row = values + [.blob(try signature(context, table, values))]
+    do throws(SQLiteError) {
+      try context.run("\(unsafeRawSQL: table.insert, row)")
+    } catch {
+      guard case .constraint = error.code else { throw error }
+      try context.run("DELETE FROM \(unsafeRawSQL: table.name) WHERE \(keyOf: values, in: table)")
+      try context.run("\(unsafeRawSQL: table.insert, row)")
+    }
+  }
+
+  /// Writes some columns of a row that was read in this transaction, and its signature with them.
+  func update<Record>(
+    _ context: borrowing WriteContext, _ table: Table<Record>, _ stored: Stored<Record>,
+    _ changes: [(name: String, value: SQLValue)]
+  ) throws {
+    var values = stored.values
+    var assignments = SQL.StringInterpolation(literalCapacity: 64, interpolationCount: 16)
+    assignments.appendInterpolation(unsafeRawSQL: "UPDATE \(table.name) SET ")
+    for (name, value) in changes {
+      guard let place = table.columns.firstIndex(where: { $0.name == name }) else { continue }
+      values[place] = value
+      assignments.appendInterpolation(unsafeRawSQL: "\(name) = ")
+      assignments.appendInterpolation(value)
+      assignments.appendInterpolation(unsafeRawSQL: ", ")
+    }
+    assignments.appendInterpolation(unsafeRawSQL: "signature = ")
+    assignments.appendInterpolation(try signature(context, table, values))
+    assignments.appendInterpolation(unsafeRawSQL: " WHERE ")
+    assignments.appendInterpolation(keyOf: stored.values, in: table)
+    // The signature is the row's version: a row that is not the one that was read is left alone.
+    assignments.appendInterpolation(unsafeRawSQL: " AND signature = ")
+    assignments.appendInterpolation(stored.signature)
+    guard try context.run(SQL(stringInterpolation: assignments)) == 1 else {
+      throw StoreError.changedMeanwhile(what: table.name)
+    }
+  }
+
+  /// Writes a record in place of the one that was read, or as a new row.
+  func put<Record>(
+    _ context: borrowing WriteContext, _ table: Table<Record>, _ record: Record,
+    over stored: Stored<Record>?
+  ) throws {
+    guard let stored else { return try insert(context, table, record) }
+    let values = table.encode(record, vault)
+    let changes = zip(table.columns, zip(values, stored.values)).dropFirst(table.keyCount)
+      .filter { $0.1.0 != $0.1.1 }.map { (name: $0.0.name, value: $0.1.0) }
+    guard !changes.isEmpty else { return }
+    try update(context, table, stored, changes)
+  }
+
+  private func signature<Record>(
+    _ context: borrowing WriteContext, _ table: Table<Record>, _ values: [SQLValue]
+  ) throws -> [UInt8] {
+    guard let key = try signingKey(context, table, values) else {
+      throw StoreError.notFound(what: "row key")
+    }
+    return key.code(Vault.message(table.name, values))
+  }
+}
+
+/// Ends a loop over rows; it never leaves this file.
+private struct Enough: Error {}

@@ -1,0 +1,45 @@
+import PairingStore
+import RegentPairing
+import RegentPlatform
+
+/// The rows that did not verify since the store was opened: each is told once.
+final class TamperLog: Sendable {
+  private struct State {
+    var known: Set<TamperedRow> = []
+    var untold: [TamperedRow] = []
+  }
+
+  /// So many rows are remembered; a file that is wrong from end to end must not fill the memory, nor the log.
+  private static let capacity = 100_000
+  private let state = Locked(State())
+
+  func add(_ rows: [TamperedRow]) {
+    guard !rows.isEmpty else { return }
+    state.withLock { state in
+      for row in rows where state.known.count < TamperLog.capacity {
+        if state.known.insert(row).inserted { state.untold.append(row) }
+      }
+    }
+  }
+
+  func take() -> [TamperedRow] {
+    state.withLock { state in
+      defer { state.untold = [] }
+      return state.untold
+    }
+  }
+
+  func putBack(_ rows: [TamperedRow]) {
+    state.withLock { $0.untold = rows + $0.untold }
+  }
+}
+
+extension TamperedRow {
+  /// The line that tells of it.
+  func entry(at now: Instant) -> AuditEntry {
+    AuditEntry(
+      at: now, actor: .service, action: "row.tampered", subject: "\(table)/\(key)",
+      outcome: .refused,
+      detail: "the row does not carry the service's signature: it counts for nothing")
+  }
+}

@@ -1,0 +1,76 @@
+public import RegentJSON
+
+/// Public keys as a JSON document (RFC 7517 §5), as a service publishes them.
+public struct JWKSet: Sendable, Equatable {
+  /// The longest document that is read, in bytes.
+  public static let longest = 64 * 1024
+  /// How many keys a document may have.
+  public static let mostKeys = 64
+
+  /// The keys in order.
+  public let keys: [JWK]
+
+  /// A set of these keys.
+  public init(_ keys: [JWK]) {
+    self.keys = keys
+  }
+
+  /// Reads a document.
+  ///
+  /// Keys that cannot be used here are left out, as the RFC wants; two usable keys of one id and one
+  /// algorithm are refused, because nobody could say which one counts.
+  public init(reading document: [UInt8]) throws(KeyError) {
+    let members: [JSONValue]
+    do {
+      let limits = JSONLimits(depth: 8, bytes: JWKSet.longest)
+      guard let object = try JSONValue(reading: document, limits: limits).object else {
+        throw KeyError.malformed("a JWK set is a JSON object")
+      }
+      members = try object.array("keys")
+    } catch {
+      throw .malformed("JWK set: \(error)")
+    }
+    guard members.count <= JWKSet.mostKeys else {
+      throw .malformed("a JWK set of more than \(JWKSet.mostKeys) keys")
+    }
+    var keys: [JWK] = []
+    for member in members {
+      guard let object = member.object else { throw .malformed("a key of a JWK set is an object") }
+      guard let key = try? JWK(reading: object) else { continue }
+      let isRepeated = keys.contains {
+        $0.keyID != nil && $0.keyID.map { Array($0.utf8) } == key.keyID.map { Array($0.utf8) }
+          && $0.key.algorithm == key.key.algorithm
+      }
+      guard !isRepeated else { throw .malformed("a JWK set with two keys of one id") }
+      keys.append(key)
+    }
+    self.keys = keys
+  }
+
+  /// The keys of this id and algorithm; without an id, all of the algorithm.
+  public func keys(_ keyID: String?, _ algorithm: SignatureAlgorithm) -> [VerifyingKey] {
+    let wanted = keyID.map { Array($0.utf8) }
+    return keys.filter {
+      $0.key.algorithm == algorithm && (wanted == nil || $0.keyID.map { Array($0.utf8) } == wanted)
+    }.map(\.key)
+  }
+
+  /// The first key of this id and algorithm: the only one, in a set that was read from a document.
+  public func key(_ keyID: String, _ algorithm: SignatureAlgorithm) -> VerifyingKey? {
+    for key in keys where key.key.algorithm == algorithm {
+      if let id = key.keyID, Self.areSame(id.utf8.span, keyID.utf8.span) { return key.key }
+    }
+    return nil
+  }
+
+  private static func areSame(_ one: Span<UInt8>, _ other: Span<UInt8>) -> Bool {
+    guard one.count == other.count else { return false }
+    for place in one.indices where one[place] != other[place] { return false }
+    return true
+  }
+
+  /// The document.
+  public var json: JSONObject {
+    ["keys": .array(keys.map { .object($0.json) })]
+  }
+}

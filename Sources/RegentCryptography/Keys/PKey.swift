@@ -1,0 +1,162 @@
+internal import CRegentOpenSSL
+
+/// A key of OpenSSL: made once, never changed, freed with its last user.
+// @unchecked Sendable:
+// 1. Nothing here changes the key after `init`.
+// 2. OpenSSL locks what it caches inside a key.
+// 3. Each operation works in a context of its own.
+@safe final class PKey: @unchecked Sendable {
+  let handle: OpaquePointer
+  let algorithm: SignatureAlgorithm
+
+  /// Takes over `handle` and frees it even when it refuses the key.
+  init(owning handle: OpaquePointer) throws(KeyError) {
+    unsafe self.handle = handle
+    // All stored properties are set from here on, so that deinit frees the handle when a check throws.
+    algorithm =
+      unsafe EVP_PKEY_is_a(handle, "RSA") == 1
+      ? .rs256 : EVP_PKEY_is_a(handle, "EC") == 1 ? .es256 : .edDSA
+    forgetErrors()
+    switch algorithm {
+    case .rs256:
+      let bits = Int(unsafe EVP_PKEY_get_bits(handle))
+      guard (2048...4096).contains(bits) else { throw .rsaSize(bits: bits) }
+      guard hasSensibleRSANumbers() else {
+        throw .malformed("an RSA key needs an odd modulus and an odd exponent of 3 to 2³² - 1")
+      }
+    case .es256:
+      let name = curveName()
+      guard name == "prime256v1" else {
+        throw .unsupported("the curve \(name ?? "without a name")")
+      }
+      // Curves that describe themselves were used to forge keys (CVE-2020-0601); RFC 5480 forbids them.
+      guard !hasExplicitCurve() else { throw .unsupported("a curve given by its parameters") }
+    case .edDSA:
+      guard unsafe EVP_PKEY_is_a(handle, "ED25519") == 1 else {
+        throw .unsupported("this kind of key")
+      }
+    }
+  }
+
+  deinit { unsafe EVP_PKEY_free(handle) }
+
+  /// OpenSSL takes even numbers, with which nothing can be verified, and exponents that make verifying slow.
+  private func hasSensibleRSANumbers() -> Bool {
+    guard let modulus = try? number("n"), let exponent = try? number("e") else { return false }
+    let isOdd = (modulus.last ?? 0) & (exponent.last ?? 0) & 1 == 1
+    return isOdd && exponent.count <= 4 && exponent != [1]
+  }
+
+  private func curveName() -> String? {
+    var name = [CChar](repeating: 0, count: 64)
+    var length = 0
+    defer { forgetErrors() }
+    guard unsafe EVP_PKEY_get_group_name(handle, &name, name.count, &length) == 1 else {
+      return nil
+    }
+    return String(decoding: name.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  private func hasExplicitCurve() -> Bool {
+    var isExplicit: Int32 = 0
+    defer { forgetErrors() }
+    return unsafe EVP_PKEY_get_int_param(handle, "decoded-from-explicit", &isExplicit) == 1
+      && isExplicit != 0
+  }
+}
+
+// MARK: Encodings
+
+extension PKey {
+  /// Reads a SubjectPublicKeyInfo (RFC 5280).
+  convenience init(spki: [UInt8]) throws(KeyError) {
+    try unsafe self.init(der: Secret(copying: spki), "a public key (SubjectPublicKeyInfo)") {
+      start, count in
+      unsafe d2i_PUBKEY(nil, start, count)
+    }
+  }
+
+  /// Reads a private key: PKCS#8, or the older forms of RSA and EC keys.
+  convenience init(privateKey: Secret) throws(KeyError) {
+    try unsafe self.init(der: privateKey, "a private key (PKCS#8)") { start, count in
+      unsafe d2i_AutoPrivateKey(nil, start, count)
+    }
+  }
+
+  /// Reads the public key of an X.509 certificate, and nothing else of it: who signed the certificate and how
+  /// long it is valid is not looked at.
+  convenience init(certificate: [UInt8]) throws(KeyError) {
+    try unsafe self.init(der: Secret(copying: certificate), "an X.509 certificate") {
+      start, count in
+      guard let certificate = unsafe d2i_X509(nil, start, count) else { return nil }
+      defer { unsafe X509_free(certificate) }
+      return unsafe X509_get_pubkey(certificate)
+    }
+  }
+
+  private convenience init(
+    der: Secret, _ expected: String,
+    _ read: (UnsafeMutablePointer<UnsafePointer<UInt8>?>, Int) -> OpaquePointer?
+  ) throws(KeyError) {
+    OpenSSLLifetime.keep()
+    var used = 0
+    let handle = unsafe der.withBytes { der in
+      unsafe der.withUnsafeBufferPointer { buffer -> OpaquePointer? in
+        guard let start = buffer.baseAddress else { return nil }
+        var place: UnsafePointer<UInt8>? = unsafe start
+        let handle = unsafe read(&place, buffer.count)
+        used = unsafe place.map { unsafe $0 - start } ?? 0
+        return unsafe handle
+      }
+    }
+    forgetErrors()
+    guard let handle = unsafe handle else { throw .malformed("expected \(expected)") }
+    try unsafe self.init(owning: handle)
+    guard used == der.count else { throw .malformed("bytes follow \(expected)") }
+  }
+
+  /// The public half as SubjectPublicKeyInfo, in one spelling whatever the one it was read in.
+  func spki() throws(LibraryError) -> [UInt8] {
+    if algorithm == .es256 {
+      // OpenSSL would keep a compressed point compressed.
+      return DER.p256Key(x: try number("qx", size: 32), y: try number("qy", size: 32))
+    }
+    let length = unsafe i2d_PUBKEY(handle, nil)
+    guard length > 0 else { throw LibraryError("write a public key") }
+    var der = [UInt8](repeating: 0, count: Int(length))
+    unsafe der.withUnsafeMutableBufferPointer { buffer in
+      var place = buffer.baseAddress
+      unsafe i2d_PUBKEY(handle, &place)
+    }
+    return der
+  }
+
+  /// The whole key as PKCS#8.
+  func pkcs8() throws(LibraryError) -> Secret {
+    guard let info = unsafe EVP_PKEY2PKCS8(handle) else {
+      throw LibraryError("write a private key")
+    }
+    defer { unsafe PKCS8_PRIV_KEY_INFO_free(info) }
+    let length = unsafe i2d_PKCS8_PRIV_KEY_INFO(info, nil)
+    guard length > 0 else { throw LibraryError("write a private key") }
+    var der = [UInt8](repeating: 0, count: Int(length))
+    unsafe der.withUnsafeMutableBufferPointer { buffer in
+      var place = buffer.baseAddress
+      unsafe i2d_PKCS8_PRIV_KEY_INFO(info, &place)
+    }
+    return Secret(wiping: der)
+  }
+
+  /// A big number of the key, for example the modulus `n`, without leading zeros, or padded to `size` bytes.
+  func number(_ name: String, size: Int = 0) throws(LibraryError) -> [UInt8] {
+    var number: OpaquePointer?
+    defer { unsafe BN_clear_free(number) }
+    try check(unsafe EVP_PKEY_get_bn_param(handle, name, &number), "read the key's \(name)")
+    let count = max(size, Int((unsafe BN_num_bits(number) + 7) / 8))
+    var bytes = [UInt8](repeating: 0, count: count)
+    guard unsafe BN_bn2binpad(number, &bytes, Int32(count)) == Int32(count) else {
+      throw LibraryError("read the key's \(name)")
+    }
+    return bytes
+  }
+}

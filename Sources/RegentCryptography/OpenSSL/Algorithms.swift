@@ -1,0 +1,46 @@
+internal import CRegentOpenSSL
+
+// Algorithms, fetched once. EVP_sha256() and its like fetch anew on every use, which costs more than hashing 200
+// bytes.
+
+/// A hash function of OpenSSL.
+// @unchecked Sendable, because a pointer is not:
+// 1. What was fetched is immutable and counted atomically.
+// 2. It is never freed.
+@safe struct Digest: @unchecked Sendable {
+  let handle: OpaquePointer
+  let size: Int
+  let blockSize: Int
+
+  static let sha1 = Digest("SHA1")
+  static let sha256 = Digest("SHA2-256")
+  static let md5 = Digest("MD5")
+
+  private init(_ name: String) {
+    OpenSSLLifetime.keep()
+    guard let handle = unsafe EVP_MD_fetch(nil, name, nil) else {
+      stop(LibraryError("find the hash function \(name)"))
+    }
+    unsafe self.handle = handle
+    size = Int(unsafe EVP_MD_get_size(handle))
+    blockSize = Int(unsafe EVP_MD_get_block_size(handle))
+  }
+}
+
+/// A cipher of OpenSSL.
+// @unchecked Sendable, because a pointer is not:
+// 1. What was fetched is immutable and counted atomically.
+// 2. It is never freed.
+@safe struct Cipher: @unchecked Sendable {
+  let handle: OpaquePointer
+
+  static let aes256GCM = Cipher("AES-256-GCM")
+
+  private init(_ name: String) {
+    OpenSSLLifetime.keep()
+    guard let handle = unsafe EVP_CIPHER_fetch(nil, name, nil) else {
+      stop(LibraryError("find the cipher \(name)"))
+    }
+    unsafe self.handle = handle
+  }
+}

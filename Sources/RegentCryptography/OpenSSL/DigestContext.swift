@@ -1,0 +1,53 @@
+internal import CRegentOpenSSL
+
+/// A hash in progress; freed, and its state wiped by OpenSSL, when it goes away.
+@safe struct DigestContext: ~Copyable {
+  private let handle: OpaquePointer
+  private let size: Int
+
+  init(_ digest: Digest) {
+    unsafe handle = DigestContext.make()
+    size = digest.size
+    must(unsafe EVP_DigestInit_ex2(handle, digest.handle, nil), "start a hash")
+  }
+
+  /// Goes on from where `other` is, which stays as it is.
+  init(goingOnFrom other: borrowing DigestContext) {
+    unsafe handle = DigestContext.make()
+    size = other.size
+    become(other)
+  }
+
+  deinit { unsafe EVP_MD_CTX_free(handle) }
+
+  /// Goes on from where `other` is, without another allocation.
+  func become(_ other: borrowing DigestContext) {
+    must(unsafe EVP_MD_CTX_copy_ex(handle, other.handle), "copy a hash in progress")
+  }
+
+  func update(_ bytes: Span<UInt8>) {
+    unsafe bytes.withUnsafeBytes { buffer in
+      must(unsafe EVP_DigestUpdate(handle, buffer.baseAddress, buffer.count), "hash")
+    }
+  }
+
+  /// Writes the result to the front of `output`, which must hold it.
+  func finish(into output: inout MutableSpan<UInt8>) {
+    precondition(output.count >= size, "a hash needs \(size) bytes")
+    unsafe output.withUnsafeMutableBufferPointer { buffer in
+      must(unsafe EVP_DigestFinal_ex(handle, buffer.baseAddress, nil), "finish a hash")
+    }
+  }
+
+  func finish() -> [UInt8] {
+    var result = [UInt8](repeating: 0, count: size)
+    var span = result.mutableSpan
+    finish(into: &span)
+    return result
+  }
+
+  private static func make() -> OpaquePointer {
+    guard let handle = unsafe EVP_MD_CTX_new() else { stop(LibraryError("start a hash")) }
+    return unsafe handle
+  }
+}

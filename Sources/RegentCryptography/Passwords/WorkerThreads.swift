@@ -1,0 +1,106 @@
+internal import Glibc
+internal import RegentPlatform
+
+/// A fixed number of threads and a line of jobs of bounded length.
+final class WorkerThreads: Sendable {
+  typealias Job = @Sendable () -> Void
+  private let line: Line
+
+  /// Starts the threads; nil when not even one can be started.
+  init?(count: Int, waiting: Int) {
+    line = Line(limit: waiting)
+    var started = 0
+    for _ in 0..<count where startThread(line) { started += 1 }
+    guard started > 0 else { return nil }
+    line.threadsStarted(started)
+  }
+
+  deinit { line.close() }
+
+  /// Puts a job in line; false when the line is full.
+  func run(_ job: @escaping Job) -> Bool { line.append(job) }
+}
+
+/// The line.
+///
+/// Threads hold it, not its owner, so that the owner can go away and the threads end.
+// @unchecked Sendable:
+// 1. `state` is a Locked.
+// 2. The semaphore is made in `init` and is itself for many threads.
+// 3. It is destroyed with the last reference, when no thread can wait on it any more.
+@safe private final class Line: @unchecked Sendable {
+  private struct State {
+    var jobs: [WorkerThreads.Job] = []
+    var threads = 0
+    var isClosed = false
+  }
+
+  private let limit: Int
+  private let state = Locked(State())
+  private let wakeUps: UnsafeMutablePointer<sem_t>
+
+  init(limit: Int) {
+    self.limit = limit
+    unsafe wakeUps = .allocate(capacity: 1)
+    unsafe wakeUps.initialize(to: sem_t())
+    unsafe sem_init(wakeUps, 0, 0)
+  }
+
+  deinit {
+    unsafe sem_destroy(wakeUps)
+    unsafe wakeUps.deallocate()
+  }
+
+  func threadsStarted(_ count: Int) {
+    state.withLock { $0.threads = count }
+  }
+
+  func append(_ job: @escaping WorkerThreads.Job) -> Bool {
+    let isAccepted = state.withLock { state in
+      guard state.jobs.count < limit else { return false }
+      state.jobs.append(job)
+      return true
+    }
+    if isAccepted { unsafe sem_post(wakeUps) }
+    return isAccepted
+  }
+
+  /// Lets the threads finish what is in line and end.
+  func close() {
+    let threads = state.withLock { state in
+      state.isClosed = true
+      return state.threads
+    }
+    for _ in 0..<threads { unsafe sem_post(wakeUps) }
+  }
+
+  /// The life of one thread.
+  func work() {
+    while true {
+      while unsafe sem_wait(wakeUps) != 0 {}
+      let (job, isClosed) = state.withLock { state in
+        (state.jobs.isEmpty ? nil : state.jobs.removeFirst(), state.isClosed)
+      }
+      if let job { job() } else if isClosed { return }
+    }
+  }
+}
+
+private func startThread(_ line: Line) -> Bool {
+  let context = unsafe Unmanaged.passRetained(line)
+  var thread = pthread_t()
+  let result = unsafe pthread_create(&thread, nil, threadMain, context.toOpaque())
+  guard result == 0 else {
+    unsafe context.release()
+    return false
+  }
+  pthread_detach(thread)
+  return true
+}
+
+/// A function of its own and not a closure: a closure could inherit an actor and trap on a foreign thread.
+private func threadMain(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+  guard let context = unsafe context else { return nil }
+  unsafe Unmanaged<Line>.fromOpaque(context).takeRetainedValue().work()
+  return nil
+}

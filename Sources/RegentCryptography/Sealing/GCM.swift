@@ -1,0 +1,71 @@
+internal import CRegentOpenSSL
+
+/// One encryption or decryption with AES-256-GCM; the context and its key schedule are wiped at the end.
+@safe struct GCM: ~Copyable {
+  private let context: OpaquePointer
+
+  init(_ secret: Secret, nonce: [UInt8], encrypts: Bool) {
+    guard let context = unsafe EVP_CIPHER_CTX_new() else { stop(LibraryError("start a cipher")) }
+    unsafe self.context = context
+    let direction: Int32 = encrypts ? 1 : 0
+    secret.withBytes { key in
+      precondition(key.count == 32 && nonce.count == 12, "AES-256-GCM: 32 and 12 bytes")
+      unsafe key.withUnsafeBufferPointer { key in
+        must(
+          unsafe EVP_CipherInit_ex2(
+            context, Cipher.aes256GCM.handle, key.baseAddress, nonce, direction, nil),
+          "start a cipher")
+      }
+    }
+  }
+
+  deinit { unsafe EVP_CIPHER_CTX_free(context) }
+
+  /// Adds data that is not encrypted but must be the same.
+  func authenticate(_ data: [UInt8]) {
+    // A call without data would be taken for the end of all associated data by some versions.
+    guard !data.isEmpty else { return }
+    var length: Int32 = 0
+    must(
+      unsafe EVP_CipherUpdate(context, nil, &length, data, Int32(data.count)),
+      "authenticate data")
+  }
+
+  /// Encrypts or decrypts everything.
+  func transform(_ bytes: Span<UInt8>) -> [UInt8] {
+    guard bytes.count > 0 else { return [] }
+    var length: Int32 = 0
+    var output = [UInt8](repeating: 0, count: bytes.count)
+    unsafe bytes.withUnsafeBufferPointer { buffer in
+      must(
+        unsafe EVP_CipherUpdate(
+          context, &output, &length, buffer.baseAddress, Int32(buffer.count)),
+        "run a cipher")
+    }
+    return output
+  }
+
+  /// The tag, after everything was encrypted.
+  func finishedTag() -> [UInt8] {
+    var length: Int32 = 0
+    var rest: [UInt8] = [0]
+    must(unsafe EVP_CipherFinal_ex(context, &rest, &length), "finish a cipher")
+    var tag = [UInt8](repeating: 0, count: 16)
+    must(
+      unsafe EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, 16, &tag), "take a tag")
+    return tag
+  }
+
+  /// True when `tag` fits everything that was decrypted.
+  func tagIsRight(_ tag: [UInt8]) -> Bool {
+    var tag = tag
+    var length: Int32 = 0
+    var rest: [UInt8] = [0]
+    must(
+      unsafe EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, Int32(tag.count), &tag),
+      "set a tag")
+    let isRight = unsafe EVP_CipherFinal_ex(context, &rest, &length) == 1
+    forgetErrors()
+    return isRight
+  }
+}

@@ -1,0 +1,167 @@
+public import RegentJSON
+
+/// Signed text of three parts (JWS compact serialization, RFC 7515), the form of JWTs.
+///
+/// Every way to make a verifier choose its key or algorithm by what the sender wrote is closed: the key fixes the
+/// algorithm (no `none`, no public key taken for an HMAC key), keys in the header (`jwk`, `jku`, `x5u`) and
+/// extensions (`crit`) are refused, and each part has one spelling.
+public enum JWS {
+  /// The longest text that is read unless said otherwise, in bytes.
+  public static let longest = 16 * 1024
+
+  /// Signs `payload`; `type` says what kind of token it is (`at+jwt`), which the reader must check.
+  public static func sign(
+    _ payload: [UInt8], with key: SigningKey, keyID: String?, type: String?
+  ) throws(KeyError) -> String {
+    let text = signedText(payload, key.algorithm.rawValue, keyID, type)
+    return text + "." + Base64URL.encode(try key.sign(text.utf8.span))
+  }
+
+  /// Authenticates `payload` with HS256; the key is of SHA-256 and at least 32 bytes long.
+  public static func authenticate(
+    _ payload: [UInt8], with key: HMACKey, keyID: String?, type: String?
+  ) throws(JWSError) -> String {
+    try checkHS256(key)
+    let text = signedText(payload, "HS256", keyID, type)
+    return text + "." + Base64URL.encode(key.code(text))
+  }
+
+  private static func signedText(
+    _ payload: [UInt8], _ algorithm: String, _ keyID: String?, _ type: String?
+  ) -> String {
+    let header = JSONWriter.bytes { json in
+      json.object { json in
+        json.member("alg", algorithm)
+        if let type { json.member("typ", type) }
+        if let keyID { json.member("kid", keyID) }
+      }
+    }
+    return Base64URL.encode(header) + "." + Base64URL.encode(payload)
+  }
+
+  /// RFC 7518 §3.2: the key must be as long as the hash; a password would be guessed offline.
+  fileprivate static func checkHS256(_ key: HMACKey) throws(JWSError) {
+    guard key.algorithm == .sha256, key.keyLength >= 32 else { throw .unsuitableKey }
+  }
+}
+
+/// A text in the form of a JWS that nobody has verified yet: it tells which key it claims to need, not what it says.
+public struct UnverifiedJWS: Sendable {
+  /// The algorithm that the header names.
+  public let algorithm: String
+  /// The id of the key that the header names.
+  public let keyID: String?
+  private let header: JSONObject
+  private let payload: [UInt8]
+  private let signature: [UInt8]
+  private let signedText: [UInt8]
+
+  /// Reads a text of at most `longest` bytes.
+  public init(_ compact: String, longest: Int = JWS.longest) throws(JWSError) {
+    let text = Array(compact.utf8)
+    guard text.count <= longest else { throw .tooLong(limit: longest) }
+    let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    guard parts.count == 3 else { throw .malformed("three parts were expected") }
+    let headerBytes = try UnverifiedJWS.decode(parts[0], "header")
+    payload = try UnverifiedJWS.decode(parts[1], "payload")
+    signature = try UnverifiedJWS.decode(parts[2], "signature")
+    signedText = Array(text[..<parts[1].endIndex])
+    do {
+      let limits = JSONLimits(depth: 8, bytes: longest)
+      guard let header = try JSONValue(reading: headerBytes, limits: limits).object else {
+        throw JWSError.malformed("the header is not an object")
+      }
+      self.header = header
+      algorithm = try header.string("alg")
+      keyID = try header.optionalString("kid")
+      _ = try header.optionalString("typ")
+    } catch let error as JWSError {
+      throw error
+    } catch {
+      throw .malformed("header: \(error)")
+    }
+    // Looked at in any spelling: some library may take NONE for none.
+    guard algorithm.lowercased() != "none" else { throw .unsecured }
+    for name in ["crit", "b64", "jku", "jwk", "x5u"] where header[name] != nil {
+      throw .refusedHeader(name)
+    }
+  }
+
+  /// The token, when `key` signed it with its own algorithm.
+  public func verified(with key: VerifyingKey) throws(JWSError) -> VerifiedJWS {
+    try checkAlgorithm(key.algorithm.rawValue)
+    guard key.isValid(signature, for: signedText) else { throw .badSignature }
+    return VerifiedJWS(header: header, payload: payload)
+  }
+
+  /// The token, when `key` authenticated it with HS256.
+  public func verified(with key: HMACKey) throws(JWSError) -> VerifiedJWS {
+    try JWS.checkHS256(key)
+    try checkAlgorithm("HS256")
+    guard key.isValid(signature, for: signedText) else { throw .badSignature }
+    return VerifiedJWS(header: header, payload: payload)
+  }
+
+  /// The token, when one of the keys that the header's `kid` and `alg` allow signed it.
+  public func verified(with keys: JWKSet) throws(JWSError) -> VerifiedJWS {
+    guard let wanted = SignatureAlgorithm(rawValue: algorithm) else {
+      throw .otherAlgorithm(
+        expected: SignatureAlgorithm.allCases.map(\.rawValue).joined(separator: ", "))
+    }
+    let candidates = keys.keys(keyID, wanted)
+    guard !candidates.isEmpty else { throw .unknownKey }
+    for key in candidates where key.isValid(signature, for: signedText) {
+      return VerifiedJWS(header: header, payload: payload)
+    }
+    throw .badSignature
+  }
+
+  private func checkAlgorithm(_ expected: String) throws(JWSError) {
+    guard Array(algorithm.utf8) == Array(expected.utf8) else {
+      throw .otherAlgorithm(expected: expected)
+    }
+  }
+
+  private static func decode(_ part: ArraySlice<UInt8>, _ name: String) throws(JWSError) -> [UInt8] {
+    do throws(TextError) {
+      return try Base64URL.decode(part.span)
+    } catch {
+      throw .malformed("\(name): \(error)")
+    }
+  }
+}
+
+/// A token whose signature was right.
+public struct VerifiedJWS: Sendable {
+  /// The whole header.
+  public let header: JSONObject
+  /// What was signed.
+  public let payload: [UInt8]
+
+  /// True when the header says that the token is of this kind, for example `at+jwt`.
+  ///
+  /// A token of one kind must not be taken for another (RFC 8725 §3.11).
+  public func isType(_ type: String) -> Bool {
+    guard let stated = header["typ"]?.string else { return false }
+    // RFC 7515 §4.1.9: `application/` may be left out.
+    return lowercased(stated) == lowercased(type)
+      || lowercased(stated) == lowercased("application/" + type)
+  }
+
+  /// Bytes with A–Z in lower case: String would make a K of U+212A (KELVIN SIGN) too.
+  private func lowercased(_ text: String) -> [UInt8] {
+    text.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+  }
+
+  /// The payload as a JSON object, as JWTs have it.
+  public func claims() throws(JWSError) -> JSONObject {
+    do throws(JSONError) {
+      if let object = try JSONValue(reading: payload, limits: JSONLimits(depth: 16)).object {
+        return object
+      }
+    } catch {
+      throw .malformed("payload: \(error)")
+    }
+    throw .malformed("the payload is not an object")
+  }
+}

@@ -1,0 +1,66 @@
+import RegentHTTPCodec
+
+/// A call on the client's thread, from its start to its completion, over all retries and redirects.
+final class Call {
+  enum Carrier { case nobody, resolver, plain, tls }
+
+  let ticket: CallTicket
+  /// The request as it is sent now: redirects change it.
+  var request: ClientRequest
+  /// Who works on it.
+  var carrier = Carrier.nobody
+  var phase = ClientError.Phase.connecting
+  /// A kept connection may have died unseen; then the call is repeated once, on a new one.
+  var needsNewConnection = false
+  private var redirectsSeen = 0
+
+  init(_ ticket: CallTicket) {
+    self.ticket = ticket
+    request = ticket.request
+  }
+
+  var origin: Origin { request.url.origin }
+
+  /// Decides what an answer means for the call.
+  ///
+  /// - Returns: true when it is a redirect to follow and `request` says where to.
+  func follows(_ response: ClientResponse) throws(ClientError.Kind) -> Bool {
+    guard case .follow(let most) = ticket.request.redirects,
+      [301, 302, 303, 307, 308].contains(response.status.rawValue),
+      let location = response.header(.location)
+    else { return false }
+    redirectsSeen += 1
+    guard redirectsSeen <= most else {
+      throw .redirectRefused("more than \(most) redirects one after another")
+    }
+    let next: ClientURL
+    do throws(ClientError) {
+      next = try request.url.resolving(location)
+    } catch {
+      throw .redirectRefused("the new address cannot be called")
+    }
+    guard next.origin.scheme == origin.scheme else {
+      throw .redirectRefused("from \(origin) to \(next.origin)")
+    }
+    try redirect(to: next, status: response.status.rawValue)
+    return true
+  }
+
+  private func redirect(to next: ClientURL, status: UInt16) throws(ClientError.Kind) {
+    let changesToGet =
+      status == 303 && request.method != .head
+      || (status == 301 || status == 302) && request.method == .post
+    let leaves = next.origin != origin
+    if changesToGet {
+      request.method = .get
+      request.body = []
+      request.removeHeaders([.contentType, HeaderName(literal: "Content-Encoding")])
+    } else if leaves, !request.body.isEmpty {
+      throw .redirectRefused("it would send the body to \(next.origin)")
+    }
+    // Another host must not learn what was meant for this one.
+    if leaves { request.removeHeaders([.authorization, .cookie]) }
+    request.url = next
+    needsNewConnection = false
+  }
+}

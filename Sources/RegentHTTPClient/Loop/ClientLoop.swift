@@ -1,0 +1,202 @@
+import RegentPlatform
+import Synchronization
+
+/// The client's thread: takes calls in, gives them to a transport, completes each exactly once.
+///
+/// All its parts live on this one thread and share nothing with others but the mailbox.
+final class ClientLoop {
+  let configuration: ClientConfiguration
+  let poller: Poller
+  let mailbox: Mailbox
+  let serverTime: ServerTimeBox
+  private var calls: [UInt64: Call] = [:]
+  private lazy var resolver = Resolver(mailbox)
+  private lazy var plain = PlainTransport(self)
+  private var tls: TLSTransport?
+  private var isStopping = false
+
+  /// The token of the mailbox; connections count from 1, and libcurl's sockets have the top bit.
+  private static let mailboxToken: UInt64 = 0
+  static let tlsTokenBit: UInt64 = 1 << 63
+
+  static func start(
+    _ mailbox: Mailbox, _ configuration: ClientConfiguration, _ serverTime: ServerTimeBox
+  ) throws(SystemError) {
+    // Made here so that a machine without descriptors is an error of the first call, not of a thread.
+    let poller = try Poller()
+    try poller.add(mailbox.wakeUp.number, .input, token: mailboxToken)
+    let handover = PollerHandover(poller)
+    try DedicatedThread.start(named: "http client") {
+      guard let poller = handover.take() else { return }
+      ClientLoop(poller, mailbox, configuration, serverTime).run()
+    }
+  }
+
+  private init(
+    _ poller: consuming Poller, _ mailbox: Mailbox, _ configuration: ClientConfiguration,
+    _ serverTime: ServerTimeBox
+  ) {
+    self.poller = poller
+    self.mailbox = mailbox
+    self.configuration = configuration
+    self.serverTime = serverTime
+  }
+
+  private func run() {
+    while !isStopping {
+      for event in poller.wait(milliseconds: patience()) {
+        if event.token == ClientLoop.mailboxToken {
+          for command in mailbox.take() { obey(command) }
+        } else if event.token & ClientLoop.tlsTokenBit != 0 {
+          tls?.handle(event)
+        } else {
+          plain.handle(event)
+        }
+      }
+      expire(Clocks.bootNanoseconds())
+    }
+    for command in mailbox.close() {
+      if case .start(let ticket) = command { obey(.start(ticket)) }
+    }
+    for call in Array(calls.values) { abandon(call, .cancelled) }
+    plain.shutDown()
+    tls?.shutDown()
+  }
+
+  private func obey(_ command: Command) {
+    switch command {
+    case .start(let ticket):
+      let call = Call(ticket)
+      calls[ticket.id] = call
+      begin(call)
+    case .cancel(let id):
+      if let call = calls[id] { abandon(call, .cancelled) }
+    case .lookedUp(let place, let result):
+      for id in resolver.finish(place, result) {
+        if let call = calls[id] { connect(call, result) }
+      }
+    case .stop:
+      isStopping = true
+    }
+  }
+
+  private func begin(_ call: Call) {
+    call.phase = .connecting
+    switch call.origin.scheme {
+    case .unix:
+      do throws(SystemError) {
+        connect(call, .success([try SocketAddress(unixPath: call.origin.host)]))
+      } catch {
+        fail(call, .system(error.description))
+      }
+    case .http:
+      if !plain.reuse(for: call) { lookUp(call, mayBeOld: false) }
+    case .https:
+      lookUp(call, mayBeOld: true)
+    }
+  }
+
+  private func lookUp(_ call: Call, mayBeOld: Bool) {
+    let place = HostAndPort(host: call.origin.host, port: call.origin.port)
+    call.carrier = .resolver
+    call.phase = .lookingUp
+    if let known = resolver.lookUp(place, for: call.ticket.id, mayBeOld: mayBeOld) {
+      connect(call, known)
+    }
+  }
+
+  private func connect(_ call: Call, _ result: Result<[SocketAddress], ClientError.Kind>) {
+    call.phase = .connecting
+    switch result {
+    case .failure(let kind): fail(call, kind)
+    case .success(let addresses):
+      if call.origin.scheme == .https {
+        startTLS(call, addresses)
+      } else if call.origin.scheme == .http || !plain.reuse(for: call) {
+        plain.start(call, addresses)
+      }
+    }
+  }
+
+  private func startTLS(_ call: Call, _ addresses: [SocketAddress]) {
+    do throws(ClientError.Kind) {
+      let transport: TLSTransport
+      if let tls { transport = tls } else { transport = try TLSTransport(self) }
+      tls = transport
+      try transport.start(call, addresses)
+    } catch {
+      fail(call, error)
+    }
+  }
+}
+
+extension ClientLoop {
+  /// Starts a call again whose kept connection had died.
+  func repeatOnNewConnection(_ call: Call) {
+    call.needsNewConnection = true
+    begin(call)
+  }
+
+  /// A transport has the answer.
+  func answer(_ call: Call, _ response: ClientResponse) {
+    call.carrier = .nobody
+    do throws(ClientError.Kind) {
+      if try call.follows(response) { return begin(call) }
+      complete(call, .success(response))
+    } catch {
+      fail(call, error)
+    }
+  }
+
+  /// A transport has failed.
+  func fail(_ call: Call, _ kind: ClientError.Kind) {
+    complete(call, .failure(ClientError(kind, call.origin)))
+  }
+
+  private func complete(_ call: Call, _ result: Result<ClientResponse, ClientError>) {
+    guard calls.removeValue(forKey: call.ticket.id) != nil else { return }
+    call.ticket.completion(result)
+  }
+
+  /// Takes a call away from whoever works on it and fails it.
+  private func abandon(_ call: Call, _ kind: ClientError.Kind) {
+    switch call.carrier {
+    case .nobody, .resolver: break
+    case .plain: plain.abandon(call)
+    case .tls: tls?.abandon(call)
+    }
+    call.carrier = .nobody
+    fail(call, kind)
+  }
+
+  private func expire(_ now: UInt64) {
+    for call in Array(calls.values) where call.ticket.deadline <= now {
+      if call.carrier == .tls { tls?.notePhase(of: call) }
+      abandon(call, .timedOut(call.phase))
+    }
+    plain.expire(now)
+    tls?.expire(now)
+  }
+
+  /// How long nothing is due.
+  ///
+  /// There is no tick: without a deadline the thread sleeps until something happens.
+  private func patience() -> CInt {
+    var next = min(plain.nextTimer, tls?.nextTimer ?? .max)
+    for call in calls.values { next = min(next, call.ticket.deadline) }
+    guard next != .max else { return -1 }
+    let now = Clocks.bootNanoseconds()
+    guard next > now else { return 0 }
+    // Rounded up: waking a moment early would mean waking twice.
+    return CInt(min((next - now + 999_999) / 1_000_000, 86_400_000))
+  }
+}
+
+/// Carries the poller into the thread: a closure cannot own what cannot be copied.
+private final class PollerHandover: Sendable {
+  private let poller: Mutex<Poller?>
+
+  init(_ poller: consuming sending Poller) { self.poller = Mutex(poller) }
+
+  func take() -> sending Poller? { poller.withLock { $0.take() } }
+}

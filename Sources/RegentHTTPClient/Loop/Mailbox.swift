@@ -1,0 +1,76 @@
+import RegentPlatform
+import Synchronization
+
+/// A call as it was handed over.
+struct CallTicket: Sendable {
+  let id: UInt64
+  let request: ClientRequest
+  /// On the boot-time clock, in nanoseconds.
+  let deadline: UInt64
+  let completion: @Sendable (Result<ClientResponse, ClientError>) -> Void
+}
+
+/// What other threads tell the client's thread.
+enum Command: Sendable {
+  case start(CallTicket)
+  case cancel(UInt64)
+  case lookedUp(HostAndPort, Result<[SocketAddress], ClientError.Kind>)
+  case stop
+}
+
+/// The way into the client's thread.
+final class Mailbox: Sendable {
+  let wakeUp: WakeUp
+  private let state = Locked<State>(State())
+
+  private struct State {
+    var commands: [Command] = []
+    var isClosed = false
+  }
+
+  init() throws(SystemError) { wakeUp = try WakeUp() }
+
+  /// Leaves a command.
+  ///
+  /// - Returns: false when the thread has ended and nobody will read it.
+  @discardableResult
+  func post(_ command: Command) -> Bool {
+    let isTaken = state.withLock { state in
+      guard !state.isClosed else { return false }
+      state.commands.append(command)
+      return true
+    }
+    if isTaken { wakeUp.signal() }
+    return isTaken
+  }
+
+  func take() -> [Command] {
+    wakeUp.clear()
+    return state.withLock { state in
+      defer { state.commands = [] }
+      return state.commands
+    }
+  }
+
+  /// Lets nobody in any more.
+  ///
+  /// - Returns: the commands that came before.
+  func close() -> [Command] {
+    state.withLock { state in
+      state.isClosed = true
+      defer { state.commands = [] }
+      return state.commands
+    }
+  }
+}
+
+/// The latest time that a trusted server has said.
+final class ServerTimeBox: Sendable {
+  private let milliseconds: Atomic<Int64>
+
+  init(_ start: Int64) { milliseconds = Atomic(start) }
+
+  var latest: Int64 { milliseconds.load(ordering: .relaxed) }
+
+  func note(_ time: Int64) { milliseconds.max(time, ordering: .relaxed) }
+}

@@ -1,0 +1,198 @@
+public import RegentHTTPCodec
+
+/// Why there is no answer to a call.
+public struct ClientError: Error, Hashable, Sendable {
+  /// The kinds of failure.
+  public enum Kind: Hashable, Sendable {
+    /// The call itself cannot be made: URL, method or header.
+    case invalidRequest(String)
+    /// Nobody was reached; nothing was sent.
+    case unreachable(Obstacle)
+    /// The deadline passed in this phase.
+    case timedOut(Phase)
+    /// No trust or no common language with the server.
+    case tls(TLSFault)
+    /// The body is larger than the call allows.
+    case tooLarge(limit: Int)
+    /// The answer is not HTTP as it must be.
+    case malformed(MessageError?)
+    /// The connection ended before the answer was complete; the server may have acted on the request.
+    case connectionLost
+    /// A redirect that the policy does not allow.
+    case redirectRefused(String)
+    /// The caller cancelled.
+    case cancelled
+    /// libcurl is not installed, or is one that cannot be used.
+    case libraryMissing(String)
+    /// This machine is out of something.
+    case system(String)
+  }
+
+  /// What stood in the way of reaching the server.
+  public enum Obstacle: Hashable, Sendable {
+    /// Nobody listens there.
+    case refused
+    /// The name is unknown.
+    case unknownName
+    /// Names cannot be looked up now.
+    case lookUpFailed
+    /// There is no way to that address.
+    case noRoute
+    /// The Unix socket does not exist.
+    case noSocket
+    /// This user may not use the Unix socket.
+    case notAllowed
+    /// Every address was tried; this many did not answer.
+    case silent
+  }
+
+  /// What a call is doing.
+  public enum Phase: Hashable, Sendable {
+    /// Looking the name up.
+    case lookingUp
+    /// Connecting, the TLS handshake included.
+    case connecting
+    /// Sending the request.
+    case sending
+    /// Waiting for the first byte of the answer.
+    case waiting
+    /// Receiving the answer.
+    case receiving
+  }
+
+  /// What is wrong with the other side of a TLS connection.
+  public enum TLSFault: Hashable, Sendable {
+    /// The certificate is past its end.
+    case expired
+    /// The certificate begins in the future: usually our clock is wrong.
+    case notYetValid
+    /// No certificate authority that we trust stands behind it.
+    case untrusted
+    /// It is for another host.
+    case wrongHost
+    /// Any other refusal of the certificate.
+    case refusedCertificate
+    /// The handshake failed before any certificate was judged.
+    case handshake
+    /// Our own list of certificate authorities cannot be read.
+    case noAuthorities
+  }
+
+  /// What happened.
+  public let kind: Kind
+  /// With whom; `nil` when the URL could not be read.
+  public let origin: Origin?
+
+  /// An error.
+  public init(_ kind: Kind, _ origin: Origin?) {
+    self.kind = kind
+    self.origin = origin
+  }
+
+  static func invalid(_ sentence: String, _ origin: Origin? = nil) -> ClientError {
+    ClientError(.invalidRequest(sentence), origin)
+  }
+}
+
+extension ClientError: CustomStringConvertible {
+  /// One sentence that is safe to show: no path, no query, no header.
+  public var description: String {
+    let server = origin?.description ?? "the server"
+    return switch kind {
+    case .invalidRequest(let why): "this cannot be called: \(why)"
+    case .unreachable(let obstacle): "\(server) cannot be reached: \(obstacle.words)"
+    case .timedOut(let phase): "\(server) took too long: time ran out while \(phase.words)"
+    case .tls(let fault): "no safe connection to \(server): \(fault.words)"
+    case .tooLarge(let limit): "\(server) answered with more than the \(limit) bytes allowed"
+    case .malformed(let detail?): "\(server) gave an answer that is not HTTP. \(detail)"
+    case .malformed(nil): "\(server) gave an answer that is not HTTP"
+    case .connectionLost: "\(server) ended the connection before its answer was complete"
+    case .redirectRefused(let why): "\(server) redirects, which is refused: \(why)"
+    case .cancelled: "the call to \(server) was cancelled"
+    case .libraryMissing(let why): "https needs libcurl: \(why)"
+    case .system(let why): why
+    }
+  }
+
+  /// What to do about it.
+  public var hint: String? {
+    switch kind {
+    case .invalidRequest, .cancelled: nil
+    case .unreachable(let obstacle): obstacle.hint(origin)
+    case .timedOut(.lookingUp): "check the name servers: getent hosts \(origin?.host ?? "HOST")"
+    case .timedOut: "check the network and whether the service is busy"
+    case .tls(let fault): fault.hint
+    case .tooLarge, .malformed:
+      "check that the address is the service's own, not a sign-in page of the network"
+    case .connectionLost: "try again; the service may have been restarting"
+    case .redirectRefused: "use the address that the service really has"
+    case .libraryMissing: "install the Debian package libcurl4: apt install libcurl4"
+    case .system: nil
+    }
+  }
+}
+
+extension ClientError.Obstacle {
+  fileprivate var words: String {
+    switch self {
+    case .refused: "nobody listens there"
+    case .unknownName: "the name is unknown"
+    case .lookUpFailed: "the name cannot be looked up now"
+    case .noRoute: "there is no route to it"
+    case .noSocket: "the socket does not exist"
+    case .notAllowed: "this user may not use the socket"
+    case .silent: "no address of it answers"
+    }
+  }
+
+  fileprivate func hint(_ origin: Origin?) -> String {
+    switch self {
+    case .refused: "check that the service runs and that the port is right"
+    case .unknownName: "check the spelling of the address: getent hosts \(origin?.host ?? "HOST")"
+    case .lookUpFailed: "check the network connection and /etc/resolv.conf"
+    case .noRoute, .silent: "check the network connection: ip route"
+    case .noSocket:
+      "check that the service runs and its socket path: ls -l \(origin?.host ?? "SOCKET")"
+    case .notAllowed: "join the group of the socket, or use sudo: ls -l \(origin?.host ?? "SOCKET")"
+    }
+  }
+}
+
+extension ClientError.Phase {
+  fileprivate var words: String {
+    switch self {
+    case .lookingUp: "its name was looked up"
+    case .connecting: "connecting"
+    case .sending: "the request was sent"
+    case .waiting: "waiting for the answer"
+    case .receiving: "the answer was received"
+    }
+  }
+}
+
+extension ClientError.TLSFault {
+  fileprivate var words: String {
+    switch self {
+    case .expired: "its certificate has expired"
+    case .notYetValid: "its certificate is not valid yet"
+    case .untrusted: "its certificate comes from nobody we trust"
+    case .wrongHost: "its certificate is for another host"
+    case .refusedCertificate: "its certificate was refused"
+    case .handshake: "the TLS handshake failed"
+    case .noAuthorities: "the list of certificate authorities cannot be read"
+    }
+  }
+
+  fileprivate var hint: String {
+    switch self {
+    case .expired: "the service's certificate must be renewed"
+    case .notYetValid: "check this machine's clock: date"
+    case .untrusted:
+      "install the service's certificate authority, or the Debian package ca-certificates"
+    case .wrongHost: "use the host name that the certificate is for"
+    case .refusedCertificate, .handshake: "look at it with: openssl s_client -connect HOST:PORT"
+    case .noAuthorities:
+      "install the Debian package ca-certificates, or correct the configured path"
+    }
+  }
+}

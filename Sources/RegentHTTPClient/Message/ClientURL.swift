@@ -1,0 +1,175 @@
+import RegentHTTPCodec
+
+/// Where a call goes: a scheme, a host and a port, or a Unix socket.
+public struct Origin: Hashable, Sendable {
+  /// How the bytes travel.
+  public enum Scheme: Hashable, Sendable {
+    /// In the clear over TCP.
+    case http
+    /// Over TLS.
+    case https
+    /// Over a Unix socket of this machine.
+    case unix
+  }
+
+  /// How the bytes travel.
+  public let scheme: Scheme
+  /// The host in lower case, an IPv6 address without its brackets; for a Unix socket its path.
+  public let host: String
+  /// The port; 0 for a Unix socket.
+  public let port: UInt16
+
+  init(scheme: Scheme, host: String, port: UInt16) {
+    self.scheme = scheme
+    self.host = host
+    self.port = port
+  }
+
+  /// What the Host header says.
+  var authority: String {
+    guard scheme != .unix else { return "localhost" }
+    let name = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
+    return port == scheme.defaultPort ? name : "\(name):\(port)"
+  }
+}
+
+extension Origin.Scheme {
+  var defaultPort: UInt16 {
+    switch self {
+    case .http: 80
+    case .https: 443
+    case .unix: 0
+    }
+  }
+}
+
+extension Origin: CustomStringConvertible {
+  /// The origin as the beginning of a URL; it never holds a path, a query or a password.
+  public var description: String {
+    switch scheme {
+    case .http: "http://\(authority)"
+    case .https: "https://\(authority)"
+    case .unix: "unix:\(host)"
+    }
+  }
+}
+
+/// A URL that can be called: checked once, so that nothing inside it can change the bytes around it.
+public struct ClientURL: Hashable, Sendable {
+  /// Where the call goes.
+  public let origin: Origin
+  /// Path and query as they are sent.
+  public let target: String
+
+  /// Reads `http://HOST[:PORT]/PATH?QUERY` or the same with https.
+  ///
+  /// A fragment is left out.
+  ///
+  /// - Parameter text: the URL; names and passwords in it, white space and other than visible ASCII are refused.
+  /// - Throws: `ClientError` of kind `.invalidRequest`.
+  public init(_ text: String) throws(ClientError) {
+    let url: AbsoluteURL
+    do throws(URLError) {
+      url = try AbsoluteURL(parsing: text)
+    } catch {
+      throw ClientError.invalid("\(error)")
+    }
+    let scheme: Origin.Scheme
+    switch url.scheme {
+    case "http": scheme = .http
+    case "https": scheme = .https
+    default: throw ClientError.invalid("only http and https URLs can be called")
+    }
+    let host = url.host.description
+    origin = Origin(
+      scheme: scheme, host: host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host,
+      port: url.port.map { UInt16($0) } ?? scheme.defaultPort)
+    target = url.requestTarget
+  }
+
+  /// A call over a Unix socket.
+  ///
+  /// - Parameters:
+  ///   - path: the socket's path, or "@" and an abstract name.
+  ///   - target: path and query of the request.
+  /// - Throws: `ClientError` of kind `.invalidRequest`.
+  public init(unixSocket path: String, target: String) throws(ClientError) {
+    guard path.hasPrefix("/") || path.hasPrefix("@") || path.hasPrefix("."), path.utf8.count < 108,
+      !path.utf8.contains(0)
+    else {
+      throw ClientError.invalid("\"\(path.shownBriefly)\" cannot be the path of a Unix socket")
+    }
+    origin = Origin(scheme: .unix, host: path, port: 0)
+    self.target = try ClientURL.checkedTarget(target[...])
+  }
+
+  private init(origin: Origin, target: String) {
+    self.origin = origin
+    self.target = target
+  }
+
+  /// The URL that a reference, as found in a Location header, means when it comes from this one.
+  ///
+  /// - Parameter reference: an absolute URL, a path or a query.
+  /// - Returns: the URL to call.
+  /// - Throws: `ClientError` of kind `.invalidRequest`.
+  public func resolving(_ reference: String) throws(ClientError) -> ClientURL {
+    let reference = reference.prefix { $0 != "#" }
+    if reference.hasPrefix("//") {
+      guard origin.scheme != .unix else { throw ClientError.invalid("it leaves the Unix socket") }
+      return try ClientURL((origin.scheme == .https ? "https:" : "http:") + reference)
+    }
+    let beforePath = reference.prefix { $0 != "/" && $0 != "?" }
+    if beforePath.contains(":") { return try ClientURL(String(reference)) }
+    let path = target.prefix { $0 != "?" }
+    let full: String
+    switch reference.first {
+    case nil: full = String(target)
+    case "/": full = withoutDotSegments(reference)
+    case "?": full = String(path + reference)
+    default:
+      let folder = path.lastIndex(of: "/").map { path[...$0] } ?? "/"
+      full = withoutDotSegments((folder + reference)[...])
+    }
+    return ClientURL(origin: origin, target: try ClientURL.checkedTarget(full[...]))
+  }
+
+  /// The target as it is sent, checked by the same rules as that of a whole URL.
+  private static func checkedTarget(_ text: Substring) throws(ClientError) -> String {
+    let full = text.hasPrefix("/") || text.hasPrefix("?") ? text : "/" + text
+    return try ClientURL("http://localhost" + full).target
+  }
+}
+
+extension ClientURL: CustomStringConvertible {
+  /// The URL without its query, which may hold a secret.
+  public var description: String {
+    origin.description + target.prefix { $0 != "?" }
+  }
+}
+
+/// Removes "." and ".." from a path (RFC 3986 section 5.2.4); the query stays as it is.
+private func withoutDotSegments(_ target: Substring) -> String {
+  let path = target.prefix { $0 != "?" }
+  var kept: [Substring] = []
+  let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+  for (index, segment) in segments.enumerated() {
+    let isLast = index == segments.count - 1
+    switch segment {
+    case ".": if isLast { kept.append("") }
+    case "..":
+      if !kept.isEmpty { kept.removeLast() }
+      if isLast { kept.append("") }
+    default: kept.append(segment)
+    }
+  }
+  return "/" + kept.joined(separator: "/") + target.dropFirst(path.count)
+}
+
+extension String {
+  /// At most 60 characters, without control characters: for an error about somebody else's text.
+  var shownBriefly: String {
+    let safe = unicodeScalars.prefix(60).map { $0.value < 32 || $0.value == 127 ? "?" : String($0) }
+    return safe.joined() + (unicodeScalars.count > 60 ? "…" : "")
+  }
+}

@@ -1,0 +1,263 @@
+import CRegentCurl
+import Glibc
+import RegentHTTPCodec
+
+/// One call on its way through libcurl: what libcurl was given and what came back.
+@safe final class TLSTransfer {
+  let call: Call
+  let easy: UnsafeMutableRawPointer
+  /// Why we stopped the transfer; libcurl only knows that we did.
+  private(set) var failure: ClientError.Kind?
+  private let library: CurlLibrary
+  private let checkTime: Int64
+  private let serverTime: ServerTimeBox
+  private var lists: [UnsafeMutablePointer<curl_slist>] = unsafe []
+  private var headBytes: [UInt8] = []
+  private var head = ResponseHead()
+  private var headers: [ClientHeader] = []
+  private var hasHead = false
+  private var interimCount = 0
+  private var body: [UInt8] = []
+
+  /// In milliseconds; the call's own deadline may end it earlier.
+  private static let connectLimit = 20_000
+  private static let headLimits = HeadLimits(line: 8_192, fields: 32_768, count: 128)
+
+  init(
+    _ call: Call, _ easy: UnsafeMutableRawPointer, _ library: CurlLibrary, checkTime: Int64,
+    _ serverTime: ServerTimeBox
+  ) {
+    self.call = call
+    unsafe self.easy = unsafe easy
+    unsafe self.library = unsafe library
+    self.checkTime = checkTime
+    self.serverTime = serverTime
+  }
+
+  deinit {
+    unsafe library.freeEasy(easy)
+    unsafe lists.forEach { unsafe library.freeList($0) }
+  }
+
+  /// Tells libcurl what to do.
+  ///
+  /// - Returns: false when an option that safety depends on was refused.
+  func prepare(_ authorities: CertificateAuthorities, addresses: [String]) -> Bool {
+    let request = call.request
+    var codes = [
+      set(CURLOPT_URL, "\(request.url.origin)\(request.url.target)"),
+      set(CURLOPT_PROTOCOLS, regent_protocol_https()),
+      set(CURLOPT_SSL_VERIFYPEER, 1), set(CURLOPT_SSL_VERIFYHOST, 2),
+      set(CURLOPT_SSLVERSION, regent_tls_version()),
+      set(CURLOPT_FOLLOWLOCATION, 0), set(CURLOPT_HTTP_VERSION, regent_http_version()),
+      set(CURLOPT_PROXY, ""), set(CURLOPT_NOSIGNAL, 1), set(CURLOPT_HTTP09_ALLOWED, 0),
+      set(CURLOPT_PATH_AS_IS, 1), set(CURLOPT_BUFFERSIZE, 16_384),
+      // libcurl shares this time between the addresses of a host: the first may not eat the whole deadline.
+      set(CURLOPT_CONNECTTIMEOUT_MS, TLSTransfer.connectLimit),
+      set(CURLOPT_CUSTOMREQUEST, request.method.token),
+    ]
+    codes += trust(authorities)
+    // libcurl repeats any method when a kept connection turns out dead; only these may be.
+    if !request.isIdempotent || call.needsNewConnection {
+      codes.append(set(CURLOPT_FRESH_CONNECT, 1))
+    }
+    if request.method == .head { codes.append(set(CURLOPT_NOBODY, 1)) }
+    if request.announcedLength != nil {
+      codes.append(
+        unsafe regent_set_large(
+          library.setOption, easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(request.body.count)))
+      codes.append(
+        unsafe request.body.withUnsafeBytes {
+          unsafe regent_set_pointer(
+            library.setOption, easy, CURLOPT_COPYPOSTFIELDS,
+            $0.baseAddress ?? UnsafeRawPointer(easy))
+        })
+      codes.append(set(CURLOPT_CUSTOMREQUEST, request.method.token))
+    }
+    codes.append(set(CURLOPT_HTTPHEADER, headerLines(request)))
+    // A host that is a number already needs no look-up (and an IPv6 one does not fit this option's syntax).
+    if !addresses.isEmpty, addresses.first != call.origin.host, !call.origin.host.contains(":") {
+      let place = "+\(call.origin.host):\(call.origin.port):"
+      codes.append(set(CURLOPT_RESOLVE, [place + addresses.joined(separator: ",")]))
+    }
+    codes += connectCallbacks()
+    return codes.allSatisfy { $0 == CURLE_OK }
+  }
+
+  private func trust(_ authorities: CertificateAuthorities) -> [CURLcode] {
+    switch authorities {
+    // The folder alone: OpenSSL then reads the one certificate it needs instead of all 140 (2 MiB).
+    case .system: [setNull(CURLOPT_CAINFO), set(CURLOPT_CAPATH, "/etc/ssl/certs")]
+    case .folder(let path): [setNull(CURLOPT_CAINFO), set(CURLOPT_CAPATH, path)]
+    case .file(let path): [set(CURLOPT_CAINFO, path), setNull(CURLOPT_CAPATH)]
+    }
+  }
+
+  private func headerLines(_ request: ClientRequest) -> [String] {
+    // A name with a colon and nothing else takes libcurl's own header away; with a semicolon it is sent empty.
+    let removed = ["Accept:", "Expect:", "Content-Type:", "Transfer-Encoding:"].filter { line in
+      !request.headers.contains { "\($0.name.text.lowercased()):" == line.lowercased() }
+    }
+    return removed
+      + request.headers.map {
+        $0.value.isEmpty ? "\($0.name.text);" : "\($0.name.text): \($0.value)"
+      }
+  }
+
+  private func connectCallbacks() -> [CURLcode] {
+    let context = unsafe UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
+    return unsafe [
+      regent_set_data_callback(library.setOption, easy, CURLOPT_WRITEFUNCTION, takeBody),
+      regent_set_pointer(library.setOption, easy, CURLOPT_WRITEDATA, context),
+      regent_set_data_callback(library.setOption, easy, CURLOPT_HEADERFUNCTION, takeHeader),
+      regent_set_pointer(library.setOption, easy, CURLOPT_HEADERDATA, context),
+      regent_set_ssl_callback(library.setOption, easy, chooseCheckTime),
+      regent_set_pointer(library.setOption, easy, CURLOPT_SSL_CTX_DATA, context),
+      regent_set_pointer(library.setOption, easy, CURLOPT_PRIVATE, context),
+    ]
+  }
+}
+
+extension TLSTransfer {
+  /// The complete answer.
+  func response() throws(ClientError.Kind) -> ClientResponse {
+    guard hasHead else { throw .malformed(nil) }
+    return ClientResponse(
+      status: head.status, headers: headers, body: body, url: call.request.url)
+  }
+
+  /// How far the transfer is.
+  var phase: ClientError.Phase {
+    if !headBytes.isEmpty || hasHead { return .receiving }
+    var microseconds: curl_off_t = 0
+    let code = unsafe regent_get_large(
+      library.getInfo, easy, CURLINFO_PRETRANSFER_TIME_T, &microseconds)
+    return code == CURLE_OK && microseconds > 0 ? .waiting : .connecting
+  }
+
+  /// A number that libcurl knows about the transfer.
+  func info(_ name: CURLINFO) -> Int {
+    var value = 0
+    return unsafe regent_get_long(library.getInfo, easy, name, &value) == CURLE_OK ? value : 0
+  }
+
+  /// The certificate is judged at the time that was decided for this call, not at the machine's clock.
+  fileprivate func setCheckTime(_ context: UnsafeMutableRawPointer?) -> CURLcode {
+    guard let parameters = unsafe library.openSSL.parameters(context) else {
+      return CURLE_SSL_CONNECT_ERROR
+    }
+    unsafe library.openSSL.setTime(parameters, time_t(checkTime / 1_000))
+    return CURLE_OK
+  }
+
+  /// One line of a head, or of a trailer, which nobody needs.
+  fileprivate func take(headerLine line: UnsafeRawBufferPointer) -> Bool {
+    if hasHead { return line.count <= TLSTransfer.headLimits.fields }
+    unsafe headBytes.append(contentsOf: line)
+    do throws(MessageError) {
+      guard try head.parse(headBytes.span, limits: TLSTransfer.headLimits) != nil else {
+        return true
+      }
+    } catch {
+      failure = .malformed(error)
+      return false
+    }
+    if head.status.rawValue < 200 {
+      interimCount += 1
+      headBytes = []
+      guard head.status.rawValue != 101, interimCount <= 16 else {
+        failure = .malformed(nil)
+        return false
+      }
+      head.reset()
+      return true
+    }
+    hasHead = true
+    headers = head.headers(in: headBytes)
+    if case .length(let length) = head.framing(answering: call.request.method),
+      length > call.request.responseLimit
+    {
+      failure = .tooLarge(limit: call.request.responseLimit)
+      return false
+    }
+    noteServerTime()
+    return true
+  }
+
+  fileprivate func take(body piece: UnsafeRawBufferPointer) -> Bool {
+    guard hasHead, piece.count <= call.request.responseLimit - body.count else {
+      failure = hasHead ? .tooLarge(limit: call.request.responseLimit) : .malformed(nil)
+      return false
+    }
+    unsafe body.append(contentsOf: piece)
+    return true
+  }
+
+  /// Remembers the server's time, but never one after the end of its own certificate: a server that we trusted once
+  /// could otherwise make every other certificate look expired.
+  private func noteServerTime() {
+    guard let time = ClientResponse.serverDate(in: headers),
+      let ssl = unsafe regent_get_ssl(library.getInfo, easy),
+      let certificate = unsafe library.openSSL.peerCertificate(ssl)
+    else { return }
+    defer { unsafe library.openSSL.freeCertificate(certificate) }
+    var seconds = time_t(time / 1_000)
+    guard let end = unsafe library.openSSL.notAfter(certificate),
+      unsafe library.openSSL.compareTime(end, &seconds) > 0
+    else { return }
+    serverTime.note(time)
+  }
+
+  private func set(_ option: CURLoption, _ value: Int) -> CURLcode {
+    unsafe regent_set_long(library.setOption, easy, option, value)
+  }
+
+  private func set(_ option: CURLoption, _ value: String) -> CURLcode {
+    unsafe regent_set_text(library.setOption, easy, option, value)
+  }
+
+  private func setNull(_ option: CURLoption) -> CURLcode {
+    unsafe regent_set_text(library.setOption, easy, option, nil)
+  }
+
+  private func set(_ option: CURLoption, _ lines: [String]) -> CURLcode {
+    var list: UnsafeMutablePointer<curl_slist>?
+    for line in lines {
+      guard let longer = unsafe library.appendToList(list, line) else { return CURLE_OUT_OF_MEMORY }
+      unsafe list = longer
+    }
+    guard let list = unsafe list else { return CURLE_OK }
+    unsafe lists.append(list)
+    return unsafe regent_set_list(library.setOption, easy, option, list)
+  }
+}
+
+// MARK: - What libcurl calls, always on the client's thread and only while the transfer lives
+
+private func transfer(_ context: UnsafeMutableRawPointer?) -> TLSTransfer? {
+  guard let context = unsafe context else { return nil }
+  return unsafe Unmanaged<TLSTransfer>.fromOpaque(context).takeUnretainedValue()
+}
+
+private func takeHeader(
+  _ start: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
+  _ context: UnsafeMutableRawPointer?
+) -> Int {
+  let bytes = unsafe UnsafeRawBufferPointer(start: start, count: size * count)
+  return unsafe transfer(context)?.take(headerLine: bytes) == true ? size * count : 0
+}
+
+private func takeBody(
+  _ start: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
+  _ context: UnsafeMutableRawPointer?
+) -> Int {
+  let bytes = unsafe UnsafeRawBufferPointer(start: start, count: size * count)
+  return unsafe transfer(context)?.take(body: bytes) == true ? size * count : -1
+}
+
+private func chooseCheckTime(
+  _ easy: UnsafeMutableRawPointer?, _ sslContext: UnsafeMutableRawPointer?,
+  _ context: UnsafeMutableRawPointer?
+) -> CURLcode {
+  unsafe transfer(context)?.setCheckTime(sslContext) ?? CURLE_ABORTED_BY_CALLBACK
+}

@@ -1,0 +1,158 @@
+import CRegentCurl
+import Glibc
+import RegentPlatform
+
+/// https through libcurl's multi interface, driven by the client's own event queue: libcurl never waits by itself.
+@safe final class TLSTransport {
+  private unowned let loop: ClientLoop
+  private let library: CurlLibrary
+  private let multi: UnsafeMutableRawPointer
+  private var transfers: [UInt64: TLSTransfer] = [:]
+  private var watched: Set<CInt> = []
+  private var timer = UInt64.max
+
+  init(_ loop: ClientLoop) throws(ClientError.Kind) {
+    let library = unsafe try CurlLibrary()
+    guard let multi = unsafe library.makeMulti() else { throw .libraryMissing("it does not start") }
+    self.loop = loop
+    unsafe self.library = unsafe library
+    unsafe self.multi = unsafe multi
+    let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+    let codes = unsafe [
+      regent_set_socket_callback(library.setMultiOption, multi, watchSocket, context),
+      regent_set_timer_callback(library.setMultiOption, multi, changeTimer, context),
+      regent_set_multi_long(
+        library.setMultiOption, multi, CURLMOPT_MAXCONNECTS,
+        max(1, loop.configuration.idleConnections)),
+    ]
+    guard codes.allSatisfy({ $0 == CURLM_OK }) else { throw .libraryMissing("it is too old") }
+  }
+
+  /// The next moment at which `expire` has something to do.
+  var nextTimer: UInt64 { timer }
+
+  func start(_ call: Call, _ addresses: [SocketAddress]) throws(ClientError.Kind) {
+    guard let easy = unsafe library.makeEasy() else { throw .system("out of memory for a call") }
+    let configuration = loop.configuration
+    // A box without a battery starts in 1970: the latest of what is known is the nearest to the truth.
+    let time = max(
+      configuration.wallClock(), configuration.buildTime, loop.serverTime.latest)
+    let transfer = unsafe TLSTransfer(
+      call, easy, library, checkTime: time, loop.serverTime)
+    guard
+      transfer.prepare(configuration.authorities, addresses: addresses.compactMap(\.numericHost))
+    else { throw .libraryMissing("it refuses an option that safety depends on") }
+    transfers[call.ticket.id] = transfer
+    call.carrier = .tls
+    guard unsafe library.addHandle(multi, easy) == CURLM_OK else {
+      transfers[call.ticket.id] = nil
+      throw .system("libcurl does not take the call")
+    }
+  }
+
+  func handle(_ event: Poller.Event) {
+    var flags: CInt = 0
+    if event.isReadable { flags |= CURL_CSELECT_IN }
+    if event.isWritable { flags |= CURL_CSELECT_OUT }
+    act(curl_socket_t(truncatingIfNeeded: event.token), flags)
+  }
+
+  func expire(_ now: UInt64) {
+    guard timer <= now else { return }
+    timer = .max
+    act(regent_timeout_socket(), 0)
+  }
+
+  /// Writes down how far a call is before it is failed for its deadline.
+  func notePhase(of call: Call) {
+    if let transfer = transfers[call.ticket.id] { call.phase = transfer.phase }
+  }
+
+  func abandon(_ call: Call) {
+    guard let transfer = transfers.removeValue(forKey: call.ticket.id) else { return }
+    unsafe _ = library.removeHandle(multi, transfer.easy)
+  }
+
+  func shutDown() {
+    for transfer in transfers.values { unsafe _ = library.removeHandle(multi, transfer.easy) }
+    transfers = [:]
+    unsafe _ = library.freeMulti(multi)
+  }
+
+  private func act(_ socket: curl_socket_t, _ flags: CInt) {
+    var running: CInt = 0
+    _ = unsafe library.socketAction(multi, socket, flags, &running)
+    collectFinished()
+  }
+
+  /// Completes what is done.
+  ///
+  /// Never called from inside libcurl: completing may start the next call.
+  private func collectFinished() {
+    var left: CInt = 0
+    while let message = unsafe library.readMessage(multi, &left) {
+      guard unsafe message.pointee.msg == CURLMSG_DONE,
+        let easy = unsafe message.pointee.easy_handle
+      else { continue }
+      let result = unsafe regent_message_result(message)
+      guard let id = transfers.first(where: { unsafe $0.value.easy == easy })?.key,
+        let transfer = transfers.removeValue(forKey: id)
+      else { continue }
+      unsafe _ = library.removeHandle(multi, easy)
+      finish(transfer, result)
+    }
+  }
+
+  private func finish(_ transfer: TLSTransfer, _ result: CURLcode) {
+    do throws(ClientError.Kind) {
+      if let failure = transfer.failure { throw failure }
+      guard result == CURLE_OK else { throw transfer.kind(of: result) }
+      loop.answer(transfer.call, try transfer.response())
+    } catch {
+      loop.fail(transfer.call, error)
+    }
+  }
+
+  fileprivate func watch(_ socket: curl_socket_t, _ what: CInt) {
+    guard what != CURL_POLL_REMOVE else {
+      if watched.remove(socket) != nil { loop.poller.remove(socket) }
+      return
+    }
+    var interest: Poller.Interest = []
+    if what & CURL_POLL_IN != 0 { interest.insert(.input) }
+    if what & CURL_POLL_OUT != 0 { interest.insert(.output) }
+    let token = ClientLoop.tlsTokenBit | UInt64(UInt32(bitPattern: socket))
+    if watched.insert(socket).inserted {
+      try? loop.poller.add(socket, interest, token: token)
+    } else {
+      try? loop.poller.change(socket, interest, token: token)
+    }
+  }
+
+  fileprivate func note(milliseconds: Int) {
+    timer =
+      milliseconds < 0 ? .max : Clocks.bootNanoseconds() + UInt64(milliseconds) * 1_000_000
+  }
+}
+
+// MARK: - What libcurl calls, always on the client's thread and only inside one of our calls
+
+private func transport(_ context: UnsafeMutableRawPointer?) -> TLSTransport? {
+  guard let context = unsafe context else { return nil }
+  return unsafe Unmanaged<TLSTransport>.fromOpaque(context).takeUnretainedValue()
+}
+
+private func watchSocket(
+  _ easy: UnsafeMutableRawPointer?, _ socket: curl_socket_t, _ what: CInt,
+  _ context: UnsafeMutableRawPointer?, _ socketContext: UnsafeMutableRawPointer?
+) -> CInt {
+  unsafe transport(context)?.watch(socket, what)
+  return 0
+}
+
+private func changeTimer(
+  _ multi: UnsafeMutableRawPointer?, _ milliseconds: Int, _ context: UnsafeMutableRawPointer?
+) -> CInt {
+  unsafe transport(context)?.note(milliseconds: milliseconds)
+  return 0
+}

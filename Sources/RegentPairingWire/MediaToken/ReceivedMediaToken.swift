@@ -1,0 +1,184 @@
+import RegentPairing
+
+/// A media token as it was received: true only once the signature has been checked over ``signedBytes``.
+public struct ReceivedMediaToken: Hashable, Sendable {
+  /// The longest token that is looked at, in bytes of base64: the longest resource, escaped, fits.
+  public static let longest = 131_072
+
+  /// What it says.
+  public let token: MediaToken
+  /// The bytes that the signature covers, where they stand in what came.
+  public let signedPart: ArraySlice<UInt8>
+  /// The signature.
+  public let signature: [UInt8]
+
+  /// Reads a token: the base64 of the protocol, or the text itself, as the device SDK hands it out.
+  ///
+  /// The one liberty is the doubled opening tag, which the documentation prints. Everything else has one form: nothing
+  /// before, between or after the two elements, so that what was verified is what is looked at.
+  public init(reading text: String) throws(MediaTokenError) {
+    let letters = text.utf8.span
+    var count = letters.count
+    guard count <= Self.longest else { throw .malformed }
+    // A token that was pasted or piped has line ends behind it.
+    while count > 0, letters[count - 1] == 0x0A || letters[count - 1] == 0x0D { count -= 1 }
+    let trimmed = letters.extracting(first: count)
+    if count > 0, trimmed[0] == UInt8(ascii: "<") {
+      try self.init(text: Array(text.utf8.prefix(count)))
+    } else {
+      guard let bytes = Base64.bytes(strict: trimmed) else { throw .malformed }
+      try self.init(text: bytes)
+    }
+  }
+
+  private init(text: [UInt8]) throws(MediaTokenError) {
+    let bytes = text.span
+    var place = 0
+    guard bytes.steps(over: MediaTokenText.signatureOpen, at: &place) else { throw .malformed }
+    let encoded = bytes.steps(upTo: UInt8(ascii: "<"), at: &place)
+    guard
+      bytes.steps(over: MediaTokenText.signatureClose, at: &place)
+        || bytes.steps(over: MediaTokenText.signatureOpen, at: &place),
+      let signature = Base64.bytes(strict: bytes.extracting(encoded)), !signature.isEmpty
+    else { throw .malformed }
+    self.signature = signature
+    token = try MediaToken(element: bytes.extracting(droppingFirst: place))
+    signedPart = text[place...]
+  }
+
+  /// The bytes that the signature covers.
+  public var signedBytes: [UInt8] { Array(signedPart) }
+}
+
+/// Why text is no media token.
+public enum MediaTokenError: Error, Hashable, Sendable {
+  /// Not of the documented form.
+  case malformed
+  /// A child is not there.
+  case missing(String)
+}
+
+extension MediaToken {
+  /// Reads the element: flat children, each once, texts as ``XMLText`` writes them.
+  fileprivate init(element: Span<UInt8>) throws(MediaTokenError) {
+    var place = 0
+    guard element.steps(over: MediaTokenText.open, at: &place) else { throw .malformed }
+    var children = Children()
+    while !element.steps(over: MediaTokenText.close, at: &place) {
+      try children.take(element, &place)
+    }
+    guard place == element.count else { throw .malformed }
+    let (lifetime, issued) = (
+      try children.milliseconds(.lifetime), try children.milliseconds(.issued)
+    )
+    self.init(
+      sessionGUID: try children.text(.sessionGUID), requestor: try children.text(.requestor),
+      resource: try children.text(.resource), lifetime: .milliseconds(lifetime),
+      issued: Instant(milliseconds: issued), provider: try children.text(.provider),
+      proxiedProvider: children.known[.proxiedProvider], keyID: try children.text(.keyID))
+  }
+}
+
+/// The children of the element that have been read.
+private struct Children {
+  enum Name: Int, CaseIterable {
+    case sessionGUID, requestor, resource, lifetime, issued, provider, proxiedProvider, keyID
+
+    /// As written, with the bracket that ends the tag: no name is the beginning of another.
+    static let written = [
+      "sessionGUID", "requestorID", "resourceID", "ttl", "issueTime", "mvpdId", "proxyMvpdId",
+      "keyId",
+    ]
+    static let tags = written.map { Array("\($0)>".utf8) }
+  }
+
+  /// A text for each name: a dictionary would cost more than the rest of the reading.
+  struct Texts {
+    private var texts: [8 of String?] = .init(repeating: nil)
+
+    subscript(name: Name) -> String? {
+      get { texts[name.rawValue] }
+      set { texts[name.rawValue] = newValue }
+    }
+  }
+
+  var known = Texts()
+  /// Names that a later version may write; what they say is signed, and nobody here reads it.
+  private var others: [String] = []
+  /// More of them are no later version: comparing thousands with one another would cost a second before any signature is
+  /// looked at.
+  private static let mostOthers = 32
+
+  /// Steps over `<name>text</name>`.
+  mutating func take(_ element: Span<UInt8>, _ place: inout Int) throws(MediaTokenError) {
+    guard element.steps(over: [UInt8(ascii: "<")], at: &place) else { throw .malformed }
+    let start = place
+    let name = Name.allCases.first { element.steps(over: Name.tags[$0.rawValue], at: &place) }
+    if name == nil {
+      while place < element.count, element[place].isLetter { place += 1 }
+      guard place > start, element.steps(over: [UInt8(ascii: ">")], at: &place) else {
+        throw .malformed
+      }
+    }
+    let tag = start..<place
+    let range = element.steps(upTo: UInt8(ascii: "<"), at: &place)
+    guard element.steps(over: MediaTokenText.end, at: &place),
+      element.steps(over: tag, at: &place),
+      let text = XMLText.unescape(element.extracting(range))
+    else { throw .malformed }
+    if let name {
+      guard known[name] == nil else { throw .malformed }
+      known[name] = text
+    } else {
+      let other = XMLText.unescape(element.extracting(start..<tag.upperBound - 1)) ?? ""
+      guard others.count < Self.mostOthers, !others.contains(other) else { throw .malformed }
+      others.append(other)
+    }
+  }
+
+  func text(_ name: Name) throws(MediaTokenError) -> String {
+    guard let text = known[name] else { throw .missing(Name.written[name.rawValue]) }
+    return text
+  }
+
+  func milliseconds(_ name: Name) throws(MediaTokenError) -> Int64 {
+    let text = try text(name)
+    guard text.utf8.count <= 15, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+      let number = Int64(text)
+    else { throw .malformed }
+    return number
+  }
+}
+
+extension Span<UInt8> {
+  /// Steps over these bytes, if they are there.
+  fileprivate func steps(over bytes: [UInt8], at place: inout Int) -> Bool {
+    guard bytes.count <= count - place else { return false }
+    for offset in bytes.indices where self[place + offset] != bytes[offset] { return false }
+    place += bytes.count
+    return true
+  }
+
+  /// Steps over the bytes that stand in a range before, if they are there again.
+  fileprivate func steps(over range: Range<Int>, at place: inout Int) -> Bool {
+    guard range.count <= count - place else { return false }
+    for offset in 0..<range.count where self[place + offset] != self[range.lowerBound + offset] {
+      return false
+    }
+    place += range.count
+    return true
+  }
+
+  /// Steps to the next such byte, or to the end; gives what was stepped over.
+  fileprivate func steps(upTo byte: UInt8, at place: inout Int) -> Range<Int> {
+    let start = place
+    while place < count, self[place] != byte { place += 1 }
+    return start..<place
+  }
+}
+
+extension UInt8 {
+  fileprivate var isLetter: Bool {
+    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20)
+  }
+}

@@ -1,0 +1,26 @@
+public import RegentPairing
+
+/// The addresses that a box shows: where to type the code, and where a scanned code leads.
+public struct VerificationLink: Hashable, Sendable {
+  /// Where to type the code: the public address of the service itself, which is short.
+  public let url: String
+  /// Where a scanned code leads: `…/D/CODE`.
+  public let complete: String
+
+  /// The addresses of a code at a service.
+  ///
+  /// With no path in the public address the complete one is written in capitals: a QR symbol holds those in its
+  /// alphanumeric mode, which makes it a size smaller. Host names and schemes do not care, and our route does not either.
+  public init(publicURL: String, code: RegistrationCode) {
+    var base = publicURL[...]
+    while base.last == "/" { base.removeLast() }
+    url = String(base)
+    let complete = "\(base)/D/\(code.wire)"
+    self.complete = Self.hasPath(base) ? complete : complete.uppercased()
+  }
+
+  private static func hasPath(_ url: Substring) -> Bool {
+    // The two slashes after the scheme, and no third one.
+    url.utf8.count { $0 == UInt8(ascii: "/") } > 2
+  }
+}

@@ -1,0 +1,139 @@
+public import RegentJSON
+import RegentPairing
+
+extension RegcodeDocument: ReadableDocument {
+  /// Reads a record; the members that are ours have defaults, so that other services' records can be read.
+  public init(from object: JSONObject) throws(JSONShapeError) {
+    let info = try RegcodeInfo(from: object.object("info"))
+    let status = try object.optionalString("state").map { text throws(JSONShapeError) in
+      guard let status = PairingStatus(rawValue: text) else {
+        throw JSONShapeError(name: "state", expected: "a known state")
+      }
+      return status
+    }
+    let shown = try object.optionalString("verificationURL") ?? info.older?.registrationURL ?? ""
+    self.init(
+      id: try object.string("id"), code: try object.string("code"),
+      requestor: try object.string("requestor"), provider: try object.optionalString("mvpd"),
+      generated: try object.instant("generated"), expires: try object.instant("expires"),
+      info: info, status: status ?? .offered, sequence: try object.optionalInt("sequence") ?? 0,
+      match: try object.optionalInt("match"), verificationURL: shown,
+      verificationURLComplete: try object.optionalString("verificationURLComplete") ?? shown)
+  }
+}
+
+extension RegcodeInfo {
+  fileprivate init(from object: JSONObject) throws(JSONShapeError) {
+    let older = RegcodeInfo.Older(
+      deviceType: try object.optionalString("deviceType"),
+      deviceUser: try object.optionalString("deviceUser"),
+      appID: try object.optionalString("appId"),
+      appVersion: try object.optionalString("appVersion"),
+      registrationURL: try object.optionalString("registrationURL"))
+    let application = try object.optionalObject("sourceApplicationInformation")
+    self.init(
+      deviceID: try Self.clear(object.string("deviceId"), "deviceId"),
+      deviceInformation: try object.optionalString("deviceInfo").map {
+        text throws(JSONShapeError) in
+        try Self.clear(text, "deviceInfo")
+      },
+      userAgent: try object.optionalString("userAgent"),
+      originalUserAgent: try object.optionalString("originalUserAgent"),
+      authorizationType: try object.optionalString("authorizationType"),
+      application: try application.map { object throws(JSONShapeError) in
+        Application(
+          id: try object.string("id"), name: try object.string("name"),
+          version: try object.string("version"))
+      },
+      older: older == RegcodeInfo.Older() ? nil : older)
+  }
+
+  private static func clear(_ text: String, _ name: String) throws(JSONShapeError) -> String {
+    guard let bytes = Base64.bytes(forgiving: text),
+      let clear = String(validating: bytes, as: UTF8.self)
+    else { throw JSONShapeError(name: name, expected: "base64 of text") }
+    return clear
+  }
+}
+
+extension AuthenticationDocument: ReadableDocument {
+  /// Reads an authentication.
+  public init(from object: JSONObject) throws(JSONShapeError) {
+    self.init(
+      requestor: try object.string("requestor"), provider: try object.string("mvpd"),
+      userID: try object.string("userId"), expires: try object.instant("expires"))
+  }
+}
+
+extension AuthorizationDocument: ReadableDocument {
+  /// Reads an authorization.
+  public init(from object: JSONObject) throws(JSONShapeError) {
+    self.init(
+      provider: try object.string("mvpd"), resource: try object.string("resource"),
+      requestor: try object.string("requestor"), expires: try object.instant("expires"),
+      proxiedProvider: try object.optionalString("proxyMvpd"))
+  }
+}
+
+extension MediaTokenDocument: ReadableDocument {
+  /// Reads a media token's document; the token itself is read by ``ReceivedMediaToken``.
+  public init(from object: JSONObject) throws(JSONShapeError) {
+    self.init(
+      resource: try object.string("resource"), requestor: try object.string("requestor"),
+      expires: try object.instant("expires"),
+      serializedToken: try object.string("serializedToken"), userID: try object.string("userId"),
+      provider: try object.string("mvpdId"))
+  }
+}
+
+extension ClientDocument: ReadableDocument {
+  /// Reads a new client.
+  public init(from object: JSONObject) throws(JSONShapeError) {
+    self.init(
+      id: try object.string("client_id"), secret: try object.string("client_secret"),
+      issued: Instant(milliseconds: 0)
+        + .seconds(try object.optionalInt64("client_id_issued_at") ?? 0),
+      redirectURIs: try object.optionalStrings("redirect_uris") ?? [],
+      statement: try object.optionalString("software_statement"))
+  }
+}
+
+extension AccessTokenDocument: ReadableDocument {
+  /// Reads an access token; `expires_in` is what counts, whatever prose says elsewhere.
+  public init(from object: JSONObject) throws(JSONShapeError) {
+    guard let lifetime = try object.optionalInt("expires_in"), lifetime > 0 else {
+      throw JSONShapeError(name: "expires_in", expected: "a number of seconds")
+    }
+    self.init(
+      id: try object.optionalString("id") ?? "", token: try object.string("access_token"),
+      created: try object.optionalInstant("created_at") ?? Instant(milliseconds: 0),
+      lifetime: lifetime)
+  }
+}
+
+/// The times that are believed: what sixteen characters can say, some three hundred thousand years.
+///
+/// Beyond it nobody means a time, and sums with it would not fit.
+private let readableTimes: ClosedRange<Int64> = -999_999_999_999_999...9_999_999_999_999_999
+
+extension JSONObject {
+  /// A time in epoch milliseconds, as a number or as a text.
+  func instant(_ name: String) throws(JSONShapeError) -> Instant {
+    let number = self[name]?.int64 ?? self[name]?.string.flatMap { Int64($0) }
+    guard let number, readableTimes.contains(number) else {
+      throw JSONShapeError(
+        name: name, expected: "epoch milliseconds", isMissing: self[name] == nil)
+    }
+    return Instant(milliseconds: number)
+  }
+
+  /// Such a time, nil when it is missing or null.
+  func optionalInstant(_ name: String) throws(JSONShapeError) -> Instant? {
+    guard let value = self[name], !value.isNull else { return nil }
+    return try instant(name)
+  }
+
+  func optionalInt(_ name: String) throws(JSONShapeError) -> Int? {
+    try optionalInt64(name).map(Int.init)
+  }
+}

@@ -1,0 +1,26 @@
+import CRegentLinux
+import Glibc
+
+/// The environment variables of this process.
+public enum ProcessEnvironment {
+  /// All variables, read once at the edge and passed down as a value.
+  ///
+  /// Entries without "=" are left out. When a name comes twice the first wins, as in `getenv`.
+  ///
+  /// - Returns: name to value.
+  public static func all() -> [String: String] {
+    var variables: [String: String] = [:]
+    guard var entry = unsafe regent_environment() else { return variables }
+    while let text = unsafe entry.pointee {
+      let bytes = unsafe String(cString: text)
+      if let sign = bytes.utf8.firstIndex(of: UInt8(ascii: "=")) {
+        let name = String(bytes[..<sign])
+        if variables[name] == nil {
+          variables[name] = String(bytes[bytes.utf8.index(after: sign)...])
+        }
+      }
+      unsafe entry += 1
+    }
+    return variables
+  }
+}

@@ -1,0 +1,32 @@
+import CRegentLinux
+import Glibc
+
+/// Wakes a thread that waits in `poll` or `epoll`, from any other thread.
+public struct WakeUp: ~Copyable, Sendable {
+  private let event: FileDescriptor
+
+  /// The descriptor to wait for: readable after `signal`.
+  public var number: CInt { event.number }
+
+  /// Makes one, not signalled.
+  ///
+  /// - Throws: `SystemError` when no descriptor is left.
+  public init() throws(SystemError) {
+    event = FileDescriptor(
+      owning: try systemCall("create", on: "an event descriptor") {
+        eventfd(0, CInt(bitPattern: UInt32(O_CLOEXEC | O_NONBLOCK)))
+      })
+  }
+
+  /// Makes the descriptor readable; several signals before one `clear` count as one.
+  public func signal() {
+    // The counter can only refuse when it is full, and then the descriptor is readable already.
+    _ = eventfd_write(event.number, 1)
+  }
+
+  /// Makes the descriptor quiet again.
+  public func clear() {
+    var count: eventfd_t = 0
+    _ = unsafe eventfd_read(event.number, &count)
+  }
+}

@@ -1,0 +1,81 @@
+import Administration
+import CommandKit
+import RegentPairing
+
+// Doing what a plan says, so that whoever applied a file knows afterwards what the service has.
+
+extension ProvisioningFile {
+  /// Refuses a file that names what neither it nor the service has, before anything is done.
+  ///
+  /// - Parameters:
+  ///   - there: what the service has.
+  ///   - prunes: whether what the file does not have is removed, and counts no more.
+  ///   - path: what the file is called.
+  /// - Throws: `CommandError` with the place in the file.
+  func checkNames(beside there: ProvisioningFile, prunes: Bool, in path: String)
+    throws(CommandError)
+  {
+    let requestors = Set(requestors.map(\.id) + (prunes ? [] : there.requestors.map(\.id)))
+    let providers = Set(providers.map(\.id) + (prunes ? [] : there.providers.map(\.id)))
+    let who = prunes ? "the file itself does not have" : "neither the file nor the service has"
+    func refuse(_ place: String, _ what: String, _ name: String) -> CommandError {
+      CommandError(
+        "\(path): \(place) names the \(what) \(name), which \(who)",
+        hint: "add it to \(what)s, or check the spelling: regentctl \(what) list")
+    }
+    for (place, one) in integrations.enumerated() {
+      guard requestors.contains(one.requestor) else {
+        throw refuse("integrations[\(place)]", "requestor", one.requestor.text)
+      }
+      guard providers.contains(one.provider) else {
+        throw refuse("integrations[\(place)]", "provider", one.provider.text)
+      }
+    }
+    for (place, one) in accounts.enumerated() where !providers.contains(one.provider) {
+      throw refuse("accounts[\(place)]", "provider", one.provider.text)
+    }
+    for (place, one) in entitlements.enumerated() where !providers.contains(one.provider) {
+      throw refuse("entitlements[\(place)]", "provider", one.provider.text)
+    }
+  }
+}
+
+extension Plan {
+  /// Does every step, in order.
+  ///
+  /// - Parameters:
+  ///   - admin: the service.
+  ///   - done: is told of each step that was done.
+  /// - Throws: `CommandError` that says how far it came: each record is changed by itself, and what was done stays.
+  func perform(_ admin: AdminClient, done: (Step) -> Void) async throws(CommandError) {
+    for (place, step) in steps.enumerated() {
+      do throws(AdminError) {
+        try await step.perform(admin)
+      } catch {
+        let inner = CommandError(error)
+        throw CommandError(
+          "\(step.kind) \(step.name): \(inner.message) (\(place) of \(steps.count) changes were made, and stay)",
+          hint: inner.hint.map { "\($0); then apply the file again" }
+            ?? "apply the file again when that is mended: it goes on where it stopped",
+          code: inner.code)
+      }
+      done(step)
+    }
+  }
+
+  /// What is still not as wanted after every step was done: somebody else wrote at the same time.
+  ///
+  /// Each step is a change of its own. Two files that are applied at once would leave a mixture of both behind; looking
+  /// again makes sure that at least one of the two is told.
+  ///
+  /// - Parameter path: what the file is called.
+  /// - Throws: `CommandError` when anything is left.
+  func refuseRest(_ path: String) throws(CommandError) {
+    guard let first = steps.first else { return }
+    let others = steps.count == 1 ? "" : " and \(steps.count - 1) more"
+    throw CommandError(
+      "somebody else changed records at the same time: \(first.kind) \(first.name)\(others) are not as \(path) says",
+      hint: "see what is different: regentctl apply \(path) --dry-run; then apply it again",
+      code: AdminError.Code.changedMeanwhile.rawValue)
+  }
+}

@@ -1,0 +1,125 @@
+import Administration
+import CommandKit
+import RegentJSON
+import RegentPairing
+
+// What can be typed, as the values that travel. An option that is given as an empty word takes a value away.
+
+/// An identifier of a kind.
+func identifier<Kind: IdentifierKind>(
+  _ placeholder: String, _: Kind.Type = Kind.self
+) -> ValueKind<Identifier<Kind>> {
+  ValueKind(placeholder, show: { $0.text }) { text throws(ValueProblem) in
+    // "." and ".." are steps in a path, and no call would arrive.
+    guard let identifier = Identifier<Kind>(text), text != ".", text != ".." else {
+      throw ValueProblem(
+        "cannot be a name here",
+        hint: Kind.allows(" ")
+          ? "write 1 to \(Kind.longest) bytes without invisible or control characters"
+          : "write 1 to \(Kind.longest) letters, digits, dots, dashes and underscores")
+    }
+    return identifier
+  }
+}
+
+extension ValueKind where Value == JSONValue {
+  /// A text, or nothing for an empty word.
+  static func member(_ placeholder: String) -> ValueKind {
+    ValueKind(placeholder, show: { $0.string ?? "" }) { text throws(ValueProblem) in
+      text.isEmpty ? .null : .string(text)
+    }
+  }
+
+  /// A text that a member of a record must take, alone or as an element of a list.
+  ///
+  /// An empty one takes the value away, unless the record is only just being made.
+  static func member<Record: OperatorRecord>(
+    _ placeholder: String, of _: Record.Type, _ member: Record.Member, isList: Bool = false,
+    mayBeEmpty: Bool = true, _ key: JSONObject
+  ) -> ValueKind {
+    ValueKind(placeholder, show: { $0.string ?? "" }) { text throws(ValueProblem) in
+      guard !text.isEmpty else {
+        guard mayBeEmpty else { throw ValueProblem("is empty") }
+        return .null
+      }
+      var object = key
+      object[member.rawValue] = isList ? .array([.string(text)]) : .string(text)
+      do throws(JSONShapeError) {
+        _ = try Record(object)
+      } catch {
+        throw ValueProblem("cannot be used", hint: "write \(error.expected)")
+      }
+      return .string(text)
+    }
+  }
+
+  /// `on` or `off`.
+  static var switched: ValueKind { converted(.onOff, JSONValue.bool) }
+
+  /// One of a type's words.
+  static func word<Word: RawRepresentable & CaseIterable & Equatable & Sendable>(
+    _: Word.Type
+  ) -> ValueKind where Word.RawValue == String {
+    converted(ValueKind<Word>.cases) { .string($0.rawValue) }
+  }
+
+  /// A length of time from a second to ten years.
+  static var span: ValueKind {
+    converted(.duration(.seconds(1)...(.seconds(3_650 * 86_400)))) {
+      .integer($0.wholeMilliseconds)
+    }
+  }
+
+  /// A whole number in a range.
+  static func number(_ range: ClosedRange<Int>) -> ValueKind {
+    converted(.integer(range)) { .integer(Int64($0)) }
+  }
+
+  /// A rating as `SCHEME=VALUE`.
+  static var rating: ValueKind {
+    ValueKind("SCHEME=VALUE", show: { _ in "" }) { text throws(ValueProblem) in
+      guard !text.isEmpty else { return .null }
+      let parts = text.split(separator: "=", maxSplits: 1)
+      guard parts.count == 2 else {
+        throw ValueProblem("is not a rating", hint: "write it as MPAA=PG-13 or VCHIP=TV-PG")
+      }
+      return ["scheme": .string(String(parts[0])), "value": .string(String(parts[1]))]
+    }
+  }
+
+  private static func converted<Other: Sendable>(
+    _ kind: ValueKind<Other>, _ convert: @escaping @Sendable (Other) -> JSONValue
+  ) -> ValueKind {
+    ValueKind(kind.placeholder, completion: kind.completion, show: { _ in "" }) {
+      text throws(ValueProblem) in convert(try kind.value(of: text))
+    }
+  }
+}
+
+extension Patch {
+  /// Names a list if anything was said of it; a single empty word empties it.
+  mutating func set(_ member: Record.Member, list values: [JSONValue]) {
+    guard !values.isEmpty else { return }
+    set(member, .array(values.filter { !$0.isNull }))
+  }
+}
+
+extension ValueKind where Value == String {
+  /// The path of a file, or an empty word.
+  static var fileOrNone: ValueKind {
+    ValueKind("PEMFILE", completion: .files, show: { $0 }) { text throws(ValueProblem) in text }
+  }
+}
+
+extension ValueKind where Value == JSONValue {
+  /// One of a type's words, or nothing for an empty word.
+  static func wordOrNone<Word: RawRepresentable & CaseIterable & Equatable & Sendable>(
+    _: Word.Type
+  ) -> ValueKind where Word.RawValue == String {
+    let words = ValueKind<Word>.cases
+    return ValueKind("KEY", completion: words.completion, show: { _ in "" }) {
+      text throws(ValueProblem) in
+      text.isEmpty ? .null : .string(try words.value(of: text).rawValue)
+    }
+  }
+}

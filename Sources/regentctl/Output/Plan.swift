@@ -1,0 +1,243 @@
+import Administration
+import RegentJSON
+import RegentPairing
+
+/// Everything that a service has, with the ids of its rules.
+struct ProvisioningState {
+  var file = ProvisioningFile()
+  var rules: [Entitlement] = []
+
+  init(_ admin: AdminClient) async throws(AdminError) {
+    file.requestors = try await admin.requestors()
+    file.providers = try await admin.providers()
+    for requestor in file.requestors {
+      file.integrations += try await admin.integrations(of: requestor.id)
+    }
+    for provider in file.providers {
+      if provider.kind == .local { file.accounts += try await admin.accounts(of: provider.id) }
+      rules += try await admin.entitlements(of: provider.id)
+    }
+    // Ids are drawn by the service: an order of the rules themselves keeps two exports alike.
+    rules = rules.map { ($0, EntitlementRequest($0).object.description) }
+      .sorted { $0.1 < $1.1 }.map(\.0)
+    file.entitlements = rules.map(EntitlementRequest.init)
+  }
+}
+
+/// What has to be done so that a service has what a file says.
+struct Plan {
+  /// What is done to one record.
+  enum Change: String {
+    case add, set, remove
+
+    var sign: String {
+      switch self {
+      case .add: "+"
+      case .set: "~"
+      case .remove: "-"
+      }
+    }
+  }
+
+  /// One record that is not as wanted.
+  struct Step {
+    let change: Change
+    let kind: String
+    let name: String
+    var differences: [Difference] = []
+    let perform: (AdminClient) async throws(AdminError) -> Void
+
+    /// Whether something goes that nothing takes the place of.
+    var isLoss: Bool { change == .remove && kind != Plan.replacedRule }
+
+    var lines: [String] {
+      ["\(change.sign) \(kind) \(name)"]
+        + differences.map { difference in
+          "    \(difference.member): \(Self.shown(difference.stored)) → \(Self.shown(difference.wanted))"
+        }
+    }
+
+    var object: JSONObject {
+      var object: JSONObject = [
+        "change": .string(change.rawValue), "kind": .string(kind), "name": .string(name),
+      ]
+      if !differences.isEmpty { object["differences"] = .array(differences.map(\.json)) }
+      return object
+    }
+
+    private static func shown(_ value: JSONValue?) -> String { value?.description ?? "none" }
+  }
+
+  /// What is to be done, in this order: what stands on something comes after it, and goes before it.
+  private(set) var steps: [Step] = []
+  /// How many records are as wanted.
+  private(set) var unchanged = 0
+
+  init(from state: ProvisioningState, to wanted: ProvisioningFile) {
+    let there = state.file
+    write(there.requestors, wanted.requestors, "requestor") { one in
+      { admin, patch throws(AdminError) in _ = try await admin.add(one.id, patch) }
+    } set: { one in
+      { admin, patch throws(AdminError) in _ = try await admin.set(one.id, patch) }
+    }
+    write(there.providers, wanted.providers, "provider") { one in
+      { admin, patch throws(AdminError) in _ = try await admin.add(one.id, patch) }
+    } set: { one in
+      { admin, patch throws(AdminError) in _ = try await admin.set(one.id, patch) }
+    }
+    write(there.accounts, wanted.accounts, "account") { one in
+      { admin, patch throws(AdminError) in
+        _ = try await admin.add(one.provider, one.name, patch, password: nil)
+      }
+    } set: { one in
+      { admin, patch throws(AdminError) in
+        _ = try await admin.set(one.provider, one.name, patch)
+      }
+    }
+    let integrate: (Integration) -> Write<Integration> = { one in
+      { admin, patch throws(AdminError) in
+        _ = try await admin.integrate(one.requestor, one.provider, patch)
+      }
+    }
+    write(there.integrations, wanted.integrations, "integration", integrate, set: integrate)
+    writeRules(state.rules, wanted.entitlements)
+    remove(there.integrations, wanted.integrations, "integration") {
+      admin, one throws(AdminError) in
+      try await admin.removeIntegration(one.requestor, one.provider)
+    }
+    remove(there.accounts, wanted.accounts, "account") { admin, one throws(AdminError) in
+      try await admin.remove(one.provider, one.name)
+    }
+    remove(there.providers, wanted.providers, "provider") { admin, one throws(AdminError) in
+      try await admin.remove(one.id)
+    }
+    remove(there.requestors, wanted.requestors, "requestor") { admin, one throws(AdminError) in
+      try await admin.remove(one.id)
+    }
+  }
+
+  /// Leaves what the file does not have, except rules that would contradict it.
+  mutating func dropRemovals() {
+    steps.removeAll(where: \.isLoss)
+  }
+}
+
+// MARK: - Steps
+
+extension Plan {
+  typealias Write<Record: OperatorRecord> =
+    (AdminClient, Patch<Record>) async throws(AdminError) -> Void
+  fileprivate static let replacedRule = "contrary rule"
+
+  private mutating func write<Record: OperatorRecord>(
+    _ there: [Record], _ wanted: [Record], _ kind: String, _ add: (Record) -> Write<Record>,
+    set: (Record) -> Write<Record>
+  ) {
+    let stored = Dictionary(there.map { ($0.keyBytes, $0) }) { first, _ in first }
+    for record in wanted {
+      guard let old = stored[record.keyBytes] else {
+        let write = add(record)
+        steps.append(
+          Step(change: .add, kind: kind, name: record.keyText) { admin throws(AdminError) in
+            try await write(admin, Patch(record))
+          })
+        continue
+      }
+      let differences = old.differences(to: record)
+      guard !differences.isEmpty else {
+        unchanged += 1
+        continue
+      }
+      var patch = Patch<Record>()
+      for difference in differences {
+        guard let member = Record.Member(rawValue: difference.member) else { continue }
+        patch.set(member, difference.patchValue)
+      }
+      let (write, change) = (set(record), patch)
+      steps.append(
+        Step(change: .set, kind: kind, name: record.keyText, differences: differences) {
+          admin throws(AdminError) in try await write(admin, change)
+        })
+    }
+  }
+
+  private mutating func remove<Record: OperatorRecord>(
+    _ there: [Record], _ wanted: [Record], _ kind: String,
+    _ remove: @escaping (AdminClient, Record) async throws(AdminError) -> Void
+  ) {
+    let kept = Set(wanted.map(\.keyBytes))
+    for record in there where !kept.contains(record.keyBytes) {
+      steps.append(
+        Step(change: .remove, kind: kind, name: record.keyText) { admin throws(AdminError) in
+          do throws(AdminError) {
+            try await remove(admin, record)
+          } catch {
+            // It went with what it stood on.
+            guard error.code == .notFound else { throw error }
+          }
+        })
+    }
+  }
+
+  /// Rules are what they say: one that says something else about the same goes first.
+  private mutating func writeRules(_ there: [Entitlement], _ wanted: [EntitlementRequest]) {
+    let kept = Set(wanted)
+    for rule in there where !kept.contains(EntitlementRequest(rule)) {
+      let isContrary = wanted.contains { $0.isAboutSame(as: EntitlementRequest(rule)) }
+      steps.append(
+        Step(
+          change: .remove, kind: isContrary ? Self.replacedRule : "rule",
+          name: EntitlementRequest(rule).title
+        ) { admin throws(AdminError) in
+          do throws(AdminError) {
+            try await admin.remove(rule.id)
+          } catch {
+            guard error.code == .notFound else { throw error }
+          }
+        })
+    }
+    let stored = Set(there.map(EntitlementRequest.init))
+    for rule in wanted {
+      guard !stored.contains(rule) else {
+        unchanged += 1
+        continue
+      }
+      steps.append(
+        Step(change: .add, kind: "rule", name: rule.title) { admin throws(AdminError) in
+          _ = try await admin.add(rule)
+        })
+    }
+  }
+}
+
+extension Difference {
+  /// What a patch has to say so that the difference is gone; profiles that are to go are named, too.
+  fileprivate var patchValue: JSONValue {
+    guard case .object(var wanted)? = wanted ?? (stored?.object == nil ? nil : .object([:])) else {
+      return self.wanted ?? .null
+    }
+    for member in stored?.object?.members ?? [] where wanted[member.name] == nil {
+      wanted[member.name] = .null
+    }
+    for member in wanted.members {
+      guard case .object(var inner) = member.value, let old = stored?[member.name]?.object else {
+        continue
+      }
+      for other in old.members where inner[other.name] == nil { inner[other.name] = .null }
+      wanted[member.name] = .object(inner)
+    }
+    return .object(wanted)
+  }
+}
+
+extension EntitlementRequest {
+  fileprivate var title: String {
+    let who =
+      switch scope {
+      case .everybody: "everybody"
+      case .household(let household): "household \(household)"
+      case .account(let account): "account \(account)"
+      }
+    return "\(provider): \(effect == .allow ? "allow" : "deny") \(pattern) for \(who)"
+  }
+}

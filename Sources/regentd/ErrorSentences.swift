@@ -1,0 +1,30 @@
+import CommandKit
+import HTTPServer
+
+/// Errors of the tools as a sentence and what to type.
+func explained(_ error: any Error) -> CommandError? {
+  (error as? CommandError) ?? (error as? ServerError).map(sentence) ?? storeSentence(error)
+}
+
+private func sentence(about error: ServerError) -> CommandError {
+  switch error {
+  case .addressInUse(let address):
+    CommandError(
+      "something is already listening on \(address)",
+      hint: "stop it, or choose another address with --listen")
+  case .cannotListen(let address, let reason):
+    CommandError(
+      "cannot listen on \(address): \(reason)",
+      hint: "check that it is an address of this machine and that this user may use it")
+  case .notASocket(let path):
+    CommandError("\(path) exists and is not a socket", hint: "move it away, or choose another path")
+  case .certificate(let file, let reason):
+    CommandError(
+      "cannot use \(file): \(reason)",
+      hint: "it must be PEM, and the key must belong to the certificate")
+  case .resources(let reason):
+    CommandError(
+      "the system refused what the service needs: \(reason)",
+      hint: "raise the limit of open files (ulimit -n) or of tasks")
+  }
+}

@@ -1,0 +1,13 @@
+import HTTPServer
+import PairingService
+import RegentHTTPCodec
+
+/// What every reply carries.
+func standingHeaders(isHTTPS: Bool) -> StandingHeaders {
+  var headers = StandingHeaders()
+  for (name, value) in SecurityHeaders(https: isHTTPS).list {
+    guard let name = HeaderName(name) else { continue }
+    headers.add(name, value)
+  }
+  return headers
+}

@@ -1,0 +1,14 @@
+import PairingService
+
+extension ServiceLog {
+  /// The service's lines in the program's log.
+  init(_ log: Log) {
+    self.init { level, event, fields in
+      switch level {
+      case .error: log.line(.error, event, fields)
+      case .warning: log.line(.warning, event, fields)
+      case .info: log.line(.info, event, fields)
+      }
+    }
+  }
+}

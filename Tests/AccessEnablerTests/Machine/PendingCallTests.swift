@@ -1,0 +1,292 @@
+import RegentPairing
+import RegentPairingWire
+import Testing
+
+@testable import AccessEnabler
+
+@Suite("Machine: authorizing and the like")
+struct PendingCallTests {
+  static let access = MediaAccess(
+    resource: "r", token: "<token>", serialized: "PHRva2VuPg==",
+    expires: Bench().now + .seconds(420), provider: "CABLE")
+  static let permit = StoredPermit(expires: Bench().now + .seconds(3_600), source: .mvpd)
+
+  @Test func `a resource is authorized, then the token is fetched`() {
+    var bench = Bench.signedIn()
+    let request = bench.call(.getAuthorization("r", data: [:]))
+    #expect(bench.open.map(\.operation) == [.authorize(resource: "r", data: [:])])
+    bench.answer(.permit(Self.permit))
+    #expect(bench.open.map(\.operation) == [.mediaToken(resource: "r")])
+    bench.answer(.mediaToken(Self.access))
+    #expect(bench.told.filter(\.isCallback) == [.setToken(Self.access)])
+    #expect(bench.outcomes(of: request) == [.access(Self.access)])
+    bench.forget()
+    bench.call(.checkAuthorization("r", data: [:]))
+    #expect(bench.open.map(\.operation) == [.mediaToken(resource: "r")])
+    bench.answer(.mediaToken(Self.access))
+    let guid = "ee11cbb19052e40b07aac0ca060c23ee"
+    #expect(
+      bench.told.last
+        == .sendTrackingData(
+          ["true", "CABLE", guid, "true", "", "", "tv", "linux", "Linux 12"], .authorization))
+  }
+
+  @Test func `a permit that is over is asked for again`() {
+    var bench = Bench.signedIn()
+    bench.call(.getAuthorization("r", data: [:]))
+    bench.answer(.permit(Self.permit))
+    bench.answer(.mediaToken(Self.access))
+    bench.now = bench.now + .seconds(3_600)
+    bench.forget()
+    bench.call(.getAuthorization("r", data: [:]))
+    #expect(bench.open.map(\.operation) == [.authorize(resource: "r", data: [:])])
+  }
+
+  @Test func `a permit that the service has forgotten is asked for once`() {
+    var bench = Bench.signedIn()
+    bench.call(.getAuthorization("r", data: [:]))
+    bench.answer(.permit(Self.permit))
+    bench.answer(.mediaToken(Self.access))
+    let request = bench.call(.getAuthorization("r", data: [:]))
+    bench.answer(.failed(.status(403)))
+    #expect(bench.open.map(\.operation) == [.authorize(resource: "r", data: [:])])
+    bench.answer(.failed(.status(403, details: "not in your package")))
+    #expect(bench.error(of: request)?.kind == .notAuthorized)
+    #expect(bench.machine.tokens.permits.isEmpty)
+  }
+
+  @Test func `checkAuthorization stops without a sign-in, getAuthorization begins one`() {
+    var bench = Bench.ready()
+    let check = bench.call(.checkAuthorization("r", data: [:]))
+    #expect(
+      bench.told.filter(\.isCallback) == [
+        .tokenRequestFailed(resource: "r", .userNotAuthenticated, description: "")
+      ])
+    #expect(bench.error(of: check)?.area == .authentication)
+    bench.forget()
+    let get = bench.call(.getAuthorization("r", data: [:]))
+    bench.call(.setSelectedProvider("CABLE"))
+    bench.answer(.code(.offered))
+    bench.answer(.missing)
+    bench.answer(.code(.record(.approved, 2)))
+    bench.answer(.granted)
+    bench.answer(.permit(Self.permit))
+    bench.answer(.mediaToken(Self.access))
+    let told = bench.told.filter(\.isCallback)
+    #expect(told.first == .displayProviderDialog(Bench.configuration.providers))
+    #expect(
+      told.suffix(2) == [
+        .setAuthenticationStatus(.authenticated, .userAuthenticated), .setToken(Self.access),
+      ])
+    #expect(bench.outcomes(of: get) == [.access(Self.access)])
+  }
+
+  @Test func `a sign-in that fails fails the authorization that waits for it`() {
+    var bench = Bench.ready()
+    let get = bench.call(.getAuthorization("r", data: [:]))
+    bench.call(.setSelectedProvider(nil))
+    #expect(
+      bench.told.filter(\.isCallback).suffix(2) == [
+        .setAuthenticationStatus(.notAuthenticated, .providerNotSelected),
+        .tokenRequestFailed(resource: "r", .userNotAuthenticated, description: ""),
+      ])
+    #expect(bench.outcomes(of: get).count == 1)
+  }
+
+  static func failure(_ status: Int, _ code: EnhancedCode, details: String? = nil) -> ServiceFailure {
+    ServiceFailure(kind: .status(status), code: code, message: "words", details: details)
+  }
+
+  @Test(
+    arguments: [
+      (.status(403, details: "buy more"), .userNotAuthorized, .denied, .notAuthorized, "buy more"),
+      (.status(403), .userNotAuthorized, .denied, .notAuthorized, ""),
+      (
+        failure(403, .authorizationDeniedByParentalControls), .userNotAuthorized, .denied,
+        .parentalControls, ""
+      ),
+      (
+        failure(403, .authorizationDeniedByDegradationRule), .userNotAuthorized, .degradedDenial,
+        .notAuthorized, ""
+      ),
+      (
+        failure(403, .temporaryAccessDurationExceeded), .userNotAuthorized, .temporaryPassExpired,
+        .temporaryPassExpired, ""
+      ),
+      (
+        failure(403, .networkConnectionTimeout), .genericAuthorization, .providerProblem, .service,
+        ""
+      ),
+      (
+        failure(400, .malformedAuthorizationRequest), .internalAuthorization, .malformedResource,
+        .malformedResource, ""
+      ),
+      (.status(400), .internalAuthorization, .malformedResource, .malformedResource, ""),
+      (.status(429), .genericAuthorization, .denied, .throttled, ""),
+      (.status(500), .genericAuthorization, .authorizationFailed, .service, ""),
+      (.status(401), .genericAuthorization, .notTrusted, .notTrusted, ""),
+      (.away, .genericAuthorization, .authorizationFailed, .unreachable, ""),
+      (
+        ServiceFailure(kind: .unreadable), .genericAuthorization, .authorizationFailed, .service, ""
+      ),
+      (
+        ServiceFailure(kind: .unsafeConnection), .genericAuthorization, .unsafeConnection,
+        .unsafeConnection, ""
+      ),
+    ] as [(ServiceFailure, EntitlementCode, StatusID, EntitlementError.Kind, String)])
+  func `each refusal has its code, its status and its text`(
+    failure: ServiceFailure, code: EntitlementCode, status: StatusID,
+    kind: EntitlementError.Kind, text: String
+  ) {
+    var bench = Bench.signedIn()
+    let request = bench.call(.checkAuthorization("r", data: [:]))
+    bench.answer(.failed(failure))
+    #expect(
+      bench.told.filter(\.isCallback) == [
+        .tokenRequestFailed(resource: "r", code, description: text)
+      ])
+    #expect(bench.statuses == [status])
+    #expect(bench.error(of: request)?.kind == kind)
+    #expect(bench.machine.tokens.authentication != nil)
+  }
+
+  @Test(
+    arguments: [
+      .status(412), ServiceFailure(kind: .status(403), message: "User not Authenticated"),
+      failure(403, .authenticationSessionExpired), failure(412, .authenticationSessionMissing),
+    ] as [ServiceFailure])
+  func `a service that does not know the sign-in any more ends it here too`(
+    failure: ServiceFailure
+  ) {
+    var bench = Bench.signedIn()
+    let check = bench.call(.checkAuthorization("r", data: [:]))
+    bench.answer(.failed(failure))
+    #expect(bench.statuses == [.noSession])
+    #expect(bench.error(of: check)?.kind == .notAuthenticated)
+    #expect(bench.machine.tokens.authentication == nil)
+    var other = Bench.signedIn()
+    other.call(.getAuthorization("r", data: [:]))
+    other.answer(.failed(failure))
+    #expect(other.told.last == .displayProviderDialog(Bench.configuration.providers))
+  }
+
+  @Test(arguments: [
+    (DecisionSource.temppass, StatusID.temporaryAuthorization),
+    (.degradation, .degradedAuthorization),
+  ])
+  func `a permit that is no regular one says so`(source: DecisionSource, status: StatusID) {
+    var bench = Bench.signedIn()
+    bench.call(.checkAuthorization("r", data: [:]))
+    bench.answer(.permit(StoredPermit(expires: Self.permit.expires, source: source)))
+    #expect(bench.statuses == [status])
+  }
+
+  @Test func `after five denials in a minute the service is left alone`() {
+    var bench = Bench.signedIn()
+    for _ in 0..<5 {
+      bench.call(.checkAuthorization("r", data: [:]))
+      bench.answer(.failed(.status(403)))
+    }
+    bench.forget()
+    let request = bench.call(.checkAuthorization("r", data: [:]))
+    #expect(bench.sent.isEmpty)
+    #expect(bench.statuses == [.deniedRepeatedly])
+    #expect(bench.error(of: request)?.kind == .notAuthorized)
+    bench.call(.checkAuthorization("other", data: [:]))
+    #expect(bench.open.count == 1)
+    bench.now = bench.now + .seconds(61)
+    bench.call(.checkAuthorization("r", data: [:]))
+    #expect(bench.open.count == 2)
+  }
+
+  @Test func `resources with nothing in them, and endless ones, go nowhere`() {
+    var bench = Bench.signedIn()
+    for resource in ["", String(repeating: "x", count: 9_000)] {
+      let request = bench.call(.checkAuthorization(resource, data: [:]))
+      #expect(bench.error(of: request)?.kind == .malformedResource)
+    }
+    #expect(bench.sent.isEmpty)
+  }
+
+  @Test func `preauthorization is cached for the same resources until something changes`() {
+    var bench = Bench.signedIn()
+    bench.call(.preauthorize(["a", "b", "c"], usesCache: true))
+    bench.answer(.preauthorized(["c", "a"]))
+    bench.call(.preauthorize(["c", "b", "a"], usesCache: true))
+    #expect(
+      bench.told == [.preauthorizedResources(["a", "c"]), .preauthorizedResources(["c", "a"])])
+    #expect(bench.sent.count == 1)
+    bench.call(.preauthorize(["a", "b", "c"], usesCache: false))
+    #expect(bench.sent.count == 2)
+    bench.call(.preauthorize(["a"], usesCache: true))
+    #expect(bench.sent.count == 3)
+  }
+
+  @Test func `preauthorization without a sign-in, or of too many, is empty with a reason`() {
+    var bench = Bench.ready()
+    let first = bench.call(.preauthorize(["a"], usesCache: true))
+    #expect(bench.statuses == [.notAuthenticated])
+    #expect(bench.error(of: first)?.kind == .notAuthenticated)
+    bench = Bench.signedIn()
+    let second = bench.call(.preauthorize(["a"], usesCache: true))
+    bench.answer(.failed(Self.failure(403, .tooManyResources)))
+    #expect(bench.statuses == [.preauthorizationFailed])
+    #expect(bench.error(of: second)?.kind == .tooManyResources)
+    #expect(bench.told.last == .preauthorizedResources([]))
+  }
+
+  @Test func `every kind of metadata is answered with the arguments of its call`() {
+    var bench = Bench.signedIn { $0.exposesDeviceID = true }
+    bench.call(.getAuthorization("r", data: [:]))
+    bench.answer(.permit(Self.permit))
+    bench.answer(.mediaToken(Self.access))
+    bench.forget()
+    let keys: [(MetadataRequest, MetadataValue?)] = [
+      (.authenticationExpiry, .text("1800086400000")),
+      (.authorizationExpiry(resource: "r"), .text("1800003600000")),
+      (.authorizationExpiry(resource: "other"), nil), (.deviceID, .text("device")),
+      (.user("zip"), .list(["12345"])), (.user("nothing"), nil),
+    ]
+    for (key, value) in keys {
+      let arguments = key.arguments
+      let request = bench.call(.getMetadata(MetadataRequest(arguments), arguments: arguments))
+      bench.answer(.metadata(["zip": Metadata(value: .list(["12345"]))]))
+      #expect(
+        bench.told.last
+          == .setMetadataStatus(Metadata(value: value), key: key.name, arguments: arguments))
+      #expect(bench.outcomes(of: request) == [.metadata(Metadata(value: value))])
+    }
+  }
+
+  @Test func `the device id is told only when it may be`() {
+    var bench = Bench.signedIn()
+    let request = bench.call(.getMetadata(.deviceID, arguments: [:]))
+    #expect(bench.outcomes(of: request) == [.metadata(Metadata(value: nil))])
+  }
+
+  @Test(arguments: [.status(429), .away, .status(500), .status(401)] as [ServiceFailure])
+  func `metadata that cannot be had is empty, and the error says why`(failure: ServiceFailure) {
+    var bench = Bench.signedIn()
+    let request = bench.call(.getMetadata(.user("zip"), arguments: ["a": "b"]))
+    bench.answer(.failed(failure))
+    #expect(
+      bench.told == [.setMetadataStatus(Metadata(value: nil), key: "zip", arguments: ["a": "b"])])
+    #expect(bench.error(of: request)?.area == .other)
+  }
+
+  @Test func `arguments that ask for nothing are answered with nothing`() {
+    var bench = Bench.signedIn()
+    let request = bench.call(.getMetadata(MetadataRequest(["x": "y"]), arguments: ["x": "y"]))
+    #expect(
+      bench.told == [.setMetadataStatus(Metadata(value: nil), key: "", arguments: ["x": "y"])])
+    #expect(bench.outcomes(of: request).count == 1)
+  }
+
+  @Test func `signing out ends an authorization under way`() {
+    var bench = Bench.signedIn()
+    let request = bench.call(.getAuthorization("r", data: [:]))
+    bench.call(.logout)
+    #expect(bench.error(of: request)?.kind == .notAuthenticated)
+    #expect(bench.outcomes(of: request).count == 1)
+  }
+}

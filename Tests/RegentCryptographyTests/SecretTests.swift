@@ -1,0 +1,108 @@
+import Testing
+
+@testable import RegentCryptography
+
+struct SecretTests {
+  @Test func `a secret tells only its length, whoever asks`() {
+    let secret = Secret("hunter2")
+    var dumped = ""
+    dump(secret, to: &dumped)
+    dump(["key": secret], to: &dumped)
+    for text in ["\(secret)", String(describing: secret), String(reflecting: secret), dumped] {
+      #expect(text.contains("Secret(7 bytes)"))
+      #expect(!text.contains("hunter2"))
+      #expect(!text.contains("104"))
+    }
+  }
+
+  @Test func `a secret matches its own bytes and no others`() {
+    let secret = Secret("hunter2")
+    #expect(secret.matches(Secret("hunter2")))
+    #expect(!secret.matches(Secret("hunter3")))
+    #expect(!secret.matches(Secret("hunter22")))
+    #expect(!secret.matches(Secret("")))
+    #expect(Secret("").matches(Secret("")))
+    #expect(secret.exposedBytes() == Array("hunter2".utf8))
+    #expect(secret.count == 7)
+  }
+
+  @Test(arguments: [0, 1, 15, 16, 33])
+  func `constant-time equality is equality`(_ count: Int) {
+    let bytes = Random.bytes(count)
+    #expect(constantTimeEqual(bytes, bytes))
+    #expect(!constantTimeEqual(bytes, bytes + [0]))
+    for place in bytes.indices {
+      var other = bytes
+      other[place] ^= 0x80
+      #expect(!constantTimeEqual(bytes, other))
+    }
+  }
+
+  @Test func `wiping empties an array`() {
+    var bytes: [UInt8] = [1, 2, 3]
+    wipe(&bytes)
+    #expect(bytes.isEmpty)
+  }
+}
+
+struct RandomTests {
+  /// How far counts are from equal chances: about the number of letters when they are equal, and in the thousands
+  /// for the bias of `byte % letters`.
+  private func chiSquare(_ counts: [Int]) -> Double {
+    let expected = Double(counts.reduce(0, +)) / Double(counts.count)
+    return counts.reduce(0) { $0 + (Double($1) - expected) * (Double($1) - expected) / expected }
+  }
+
+  /// Twelve standard deviations above the mean: chance alone gets there less than once in 10²⁰ runs.
+  private func bound(_ letters: Int) -> Double {
+    let freedom = Double(letters - 1)
+    return freedom + 12 * (2 * freedom).squareRoot() + 60
+  }
+
+  @Test(arguments: [
+    "ab", "abc", "BCDFGHJKLMNPQRSTVWXZ", "0123456789abcdefghijklmnopqrstuvwxyzABCD",
+  ])
+  func `every letter has the same chance`(_ alphabet: String) {
+    let text = Random.text(200_000, from: alphabet)
+    #expect(text.utf8.count == 200_000)
+    let counts = alphabet.utf8.map { letter in text.utf8.count { $0 == letter } }
+    #expect(counts.reduce(0, +) == 200_000)
+    #expect(chiSquare(counts) < bound(counts.count))
+  }
+
+  @Test func `every number has the same chance, and the test would see a bias`() {
+    for below in [2, 3, 100, 200, 300, 1000] {
+      var counts = [Int](repeating: 0, count: below)
+      for _ in 0..<100_000 { counts[Random.number(below: below)] += 1 }
+      #expect(chiSquare(counts) < bound(below), "\(below)")
+    }
+    var biased = [Int](repeating: 0, count: 100)
+    for byte in Random.bytes(100_000) { biased[Int(byte) % 100] += 1 }
+    #expect(chiSquare(biased) > bound(100))
+  }
+
+  @Test func `bounds of one and of a whole byte work`() {
+    #expect(Random.number(below: 1) == 0)
+    #expect((0..<1000).allSatisfy { _ in Random.number(below: 256) < 256 })
+    #expect((0..<1000).allSatisfy { _ in Random.number(below: .max) < .max })
+    #expect(Random.text(5, from: "x") == "xxxxx")
+    #expect(Random.text(0, from: "xy") == "")
+  }
+
+  @Test func `random bytes have the length asked for and do not repeat`() {
+    for count in [0, 1, 16, 1000] { #expect(Random.bytes(count).count == count) }
+    #expect(Set((0..<1000).map { _ in Random.bytes(16) }).count == 1000)
+    #expect(Random.secret().count == 32)
+  }
+
+  @Test func `a UUID has version 4 and the right variant`() {
+    for _ in 0..<100 {
+      let uuid = Array(Random.uuid().utf8)
+      #expect(uuid.count == 36)
+      #expect([8, 13, 18, 23].allSatisfy { uuid[$0] == UInt8(ascii: "-") })
+      #expect(uuid[14] == UInt8(ascii: "4"))
+      #expect("89ab".utf8.contains(uuid[19]))
+    }
+    #expect(Set((0..<1000).map { _ in Random.uuid() }).count == 1000)
+  }
+}

@@ -1,0 +1,100 @@
+import RegentCryptography
+import Testing
+
+struct TextTests {
+  static let rfc4648 = [
+    ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="),
+    ("fooba", "Zm9vYmE="), ("foobar", "Zm9vYmFy"),
+  ]
+
+  @Test(arguments: rfc4648)
+  func `base64 gives what RFC 4648 says`(plain: String, text: String) throws {
+    let bytes = Array(plain.utf8)
+    #expect(Base64.encode(bytes) == text)
+    #expect(try Base64.decode(text) == bytes)
+    let bare = text.prefix { $0 != "=" }
+    #expect(Base64URL.encode(bytes) == bare)
+    #expect(try Base64URL.decode(String(bare)) == bytes)
+  }
+
+  @Test func `every length and every byte survives`() throws {
+    for count in 0..<70 {
+      let bytes = Random.bytes(count)
+      #expect(try Base64.decode(Base64.encode(bytes)) == bytes)
+      #expect(try Base64URL.decode(Base64URL.encode(bytes)) == bytes)
+      #expect(try Base64.decodeLeniently(Base64URL.encode(bytes)) == bytes)
+      #expect(try Base64.decodeLeniently(Base64.encode(bytes)) == bytes)
+      #expect(try Hex.decode(Hex.encode(bytes)) == bytes)
+    }
+    let all = Array(UInt8.min...UInt8.max)
+    #expect(try Base64.decode(Base64.encode(all)) == all)
+    #expect(try Hex.decode(Hex.encode(all)) == all)
+    #expect(Base64.encode([0xFB, 0xFF]) == "+/8=")
+    #expect(Base64URL.encode([0xFB, 0xFF]) == "-_8")
+  }
+
+  @Test(arguments: [
+    ("Zg", TextError.Problem.length, 2), ("Zg=", .length, 3), ("Zg===", .length, 5),
+    ("Z", .length, 1),
+    ("=", .length, 1), ("====", .padding, 0), ("Z===", .padding, 1), ("Zg==Zg==", .padding, 2),
+    ("Zm9v====", .padding, 4), ("Zm=v", .padding, 2), ("=m9v", .padding, 0),
+    ("Zh==", .trailingBits, 1),
+    ("Zm9=", .trailingBits, 2), ("Zm9v\n", .length, 5), ("Zm9\n", .character, 3),
+    ("Zm 9", .character, 2),
+    ("Zm-_", .character, 2), ("Zm9\0", .character, 3), ("Zmé", .character, 2),
+    (" Zm9", .character, 0),
+  ])
+  func `base64 has one spelling`(text: String, problem: TextError.Problem, offset: Int) {
+    #expect(throws: TextError(encoding: "base64", problem: problem, offset: offset)) {
+      try Base64.decode(text)
+    }
+  }
+
+  @Test(arguments: [
+    ("Z", TextError.Problem.length, 1), ("Zg==", .padding, 2), ("Zh", .trailingBits, 1),
+    ("Zm9", .trailingBits, 2), ("Zm+/", .character, 2), ("Zm9v\n", .character, 4),
+    ("Zm9vZ", .length, 5), ("Zm.9", .character, 2), ("Zm8=", .padding, 3),
+  ])
+  func `base64url has one spelling`(text: String, problem: TextError.Problem, offset: Int) {
+    #expect(throws: TextError(encoding: "base64url", problem: problem, offset: offset)) {
+      try Base64URL.decode(text)
+    }
+  }
+
+  @Test func `whatever base64 accepts it would write itself`() throws {
+    // All texts of two letters and their completions: 65,536 of which exactly 256 are one byte.
+    var accepted = 0
+    for first in UInt8.min...UInt8.max {
+      for second in UInt8.min...UInt8.max {
+        let text = [first, second]
+        guard let bytes = try? Base64URL.decode(text.span) else { continue }
+        accepted += 1
+        #expect(Base64URL.encode(bytes) == String(decoding: text, as: UTF8.self))
+      }
+    }
+    #expect(accepted == 256)
+  }
+
+  @Test(arguments: [
+    "aGk-_w==", "aGk-_w", "aGk+/w==", "aGk+/w", " aGk+/w==\r\n", "aGk+\r\n/w==", "aGk /w==",
+    "aGk+/x",
+  ])
+  func `lenient base64 reads what sloppy senders write`(_ text: String) throws {
+    #expect(try Base64.decodeLeniently(text) == [0x68, 0x69, 0x3E, 0xFF])
+  }
+
+  @Test(arguments: ["a", "aG%3D", "aGk.", "a=k=", "aG\0k"])
+  func `even lenient base64 has its limits`(_ text: String) {
+    #expect(throws: TextError.self) { try Base64.decodeLeniently(text) }
+  }
+
+  @Test(arguments: ["0", "0g", "0x00", "00 ", "AB", "é"])
+  func `hex has one spelling`(_ text: String) {
+    #expect(throws: TextError.self) { try Hex.decode(text) }
+  }
+
+  @Test func `hex in either case is read when asked for`() throws {
+    #expect(try Hex.decodeEitherCase("aBcD") == [0xAB, 0xCD])
+    #expect(throws: TextError.self) { try Hex.decodeEitherCase("ag") }
+  }
+}

@@ -1,0 +1,165 @@
+import Glibc
+import RegentHTTPClient
+import RegentHTTPCodec
+import RegentPlatform
+import Synchronization
+import Testing
+
+@Suite struct DeadlineTests {
+  static let slow: [(String, ClientError.Phase, @Sendable (Connection) -> Void)] = [
+    ("never answers", .waiting, { $0.waitForEnd() }),
+    (
+      "stops in the head", .receiving,
+      { connection in
+        connection.send("HTTP/1.1 200 OK\r\nA")
+        connection.waitForEnd()
+      }
+    ),
+    (
+      "drips", .receiving,
+      { connection in
+        connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
+        while connection.send("x") { usleep(5_000) }
+      }
+    ),
+    (
+      "says it is working", .receiving,
+      { connection in
+        connection.send("HTTP/1.1 102 Processing\r\n\r\n")
+        connection.waitForEnd()
+      }
+    ),
+  ]
+
+  @Test(arguments: slow)
+  func `the deadline counts for the whole call`(
+    case: (name: String, phase: ClientError.Phase, script: @Sendable (Connection) -> Void)
+  ) async throws {
+    let script = `case`.script
+    let server = try ScriptedServer { _, connection in
+      connection.readRequest()
+      script(connection)
+    }
+    let client = makeClient()
+    var request = try ClientRequest(.get, ClientURL(server.url))
+    // Long enough for a loaded machine to get as far as the phase that is expected.
+    request.deadline = .seconds(1)
+    let begin = Clocks.bootNanoseconds()
+    #expect(await outcome(client, request).failureKind == .timedOut(`case`.phase))
+    #expect(Clocks.bootNanoseconds() - begin >= 1_000_000_000)
+  }
+
+  @Test func `a server that does not read runs into the deadline`() async throws {
+    let done = Flag()
+    let server = try ScriptedServer { _, connection in done.block() }
+    var request = try ClientRequest(
+      .post, ClientURL(server.url), body: [UInt8](repeating: 0, count: 50_000_000))
+    request.deadline = .seconds(1)
+    #expect(await outcome(makeClient(), request).failureKind == .timedOut(.sending))
+    done.raise()
+  }
+
+  @Test func `a deadline of nothing is over at once`() async throws {
+    let server = try ScriptedServer { _, connection in connection.waitForEnd() }
+    var request = try ClientRequest(.get, ClientURL(server.url))
+    request.deadline = .zero
+    let kind = await outcome(makeClient(), request).failureKind
+    guard case .timedOut = kind else {
+      Issue.record("\(String(describing: kind))")
+      return
+    }
+  }
+
+  @Test func `a slow call does not hold others up`() async throws {
+    let server = try ScriptedServer { _, connection in
+      if connection.readRequest().contains("/slow") { return connection.waitForEnd() }
+      connection.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+    }
+    let client = makeClient()
+    let slow = client.send(try ClientRequest(.get, ClientURL("\(server.url)/slow"))) { _ in }
+    for _ in 0..<5 {
+      let fast = try ClientRequest(.get, ClientURL("\(server.url)/fast"))
+      #expect(try await client.send(fast).status == .ok)
+    }
+    slow.cancel()
+  }
+
+  @Test func `cancelling the task ends the call and its connection`() async throws {
+    let (began, ended) = (Flag(), Flag())
+    let server = try ScriptedServer { _, connection in
+      connection.readRequest()
+      began.raise()
+      connection.waitForEnd()
+      ended.raise()
+    }
+    let client = makeClient()
+    let request = try ClientRequest(.get, ClientURL(server.url))
+    let task = Task { await outcome(client, request) }
+    await began.wait()
+    task.cancel()
+    #expect(await task.value.failureKind == .cancelled)
+    await ended.wait()
+  }
+
+  @Test func `a call in a task that is cancelled already ends too`() async throws {
+    let server = try ScriptedServer { _, connection in connection.waitForEnd() }
+    let client = makeClient()
+    let request = try ClientRequest(.get, ClientURL(server.url))
+    let task = Task {
+      while !Task.isCancelled { await Task.yield() }
+      return await outcome(client, request)
+    }
+    task.cancel()
+    #expect(await task.value.failureKind == .cancelled)
+  }
+
+  @Test func `a callback comes exactly once, however often it is cancelled`() async throws {
+    let server = try ScriptedServer { _, connection in
+      connection.readRequest()
+      connection.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+    }
+    let client = makeClient()
+    let request = try ClientRequest(.get, ClientURL(server.url))
+    let count = Atomic(0)
+    for _ in 0..<200 {
+      let call = client.send(request) { _ in count.add(1, ordering: .relaxed) }
+      call.cancel()
+      call.cancel()
+    }
+    while count.load(ordering: .relaxed) < 200 { await Task.yield() }
+    // One more call behind them: nothing can come after it.
+    _ = try await client.send(request)
+    #expect(count.load(ordering: .relaxed) == 200)
+  }
+
+  @Test func `closing the client cancels what is under way and what comes later`() async throws {
+    let began = Flag()
+    let server = try ScriptedServer { _, connection in
+      connection.readRequest()
+      began.raise()
+      connection.waitForEnd()
+    }
+    let client = makeClient()
+    let request = try ClientRequest(.get, ClientURL(server.url))
+    let task = Task { await outcome(client, request) }
+    await began.wait()
+    client.close()
+    #expect(await task.value.failureKind == .cancelled)
+    #expect(await outcome(client, request).failureKind == .cancelled)
+  }
+
+  @Test func `letting a client go ends its connections`() async throws {
+    let ended = Flag()
+    let server = try ScriptedServer { _, connection in
+      connection.readRequest()
+      connection.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+      connection.waitForEnd()
+      ended.raise()
+    }
+    do {
+      let client = makeClient()
+      _ = try await client.send(ClientRequest(.get, ClientURL(server.url)))
+    }
+    await ended.wait()
+  }
+}

@@ -1,0 +1,171 @@
+import Glibc
+import RegentHTTPClient
+import RegentPlatform
+import Synchronization
+import TestSupport
+
+/// A server that does exactly what a test wants, right or wrong; each connection has a thread of its own.
+final class ScriptedServer: Sendable {
+  let url: String
+  let port: UInt16
+  private let listener: Int32
+  private let accepted = Atomic<Int>(0)
+
+  /// How many connections came so far.
+  var connections: Int { accepted.load(ordering: .acquiring) }
+
+  /// Listens on the loopback address, or on a Unix socket.
+  init(
+    unixPath: String? = nil, backlog: Int32 = 128,
+    _ script: @escaping @Sendable (_ number: Int, Connection) -> Void
+  ) throws {
+    let family = unixPath == nil ? AF_INET : AF_UNIX
+    let listener = socket(family, Int32(SOCK_STREAM.rawValue) | O_CLOEXEC, 0)
+    let address = try unixPath.map { try SocketAddress(unixPath: $0) } ?? loopback(port: 0)
+    guard listener >= 0, unsafe address.withPointer({ unsafe bind(listener, $0, $1) }) == 0,
+      listen(listener, backlog) == 0
+    else { throw TestSupportError("cannot listen: errno \(errno)") }
+    self.listener = listener
+    var bound = sockaddr_in()
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    unsafe withUnsafeMutablePointer(to: &bound) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        _ = unsafe getsockname(listener, $0, &length)
+      }
+    }
+    port = unixPath == nil ? UInt16(bigEndian: bound.sin_port) : 0
+    url = "http://127.0.0.1:\(port)"
+    try DedicatedThread.start(named: "scripted") { [listener, weak self] in
+      while true {
+        let number = accept(listener, nil, nil)
+        guard number >= 0 else { return }
+        guard let index = self?.accepted.add(1, ordering: .acquiringAndReleasing).newValue else {
+          Glibc.close(number)
+          return
+        }
+        try? DedicatedThread.start(named: "connection") {
+          let connection = Connection(number)
+          script(index, connection)
+          connection.close()
+        }
+      }
+    }
+  }
+
+  /// Answers every request of every connection with the same bytes and then ends the connection.
+  convenience init(answering bytes: String) throws {
+    try self.init { _, connection in
+      connection.readRequest()
+      connection.send(bytes)
+    }
+  }
+
+  deinit {
+    shutdown(listener, Int32(SHUT_RDWR))
+    Glibc.close(listener)
+  }
+}
+
+/// The server's end of a connection.
+final class Connection: Sendable {
+  private let number: Int32
+  private let isOpen = Atomic(true)
+
+  init(_ number: Int32) { self.number = number }
+
+  /// Reads one request, its body too; empty when the client has gone.
+  @discardableResult
+  func readRequest() -> String {
+    var bytes: [UInt8] = []
+    var byte: UInt8 = 0
+    while !bytes.suffix(4).elementsEqual("\r\n\r\n".utf8) {
+      guard unsafe recv(number, &byte, 1, 0) == 1 else { return "" }
+      bytes.append(byte)
+    }
+    let head = String(decoding: bytes, as: UTF8.self)
+    let length = head.split(separator: "\r\n").first { $0.hasPrefix("Content-Length: ") }
+      .flatMap { Int($0.dropFirst(16)) }
+    for _ in 0..<(length ?? 0) {
+      guard unsafe recv(number, &byte, 1, 0) == 1 else { break }
+      bytes.append(byte)
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Sends all bytes; false when the client has gone.
+  @discardableResult
+  func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+
+  @discardableResult
+  func send(_ bytes: [UInt8]) -> Bool {
+    var done = 0
+    while done < bytes.count {
+      let count = unsafe bytes.withUnsafeBytes {
+        unsafe Glibc.send(
+          number, $0.baseAddress?.advanced(by: done), bytes.count - done, Int32(MSG_NOSIGNAL))
+      }
+      guard count > 0 else { return false }
+      done += count
+    }
+    return true
+  }
+
+  /// Blocks until the client ends the connection.
+  func waitForEnd() {
+    var byte: UInt8 = 0
+    while unsafe recv(number, &byte, 1, 0) > 0 {}
+  }
+
+  /// Ends the connection with a reset instead of an orderly end.
+  func reset() {
+    var linger = linger(l_onoff: 1, l_linger: 0)
+    unsafe setsockopt(
+      number, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
+    close()
+  }
+
+  func close() {
+    if isOpen.exchange(false, ordering: .acquiringAndReleasing) { Glibc.close(number) }
+  }
+}
+
+private func loopback(port: UInt16) throws -> SocketAddress {
+  var address = sockaddr_in()
+  address.sin_family = sa_family_t(AF_INET)
+  address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+  address.sin_port = port.bigEndian
+  let copy = unsafe withUnsafePointer(to: &address) { pointer in
+    unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+      unsafe SocketAddress(copying: $0, length: socklen_t(MemoryLayout<sockaddr_in>.size))
+    }
+  }
+  guard let copy else { throw TestSupportError("no address") }
+  return copy
+}
+
+/// A client for one test.
+func makeClient(_ change: (inout ClientConfiguration) -> Void = { _ in }) -> Client {
+  var configuration = ClientConfiguration(wallClock: { Clocks.wallMilliseconds() })
+  // Beside a sanitizer, on a busy machine, ten minutes may pass between two lines of a test.
+  configuration.keepAlive = .seconds(86_400)
+  change(&configuration)
+  return Client(configuration)
+}
+
+/// What a call came to.
+func outcome(
+  _ client: Client, _ request: ClientRequest
+) async -> Result<ClientResponse, ClientError> {
+  do throws(ClientError) {
+    return .success(try await client.send(request))
+  } catch {
+    return .failure(error)
+  }
+}
+
+extension Result where Failure == ClientError {
+  var failureKind: ClientError.Kind? {
+    guard case .failure(let error) = self else { return nil }
+    return error.kind
+  }
+}

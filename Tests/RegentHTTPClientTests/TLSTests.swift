@@ -1,0 +1,239 @@
+import RegentHTTPClient
+import RegentHTTPCodec
+import RegentPlatform
+import TestSupport
+import Testing
+
+private let world = Result { try TLSWorld() }
+private let hour: Int64 = 3_600_000
+private let year: Int64 = 365 * 24 * hour
+
+@Suite struct TLSTests {
+  private func client(
+    _ change: (inout ClientConfiguration) -> Void = { _ in }
+  ) throws -> Client {
+    let authority = try world.get().authority
+    return makeClient { configuration in
+      configuration.authorities = .file(authority)
+      change(&configuration)
+    }
+  }
+
+  @Test func `calls go over https, with all that they carry`() async throws {
+    let server = try TLSServer(world.get(), date: "Sun, 06 Nov 1994 08:49:37 GMT")
+    let client = try client()
+    var request = try ClientRequest(.get, ClientURL("\(server.url)/a?b=c"))
+    request.addHeader(HeaderName(literal: "X-Empty"), "")
+    request.addHeader(HeaderName(literal: "X-One"), "1")
+    let got = try await client.send(request)
+    #expect(got.serverDate == 784_111_777_000)
+    #expect(
+      Set(String(decoding: got.body, as: UTF8.self).split(separator: "\n")) == [
+        "GET /a?b=c HTTP/1.1", "Host: localhost:\(server.port)", "X-Empty: ", "X-One: 1",
+      ])
+    var post = try ClientRequest(
+      .post, ClientURL("\(server.url)/"), body: Array("x=y".utf8))
+    post.addHeader(.contentType, "application/x-www-form-urlencoded")
+    let posted = String(decoding: try await client.send(post).body, as: UTF8.self)
+    #expect(
+      Set(posted.split(separator: "\n")) == [
+        "POST / HTTP/1.1", "Host: localhost:\(server.port)",
+        "Content-Type: application/x-www-form-urlencoded", "Content-Length: 3", "x=y",
+      ])
+    let empty = try ClientRequest(.post, ClientURL("\(server.url)/"))
+    let emptied = String(decoding: try await client.send(empty).body, as: UTF8.self)
+    #expect(
+      Set(emptied.split(separator: "\n")) == [
+        "POST / HTTP/1.1", "Host: localhost:\(server.port)", "Content-Length: 0",
+      ])
+    let head = try await client.send(ClientRequest(.head, ClientURL("\(server.url)/")))
+    #expect(head.status == .ok && head.body.isEmpty)
+    let delete = try await client.send(ClientRequest(.delete, ClientURL("\(server.url)/d")))
+    #expect(String(decoding: delete.body, as: UTF8.self).hasPrefix("DELETE /d HTTP/1.1\n"))
+    let chunks = try await client.send(ClientRequest(.get, ClientURL("\(server.url)/chunks")))
+    #expect(String(decoding: chunks.body, as: UTF8.self) == "one two")
+    let large = [UInt8](repeating: 66, count: 700_000)
+    let put = try await client.send(ClientRequest(.put, ClientURL("\(server.url)/"), body: large))
+    #expect(put.body.suffix(large.count).elementsEqual(large))
+  }
+
+  @Test(.enabled(if: readsIPv6Loopback(), "this machine has no IPv6 loopback address"))
+  func `an IPv6 address is called and its certificate compared with it`() async throws {
+    let good = try TLSServer(world.get(), address: "::1")
+    let url = try ClientURL("https://[::1]:\(good.port)/six")
+    let answer = try await client().send(ClientRequest(.get, url))
+    #expect(
+      String(decoding: answer.body, as: UTF8.self).hasPrefix(
+        "GET /six HTTP/1.1\nHost: [::1]:\(good.port)\n"))
+    let other = try TLSServer(world.get(), certificate: "other", address: "::1")
+    let wrong = try ClientRequest(.get, ClientURL("https://[::1]:\(other.port)/"))
+    let careful = try client()
+    #expect(await outcome(careful, wrong).failureKind == .tls(.wrongHost))
+  }
+
+  @Test func `a connection is kept, but what may not be repeated gets a new one`() async throws {
+    // libcurl keeps nothing that was idle for two minutes, and a busy machine may pause as long between two lines: such a
+    // round says nothing.
+    for _ in 0..<5 {
+      let server = try TLSServer(world.get())
+      let client = try client()
+      func connections(_ method: Method) async throws -> String? {
+        let url = try ClientURL("\(server.url)/")
+        return try await client.send(ClientRequest(method, url)).header(
+          HeaderName(literal: "X-Connections"))
+      }
+      let start = Clocks.bootNanoseconds()
+      let counted = [
+        try await connections(.get), try await connections(.get), try await connections(.post),
+        try await connections(.get),
+      ]
+      guard Clocks.bootNanoseconds() - start < 60_000_000_000 else { continue }
+      #expect(counted.dropLast() == ["1", "1", "2"])
+      #expect(counted.last != "3")
+      return
+    }
+    Issue.record("four calls took over a minute, five times")
+  }
+
+  @Test(
+    arguments: [
+      ("self", .untrusted), ("other", .wrongHost),
+    ] as [(String, ClientError.TLSFault)])
+  func `a certificate that proves nothing is refused`(
+    certificate: String, fault: ClientError.TLSFault
+  ) async throws {
+    let server = try TLSServer(world.get(), certificate: certificate)
+    let request = try ClientRequest(.get, ClientURL(server.url))
+    let kind = await outcome(try client(), request).failureKind
+    #expect(kind == .tls(fault))
+  }
+
+  @Test func `an unknown authority is refused, also by the machine's own list`() async throws {
+    let server = try TLSServer(world.get())
+    let request = try ClientRequest(.get, ClientURL(server.url))
+    #expect(await outcome(makeClient(), request).failureKind == .tls(.untrusted))
+    let nothing = makeClient { $0.authorities = .file("/nonexistent.pem") }
+    #expect(await outcome(nothing, request).failureKind == .tls(.noAuthorities))
+  }
+
+  /// Times relative to the real one, in milliseconds; `Int64.min` means 1970.
+  @Test(
+    arguments: [
+      ("right", 0, 0, 0, nil),
+      ("a box without a battery", nil, 0, 0, .notYetValid),
+      ("the same, with the build time", nil, 1, 0, nil),
+      ("the same, with a server's time", nil, 0, 1, nil),
+      ("a clock far ahead", 10 * year, 0, 0, .expired),
+      ("expired, whatever the box says", nil, 0, 10 * year, .expired),
+      ("expired by the build time", 0, 10 * year, 0, .expired),
+      ("a clock behind", -2 * year, 0, 0, .notYetValid),
+    ] as [(String, Int64?, Int64, Int64, ClientError.TLSFault?)])
+  func `certificates are judged at the latest of clock, build and server time`(
+    name: String, clock: Int64?, build: Int64, seen: Int64, fault: ClientError.TLSFault?
+  ) async throws {
+    let server = try TLSServer(world.get())
+    // A minute of slack: the certificate is as old as this test run.
+    let now = Clocks.wallMilliseconds() + 60_000
+    let client = try client { configuration in
+      configuration.wallClock = { clock.map { now + $0 } ?? 0 }
+      configuration.buildTime = build == 0 ? 0 : now + build
+      configuration.lastSeenServerTime = seen == 0 ? 0 : now + seen
+    }
+    let result = await outcome(client, try ClientRequest(.get, ClientURL(server.url)))
+    #expect(result.failureKind == fault.map { .tls($0) })
+  }
+
+  @Test func `a good server's time counts for the next certificate`() async throws {
+    // In 2030: after the end of the "good" certificate, long before that of the "long" one.
+    let teacher = try TLSServer(
+      world.get(), certificate: "long", date: "Tue, 01 Jan 2030 00:00:00 GMT")
+    let server = try TLSServer(world.get())
+    let client = try client()
+    let request = try ClientRequest(.get, ClientURL(server.url))
+    #expect(await outcome(client, request).failureKind == nil)
+    _ = try await client.send(ClientRequest(.get, ClientURL(teacher.url)))
+    #expect(client.lastSeenServerTime == 1_893_456_000_000)
+    // A new connection, as the kept one was judged before.
+    let post = try ClientRequest(.post, ClientURL(server.url))
+    #expect(await outcome(client, post).failureKind == .tls(.expired))
+  }
+
+  @Test func `a time after the end of the server's own certificate is not believed`() async throws {
+    let liar = try TLSServer(
+      world.get(), certificate: "long", date: "Fri, 31 Dec 9999 23:59:59 GMT")
+    let client = try client()
+    _ = try await client.send(ClientRequest(.get, ClientURL(liar.url)))
+    #expect(client.lastSeenServerTime == 0)
+  }
+
+  @Test(
+    arguments: [
+      ("/none", .connectionLost), ("/cut", .connectionLost),
+      ("/both", .malformed(.repeatedContentLength)), ("/endless", .tooLarge(limit: 1_000)),
+      ("/slow", .timedOut(.waiting)),
+    ] as [(String, ClientError.Kind)])
+  func `a bad answer is an error of the right kind`(
+    path: String, kind: ClientError.Kind
+  ) async throws {
+    let server = try TLSServer(world.get())
+    var request = try ClientRequest(.get, ClientURL("\(server.url)\(path)"))
+    request.responseLimit = 1_000
+    if path == "/slow" { request.deadline = .milliseconds(1_500) }
+    #expect(await outcome(try client(), request).failureKind == kind)
+  }
+
+  @Test func `no TLS on the other side, or nobody, is an error`() async throws {
+    let plain = try ScriptedServer { _, connection in
+      connection.send("HTTP/1.1 400 Bad\r\nContent-Length: 0\r\n\r\n")
+      connection.waitForEnd()
+    }
+    let url = try ClientURL("https://127.0.0.1:\(plain.port)")
+    let refusal = await outcome(try client(), ClientRequest(.get, url)).failureKind
+    #expect(refusal == .tls(.handshake))
+    let nobody = try ClientURL("https://localhost:\(freePort())")
+    let kind = await outcome(try client(), ClientRequest(.get, nobody)).failureKind
+    #expect(kind == .unreachable(.refused))
+    let silent = try ScriptedServer { _, connection in connection.waitForEnd() }
+    var request = try ClientRequest(.get, ClientURL("https://127.0.0.1:\(silent.port)"))
+    request.deadline = .milliseconds(200)
+    #expect(await outcome(try client(), request).failureKind == .timedOut(.connecting))
+  }
+
+  @Test func `redirects stay on https`() async throws {
+    let server = try TLSServer(world.get())
+    let client = try client()
+    var request = try ClientRequest(.get, ClientURL("\(server.url)/redirect?/there"))
+    #expect(try await client.send(request).status == .found)
+    request.redirects = .follow(atMost: 1)
+    #expect(try await client.send(request).url.target == "/there")
+    request.url = try ClientURL("\(server.url)/redirect?http://localhost:1/")
+    guard case .redirectRefused = await outcome(client, request).failureKind else {
+      Issue.record("it left https")
+      return
+    }
+  }
+
+  @Test func `many calls at once, half of them cancelled`() async throws {
+    let server = try TLSServer(world.get())
+    let client = try client()
+    let kinds = try await withThrowingTaskGroup(of: ClientError.Kind?.self) { group in
+      for number in 0..<40 {
+        let path = number.isMultiple(of: 2) ? "/slow" : "/fast"
+        let request = try ClientRequest(.get, ClientURL("\(server.url)\(path)"))
+        group.addTask {
+          let call = Task { await outcome(client, request).failureKind }
+          if path == "/slow" { call.cancel() }
+          return await call.value
+        }
+      }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(kinds.count { $0 == nil } == 20)
+    #expect(kinds.count { $0 == .cancelled } == 20)
+  }
+}
+
+private func readsIPv6Loopback() -> Bool {
+  let addresses = (try? readFile("/proc/net/if_inet6")) ?? []
+  return String(decoding: addresses, as: UTF8.self).contains(" lo\n")
+}

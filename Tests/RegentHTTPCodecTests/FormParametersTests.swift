@@ -1,0 +1,60 @@
+import RegentHTTPCodec
+import Testing
+
+@Suite struct FormParametersTests {
+  @Test(
+    arguments: [
+      ("", []), ("a=1", [["a", "1"]]), ("a", [["a", ""]]), ("a=", [["a", ""]]),
+      ("=1", [["", "1"]]), ("a=1&b=2", [["a", "1"], ["b", "2"]]), ("&&a=1&", [["a", "1"]]),
+      ("a=b=c", [["a", "b=c"]]), ("a+b=c+d", [["a b", "c d"]]), ("a%3D=%26", [["a=", "&"]]),
+      ("b=1&a=2&b=3", [["b", "1"], ["a", "2"], ["b", "3"]]),
+      // A semicolon separates nothing: programs that split there see other parameters than we do.
+      ("a=1;b=2", [["a", "1;b=2"]]), ("a%00x", nil), ("a=%", nil), ("a=%ff", nil),
+    ] as [(String, [[String]]?)])
+  func `a form is read in the order sent`(encoded: String, expected: [[String]]?) throws {
+    guard let expected else {
+      #expect(throws: FormError.self) { try form(encoded) }
+      return
+    }
+    #expect(try form(encoded).all.map { [$0.name, $0.value] } == expected)
+  }
+
+  @Test func `absent, empty, once and repeated are told apart`() throws {
+    let parameters = try form("once=1&empty=&twice=1&twice=1")
+    #expect(parameters.occurrence(of: "absent") == .absent)
+    #expect(parameters.occurrence(of: "empty") == .once(""))
+    #expect(parameters.occurrence(of: "once") == .once("1"))
+    #expect(parameters.occurrence(of: "twice") == .repeated(["1", "1"]))
+    #expect(try parameters.single("absent") == nil)
+    #expect(try parameters.single("empty")?.isEmpty == true)
+    #expect(throws: FormError.repeated(name: "twice")) { try parameters.single("twice") }
+    #expect(parameters.firstRepeatedName == "twice")
+    #expect(try form("a=1&b=2").firstRepeatedName == nil)
+  }
+
+  @Test func `an escaped name repeats a plain one`() throws {
+    #expect(try form("scope=1&%73cope=2").firstRepeatedName == "scope")
+  }
+
+  @Test func `limits refuse the whole`() {
+    let limits = FormParameters.Limits(parameters: 2, bytes: 10)
+    #expect(throws: FormError.tooManyParameters(limit: 2)) { try form("a&b&c", limits) }
+    #expect(throws: FormError.tooManyBytes(limit: 10)) { try form("a=123456789", limits) }
+    #expect(throws: Never.self) { try form("a=1&&&&b=2", limits) }
+  }
+
+  @Test func `a fault is located in the whole form`() {
+    let fault = #expect(throws: FormError.self) { try form("a=1&b=%zz") }
+    guard case .undecodable(let reason)? = fault else {
+      Issue.record("expected a decoding fault")
+      return
+    }
+    #expect(reason.offset == 6)
+  }
+
+  private func form(
+    _ encoded: String, _ limits: FormParameters.Limits = .init()
+  ) throws -> FormParameters {
+    try FormParameters(encoded: Array(encoded.utf8).span, limits: limits)
+  }
+}

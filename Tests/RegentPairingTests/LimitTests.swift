@@ -1,0 +1,147 @@
+import RegentPairing
+import Testing
+
+@Suite struct `A rate limit` {
+  @Test func `gives a burst, then so many a second`() {
+    let limit = RateLimit(perSecond: 20, burst: 100)
+    var meter = RateMeter()
+    for _ in 0..<100 { #expect(meter.take(of: limit, at: up(10)) == .within) }
+    #expect(meter.take(of: limit, at: up(10)) == .over(retryAfter: .milliseconds(50)))
+    var given = 0
+    for millisecond in 0..<10_000 {
+      let now = Uptime(milliseconds: 10_000 + Int64(millisecond))
+      if meter.take(of: limit, at: now) == .within { given += 1 }
+    }
+    #expect(given == 199)
+    #expect(!meter.isFull(at: up(20)))
+    #expect(meter.isFull(at: up(26)))
+  }
+
+  @Test func `a refused try costs nothing`() {
+    let limit = RateLimit(perSecond: 1, burst: 1)
+    var meter = RateMeter()
+    #expect(meter.take(of: limit, at: up(0)) == .within)
+    for _ in 0..<100 { #expect(meter.take(of: limit, at: up(0)) != .within) }
+    #expect(meter.take(of: limit, at: up(1)) == .within)
+  }
+
+  @Test func `numbers that make no sense become the smallest that do`() {
+    #expect(RateLimit(perSecond: 0, burst: -1) == RateLimit(perSecond: 1, burst: 1))
+    var meter = RateMeter()
+    #expect(meter.take(of: .device, at: Uptime(milliseconds: .max)) == .within)
+  }
+}
+
+@Suite struct `Wrong codes` {
+  private let here: SourceKey
+  private let there: SourceKey
+
+  init() throws {
+    here = try #require(SourceKey(address: [192, 0, 2, 1]))
+    there = try #require(SourceKey(address: [192, 0, 2, 2]))
+  }
+
+  @Test func `five within ten minutes and the source stays away until the first is that old`() {
+    var ledger = GuessLedger<SourceKey, String>()
+    for second in 0..<5 {
+      #expect(ledger.verdict(source: here, account: nil, at: up(second)) == .within)
+      ledger.wrong(source: here, account: nil, at: up(second))
+    }
+    #expect(
+      ledger.verdict(source: here, account: nil, at: up(5)) == .over(retryAfter: .seconds(595)))
+    #expect(ledger.verdict(source: there, account: nil, at: up(5)) == .within)
+    #expect(ledger.verdict(source: here, account: nil, at: up(600)) == .within)
+    ledger.wrong(source: here, account: nil, at: up(600))
+    // The second one, at 1 s, has now to get ten minutes old.
+    #expect(
+      ledger.verdict(source: here, account: nil, at: up(600)) == .over(retryAfter: .seconds(1)))
+  }
+
+  @Test func `the same one again is counted once, until it is forgotten`() {
+    var ledger = GuessLedger<SourceKey, Never>(
+      each: FailureLimit(count: 2, span: .seconds(600)), all: .allWrongCodes)
+    func isCounted(_ source: SourceKey, _ mark: Int, at now: Uptime) -> Bool {
+      ledger.wrong(source: source, account: nil, mark: mark, at: now)
+    }
+    #expect(isCounted(here, 1, at: up(0)))
+    for second in 1..<600 { #expect(!isCounted(here, 1, at: up(second))) }
+    #expect(ledger.verdict(source: here, account: nil, at: up(599)) == .within)
+    #expect(isCounted(there, 1, at: up(599)))
+    #expect(isCounted(here, 1, at: up(600)))
+    #expect(isCounted(here, 2, at: up(600)))
+    #expect(ledger.verdict(source: here, account: nil, at: up(600)) != .within)
+  }
+
+  @Test func `an account is counted wherever it comes from`() throws {
+    var ledger = GuessLedger<SourceKey, String>()
+    for last in 0..<5 {
+      let source = try #require(SourceKey(address: [10, 0, 0, UInt8(last)]))
+      ledger.wrong(source: source, account: "ann", at: up(0))
+    }
+    #expect(ledger.verdict(source: there, account: "ann", at: up(1)) != .within)
+    #expect(ledger.verdict(source: there, account: "bob", at: up(1)) == .within)
+  }
+
+  @Test func `when everybody has had sixty, only those without a wrong code go on`() throws {
+    var ledger = GuessLedger<SourceKey, String>()
+    for last in 0..<60 {
+      let source = try #require(SourceKey(address: [10, 0, 0, UInt8(last)]))
+      #expect(ledger.verdict(source: source, account: nil, at: up(0)) == .within)
+      ledger.wrong(source: source, account: nil, at: up(0))
+    }
+    let guesser = try #require(SourceKey(address: [10, 0, 0, 7]))
+    #expect(
+      ledger.verdict(source: guesser, account: nil, at: up(1)) == .over(retryAfter: .seconds(59)))
+    #expect(ledger.verdict(source: here, account: nil, at: up(1)) == .within)
+    #expect(ledger.verdict(source: guesser, account: nil, at: up(60)) == .within)
+  }
+
+  @Test func `a full ledger frees nobody who is blocked`() throws {
+    var ledger = GuessLedger<SourceKey, String>(capacity: 3)
+    for _ in 0..<5 { ledger.wrong(source: here, account: nil, at: up(0)) }
+    for last in 0..<50 {
+      let source = try #require(SourceKey(address: [10, 0, 0, UInt8(last)]))
+      ledger.wrong(source: source, account: nil, at: up(1))
+    }
+    #expect(ledger.verdict(source: here, account: nil, at: up(2)) != .within)
+    // When they are old, there is room for new ones again.
+    for _ in 0..<5 { ledger.wrong(source: there, account: nil, at: up(700)) }
+    #expect(ledger.verdict(source: there, account: nil, at: up(701)) != .within)
+  }
+
+  @Test func `an IPv6 subscriber is one source, an IPv4 address in IPv6 is itself`() throws {
+    func six(_ bytes: [UInt8]) -> SourceKey? {
+      SourceKey(address: bytes + [UInt8](repeating: 0, count: 16 - bytes.count))
+    }
+    let net = [0x20, 0x01, 0x0D, 0xB8, 0, 1, 0, 2] as [UInt8]
+    #expect(six(net + [1]) == six(net + [2, 3]))
+    #expect(six(net) != six([0x20, 0x01, 0x0D, 0xB8, 0, 1, 0, 3]))
+    let mapped = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF, 192, 0, 2, 1]
+    #expect(SourceKey(address: mapped) == here)
+    #expect(SourceKey(address: [1, 2, 3]) == nil)
+    #expect(six([]) != SourceKey(address: [0, 0, 0, 0]))
+  }
+}
+
+@Suite struct `Failed sign-ins` {
+  @Test func `cost a pause that doubles and ends at fifteen minutes`() throws {
+    var failures: LoginFailures?
+    var pauses: [Duration?] = []
+    for _ in 0..<17 {
+      failures = LoginThrottle.adding(to: failures, at: at(0))
+      pauses.append(LoginThrottle.pause(after: failures, at: at(0)))
+    }
+    #expect(pauses.prefix(4).allSatisfy { $0 == nil })
+    #expect(Array(pauses[4..<8]) == [.seconds(1), .seconds(2), .seconds(4), .seconds(8)])
+    #expect(pauses.last == .seconds(900))
+    #expect(LoginThrottle.pause(after: failures, at: at(899)) == .seconds(1))
+    #expect(LoginThrottle.pause(after: failures, at: at(900)) == nil)
+  }
+
+  @Test func `are forgotten after a day, and a clock set back locks nobody out`() {
+    let many = LoginFailures(count: 50, last: at(0))
+    #expect(LoginThrottle.adding(to: many, at: at(86_400)).count == 1)
+    #expect(LoginThrottle.adding(to: many, at: at(86_399)).count == 51)
+    #expect(LoginThrottle.pause(after: many, at: at(-1_000_000)) == .seconds(900))
+  }
+}

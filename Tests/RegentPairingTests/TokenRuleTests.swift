@@ -1,0 +1,118 @@
+import RegentPairing
+import Testing
+
+@Suite struct `Authentications and permits` {
+  private func authentication() throws -> Authentication {
+    let scene = try Scene()
+    return Authentication(
+      id: scene.first, requestor: try name("REF30"), viewer: scene.ann.viewer, household: nil,
+      profile: nil, source: .regular, issued: at(0), expires: at(1000))
+  }
+
+  @Test func `all that must hold is looked at every time`() throws {
+    let authentication = try authentication()
+    let good = Standing(account: .good, integrated: true, keyHonoured: true)
+    try authentication.check(good, at: at(999))
+    let table: [(Standing, Int, AuthenticationRefusal)] = [
+      (good, 1000, .expired),
+      (Standing(account: .disabled, integrated: true, keyHonoured: true), 5, .accountDisabled),
+      (Standing(account: .gone, integrated: true, keyHonoured: true), 5, .accountGone),
+      (Standing(account: .good, integrated: false, keyHonoured: true), 5, .notIntegrated),
+      (Standing(account: .good, integrated: true, keyHonoured: false), 5, .keyRevoked),
+    ]
+    for (standing, second, refusal) in table {
+      #expect(throws: refusal) { try authentication.check(standing, at: at(second)) }
+    }
+  }
+
+  @Test func `a permit never outlives its authentication`() throws {
+    let authentication = try authentication()
+    let resource = try name("ESPN") as ResourceID
+    let short = Permit(resource, for: authentication, lifetime: .seconds(60), at: at(10))
+    #expect(short.expires == at(70))
+    #expect(short.isValid(at: at(69)) && !short.isValid(at: at(70)))
+    let long = Permit(resource, for: authentication, lifetime: .seconds(5000), at: at(10))
+    #expect(long.expires == at(1000))
+  }
+
+  @Test func `a permit is written again only in its last tenth`() throws {
+    let permit = Permit(
+      try name("ESPN"), for: try authentication(), lifetime: .seconds(100), at: at(0))
+    #expect(Permit.isWorthWriting(over: nil, at: at(0)))
+    #expect(!Permit.isWorthWriting(over: permit, at: at(1)))
+    #expect(!Permit.isWorthWriting(over: permit, at: at(90)))
+    #expect(Permit.isWorthWriting(over: permit, at: at(91)))
+    #expect(Permit.isWorthWriting(over: permit, at: at(100)))
+  }
+}
+
+@Suite struct `Temporary passes` {
+  private let hour = TemporaryPassRules(duration: .seconds(3600))
+  private let promotion = TemporaryPassRules(
+    duration: .seconds(3600), resourceLimit: 2, promotional: true)
+
+  @Test func `the time runs from the first authorization, whatever is watched`() throws {
+    let unused = TemporaryPassUse()
+    #expect(hour.expires(unused, at: at(500)) == at(4100))
+    let used = try hour.opening(try name("A"), unused, at: at(100))
+    #expect(used.started == at(100))
+    #expect(hour.expires(used, at: at(3000)) == at(3700))
+    let again = try hour.opening(try name("B"), used, at: at(3699))
+    #expect(again.started == at(100))
+    #expect(throws: TemporaryPassRefusal.durationExceeded) {
+      try hour.opening(try name("A"), again, at: at(3700))
+    }
+    #expect(throws: TemporaryPassRefusal.durationExceeded) {
+      try hour.admit(again, identified: true, at: at(3700))
+    }
+  }
+
+  @Test func `a cap counts different resources, and what is open stays open`() throws {
+    var use = try promotion.opening(try name("A"), TemporaryPassUse(), at: at(0))
+    use = try promotion.opening(try name("A"), use, at: at(1))
+    #expect(promotion.remainingResources(use) == 1)
+    use = try promotion.opening(try name("B"), use, at: at(2))
+    #expect(throws: TemporaryPassRefusal.resourcesExceeded) {
+      try promotion.opening(try name("C"), use, at: at(3))
+    }
+    _ = try promotion.opening(try name("B"), use, at: at(4))
+    #expect(promotion.remainingResources(use) == 0)
+    #expect(hour.remainingResources(use) == nil)
+  }
+
+  @Test func `a promotional pass wants to know for whom`() throws {
+    #expect(throws: TemporaryPassRefusal.identityMissing) {
+      try promotion.admit(TemporaryPassUse(), identified: false, at: at(0))
+    }
+    try promotion.admit(TemporaryPassUse(), identified: true, at: at(0))
+    try hour.admit(TemporaryPassUse(), identified: false, at: at(0))
+  }
+
+  @Test func `device and identity share what either has used`() throws {
+    let device = TemporaryPassUse(started: at(50), resources: [try name("A")])
+    let identity = TemporaryPassUse(started: at(20), resources: [try name("B")])
+    let joined = device.joined(with: identity)
+    #expect(joined.started == at(20))
+    #expect(joined.resources.count == 2)
+    #expect(TemporaryPassUse().joined(with: device) == device)
+    #expect(identity.joined(with: TemporaryPassUse()) == identity)
+  }
+
+  @Test func `a pass without a cap counts nothing`() throws {
+    let use = try hour.opening(try name("A"), TemporaryPassUse(), at: at(0))
+    #expect(use.resources.isEmpty)
+  }
+}
+
+@Suite struct Integrations {
+  @Test func `a profile changes what it names, an unknown one nothing`() throws {
+    let long = try name("long") as ProfileName
+    let integration = Integration(
+      requestor: try name("R"), provider: try name("P"),
+      profiles: [long: IntegrationProfile(authenticationLifetime: .seconds(5))])
+    #expect(integration.settings(for: nil).authenticationLifetime == .seconds(2_592_000))
+    #expect(integration.settings(for: long).authenticationLifetime == .seconds(5))
+    #expect(integration.settings(for: long).authorizationLifetime == .seconds(86_400))
+    #expect(integration.settings(for: try name("other")) == integration.settings)
+  }
+}

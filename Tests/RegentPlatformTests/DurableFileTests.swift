@@ -1,0 +1,231 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import RegentPlatform
+
+@Suite struct DurableFileTests {
+  @Test func `what was written is read back, with the exact mode`() throws {
+    try withTemporaryFolder { folder in
+      let path = "\(folder)/token"
+      for content in [[], [1, 2, 3], [UInt8](repeating: 7, count: 300_000)] as [[UInt8]] {
+        try DurableFile.write(content, to: path)
+        #expect(try DurableFile.read(path, limit: 300_000) == content)
+      }
+      #expect(mode(of: path) == 0o600)
+      try DurableFile.write([1], to: path, mode: 0o644)
+      #expect(mode(of: path) == 0o644)
+      #expect(names(in: folder) == ["token"])
+    }
+  }
+
+  @Test func `what is forced to disk later is there at once, and whole`() throws {
+    try withTemporaryFolder { folder in
+      let path = "\(folder)/token"
+      let missing = #expect(throws: FileError.self) { try DurableFile.force(path) }
+      #expect(missing?.kind == .missing)
+      try DurableFile.writeUnforced([1, 2, 3], to: path)
+      #expect(try DurableFile.read(path, limit: 10) == [1, 2, 3])
+      try DurableFile.force(path)
+      try DurableFile.writeUnforced([4], to: path)
+      #expect(try DurableFile.read(path, limit: 10) == [4])
+      #expect(mode(of: path) == 0o600)
+      #expect(names(in: folder) == ["token"])
+    }
+  }
+
+  @Test func `nothing there is said so`() throws {
+    try withTemporaryFolder { folder in
+      let error = #expect(throws: FileError.self) {
+        try DurableFile.read("\(folder)/token", limit: 10)
+      }
+      #expect(error?.kind == .missing)
+      #expect(error?.description == "\(folder)/token does not exist")
+      #expect(throws: FileError.self) { try DurableFile.write([1], to: "\(folder)/no/token") }
+    }
+  }
+
+  @Test func `more than the cap is refused, exactly the cap is not`() throws {
+    try withTemporaryFolder { folder in
+      try writeFile("\(folder)/token", [1, 2, 3, 4])
+      #expect(try DurableFile.read("\(folder)/token", limit: 4) == [1, 2, 3, 4])
+      let error = #expect(throws: FileError.self) {
+        try DurableFile.read("\(folder)/token", limit: 3)
+      }
+      #expect(error?.kind == .tooLarge(limit: 3))
+    }
+  }
+
+  @Test(arguments: [0o640, 0o604, 0o660, 0o700, 0o4600] as [mode_t])
+  func `a mode wider than asked is refused with the exact command`(wide: mode_t) throws {
+    try withTemporaryFolder { folder in
+      let path = "\(folder)/master key"
+      try writeFile(path, [1], mode: wide)
+      let error = #expect(throws: FileError.self) { try DurableFile.read(path, limit: 10) }
+      #expect(error?.kind == .modeTooWide(found: wide, allowed: 0o600))
+      #expect(error?.hint == "type: chmod 600 '\(path)'")
+      #expect(try DurableFile.read(path, limit: 10, widest: nil) == [1])
+    }
+  }
+
+  @Test(.enabled(if: geteuid() == 0)) func `a stranger's file is refused`() throws {
+    try withTemporaryFolder { folder in
+      let path = "\(folder)/token"
+      try writeFile(path, [1])
+      #expect(unsafe chown(path, 12_345, 12_345) == 0)
+      let error = #expect(throws: FileError.self) { try DurableFile.read(path, limit: 10) }
+      #expect(error?.kind == .foreignOwner(12_345))
+    }
+  }
+
+  @Test func `a symbolic link is refused for reading and writing, and its target stays`() throws {
+    try withTemporaryFolder { folder in
+      try writeFile("\(folder)/real", [1])
+      #expect(unsafe symlink("real", "\(folder)/token") == 0)
+      let read = #expect(throws: FileError.self) {
+        try DurableFile.read("\(folder)/token", limit: 9)
+      }
+      let write = #expect(throws: FileError.self) {
+        try DurableFile.write([2], to: "\(folder)/token")
+      }
+      #expect(read?.kind == .symbolicLink)
+      #expect(write?.kind == .symbolicLink)
+      #expect(try readFile("\(folder)/real") == [1])
+    }
+  }
+
+  @Test func `a pipe or folder under the name does not hang or confuse`() throws {
+    try withTemporaryFolder { folder in
+      #expect(unsafe mkfifo("\(folder)/pipe", 0o600) == 0)
+      #expect(unsafe mkdir("\(folder)/folder", 0o700) == 0)
+      for name in ["pipe", "folder"] {
+        #expect(throws: FileError.self) { try DurableFile.read("\(folder)/\(name)", limit: 9) }
+        #expect(throws: FileError.self) { try DurableFile.write([1], to: "\(folder)/\(name)") }
+      }
+    }
+  }
+
+  @Test(arguments: ["", "/", ".", "..", "a/..", "folder/", "a\0b"])
+  func `a path without a file name is refused`(path: String) {
+    #expect(throws: FileError.self) { try DurableFile.write([1], to: path) }
+    #expect(throws: FileError.self) { try DurableFile.read(path, limit: 9) }
+  }
+
+  @Test(arguments: DurableFile.Step.allCases)
+  func `a writer killed after any step leaves the old content or the new`(
+    step: DurableFile.Step
+  ) async throws {
+    let folder = try makeTemporaryFolder()
+    defer { removeTree(folder) }
+    let path = "\(folder)/token"
+    try DurableFile.write(Array("old".utf8), to: path)
+    await #expect(processExitsWith: .signal(SIGKILL)) {
+      [path = path as String, last = step.rawValue as Int] in
+      try DurableFile.write(Array("newer".utf8), to: path, mode: 0o600) { step in
+        if step.rawValue == last { kill(getpid(), SIGKILL) }
+      }
+    }
+    let found = try DurableFile.read(path, limit: 100)
+    let renamed = step.rawValue >= DurableFile.Step.renamed.rawValue
+    #expect(found == Array((renamed ? "newer" : "old").utf8))
+    // The next write takes the dead writer's draft over.
+    try DurableFile.write(Array("last".utf8), to: path)
+    #expect(try DurableFile.read(path, limit: 100) == Array("last".utf8))
+    #expect(names(in: folder) == ["token"])
+  }
+
+  @Test func `a full disk keeps the old content and leaves no draft`() async throws {
+    let folder = try makeTemporaryFolder()
+    defer { removeTree(folder) }
+    let path = "\(folder)/token"
+    try DurableFile.write(Array("old".utf8), to: path)
+    // A file size limit stands in for the full disk: writes fail half way.
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      signal(SIGXFSZ, SIG_IGN)
+      var limit = rlimit(rlim_cur: 4_096, rlim_max: 4_096)
+      guard unsafe setrlimit(__rlimit_resource_t(1), &limit) == 0 else { exit(3) }
+      do throws(FileError) {
+        try DurableFile.write([UInt8](repeating: 7, count: 10_000), to: path)
+        exit(4)
+      } catch {
+        guard case .system(let system) = error.kind, system.code == EFBIG else { exit(5) }
+      }
+    }
+    #expect(try DurableFile.read(path, limit: 100) == Array("old".utf8))
+    #expect(names(in: folder) == ["token"])
+  }
+
+  @Test func `many writers and readers at once never see a torn file`() throws {
+    try withTemporaryFolder { folder in
+      let path = "\(folder)/token"
+      try DurableFile.write([UInt8](repeating: 0, count: 5_000), to: path)
+      let writers = (1...4).map { writer in
+        Thread {
+          for round in 1...25 {
+            try? DurableFile.write(
+              [UInt8](repeating: UInt8(writer * 32 + round), count: 5_000 + round), to: path)
+          }
+        }
+      }
+      for _ in 0..<300 {
+        let content = try DurableFile.read(path, limit: 10_000)
+        #expect(content.count >= 5_000)
+        #expect(Set(content).count == 1)
+      }
+      for writer in writers { writer.join() }
+      #expect(names(in: folder) == ["token"])
+    }
+  }
+
+  @Test func `a removed file is gone, and removing nothing is fine`() throws {
+    try withTemporaryFolder { folder in
+      try DurableFile.write([1], to: "\(folder)/token")
+      try DurableFile.remove("\(folder)/token")
+      try DurableFile.remove("\(folder)/token")
+      #expect(names(in: folder).isEmpty)
+    }
+  }
+
+  @Test func `a missing directory path is made private, an existing one is judged`() throws {
+    try withTemporaryFolder { folder in
+      try PrivateDirectory.ensure("\(folder)/a/b/c/")
+      for name in ["a", "a/b", "a/b/c"] { #expect(mode(of: "\(folder)/\(name)") == 0o700) }
+      try PrivateDirectory.ensure("\(folder)/a/b/c")
+      #expect(unsafe chmod("\(folder)/a/b/c", 0o755) == 0)
+      let wide = #expect(throws: FileError.self) { try PrivateDirectory.ensure("\(folder)/a/b/c") }
+      #expect(wide?.hint == "type: chmod 700 \(folder)/a/b/c")
+      try PrivateDirectory.ensure("\(folder)/a/b/c", widest: 0o755)
+      #expect(unsafe symlink("a", "\(folder)/link") == 0)
+      #expect(throws: FileError.self) { try PrivateDirectory.ensure("\(folder)/link") }
+      try writeFile("\(folder)/file", [])
+      #expect(throws: FileError.self) { try PrivateDirectory.ensure("\(folder)/file") }
+      #expect(throws: FileError.self) { try PrivateDirectory.ensure("\(folder)/file/inside") }
+      try PrivateDirectory.ensure("\(folder)/double//slash///inside")
+      // Where the parent is there and nothing can be made in it: once an endless recursion.
+      #expect(unsafe symlink("\(folder)/nowhere", "\(folder)/dangling") == 0)
+      for path in ["\(folder)/dangling/inside", "/proc/regent"] {
+        let refused = #expect(throws: FileError.self) { try PrivateDirectory.ensure(path) }
+        #expect(refused?.description.hasPrefix("cannot create \(path)") == true)
+      }
+    }
+  }
+}
+
+private func mode(of path: String) -> mode_t {
+  var status = stat()
+  guard unsafe lstat(path, &status) == 0 else { return 0 }
+  return status.st_mode & 0o7777
+}
+
+private func names(in folder: String) -> [String] {
+  guard let directory = unsafe opendir(folder) else { return [] }
+  defer { unsafe closedir(directory) }
+  var names: [String] = []
+  while let entry = unsafe readdir(directory) {
+    let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+      unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+    }
+    if name != "." && name != ".." { names.append(name) }
+  }
+  return names.sorted()
+}

@@ -1,0 +1,69 @@
+import Glibc
+import RegentPlatform
+import TestSupport
+import Testing
+
+@Suite struct `A private file` {
+  @Test func `that is missing is no error`() throws {
+    try withTemporaryFolder { folder in
+      let isThere = try PrivateFile.check("\(folder)/nothing")
+      #expect(!isThere)
+    }
+  }
+
+  @Test func `is there`() throws {
+    try withTemporaryFolder { folder in
+      try writeFile("\(folder)/file", [1])
+      #expect(try PrivateFile.check("\(folder)/file"))
+      try writeFile("\(folder)/wide", [1], mode: 0o640)
+      #expect(try PrivateFile.check("\(folder)/wide", widest: 0o640))
+    }
+  }
+
+  @Test func `that is only read may be a link, never a pipe`() throws {
+    try withTemporaryFolder { folder in
+      try writeFile("\(folder)/file", [1], mode: 0o640)
+      #expect(unsafe symlink("file", "\(folder)/link") == 0)
+      #expect(unsafe mkfifo("\(folder)/pipe", 0o600) == 0)
+      try PrivateFile.checkTarget(of: "\(folder)/link", widest: 0o640)
+      let table: [(String, mode_t, FileError.Kind)] = [
+        ("link", 0o600, .modeTooWide(found: 0o640, allowed: 0o600)), ("pipe", 0o600, .notAFile),
+        ("nothing", 0o600, .missing),
+      ]
+      for (name, widest, kind) in table {
+        #expect(throws: FileError(kind, path: "\(folder)/\(name)")) {
+          try PrivateFile.checkTarget(of: "\(folder)/\(name)", widest: widest)
+        }
+      }
+    }
+  }
+
+  @Test func `is refused when others could use it, or when it is something else`() throws {
+    try withTemporaryFolder { folder in
+      try writeFile("\(folder)/wide", [1], mode: 0o640)
+      #expect(unsafe symlink("\(folder)/wide", "\(folder)/link") == 0)
+      #expect(unsafe mkfifo("\(folder)/pipe", 0o600) == 0)
+      let table: [(String, FileError.Kind)] = [
+        ("wide", .modeTooWide(found: 0o640, allowed: 0o600)), ("link", .symbolicLink),
+        ("pipe", .notAFile),
+      ]
+      for (name, kind) in table {
+        #expect(throws: FileError(kind, path: "\(folder)/\(name)")) {
+          try PrivateFile.check("\(folder)/\(name)")
+        }
+      }
+      #expect(throws: FileError(.missing, path: "\(folder)/none")) {
+        try PrivateFile.check("\(folder)/none/file")
+      }
+    }
+  }
+}
+
+@Suite struct `The limit of open files` {
+  @Test func `is raised as far as it may be, and never lowered`() {
+    let now = OpenFiles.raiseLimit(to: 0)
+    #expect(now > 0)
+    #expect(OpenFiles.raiseLimit(to: -5) == now)
+    #expect(OpenFiles.raiseLimit(to: now + 1) >= now)
+  }
+}
