@@ -26,7 +26,6 @@ public struct ServerConfiguration: Sendable {
   public var favouredUsers: Set<UInt32>?
   /// How many pipelined requests of one connection are answered before others get their turn.
   public var pipelinedRequestsPerTurn = 32
-  /// The deadlines.
   public var deadlines = Deadlines()
   /// What every reply carries besides what its handler says.
   public var standingHeaders = StandingHeaders()
@@ -70,6 +69,5 @@ public struct Deadlines: Sendable, Hashable {
   /// How long what a refused client still sends is read, so that it sees the reply instead of a reset.
   public var lingering = Duration.seconds(2)
 
-  /// The default deadlines.
   public init() {}
 }

@@ -4,9 +4,7 @@
 public struct JSONObject: Sendable {
   /// One name and its value.
   public struct Member: Sendable {
-    /// The name.
     public let name: String
-    /// The value.
     public var value: JSONValue
 
     /// A member from its two parts.

@@ -74,15 +74,12 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral,
 {
   /// `null`, written `nil`.
   public init(nilLiteral: ()) { self = .null }
-  /// A truth value.
   public init(booleanLiteral value: Bool) { self = .bool(value) }
   /// An exact number.
   public init(integerLiteral value: Int64) { self = .integer(value) }
   /// A number with a fraction.
   public init(floatLiteral value: Double) { self = .double(value) }
-  /// A string.
   public init(stringLiteral value: String) { self = .string(value) }
-  /// An array.
   public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
   /// An object, members in the order of the literal; of several with one name the last counts.
   public init(dictionaryLiteral elements: (String, JSONValue)...) {

@@ -7,7 +7,6 @@ import Glibc
 public struct UnixCredentials: Equatable, Sendable {
   /// The process, for logs.
   public let process: Int32
-  /// The user.
   public let user: UInt32
   /// The primary group.
   public let group: UInt32

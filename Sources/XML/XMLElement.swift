@@ -5,7 +5,6 @@ public struct XMLName: Hashable, Sendable, CustomStringConvertible {
   /// The name without a prefix.
   public let local: String
 
-  /// A name in a namespace.
   public init(_ local: String, in namespace: String? = nil) {
     self.local = local
     self.namespace = namespace
@@ -19,7 +18,6 @@ public struct XMLName: Hashable, Sendable, CustomStringConvertible {
 public struct XMLElement: Hashable, Sendable {
   /// One attribute.
   public struct Attribute: Hashable, Sendable {
-    /// Its name.
     public let name: XMLName
     /// Its value, as XML normalises it.
     public let value: String
@@ -33,7 +31,6 @@ public struct XMLElement: Hashable, Sendable {
     case text(String)
   }
 
-  /// Its name.
   public let name: XMLName
   /// Its attributes, in the order of the document.
   public let attributes: [Attribute]

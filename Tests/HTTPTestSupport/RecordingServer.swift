@@ -6,7 +6,6 @@ internal import RegentPlatform
 public final class RecordingServer: Sendable {
   /// One request as the handler saw it.
   public struct Seen: Sendable, Equatable, CustomStringConvertible {
-    /// The method.
     public let method: String
     /// The request target as it was sent.
     public let target: String

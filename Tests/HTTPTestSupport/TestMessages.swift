@@ -9,7 +9,6 @@ public struct TestRequest: Sendable {
   /// The body; Content-Length is added when there is one.
   public var body: [UInt8]
 
-  /// A request from its parts.
   public init(
     _ method: String, _ target: String, headers: [(name: String, value: String)] = [],
     body: [UInt8] = []

@@ -154,7 +154,6 @@ extension WireCase {
     WireCase("percent escape in Host", "GET /case HTTP/1.1\r\nHost: a%2eb\r\n\r\n", .refused(400)),
   ]
 
-  /// Field lines.
   public static let fieldLines: [WireCase] = [
     WireCase("space before the colon", request("GET /case HTTP/1.1", "X-A : b"), .refused(400)),
     WireCase("tab before the colon", request("GET /case HTTP/1.1", "X-A\t: b"), .refused(400)),

@@ -159,7 +159,6 @@ extension WireCase {
       .refused(400)),
   ]
 
-  /// Sizes.
   public static let sizes: [WireCase] = [
     WireCase(
       "target of 10 KB",

@@ -7,7 +7,6 @@ public struct WireError: Error, CustomStringConvertible {
   /// A sentence.
   public let description: String
 
-  /// An error of a sentence.
   public init(_ description: String) { self.description = description }
 }
 

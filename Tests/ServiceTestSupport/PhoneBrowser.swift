@@ -38,7 +38,6 @@ public struct PhoneBrowser: Sendable {
   public var headers: [(name: String, value: String)] = []
   /// The page it shows.
   public private(set) var page = TestResponse.nothing
-  /// Its address.
   public private(set) var address = ""
   private static let site = "tv.example.org"
 

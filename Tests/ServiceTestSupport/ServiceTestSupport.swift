@@ -33,7 +33,6 @@ public final class TestClock: Sendable {
 
 /// Names and secrets of the sample data.
 public enum Sample {
-  /// The requestor.
   public static let requestor = "REF30"
   /// Its key for calls.
   public static let publicKey = "examplePublicKey0000000000000000"
@@ -45,15 +44,12 @@ public enum Sample {
   public static let pass = "pass"
   /// The provider that opens two titles.
   public static let promotion = "promotion"
-  /// The account.
   public static let account = "demo"
-  /// Its password.
   public static let password = "demo"
 }
 
 /// A service with sample data on a store.
 public final class TestService: Sendable {
-  /// Its clocks.
   public let clock: TestClock
   package let core: ServiceCore
   private let nonces = Locked(0)

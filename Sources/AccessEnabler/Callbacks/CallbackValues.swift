@@ -68,7 +68,6 @@ public struct ProviderDialog: Hashable, Sendable {
   /// The providers, in order.
   public var providers: [MVPD]
 
-  /// A dialog.
   public init(title: String, providers: [MVPD]) {
     self.title = title
     self.providers = providers

@@ -68,7 +68,6 @@ public struct EntitlementError: Error, Hashable, Sendable {
   /// How long the service wants to be left alone, when it said so.
   public var retryAfter: Duration?
 
-  /// An error.
   public init(_ kind: Kind, status: StatusID? = nil, message: String = "", hint: String? = nil) {
     self.kind = kind
     self.status = status

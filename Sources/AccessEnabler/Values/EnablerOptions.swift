@@ -22,7 +22,6 @@ public struct EnablerOptions: Hashable, Sendable {
   /// out.
   public var deviceInformation: [String: String]
 
-  /// Options.
   public init(
     applicationProfile: String? = nil, visitorID: String? = nil, handlesSecureSheet: Bool = false,
     deviceInformation: [String: String] = [:]

@@ -19,7 +19,6 @@ public struct MVPD: Hashable, Sendable {
   /// Whether its pages want a browser sheet that the app cannot look into.
   public var wantsSecureSheet: Bool
 
-  /// A provider.
   public init(
     id: String, displayName: String, logoURL: String? = nil, enablePlatformServices: Bool = false,
     boardingStatus: BoardingStatus? = nil, isTemporaryPass: Bool = false, isFeatured: Bool = false,

@@ -13,7 +13,6 @@ public struct MediaAccess: Hashable, Sendable {
   /// The provider that vouches.
   public var provider: String
 
-  /// A media token.
   public init(
     resource: String, token: String, serialized: String, expires: Instant, provider: String
   ) {

@@ -106,7 +106,6 @@ public struct Metadata: Hashable, Sendable {
   /// False once the enabler has decrypted it itself: see ``EnablerConfiguration/metadataKey``.
   public var isEncrypted: Bool
 
-  /// A piece of metadata.
   public init(value: MetadataValue?, isEncrypted: Bool = false) {
     self.value = value
     self.isEncrypted = isEncrypted

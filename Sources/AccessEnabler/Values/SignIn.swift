@@ -12,7 +12,6 @@ public struct SignIn: Hashable, Sendable {
     case degraded
   }
 
-  /// The provider.
   public var provider: MVPD
   /// The viewer, as the provider names it to this app.
   public var userID: String
@@ -21,7 +20,6 @@ public struct SignIn: Hashable, Sendable {
   /// How it came about.
   public var source: Source
 
-  /// A sign-in.
   public init(provider: MVPD, userID: String, expires: Instant, source: Source = .regular) {
     self.provider = provider
     self.userID = userID

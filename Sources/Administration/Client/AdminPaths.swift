@@ -40,9 +40,7 @@ public enum AdminPaths {
 
   /// What the service says of itself.
   public static let service = "/v1/service"
-  /// All requestors.
   public static let requestors = "/v1/requestors"
-  /// All providers.
   public static let providers = "/v1/providers"
   /// All software statements.
   public static let statements = "/v1/statements"
@@ -50,7 +48,6 @@ public enum AdminPaths {
   public static let codes = "/v1/codes"
   /// The devices that are signed in.
   public static let signIns = "/v1/sign-ins"
-  /// Devices.
   public static let devices = "/v1/devices"
   /// Signed-in browsers.
   public static let sessions = "/v1/sessions"

@@ -6,7 +6,6 @@ public struct AdminError: Error, Equatable, Sendable {
   public struct Code: RawRepresentable, Hashable, Sendable {
     /// The word.
     public let rawValue: String
-    /// A word.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// What was sent is not as it must be.
@@ -40,7 +39,6 @@ public struct AdminError: Error, Equatable, Sendable {
   /// In what a record differs from the one that was to be added.
   public let differences: [Difference]
 
-  /// An error.
   public init(
     _ code: Code, _ message: String, hint: String? = nil, differences: [Difference] = []
   ) {

@@ -18,7 +18,6 @@ public struct AuditLine: AdminDocument, Hashable {
   /// What else helps, in plain words; never a secret.
   public let detail: String
 
-  /// A line.
   public init(
     number: Int64, at: Instant, actor: String, action: String, subject: String, outcome: String,
     detail: String

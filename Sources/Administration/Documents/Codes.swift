@@ -26,7 +26,6 @@ public struct CodeEntry: AdminDocument, Hashable {
   /// The viewer who has it, or had it.
   public var account: AccountName?
 
-  /// A code.
   public init(
     id: RegistrationID, requestor: RequestorID, state: String, generated: Instant,
     expires: Instant, device: String? = nil, deviceID: String, address: String? = nil,
@@ -82,7 +81,6 @@ public struct CodeApproval: AdminDocument, Hashable {
   /// The viewer; none at a temporary provider.
   public let account: AccountName?
 
-  /// An approval for a viewer.
   public init(provider: ProviderID, account: AccountName?) {
     self.provider = provider
     self.account = account

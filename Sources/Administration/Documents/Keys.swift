@@ -5,7 +5,6 @@ public import RegentPairing
 public struct KeyPairEntry: AdminDocument, Hashable {
   /// Its id.
   public let publicKey: PublicKey
-  /// Whose.
   public let requestor: RequestorID
   /// `calls` or `rows`.
   public let purpose: String
@@ -16,7 +15,6 @@ public struct KeyPairEntry: AdminDocument, Hashable {
   /// When it last signed a call, give or take an hour over a crash; none when that was never seen.
   public var lastUsed: Instant?
 
-  /// A key pair.
   public init(
     publicKey: PublicKey, requestor: RequestorID, purpose: String, state: String, created: Instant
   ) {
@@ -53,7 +51,6 @@ public struct KeyPairEntry: AdminDocument, Hashable {
 public struct IssuedKey: AdminDocument {
   /// Its id.
   public let publicKey: PublicKey
-  /// Its secret.
   public let secret: String
 
   /// A new key pair.
@@ -76,9 +73,7 @@ public struct IssuedKey: AdminDocument {
 
 /// A software statement as lists show it.
 public struct StatementEntry: AdminDocument, Hashable {
-  /// Its id.
   public let id: StatementID
-  /// Whose.
   public let requestor: RequestorID
   /// What the application is called.
   public let application: String
@@ -87,7 +82,6 @@ public struct StatementEntry: AdminDocument, Hashable {
   /// Whether it counts for nothing any more.
   public let revoked: Bool
 
-  /// A statement.
   public init(
     id: StatementID, requestor: RequestorID, application: String, issued: Instant, revoked: Bool
   ) {
@@ -120,12 +114,10 @@ public struct StatementEntry: AdminDocument, Hashable {
 
 /// A new software statement: what an app registers itself with.
 public struct IssuedStatement: AdminDocument {
-  /// Its id.
   public let id: StatementID
   /// The signed text.
   public let softwareStatement: String
 
-  /// A new statement.
   public init(id: StatementID, softwareStatement: String) {
     self.id = id
     self.softwareStatement = softwareStatement

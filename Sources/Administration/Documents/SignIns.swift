@@ -34,7 +34,6 @@ public struct SignIn: AdminDocument, Hashable {
   /// The User-Agent of the sign-in; anything may stand in it.
   public var userAgent: String?
 
-  /// A sign-in.
   public init(
     id: AuthenticationID, device: String, deviceID: String, requestor: RequestorID,
     provider: ProviderID, account: AccountName?, source: String, issued: Instant, expires: Instant
@@ -107,7 +106,6 @@ public struct SessionEntry: AdminDocument, Hashable {
   /// What the browser says of itself; anything may stand in it.
   public var userAgent: String?
 
-  /// A session.
   public init(
     id: SessionID, provider: ProviderID, account: AccountName?, started: Instant,
     lastUsed: Instant, expires: Instant, address: String? = nil, userAgent: String? = nil

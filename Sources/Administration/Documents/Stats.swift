@@ -74,7 +74,6 @@ public struct Stats: AdminDocument, Hashable {
 
 /// The sign-ins at one provider.
 public struct ProviderCount: AdminDocument, Hashable {
-  /// The provider.
   public let provider: ProviderID
   /// How many codes were approved.
   public let approved: Int

@@ -8,7 +8,6 @@ public struct TokenQuestion: AdminDocument {
   /// The resource it has to be for; none when any will do.
   public let resource: String?
 
-  /// A question about a token.
   public init(token: String, resource: String?) {
     self.token = token
     self.resource = resource
@@ -48,7 +47,6 @@ public struct TokenVerdict: AdminDocument, Hashable {
   /// When it ends.
   public var expires: Instant?
 
-  /// A verdict.
   public init(valid: Bool, reason: String? = nil) {
     self.valid = valid
     self.reason = reason
@@ -92,7 +90,6 @@ public struct PassEntry: AdminDocument, Hashable {
 
   /// Its place in the list: what the next page begins behind.
   public let place: String
-  /// At which requestor.
   public let requestor: RequestorID
   /// At which temporary provider.
   public let provider: ProviderID
@@ -111,7 +108,6 @@ public struct PassEntry: AdminDocument, Hashable {
   /// How many it may open; none when all.
   public let titleLimit: Int?
 
-  /// A pass.
   public init(
     place: String, requestor: RequestorID, provider: ProviderID, device: String, identified: Bool,
     state: State, started: Instant, until: Instant, titles: Int, titleLimit: Int?
@@ -158,7 +154,6 @@ public struct PassEntry: AdminDocument, Hashable {
 
 /// Whose temporary pass begins anew.
 public struct PassReset: AdminDocument, Hashable {
-  /// At which requestor.
   public let requestor: RequestorID
   /// At which temporary provider.
   public let provider: ProviderID

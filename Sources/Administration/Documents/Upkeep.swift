@@ -3,14 +3,12 @@ public import RegentPairing
 
 /// What a running service says of itself.
 public struct ServiceInfo: AdminDocument, Hashable {
-  /// Its version.
   public var version: String
   /// When it started.
   public var started: Instant
   /// The address that phones open.
   public var publicURL: String?
 
-  /// A service.
   public init(version: String, started: Instant, publicURL: String? = nil) {
     self.version = version
     self.started = started
@@ -45,7 +43,6 @@ public struct BackupEntry: AdminDocument, Hashable {
   /// When it was made.
   public let created: Instant
 
-  /// A copy.
   public init(id: String, size: Int64, sha256: String, created: Instant) {
     self.id = id
     self.size = size
@@ -87,7 +84,6 @@ public struct Finding: AdminDocument, Hashable {
   /// What to type; none when all is well.
   public let fix: String?
 
-  /// A finding.
   public init(_ check: String, _ status: Status, _ detail: String, fix: String? = nil) {
     self.check = check
     self.status = status

@@ -26,7 +26,6 @@ public struct EntitlementRequest: AdminDocument, Hashable {
   /// Yes or no.
   public let effect: EntitlementEffect
 
-  /// A rule.
   public init(
     provider: ProviderID, scope: EntitlementScope, pattern: ResourcePattern,
     effect: EntitlementEffect

@@ -27,7 +27,6 @@ public struct Patch<Record: OperatorRecord>: Sendable {
     members = object
   }
 
-  /// Everything that a record says.
   public init(_ record: Record) {
     members = record.object
   }
@@ -71,14 +70,12 @@ public struct Patch<Record: OperatorRecord>: Sendable {
 
 /// A member that is not as an operator wants it.
 public struct Difference: AdminDocument, Equatable {
-  /// The member.
   public let member: String
   /// What is there.
   public let stored: JSONValue?
   /// What was wanted.
   public let wanted: JSONValue?
 
-  /// A difference.
   public init(member: String, stored: JSONValue?, wanted: JSONValue?) {
     self.member = member
     self.stored = stored

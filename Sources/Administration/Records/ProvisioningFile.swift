@@ -3,11 +3,8 @@ public import RegentPairing
 
 /// Everything that operators made, but keys and passwords, as one document: what is kept in a repository.
 public struct ProvisioningFile: AdminDocument, Equatable {
-  /// All requestors.
   public var requestors: [Requestor] = []
-  /// All providers.
   public var providers: [Provider] = []
-  /// All integrations.
   public var integrations: [Integration] = []
   /// All accounts, without their passwords.
   public var accounts: [Account] = []

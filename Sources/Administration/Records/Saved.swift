@@ -14,7 +14,6 @@ public enum SaveOutcome: String, Hashable, Sendable, CaseIterable {
 public struct Saved<Record: AdminDocument>: AdminDocument {
   /// What became of it.
   public let outcome: SaveOutcome
-  /// The record.
   public let record: Record
 
   /// A record and what became of it.

@@ -1,11 +1,9 @@
 /// A word that a shell may put where the cursor stands.
 public struct Candidate: Equatable, Sendable {
-  /// The word.
   public let word: String
   /// What it is, for shells that show it.
   public let summary: String
 
-  /// A word and what it is.
   public init(_ word: String, _ summary: String = "") {
     self.word = word
     self.summary = summary

@@ -21,7 +21,6 @@ public struct Table: Sendable {
     let heading: String
     let kind: Kind
 
-    /// A column.
     public init(_ heading: String, _ kind: Kind = .text) {
       self.heading = heading
       self.kind = kind

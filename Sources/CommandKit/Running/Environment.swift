@@ -4,7 +4,6 @@ internal import Glibc
 public struct Environment: Sendable {
   private let find: @Sendable (String) -> String?
 
-  /// The environment of this process.
   public static let process = Environment { name in
     guard let text = unsafe getenv(name) else { return nil }
     return unsafe String(cString: text)

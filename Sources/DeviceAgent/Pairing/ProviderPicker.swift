@@ -9,7 +9,6 @@ struct ProviderEntry: Sendable, Equatable {
   /// Whether it is shown before the others.
   let isFeatured: Bool
 
-  /// A provider to choose.
   init(id: String, name: String, isFeatured: Bool = false) {
     self.id = id
     self.name = name

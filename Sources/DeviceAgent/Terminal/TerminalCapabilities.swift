@@ -2,7 +2,6 @@
 struct TerminalCapabilities: Sendable, Equatable {
   /// The smallest dots that can be drawn.
   var glyphs: DotGlyphs
-  /// Its colours.
   var depth: ColourDepth
   /// Whether it shows more than ASCII.
   var isUnicode: Bool

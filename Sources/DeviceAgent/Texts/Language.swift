@@ -44,7 +44,6 @@ enum Phrase: String, CaseIterable, Sendable {
 
 /// The words of one language.
 struct Texts: Sendable {
-  /// Which language.
   let language: Language
   private let words: @Sendable (Phrase) -> String
 

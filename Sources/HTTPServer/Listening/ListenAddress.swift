@@ -60,7 +60,6 @@ public struct Listener: Sendable {
   /// What answers.
   public let handler: any Handler
 
-  /// A listener from its parts.
   public init(_ address: ListenAddress, tls: TLSFiles? = nil, handler: any Handler) {
     self.address = address
     self.tls = tls

@@ -5,9 +5,7 @@ public import RegentHTTPCodec
 /// Content-Length, Date, Connection and framing are the engine's: handlers set none of them, give the same response to
 /// HEAD as to GET, and the engine leaves the body out where HTTP forbids one.
 public struct Response: Sendable {
-  /// The status.
   public var status: Status
-  /// The body.
   public var body: [UInt8]
   /// Ends the connection after this reply.
   public var closesConnection = false
@@ -18,7 +16,6 @@ public struct Response: Sendable {
   var isFaulty = false
   var prepared: PreparedResponse?
 
-  /// A response from its parts.
   public init(_ status: Status, body: [UInt8] = []) {
     self.status = status
     self.body = body
@@ -89,9 +86,7 @@ extension HeaderName {
 
 /// A response whose bytes are made once and sent many times: a static file, a health answer.
 public final class PreparedResponse: Sendable {
-  /// The status.
   public let status: Status
-  /// The body.
   public let body: [UInt8]
   let fieldLines: [UInt8]
   /// Status line, field lines and Content-Length; the engine adds Date and the empty line.

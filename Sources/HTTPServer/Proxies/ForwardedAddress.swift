@@ -26,7 +26,6 @@ public struct ClientOrigin: Sendable, Equatable {
 
 /// A host with a port, as a proxy reports it.
 public struct HostAndPort: Sendable, Hashable {
-  /// The host.
   public let host: HostName
   /// The port, when one was named.
   public let port: Int?

@@ -9,7 +9,6 @@ package struct SignedInDevice: Sendable {
   package let account: Account?
   /// How its provider works with the requestor.
   package let integration: Integration
-  /// Its provider.
   package let provider: Provider
   /// The provider's rules about this viewer.
   package let entitlements: [Entitlement]

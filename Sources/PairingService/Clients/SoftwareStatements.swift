@@ -13,9 +13,7 @@ package import PairingStore
 package struct SoftwareStatements: Sendable {
   /// What a statement says.
   package struct Claims: Hashable, Sendable {
-    /// The application.
     package let application: StatementID
-    /// Whose.
     package let requestor: RequestorID
   }
 

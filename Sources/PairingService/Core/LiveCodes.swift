@@ -16,7 +16,6 @@ package final class LiveCodes: Sendable {
     ///
     /// Before the record, whose first field is the flow: what a poll reads of an object lies in one place.
     package let hasEarlierSignIn: Bool?
-    /// The registration.
     package let record: RegistrationRecord
 
     init(_ record: RegistrationRecord, hasEarlierSignIn: Bool?) {

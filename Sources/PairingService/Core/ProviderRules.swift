@@ -8,7 +8,6 @@ package struct ProviderRules: Sendable {
   private var households: [HouseholdID: [Entitlement]] = [:]
   private var accounts: [AccountName: [Entitlement]] = [:]
 
-  /// The rules of a provider.
   init(_ rules: [Entitlement]) {
     for rule in rules {
       switch rule.scope {

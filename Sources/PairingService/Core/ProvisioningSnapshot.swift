@@ -7,7 +7,6 @@ internal import RegentPlatform
 package final class ProvisioningSnapshot: Sendable {
   /// A requestor's key for signed calls, with what checking them needs.
   package final class CallKey: Sendable {
-    /// The pair.
     package let pair: KeyPair
     /// Its secret for the historic method.
     package let sha1: HMACKey
@@ -29,7 +28,6 @@ package final class ProvisioningSnapshot: Sendable {
 
   /// A provider of a requestor, with the integration between them.
   package struct Choice: Sendable {
-    /// The provider.
     package let provider: Provider
     /// How it works with the requestor.
     package let integration: Integration

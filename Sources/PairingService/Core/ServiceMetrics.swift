@@ -30,7 +30,6 @@ package final class ServiceMetrics: Sendable {
     package static let bounds = [5, 10, 20, 30, 60, 120, 300, 600, 1800]
     /// How many fell into each bucket, the last one without a bound; not cumulative.
     package private(set) var counts = [Int](repeating: 0, count: bounds.count + 1)
-    /// The sum of all, in milliseconds.
     package private(set) var sumMilliseconds: Int64 = 0
 
     mutating func add(_ span: Duration) {
@@ -95,7 +94,6 @@ package final class ServiceMetrics: Sendable {
     state.withLock { $0.day.letIn(at: provider, at: now) }
   }
 
-  /// The numbers now.
   package var now: Numbers { state.withLock { $0.numbers } }
 
   /// What happened today.

@@ -6,7 +6,6 @@ internal import RegentPairingWire
 package struct ServiceOptions: Sendable {
   /// The address that phones open, without a slash at its end.
   package var publicURL: String
-  /// The limits.
   package var limits = ServiceLimits()
   /// How long a media token lasts.
   package var mediaTokenLifetime = MediaToken.usualLifetime

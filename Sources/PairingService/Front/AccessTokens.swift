@@ -7,11 +7,8 @@ package import PairingStore
 package struct AccessTokens: Sendable {
   /// What a token says.
   package struct Claims: Hashable, Sendable {
-    /// The client.
     package let client: ClientID
-    /// Its application.
     package let application: StatementID
-    /// Whose.
     package let requestor: RequestorID
     /// When the token ends.
     package let expires: Instant

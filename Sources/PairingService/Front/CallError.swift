@@ -5,7 +5,6 @@ package import RegentPairingWire
 
 /// Why a call gets no document: everything that its answer says, in whatever form the caller reads.
 package struct CallError: Error, Sendable {
-  /// The status.
   package var status: Status
   /// The message; none means the status' own.
   package var message: String?
@@ -16,7 +15,6 @@ package struct CallError: Error, Sendable {
   /// When it may be tried again.
   package var retryAfter: Duration?
 
-  /// A refusal.
   package init(
     _ status: Status, _ message: String? = nil, details: String? = nil, code: EnhancedCode? = nil,
     retryAfter: Duration? = nil

@@ -9,7 +9,6 @@ internal import RegentPlatform
 ///
 /// An object, because it is handed on many times and has dozens of parts to copy.
 package final class V1Call: Sendable {
-  /// The request.
   package let request: Request
   /// What the path captured.
   package let path: PathParameters
@@ -50,7 +49,6 @@ package final class V1Call: Sendable {
 
 /// The device that a call is about.
 package struct CallDevice: Hashable, Sendable {
-  /// What it calls itself.
   package let id: DeviceID
   /// What it is found by.
   package let hash: DeviceHash

@@ -7,7 +7,6 @@ internal import RegentPairingWire
 package struct KeySet: Sendable {
   private let core: ServiceCore
 
-  /// The keys of a service.
   package init(_ core: ServiceCore) { self.core = core }
 
   /// Mounts the set.

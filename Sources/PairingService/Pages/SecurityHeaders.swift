@@ -31,6 +31,5 @@ package struct SecurityHeaders: Sendable {
   /// For everything that is not a static file: pages, redirects, errors.
   package static let neverStored = (name: "Cache-Control", value: "no-store")
 
-  /// The type of a page.
   package static let pageType = (name: "Content-Type", value: "text/html; charset=utf-8")
 }

@@ -5,11 +5,9 @@ internal import PairingStore
 
 /// One request of a browser: what it sent, who it is, and the cookies that go back with the answer.
 struct PhoneCall: Sendable {
-  /// The request.
   let request: Request
   /// What the path captured; nothing where no route took it.
   let path: PathParameters?
-  /// The query.
   let query: FormParameters
   /// The form; none on a GET.
   let form: FormParameters

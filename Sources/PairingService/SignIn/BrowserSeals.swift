@@ -117,7 +117,6 @@ struct BrowserSeals: Sendable {
 
 /// What a programmer's page asked for when it sent the browser here (`/api/v1/authenticate`).
 struct ReturnAddress: Hashable, Sendable {
-  /// For which code.
   let code: RegistrationCode
   /// The provider that was chosen there.
   let provider: ProviderID

@@ -12,7 +12,6 @@ package struct Upkeep: Sendable {
   private static let keyGrain: Duration = .seconds(3600)
   private let core: ServiceCore
 
-  /// The upkeep of a service.
   package init(_ core: ServiceCore) { self.core = core }
 
   /// Goes on until its task is cancelled.

@@ -7,7 +7,6 @@
 ///       try await check.run(on: MemoryStore())
 ///     }
 public enum StoreConformance {
-  /// All checks.
   public static let checks: [ConformanceCheck] =
     codeChecks + approvalChecks + raceChecks + tokenChecks + passChecks + sessionChecks
     + provisioningChecks + keyChecks + upkeepChecks

@@ -23,7 +23,6 @@ public actor MemoryStore: Store {
   var names: [ScreenHash: String] = [:]
   var numbers: [StoredCounters: String] = [:]
 
-  /// An empty store.
   public init() {}
 }
 

@@ -56,7 +56,6 @@ public struct PermitRecord: Hashable, Sendable {
   /// The key pair that signs this row: that of its authentication.
   public let rowKey: PublicKey
 
-  /// A permit as it is kept.
   public init(permit: Permit, rowKey: PublicKey) {
     self.permit = permit
     self.rowKey = rowKey
@@ -72,7 +71,6 @@ public struct AuthenticationFilter: Hashable, Sendable {
   /// Those of one viewer.
   public var viewer: Viewer?
 
-  /// A filter.
   public init(requestor: RequestorID? = nil, device: DeviceHash? = nil, viewer: Viewer? = nil) {
     self.requestor = requestor
     self.device = device

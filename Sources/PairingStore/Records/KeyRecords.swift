@@ -22,11 +22,8 @@ public struct KeyPair: Hashable, Sendable {
 
   /// Its id.
   public let publicKey: PublicKey
-  /// Whose.
   public let requestor: RequestorID
-  /// For what.
   public let purpose: Purpose
-  /// Its secret.
   public let secret: StoredSecret
   /// When it was made.
   public let created: Instant
@@ -80,7 +77,6 @@ public struct SigningKeyRecord: Hashable, Sendable {
   /// Until when it stays published: the end of the last token it signed.
   public internal(set) var neededUntil: Instant?
 
-  /// A signing key.
   public init(
     id: SigningKeyID, privateKey: StoredSecret, publicKey: String, created: Instant,
     signsFrom: Instant,
@@ -100,7 +96,6 @@ public struct SigningKeyRecord: Hashable, Sendable {
 public struct ApplicationRecord: Hashable, Sendable {
   /// The statement's id.
   public let id: StatementID
-  /// Whose.
   public let requestor: RequestorID
   /// What it is called.
   public let name: String
@@ -109,7 +104,6 @@ public struct ApplicationRecord: Hashable, Sendable {
   /// Whether it, and every client registered with it, counts for nothing any more.
   public var isRevoked: Bool
 
-  /// An application.
   public init(
     id: StatementID, requestor: RequestorID, name: String, issued: Instant, isRevoked: Bool = false
   ) {
@@ -123,20 +117,15 @@ public struct ApplicationRecord: Hashable, Sendable {
 
 /// One installation of an application that registered itself.
 public struct ClientRecord: Hashable, Sendable {
-  /// Its id.
   public let id: ClientID
-  /// Its secret.
   public let secret: TokenHash
-  /// Its application.
   public let application: StatementID
-  /// Whose.
   public let requestor: RequestorID
   /// Where it may be sent back to.
   public let redirectURIs: [String]
   /// When it registered.
   public let issued: Instant
 
-  /// A client.
   public init(
     id: ClientID, secret: TokenHash, application: StatementID, requestor: RequestorID,
     redirectURIs: [String] = [], issued: Instant

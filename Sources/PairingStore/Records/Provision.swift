@@ -58,15 +58,11 @@ public enum ProvisionID: Hashable, Sendable {
 
 /// Everything that operators made, except accounts: small enough to be kept in memory by the service.
 public struct Provisioning: Hashable, Sendable {
-  /// All requestors.
   public var requestors: [RequestorID: Requestor] = [:]
-  /// All providers.
   public var providers: [ProviderID: Provider] = [:]
-  /// All integrations, by requestor and provider.
   public var integrations: [RequestorID: [ProviderID: Integration]] = [:]
   /// All rules, by provider.
   public var entitlements: [ProviderID: [Entitlement]] = [:]
-  /// All applications.
   public var applications: [StatementID: ApplicationRecord] = [:]
   /// All key pairs, revoked ones too: they tell a revoked key from an unknown one in the log.
   public var keyPairs: [PublicKey: KeyPair] = [:]

@@ -10,7 +10,6 @@ public struct RegistrationRecord: Hashable, Sendable {
   public internal(set) var flow: PairingFlow
   /// The record's id: what lists, logs and pages use instead of the code.
   public let id: RegistrationID
-  /// The code.
   public let code: CodeHash
   /// For whose app; a code exists for this requestor only.
   public let requestor: RequestorID
@@ -27,7 +26,6 @@ public struct RegistrationRecord: Hashable, Sendable {
   /// What the device says of itself.
   public let about: DeviceDescription
 
-  /// A registration with all it says.
   public init(
     id: RegistrationID, code: CodeHash, requestor: RequestorID, device: DeviceID,
     deviceHash: DeviceHash, rowKey: PublicKey, preselected: ProviderID? = nil,

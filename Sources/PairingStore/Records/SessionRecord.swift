@@ -24,7 +24,6 @@ public struct SessionRecord: Hashable, Sendable {
   /// From where it signed in.
   public let address: String?
 
-  /// A session with all that is kept of it.
   public init(
     id: SessionID, token: TokenHash, viewer: Viewer, started: Instant, lastUsed: Instant,
     userAgent: String? = nil, address: String? = nil

@@ -3,9 +3,7 @@ public import RegentPairing
 /// What a temporary pass was used with: one record per pair of device and identity, so that a reset of either half leaves
 /// the others alone.
 public struct TemporaryPassRecord: Hashable, Sendable {
-  /// At which requestor.
   public let requestor: RequestorID
-  /// At which temporary provider.
   public let provider: ProviderID
   /// The box.
   public let device: DeviceHash
@@ -35,16 +33,13 @@ public struct TemporaryPassRecord: Hashable, Sendable {
 
 /// Where a pass stands in lists, which are in the order of these four.
 public struct TemporaryPassCursor: Hashable, Comparable, Sendable {
-  /// At which requestor.
   public let requestor: RequestorID
-  /// At which temporary provider.
   public let provider: ProviderID
   /// The box.
   public let device: DeviceHash
   /// For whom; nobody in particular comes first.
   public let identity: IdentityHash?
 
-  /// A place.
   public init(
     requestor: RequestorID, provider: ProviderID, device: DeviceHash, identity: IdentityHash?
   ) {

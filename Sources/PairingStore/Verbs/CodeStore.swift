@@ -92,7 +92,6 @@ public struct ApprovalRequest: Hashable, Sendable {
   /// The id of the authentication to create: the caller draws it, so that a repeated request can be recognised.
   public let authentication: AuthenticationID
 
-  /// A yes.
   public init(by: By, authentication: AuthenticationID) {
     self.by = by
     self.authentication = authentication

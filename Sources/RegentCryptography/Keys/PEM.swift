@@ -10,7 +10,6 @@ public enum PEM {
     /// Its DER.
     public let bytes: [UInt8]
 
-    /// A block from its parts.
     public init(label: String, bytes: [UInt8]) {
       self.label = label
       self.bytes = bytes

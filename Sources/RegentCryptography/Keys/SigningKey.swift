@@ -1,6 +1,5 @@
 /// A private key that signs, with exactly one algorithm.
 public struct SigningKey: Sendable {
-  /// The algorithm.
   public let algorithm: SignatureAlgorithm
   /// The other half.
   public let publicKey: VerifyingKey

@@ -1,6 +1,5 @@
 /// A public key that verifies signatures of exactly one algorithm.
 public struct VerifyingKey: Sendable {
-  /// The algorithm.
   public let algorithm: SignatureAlgorithm
   /// The key as SubjectPublicKeyInfo in DER.
   public let spki: [UInt8]

@@ -83,7 +83,6 @@ public struct ClientError: Error, Hashable, Sendable {
   /// With whom; `nil` when the URL could not be read.
   public let origin: Origin?
 
-  /// An error.
   public init(_ kind: Kind, _ origin: Origin?) {
     self.kind = kind
     self.origin = origin

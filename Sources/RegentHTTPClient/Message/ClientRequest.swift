@@ -12,9 +12,7 @@ public enum RedirectPolicy: Hashable, Sendable {
 
 /// One call: method, URL, headers, body, and how long and how much its answer may take.
 public struct ClientRequest: Sendable {
-  /// The method.
   public var method: Method
-  /// The URL.
   public var url: ClientURL
   /// The body; empty means none.
   public var body: [UInt8]
@@ -58,7 +56,6 @@ public struct ClientRequest: Sendable {
 
 /// A header line.
 public struct ClientHeader: Hashable, Sendable {
-  /// The name.
   public let name: HeaderName
   /// The value, without white space around it.
   public let value: String

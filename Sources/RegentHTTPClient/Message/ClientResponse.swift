@@ -2,7 +2,6 @@ public import RegentHTTPCodec
 
 /// The answer to a call; every status is an answer, not an error.
 public struct ClientResponse: Sendable {
-  /// The status.
   public let status: Status
   /// The headers in the order they came.
   public let headers: [ClientHeader]

@@ -28,7 +28,6 @@ public enum URLError: Error, Hashable, Sendable, CustomStringConvertible {
 public struct AbsoluteURL: Hashable, Sendable, CustomStringConvertible {
   /// The scheme in lower case.
   public let scheme: String
-  /// The host.
   public let host: HostName
   /// The port as written, without the scheme's default.
   public let port: Int?

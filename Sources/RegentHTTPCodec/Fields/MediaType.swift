@@ -21,7 +21,6 @@ public struct MediaType: Sendable, Hashable, CustomStringConvertible {
   public static let xml = MediaType("application", "xml")
   /// `text/html`.
   public static let html = MediaType("text", "html")
-  /// `text/plain`.
   public static let plainText = MediaType("text", "plain")
   /// `application/x-www-form-urlencoded`.
   public static let form = MediaType("application", "x-www-form-urlencoded")

@@ -36,7 +36,6 @@ public struct SetCookie: Sendable, Equatable {
 
   /// The name, with its prefix.
   public let name: String
-  /// The value.
   public let value: String
   /// Which paths get the cookie.
   public let path: String

@@ -22,7 +22,6 @@ public struct ByteRange: Sendable, Hashable {
 
 /// Where one header field's name and value are; white space around the value is already cut.
 public struct HeaderField: Sendable, Hashable {
-  /// The name.
   public let name: ByteRange
   /// The value, perhaps empty.
   public let value: ByteRange
@@ -33,7 +32,6 @@ public struct HeaderTable: Sendable {
   /// The fields in the order they came.
   public private(set) var fields: [HeaderField] = []
 
-  /// An empty table.
   public init() {}
 
   /// The value of the first field with that name; `bytes` are the head the table was made from.

@@ -3,7 +3,6 @@
 /// A value of this type is also the parser: `parse` may be called with ever more bytes of the same head and goes on
 /// where it stopped. It allocates nothing but the table of fields, whose room is kept by `reset`.
 public struct RequestHead: Sendable {
-  /// The method.
   public private(set) var method = Method.get
   /// Whether the request says HTTP/1.0; its connection ends with the reply.
   public private(set) var isVersion10 = false
@@ -39,7 +38,6 @@ public struct RequestHead: Sendable {
   private var sawHost = false
   private var sawURL = false
 
-  /// An empty head.
   public init() {}
 
   /// Makes it ready for the next head and keeps the room of its table.

@@ -2,7 +2,6 @@
 ///
 /// A value of this type is also the parser, used like `RequestHead`.
 public struct ResponseHead: Sendable {
-  /// The status.
   public private(set) var status = Status.ok
   /// Whether the response says HTTP/1.0; its connection ends with the body.
   public private(set) var isVersion10 = false
@@ -19,7 +18,6 @@ public struct ResponseHead: Sendable {
   private var position = 0
   private var scanned = 0
 
-  /// An empty head.
   public init() {}
 
   /// Makes it ready for the next head.

@@ -8,7 +8,6 @@ public struct Status: RawRepresentable, Sendable, Hashable {
     self.rawValue = (100...999).contains(rawValue) ? rawValue : 500
   }
 
-  /// A status from its number.
   public init(_ code: UInt16) { self.init(rawValue: code) }
 
   /// Whether a response with this status never has a body (1xx, 204, 304).

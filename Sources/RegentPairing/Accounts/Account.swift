@@ -11,7 +11,6 @@ public struct Account: Hashable, Sendable {
   /// What apps may learn about it.
   public var attributes: AccountAttributes
 
-  /// An account of a provider.
   public init(
     provider: ProviderID, name: AccountName, household: HouseholdID? = nil,
     isDisabled: Bool = false, attributes: AccountAttributes = AccountAttributes()

@@ -1,6 +1,5 @@
 /// Whom a viewer signs in with.
 public struct Provider: Hashable, Sendable {
-  /// Its id.
   public let id: ProviderID
   /// What viewers read.
   public var name: String

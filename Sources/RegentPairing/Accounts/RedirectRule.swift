@@ -8,7 +8,6 @@ public struct RedirectRule: Sendable {
   private let domains: [String]
   private let addresses: [String]
 
-  /// The rule of a requestor.
   public init(_ requestor: Requestor) {
     self.init(domains: requestor.domains, addresses: requestor.redirectURIs)
   }

@@ -1,6 +1,5 @@
 /// A programmer's identity: whose app runs on the device, and how it wants to be treated.
 public struct Requestor: Hashable, Sendable {
-  /// Its id.
   public let id: RequestorID
   /// What viewers read.
   public var name: String

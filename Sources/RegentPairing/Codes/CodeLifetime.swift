@@ -14,7 +14,6 @@ public struct CodeLifetime: Hashable, Sendable {
   /// The lifetime in whole seconds.
   public let seconds: Int
 
-  /// The lifetime as a span.
   public var span: Duration { .seconds(seconds) }
 
   /// What a device asked for; refused (never cut) when it is not between one second and the longest.

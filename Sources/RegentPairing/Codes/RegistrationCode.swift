@@ -28,7 +28,6 @@ public struct RegistrationCode: Hashable, Sendable {
     ordinal = UInt64.random(in: 0..<Self.count, using: &generator)
   }
 
-  /// The code with this number.
   public init?(ordinal: UInt64) {
     guard ordinal < Self.count else { return nil }
     self.ordinal = ordinal

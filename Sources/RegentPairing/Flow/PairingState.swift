@@ -141,7 +141,6 @@ public struct Denial: Hashable, Sendable {
   /// When.
   public let at: Instant
 
-  /// A no with its reason.
   public init(reason: Reason, at: Instant) {
     self.reason = reason
     self.at = at

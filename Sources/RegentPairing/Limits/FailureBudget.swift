@@ -10,7 +10,6 @@ public struct FailureLimit: Hashable, Sendable {
   /// Within how long.
   public let span: Duration
 
-  /// A limit of at least one failure.
   public init(count: Int, span: Duration) {
     self.count = max(count, 1)
     self.span = span

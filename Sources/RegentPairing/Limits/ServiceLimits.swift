@@ -25,6 +25,5 @@ public struct ServiceLimits: Hashable, Sendable {
       ? liveCodes.addingReportingOverflow(liveCodes).partialValue : liveCodes
   }
 
-  /// The usual limits.
   public init() {}
 }

@@ -1,11 +1,9 @@
 /// How a resource is rated in one scheme.
 public struct ParentalRating: Hashable, Sendable {
-  /// The scheme.
   public let scheme: RatingScheme
   /// The rating there, as it was written.
   public let value: String
 
-  /// A rating in a scheme.
   public init(scheme: RatingScheme, value: String) {
     self.scheme = scheme
     self.value = value

@@ -16,7 +16,6 @@ public struct SignedCall: Hashable, Sendable {
   public let requestURI: String
   /// Which key pair signed.
   public let publicKey: PublicKey
-  /// The signature.
   public let signature: [UInt8]
   /// The bytes that the signature covers, exactly as received.
   public let signedText: [UInt8]

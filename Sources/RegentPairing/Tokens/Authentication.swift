@@ -17,7 +17,6 @@ public struct Authentication: Hashable, Sendable {
   /// When it ends.
   public let expires: Instant
 
-  /// An authentication with all it says.
   public init(
     id: AuthenticationID, requestor: RequestorID, viewer: Viewer, household: HouseholdID?,
     profile: ProfileName?, source: AuthenticationSource, issued: Instant, expires: Instant

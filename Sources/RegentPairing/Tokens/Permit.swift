@@ -9,7 +9,6 @@ public struct Permit: Hashable, Sendable {
   /// When it ends.
   public let expires: Instant
 
-  /// A permit for a resource.
   public init(
     authentication: AuthenticationID, resource: ResourceID, issued: Instant, expires: Instant
   ) {

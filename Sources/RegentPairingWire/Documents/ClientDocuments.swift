@@ -16,7 +16,6 @@ public struct ClientDocument: WireDocument, Hashable {
   /// The statement with which it registered, unchanged (RFC 7591 §3.2.1).
   public var statement: String?
 
-  /// A new client.
   public init(
     id: String, secret: String, issued: Instant, redirectURIs: [String], statement: String? = nil
   ) {
@@ -53,14 +52,12 @@ public struct AccessTokenDocument: WireDocument, Hashable {
 
   /// The token's own id.
   public var id: String
-  /// The token.
   public var token: String
   /// When it was made.
   public var created: Instant
   /// How long it lasts, in seconds.
   public var lifetime: Int
 
-  /// A new token.
   public init(id: String, token: String, created: Instant, lifetime: Int) {
     self.id = id
     self.token = token
@@ -104,7 +101,6 @@ public struct ClientErrorDocument: WireDocument, Hashable {
   /// Why.
   public var reason: Reason
 
-  /// A refusal.
   public init(_ reason: Reason) {
     self.reason = reason
   }

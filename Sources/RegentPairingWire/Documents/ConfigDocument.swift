@@ -2,7 +2,6 @@ public import RegentPairing
 
 /// The provider list of a requestor: what `config` answers.
 public struct ConfigDocument: WireDocument, Hashable {
-  /// `<config>`.
   public static let root = XMLRoot("config")
 
   /// The kind of device that asked.
@@ -58,7 +57,6 @@ public struct ConfigDocument: WireDocument, Hashable {
 
 /// One provider of the list.
 public struct ListedProvider: Hashable, Sendable {
-  /// Its id.
   public var id: String
   /// What viewers read.
   public var displayName: String
@@ -77,7 +75,6 @@ public struct ListedProvider: Hashable, Sendable {
   /// Whether its pages want a browser sheet that the app cannot look into (ours).
   public var wantsSecureSheet: Bool
 
-  /// A provider of the list.
   public init(
     id: String, displayName: String, logoURL: String? = nil, isTemporaryPass: Bool = false,
     boarding: BoardingStatus = .none, platformID: String? = nil,

@@ -77,11 +77,8 @@ public struct RegcodeInfo: Hashable, Sendable {
   public struct Older: Hashable, Sendable {
     /// The kind of device.
     public var deviceType: String?
-    /// Its user.
     public var deviceUser: String?
-    /// The app.
     public var appID: String?
-    /// Its version.
     public var appVersion: String?
     /// The page that is shown beside the code.
     public var registrationURL: String?
@@ -101,14 +98,10 @@ public struct RegcodeInfo: Hashable, Sendable {
 
   /// The application behind a registered client.
   public struct Application: Hashable, Sendable {
-    /// Its id.
     public var id: String
-    /// Its name.
     public var name: String
-    /// Its version.
     public var version: String
 
-    /// An application.
     public init(id: String, name: String, version: String) {
       self.id = id
       self.name = name

@@ -2,19 +2,16 @@ public import RegentPairing
 
 /// That a device is signed in: what `tokens/authn`, `checkauthn` and `authenticate/{code}` answer.
 public struct AuthenticationDocument: WireDocument, Hashable {
-  /// `<authentication>`.
   public static let root = XMLRoot("authentication")
 
   /// Whose app.
   public var requestor: String
-  /// The provider.
   public var provider: String
   /// The viewer, as the provider names it to this app.
   public var userID: String
   /// When it ends.
   public var expires: Instant
 
-  /// An authentication.
   public init(requestor: String, provider: String, userID: String, expires: Instant) {
     self.requestor = requestor
     self.provider = provider
@@ -41,10 +38,8 @@ public struct AuthenticationDocument: WireDocument, Hashable {
 
 /// That a resource may be watched: what `authorize` and `tokens/authz` answer.
 public struct AuthorizationDocument: WireDocument, Hashable {
-  /// `<authorization>`.
   public static let root = XMLRoot("authorization")
 
-  /// The provider.
   public var provider: String
   /// What may be watched, as the app named it.
   public var resource: String
@@ -55,7 +50,6 @@ public struct AuthorizationDocument: WireDocument, Hashable {
   /// The provider behind the provider.
   public var proxiedProvider: String?
 
-  /// An authorization.
   public init(
     provider: String, resource: String, requestor: String, expires: Instant,
     proxiedProvider: String? = nil
@@ -100,10 +94,8 @@ public struct MediaTokenDocument: WireDocument, Hashable {
   public var serializedToken: String
   /// The viewer, scrambled.
   public var userID: String
-  /// The provider.
   public var provider: String
 
-  /// A media token.
   public init(
     resource: String, requestor: String, expires: Instant, serializedToken: String,
     userID: String, provider: String

@@ -17,12 +17,9 @@ public struct UserMetadataDocument: WireDocument, Hashable {
 
   /// One entry of a map.
   public struct Entry: Hashable, Sendable {
-    /// Its name.
     public var name: String
-    /// Its value.
     public var value: String
 
-    /// An entry.
     public init(name: String, value: String) {
       self.name = name
       self.value = value
@@ -31,14 +28,12 @@ public struct UserMetadataDocument: WireDocument, Hashable {
 
   /// One attribute.
   public struct Attribute: Hashable, Sendable {
-    /// Its name.
     public var name: String
     /// Its value, in clear or, when it is encrypted, as base64.
     public var value: Value
     /// Whether it is encrypted with the requestor's certificate.
     public var isEncrypted: Bool
 
-    /// An attribute.
     public init(name: String, value: Value, isEncrypted: Bool = false) {
       self.name = name
       self.value = value

@@ -1,6 +1,5 @@
 /// An error as the caller sees it: the generic body, or the enhanced one for requestors that asked for it.
 public struct ErrorDocument: WireDocument, Hashable {
-  /// `<error>`.
   public static let root = XMLRoot("error")
 
   /// What enhanced errors say besides.

@@ -49,7 +49,6 @@ public struct XMLRoot: Hashable, Sendable {
   /// The attribute that declares the prefix.
   public let declaration: String?
 
-  /// A root element.
   public init(_ name: String, declaration: String? = nil) {
     self.name = name
     self.declaration = declaration

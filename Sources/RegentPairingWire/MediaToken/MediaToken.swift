@@ -19,14 +19,12 @@ public struct MediaToken: Hashable, Sendable {
   public var lifetime: Duration
   /// When it was made.
   public var issued: Instant
-  /// The provider.
   public var provider: String
   /// The provider behind the provider.
   public var proxiedProvider: String?
   /// Which of the published keys signed it.
   public var keyID: String
 
-  /// A token with all it says.
   public init(
     sessionGUID: String, requestor: String, resource: String,
     lifetime: Duration = MediaToken.usualLifetime, issued: Instant, provider: String,

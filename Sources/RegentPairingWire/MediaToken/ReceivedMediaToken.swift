@@ -9,7 +9,6 @@ public struct ReceivedMediaToken: Hashable, Sendable {
   public let token: MediaToken
   /// The bytes that the signature covers, where they stand in what came.
   public let signedPart: ArraySlice<UInt8>
-  /// The signature.
   public let signature: [UInt8]
 
   /// Reads a token: the base64 of the protocol, or the text itself, as the device SDK hands it out.

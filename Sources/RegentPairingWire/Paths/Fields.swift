@@ -4,7 +4,6 @@ public enum Field {
   public static let requestor = "requestor"
   /// Whose app, on browser calls and `freepreview`.
   public static let requestorID = "requestor_id"
-  /// The device.
   public static let deviceID = "deviceId"
   /// Device information, when it is not in its header.
   public static let deviceInfo = "device_info"

@@ -6,7 +6,6 @@ import Glibc
 /// dies in whatever way, so a crash never leaves a stale lock. The file itself stays: removing it would let two
 /// processes hold two different files of the same name.
 public struct FileLock: ~Copyable, Sendable {
-  /// The lock file.
   public let path: String
   private let descriptor: FileDescriptor
 

@@ -7,7 +7,6 @@ public struct FramebufferGeometry: Equatable, Sendable {
   public let width: Int
   /// Rows that are seen.
   public let height: Int
-  /// Bits of a pixel.
   public let bitsPerPixel: Int
   /// Bytes from one row to the next.
   public let stride: Int

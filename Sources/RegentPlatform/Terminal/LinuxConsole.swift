@@ -8,7 +8,6 @@ public struct LinuxConsole: Equatable, Sendable {
   /// The characters that the font has, of the first 65,536.
   public let characters: Set<UInt16>
 
-  /// A console that is known.
   public init(isUnicode: Bool, characters: Set<UInt16>) {
     self.isUnicode = isUnicode
     self.characters = characters

@@ -17,7 +17,6 @@ public struct WindowSize: Equatable, Sendable {
   /// Characters in a line.
   public let columns: Int
 
-  /// A known size.
   public init(rows: Int, columns: Int) {
     self.rows = rows
     self.columns = columns

@@ -39,7 +39,6 @@ public protocol SQLBindable {
 }
 
 extension SQLValue: SQLBindable {
-  /// The value itself.
   public var sqlValue: SQLValue { self }
 }
 

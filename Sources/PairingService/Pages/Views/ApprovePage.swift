@@ -60,12 +60,10 @@ package struct ApprovePage: PhonePage {
 
 /// Pick the number that the screen shows: a code that a stranger sent cannot be approved by somebody who sees no screen.
 package struct MatchNumberPage: PhonePage {
-  /// The code.
   package var bar: CodeBar
   /// The choices of the code's `NumberMatch`, in its order; the form sends back one of them as `number`.
   package var numbers: [Int]
 
-  /// A page for one code.
   package init(bar: CodeBar, numbers: [Int]) {
     self.bar = bar
     self.numbers = numbers

@@ -17,7 +17,6 @@ package struct ChooseProviderPage: PhonePage {
   /// Where to go afterwards when there is no code.
   package var returnTo: SafePath?
 
-  /// A page of these providers.
   package init(
     bar: CodeBar?, query: String = "", chosen: ProviderChoice? = nil,
     featured: [ProviderChoice] = [], others: [ProviderChoice], hidden: Int = 0

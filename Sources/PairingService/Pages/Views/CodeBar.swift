@@ -2,12 +2,10 @@ package import RegentPairing
 
 /// The line above the pages of one code: the code, and the time that is left.
 package struct CodeBar: Sendable {
-  /// The code.
   package let code: RegistrationCode
   /// The seconds until it expires.
   package let secondsLeft: Int
 
-  /// The bar as of now.
   package init(code: RegistrationCode, expires: Instant, now: Instant) {
     self.code = code
     self.secondsLeft = now.seconds(until: expires)

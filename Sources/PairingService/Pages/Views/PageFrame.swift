@@ -17,7 +17,6 @@ package struct PageFrame: Sendable {
   /// Whose app the screen runs, on the pages of one code.
   package var brand: Brand?
 
-  /// A frame from its parts.
   package init(
     language: PageLanguage, now: Instant, formToken: String, here: SafePath,
     isPlainHTTP: Bool = false, viewer: ViewerLabel? = nil, brand: Brand? = nil
@@ -62,14 +61,12 @@ extension ViewerLabel: TemplateView {
 
 /// A requestor or provider as people see it.
 package struct Brand: Sendable {
-  /// The name.
   package let name: ForeignText
   /// Where this service serves the logo; logos of other hosts are not shown.
   package let logo: SafePath?
   /// The colour of buttons and links.
   package let accent: AccentColor?
 
-  /// A brand from its parts.
   package init(name: ForeignText, logo: SafePath? = nil, accent: AccentColor? = nil) {
     self.name = name
     self.logo = logo

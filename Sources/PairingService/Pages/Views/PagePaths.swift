@@ -10,7 +10,6 @@ package enum PagePaths {
   package static let language = SafePath(["language"])
   /// My screens.
   package static let screens = SafePath(["screens"])
-  /// Signs all screens out.
   package static let signOutAllScreens = SafePath(["screens", "sign-out"])
   /// Changes the password.
   package static let password = SafePath(["password"])

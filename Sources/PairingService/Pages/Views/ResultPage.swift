@@ -10,7 +10,6 @@ package struct ResultPage: PhonePage {
     case silent
   }
 
-  /// The code.
   package var bar: CodeBar
   /// The state now.
   package var state: State

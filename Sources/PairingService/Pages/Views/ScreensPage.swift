@@ -53,7 +53,6 @@ package struct Screen: Sendable {
   /// When it was signed in.
   package let since: Instant
 
-  /// A screen from its parts.
   package init(
     id: String, name: ForeignText, model: ForeignText, app: ForeignText, lastUse: Instant,
     since: Instant
