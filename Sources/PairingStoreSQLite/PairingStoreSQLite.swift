@@ -12,7 +12,7 @@ public import SQLite
 /// The store in one SQLite file.
 ///
 /// Every verb that writes is one request to the writer: its part of a shared transaction, answered after the commit.
-/// Verbs that usually write nothing (``pickUp(requestor:device:at:)``, permits, sessions) look on a reader first.
+/// Verbs that usually write nothing (later pick-ups, permits, sessions) look on a reader first.
 public final class SQLiteStore: Store {
   let database: Database
   let vault: Vault

@@ -41,8 +41,9 @@ import Testing
         }
         #expect(
           try await store.pickUp(
-            requestor: house.stage.requestor, device: house.stage.hash(1001), at: house.stage.at(5))?
-            .delivery != nil)
+            requestor: house.stage.requestor, device: house.stage.hash(1001), awaitsDelivery: false,
+            at: house.stage.at(5)
+          ).delivery != nil)
       }
     }
   }

@@ -85,14 +85,14 @@ struct SignedTable: Sendable, CustomTestStringConvertible {
       try await store.registration(house.registration, at: house.stage.at(4)) != nil
     },
     SignedTable(Tables.authentications) { house, store in
-      let pickUp = try await house.stage.pickUp(second: 4)
+      let signIn = try await house.stage.pickUp(second: 4).signIn
       let permit = try await store.permit(
         house.authentication.authentication.id, house.resource, at: house.stage.at(4))
-      return pickUp != nil || permit != nil
+      return signIn != nil || permit != .none
     },
     SignedTable(Tables.permits) { house, store in
       try await store.permit(
-        house.authentication.authentication.id, house.resource, at: house.stage.at(4)) != nil
+        house.authentication.authentication.id, house.resource, at: house.stage.at(4)) != .none
     },
     SignedTable(Tables.passes) { house, store in
       try await store.temporaryPass(

@@ -35,10 +35,9 @@ extension AdminRouteBuilder {
       let device = try await call.device()
       let line = call.entry("device.sign-out", device.shortName)
       let ended = try await stored { () throws(StoreError) in
-        try await call.core.store.revoke(
-          AuthenticationFilter(device: device), audit: line, at: call.now)
+        try await call.core.signInTransitions.revoke(
+          AuthenticationFilter(device: device), audit: line)
       }
-      call.noteSignedOut(ended)
       return .document(Tally(ended.count))
     }
   }
@@ -130,23 +129,13 @@ extension AdminCall {
       "token.revoke", authentication.id.text,
       detail:
         "\(authentication.requestor) for \(authentication.viewer.title), \(record.deviceTitle)")
-    let ended = try await stored { () throws(StoreError) in
-      try await core.store.revoke(
+    try await stored { () throws(StoreError) in
+      _ = try await core.signInTransitions.revoke(
         AuthenticationFilter(
           requestor: authentication.requestor, device: record.deviceHash,
-          viewer: authentication.viewer), audit: line, at: now)
+          viewer: authentication.viewer), audit: line)
     }
-    noteSignedOut(ended)
     return signIn(record, name: nil)
-  }
-
-  /// Has polls look for a sign-in again where one has ended.
-  func noteSignedOut(_ ended: [AuthenticationRecord]) {
-    for record in ended {
-      core.codes.noteSignIn(
-        nil, of: record.deviceHash, at: record.authentication.requestor)
-    }
-    core.metrics.count(.devicesSignedOut, ended.count)
   }
 
   /// The session that the path names.

@@ -46,16 +46,16 @@ package struct AuthenticationRoutes: Sendable {
       try core.openProvider(call, device.hash) == nil
     else { return .later { try await read(call, device, place) } }
     if known.hasEarlierSignIn == false {
-      return try pending(call, device, known.record.id, known.record.flow, place, after)
+      return .wait(try pending(call, device, known.record.id, known.record.flow, place, after))
     }
     // After a restart nobody has looked yet; the device that comes back to wait is held all the same.
     return .decide {
       if let reply = try await found(call, device, place) { return .reply(reply) }
       let known = core.codes.cached(known.record.id) ?? known
       guard case .pending = DeviceAnswer(known.record.flow, at: core.clock.now) else {
-        return .later { try await read(call, device, place) }
+        return .reply(try await read(call, device, place))
       }
-      return try pending(call, device, known.record.id, known.record.flow, place, after)
+      return .wait(try pending(call, device, known.record.id, known.record.flow, place, after))
     }
   }
 
@@ -73,48 +73,47 @@ package struct AuthenticationRoutes: Sendable {
   private func pending(
     _ call: V1Call, _ device: CallDevice, _ id: RegistrationID, _ flow: PairingFlow,
     _ place: Waiters.Resource, _ after: Int?
-  ) throws(CallError) -> V1Outcome {
+  ) throws(CallError) -> V1Wait {
     let plan = WaitPlan(
       seconds: call.request.preferredWait ?? 0, after: after, flow: flow, at: call.now)
     guard case .park(let sequence, let span) = plan else { throw refusal(.pending, place) }
-    return .wait(
-      V1Wait(
-        registration: id, place: place, span: span,
-        granted: WaitPlan.granted(call.request.preferredWait ?? 0),
-        // The answer here is yes, no or not yet: "a phone has the page open" changes nothing of it, unless the caller
-        // counts the steps.
-        while: {
-          guard let known = core.codes.cached(id), known.hasEarlierSignIn != true else {
-            return false
-          }
-          let flow = known.record.flow
-          return after == nil ? flow.state.isPending : flow.sequence == sequence
-        },
-        answer: { () throws(CallError) in
-          // Still nothing to read: the answer needs no disk either.
-          if try hasNothingYet(call, device, at: core.clock.now) {
-            throw refusal(.pending, place)
-          }
-          return .later { try await read(call, device, place) }
-        }))
+    return V1Wait(
+      registration: id, place: place, span: span,
+      granted: WaitPlan.granted(call.request.preferredWait ?? 0),
+      // The answer here is yes, no or not yet: "a phone has the page open" changes nothing of it, unless the caller counts
+      // the steps.
+      while: {
+        guard let known = core.codes.cached(id), known.hasEarlierSignIn != true else {
+          return false
+        }
+        let flow = known.record.flow
+        return after == nil ? flow.state.isPending : flow.sequence == sequence
+      },
+      answer: { () throws(CallError) in
+        // Still nothing to read: the answer needs no disk either.
+        if try hasNothingYet(call, device, at: core.clock.now) {
+          throw refusal(.pending, place)
+        }
+        return .later { try await read(call, device, place) }
+      })
   }
 
   private func found(_ call: V1Call, _ device: CallDevice, _ place: Waiters.Resource) async throws
     -> V1Reply?
   {
+    let pickUp: PickUp
     do throws(StoreError) {
-      if let record = try await core.codeTransitions.pickUp(device.hash, at: call.requestor.id) {
-        return call.reply(core.document(record))
-      }
+      pickUp = try await core.signInTransitions.pickUp(device.hash, at: call.requestor.id)
     } catch {
       guard case .notInForce(let refusal) = error else { throw error }
-      guard refusal == .expired, try core.openProvider(call, device.hash) != nil else {
-        throw place == .check ? CallError(refusal).asCheck : CallError(refusal)
-      }
+      throw notInForce(refusal, place)
     }
+    if let signIn = pickUp.signIn { return call.reply(core.document(signIn.record)) }
     if let open = try core.openProvider(call, device.hash) {
-      return call.reply(core.document(try await core.signIn(call, device, at: open, .degraded)))
+      let signIn = try await core.signIn(call, device, at: open, .degraded)
+      return call.reply(core.document(signIn.record))
     }
+    if case .expired = pickUp { throw notInForce(.expired, place) }
     return nil
   }
 
@@ -125,6 +124,10 @@ package struct AuthenticationRoutes: Sendable {
     // The end of a code is told until it is forgotten; after that the device is one that never asked.
     let flow = core.codes.latest(of: device.hash, at: call.requestor.id)?.record.flow
     throw refusal(flow.map { DeviceAnswer($0, at: core.clock.now) } ?? .unknown, place)
+  }
+
+  private func notInForce(_ refusal: AuthenticationRefusal, _ place: Waiters.Resource) -> CallError {
+    place == .check ? CallError(refusal).asCheck : CallError(refusal)
   }
 
   private func refusal(_ answer: DeviceAnswer, _ place: Waiters.Resource) -> CallError {
@@ -145,7 +148,7 @@ package struct AuthenticationRoutes: Sendable {
     let after = try call.after()
     let device = CallDevice(id: record.device, hash: record.deviceHash)
     switch DeviceAnswer(record.flow, at: call.now) {
-    case .pending: return try pending(call, device, record.id, record.flow, .poll, after)
+    case .pending: return .wait(try pending(call, device, record.id, record.flow, .poll, after))
     case .approved: return .later { try await read(call, device, .poll) }
     case .denied, .expired, .unknown:
       throw refusal(DeviceAnswer(record.flow, at: call.now), .poll)
@@ -179,16 +182,7 @@ package struct AuthenticationRoutes: Sendable {
   private func signOut(_ call: V1Call) throws(CallError) -> V1Outcome {
     let device = try call.device()
     return .later { [core] in
-      let ended = try await core.store.signOut(
-        requestor: call.requestor.id, device: device.hash, at: core.clock.now)
-      core.codes.noteSignIn(nil, of: device.hash, at: call.requestor.id)
-      core.metrics.count(.devicesSignedOut, ended.count)
-      // As the sign-out by an operator or on the phone is written; a device that was not signed in changes nothing.
-      if !ended.isEmpty {
-        core.audit.note(
-          .device(call.requestor.id), "device.sign-out", device.hash.shortName,
-          detail: ended.map(\.authentication.viewer.title).joined(separator: ", "))
-      }
+      try await core.signInTransitions.signOut(device.hash, at: call.requestor.id)
       return .noContent
     }
   }

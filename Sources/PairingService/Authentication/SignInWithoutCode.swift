@@ -38,7 +38,7 @@ extension ServiceCore {
   package func signIn(
     _ call: V1Call, _ device: CallDevice, at choice: ProvisioningSnapshot.Choice,
     _ source: AuthenticationSource, identity: IdentityHash? = nil
-  ) async throws -> AuthenticationRecord {
+  ) async throws -> StandingSignIn {
     let requestor = call.requestor.id
     guard let rowKey = provisioning.now.rowKey(of: requestor),
       let id = AuthenticationID(Random.uuid())
@@ -50,7 +50,7 @@ extension ServiceCore {
     let now = clock.now
     let profile = try call.profile()
     let lifetime = choice.integration.settings(for: profile).authenticationLifetime
-    let record = try await store.signIn(
+    return try await signInTransitions.signIn(
       AuthenticationRecord(
         authentication: Authentication(
           id: id, requestor: requestor,
@@ -59,13 +59,5 @@ extension ServiceCore {
         device: device.id, deviceHash: device.hash, identity: identity, rowKey: rowKey,
         about: try call.deviceDescription()),
       at: now)
-    codeTransitions.signedIn(device.hash, at: requestor)
-    // Somebody was quicker, and stays signed in.
-    guard record.authentication.id == id else { return record }
-    metrics.letIn(at: choice.provider.id)
-    audit.note(
-      .device(requestor), "device.sign-in", device.hash.shortName,
-      detail: "\(source.rawValue), at \(choice.provider.id)")
-    return record
   }
 }

@@ -23,25 +23,12 @@ extension SignedInDevice {
   }
 }
 
-/// What a device has for a resource.
-package enum PermitLookup: Hashable, Sendable {
-  /// A permit that counts.
-  case inForce(Permit)
-  /// One that counted.
-  case expired
-  /// None.
-  case none
-}
-
 extension ServiceCore {
   /// The permit that a device holds; nobody is asked whether it would be given again.
   package func permit(_ resource: ResourceID, of device: SignedInDevice)
     async throws(StoreError) -> PermitLookup
   {
-    let id = device.authentication.id
-    if let permit = try await store.permit(id, resource, at: clock.now) { return .inForce(permit) }
-    // Asked as of long ago, the answer is the permit that has run out since.
-    return try await store.permit(id, resource, at: .beginning) == nil ? .none : .expired
+    try await store.permit(device.authentication.id, resource, at: clock.now)
   }
 
   /// A new permit, or the one that is there when it is as good.

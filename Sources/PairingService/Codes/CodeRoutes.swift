@@ -91,7 +91,7 @@ package struct CodeRoutes: Sendable {
       seconds: call.request.preferredWait ?? 0, after: try call.after(), flow: record.flow,
       at: call.now)
     guard case .park(let sequence, let span) = plan else {
-      return try answer(call, code, record)
+      return .reply(try answer(call, code, record))
     }
     return .wait(
       V1Wait(
@@ -100,18 +100,18 @@ package struct CodeRoutes: Sendable {
         while: { core.codes.find(record.id)?.flow.sequence == sequence },
         answer: { () throws(CallError) in
           guard let record = core.codes.find(record.id) else { throw .unknownCode }
-          return try answer(call, code, record)
+          return .reply(try answer(call, code, record))
         }))
   }
 
   private func answer(_ call: V1Call, _ code: RegistrationCode, _ record: RegistrationRecord)
-    throws(CallError) -> V1Outcome
+    throws(CallError) -> V1Reply
   {
     // A wait may have lasted: the time is now, not that of the call.
     let now = core.clock.now
     switch DeviceAnswer(record.flow, at: now) {
     case .pending, .approved:
-      return .reply(call.reply(call.document(record, code, core.options, at: now)))
+      return call.reply(call.document(record, code, core.options, at: now))
     case .denied: throw .denied
     case .expired: throw .expired
     case .unknown: throw .unknownCode

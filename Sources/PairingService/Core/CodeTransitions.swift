@@ -4,23 +4,21 @@ package import PairingStore
 /// The one door through which codes change: it calls the store's verb, and when that is durable it keeps the memory right,
 /// wakes who waits and counts.
 ///
-/// Devices, the phone's pages and the admin socket all come through here.
+/// Devices, the phone's pages and the admin socket all come through here. Sign-ins have ``SignInTransitions``.
 package struct CodeTransitions: Sendable {
   private let store: any Store
   private let codes: LiveCodes
   private let waiters: Waiters
-  private let lastUses: LastUseTimes
   private let metrics: ServiceMetrics
   private let clock: ServiceClock
 
   init(
-    store: any Store, codes: LiveCodes, waiters: Waiters, lastUses: LastUseTimes,
-    metrics: ServiceMetrics, clock: ServiceClock
+    store: any Store, codes: LiveCodes, waiters: Waiters, metrics: ServiceMetrics,
+    clock: ServiceClock
   ) {
     self.store = store
     self.codes = codes
     self.waiters = waiters
-    self.lastUses = lastUses
     self.metrics = metrics
     self.clock = clock
   }
@@ -96,23 +94,8 @@ package struct CodeTransitions: Sendable {
       try await store.withdraw(id, reason, audit: entry, at: clock.now), counting: .codesWithdrawn)
   }
 
-  /// What a device gets that asks whether it is signed in; the first read is the delivery.
-  package func pickUp(_ device: DeviceHash, at requestor: RequestorID) async throws(StoreError)
-    -> AuthenticationRecord?
-  {
-    let signIns = codes.signIns
-    let pickUp = try await store.pickUp(requestor: requestor, device: device, at: clock.now)
-    if let delivery = pickUp?.delivery { settle(delivery, counting: .codesDelivered) }
-    if let id = pickUp?.record.authentication.id { lastUses.note(id, at: clock.now) }
-    codes.noteSignIn(pickUp != nil, of: device, at: requestor, asOf: signIns)
-    return pickUp?.record
-  }
-
-  /// A device was signed in without its code: a held poll of it has an answer.
-  package func signedIn(_ device: DeviceHash, at requestor: RequestorID) {
-    codes.noteSignIn(of: device, at: requestor)
-    if let id = codes.latest(of: device, at: requestor)?.record.id { waiters.wakeDevice(of: id) }
-  }
+  /// The device has read its yes: ``SignInTransitions`` picked it up.
+  func delivered(_ change: RegistrationChange) { settle(change, counting: .codesDelivered) }
 
   /// The store asks the clock; whoever was told that a code has expired must not see it come back when the clock is set
   /// back.

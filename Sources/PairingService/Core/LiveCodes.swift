@@ -30,11 +30,22 @@ package final class LiveCodes: Sendable {
   /// No codes.
   package init(clock: ServiceClock) { self.clock = clock }
 
-  /// How many devices were signed in without a code so far: taken before the store is asked whether a device is signed in.
+  /// How many devices were signed in without a code so far: taken, here or with ``beforePickUp(of:at:)``, before the store is asked whether a device is signed in.
   ///
   /// The store's "no" is told here later than the store said it. When somebody was signed in between, it may be a device's
   /// that is signed in by now, and nobody knows: the next poll asks the store again.
   package var signIns: Int { tables.withLock { $0.signIns } }
+
+  /// What is known before the store is asked whether a device is signed in: the number of ``signIns``, and whether the
+  /// device's newest code is approved and was not read yet.
+  func beforePickUp(of device: DeviceHash, at requestor: RequestorID)
+    -> (signIns: Int, awaitsDelivery: Bool)
+  {
+    tables.withLock { tables in
+      let newest = tables.latest[DeviceKey(requestor: requestor, device: device)]?.known.record
+      return (tables.signIns, newest?.flow.state.status == .approved)
+    }
+  }
 
   /// A new code, or one that the store remembered over a restart.
   package func add(_ record: RegistrationRecord, hasEarlierSignIn: Bool?, asOf signIns: Int? = nil) {

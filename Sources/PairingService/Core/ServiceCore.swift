@@ -28,6 +28,8 @@ package final class ServiceCore: Sendable {
   package let keyUses: KeyUseTimes
   /// The one door through which codes change.
   package let codeTransitions: CodeTransitions
+  /// The one door through which sign-ins begin, are picked up and end.
+  package let signInTransitions: SignInTransitions
   /// What happened, as numbers.
   package let metrics: ServiceMetrics
   /// Lines of the audit log that belong to no transaction.
@@ -62,9 +64,11 @@ package final class ServiceCore: Sendable {
     lastUses = LastUseTimes()
     keyUses = KeyUseTimes(keptAs: try await store.keptNumbers(.keys))
     codeTransitions = CodeTransitions(
-      store: store, codes: codes, waiters: waiters, lastUses: lastUses, metrics: metrics,
-      clock: clock)
+      store: store, codes: codes, waiters: waiters, metrics: metrics, clock: clock)
     audit = AuditTrail(store, clock: clock, log: log)
+    signInTransitions = SignInTransitions(
+      store: store, codes: codes, codeTransitions: codeTransitions, waiters: waiters,
+      lastUses: lastUses, metrics: metrics, audit: audit, clock: clock)
     limits = RequestLimits(options.limits, clock: clock, metrics: metrics, log: log)
     accessTokens = try await AccessTokens(store, lifetime: options.accessTokenLifetime)
     credentials = try Credentials(

@@ -31,15 +31,13 @@ struct V1Frame: Sendable {
   }
 
   private func decide(
-    _ reply: PendingReply, _ work: @escaping @Sendable () async throws -> V1Outcome
+    _ reply: PendingReply, _ work: @escaping @Sendable () async throws -> V1Decision
   ) {
     Task {
       do {
         switch try await work() {
         case .reply(let answer): reply.complete(response(answer))
-        case .later(let work): complete(reply, work, granted: nil, closes: false)
         case .wait(let wait): park(reply, wait)
-        case .decide: throw CallError(.internalServerError, code: .internalError)
         }
       } catch {
         reply.complete(response(failure: error))
@@ -78,8 +76,6 @@ struct V1Frame: Sendable {
       case .reply(let answer): response = self.response(answer)
       case .later(let work):
         return complete(reply, work, granted: wait.granted, closes: closes)
-      case .wait, .decide:
-        response = self.response(CallError(.internalServerError, code: .internalError))
       }
     } catch {
       response = self.response(error)

@@ -1,6 +1,9 @@
 package import RegentPairing
 
 /// What an endpoint makes of a call.
+///
+/// A call waits at most once, and is decided about at most once: what follows on either has a type of its own, which has no
+/// third step to offer.
 package enum V1Outcome: Sendable {
   /// The answer.
   case reply(V1Reply)
@@ -9,7 +12,23 @@ package enum V1Outcome: Sendable {
   /// The answer is held until something changes.
   case wait(V1Wait)
   /// The store has to be asked before it is known whether the answer is held.
-  case decide(@Sendable () async throws -> V1Outcome)
+  case decide(@Sendable () async throws -> V1Decision)
+}
+
+/// What an endpoint makes of a call once the store was asked.
+package enum V1Decision: Sendable {
+  /// The answer.
+  case reply(V1Reply)
+  /// The answer is held until something changes.
+  case wait(V1Wait)
+}
+
+/// What a wait that is over comes to.
+package enum V1Answer: Sendable {
+  /// The answer.
+  case reply(V1Reply)
+  /// The answer needs the store: it is computed away from the event loop.
+  case later(@Sendable () async throws -> V1Reply)
 }
 
 /// A held answer (`Prefer: wait`).
@@ -25,13 +44,13 @@ package struct V1Wait: Sendable {
   /// The wait that was granted, in seconds.
   package let granted: Int
   /// The answer as of the moment it is asked.
-  package let answer: @Sendable () throws(CallError) -> V1Outcome
+  package let answer: @Sendable () throws(CallError) -> V1Answer
 
   /// A wait for something new about a code.
   package init(
     registration: RegistrationID, place: Waiters.Resource, span: Duration, granted: Int,
     while isStill: @escaping @Sendable () -> Bool,
-    answer: @escaping @Sendable () throws(CallError) -> V1Outcome
+    answer: @escaping @Sendable () throws(CallError) -> V1Answer
   ) {
     self.registration = registration
     self.place = place

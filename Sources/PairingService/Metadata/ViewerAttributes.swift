@@ -10,7 +10,10 @@ struct ViewerAttributes: Sendable {
   let use: TemporaryPassUse?
 
   /// Since when it is so when nothing was seen to change: the sign-in, or the beginning of the pass.
-  var since: Instant { max(device.authentication.issued, use?.started ?? .beginning) }
+  var since: Instant {
+    let signedIn = device.authentication.issued
+    return use?.started.map { max(signedIn, $0) } ?? signedIn
+  }
 
   /// A hash of all attributes, the same for the same ones in this process.
   var digest: Int {

@@ -132,13 +132,8 @@ extension Phone {
   private func signOut(_ filter: AuthenticationFilter, _ subject: String, _ call: PhoneCall)
     async throws
   {
-    let ended = try await core.store.revoke(
-      filter, audit: entry("device.sign-out", subject, call), at: call.now)
-    for record in ended {
-      core.codes.noteSignIn(
-        nil, of: record.deviceHash, at: record.authentication.requestor)
-    }
-    core.metrics.count(.devicesSignedOut, ended.count)
+    try await core.signInTransitions.revoke(
+      filter, audit: entry("device.sign-out", subject, call))
   }
 
   func entry(_ action: String, _ subject: String, _ call: PhoneCall) -> AuditEntry {

@@ -42,9 +42,8 @@ package struct TemporaryPassRoutes: Sendable {
     _ requestor: RequestorID
   ) async throws(StoreError) -> Bool {
     do throws(StoreError) {
-      guard let record = try await core.codeTransitions.pickUp(device.hash, at: requestor) else {
-        return false
-      }
+      let pickUp = try await core.signInTransitions.pickUp(device.hash, at: requestor)
+      guard let record = pickUp.signIn?.record else { return false }
       return record.authentication.viewer
         == Viewer(provider: choice.provider.id, account: nil)
         && record.identity == identity

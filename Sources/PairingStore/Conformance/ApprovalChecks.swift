@@ -118,7 +118,7 @@ extension StoreConformance {
       let all = try await stage.allAuthentications()
       try expect(all == [second], "there are \(all.count)")
       let permit = try await stage.store.permit(first.authentication.id, resource, at: stage.at(4))
-      try expect(permit == nil, "the earlier permit is still there")
+      try expect(permit == .none, "the earlier permit is still there")
     },
     ConformanceCheck("the audit line of an approval is written with it, or not at all") { stage in
       let (record, session) = try await stage.claimed(1)
@@ -139,8 +139,7 @@ extension StoreConformance {
       let change = try await stage.store.withdraw(id, .device, audit: nil, at: stage.at(3))
       try expect(change.record.flow.state == .withdrawn, "is \(change.record.flow.state)")
       let pickUp = try await stage.pickUp(second: 4)
-      try expect(
-        pickUp?.record == signedIn && pickUp?.delivery == nil, "got \(String(describing: pickUp))")
+      try expect(pickUp.signIn?.record == signedIn && pickUp.delivery == nil, "got \(pickUp)")
     },
   ]
 }

@@ -150,8 +150,10 @@ extension ConformanceFixture {
       identity: try identity.map { try hash(3000 + $0) }, rowKey: rowKey)
   }
 
-  func pickUp(device: Int = 1, second: Int) async throws -> PickUp? {
-    try await store.pickUp(requestor: requestor, device: hash(1000 + device), at: at(second))
+  func pickUp(device: Int = 1, awaitsDelivery: Bool = false, second: Int) async throws -> PickUp {
+    try await store.pickUp(
+      requestor: requestor, device: hash(1000 + device), awaitsDelivery: awaitsDelivery,
+      at: at(second))
   }
 
   func allAuthentications(second: Int = 3) async throws -> [AuthenticationRecord] {

@@ -49,7 +49,7 @@ extension StoreConformance {
       try await stage.store.add(pair, audit: nil, at: stage.at(3))
       try await stage.store.setState(
         of: pair.publicKey, to: .revoked, audit: nil, at: stage.at(4))
-      let pickUp = try await stage.pickUp(second: 5)
+      let pickUp = try await stage.pickUp(second: 5).signIn
       try expect(pickUp != nil, "the device was signed out")
     },
     ConformanceCheck("a retired row key verifies what it signed; a revoked one kills it") { stage in
@@ -61,11 +61,11 @@ extension StoreConformance {
       let keys = try await stage.store.provisioning()
       try expect(keys.keyPairs[stage.rowKey]?.state == .retired, "the earlier pair is not retired")
       try expect(keys.rowKey(of: stage.requestor) == next, "new rows are signed with another")
-      let still = try await stage.pickUp(second: 11)
+      let still = try await stage.pickUp(second: 11).signIn
       try expect(still != nil, "rotation signed the device out")
       try await stage.store.setState(
         of: stage.rowKey, to: .revoked, audit: nil, at: stage.at(12))
-      let gone = try await stage.pickUp(second: 13)
+      let gone = try await stage.pickUp(second: 13).signIn
       let left = try await stage.allAuthentications()
       try expect(gone == nil && left.isEmpty, "revoked rows still count")
     },

@@ -9,9 +9,9 @@ extension StoreConformance {
       let permit = try await stage.store.openTemporarily(
         id, ConformanceFixture.name("A"), at: stage.at(1000))
       try expect(permit.expires == stage.at(4600), "the permit ends at another time")
-      let pickUp = try await stage.pickUp(second: 1001)
+      let signIn = try await stage.pickUp(second: 1001).signIn
       try expect(
-        pickUp?.record.authentication.expires == stage.at(4600), "does not end with the pass")
+        signIn?.authentication.expires == stage.at(4600), "does not end with the pass")
       let later = try await stage.store.openTemporarily(id, ConformanceFixture.name("B"), at: stage.at(2000))
       try expect(later.expires == stage.at(4600), "a later opening has more time")
     },
@@ -198,7 +198,8 @@ extension StoreConformance {
       }
       try await stage.put(.integration(open), replacing: .integration(usual))
       let kept = try await stage.store.signIn(degraded, at: stage.at(0))
-      try expect(kept == degraded, "kept \(kept)")
+      try expect(kept.record == degraded, "kept \(kept)")
+      try expect(kept.account == nil && kept.integration == open, "stands on \(kept)")
       try await stage.put(.integration(usual), replacing: .integration(open))
       try await expect(.notInForce(.accountGone)) { try await stage.pickUp(second: 1) }
     },
@@ -215,9 +216,10 @@ extension StoreConformance {
           source: .degraded, issued: stage.at(3), expires: stage.at(900)),
         device: signedIn.device, deviceHash: signedIn.deviceHash, rowKey: stage.rowKey)
       let kept = try await stage.store.signIn(degraded, at: stage.at(3))
-      try expect(kept == signedIn, "kept \(kept)")
+      try expect(kept.record == signedIn, "kept \(kept)")
+      try expect(try kept.account == stage.account(stage.ann), "stands on \(kept)")
       let found = try await stage.pickUp(second: 4)
-      try expect(found?.record == signedIn, "got \(String(describing: found))")
+      try expect(found.signIn?.record == signedIn, "got \(found)")
     },
   ]
 }

@@ -4,22 +4,85 @@ extension StoreConformance {
   static let tokenChecks = [
     ConformanceCheck("the first read delivers, later reads repeat, and write nothing") { stage in
       let signedIn = try await stage.signedIn(1)
-      let first = try found(await stage.pickUp(second: 3), "pick-up")
-      try expect(first.record == signedIn, "got \(first.record)")
+      let first = try await stage.pickUp(second: 3)
+      try expect(first.signIn?.record == signedIn, "got \(first)")
       let delivery = try found(first.delivery, "delivery")
       try expect(delivery.record.flow.state.status == .delivered, "is not delivered")
       try expect(delivery.actions == [.wakePhone], "does \(delivery.actions)")
-      let second = try found(await stage.pickUp(second: 4), "second pick-up")
-      try expect(second.record == signedIn && second.delivery == nil, "differs")
+      let second = try await stage.pickUp(second: 4)
+      try expect(second.signIn?.record == signedIn && second.delivery == nil, "differs")
+    },
+    ConformanceCheck("whether a delivery is expected changes no answer") { stage in
+      for (device, awaitsDelivery) in [(1, true), (2, false)] {
+        func pickUp(second: Int) async throws -> PickUp {
+          try await stage.pickUp(device: device, awaitsDelivery: awaitsDelivery, second: second)
+        }
+        let nothing = try await pickUp(second: 0)
+        try expect(nothing == .none, "a stranger got \(nothing)")
+        let signedIn = try await stage.signedIn(device, device: device)
+        let first = try await pickUp(second: 3)
+        try expect(
+          first.signIn?.record == signedIn && first.delivery != nil, "the first read is \(first)")
+        let later = try await pickUp(second: 4)
+        try expect(
+          later.signIn?.record == signedIn && later.delivery == nil, "a later read is \(later)")
+      }
+      try await stage.disable(stage.ann)
+      for awaitsDelivery in [true, false] {
+        try await expect(.notInForce(.accountDisabled)) {
+          try await stage.pickUp(awaitsDelivery: awaitsDelivery, second: 5)
+        }
+      }
+    },
+    ConformanceCheck("what a sign-in stands on comes with it, as it is at that moment") { stage in
+      let id = try await stage.signedIn(1).authentication.id
+      let ann = try stage.account(stage.ann)
+      var zip = ann
+      zip.attributes.zipCodes = ["12345"]
+      let usual = Integration(requestor: stage.requestor, provider: stage.local)
+      let closed = Integration(
+        requestor: stage.requestor, provider: stage.local, degradation: .authorizeNobody)
+      for (second, account, integration) in [(3, ann, usual), (4, zip, closed)] {
+        if account != ann { try await stage.put(.account(account), replacing: .account(ann)) }
+        if integration != usual {
+          try await stage.put(.integration(integration), replacing: .integration(usual))
+        }
+        let signIn = try found(await stage.pickUp(second: second).signIn, "sign-in")
+        try expect(signIn.account == account, "the account is \(String(describing: signIn.account))")
+        try expect(signIn.integration == integration, "the integration is \(signIn.integration)")
+        try expect(signIn.provider.id == stage.local, "the provider is \(signIn.provider)")
+        let same = try await stage.store.standing(id, at: stage.at(second))
+        try expect(same == signIn, "by its id it is \(String(describing: same))")
+      }
+    },
+    ConformanceCheck("a sign-in is found by its id while it is in force, and not delivered by that") {
+      stage in
+      let signedIn = try await stage.signedIn(1)
+      let authentication = signedIn.authentication
+      func look(_ now: Instant) async throws -> AuthenticationRecord? {
+        let signIn = try await stage.store.standing(authentication.id, at: now)
+        return signIn?.record
+      }
+      let early = try await look(stage.at(3))
+      try expect(early == signedIn, "is \(String(describing: early))")
+      let delivery = try await stage.pickUp(second: 3).delivery
+      try expect(delivery != nil, "looking was the delivery")
+      let late = try await look(authentication.expires)
+      try expect(late == nil, "outlives its time")
+      let nobody = try await stage.store.standing(ConformanceFixture.name("nobody"), at: stage.at(3))
+      try expect(nobody == nil, "found \(String(describing: nobody))")
+      try await stage.disable(stage.ann)
+      try await expect(.notInForce(.accountDisabled)) { try await look(stage.at(4)) }
     },
     ConformanceCheck("a device that is not signed in gets nothing, and neither does a neighbour") {
       stage in
       try await stage.signedIn(1)
       let neighbour = try await stage.pickUp(device: 2, second: 3)
-      try expect(neighbour == nil, "a neighbour got \(String(describing: neighbour))")
+      try expect(neighbour == .none, "a neighbour got \(neighbour)")
       let elsewhere = try await stage.store.pickUp(
-        requestor: ConformanceFixture.name("other"), device: stage.hash(1001), at: stage.at(3))
-      try expect(elsewhere == nil, "another requestor got \(String(describing: elsewhere))")
+        requestor: ConformanceFixture.name("other"), device: stage.hash(1001),
+        awaitsDelivery: false, at: stage.at(3))
+      try expect(elsewhere == .none, "another requestor got \(elsewhere)")
     },
     ConformanceCheck("an account disabled between approval and pick-up gets no token") { stage in
       let signedIn = try await stage.signedIn(1)
@@ -32,7 +95,7 @@ extension StoreConformance {
         .account(stage.account(stage.ann)),
         replacing: .account(stage.account(stage.ann, isDisabled: true)))
       let again = try await stage.pickUp(second: 4)
-      try expect(again?.delivery != nil, "enabled again, it gets \(String(describing: again))")
+      try expect(again.delivery != nil, "enabled again, it gets \(again)")
     },
     ConformanceCheck("an integration that is off gives no token, and gives it again when it is on") {
       stage in
@@ -44,17 +107,25 @@ extension StoreConformance {
       try await expect(.notInForce(.notIntegrated)) { try await stage.pickUp(second: 3) }
       try await stage.put(.integration(on), replacing: .integration(off))
       let again = try await stage.pickUp(second: 4)
-      try expect(again != nil, "gives nothing")
+      try expect(again.signIn != nil, "gives nothing")
     },
-    ConformanceCheck("an expired authentication is said to be expired") { stage in
-      let expires = try await stage.signedIn(1).authentication.expires
-      let last = try await stage.store.pickUp(
-        requestor: stage.requestor, device: stage.hash(1001), at: expires - .milliseconds(1))
-      try expect(last != nil, "ends early")
-      try await expect(.notInForce(.expired)) {
+    ConformanceCheck("an expired authentication is said to be expired, and which one it was") {
+      stage in
+      let signedIn = try await stage.signedIn(1)
+      let expires = signedIn.authentication.expires
+      func pickUp(at now: Instant) async throws -> PickUp {
         try await stage.store.pickUp(
-          requestor: stage.requestor, device: stage.hash(1001), at: expires)
+          requestor: stage.requestor, device: stage.hash(1001), awaitsDelivery: false, at: now)
       }
+      let last = try await pickUp(at: expires - .milliseconds(1))
+      try expect(last.signIn?.record == signedIn, "ends early: \(last)")
+      let late = try await pickUp(at: expires)
+      try expect(late == .expired(signedIn), "is \(late)")
+      // Nobody asks for it any more once it is forgotten: then there is none.
+      let forgotten = expires + .seconds(3600)
+      while try await stage.store.forgetExpired(at: forgotten, limit: 100) > 0 {}
+      let gone = try await pickUp(at: forgotten)
+      try expect(gone == .none, "is \(gone)")
     },
     ConformanceCheck("signing out ends what the device has at this requestor, and no other") {
       stage in
@@ -92,9 +163,12 @@ extension StoreConformance {
       let third = try await stage.store.record(permit(105), at: stage.at(105))
       try expect(third == permit(105), "kept the one that ends")
       let found = try await stage.store.permit(authentication.id, resource, at: stage.at(106))
-      try expect(found == third, "found \(String(describing: found))")
+      try expect(found == .inForce(third), "found \(found)")
       let late = try await stage.store.permit(authentication.id, resource, at: stage.at(205))
-      try expect(late == nil, "an expired permit counts")
+      try expect(late == .expired, "an expired permit is \(late)")
+      let other = try await stage.store.permit(
+        authentication.id, ConformanceFixture.name("HBO"), at: stage.at(205))
+      try expect(other == .none, "what was never permitted is \(other)")
     },
     ConformanceCheck("a permit needs its authentication and ends with it") { stage in
       let authentication = try await stage.signedIn(1).authentication
@@ -110,7 +184,7 @@ extension StoreConformance {
       _ = try await stage.store.signOut(
         requestor: stage.requestor, device: stage.hash(1001), at: stage.at(4))
       let left = try await stage.store.permit(authentication.id, resource, at: stage.at(5))
-      try expect(left == nil, "is there after signing out")
+      try expect(left == .none, "is there after signing out")
       try await expect(.notFound(what: "authentication")) {
         try await stage.store.record(endless, at: stage.at(5))
       }

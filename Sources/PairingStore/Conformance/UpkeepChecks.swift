@@ -53,7 +53,7 @@ extension StoreConformance {
       let left = try await stage.store.registrations(after: nil, limit: 99, at: stage.at(2401))
       try expect(left == [late], "left \(left.map(\.id))")
       let pickUp = try await stage.pickUp(device: 6, second: 2402)
-      try expect(pickUp?.record == signedIn, "the sign-in went with its code")
+      try expect(pickUp.signIn?.record == signedIn, "the sign-in went with its code")
     },
     ConformanceCheck("expired sign-ins, permits, sessions, failures and keys are forgotten") {
       stage in

@@ -8,7 +8,7 @@ extension MemoryStore {
   public func account(_ provider: ProviderID, _ name: AccountName) async throws(StoreError)
     -> Account?
   {
-    accounts[provider]?[name]
+    find(name, at: provider)
   }
 
   /// The accounts of a provider.

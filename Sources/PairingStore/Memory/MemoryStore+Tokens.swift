@@ -2,34 +2,41 @@ public import RegentPairing
 
 extension MemoryStore {
   /// What a device gets that asks whether it is signed in.
-  public func pickUp(requestor: RequestorID, device: DeviceHash, at now: Instant)
-    async throws(StoreError) -> PickUp?
-  {
-    guard let record = try standing(requestor, device, at: now) else { return nil }
-    return PickUp(record: record, delivery: try delivery(of: record, at: now))
+  public func pickUp(
+    requestor: RequestorID, device: DeviceHash, awaitsDelivery: Bool, at now: Instant
+  ) async throws(StoreError) -> PickUp {
+    let found = try signIn(requestor, device, at: now)
+    guard let signIn = found.signIn else { return found }
+    return .inForce(signIn, delivery: try delivery(of: signIn.record, at: now))
   }
 
-  /// A device's authentication, if it stands now.
-  private func standing(_ requestor: RequestorID, _ device: DeviceHash, at now: Instant)
-    throws(StoreError) -> AuthenticationRecord?
+  /// What a device has at a requestor, without delivering it.
+  private func signIn(_ requestor: RequestorID, _ device: DeviceHash, at now: Instant)
+    throws(StoreError) -> PickUp
   {
     let record = authentications.values.first {
       $0.authentication.requestor == requestor && $0.deviceHash == device
     }
-    guard let record else { return nil }
-    let authentication = record.authentication
-    try context(of: record).check(
-      authentication.viewer, requestor: requestor, source: authentication.source)
-    guard now < authentication.expires else { throw .notInForce(.expired) }
-    return record
+    guard let record else { return .none }
+    let signIn = try context(of: record).standing(record)
+    return now < record.authentication.expires
+      ? .inForce(signIn, delivery: nil) : .expired(record)
+  }
+
+  /// One sign-in, if it is in force.
+  public func standing(_ id: AuthenticationID, at now: Instant) async throws(StoreError)
+    -> StandingSignIn?
+  {
+    guard let record = authentications[id], now < record.authentication.expires else { return nil }
+    return try context(of: record).standing(record)
   }
 
   /// The sign-in of a record's device that a degraded one must not take the place of.
   private func regularSignIn(of record: AuthenticationRecord, at now: Instant) throws(StoreError)
-    -> AuthenticationRecord?
+    -> StandingSignIn?
   {
     do throws(StoreError) {
-      let there = try standing(record.authentication.requestor, record.deviceHash, at: now)
+      let there = try signIn(record.authentication.requestor, record.deviceHash, at: now).signIn
       return there?.authentication.source == .degraded ? nil : there
     } catch {
       guard case .notInForce = error else { throw error }
@@ -49,21 +56,20 @@ extension MemoryStore {
 
   /// Signs a device in without a code.
   public func signIn(_ record: AuthenticationRecord, at now: Instant) async throws(StoreError)
-    -> AuthenticationRecord
+    -> StandingSignIn
   {
     let authentication = record.authentication
     if authentication.source == .degraded, let there = try regularSignIn(of: record, at: now) {
       return there
     }
     let context = context(of: record)
-    try context.check(
-      authentication.viewer, requestor: authentication.requestor, source: authentication.source)
-    let bounded = try record.bounded(by: context, at: now)
-    if let there = authentications[authentication.id], there != bounded {
+    var signIn = try context.standing(record)
+    signIn.record = try record.bounded(by: context, at: now)
+    if let there = authentications[authentication.id], there != signIn.record {
       throw .changedMeanwhile(what: "authentication")
     }
-    keep(bounded)
-    return bounded
+    keep(signIn.record)
+    return signIn
   }
 
   /// Signs a device out.
@@ -105,14 +111,12 @@ extension MemoryStore {
     names.filter { screens.contains($0.key) }
   }
 
-  /// The permit that is in force.
+  /// The permit for a resource: in force, expired, or none.
   public func permit(_ authentication: AuthenticationID, _ resource: ResourceID, at now: Instant)
-    async throws(StoreError) -> Permit?
+    async throws(StoreError) -> PermitLookup
   {
-    guard let permit = permits[authentication]?[resource]?.permit, permit.isValid(at: now) else {
-      return nil
-    }
-    return permit
+    guard let permit = permits[authentication]?[resource]?.permit else { return .none }
+    return permit.isValid(at: now) ? .inForce(permit) : .expired
   }
 
   /// Keeps a permit, unless one is there that is as good.

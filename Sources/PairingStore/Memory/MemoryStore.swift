@@ -22,6 +22,8 @@ public actor MemoryStore: Store {
   var failures: [LoginSubject: LoginFailures] = [:]
   var names: [ScreenHash: String] = [:]
   var numbers: [StoredCounters: String] = [:]
+  /// How often a verb has looked an account up: tests hold calls of the service against it.
+  public private(set) var accountReads = 0
 
   public init() {}
 }
@@ -37,6 +39,11 @@ struct PassKey: Hashable, Sendable {
 // MARK: - Shared by the verbs
 
 extension MemoryStore {
+  func find(_ name: AccountName, at provider: ProviderID) -> Account? {
+    accountReads += 1
+    return accounts[provider]?[name]
+  }
+
   func required(_ id: RegistrationID) throws(StoreError) -> RegistrationRecord {
     guard let record = registrations[id] else { throw .notFound(what: "code") }
     return record
@@ -63,7 +70,7 @@ extension MemoryStore {
     SignInContext(
       integration: records.integrations[requestor]?[viewer.provider],
       provider: records.providers[viewer.provider],
-      account: viewer.account.flatMap { accounts[viewer.provider]?[$0] },
+      account: viewer.account.flatMap { find($0, at: viewer.provider) },
       rowKey: records.keyPairs[rowKey],
       use: use(requestor, viewer.provider, device, identity))
   }
@@ -96,7 +103,7 @@ extension MemoryStore {
     guard let name = viewer.account else {
       return provider.temporaryPass == nil ? .accountGone : nil
     }
-    guard provider.kind == .local, let account = accounts[viewer.provider]?[name] else {
+    guard provider.kind == .local, let account = find(name, at: viewer.provider) else {
       return .accountGone
     }
     return account.isDisabled ? .accountDisabled : nil

@@ -35,17 +35,47 @@ public struct AuthenticationRecord: Hashable, Sendable {
   }
 }
 
-/// What a device is given when it asks whether it is signed in.
-public struct PickUp: Hashable, Sendable {
-  /// The device's authentication, which stands at this moment.
-  public let record: AuthenticationRecord
-  /// The code's delivery, when this was the first successful read: the phone's page waits for it.
-  public let delivery: RegistrationChange?
+/// A device's sign-in that stands at this moment, and what it stands on, all as one transaction read it.
+///
+/// Whoever decides what the device may do decides by these, so that nothing is read a second time and nothing can change
+/// between the check and its use.
+public struct StandingSignIn: Hashable, Sendable {
+  public var record: AuthenticationRecord
+  /// The viewer's account; none for guests and degraded sign-ins.
+  public let account: Account?
+  /// How the provider works with the requestor; it is enabled.
+  public let integration: Integration
+  public let provider: Provider
 
-  /// An authentication, perhaps with the delivery that this read was.
-  public init(record: AuthenticationRecord, delivery: RegistrationChange?) {
+  public init(
+    record: AuthenticationRecord, account: Account?, integration: Integration, provider: Provider
+  ) {
     self.record = record
-    self.delivery = delivery
+    self.account = account
+    self.integration = integration
+    self.provider = provider
+  }
+
+  public var authentication: Authentication { record.authentication }
+}
+
+/// What a device is told when it asks whether it is signed in.
+public enum PickUp: Hashable, Sendable {
+  /// It is; with the code's delivery, when this was the first successful read: the phone's page waits for that.
+  case inForce(StandingSignIn, delivery: RegistrationChange?)
+  /// It was: the sign-in has run out of time and is remembered for a while.
+  case expired(AuthenticationRecord)
+  /// It is not.
+  case none
+}
+
+extension PickUp {
+  /// The sign-in that is in force, if one is.
+  public var signIn: StandingSignIn? { if case .inForce(let signIn, _) = self { signIn } else { nil } }
+
+  /// The delivery that this read was, if it was one.
+  public var delivery: RegistrationChange? {
+    if case .inForce(_, let delivery) = self { delivery } else { nil }
   }
 }
 
@@ -60,6 +90,16 @@ public struct PermitRecord: Hashable, Sendable {
     self.permit = permit
     self.rowKey = rowKey
   }
+}
+
+/// What a device has for a resource.
+public enum PermitLookup: Hashable, Sendable {
+  /// A permit that counts.
+  case inForce(Permit)
+  /// One that counted, and is remembered for a while.
+  case expired
+  /// None.
+  case none
 }
 
 /// Which authentications a list is about; what is not said does not narrow it.

@@ -27,8 +27,20 @@ public struct SignInContext: Sendable {
 }
 
 extension SignInContext {
+  /// A sign-in as it stands on what was looked up.
+  ///
+  /// - Throws: `notInForce`, when it does not; its expiry is not looked at.
+  public func standing(_ record: AuthenticationRecord) throws(StoreError) -> StandingSignIn {
+    let authentication = record.authentication
+    try check(
+      authentication.viewer, requestor: authentication.requestor, source: authentication.source)
+    guard let integration, let provider else { throw .notInForce(.notIntegrated) }
+    return StandingSignIn(
+      record: record, account: account, integration: integration, provider: provider)
+  }
+
   /// Whether a sign-in of this viewer may be made or used: the one place where every store asks that.
-  public func check(_ viewer: Viewer, requestor: RequestorID, source: AuthenticationSource)
+  func check(_ viewer: Viewer, requestor: RequestorID, source: AuthenticationSource)
     throws(StoreError)
   {
     do throws(AuthenticationRefusal) {

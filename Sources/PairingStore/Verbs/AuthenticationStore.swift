@@ -4,22 +4,32 @@ public import RegentPairing
 public protocol AuthenticationStore: Sendable {
   /// What a device gets that asks whether it is signed in at a requestor; the first successful read is the delivery.
   ///
-  /// Guarantees: account, integration and row key stand at this moment; of any number of reads at the same time, one
-  /// reports the delivery, and all give the same authentication. Once delivered it writes nothing.
-  /// - Returns: nothing when the device is not signed in there.
-  /// - Throws: `notInForce` when it is, and may not be any more.
-  func pickUp(requestor: RequestorID, device: DeviceHash, at now: Instant)
-    async throws(StoreError) -> PickUp?
+  /// Guarantees: account, integration and row key stand at this moment, and the answer has them as they were looked at; of
+  /// any number of reads at the same time, one reports the delivery, and all give the same authentication. Once delivered
+  /// it writes nothing.
+  ///
+  /// With `awaitsDelivery` the caller says that it remembers an approved code of the device which nobody has read yet: a
+  /// store need not look then before it writes. The answer never depends on it.
+  /// - Throws: `notInForce` when the device is signed in, and may not be any more.
+  func pickUp(
+    requestor: RequestorID, device: DeviceHash, awaitsDelivery: Bool, at now: Instant
+  ) async throws(StoreError) -> PickUp
+
+  /// One sign-in, if it is in force; looking at it is no delivery.
+  ///
+  /// - Returns: nothing when there is no such sign-in, or its time has run out.
+  /// - Throws: `notInForce` when account, integration or row key do not stand any more.
+  func standing(_ id: AuthenticationID, at now: Instant) async throws(StoreError) -> StandingSignIn?
 
   /// Signs a device in without a code: a temporary pass, a degraded provider, later a platform account.
   ///
   /// An earlier authentication of the device at the requestor ends with it. The integration, the row key and, for a
   /// temporary provider, the pass stand at this moment; a temporary authentication ends when its pass does. A degraded
   /// provider's takes the place of none that is in force and is not degraded: that one is returned.
-  /// - Returns: the authentication as it was kept.
+  /// - Returns: the authentication as it was kept, with what it stands on.
   /// - Throws: `notInForce`, `pass`, `notFound`.
   func signIn(_ record: AuthenticationRecord, at now: Instant)
-    async throws(StoreError) -> AuthenticationRecord
+    async throws(StoreError) -> StandingSignIn
 
   /// Signs a device out at a requestor: its authentication and all its permits are gone. Nothing to do is no error.
   ///

@@ -2,9 +2,9 @@ public import RegentPairing
 
 /// Permits, and the temporary passes that permits use up.
 public protocol PermitStore: Sendable {
-  /// The permit that is in force for a resource.
+  /// The permit for a resource: in force, expired, or none.
   func permit(_ authentication: AuthenticationID, _ resource: ResourceID, at now: Instant)
-    async throws(StoreError) -> Permit?
+    async throws(StoreError) -> PermitLookup
 
   /// Keeps a permit, unless one is in force that is as good (``Permit/isWorthWriting(over:at:)``).
   ///

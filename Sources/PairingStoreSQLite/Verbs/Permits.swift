@@ -3,15 +3,16 @@ public import PairingStore
 import SQLite
 
 extension SQLiteStore {
-  /// The permit that is in force.
+  /// The permit for a resource: in force, expired, or none.
   public func permit(_ authentication: AuthenticationID, _ resource: ResourceID, at now: Instant)
-    async throws(StoreError) -> Permit?
+    async throws(StoreError) -> PermitLookup
   {
     try await read { context, rows in
       // A permit stands on its authentication: one whose row does not verify carries nothing.
-      guard try rows.authentication(context, authentication) != nil else { return nil }
-      let permit = try rows.permit(context, authentication, resource)?.record.permit
-      return permit.flatMap { $0.isValid(at: now) ? $0 : nil }
+      guard try rows.authentication(context, authentication) != nil,
+        let permit = try rows.permit(context, authentication, resource)?.record.permit
+      else { return .none }
+      return permit.isValid(at: now) ? .inForce(permit) : .expired
     }
   }
 

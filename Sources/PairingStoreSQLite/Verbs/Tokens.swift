@@ -4,27 +4,42 @@ import SQLite
 
 extension SQLiteStore {
   /// What a device gets that asks whether it is signed in.
-  public func pickUp(requestor: RequestorID, device: DeviceHash, at now: Instant)
-    async throws(StoreError) -> PickUp?
-  {
-    let seen = try await read { context, rows -> (record: AuthenticationRecord, isFirst: Bool)? in
-      guard let record = try rows.standing(context, requestor, device, at: now) else { return nil }
-      let registration = try record.registration.flatMap {
-        try rows.registration(context, $0)?.record
+  public func pickUp(
+    requestor: RequestorID, device: DeviceHash, awaitsDelivery: Bool, at now: Instant
+  ) async throws(StoreError) -> PickUp {
+    // Nearly every pick-up is a later one and writes nothing: a reader tells. The first one goes straight to the writer.
+    if !awaitsDelivery {
+      let seen = try await read { context, rows -> (pickUp: PickUp, isFirst: Bool) in
+        let found = try rows.signIn(context, requestor, device, at: now)
+        let registration = try found.signIn?.record.registration.flatMap {
+          try rows.registration(context, $0)?.record
+        }
+        return (found, registration?.flow.state.status == .approved)
       }
-      return (record, registration?.flow.state.status == .approved)
+      guard seen.isFirst else { return seen.pickUp }
     }
-    guard let seen else { return nil }
-    guard seen.isFirst else { return PickUp(record: seen.record, delivery: nil) }
     return try await write { context, rows in
-      guard let record = try rows.standing(context, requestor, device, at: now) else { return nil }
-      return PickUp(record: record, delivery: try rows.deliver(context, record, at: now))
+      let found = try rows.signIn(context, requestor, device, at: now)
+      guard let signIn = found.signIn else { return found }
+      return .inForce(signIn, delivery: try rows.deliver(context, signIn.record, at: now))
+    }
+  }
+
+  /// One sign-in, if it is in force.
+  public func standing(_ id: AuthenticationID, at now: Instant) async throws(StoreError)
+    -> StandingSignIn?
+  {
+    try await read { context, rows in
+      guard let record = try rows.authentication(context, id)?.record,
+        now < record.authentication.expires
+      else { return nil }
+      return try rows.signInContext(context, of: record).standing(record)
     }
   }
 
   /// Signs a device in without a code.
   public func signIn(_ record: AuthenticationRecord, at now: Instant) async throws(StoreError)
-    -> AuthenticationRecord
+    -> StandingSignIn
   {
     try await write { context, rows in
       let authentication = record.authentication
@@ -33,15 +48,16 @@ extension SQLiteStore {
       {
         return there
       }
-      let standing = try rows.signInContext(context, of: record)
-      try standing.check(
-        authentication.viewer, requestor: authentication.requestor, source: authentication.source)
-      let bounded = try record.bounded(by: standing, at: now)
-      if let there = try rows.authentication(context, authentication.id)?.record, there != bounded {
+      let found = try rows.signInContext(context, of: record)
+      var signIn = try found.standing(record)
+      signIn.record = try record.bounded(by: found, at: now)
+      if let there = try rows.authentication(context, authentication.id)?.record,
+        there != signIn.record
+      {
         throw StoreError.changedMeanwhile(what: "authentication")
       }
-      try rows.keep(context, bounded)
-      return bounded
+      try rows.keep(context, signIn.record)
+      return signIn
     }
   }
 
@@ -111,25 +127,24 @@ extension SQLiteStore {
 }
 
 extension SignedRows {
-  /// A device's authentication, if it stands now.
-  fileprivate func standing<Context: Querying & ~Copyable>(
+  /// What a device has at a requestor, without delivering it.
+  fileprivate func signIn<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ requestor: RequestorID, _ device: DeviceHash, at now: Instant
-  ) throws -> AuthenticationRecord? {
-    guard let record = try authentication(context, requestor, device)?.record else { return nil }
-    let authentication = record.authentication
-    try signInContext(context, of: record).check(
-      authentication.viewer, requestor: requestor, source: authentication.source)
-    guard now < authentication.expires else { throw StoreError.notInForce(.expired) }
-    return record
+  ) throws -> PickUp {
+    guard let record = try authentication(context, requestor, device)?.record else { return .none }
+    let signIn = try signInContext(context, of: record).standing(record)
+    return now < record.authentication.expires
+      ? .inForce(signIn, delivery: nil) : .expired(record)
   }
 
   /// The sign-in of a record's device that a degraded one must not take the place of.
   fileprivate func regularSignIn(
     _ context: borrowing WriteContext, of record: AuthenticationRecord, at now: Instant
-  ) throws -> AuthenticationRecord? {
+  ) throws -> StandingSignIn? {
     do {
-      let there = try standing(
-        context, record.authentication.requestor, record.deviceHash, at: now)
+      let there = try signIn(
+        context, record.authentication.requestor, record.deviceHash, at: now
+      ).signIn
       return there?.authentication.source == .degraded ? nil : there
     } catch let error as StoreError {
       guard case .notInForce = error else { throw error }

@@ -1,0 +1,102 @@
+package import RegentPairing
+package import PairingStore
+
+/// The one door through which sign-ins begin, are picked up and end: it calls the store's verb, and when that is durable it
+/// keeps the memory right, wakes who waits, counts, and writes down what the verb itself did not.
+///
+/// A sign-in that a code leads to begins with the code's approval, which is ``CodeTransitions``'.
+package struct SignInTransitions: Sendable {
+  private let store: any AuthenticationStore
+  private let codes: LiveCodes
+  private let codeTransitions: CodeTransitions
+  private let waiters: Waiters
+  private let lastUses: LastUseTimes
+  private let metrics: ServiceMetrics
+  private let audit: AuditTrail
+  private let clock: ServiceClock
+
+  init(
+    store: any AuthenticationStore, codes: LiveCodes, codeTransitions: CodeTransitions,
+    waiters: Waiters, lastUses: LastUseTimes, metrics: ServiceMetrics, audit: AuditTrail,
+    clock: ServiceClock
+  ) {
+    self.store = store
+    self.codes = codes
+    self.codeTransitions = codeTransitions
+    self.waiters = waiters
+    self.lastUses = lastUses
+    self.metrics = metrics
+    self.audit = audit
+    self.clock = clock
+  }
+
+  /// What a device gets that asks whether it is signed in; the first read is the delivery of its code.
+  package func pickUp(_ device: DeviceHash, at requestor: RequestorID) async throws(StoreError)
+    -> PickUp
+  {
+    let before = codes.beforePickUp(of: device, at: requestor)
+    let pickUp = try await store.pickUp(
+      requestor: requestor, device: device, awaitsDelivery: before.awaitsDelivery, at: clock.now)
+    switch pickUp {
+    case .inForce(let signIn, let delivery):
+      if let delivery { codeTransitions.delivered(delivery) }
+      lastUses.note(signIn.authentication.id, at: clock.now)
+      codes.noteSignIn(true, of: device, at: requestor, asOf: before.signIns)
+    case .none:
+      codes.noteSignIn(false, of: device, at: requestor, asOf: before.signIns)
+    // Memory has no word for it: the store goes on being asked, and the device being told, until the row is forgotten.
+    case .expired: break
+    }
+    return pickUp
+  }
+
+  /// Signs a device in without a code; a poll of it that is held has its answer.
+  ///
+  /// - Returns: the sign-in that the device has now: this one, or that of somebody who was quicker.
+  package func signIn(_ record: AuthenticationRecord, at now: Instant) async throws(StoreError)
+    -> StandingSignIn
+  {
+    let signIn = try await store.signIn(record, at: now)
+    let (requestor, device) = (record.authentication.requestor, record.deviceHash)
+    codes.noteSignIn(of: device, at: requestor)
+    if let id = codes.latest(of: device, at: requestor)?.record.id { waiters.wakeDevice(of: id) }
+    guard signIn.authentication.id == record.authentication.id else { return signIn }
+    let provider = record.authentication.viewer.provider
+    metrics.letIn(at: provider)
+    audit.note(
+      .device(requestor), "device.sign-in", device.shortName,
+      detail: "\(record.authentication.source.rawValue), at \(provider)")
+    return signIn
+  }
+
+  /// A device signs itself out at one requestor; without a sign-in there is nothing to do.
+  package func signOut(_ device: DeviceHash, at requestor: RequestorID) async throws(StoreError) {
+    let ended = try await store.signOut(requestor: requestor, device: device, at: clock.now)
+    noteEnd(of: ended)
+    guard !ended.isEmpty else { return }
+    // As a sign-out by an operator or on the phone is written, whose verb takes the line with it.
+    audit.note(
+      .device(requestor), "device.sign-out", device.shortName,
+      detail: ended.map(\.authentication.viewer.title).joined(separator: ", "))
+  }
+
+  /// An operator or a viewer on the phone ends sign-ins.
+  ///
+  /// - Returns: those that there were.
+  @discardableResult
+  package func revoke(_ filter: AuthenticationFilter, audit entry: AuditEntry) async throws(StoreError)
+    -> [AuthenticationRecord]
+  {
+    let ended = try await store.revoke(filter, audit: entry, at: entry.at)
+    noteEnd(of: ended)
+    return ended
+  }
+
+  /// Polls of these devices ask the store again: nobody knows what they have now.
+  private func noteEnd(of ended: [AuthenticationRecord]) {
+    for record in ended {
+      codes.noteSignIn(nil, of: record.deviceHash, at: record.authentication.requestor)
+    }
+    metrics.count(.devicesSignedOut, ended.count)
+  }
+}

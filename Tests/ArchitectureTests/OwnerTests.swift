@@ -1,0 +1,33 @@
+import Testing
+
+/// Calls that one file of the service makes and no other: whoever changes codes or sign-ins past their owner leaves the
+/// memory, the held polls, the numbers and the audit log behind.
+private let ownedCalls: [(owner: String, calls: [String])] = [
+  (
+    "Sources/PairingService/Core/SignInTransitions.swift",
+    ["store.signIn(", "store.signOut(", "store.revoke(", "store.pickUp(", "codes.noteSignIn("]
+  ),
+  (
+    "Sources/PairingService/Core/CodeTransitions.swift",
+    [
+      "store.reserve(", "store.open(", "store.claim(", "store.renew(", "store.release(",
+      "store.approve(", "store.deny(", "store.withdraw(", "codes.note(",
+    ]
+  ),
+]
+
+@Suite("Codes and sign-ins have one owner each")
+struct OwnerTests {
+  @Test func `nobody but its owner calls a verb that memory has to follow`() throws {
+    let files = try swiftFiles(below: "Sources").filter { $0.target == "PairingService" }
+    for (owner, calls) in ownedCalls {
+      for file in files {
+        // Without blanks, so that a call which goes over two lines is seen, too.
+        let code = file.codeLines.joined().filter { !$0.isWhitespace }
+        for call in calls {
+          #expect(code.contains(call) == (file.path == owner), "\(call)…) in \(file.path)")
+        }
+      }
+    }
+  }
+}
