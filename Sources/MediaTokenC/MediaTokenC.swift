@@ -1,6 +1,6 @@
 // MediaTokenC: the verifier for programs in C and whatever can call C. Owns the translation between C strings and
 // MediaTokenVerifier, and nothing else; the header beside the example in docs/examples is its other half.
-// Why pointers are allowed here, and only here above the tools: docs/decisions/0012-c-interface.md.
+// Why pointers are allowed here, and only here above the tools: docs/decisions/0008-c-interface.md.
 
 import MediaTokenVerifier
 import RegentPairing

@@ -34,7 +34,7 @@ let forbiddenImports: [(target: String, module: String, reason: String)] = [
 
 /// Targets above the tools that may handle pointers, each with its reason.
 let pointerTargets: [String: String] = [
-  "MediaTokenC": "it is the door for programs in C; docs/decisions/0012-c-interface.md"
+  "MediaTokenC": "programs in C call it, and they pass pointers; docs/decisions/0008-c-interface.md"
 ]
 
 /// Modules of the toolchain and the layers that may use them; anything else of the toolchain is refused.
