@@ -156,11 +156,18 @@ let package = Package(
     .target(
       name: "HTTPTestSupport", dependencies: ["HTTPServer", "RegentHTTPCodec", "RegentPlatform"],
       path: "Tests/HTTPTestSupport", swiftSettings: house),
+    // A store in memory, and what every store must do: for tests only, no program may link them.
+    .target(
+      name: "PairingStoreMemory", dependencies: ["PairingStore", "RegentPairing"], path: "Tests/PairingStoreMemory",
+      swiftSettings: house),
+    .target(
+      name: "StoreConformance", dependencies: ["PairingStore", "RegentPairing"], path: "Tests/StoreConformance",
+      swiftSettings: house),
     .target(
       name: "ServiceTestSupport",
       dependencies: [
-        "RegentPairing", "PairingStore", "RegentPairingWire", "PairingService", "HTTPServer", "HTTPTestSupport",
-        "RegentCryptography", "RegentJSON", "RegentPlatform", "TestSupport",
+        "RegentPairing", "PairingStore", "PairingStoreMemory", "RegentPairingWire", "PairingService", "HTTPServer",
+        "HTTPTestSupport", "RegentCryptography", "RegentJSON", "RegentPlatform", "TestSupport",
       ],
       path: "Tests/ServiceTestSupport", swiftSettings: house),
     .target(
@@ -213,12 +220,12 @@ let package = Package(
     tests(of: "RegentPairingWire", ["RegentPairing"]),
     tests(
       of: "PairingStoreSQLite",
-      ["RegentPairing", "PairingStore", "SQLite", "RegentCryptography", "StorageFaults"]),
+      ["RegentPairing", "PairingStore", "SQLite", "RegentCryptography", "StorageFaults", "StoreConformance"]),
     .testTarget(
       name: "StoreConformanceTests",
       dependencies: [
-        "RegentPairing", "PairingStore", "PairingStoreSQLite", "RegentCryptography", "SQLite", "StorageFaults",
-        "TestSupport",
+        "RegentPairing", "PairingStore", "PairingStoreMemory", "PairingStoreSQLite", "RegentCryptography", "SQLite",
+        "StorageFaults", "StoreConformance", "TestSupport",
       ],
       swiftSettings: house),
     .testTarget(
@@ -270,9 +277,9 @@ let package = Package(
     .testTarget(
       name: "JourneyTests",
       dependencies: [
-        "RegentPairing", "PairingStore", "PairingStoreSQLite", "RegentPairingWire", "PairingService",
-        "Administration", "HTTPServer", "RegentHTTPClient", "RegentHTTPCodec", "RegentJSON", "RegentCryptography",
-        "RegentPlatform", "XML", "SQLite", "StorageFaults", "TestSupport", "HTTPTestSupport",
+        "RegentPairing", "PairingStore", "PairingStoreMemory", "PairingStoreSQLite", "RegentPairingWire",
+        "PairingService", "Administration", "HTTPServer", "RegentHTTPClient", "RegentHTTPCodec", "RegentJSON",
+        "RegentCryptography", "RegentPlatform", "XML", "SQLite", "StorageFaults", "TestSupport", "HTTPTestSupport",
         "ServiceSoak", "ServiceTestSupport",
       ],
       swiftSettings: house),

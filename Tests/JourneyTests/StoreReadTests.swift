@@ -1,5 +1,6 @@
 import HTTPTestSupport
 import PairingStore
+import PairingStoreMemory
 import PairingStoreSQLite
 import RegentCryptography
 import RegentPairing

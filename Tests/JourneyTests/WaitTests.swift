@@ -3,6 +3,7 @@ import HTTPTestSupport
 import RegentJSON
 import RegentPairing
 import PairingStore
+import PairingStoreMemory
 import ServiceTestSupport
 import Testing
 

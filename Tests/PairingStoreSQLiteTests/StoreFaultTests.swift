@@ -1,5 +1,6 @@
 import RegentPairing
-@testable import PairingStore
+import PairingStore
+@testable import StoreConformance
 @testable import PairingStoreSQLite
 import SQLite
 import StorageFaults

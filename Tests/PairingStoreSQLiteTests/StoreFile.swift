@@ -1,6 +1,7 @@
 import RegentCryptography
 import RegentPairing
-@testable import PairingStore
+import PairingStore
+@testable import StoreConformance
 @testable import PairingStoreSQLite
 import SQLite
 import StorageFaults

@@ -35,10 +35,4 @@ import Testing
     let month = start + SessionRecord.longest
     #expect(session.used(at: month - .seconds(1)).expires == month)
   }
-
-  @Test func `each promise is named once`() {
-    let promises = StoreConformance.checks.map(\.promise)
-    #expect(Set(promises).count == promises.count)
-    #expect(promises.count > 60)
-  }
 }

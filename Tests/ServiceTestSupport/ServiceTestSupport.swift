@@ -5,6 +5,7 @@ public import RegentPairing
 package import HTTPServer
 package import PairingService
 package import PairingStore
+import PairingStoreMemory
 import RegentCryptography
 import RegentJSON
 import RegentPairingWire

@@ -1,8 +1,10 @@
 import RegentCryptography
 import RegentPairing
 import PairingStore
+import PairingStoreMemory
 import PairingStoreSQLite
 import SQLite
+import StoreConformance
 import StorageFaults
 import TestSupport
 import Testing
@@ -28,5 +30,11 @@ import Testing
       let bad = try await store.verifyRows(step: 3)
       #expect(bad == 0)
     }
+  }
+
+  @Test func `each promise is named once`() {
+    let promises = StoreConformance.checks.map(\.promise)
+    #expect(Set(promises).count == promises.count)
+    #expect(promises.count > 60)
   }
 }

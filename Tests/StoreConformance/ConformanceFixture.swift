@@ -1,3 +1,4 @@
+import PairingStore
 import RegentPairing
 
 /// A store with what the checks need in it: a requestor, three providers, three accounts, and the means to make codes.

@@ -1,7 +1,7 @@
+public import PairingStore
 import RegentPairing
 
-/// A store that forgets everything when it goes: for tests, demonstrations, and as the shortest text of what each verb
-/// means.
+/// A store that forgets everything when it goes: for tests, and as the shortest text of what each verb means.
 ///
 /// An actor without a single `await` inside a verb: each verb is a transaction because nothing can come in between. A
 /// verb that throws half-way would leave half of it behind, so every verb looks first and writes last.

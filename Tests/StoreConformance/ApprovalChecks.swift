@@ -1,3 +1,4 @@
+import PairingStore
 import RegentPairing
 
 extension StoreConformance {

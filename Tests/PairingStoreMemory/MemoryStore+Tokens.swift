@@ -1,3 +1,4 @@
+public import PairingStore
 public import RegentPairing
 
 extension MemoryStore {
