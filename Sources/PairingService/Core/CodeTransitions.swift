@@ -94,9 +94,6 @@ package struct CodeTransitions: Sendable {
       try await store.withdraw(id, reason, audit: entry, at: clock.now), counting: .codesWithdrawn)
   }
 
-  /// The device has read its yes: ``SignInTransitions`` picked it up.
-  func delivered(_ change: RegistrationChange) { settle(change, counting: .codesDelivered) }
-
   /// The store asks the clock; whoever was told that a code has expired must not see it come back when the clock is set
   /// back.
   private func requireNotExpired(_ id: RegistrationID) throws(StoreError) {
@@ -108,8 +105,9 @@ package struct CodeTransitions: Sendable {
     for change in changes { settle(change) }
   }
 
+  /// The same for one change, with what it counts as: ``SignInTransitions`` tells of deliveries.
   @discardableResult
-  private func settle(_ change: RegistrationChange, counting event: ServiceMetrics.Event? = nil)
+  func settle(_ change: RegistrationChange, counting event: ServiceMetrics.Event? = nil)
     -> RegistrationRecord
   {
     codes.note(change.record)

@@ -39,7 +39,7 @@ package struct SignInTransitions: Sendable {
       requestor: requestor, device: device, awaitsDelivery: before.awaitsDelivery, at: clock.now)
     switch pickUp {
     case .inForce(let signIn, let delivery):
-      if let delivery { codeTransitions.delivered(delivery) }
+      if let delivery { codeTransitions.settle(delivery, counting: .codesDelivered) }
       lastUses.note(signIn.authentication.id, at: clock.now)
       codes.noteSignIn(true, of: device, at: requestor, asOf: before.signIns)
     case .none:

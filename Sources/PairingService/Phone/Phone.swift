@@ -52,20 +52,29 @@ package struct Phone: Sendable {
 
 /// Decides a page; what it changes in the call goes into the answer.
 typealias PhoneWork = @Sendable (inout PhoneCall) async throws -> PhoneAnswer
+/// The same where the answer may be held.
+typealias PhoneWaitingWork = @Sendable (inout PhoneCall) async throws -> PhoneOutcome
 
 extension Phone {
   /// A page that is looked at.
   func page(_ routes: inout Routes, _ path: String, _ work: @escaping PhoneWork) {
+    waitingPage(&routes, path) { call in .answer(try await work(&call)) }
+  }
+
+  /// A page that is looked at, perhaps only when something changes.
+  func waitingPage(_ routes: inout Routes, _ path: String, _ work: @escaping PhoneWaitingWork) {
     routes.get(path) { request, captured in answer(request, captured, isForm: false, work) }
   }
 
   /// A form that is sent.
   func form(_ routes: inout Routes, _ path: String, _ work: @escaping PhoneWork) {
-    routes.post(path) { request, captured in answer(request, captured, isForm: true, work) }
+    routes.post(path) { request, captured in
+      answer(request, captured, isForm: true) { call in .answer(try await work(&call)) }
+    }
   }
 
   private func answer(
-    _ request: Request, _ captured: PathParameters, isForm: Bool, _ work: @escaping PhoneWork
+    _ request: Request, _ captured: PathParameters, isForm: Bool, _ work: @escaping PhoneWaitingWork
   ) -> Answer {
     .later { reply in
       Task {
@@ -78,11 +87,13 @@ extension Phone {
             try check(call, isNew)
             if let session = call.session { try await sessions.touch(session) }
           }
-          answer = try await work(&call)
+          switch try await work(&call) {
+          case .answer(let made): answer = made
+          case .wait(let wait): return park(reply, wait)
+          }
         } catch {
           answer = self.answer(error, call)
         }
-        if case .wait(let wait) = answer { return park(reply, wait) }
         reply.complete(response(answer, to: call, isNew: isNew))
       }
     }
@@ -151,7 +162,6 @@ extension Phone {
       response = Response(status)
       response.addHeader(.location, path.below(pages.base))
     case .response(let other): response = other
-    case .wait: response = Response(.internalServerError)
     }
     if response.header(.cacheControl) == nil { response.addHeader(.cacheControl, "no-store") }
     if call.forgetsPages {

@@ -53,8 +53,6 @@ enum PhoneAnswer: Sendable {
   case redirect(SafePath, Status = .seeOther)
   /// Anything else.
   case response(Response)
-  /// The answer is held until something changes.
-  case wait(PhoneWait)
 
   /// A notice.
   static func notice(
@@ -64,6 +62,13 @@ enum PhoneAnswer: Sendable {
     return .page(
       NoticePage(kind, wait: seconds, retry: retry), here: retry ?? .root, brand: brand)
   }
+}
+
+/// What a browser gets where it may have to wait.
+enum PhoneOutcome: Sendable {
+  case answer(PhoneAnswer)
+  /// The answer is held until something changes.
+  case wait(PhoneWait)
 }
 
 /// An answer that is held.

@@ -13,7 +13,7 @@ extension Phone {
   /// What became of a code.
   func mountResult(_ routes: inout Routes) {
     page(&routes, "/(D)/{code}/result", result)
-    page(&routes, "/(D)/{code}/wait") { call in
+    waitingPage(&routes, "/(D)/{code}/wait") { call in
       let opened = try opened(call)
       guard approval(opened, call) != nil else { throw PhoneStop(.notice(.unknownCode)) }
       return wait(opened, seen: call.queried("state") ?? "")
@@ -63,12 +63,12 @@ extension Phone {
 
   // MARK: - Waiting
 
-  private func wait(_ opened: OpenedCode, seen: String) -> PhoneAnswer {
+  private func wait(_ opened: OpenedCode, seen: String) -> PhoneOutcome {
     let id = opened.record.id
     let now = core.clock.now
     let state = word(id)
     guard state == seen, state == ResultPage.State.approved.rawValue || state == "silent" else {
-      return .response(Self.document(state))
+      return .answer(.response(Self.document(state)))
     }
     var span = Self.longestWait
     if state == ResultPage.State.approved.rawValue, let approval = opened.record.flow.state.approval {
