@@ -13,7 +13,7 @@ extension MemoryStore {
     // The same registration again: the first try's answer was lost.
     let hasEarlierSignIn = authentications.values.contains {
       $0.authentication.requestor == record.requestor && $0.deviceHash == record.deviceHash
-        && now < $0.authentication.expires
+        && $0.authentication.isValid(at: now)
     }
     if registrations[record.id] == record {
       return Reservation(withdrawn: [], hasEarlierSignIn: hasEarlierSignIn)

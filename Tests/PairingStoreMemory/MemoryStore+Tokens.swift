@@ -20,7 +20,7 @@ extension MemoryStore {
     }
     guard let record else { return .none }
     let signIn = try context(of: record).standing(record)
-    return now < record.authentication.expires
+    return record.authentication.isValid(at: now)
       ? .inForce(signIn, delivery: nil) : .expired(record)
   }
 
@@ -28,7 +28,7 @@ extension MemoryStore {
   public func standing(_ id: AuthenticationID, at now: Instant) async throws(StoreError)
     -> StandingSignIn?
   {
-    guard let record = authentications[id], now < record.authentication.expires else { return nil }
+    guard let record = authentications[id], record.authentication.isValid(at: now) else { return nil }
     return try context(of: record).standing(record)
   }
 
@@ -93,7 +93,7 @@ extension MemoryStore {
     _ filter: AuthenticationFilter, after id: AuthenticationID?, limit: Int, at now: Instant
   ) async throws(StoreError) -> [AuthenticationRecord] {
     let meant = authentications.values.filter { record in
-      filter.includes(record) && now < record.authentication.expires
+      filter.includes(record) && record.authentication.isValid(at: now)
         && (id.map { $0 < record.authentication.id } ?? true)
     }
     return Array(meant.sorted { $0.authentication.id < $1.authentication.id }.prefix(limit))
@@ -129,7 +129,7 @@ extension MemoryStore {
     -> AuthenticationRecord
   {
     guard let record = authentications[id] else { throw .notFound(what: "authentication") }
-    guard now < record.authentication.expires else { throw .notInForce(.expired) }
+    guard record.authentication.isValid(at: now) else { throw .notInForce(.expired) }
     return record
   }
 

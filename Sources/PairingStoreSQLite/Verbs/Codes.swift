@@ -19,7 +19,7 @@ extension SQLiteStore {
       else { throw StoreError.notFound(what: "row key") }
       rows.use(pair)
       let signIn = try rows.authentication(context, record.requestor, record.deviceHash)
-      let hasEarlierSignIn = signIn.map { now < $0.record.authentication.expires } ?? false
+      let hasEarlierSignIn = signIn.map { $0.record.authentication.isValid(at: now) } ?? false
       if try rows.isThere(context, record, at: now) {
         return Reservation(withdrawn: [], hasEarlierSignIn: hasEarlierSignIn)
       }

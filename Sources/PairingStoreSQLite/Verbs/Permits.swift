@@ -156,7 +156,7 @@ extension SignedRows {
     guard let stored = try authentication(context, id) else {
       throw StoreError.notFound(what: "authentication")
     }
-    guard now < stored.record.authentication.expires else {
+    guard stored.record.authentication.isValid(at: now) else {
       throw StoreError.notInForce(.expired)
     }
     return stored

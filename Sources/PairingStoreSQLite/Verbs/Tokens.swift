@@ -31,7 +31,7 @@ extension SQLiteStore {
   {
     try await read { context, rows in
       guard let record = try rows.authentication(context, id)?.record,
-        now < record.authentication.expires
+        record.authentication.isValid(at: now)
       else { return nil }
       return try rows.signInContext(context, of: record).standing(record)
     }
@@ -91,7 +91,7 @@ extension SQLiteStore {
   ) async throws(StoreError) -> [AuthenticationRecord] {
     try await read { context, rows in
       try rows.first(limit, context, Tables.authentications, filter.query(after: id)) {
-        filter.includes($0) && now < $0.authentication.expires
+        filter.includes($0) && $0.authentication.isValid(at: now)
       }
     }
   }
@@ -133,7 +133,7 @@ extension SignedRows {
   ) throws -> PickUp {
     guard let record = try authentication(context, requestor, device)?.record else { return .none }
     let signIn = try signInContext(context, of: record).standing(record)
-    return now < record.authentication.expires
+    return record.authentication.isValid(at: now)
       ? .inForce(signIn, delivery: nil) : .expired(record)
   }
 

@@ -87,11 +87,8 @@ public enum AuthenticationRefusal: Error, Hashable, Sendable {
 }
 
 extension Authentication {
-  /// Whether it counts now.
-  public func check(_ standing: Standing, at now: Instant) throws(AuthenticationRefusal) {
-    try standing.check()
-    guard now < expires else { throw .expired }
-  }
+  /// Whether its time has not run out; whether it stands is another question.
+  public func isValid(at now: Instant) -> Bool { now < expires }
 }
 
 extension Standing {
