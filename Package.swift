@@ -65,7 +65,8 @@ let package = Package(
     .library(name: "MediaToken", type: .dynamic, targets: ["MediaTokenC"]),
   ],
   targets: [
-    // C libraries: module map and shim header, nothing else.
+    // C libraries: module map and shim header, nothing else. A shim whose library is missing says which Debian package
+    // it is when something that needs it is built: an app that links the SDK needs libssl-dev and libcurl4-openssl-dev.
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CRegentOpenSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(
@@ -78,37 +79,44 @@ let package = Package(
 
     // Layer 0, ground floor: what several tools share.
     tool("RegentJSON"),
+    tool("RegentEncodings"),
     tool("RegentHTTPCodec"),
     tool("RegentPlatform", ["CRegentLinux"]),
 
     // Layer 0: tools. They know no pairing word and never import one another.
     tool("SQLite", ["CSQLite", "RegentPlatform"]),
-    tool("RegentCryptography", ["CRegentOpenSSL", "CArgon2", "RegentJSON", "RegentPlatform"]),
+    tool("RegentCryptography", ["CRegentOpenSSL", "RegentEncodings", "RegentJSON"]),
     tool("QRCode", ["CQREncode"]),
     tool("HTTPServer", ["RegentHTTPCodec", "RegentPlatform", "CRegentOpenSSL", "CRegentLinux"]),
     tool("RegentHTTPClient", ["RegentHTTPCodec", "RegentPlatform", "CRegentCurl", "CRegentLinux"]),
     tool("CommandKit", ["RegentHTTPCodec", "RegentJSON", "RegentPlatform"]),
     tool("XML", ["CExpat"]),
 
+    // Layer 0: a tool made of tools. What links RegentCryptography alone does not link libargon2.
+    tool("PasswordHashing", ["CArgon2", "RegentCryptography", "RegentEncodings", "RegentPlatform"]),
+
     // Layer 1: rules. No I/O, no clock.
     tool("RegentPairing"),
 
     // Layer 2: contracts.
     tool("PairingStore", ["RegentPairing"]),
-    tool("RegentPairingWire", ["RegentPairing", "RegentJSON"]),
+    tool("RegentPairingWire", ["RegentPairing", "RegentEncodings", "RegentJSON"]),
     tool("Administration", ["RegentPairing", "RegentJSON", "RegentHTTPClient", "RegentHTTPCodec"]),
 
     // Layer 3: adapters.
     tool(
       "PairingStoreSQLite",
-      ["RegentPairing", "PairingStore", "SQLite", "RegentCryptography", "RegentJSON", "RegentPlatform"]),
+      [
+        "RegentPairing", "PairingStore", "SQLite", "RegentCryptography", "RegentEncodings", "RegentJSON",
+        "RegentPlatform",
+      ]),
 
     // Libraries: what other people's programs link.
     tool(
       "AccessEnabler",
       [
         "RegentPairing", "RegentPairingWire", "RegentHTTPClient", "RegentHTTPCodec", "RegentJSON", "RegentPlatform",
-        "RegentCryptography",
+        "RegentCryptography", "RegentEncodings",
       ]),
     tool(
       "MediaTokenVerifier",
@@ -125,13 +133,14 @@ let package = Package(
       [
         "RegentPairing", "PairingStore", "RegentPairingWire", "Administration", "HTTPServer", "RegentHTTPCodec",
         "RegentJSON",
-        "RegentPlatform", "RegentCryptography", "XML",
+        "RegentPlatform", "PasswordHashing", "RegentCryptography", "RegentEncodings", "XML",
       ]),
     tool(
       "DeviceAgent",
       [
         "AccessEnabler", "MediaTokenVerifier", "RegentPairing", "RegentPairingWire", "QRCode", "CommandKit",
         "HTTPServer", "RegentHTTPClient", "RegentHTTPCodec", "RegentJSON", "RegentPlatform", "RegentCryptography",
+        "RegentEncodings",
       ]),
 
     // Layer 5: programs.
@@ -139,7 +148,8 @@ let package = Package(
       "regentd",
       [
         "CommandKit", "HTTPServer", "RegentHTTPCodec", "RegentJSON", "RegentPlatform", "RegentPairing", "PairingStore",
-        "PairingStoreSQLite", "PairingService", "Administration", "RegentCryptography", "SQLite",
+        "PairingStoreSQLite", "PairingService", "Administration", "RegentCryptography", "RegentEncodings",
+        "SQLite",
       ]),
     program("regent", ["DeviceAgent", "AccessEnabler", "CommandKit", "RegentJSON", "RegentPlatform"]),
     program(
@@ -167,7 +177,7 @@ let package = Package(
       name: "ServiceTestSupport",
       dependencies: [
         "RegentPairing", "PairingStore", "PairingStoreMemory", "RegentPairingWire", "PairingService", "HTTPServer",
-        "HTTPTestSupport", "RegentCryptography", "RegentJSON", "RegentPlatform", "TestSupport",
+        "HTTPTestSupport", "PasswordHashing", "RegentCryptography", "RegentJSON", "RegentPlatform", "TestSupport",
       ],
       path: "Tests/ServiceTestSupport", swiftSettings: house),
     .target(
@@ -193,7 +203,8 @@ let package = Package(
       dependencies: [
         "SQLite", "TestSupport", "HTTPServer", "RegentHTTPCodec", "RegentPairing", "PairingStore",
         "RegentPairingWire",
-        "PairingStoreSQLite", "PairingService", "RegentCryptography", "RegentPlatform", "MediaTokenVerifier",
+        "PairingStoreSQLite", "PairingService", "PasswordHashing", "RegentCryptography", "RegentPlatform",
+        "MediaTokenVerifier",
         "RegentJSON", "regentd", "regentctl",
       ],
       path: "Tests/Benchmarks", exclude: ["reference"],
@@ -209,7 +220,9 @@ let package = Package(
       swiftSettings: house),
     tests(of: "RegentPlatform", ["PlatformProbe"]),
     tests(of: "SQLite", ["CSQLite", "RegentPlatform", "StorageFaults", "Soak"]),
-    tests(of: "RegentCryptography"),
+    tests(of: "RegentEncodings"),
+    tests(of: "RegentCryptography", ["RegentEncodings"]),
+    tests(of: "PasswordHashing", ["RegentCryptography", "RegentEncodings"]),
     tests(of: "QRCode"),
     tests(of: "HTTPServer", ["RegentHTTPCodec", "RegentPlatform", "HTTPTestSupport"]),
     tests(of: "RegentHTTPClient", ["RegentHTTPCodec", "HTTPServer", "RegentPlatform"]),
@@ -217,7 +230,7 @@ let package = Package(
     tests(of: "XML"),
     tests(of: "RegentPairing"),
     tests(of: "PairingStore", ["RegentPairing"]),
-    tests(of: "RegentPairingWire", ["RegentPairing"]),
+    tests(of: "RegentPairingWire", ["RegentEncodings", "RegentPairing"]),
     tests(
       of: "PairingStoreSQLite",
       ["RegentPairing", "PairingStore", "SQLite", "RegentCryptography", "StorageFaults", "StoreConformance"]),
@@ -265,7 +278,7 @@ let package = Package(
       of: "MediaTokenVerifier",
       [
         "MediaTokenC", "RegentPairing", "RegentPairingWire", "HTTPServer", "RegentHTTPCodec", "RegentHTTPClient",
-        "HTTPTestSupport", "RegentJSON", "RegentCryptography", "RegentPlatform",
+        "HTTPTestSupport", "RegentJSON", "RegentCryptography", "RegentEncodings", "RegentPlatform",
       ]),
     tests(
       of: "DeviceAgent",
@@ -279,7 +292,8 @@ let package = Package(
       dependencies: [
         "RegentPairing", "PairingStore", "PairingStoreMemory", "PairingStoreSQLite", "RegentPairingWire",
         "PairingService", "Administration", "HTTPServer", "RegentHTTPClient", "RegentHTTPCodec", "RegentJSON",
-        "RegentCryptography", "RegentPlatform", "XML", "SQLite", "StorageFaults", "TestSupport", "HTTPTestSupport",
+        "PasswordHashing", "RegentCryptography", "RegentEncodings", "RegentPlatform", "XML",
+        "SQLite", "StorageFaults", "TestSupport", "HTTPTestSupport",
         "ServiceSoak", "ServiceTestSupport",
       ],
       swiftSettings: house),
@@ -306,7 +320,7 @@ if Context.environment["REGENT_FUZZ"] == "1" {
     fuzzer("FuzzHeaders", ["RegentHTTPCodec", "HTTPServer"]),
     fuzzer("FuzzResponses", ["RegentHTTPClient", "RegentHTTPCodec"]),
     fuzzer("FuzzRoutes", ["RegentHTTPCodec", "HTTPServer"]),
-    fuzzer("FuzzText", ["RegentCryptography"]),
+    fuzzer("FuzzText", ["PasswordHashing", "RegentEncodings"]),
     fuzzer("FuzzPEM", ["RegentCryptography"]),
     fuzzer("FuzzTokens", ["RegentCryptography", "RegentJSON"]),
     fuzzer("FuzzXML", ["XML"]),

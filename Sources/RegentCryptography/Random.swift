@@ -1,4 +1,5 @@
 internal import CRegentOpenSSL
+internal import RegentEncodings
 
 /// Randomness for keys and codes, from OpenSSL's generator, which the kernel seeds.
 ///

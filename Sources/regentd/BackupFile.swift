@@ -1,6 +1,7 @@
 import CommandKit
 import RegentCryptography
 import Glibc
+internal import RegentEncodings
 import RegentPlatform
 
 /// A backup on disk: the database, and behind it one line with the SHA-256 of all of it.

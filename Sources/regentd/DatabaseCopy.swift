@@ -1,5 +1,6 @@
 import RegentCryptography
 import Glibc
+internal import RegentEncodings
 import RegentPlatform
 
 /// A copy of the database of a stopped service: opening a database brings it to this program's schema, finishes what was

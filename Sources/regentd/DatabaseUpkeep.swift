@@ -2,6 +2,7 @@ import Administration
 import CommandKit
 import RegentCryptography
 import Glibc
+internal import RegentEncodings
 import RegentPairing
 import PairingService
 import PairingStore

@@ -1,5 +1,6 @@
 import CommandKit
 import RegentCryptography
+internal import RegentEncodings
 import RegentHTTPCodec
 import PairingStoreSQLite
 import RegentPlatform

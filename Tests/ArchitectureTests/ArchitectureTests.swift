@@ -18,7 +18,7 @@ struct ArchitectureTests {
         }
         #expect(other < own, "\(file.path) imports \(module), which is not below it")
         // C handles stay inside the tools; above them there are only Swift types.
-        #expect(other != .cLibrary || own <= .tool, "\(file.path) imports the C module \(module)")
+        #expect(other != .cLibrary || own <= .compoundTool, "\(file.path) imports the C module \(module)")
       }
     }
   }
@@ -65,7 +65,7 @@ struct ArchitectureTests {
   @Test func `unsafe code stays in the tools`() throws {
     for file in try swiftFiles(below: "Sources") {
       let layer = try #require(layers[file.target])
-      guard layer > .tool, pointerTargets[file.target] == nil else { continue }
+      guard layer > .compoundTool, pointerTargets[file.target] == nil else { continue }
       for line in file.codeLines {
         let words = line.split { !($0.isLetter || $0.isNumber || $0 == "_" || $0 == "@") }
         #expect(!words.contains("unsafe") && !words.contains("@unsafe"), "\(file.path): \(line)")

@@ -4,6 +4,7 @@ internal import RegentHTTPCodec
 internal import HTTPServer
 internal import RegentPairing
 internal import PairingService
+internal import PasswordHashing
 internal import PairingStore
 internal import PairingStoreSQLite
 internal import RegentPlatform

@@ -1,4 +1,5 @@
 import RegentCryptography
+import RegentEncodings
 import RegentHTTPCodec
 import HTTPTestSupport
 import RegentJSON

@@ -1,5 +1,6 @@
 import RegentCryptography
 import HTTPTestSupport
+import RegentEncodings
 import RegentJSON
 import RegentPairing
 import PairingStore

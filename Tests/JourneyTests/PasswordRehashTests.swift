@@ -1,3 +1,4 @@
+import PasswordHashing
 import RegentCryptography
 import RegentHTTPCodec
 import HTTPTestSupport

@@ -1,3 +1,4 @@
+import RegentEncodings
 import RegentJSON
 import RegentCryptography
 import RegentPairing

@@ -1,4 +1,5 @@
 import RegentCryptography
+import RegentEncodings
 import Testing
 
 /// A hash in hex, for readable tables.

@@ -1,6 +1,7 @@
 // ServiceTestSupport: a whole service in the test's process, with sample data, a clock that the test sets, and calls signed
 // as a box signs them. `import Testing` stays in the test targets.
 public import HTTPTestSupport
+import PasswordHashing
 public import RegentPairing
 package import HTTPServer
 package import PairingService

@@ -1,4 +1,5 @@
 import RegentCryptography
+internal import RegentEncodings
 import RegentJSON
 import RegentPlatform
 

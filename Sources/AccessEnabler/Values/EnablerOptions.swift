@@ -1,4 +1,5 @@
 internal import RegentCryptography
+internal import RegentEncodings
 internal import RegentJSON
 
 /// Options that go with every call, whatever the flow; they may change at any time.

@@ -1,4 +1,5 @@
 import RegentCryptography
+internal import RegentEncodings
 
 extension SignIn {
   /// The viewer as tracking data names them: the MD5 of the user id, in hexadecimal.

@@ -1,4 +1,5 @@
 import RegentCryptography
+internal import RegentEncodings
 import RegentJSON
 
 /// Texts by name as base64 of a JSON object, names in order.

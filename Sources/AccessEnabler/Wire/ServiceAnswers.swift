@@ -1,4 +1,5 @@
 import RegentCryptography
+internal import RegentEncodings
 import RegentHTTPClient
 import RegentHTTPCodec
 import RegentJSON

@@ -1,5 +1,6 @@
 import CommandKit
 import RegentCryptography
+internal import RegentEncodings
 import RegentHTTPCodec
 import RegentJSON
 import RegentPlatform

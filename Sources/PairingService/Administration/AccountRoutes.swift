@@ -1,4 +1,5 @@
 internal import Administration
+internal import PasswordHashing
 internal import RegentCryptography
 internal import RegentHTTPCodec
 internal import RegentJSON

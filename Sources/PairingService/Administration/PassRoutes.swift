@@ -1,5 +1,6 @@
 internal import Administration
 internal import RegentCryptography
+internal import RegentEncodings
 internal import RegentHTTPCodec
 internal import RegentJSON
 internal import RegentPairing

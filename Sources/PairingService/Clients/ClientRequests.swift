@@ -1,4 +1,5 @@
 internal import RegentCryptography
+internal import RegentEncodings
 internal import RegentHTTPCodec
 internal import HTTPServer
 internal import RegentJSON

@@ -1,4 +1,5 @@
 internal import RegentCryptography
+internal import RegentEncodings
 internal import RegentJSON
 package import RegentPairing
 package import PairingStore

@@ -1,4 +1,5 @@
 internal import RegentCryptography
+internal import RegentEncodings
 internal import RegentPairing
 internal import PairingStore
 internal import RegentPairingWire

@@ -1,4 +1,5 @@
 package import RegentCryptography
+internal import RegentEncodings
 package import RegentPairing
 package import PairingStore
 

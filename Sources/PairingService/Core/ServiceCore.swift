@@ -1,4 +1,5 @@
-package import RegentCryptography
+package import PasswordHashing
+internal import RegentCryptography
 internal import RegentPairing
 package import PairingStore
 

@@ -1,5 +1,6 @@
 package import HTTPServer
 internal import RegentCryptography
+internal import RegentEncodings
 internal import RegentHTTPCodec
 internal import RegentPairing
 internal import PairingStore

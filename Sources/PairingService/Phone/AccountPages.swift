@@ -1,3 +1,4 @@
+internal import PasswordHashing
 internal import RegentCryptography
 internal import RegentHTTPCodec
 internal import HTTPServer

@@ -1,4 +1,6 @@
+internal import PasswordHashing
 internal import RegentCryptography
+internal import RegentEncodings
 internal import RegentHTTPCodec
 internal import RegentPairing
 internal import PairingStore

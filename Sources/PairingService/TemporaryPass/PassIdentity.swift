@@ -1,4 +1,4 @@
-internal import RegentCryptography
+internal import RegentEncodings
 internal import RegentJSON
 
 /// For whom a promotional pass is, as an app tells it: usually a hash of the viewer's mail address.

@@ -1,4 +1,5 @@
 import RegentCryptography
+internal import RegentEncodings
 import SQLite
 
 /// A signed column: its name and what it holds.

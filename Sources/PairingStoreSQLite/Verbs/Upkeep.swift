@@ -1,4 +1,5 @@
 import RegentCryptography
+internal import RegentEncodings
 public import RegentPairing
 public import PairingStore
 import SQLite

@@ -1,3 +1,4 @@
+internal import RegentEncodings
 public import RegentJSON
 
 /// A public key as JSON (RFC 7517, RFC 7518 §6, RFC 8037), with the id it is known by.

@@ -1,3 +1,5 @@
+internal import RegentEncodings
+
 /// PEM texts (RFC 7468): what stands between `-----BEGIN LABEL-----` and `-----END LABEL-----`.
 ///
 /// Text around blocks is skipped, as certificates often come with a description. Inside a block base64 is strict but
@@ -35,7 +37,7 @@ public enum PEM {
   }
 
   private static func encoded(_ label: String, _ bytes: Span<UInt8>) -> [UInt8] {
-    var base64 = Alphabet.standard.encoded(bytes, padding: true)
+    var base64 = Base64.letters(bytes)
     defer { wipe(&base64) }
     var text: [UInt8] = []
     // Room for everything, so that growing leaves no copies of a private key behind.

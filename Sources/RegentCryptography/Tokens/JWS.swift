@@ -1,3 +1,4 @@
+internal import RegentEncodings
 public import RegentJSON
 
 /// Signed text of three parts (JWS compact serialization, RFC 7515), the form of JWTs.

@@ -1,3 +1,4 @@
+internal import RegentEncodings
 import RegentJSON
 
 /// What a device says of itself, in the words of the protocol, with what its User-Agent gives away filled in.
@@ -29,7 +30,7 @@ public struct DeviceInformation: Hashable, Sendable {
   public init?(reading encoded: String) {
     guard encoded.utf8.count <= 8192 else { return nil }
     let text = Self.percentDecoded(encoded)
-    guard let json = Base64.bytes(forgiving: text), json.count <= 6144 else { return nil }
+    guard let json = try? Base64.decodeLeniently(text), json.count <= 6144 else { return nil }
     let limits = JSONLimits(depth: 4, bytes: 6144)
     guard let object = (try? JSONValue(reading: json, limits: limits))?.object else { return nil }
     values = [:]

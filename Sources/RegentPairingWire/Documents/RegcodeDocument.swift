@@ -1,3 +1,4 @@
+internal import RegentEncodings
 public import RegentPairing
 
 /// The record of a registration code: what a device gets when it creates or reads one.
@@ -140,7 +141,7 @@ public struct RegcodeInfo: Hashable, Sendable {
   }
 
   func write(to sink: inout some DocumentSink) {
-    sink.text("deviceId", Base64.text(deviceID.utf8))
+    sink.text("deviceId", Base64.encode(deviceID.utf8.span))
     if let older {
       sink.text("deviceType", orNull: older.deviceType)
       sink.text("deviceUser", orNull: older.deviceUser)
@@ -148,7 +149,7 @@ public struct RegcodeInfo: Hashable, Sendable {
       sink.text("appVersion", orNull: older.appVersion)
       sink.text("registrationURL", orNull: older.registrationURL)
     }
-    sink.text("deviceInfo", ifKnown: deviceInformation.map { Base64.text($0.utf8) })
+    sink.text("deviceInfo", ifKnown: deviceInformation.map { Base64.encode($0.utf8.span) })
     sink.text("userAgent", ifKnown: userAgent)
     sink.text("originalUserAgent", ifKnown: originalUserAgent)
     sink.text("authorizationType", ifKnown: authorizationType)

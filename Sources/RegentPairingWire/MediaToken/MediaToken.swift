@@ -1,3 +1,4 @@
+internal import RegentEncodings
 public import RegentPairing
 
 /// A short media token: what a stream server verifies before it plays, without asking anybody.
@@ -62,9 +63,9 @@ public struct MediaToken: Hashable, Sendable {
   /// What is handed out, once the element has been signed.
   public func serialized(signature: [UInt8]) -> String {
     let text =
-      MediaTokenText.signatureOpen + Array(Base64.text(signature).utf8)
+      MediaTokenText.signatureOpen + Array(Base64.encode(signature).utf8)
       + MediaTokenText.signatureClose + element
-    return Base64.text(text)
+    return Base64.encode(text)
   }
 }
 

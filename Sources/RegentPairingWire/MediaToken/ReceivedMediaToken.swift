@@ -1,3 +1,4 @@
+internal import RegentEncodings
 import RegentPairing
 
 /// A media token as it was received: true only once the signature has been checked over ``signedBytes``.
@@ -25,7 +26,7 @@ public struct ReceivedMediaToken: Hashable, Sendable {
     if count > 0, trimmed[0] == UInt8(ascii: "<") {
       try self.init(text: Array(text.utf8.prefix(count)))
     } else {
-      guard let bytes = Base64.bytes(strict: trimmed) else { throw .malformed }
+      guard let bytes = try? Base64.decode(trimmed) else { throw .malformed }
       try self.init(text: bytes)
     }
   }
@@ -38,7 +39,7 @@ public struct ReceivedMediaToken: Hashable, Sendable {
     guard
       bytes.steps(over: MediaTokenText.signatureClose, at: &place)
         || bytes.steps(over: MediaTokenText.signatureOpen, at: &place),
-      let signature = Base64.bytes(strict: bytes.extracting(encoded)), !signature.isEmpty
+      let signature = try? Base64.decode(bytes.extracting(encoded)), !signature.isEmpty
     else { throw .malformed }
     self.signature = signature
     token = try MediaToken(element: bytes.extracting(droppingFirst: place))

@@ -1,3 +1,4 @@
+internal import RegentEncodings
 public import RegentJSON
 import RegentPairing
 
@@ -32,10 +33,10 @@ extension RegcodeInfo {
       registrationURL: try object.optionalString("registrationURL"))
     let application = try object.optionalObject("sourceApplicationInformation")
     self.init(
-      deviceID: try Self.clear(object.string("deviceId"), "deviceId"),
+      deviceID: try Self.clear(try? Base64.decode(object.string("deviceId")), "deviceId"),
       deviceInformation: try object.optionalString("deviceInfo").map {
         text throws(JSONShapeError) in
-        try Self.clear(text, "deviceInfo")
+        try Self.clear(try? Base64.decodeLeniently(text), "deviceInfo")
       },
       userAgent: try object.optionalString("userAgent"),
       originalUserAgent: try object.optionalString("originalUserAgent"),
@@ -48,9 +49,8 @@ extension RegcodeInfo {
       older: older == RegcodeInfo.Older() ? nil : older)
   }
 
-  private static func clear(_ text: String, _ name: String) throws(JSONShapeError) -> String {
-    guard let bytes = Base64.bytes(forgiving: text),
-      let clear = String(validating: bytes, as: UTF8.self)
+  private static func clear(_ bytes: [UInt8]?, _ name: String) throws(JSONShapeError) -> String {
+    guard let bytes, let clear = String(validating: bytes, as: UTF8.self)
     else { throw JSONShapeError(name: name, expected: "base64 of text") }
     return clear
   }

@@ -1,3 +1,4 @@
+internal import RegentEncodings
 public import RegentPairing
 
 /// The signed `Authorization` header: how it is read and how it is written.
@@ -49,7 +50,7 @@ public enum SignedHeader {
 
   /// The header, from the text that was signed.
   public static func header(textToSign: String, publicKey: PublicKey, signature: [UInt8]) -> String {
-    "\(textToSign), public_key=\(publicKey), signature=\(Base64.text(signature))"
+    "\(textToSign), public_key=\(publicKey), signature=\(Base64.encode(signature))"
   }
 }
 
@@ -133,7 +134,7 @@ private struct SignedFields {
     guard let publicKey = PublicKey(header.text(publicKey)) else {
       throw .unreadable("public_key")
     }
-    guard let signature = Base64.bytes(strict: header.extracting(signature)), !signature.isEmpty
+    guard let signature = try? Base64.decode(header.extracting(signature)), !signature.isEmpty
     else { throw .unreadable("signature") }
     return SignedCall(
       method: header.text(method), requestor: requestor, nonce: nonce,

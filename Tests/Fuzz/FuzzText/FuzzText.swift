@@ -1,7 +1,8 @@
 // FuzzText: whatever base64, base64url, hex and the password hash text accept, they would write themselves.
 
-import RegentCryptography
 import FuzzSupport
+import PasswordHashing
+import RegentEncodings
 
 /// One input.
 @_cdecl("LLVMFuzzerTestOneInput")

@@ -1,4 +1,4 @@
-import RegentCryptography
+import RegentEncodings
 import Testing
 
 struct TextTests {
@@ -19,7 +19,7 @@ struct TextTests {
 
   @Test func `every length and every byte survives`() throws {
     for count in 0..<70 {
-      let bytes = Random.bytes(count)
+      let bytes = (0..<count).map { _ in UInt8.random(in: .min ... .max) }
       #expect(try Base64.decode(Base64.encode(bytes)) == bytes)
       #expect(try Base64URL.decode(Base64URL.encode(bytes)) == bytes)
       #expect(try Base64.decodeLeniently(Base64URL.encode(bytes)) == bytes)
@@ -83,7 +83,7 @@ struct TextTests {
     #expect(try Base64.decodeLeniently(text) == [0x68, 0x69, 0x3E, 0xFF])
   }
 
-  @Test(arguments: ["a", "aG%3D", "aGk.", "a=k=", "aG\0k"])
+  @Test(arguments: ["a", "aG%3D", "aGk.", "aG\0k"])
   func `even lenient base64 has its limits`(_ text: String) {
     #expect(throws: TextError.self) { try Base64.decodeLeniently(text) }
   }

@@ -1,3 +1,5 @@
+public import RegentCryptography
+
 /// What comparing a password with a stored hash gave.
 public enum PasswordCheck: Sendable, Equatable {
   /// The password is right.

@@ -1,6 +1,8 @@
+import RegentCryptography
+import RegentEncodings
 import Testing
 
-@testable import RegentCryptography
+@testable import PasswordHashing
 
 struct PasswordTests {
   /// Cheap enough for tests.
@@ -136,3 +138,5 @@ struct PasswordTests {
     #expect(answers == 10)
   }
 }
+
+private func repeated(_ byte: UInt8, _ count: Int) -> [UInt8] { [UInt8](repeating: byte, count: count) }

@@ -1,4 +1,5 @@
 internal import CArgon2
+internal import RegentCryptography
 
 /// Argon2id itself, on the calling thread.
 enum Argon2 {

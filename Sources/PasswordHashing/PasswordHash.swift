@@ -1,3 +1,6 @@
+internal import RegentCryptography
+internal import RegentEncodings
+
 /// A stored password hash: `$argon2id$v=19$m=19456,t=2,p=1$SALT$HASH`, the PHC string format.
 package struct PasswordHash: Sendable {
   static let saltLength = 16
@@ -58,7 +61,7 @@ package struct PasswordHash: Sendable {
   /// The text form.
   package var text: String {
     let numbers = "m=\(parameters.memory),t=\(parameters.passes),p=\(parameters.lanes)"
-    return "$argon2id$v=19$\(numbers)$\(PasswordHash.base64(salt))$\(PasswordHash.base64(hash))"
+    return "$argon2id$v=19$\(numbers)$\(Base64.encodeUnpadded(salt))$\(Base64.encodeUnpadded(hash))"
   }
 
   private static func number(_ name: String, _ text: Substring) -> UInt32? {
@@ -71,14 +74,8 @@ package struct PasswordHash: Sendable {
   private static func bytes(
     _ text: String, _ sizes: ClosedRange<Int>
   ) throws(PasswordError) -> [UInt8] {
-    let span = text.utf8.span
-    guard let bytes = try? Alphabet.standard.decode(span, upTo: span.count),
-      sizes.contains(bytes.count)
+    guard let bytes = try? Base64.decodeUnpadded(text), sizes.contains(bytes.count)
     else { throw .malformedHash }
     return bytes
-  }
-
-  private static func base64(_ bytes: [UInt8]) -> String {
-    Alphabet.standard.encode(bytes.span, padding: false)
   }
 }

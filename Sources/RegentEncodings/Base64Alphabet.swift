@@ -1,0 +1,89 @@
+/// The 64 letters of one of the two alphabets, and the work both share.
+struct Alphabet: Sendable {
+  let name: String
+  private let letters: [UInt8]
+  /// The value of each byte, 0xFF for those outside the alphabet.
+  private let values: [UInt8]
+
+  static let standard = Alphabet("base64", "+/")
+  static let url = Alphabet("base64url", "-_")
+
+  private init(_ name: String, _ lastTwo: String) {
+    self.name = name
+    letters = Array(
+      ("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789" + lastTwo).utf8)
+    var values = [UInt8](repeating: 0xFF, count: 256)
+    for (value, letter) in letters.enumerated() { values[Int(letter)] = UInt8(value) }
+    self.values = values
+  }
+
+  /// The letters of bytes, in an array of exactly their size: growing would leave copies of a key behind.
+  func encode(_ bytes: Span<UInt8>, padding: Bool) -> [UInt8] {
+    let letters = letters
+    let count = padding ? (bytes.count + 2) / 3 * 4 : (bytes.count * 4 + 2) / 3
+    return [UInt8](capacity: count) { output in
+      let whole = bytes.count / 3 * 3
+      for place in stride(from: 0, to: whole, by: 3) {
+        let group = UInt32(bytes[place]) << 16 | UInt32(bytes[place + 1]) << 8 | UInt32(bytes[place + 2])
+        output.append(letters[Int(group >> 18)])
+        output.append(letters[Int(group >> 12 & 63)])
+        output.append(letters[Int(group >> 6 & 63)])
+        output.append(letters[Int(group & 63)])
+      }
+      let left = bytes.count - whole
+      guard left > 0 else { return }
+      let group = UInt32(bytes[whole]) << 16 | (left == 2 ? UInt32(bytes[whole + 1]) << 8 : 0)
+      output.append(letters[Int(group >> 18)])
+      output.append(letters[Int(group >> 12 & 63)])
+      if left == 2 { output.append(letters[Int(group >> 6 & 63)]) }
+      guard padding else { return }
+      for _ in left..<3 { output.append(UInt8(ascii: "=")) }
+    }
+  }
+
+  /// The bytes that the letters before `end` stand for; what follows is padding that the caller has checked.
+  func decode(
+    _ text: Span<UInt8>, upTo end: Int, strictBits: Bool = true
+  ) throws(TextError) -> [UInt8] {
+    // What is wrong is looked for once, at the end: a media token's verifier comes by here for every call.
+    let values = values
+    var wrong: UInt8 = 0
+    var strayBits: UInt32 = 0
+    let left = end & 3
+    let bytes = [UInt8](capacity: end / 4 * 3 + max(0, left - 1)) { output in
+      for group in 0..<end / 4 {
+        let place = group * 4
+        let (one, two) = (values[Int(text[place])], values[Int(text[place + 1])])
+        let (three, four) = (values[Int(text[place + 2])], values[Int(text[place + 3])])
+        wrong |= one | two | three | four
+        let held = UInt32(one) << 18 | UInt32(two) << 12 | UInt32(three) << 6 | UInt32(four)
+        output.append(UInt8(truncatingIfNeeded: held >> 16))
+        output.append(UInt8(truncatingIfNeeded: held >> 8))
+        output.append(UInt8(truncatingIfNeeded: held))
+      }
+      guard left > 1 else { return }
+      var held: UInt32 = 0
+      for place in end - left..<end {
+        let value = values[Int(text[place])]
+        wrong |= value
+        held = held << 6 | UInt32(value)
+      }
+      held <<= UInt32(6 * (4 - left))
+      output.append(UInt8(truncatingIfNeeded: held >> 16))
+      if left == 3 { output.append(UInt8(truncatingIfNeeded: held >> 8)) }
+      strayBits = left == 3 ? held & 0xFF : held & 0xFFFF
+    }
+    guard wrong < 64, left != 1, strayBits == 0 || !strictBits else { throw fault(text, upTo: end) }
+    return bytes
+  }
+
+  /// What is wrong first with a text that is not to be decoded.
+  private func fault(_ text: Span<UInt8>, upTo end: Int) -> TextError {
+    for place in 0..<end where values[Int(text[place])] == 0xFF {
+      let isPadding = text[place] == UInt8(ascii: "=")
+      return TextError(encoding: name, problem: isPadding ? .padding : .character, offset: place)
+    }
+    if end & 3 == 1 { return TextError(encoding: name, problem: .length, offset: end) }
+    return TextError(encoding: name, problem: .trailingBits, offset: end - 1)
+  }
+}
