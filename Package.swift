@@ -2,31 +2,7 @@
 // Regent: the service, the device agent, the companion CLI and two libraries. The layers and who may
 // import whom are in docs/decisions/0001-layers.md and proven by Tests/ArchitectureTests.
 
-import Foundation
 import PackageDescription
-
-// A missing C library would show up as a page of compiler errors; one sentence is kinder.
-let systemHeaders: [(package: String, header: String)] = [
-  ("libsqlite3-dev", "sqlite3.h"),
-  ("libssl-dev", "openssl/ssl.h"),
-  ("libqrencode-dev", "qrencode.h"),
-  ("libcurl4-openssl-dev", "curl/curl.h"),
-  ("libargon2-dev", "argon2.h"),
-  ("libexpat1-dev", "expat.h"),
-]
-let headerFolders = [
-  "/usr/include", "/usr/include/x86_64-linux-gnu", "/usr/include/aarch64-linux-gnu",
-]
-let missing = systemHeaders.filter { entry in
-  !headerFolders.contains { FileManager.default.fileExists(atPath: "\($0)/\(entry.header)") }
-}
-if !missing.isEmpty {
-  let names = missing.map(\.package).joined(separator: " ")
-  let sentence =
-    "Regent needs the Debian packages \(names): run deploy/bootstrap (or `make build`) first.\n"
-  FileHandle.standardError.write(Data(sentence.utf8))
-  exit(1)
-}
 
 let house: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),

@@ -1,6 +1,9 @@
 // libcurl: types and constants, and how to call functions found by dlsym. Nothing is linked: the library is loaded at
 // run time, when the first https URL is used, because linking it costs every program 8.6 MiB and 4 ms.
 #pragma once
+#if !__has_include(<curl/curl.h>)
+#error "Regent needs the Debian package libcurl4-openssl-dev: run deploy/bootstrap (or `make build`) first."
+#else
 #include <curl/curl.h>
 #include <stdint.h>
 #include <time.h>
@@ -95,3 +98,4 @@ typedef void (*regent_x509_free)(void *certificate);
 typedef int (*regent_openssl_init)(uint64_t options, const void *settings);
 // OPENSSL_INIT_NO_ATEXIT: exit does not take the library from threads that still use it.
 static inline uint64_t regent_openssl_no_atexit(void) { return 0x00080000; }
+#endif

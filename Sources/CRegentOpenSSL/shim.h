@@ -1,5 +1,8 @@
 // OpenSSL 3: libcrypto for keys, hashes and sealing, libssl for the TLS listener.
 #pragma once
+#if !__has_include(<openssl/ssl.h>)
+#error "Regent needs the Debian package libssl-dev: run deploy/bootstrap (or `make build`) first."
+#else
 #include <openssl/ssl.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
@@ -20,3 +23,4 @@ static inline uint64_t regent_tls_server_options(void) {
 static inline long regent_tls_modes(void) {
   return SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER;
 }
+#endif

@@ -1,5 +1,8 @@
 // SQLite, as Debian ships it.
 #pragma once
+#if !__has_include(<sqlite3.h>)
+#error "Regent needs the Debian package libsqlite3-dev: run deploy/bootstrap (or `make build`) first."
+#else
 #include <sqlite3.h>
 
 // Variadic functions cannot be called from Swift; each of these fixes the argument list of one use.
@@ -17,3 +20,4 @@ static inline int csqlite_bind_text(sqlite3_stmt *statement, int index, const ch
 static inline int csqlite_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, sqlite3_uint64 count) {
   return sqlite3_bind_blob64(statement, index, bytes, count, SQLITE_TRANSIENT);
 }
+#endif
