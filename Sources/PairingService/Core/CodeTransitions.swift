@@ -115,8 +115,8 @@ package struct CodeTransitions: Sendable {
     if let event, !change.actions.isEmpty { metrics.count(event) }
     for action in change.actions {
       switch action {
-      case .wakeDevice: waiters.wakeDevice(of: change.record.id)
-      case .wakePhone: waiters.wakePhone(of: change.record.id)
+      case .wakeDevice: waiters.wake(.device, of: change.record.id)
+      case .wakePhone: waiters.wake(.phone, of: change.record.id)
       case .createAuthentication: break
       }
     }

@@ -59,7 +59,7 @@ package struct SignInTransitions: Sendable {
     let signIn = try await store.signIn(record, at: now)
     let (requestor, device) = (record.authentication.requestor, record.deviceHash)
     codes.noteSignIn(of: device, at: requestor)
-    if let id = codes.latest(of: device, at: requestor)?.record.id { waiters.wakeDevice(of: id) }
+    if let id = codes.latest(of: device, at: requestor)?.record.id { waiters.wake(.device, of: id) }
     guard signIn.authentication.id == record.authentication.id else { return signIn }
     let provider = record.authentication.viewer.provider
     metrics.letIn(at: provider)

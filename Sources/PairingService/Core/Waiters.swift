@@ -14,6 +14,11 @@ package final class Waiters: Sendable {
     case phone(Int)
   }
 
+  /// Which of the two looks at a code.
+  package enum Side: Sendable {
+    case device, phone
+  }
+
   /// What a device waits for.
   package enum Resource: Hashable, Sendable {
     case record, authentication, check, poll
@@ -120,18 +125,18 @@ package final class Waiters: Sendable {
     guard isStill() else { return finish(waiter, .changed) }
   }
 
-  /// Something happened to a code that its device can see.
-  package func wakeDevice(of registration: RegistrationID) {
-    wake(registration) { waiter in
-      if case .device = waiter.place { !waiter.isStill() } else { false }
+  /// Something happened to a code that one of the two can see: ends the waits there that have an answer now.
+  package func wake(_ side: Side, of registration: RegistrationID) {
+    let woken = state.withLock { state -> [Waiter] in
+      guard let here = state.waiting[registration] else { return [] }
+      let woken = here.filter { $0.place.side == side && !$0.isStill() }
+      guard !woken.isEmpty else { return [] }
+      let rest = here.filter { waiter in !woken.contains { $0 === waiter } }
+      state.waiting[registration] = rest.isEmpty ? nil : rest
+      state.count -= woken.count
+      return woken
     }
-  }
-
-  /// Something happened to a code that the phone can see.
-  package func wakePhone(of registration: RegistrationID) {
-    wake(registration) { waiter in
-      if case .phone = waiter.place { !waiter.isStill() } else { false }
-    }
+    for waiter in woken { waiter.finish(.changed) }
   }
 
   /// Answers everybody, now and from now on at once.
@@ -144,19 +149,6 @@ package final class Waiters: Sendable {
       return state.waiting.values.flatMap(\.self)
     }
     for waiter in all { waiter.finish(.stopping) }
-  }
-
-  private func wake(_ registration: RegistrationID, _ isMeant: (Waiter) -> Bool) {
-    let woken = state.withLock { state -> [Waiter] in
-      guard let here = state.waiting[registration] else { return [] }
-      let woken = here.filter(isMeant)
-      guard !woken.isEmpty else { return [] }
-      let rest = here.filter { waiter in !woken.contains { $0 === waiter } }
-      state.waiting[registration] = rest.isEmpty ? nil : rest
-      state.count -= woken.count
-      return woken
-    }
-    for waiter in woken { waiter.finish(.changed) }
   }
 
   private func finish(_ waiter: Waiter, _ end: End) {
@@ -195,5 +187,14 @@ package final class Waiters: Sendable {
     }
     for waiter in due where !waiter.isOver { finish(waiter, .timeUp) }
     return goesOn
+  }
+}
+
+extension Waiters.Place {
+  fileprivate var side: Waiters.Side {
+    switch self {
+    case .device: .device
+    case .phone: .phone
+    }
   }
 }

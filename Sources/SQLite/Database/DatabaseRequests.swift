@@ -29,7 +29,7 @@ extension Database {
     _ body: @escaping @Sendable (borrowing WriteContext) throws -> Value
   ) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
-      write(body) { continuation.resume(with: $0) }
+      queue.add(PendingWrite(body) { continuation.resume(with: $0) })
     }
   }
 
@@ -76,7 +76,7 @@ extension Database {
     _ body: @escaping @Sendable (borrowing ReadContext) throws -> Value
   ) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
-      read(body) { continuation.resume(with: $0) }
+      readers.add(PendingRead(body) { continuation.resume(with: $0) })
     }
   }
 

@@ -89,8 +89,9 @@ final class ReaderPool: Sendable {
         return state.closing ? .some(nil) : nil
       }
       guard case .some(.some(let job)) = job else { return }
-      job.serve(in: context)
+      // Before the answer, as a commit is: whoever has it finds the read counted.
       counters.noteRead()
+      job.serve(in: context)
       monitor.withLock { $0.running -= 1 }
       monitor.wakeAll()
     }
