@@ -5,7 +5,7 @@ internal import RegentPlatform
 /// The codes that are remembered, in memory: what polls look at without touching a disk.
 ///
 /// The store is the truth that survives; this is what it said last. Verbs of the store tell every change here
-/// (`CodeTransitions`), and a restart loads all of it again.
+/// (`CodeTransitions`, `SignInTransitions`), and a restart loads all of it again.
 package final class LiveCodes: Sendable {
   /// A code and what is known about its device besides.
   ///
