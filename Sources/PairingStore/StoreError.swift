@@ -21,7 +21,7 @@ public enum StoreError: Error, Hashable, Sendable {
   /// The record is not as the caller has seen it: read it again and decide anew.
   case changedMeanwhile(what: String)
   /// The disk is full: nothing was written, reading goes on.
-  case full
+  case diskFull
   /// The store cannot be reached now: nothing was written.
   case unavailable(reason: String)
   /// The store does not know whether it was written. Stop, reopen, ask again: every verb may be repeated.
@@ -42,7 +42,7 @@ extension StoreError: CustomStringConvertible {
     case .tooManyLiveCodes(let limit): "\(limit) codes are waiting for an answer: try again later"
     case .sessionEnded: "the browser is signed out: sign in again"
     case .changedMeanwhile(let what): "the \(what) was changed meanwhile: look at it and try again"
-    case .full: "the disk is full: make room, the service goes on by itself"
+    case .diskFull: "the disk is full: make room, the service goes on by itself"
     case .unavailable(let reason): "the store cannot be reached (\(reason)): try again"
     case .unknownOutcome(let reason):
       "the store failed while writing (\(reason)): it is being reopened"

@@ -116,7 +116,7 @@ extension PairingFlow {
   private func renewing(by session: SessionID, at now: Instant) throws(PairingRefusal)
     -> PairingStep
   {
-    let lease = try lease(of: session, at: now)
+    let lease = try requireLease(of: session, at: now)
     return PairingStep(
       extended(to: ClaimLease(claimer: lease.claimer, until: now + ClaimLease.span)), [])
   }
@@ -135,7 +135,7 @@ extension PairingFlow {
   private func approving(
     by session: SessionID, picked: Int?, as authentication: AuthenticationID, at now: Instant
   ) throws(PairingRefusal) -> PairingStep {
-    let lease = try lease(of: session, at: now)
+    let lease = try requireLease(of: session, at: now)
     if let match {
       guard let picked else { throw .numberMissing }
       // One try: with three choices a second one would make guessing a coin toss.
@@ -159,7 +159,7 @@ extension PairingFlow {
   }
 
   private func denying(by session: SessionID, at now: Instant) throws(PairingRefusal) -> PairingStep {
-    _ = try lease(of: session, at: now)
+    _ = try requireLease(of: session, at: now)
     return PairingStep(
       moved(to: .denied(Denial(reason: .viewer, at: now))), [.wakeDevice, .wakePhone])
   }
@@ -195,13 +195,14 @@ extension PairingFlow {
   /// The lease that this session holds now: what approving and denying stand on.
   ///
   /// "Whoever read the code may approve" is the hole of better-auth and django-oauth-toolkit.
-  private func lease(of session: SessionID, at now: Instant) throws(PairingRefusal) -> ClaimLease {
+  private func requireLease(of session: SessionID, at now: Instant) throws(PairingRefusal) -> ClaimLease {
     switch state {
     case .offered, .opened: throw .notClaimed
     case .claimed(let lease):
       guard lease.claimer.session == session else { throw .notTheClaimer }
       guard lease.until > now else { throw .leaseLapsed }
       return lease
+    // Approved already, denied, expired or withdrawn: this is what stops a second approval.
     default: throw ended
     }
   }

@@ -100,8 +100,8 @@ import Testing
   @Test func `what failures below mean`() {
     let cause = SQLiteError(code: .full, message: "full")
     let broken = SQLiteError(code: .inputOutput, message: "disk")
-    #expect(StoreError(of: DatabaseFailure.diskFull(cause)) == .full)
-    #expect(StoreError(of: cause) == .full)
+    #expect(StoreError(of: DatabaseFailure.diskFull(cause)) == .diskFull)
+    #expect(StoreError(of: cause) == .diskFull)
     #expect(
       StoreError(of: DatabaseFailure.outcomeUnknown(broken))
         == .unknownOutcome(reason: broken.description))

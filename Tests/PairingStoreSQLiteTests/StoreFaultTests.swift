@@ -23,7 +23,7 @@ import Testing
           let record = try stage.registration(number, device: number)
           do {
             try await stage.reserve(record, limit: 1000)
-          } catch StoreError.full {
+          } catch StoreError.diskFull {
             refused = record
           }
         }

@@ -34,7 +34,7 @@ extension AdminError {
     switch error {
     case .notFound(let what): self.init(.notFound, error.description, hint: Self.hints[what])
     case .changedMeanwhile: self.init(.changedMeanwhile, error.description)
-    case .full, .unavailable, .unknownOutcome: self.init(.unavailable, error.description)
+    case .diskFull, .unavailable, .unknownOutcome: self.init(.unavailable, error.description)
     case .refused, .notInForce, .pass, .codeTaken, .tooManyLiveCodes, .sessionEnded:
       self.init(.refused, error.description)
     }

@@ -1,7 +1,7 @@
 package import RegentPairing
 package import PairingStore
 
-/// The one door through which codes change: it calls the store's verb, and when that is durable it keeps the memory right,
+/// All verbs of a code, for routes and operators: it calls the store's verb, and when that is durable it keeps the memory right,
 /// wakes who waits and counts.
 ///
 /// Devices, the phone's pages and the admin socket all come through here. Sign-ins have ``SignInTransitions``.
@@ -117,6 +117,7 @@ package struct CodeTransitions: Sendable {
       switch action {
       case .wakeDevice: waiters.wake(.device, of: change.record.id)
       case .wakePhone: waiters.wake(.phone, of: change.record.id)
+      // The store has written it, in the same transaction.
       case .createAuthentication: break
       }
     }

@@ -1,7 +1,7 @@
 package import RegentPairing
 package import PairingStore
 
-/// The one door through which sign-ins begin, are picked up and end: it calls the store's verb, and when that is durable it
+/// All verbs by which sign-ins begin, are picked up and end: it calls the store's verb, and when that is durable it
 /// keeps the memory right, wakes who waits, counts, and writes down what the verb itself did not.
 ///
 /// A sign-in that a code leads to begins with the code's approval, which is ``CodeTransitions``'.

@@ -68,7 +68,7 @@ extension CallError {
       self.init(.serviceUnavailable, details: error.description, retryAfter: .seconds(1))
     case .tooManyLiveCodes:
       self.init(.serviceUnavailable, details: error.description, retryAfter: .seconds(30))
-    case .full, .unavailable, .unknownOutcome:
+    case .diskFull, .unavailable, .unknownOutcome:
       // The reason names files of this machine: it is for the log.
       self.init(.serviceUnavailable, retryAfter: .seconds(5))
     }

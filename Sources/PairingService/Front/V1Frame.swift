@@ -191,7 +191,7 @@ extension ServiceLog {
   /// The store's own trouble: the caller gets a 503 that names no file.
   package func storeFailed(_ error: StoreError) {
     switch error {
-    case .full, .unavailable, .unknownOutcome: self.error("store", ("reason", error.description))
+    case .diskFull, .unavailable, .unknownOutcome: self.error("store", ("reason", error.description))
     default: break
     }
   }

@@ -6,12 +6,12 @@ internal import RegentPairing
 internal import PairingStore
 internal import RegentPlatform
 
-/// The one door for passwords: limits first, then the hash, then the account.
+/// Checks passwords that are typed on the phone: limits first, then the hash, then the account.
 ///
 /// Unknown name, wrong password and disabled account take the same steps, so that neither the answer nor its time says
 /// which of them it was.
 final class SignInCheck: Sendable {
-  /// What is said at the door.
+  /// The outcome of a check.
   enum Verdict: Equatable, Sendable {
     /// The password is right and the account stands.
     case right(AccountName)
@@ -30,7 +30,7 @@ final class SignInCheck: Sendable {
   private let underWay = Locked([LoginSubject: Int]())
 
   /// An account that exists, of each provider.
-  private let known = Locked([ProviderID: AccountName]())
+  private let samples = Locked([ProviderID: AccountName]())
 
   init(_ core: ServiceCore) { self.core = core }
 
@@ -55,10 +55,11 @@ final class SignInCheck: Sendable {
         return .wait(wait)
       }
     }
-    return try await look(name, password, provider, subjects.map(\.subject), hasFailures)
+    return try await checkAndCount(name, password, provider, subjects.map(\.subject), hasFailures)
   }
 
-  private func look(
+  /// Checks the password; a wrong one is counted for the account and for the address.
+  private func checkAndCount(
     _ name: AccountName?, _ password: String, _ provider: ProviderID,
     _ subjects: [LoginSubject], _ hasFailures: Bool
   ) async throws -> Verdict {
@@ -66,7 +67,7 @@ final class SignInCheck: Sendable {
     var stored: String?
     if let name {
       (account, stored) = try await read(name, at: provider)
-      try await evenOut(account, at: provider)
+      try await equalizeReads(account, at: provider)
     }
     let check: PasswordCheck
     do throws(PasswordError) {
@@ -103,10 +104,10 @@ final class SignInCheck: Sendable {
 
   /// Reads once more what the other outcome would have read: a row takes longer to read and to verify than none, and a
   /// thousand tries would show it.
-  private func evenOut(_ account: Account?, at provider: ProviderID) async throws {
-    let other = known.withLock { known -> AccountName? in
-      guard let account else { return known[provider] }
-      known[provider] = account.name
+  private func equalizeReads(_ account: Account?, at provider: ProviderID) async throws {
+    let other = samples.withLock { samples -> AccountName? in
+      guard let account else { return samples[provider] }
+      samples[provider] = account.name
       return nil
     }
     guard let other = other ?? Self.nobody else { return }

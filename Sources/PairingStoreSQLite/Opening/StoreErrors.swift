@@ -9,7 +9,7 @@ extension StoreError {
     case let failure as DatabaseFailure: self = StoreError(failure)
     case let error as SQLiteError:
       if case .full = error.code {
-        self = .full
+        self = .diskFull
       } else {
         self = .unavailable(reason: error.description)
       }
@@ -19,7 +19,7 @@ extension StoreError {
 
   private init(_ failure: DatabaseFailure) {
     switch failure {
-    case .diskFull: self = .full
+    case .diskFull: self = .diskFull
     case .outcomeUnknown(let cause): self = .unknownOutcome(reason: cause.description)
     case .rolledBack, .stopped, .closed, .overloaded:
       self = .unavailable(reason: failure.description)

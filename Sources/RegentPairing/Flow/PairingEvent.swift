@@ -45,7 +45,7 @@ public struct PairingStep: Hashable, Sendable {
 
 /// What is to be done about a change.
 public enum PairingAction: Hashable, Sendable {
-  /// Create the one authentication, in the same transaction as the change.
+  /// The one authentication comes into being: the store writes it in the same transaction as the change.
   case createAuthentication(Approval)
   /// Answer the device that waits, once the change is durable.
   case wakeDevice

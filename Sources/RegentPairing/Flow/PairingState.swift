@@ -1,4 +1,4 @@
-/// Where a registration code is, with what belongs to that place.
+/// The state of a registration code, with what belongs to that state.
 public enum PairingState: Hashable, Sendable {
   /// The device shows it; nobody has come yet.
   case offered

@@ -62,7 +62,7 @@ public struct Standing: Hashable, Sendable {
   }
 }
 
-/// Where an account is.
+/// Whether an account may be used.
 public enum AccountStanding: Hashable, Sendable {
   /// It may sign in, or none is needed.
   case good
@@ -82,7 +82,7 @@ public enum AuthenticationRefusal: Error, Hashable, Sendable {
   case accountGone
   /// The integration was switched off or removed.
   case notIntegrated
-  /// Its requestor's rows were revoked.
+  /// The key that signs its requestor's rows was revoked.
   case keyRevoked
 }
 

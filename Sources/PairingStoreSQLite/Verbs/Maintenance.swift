@@ -5,64 +5,6 @@ public import PairingStore
 import SQLite
 
 extension SQLiteStore {
-  /// Appends a line.
-  public func append(_ entry: AuditEntry) async throws(StoreError) {
-    try await write { context, rows in try rows.note(context, entry) }
-  }
-
-  /// The lines after a number.
-  public func audit(after number: Int64, limit: Int) async throws(StoreError)
-    -> [NumberedAuditEntry]
-  {
-    try await read { context, rows in
-      try rows.first(
-        limit, context, Tables.audit,
-        "\(all: Tables.audit) WHERE number > \(number) ORDER BY number")
-    }
-  }
-
-  /// The number of the newest line.
-  public func newestAuditNumber() async throws(StoreError) -> Int64 {
-    try await read { context, _ in
-      try context.value("SELECT coalesce(max(number), 0) FROM audit") ?? 0
-    }
-  }
-
-  /// The failures of one account or source.
-  public func loginFailures(of subject: LoginSubject) async throws(StoreError) -> LoginFailures? {
-    try await read { context, rows in try rows.failures(context, subject.key)?.record.failures }
-  }
-
-  /// Counts one more.
-  public func recordLoginFailure(of subject: LoginSubject, at now: Instant)
-    async throws(StoreError) -> LoginFailures
-  {
-    try await write { context, rows in
-      let stored = try rows.failures(context, subject.key)
-      let after = LoginThrottle.adding(to: stored?.record.failures, at: now)
-      try rows.put(
-        context, Tables.loginFailures, CountedFailures(subject: subject.key, failures: after),
-        over: stored)
-      return after
-    }
-  }
-
-  /// Forgets the failures of an account that has signed in.
-  public func clearLoginFailures(of provider: ProviderID, _ name: AccountName)
-    async throws(StoreError)
-  {
-    let key = LoginSubject.account(provider, name).key
-    // Most sign-ins follow no failure: nothing to forget is no disk write.
-    let isThere = try await read { context, _ in
-      try context.exists("SELECT 1 FROM login_failure WHERE subject = \(key)")
-    }
-    guard isThere else { return }
-    try await write { context, _ in
-      try context.run("DELETE FROM login_failure WHERE subject = \(key)")
-      return
-    }
-  }
-
   /// Keeps what the service counts.
   public func keepNumbers(_ text: String, as kind: StoredCounters) async throws(StoreError) {
     try await write { context, rows in
@@ -159,12 +101,5 @@ extension SignedRows {
       gone += try context.run("DELETE FROM temporary_pass WHERE rowid = \(pass.row)")
     }
     return gone
-  }
-
-  fileprivate func failures<Context: Querying & ~Copyable>(
-    _ context: borrowing Context, _ subject: String
-  ) throws -> Stored<CountedFailures>? {
-    try one(
-      context, Tables.loginFailures, "\(all: Tables.loginFailures) WHERE subject = \(subject)")
   }
 }
