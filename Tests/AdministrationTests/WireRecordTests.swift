@@ -1,0 +1,110 @@
+import RegentJSON
+import RegentPairing
+import Testing
+
+@testable import Administration
+
+/// What every document looks like on the wire, written down: regentctl and regentd of two versions meet there, and so
+/// do scripts that read `--json`.
+@Suite struct `Documents on the wire` {
+  @Test(arguments: WireRecord.kinds)
+  func `are the same bytes after they were read`(kind: WireKind) throws {
+    let object = try #require(try JSONValue(reading: Array(kind.text.utf8)).object)
+    #expect(try kind.reread(object).description == kind.text)
+    var more = object
+    more["nmae"] = 1
+    if kind.refusesUnknown {
+      #expect { try kind.reread(more) } throws: {
+        "\($0)" == "member \"nmae\" must be left out: there is no such member"
+      }
+    } else {
+      #expect(try kind.reread(more).description == kind.text)
+    }
+  }
+
+  @Test(arguments: WireRecord.kinds)
+  func `take and refuse the same members in the same words`(kind: WireKind) throws {
+    let object = try #require(try JSONValue(reading: Array(kind.text.utf8)).object)
+    for member in object.members.map(\.name) {
+      let known = WireRecord.outcomes.first { $0.isAbout(member, of: kind) }
+      #expect(outcomes(of: member, in: object, kind) == known?.lines, "\(kind.name): \(member)")
+    }
+  }
+}
+
+/// One kind of document, with something in every member.
+struct WireKind: Sendable, CustomTestStringConvertible {
+  let name: String
+  /// The document as it is sent, byte for byte.
+  let text: String
+  /// Reads it and writes it again.
+  let reread: @Sendable (JSONObject) throws(JSONShapeError) -> JSONObject
+
+  init<Document: AdminDocument>(_: Document.Type, as name: String? = nil, _ text: String) {
+    self.name = name ?? "\(Document.self)"
+    self.text = text
+    reread = { (object) throws(JSONShapeError) in try Document(object).object }
+  }
+
+  /// Whether a member that nobody knows is refused: in what people write by hand it is a mistake.
+  var refusesUnknown: Bool { name == "ProvisioningFile" }
+
+  var testDescription: String { name }
+}
+
+/// What becomes of members when something else stands there.
+struct WireOutcome: Sendable {
+  /// A line for each kind: its name and the members.
+  let members: String
+  /// A line for each outcome: what stands there, and what becomes of it.
+  let lines: String
+
+  init(_ members: String, _ lines: String) {
+    self.members = members
+    self.lines = lines
+  }
+
+  func isAbout(_ member: String, of kind: WireKind) -> Bool {
+    members.split(separator: "\n").contains { line in
+      let words = line.split(separator: " ").map(String.init)
+      return words.first == kind.name && words.dropFirst().contains(member)
+    }
+  }
+}
+
+/// What stands instead of each member, one after the other; nil leaves it out.
+private let changes: [(name: String, value: JSONValue?)] = [
+  ("none", nil), ("null", .null), ("-1", -1), ("true", true), ("\"\"", ""), ("\"x y\"", "x y"), ("[1]", [1]),
+  ("{}", [:]),
+]
+
+/// What becomes of a member with each change, changes with the same outcome in one line.
+private func outcomes(of member: String, in object: JSONObject, _ kind: WireKind) -> String {
+  var lines: [(changes: [String], outcome: String)] = []
+  for change in changes {
+    var changed = object
+    changed[member] = change.value
+    let outcome = outcome(of: changed, member, from: object, kind)
+    if let place = lines.firstIndex(where: { $0.outcome == outcome }) {
+      lines[place].changes.append(change.name)
+    } else {
+      lines.append(([change.name], outcome))
+    }
+  }
+  return lines.map { "\($0.changes.joined(separator: " ")): \($0.outcome)" }.joined(separator: "\n")
+}
+
+private func outcome(
+  of changed: JSONObject, _ member: String, from object: JSONObject, _ kind: WireKind
+) -> String {
+  do throws(JSONShapeError) {
+    let result = try kind.reread(changed)
+    let others = object.members.map(\.name).filter { $0 != member && result[$0] != object[$0] }
+    let isKept = result[member] != nil && result[member] == changed[member]
+    let value = isKept ? "is kept" : "is \(result[member]?.description ?? "left out")"
+    return others.isEmpty ? value : "\(value), changes \(others.joined(separator: " "))"
+  } catch {
+    let own = "member \"\(member)\" "
+    return error.description.hasPrefix(own) ? String(error.description.dropFirst(own.count)) : error.description
+  }
+}
