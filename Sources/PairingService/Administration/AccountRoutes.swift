@@ -23,12 +23,12 @@ extension AdminRouteBuilder {
     on(.get, one) { call throws(AdminError) in .document(try await call.account()) }
     on(.put, one) { call throws(AdminError) in .document(try await call.addAccount()) }
     on(.patch, one) { call throws(AdminError) in
-      .document(try await call.set(try call.patch(), try call.accountSaver()))
+      .document(try await call.set(try call.patch(), try call.accountWriter()))
     }
     on(.delete, one) { call throws(AdminError) in
       let account = try await call.account()
       return try await call.remove(
-        .account(account.provider, account.name), "account \(account.title)")
+        .account(account.provider, account.name), account.title)
     }
     on(.put, AdminPaths.password(of: "{provider}")) { call throws(AdminError) in
       let account = try await call.account()
@@ -48,30 +48,30 @@ extension AdminRouteBuilder {
     on(.delete, AdminPaths.one(AdminPaths.entitlements, "{rule}")) { call throws(AdminError) in
       let rules = call.core.provisioning.now.records.entitlements.values.joined()
       let rule = try call.lookUp("rule", call.text("rule"), among: rules) { $0.id.text }
-      _ = try await call.remove(.entitlement(rule.id), "rule \(rule.id)")
+      _ = try await call.remove(.entitlement(rule.id), .rule(rule.id))
       return .document(rule)
     }
   }
 }
 
 extension Account {
-  fileprivate var title: String { "\(provider)/\(name)" }
+  fileprivate var title: RecordTitle { .account(provider, name) }
 }
 
 extension AdminCall {
   fileprivate func account() async throws(AdminError) -> Account {
-    let writer = try accountSaver()
+    let writer = try accountWriter()
     guard let account = try await writer.find() else {
-      throw .missing(writer.kind, writer.title.droppingFirstWord)
+      throw .missing(writer.title)
     }
     return account
   }
 
-  fileprivate func accountSaver() throws(AdminError) -> RecordWriter<Account> {
+  fileprivate func accountWriter() throws(AdminError) -> RecordWriter<Account> {
     let provider = try provider()
     let name: AccountName = try identifier(parameter: "name", "account")
     return RecordWriter(
-      title: "account \(provider.id)/\(name)", kind: "account",
+      title: .account(provider.id, name),
       key: ["provider": .string(provider.id.text), "name": .string(name.text)],
       find: { [core] () throws(AdminError) in
         try await stored { () throws(StoreError) in
@@ -94,7 +94,7 @@ extension AdminCall {
     members["password"] = nil
     let patch = try shaped { [members] () throws(JSONShapeError) in try Patch<Account>(members) }
     let password = try body["password"] == nil ? nil : try newPassword()
-    let saved = try await add(patch, try accountSaver())
+    let saved = try await add(patch, try accountWriter())
     guard let password else { return saved }
     let account = saved.record
     let phc = try await stored { () throws(StoreError) in
@@ -109,7 +109,7 @@ extension AdminCall {
       try await core.passwords.check(password, against: phc)
     }) {
       throw AdminError(
-        .different, "account \(account.title) is there already and has another password",
+        .different, "\(account.title) is there already and has another password",
         hint: "regentctl account password \(account.provider) \(account.name) changes it")
     }
     return saved
@@ -129,7 +129,7 @@ extension AdminCall {
     let phc = try await hashing { () throws(PasswordError) in
       try await core.passwords.hash(password)
     }
-    let line = entry("account.password", account.title)
+    let line = entry("account.password", account.title.name)
     let changes = try await stored { () throws(StoreError) in
       try await core.store.setPassword(
         phc, of: account.name, at: account.provider, keeping: nil, audit: line, at: now)
@@ -191,7 +191,7 @@ extension AdminCall {
     let account = try await stored { () throws(StoreError) in
       try await core.store.account(request.provider, name)
     }
-    if account == nil { throw .missing("account", "\(request.provider)/\(name)") }
+    if account == nil { throw .missing(.account(request.provider, name)) }
   }
 }
 

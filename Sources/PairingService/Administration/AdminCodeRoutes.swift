@@ -69,7 +69,7 @@ extension AdminCall {
       let account = try await stored { () throws(StoreError) in
         try await core.store.account(provider.id, name)
       }
-      guard account != nil else { throw .missing("account", "\(provider.id)/\(name)") }
+      guard account != nil else { throw .missing(.account(provider.id, name)) }
     }
     let viewer = Viewer(provider: approval.provider, account: approval.account)
     let detail = "\(record.requestor) for \(viewer.title), \(record.deviceTitle)"

@@ -4,8 +4,13 @@ internal import PairingStore
 
 extension AdminError {
   /// There is no such thing.
+  static func missing(_ title: RecordTitle) -> AdminError {
+    AdminError(.notFound, "there is no \(title)", hint: hint(about: title.kind, of: title.owner))
+  }
+
+  /// There is nothing of that name.
   static func missing(_ what: String, _ name: String) -> AdminError {
-    AdminError(.notFound, "there is no \(what) \(name)", hint: hint(about: what, named: name))
+    missing(RecordTitle(kind: what, name: name))
   }
 
   /// Several begin so.
@@ -17,22 +22,10 @@ extension AdminError {
       hint: "type more of the one that you mean")
   }
 
-  /// What lists those there are, with the names that are known filled in.
-  private static func hint(about what: String, named name: String) -> String? {
-    let owner =
-      switch what {
-      case "account": name.firstIndex(of: "/").map { (place: "PROVIDER", name: name[..<$0]) }
-      case "integration": name.firstIndex(of: " ").map { (place: "REQUESTOR", name: name[..<$0]) }
-      default: nil as (place: String, name: Substring)?
-      }
-    guard let owner else { return hints[what] }
-    return hints[what]?.replacing(owner.place, with: owner.name)
-  }
-
   /// What the store's refusal means to an operator.
   init(_ error: StoreError) {
     switch error {
-    case .notFound(let what): self.init(.notFound, error.description, hint: Self.hints[what])
+    case .notFound(let what): self.init(.notFound, error.description, hint: Self.hint(about: what))
     case .changedMeanwhile: self.init(.changedMeanwhile, error.description)
     case .diskFull, .unavailable, .unknownOutcome: self.init(.unavailable, error.description)
     case .refused, .notInForce, .pass, .codeTaken, .tooManyLiveCodes, .sessionEnded:
@@ -40,22 +33,24 @@ extension AdminError {
     }
   }
 
-  /// Where names of each kind are listed.
-  private static let hints = [
-    "requestor": "regentctl requestor list shows those there are",
-    "provider": "regentctl provider list shows those there are",
-    "integration": "regentctl integrate list REQUESTOR shows those there are",
-    "account": "regentctl account list PROVIDER shows those there are",
-    "entitlement": "regentctl entitle list PROVIDER shows those there are",
-    "rule": "regentctl entitle list PROVIDER shows those there are",
-    "key": "regentctl key list REQUESTOR shows those there are",
-    "statement": "regentctl statement list shows those there are",
-    "code": "regentctl code list shows those that are remembered",
-    "device": "regentctl device list shows those that are signed in",
-    "session": "regentctl session list shows those there are",
-    "sign-in": "regentctl token list shows those there are",
-    "signing key": "regentctl signing-key list shows those there are",
-  ]
+  /// Where names of a kind are listed, in whose list as far as that is known.
+  private static func hint(about kind: String, of owner: String? = nil) -> String? {
+    switch kind {
+    case "requestor": "regentctl requestor list shows those there are"
+    case "provider": "regentctl provider list shows those there are"
+    case "integration": "regentctl integrate list \(owner ?? "REQUESTOR") shows those there are"
+    case "account": "regentctl account list \(owner ?? "PROVIDER") shows those there are"
+    case "entitlement", "rule": "regentctl entitle list PROVIDER shows those there are"
+    case "key": "regentctl key list REQUESTOR shows those there are"
+    case "statement": "regentctl statement list shows those there are"
+    case "code": "regentctl code list shows those that are remembered"
+    case "device": "regentctl device list shows those that are signed in"
+    case "session": "regentctl session list shows those there are"
+    case "sign-in": "regentctl token list shows those there are"
+    case "signing key": "regentctl signing-key list shows those there are"
+    default: nil
+    }
+  }
 }
 
 /// Asks the store, in an operator's words.

@@ -166,7 +166,7 @@ extension AdminCall {
       entries += sessions.map(SessionEntry.init)
     }
     guard isKnown || !entries.isEmpty else {
-      throw .missing("account", wanted.map { "\($0)/\(name)" } ?? name.text)
+      throw wanted.map { .missing(.account($0, name)) } ?? .missing("account", name.text)
     }
     return entries
   }

@@ -17,17 +17,17 @@ extension AdminRouteBuilder {
     on(.get, one) { call throws(AdminError) in .document(try call.requestor()) }
     on(.put, one) { call throws(AdminError) in
       try call.refuseVerbs()
-      let saved = try await call.add(try call.patch(), try call.requestorSaver())
+      let saved = try await call.add(try call.patch(), try call.requestorWriter())
       try await call.ensureRowKey(of: saved.record.id)
       return .document(saved)
     }
     on(.patch, one) { call throws(AdminError) in
-      .document(try await call.set(try call.patch(), try call.requestorSaver()))
+      .document(try await call.set(try call.patch(), try call.requestorWriter()))
     }
     on(.delete, one) { call throws(AdminError) in
       let requestor = try call.requestor()
       try await call.withdrawCodes(of: requestor.id)
-      return try await call.remove(.requestor(requestor.id), "requestor \(requestor.id)")
+      return try await call.remove(.requestor(requestor.id), .requestor(requestor.id))
     }
   }
 
@@ -39,14 +39,14 @@ extension AdminRouteBuilder {
     }
     on(.get, one) { call throws(AdminError) in .document(try call.provider()) }
     on(.put, one) { call throws(AdminError) in
-      .document(try await call.add(try call.patch(), try call.providerSaver()))
+      .document(try await call.add(try call.patch(), try call.providerWriter()))
     }
     on(.patch, one) { call throws(AdminError) in
-      .document(try await call.set(try call.patch(), try call.providerSaver()))
+      .document(try await call.set(try call.patch(), try call.providerWriter()))
     }
     on(.delete, one) { call throws(AdminError) in
       let provider = try call.provider()
-      return try await call.remove(.provider(provider.id), "provider \(provider.id)")
+      return try await call.remove(.provider(provider.id), .provider(provider.id))
     }
   }
 
@@ -58,19 +58,19 @@ extension AdminRouteBuilder {
       return .list(of: all.values.sorted { $0.provider < $1.provider })
     }
     on(.get, one) { call throws(AdminError) in
-      let writer = try call.integrationSaver()
+      let writer = try call.integrationWriter()
       guard let integration = try await writer.find() else {
-        throw .missing(writer.kind, writer.title.droppingFirstWord)
+        throw .missing(writer.title)
       }
       return .document(integration)
     }
     on(.patch, one) { call throws(AdminError) in
-      .document(try await call.put(try call.patch(), try call.integrationSaver()))
+      .document(try await call.put(try call.patch(), try call.integrationWriter()))
     }
     on(.delete, one) { call throws(AdminError) in
       let (requestor, provider) = (try call.requestor().id, try call.provider().id)
       return try await call.remove(
-        .integration(requestor, provider), "integration \(requestor) \(provider)")
+        .integration(requestor, provider), .integration(requestor, provider))
     }
   }
 }
@@ -100,26 +100,26 @@ extension AdminCall {
     return provider
   }
 
-  fileprivate func requestorSaver() throws(AdminError) -> RecordWriter<Requestor> {
+  fileprivate func requestorWriter() throws(AdminError) -> RecordWriter<Requestor> {
     let id: RequestorID = try newIdentifier("requestor")
     return RecordWriter(
-      title: "requestor \(id)", kind: "requestor", key: ["id": .string(id.text)],
+      title: .requestor(id), key: ["id": .string(id.text)],
       find: { [core] () throws(AdminError) in core.provisioning.now.records.requestors[id] },
       provision: Provision.requestor, check: Self.checkCertificate)
   }
 
-  fileprivate func providerSaver() throws(AdminError) -> RecordWriter<Provider> {
+  fileprivate func providerWriter() throws(AdminError) -> RecordWriter<Provider> {
     let id: ProviderID = try newIdentifier("provider")
     return RecordWriter(
-      title: "provider \(id)", kind: "provider", key: ["id": .string(id.text)],
+      title: .provider(id), key: ["id": .string(id.text)],
       find: { [core] () throws(AdminError) in core.provisioning.now.records.providers[id] },
       provision: Provision.provider)
   }
 
-  fileprivate func integrationSaver() throws(AdminError) -> RecordWriter<Integration> {
+  fileprivate func integrationWriter() throws(AdminError) -> RecordWriter<Integration> {
     let (requestor, provider) = (try requestor().id, try provider().id)
     return RecordWriter(
-      title: "integration \(requestor) \(provider)", kind: "integration",
+      title: .integration(requestor, provider),
       key: ["requestor": .string(requestor.text), "provider": .string(provider.text)],
       find: { [core] () throws(AdminError) in
         core.provisioning.now.records.integrations[requestor]?[provider]

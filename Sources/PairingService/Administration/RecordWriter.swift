@@ -5,10 +5,7 @@ internal import PairingStore
 
 /// How a kind of record is read, written and called.
 struct RecordWriter<Record: OperatorRecord> {
-  /// `requestor acme`.
-  let title: String
-  /// `requestor`.
-  let kind: String
+  let title: RecordTitle
   /// What it is found by.
   let key: JSONObject
   /// What is there now.
@@ -30,7 +27,7 @@ extension AdminCall {
       }
       let wanted = try shaped { () throws(JSONShapeError) in try patch.applied(to: there) }
       let differences = there.differences(to: wanted)
-      guard differences.isEmpty else { throw .different(writer.title, writer.kind, differences) }
+      guard differences.isEmpty else { throw .different(writer.title, differences) }
       return there
     }
   }
@@ -40,7 +37,7 @@ extension AdminCall {
     async throws(AdminError) -> Saved<Record>
   {
     try await save(writer) { (there) throws(AdminError) in
-      guard let there else { throw .missing(of: writer) }
+      guard let there else { throw .missing(writer.title) }
       return try shaped { () throws(JSONShapeError) in try patch.applied(to: there) }
     }
   }
@@ -70,7 +67,7 @@ extension AdminCall {
       let outcome = there == nil ? SaveOutcome.added : .changed
       let changed = there?.differences(to: wanted).map(\.named) ?? []
       let line = entry(
-        "\(writer.kind).\(outcome == .added ? "add" : "set")", writer.title.droppingFirstWord,
+        "\(writer.title.kind).\(outcome == .added ? "add" : "set")", writer.title.name,
         detail: changed.joined(separator: ", "))
       do throws(StoreError) {
         let changes = try await core.store.put(
@@ -93,14 +90,14 @@ extension AdminCall {
   }
 
   /// Removes a record with all that stands on it.
-  func remove(_ id: ProvisionID, _ title: String) async throws(AdminError) -> AdminReply {
-    let line = entry("\(id.kind).remove", title.droppingFirstWord)
+  func remove(_ id: ProvisionID, _ title: RecordTitle) async throws(AdminError) -> AdminReply {
+    let line = entry("\(id.kind).remove", title.name)
     do throws(StoreError) {
       let changes = try await core.store.remove(id, audit: line, at: now)
       core.codeTransitions.settle(changes)
     } catch {
       guard case .notFound = error else { throw AdminError(error) }
-      throw .missing(title.firstWord, title.droppingFirstWord)
+      throw .missing(title)
     }
     try await refresh()
     return .done
@@ -119,9 +116,7 @@ extension Difference {
 
 extension AdminError {
   /// What is there is not what was to be added.
-  static func different(_ title: String, _ kind: String, _ differences: [Difference])
-    -> AdminError
-  {
+  fileprivate static func different(_ title: RecordTitle, _ differences: [Difference]) -> AdminError {
     let sentences = differences.map { difference in
       switch (difference.stored, difference.wanted) {
       case (let stored?, let wanted?): "\(difference.member) is \(stored), not \(wanted)"
@@ -133,20 +128,6 @@ extension AdminError {
     return AdminError(
       .different,
       "\(title) is there already and is different: \(sentences.joined(separator: "; "))",
-      hint: "regentctl \(kind) set changes it", differences: differences)
-  }
-
-  fileprivate static func missing<Record>(of writer: RecordWriter<Record>) -> AdminError {
-    .missing(writer.kind, writer.title.droppingFirstWord)
-  }
-}
-
-extension String {
-  /// `requestor` of `requestor acme`.
-  fileprivate var firstWord: String { String(prefix { $0 != " " }) }
-
-  /// `requestor acme` without `requestor`.
-  var droppingFirstWord: String {
-    String(drop { $0 != " " }.dropFirst())
+      hint: "regentctl \(title.kind) set changes it", differences: differences)
   }
 }

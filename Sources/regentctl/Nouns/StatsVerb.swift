@@ -59,7 +59,7 @@ enum StatsVerb {
   /// What the numbers are about: all of the day, or the part of it that the service has seen.
   private static func counted(since start: Instant) -> String {
     guard start.milliseconds % 86_400_000 != 0 else { return "since 00:00 UTC" }
-    return "since \(shown(start).dropFirst(11).prefix(5)) UTC, when the service first ran today"
+    return "since \(shownClock(start)) UTC, when the service first ran today"
   }
 
   private static func share(_ part: Int, of whole: Int) -> String {
@@ -78,7 +78,7 @@ enum StatsVerb {
   private static func hours(_ hours: [HourCount]) -> String? {
     guard let first = hours.first else { return nil }
     return sparkline(hours.map(\.started)).map {
-      "\($0)  from \(shown(first.start).dropFirst(11).prefix(5)) UTC"
+      "\($0)  from \(shownClock(first.start)) UTC"
     }
   }
 

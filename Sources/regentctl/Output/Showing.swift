@@ -12,6 +12,12 @@ func shown(_ instant: Instant) -> String {
 /// A time that may be unknown.
 func shown(_ instant: Instant?) -> String { instant.map(shown) ?? "-" }
 
+/// The hour and the minute of a time, in UTC.
+func shownClock(_ instant: Instant) -> String {
+  let minutes = Int(instant.milliseconds / 60_000 % 1_440)
+  return [minutes / 60, minutes % 60].map { $0 < 10 ? "0\($0)" : String($0) }.joined(separator: ":")
+}
+
 /// Yes or no as it is typed.
 func shown(_ bool: Bool) -> String { bool ? "on" : "off" }
 

@@ -1,0 +1,31 @@
+internal import RegentPairing
+
+/// What a record is called, for sentences and the audit log: `requestor acme`, `account cable/anna`.
+struct RecordTitle: CustomStringConvertible {
+  /// `account`.
+  let kind: String
+  /// `cable/anna`.
+  let name: String
+  /// Whose list has it, where there is one for each: `cable`.
+  var owner: String?
+
+  var description: String { "\(kind) \(name)" }
+
+  static func requestor(_ id: RequestorID) -> RecordTitle {
+    RecordTitle(kind: "requestor", name: id.text)
+  }
+
+  static func provider(_ id: ProviderID) -> RecordTitle {
+    RecordTitle(kind: "provider", name: id.text)
+  }
+
+  static func integration(_ requestor: RequestorID, _ provider: ProviderID) -> RecordTitle {
+    RecordTitle(kind: "integration", name: "\(requestor) \(provider)", owner: requestor.text)
+  }
+
+  static func account(_ provider: ProviderID, _ name: AccountName) -> RecordTitle {
+    RecordTitle(kind: "account", name: "\(provider)/\(name)", owner: provider.text)
+  }
+
+  static func rule(_ id: EntitlementID) -> RecordTitle { RecordTitle(kind: "rule", name: id.text) }
+}
