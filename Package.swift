@@ -288,7 +288,7 @@ if Context.environment["REGENT_FUZZ"] == "1" {
   }
   package.targets += [
     .target(name: "FuzzSupport", path: "Tests/Fuzz/FuzzSupport", swiftSettings: house),
-    fuzzer("FuzzJSON", ["RegentJSON"]),
+    fuzzer("FuzzJSON", ["Administration", "RegentJSON"]),
     fuzzer("FuzzRequests", ["RegentHTTPCodec"]),
     fuzzer("FuzzChunks", ["RegentHTTPCodec"]),
     fuzzer("FuzzForms", ["RegentHTTPCodec"]),

@@ -2,6 +2,8 @@ public import RegentJSON
 import RegentPairing
 
 /// A document that travels over the admin socket: read and written by the same type, so that both sides agree.
+///
+/// One that is `Codable` names each member once, where it is stored; the others say more than their members do.
 public protocol AdminDocument: Sendable {
   /// Reads the members; what may be left out has its usual value then, and members that nobody knows are ignored.
   init(_ object: JSONObject) throws(JSONShapeError)
@@ -23,14 +25,16 @@ extension AdminDocument {
   }
 }
 
+extension AdminDocument where Self: Codable {
+  public init(_ object: JSONObject) throws(JSONShapeError) { self = try object.decoded() }
+
+  public var object: JSONObject { JSONObject(encoding: self) }
+}
+
 extension JSONObject {
   /// Documents in an array that may be missing.
   func documents<Document: AdminDocument>(_ name: String) throws(JSONShapeError) -> [Document] {
-    var documents: [Document] = []
-    for value in try optionalArray(name) ?? [] {
-      documents.append(try Document(value: value, named: name))
-    }
-    return documents
+    try (optionalArray(name) ?? []).map { value throws(JSONShapeError) in try Document(value: value, named: name) }
   }
 
   /// An identifier of a kind, by the kind's own rule.
@@ -125,11 +129,6 @@ extension JSONObject {
   /// Sets an identifier, or nothing when there is none.
   mutating func set<Kind>(_ name: String, _ identifier: Identifier<Kind>?) {
     set(name, identifier?.text)
-  }
-
-  /// Sets a time, or nothing when there is none.
-  mutating func set(_ name: String, _ instant: Instant?) {
-    self[name] = instant.map { .integer($0.milliseconds) }
   }
 
   /// Sets a length of time, or nothing when there is none.

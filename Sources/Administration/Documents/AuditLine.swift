@@ -2,7 +2,7 @@ public import RegentJSON
 public import RegentPairing
 
 /// One line of the audit log.
-public struct AuditLine: AdminDocument, Hashable {
+public struct AuditLine: AdminDocument, Codable, Hashable {
   /// Its number; they have no gaps, so that a missing line shows.
   public let number: Int64
   /// When.
@@ -16,7 +16,7 @@ public struct AuditLine: AdminDocument, Hashable {
   /// `done`, `refused` or `failed`.
   public let outcome: String
   /// What else helps, in plain words; never a secret.
-  public let detail: String
+  @Ruled<Detail> public private(set) var detail: String
 
   public init(
     number: Int64, at: Instant, actor: String, action: String, subject: String, outcome: String,
@@ -30,26 +30,13 @@ public struct AuditLine: AdminDocument, Hashable {
     self.outcome = outcome
     self.detail = detail
   }
+}
 
-  /// Reads a line.
-  public init(_ object: JSONObject) throws(JSONShapeError) {
-    self.init(
-      number: try object.int64("number"), at: try object.instant("at"),
-      actor: try object.string("actor"), action: try object.string("action"),
-      subject: try object.string("subject"), outcome: try object.string("outcome"),
-      detail: try object.optionalString("detail") ?? "")
+/// What is left out when there is nothing to say.
+public enum Detail: MemberRule {
+  public static func read(_ name: String, of object: JSONObject) throws(JSONShapeError) -> String {
+    try object.optionalString(name) ?? ""
   }
 
-  /// The line as it is sent.
-  public var object: JSONObject {
-    var object = JSONObject()
-    object["number"] = .integer(number)
-    object.set("at", at)
-    object.set("actor", actor)
-    object.set("action", action)
-    object.set("subject", subject)
-    object.set("outcome", outcome)
-    object.set("detail", detail.isEmpty ? nil : detail)
-    return object
-  }
+  public static func json(_ text: String) -> JSONValue? { text.isEmpty ? nil : .string(text) }
 }

@@ -1,8 +1,7 @@
-public import RegentJSON
 public import RegentPairing
 
 /// A registration code as lists show it: by the id of its record, because codes are kept as hashes.
-public struct CodeEntry: AdminDocument, Hashable {
+public struct CodeEntry: AdminDocument, Codable, Hashable {
   /// The record's id.
   public var id: RegistrationID
   /// For whose app.
@@ -26,6 +25,12 @@ public struct CodeEntry: AdminDocument, Hashable {
   /// The viewer who has it, or had it.
   public var account: AccountName?
 
+  private enum CodingKeys: String, CodingKey {
+    case id, requestor, state, generated, expires, device
+    case deviceID = "deviceId"
+    case address, preselected, provider, account
+  }
+
   public init(
     id: RegistrationID, requestor: RequestorID, state: String, generated: Instant,
     expires: Instant, device: String? = nil, deviceID: String, address: String? = nil,
@@ -43,39 +48,10 @@ public struct CodeEntry: AdminDocument, Hashable {
     self.provider = provider
     self.account = account
   }
-
-  /// Reads a code.
-  public init(_ object: JSONObject) throws(JSONShapeError) {
-    self.init(
-      id: try object.identifier("id"), requestor: try object.identifier("requestor"),
-      state: try object.string("state"), generated: try object.instant("generated"),
-      expires: try object.instant("expires"), device: try object.optionalString("device"),
-      deviceID: try object.string("deviceId"), address: try object.optionalString("address"),
-      preselected: try object.optionalIdentifier("preselected"),
-      provider: try object.optionalIdentifier("provider"),
-      account: try object.optionalIdentifier("account"))
-  }
-
-  /// The code as it is sent.
-  public var object: JSONObject {
-    var object = JSONObject()
-    object.set("id", id)
-    object.set("requestor", requestor)
-    object.set("state", state)
-    object.set("generated", generated)
-    object.set("expires", expires)
-    object.set("device", device)
-    object.set("deviceId", deviceID)
-    object.set("address", address)
-    object.set("preselected", preselected)
-    object.set("provider", provider)
-    object.set("account", account)
-    return object
-  }
 }
 
 /// Whom a code is approved for.
-public struct CodeApproval: AdminDocument, Hashable {
+public struct CodeApproval: AdminDocument, Codable, Hashable {
   /// The viewer's provider.
   public let provider: ProviderID
   /// The viewer; none at a temporary provider.
@@ -84,20 +60,5 @@ public struct CodeApproval: AdminDocument, Hashable {
   public init(provider: ProviderID, account: AccountName?) {
     self.provider = provider
     self.account = account
-  }
-
-  /// Reads an approval.
-  public init(_ object: JSONObject) throws(JSONShapeError) {
-    self.init(
-      provider: try object.identifier("provider"),
-      account: try object.optionalIdentifier("account"))
-  }
-
-  /// The approval as it is sent.
-  public var object: JSONObject {
-    var object = JSONObject()
-    object.set("provider", provider)
-    object.set("account", account)
-    return object
   }
 }

@@ -1,8 +1,7 @@
-public import RegentJSON
 public import RegentPairing
 
 /// A key pair as lists show it: never its secret.
-public struct KeyPairEntry: AdminDocument, Hashable {
+public struct KeyPairEntry: AdminDocument, Codable, Hashable {
   /// Its id.
   public let publicKey: PublicKey
   public let requestor: RequestorID
@@ -24,31 +23,10 @@ public struct KeyPairEntry: AdminDocument, Hashable {
     self.state = state
     self.created = created
   }
-
-  /// Reads a key pair.
-  public init(_ object: JSONObject) throws(JSONShapeError) {
-    self.init(
-      publicKey: try object.identifier("publicKey"), requestor: try object.identifier("requestor"),
-      purpose: try object.string("purpose"), state: try object.string("state"),
-      created: try object.instant("created"))
-    lastUsed = try object.optionalInstant("lastUsed")
-  }
-
-  /// The key pair as it is sent.
-  public var object: JSONObject {
-    var object = JSONObject()
-    object.set("publicKey", publicKey)
-    object.set("requestor", requestor)
-    object.set("purpose", purpose)
-    object.set("state", state)
-    object.set("created", created)
-    object.set("lastUsed", lastUsed)
-    return object
-  }
 }
 
 /// A new key pair, with its secret this one time.
-public struct IssuedKey: AdminDocument {
+public struct IssuedKey: AdminDocument, Codable {
   /// Its id.
   public let publicKey: PublicKey
   public let secret: String
@@ -58,21 +36,10 @@ public struct IssuedKey: AdminDocument {
     self.publicKey = publicKey
     self.secret = secret
   }
-
-  /// Reads a new key pair.
-  public init(_ object: JSONObject) throws(JSONShapeError) {
-    self.init(
-      publicKey: try object.identifier("publicKey"), secret: try object.string("secret"))
-  }
-
-  /// The key pair as it is sent.
-  public var object: JSONObject {
-    ["publicKey": .string(publicKey.text), "secret": .string(secret)]
-  }
 }
 
 /// A software statement as lists show it.
-public struct StatementEntry: AdminDocument, Hashable {
+public struct StatementEntry: AdminDocument, Codable, Hashable {
   public let id: StatementID
   public let requestor: RequestorID
   /// What the application is called.
@@ -91,29 +58,10 @@ public struct StatementEntry: AdminDocument, Hashable {
     self.issued = issued
     self.revoked = revoked
   }
-
-  /// Reads a statement.
-  public init(_ object: JSONObject) throws(JSONShapeError) {
-    self.init(
-      id: try object.identifier("id"), requestor: try object.identifier("requestor"),
-      application: try object.string("application"), issued: try object.instant("issued"),
-      revoked: try object.bool("revoked"))
-  }
-
-  /// The statement as it is sent.
-  public var object: JSONObject {
-    var object = JSONObject()
-    object.set("id", id)
-    object.set("requestor", requestor)
-    object.set("application", application)
-    object.set("issued", issued)
-    object.set("revoked", revoked)
-    return object
-  }
 }
 
 /// A new software statement: what an app registers itself with.
-public struct IssuedStatement: AdminDocument {
+public struct IssuedStatement: AdminDocument, Codable {
   public let id: StatementID
   /// The signed text.
   public let softwareStatement: String
@@ -122,23 +70,12 @@ public struct IssuedStatement: AdminDocument {
     self.id = id
     self.softwareStatement = softwareStatement
   }
-
-  /// Reads a new statement.
-  public init(_ object: JSONObject) throws(JSONShapeError) {
-    self.init(
-      id: try object.identifier("id"), softwareStatement: try object.string("softwareStatement"))
-  }
-
-  /// The statement as it is sent.
-  public var object: JSONObject {
-    ["id": .string(id.text), "softwareStatement": .string(softwareStatement)]
-  }
 }
 
 /// A key that signs media tokens, as lists show it.
-public struct SigningKeyEntry: AdminDocument, Hashable {
+public struct SigningKeyEntry: AdminDocument, Codable, Hashable {
   /// Where a key is in its life.
-  public enum State: String, Hashable, Sendable, CaseIterable {
+  public enum State: String, AdminWord {
     /// In the key set, so that verifiers know it before it signs.
     case published
     /// It signs.
@@ -167,24 +104,5 @@ public struct SigningKeyEntry: AdminDocument, Hashable {
     self.created = created
     self.signsFrom = signsFrom
     self.neededUntil = neededUntil
-  }
-
-  /// Reads a signing key.
-  public init(_ object: JSONObject) throws(JSONShapeError) {
-    self.init(
-      id: try object.identifier("id"), state: try object.word("state"),
-      created: try object.instant("created"), signsFrom: try object.instant("signsFrom"),
-      neededUntil: try object.optionalInstant("neededUntil"))
-  }
-
-  /// The signing key as it is sent.
-  public var object: JSONObject {
-    var object = JSONObject()
-    object.set("id", id)
-    object.set("state", state.rawValue)
-    object.set("created", created)
-    object.set("signsFrom", signsFrom)
-    object.set("neededUntil", neededUntil)
-    return object
   }
 }

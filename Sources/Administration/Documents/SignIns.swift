@@ -1,8 +1,7 @@
-public import RegentJSON
 public import RegentPairing
 
 /// A device that is signed in at a requestor: what `device list` and `token list` show.
-public struct SignIn: AdminDocument, Hashable {
+public struct SignIn: AdminDocument, Codable, Hashable {
   /// The authentication's id.
   public var id: AuthenticationID
   /// A short name for the device, made of a hash of its own id: what commands take.
@@ -34,6 +33,12 @@ public struct SignIn: AdminDocument, Hashable {
   /// The User-Agent of the sign-in; anything may stand in it.
   public var userAgent: String?
 
+  private enum CodingKeys: String, CodingKey {
+    case id, device
+    case deviceID = "deviceId"
+    case givenName, name, requestor, provider, account, household, source, issued, expires, lastUsed, address, userAgent
+  }
+
   public init(
     id: AuthenticationID, device: String, deviceID: String, requestor: RequestorID,
     provider: ProviderID, account: AccountName?, source: String, issued: Instant, expires: Instant
@@ -48,47 +53,10 @@ public struct SignIn: AdminDocument, Hashable {
     self.issued = issued
     self.expires = expires
   }
-
-  /// Reads a sign-in.
-  public init(_ object: JSONObject) throws(JSONShapeError) {
-    self.init(
-      id: try object.identifier("id"), device: try object.string("device"),
-      deviceID: try object.string("deviceId"), requestor: try object.identifier("requestor"),
-      provider: try object.identifier("provider"),
-      account: try object.optionalIdentifier("account"), source: try object.string("source"),
-      issued: try object.instant("issued"), expires: try object.instant("expires"))
-    givenName = try object.optionalString("givenName")
-    name = try object.optionalString("name")
-    household = try object.optionalIdentifier("household")
-    lastUsed = try object.optionalInstant("lastUsed")
-    address = try object.optionalString("address")
-    userAgent = try object.optionalString("userAgent")
-  }
-
-  /// The sign-in as it is sent.
-  public var object: JSONObject {
-    var object = JSONObject()
-    object.set("id", id)
-    object.set("device", device)
-    object.set("deviceId", deviceID)
-    object.set("givenName", givenName)
-    object.set("name", name)
-    object.set("requestor", requestor)
-    object.set("provider", provider)
-    object.set("account", account)
-    object.set("household", household)
-    object.set("source", source)
-    object.set("issued", issued)
-    object.set("expires", expires)
-    object.set("lastUsed", lastUsed)
-    object.set("address", address)
-    object.set("userAgent", userAgent)
-    return object
-  }
 }
 
 /// A signed-in phone browser as lists show it.
-public struct SessionEntry: AdminDocument, Hashable {
+public struct SessionEntry: AdminDocument, Codable, Hashable {
   /// Its id; not its cookie.
   public var id: SessionID
   /// The viewer's provider.
@@ -118,29 +86,5 @@ public struct SessionEntry: AdminDocument, Hashable {
     self.expires = expires
     self.address = address
     self.userAgent = userAgent
-  }
-
-  /// Reads a session.
-  public init(_ object: JSONObject) throws(JSONShapeError) {
-    self.init(
-      id: try object.identifier("id"), provider: try object.identifier("provider"),
-      account: try object.optionalIdentifier("account"), started: try object.instant("started"),
-      lastUsed: try object.instant("lastUsed"), expires: try object.instant("expires"),
-      address: try object.optionalString("address"),
-      userAgent: try object.optionalString("userAgent"))
-  }
-
-  /// The session as it is sent.
-  public var object: JSONObject {
-    var object = JSONObject()
-    object.set("id", id)
-    object.set("provider", provider)
-    object.set("account", account)
-    object.set("started", started)
-    object.set("lastUsed", lastUsed)
-    object.set("expires", expires)
-    object.set("address", address)
-    object.set("userAgent", userAgent)
-    return object
   }
 }

@@ -2,7 +2,7 @@ public import RegentJSON
 public import RegentPairing
 
 /// A media token that is to be looked at.
-public struct TokenQuestion: AdminDocument {
+public struct TokenQuestion: AdminDocument, Codable {
   /// The token as apps get it (base64).
   public let token: String
   /// The resource it has to be for; none when any will do.
@@ -12,24 +12,10 @@ public struct TokenQuestion: AdminDocument {
     self.token = token
     self.resource = resource
   }
-
-  /// Reads a question.
-  public init(_ object: JSONObject) throws(JSONShapeError) {
-    self.init(
-      token: try object.string("token"), resource: try object.optionalString("resource"))
-  }
-
-  /// The question as it is sent.
-  public var object: JSONObject {
-    var object = JSONObject()
-    object.set("token", token)
-    object.set("resource", resource)
-    return object
-  }
 }
 
 /// What a media token says, and whether it may be believed.
-public struct TokenVerdict: AdminDocument, Hashable {
+public struct TokenVerdict: AdminDocument, Codable, Hashable {
   /// Whether signature, time and resource are right.
   public var valid: Bool
   /// Why not, in a sentence.
@@ -47,41 +33,22 @@ public struct TokenVerdict: AdminDocument, Hashable {
   /// When it ends.
   public var expires: Instant?
 
+  private enum CodingKeys: String, CodingKey {
+    case valid, reason
+    case keyID = "keyId"
+    case requestor, provider, resource, issued, expires
+  }
+
   public init(valid: Bool, reason: String? = nil) {
     self.valid = valid
     self.reason = reason
   }
-
-  /// Reads a verdict.
-  public init(_ object: JSONObject) throws(JSONShapeError) {
-    self.init(valid: try object.bool("valid"), reason: try object.optionalString("reason"))
-    keyID = try object.optionalString("keyId")
-    requestor = try object.optionalString("requestor")
-    provider = try object.optionalString("provider")
-    resource = try object.optionalString("resource")
-    issued = try object.optionalInstant("issued")
-    expires = try object.optionalInstant("expires")
-  }
-
-  /// The verdict as it is sent.
-  public var object: JSONObject {
-    var object = JSONObject()
-    object.set("valid", valid)
-    object.set("reason", reason)
-    object.set("keyId", keyID)
-    object.set("requestor", requestor)
-    object.set("provider", provider)
-    object.set("resource", resource)
-    object.set("issued", issued)
-    object.set("expires", expires)
-    return object
-  }
 }
 
 /// A temporary pass that was begun.
-public struct PassEntry: AdminDocument, Hashable {
+public struct PassEntry: AdminDocument, Codable, Hashable {
   /// Whether it still opens anything.
-  public enum State: String, Hashable, Sendable, CaseIterable {
+  public enum State: String, AdminWord {
     /// Its time runs.
     case running
     /// Its time is up.
@@ -104,9 +71,9 @@ public struct PassEntry: AdminDocument, Hashable {
   /// When its time is up.
   public let until: Instant
   /// How many different titles it opened; counted only where there is a limit.
-  public let titles: Int
+  @Ruled<TitleCount> public private(set) var titles: Int
   /// How many it may open; none when all.
-  public let titleLimit: Int?
+  @Ruled<TitleLimit> public private(set) var titleLimit: Int?
 
   public init(
     place: String, requestor: RequestorID, provider: ProviderID, device: String, identified: Bool,
@@ -123,37 +90,10 @@ public struct PassEntry: AdminDocument, Hashable {
     self.titles = titles
     self.titleLimit = titleLimit
   }
-
-  /// Reads a pass.
-  public init(_ object: JSONObject) throws(JSONShapeError) {
-    self.init(
-      place: try object.string("place"), requestor: try object.identifier("requestor"),
-      provider: try object.identifier("provider"), device: try object.string("device"),
-      identified: try object.bool("identified"), state: try object.word("state"),
-      started: try object.instant("started"), until: try object.instant("until"),
-      titles: try object.optionalInteger("titles", 0...Int.max) ?? 0,
-      titleLimit: try object.optionalInteger("titleLimit", 0...Int.max))
-  }
-
-  /// The pass as it is sent.
-  public var object: JSONObject {
-    var object = JSONObject()
-    object.set("place", place)
-    object.set("requestor", requestor)
-    object.set("provider", provider)
-    object.set("device", device)
-    object.set("identified", identified)
-    object.set("state", state.rawValue)
-    object.set("started", started)
-    object.set("until", until)
-    object.set("titles", titles)
-    object.set("titleLimit", titleLimit)
-    return object
-  }
 }
 
 /// Whose temporary pass begins anew.
-public struct PassReset: AdminDocument, Hashable {
+public struct PassReset: AdminDocument, Codable, Hashable {
   public let requestor: RequestorID
   /// At which temporary provider.
   public let provider: ProviderID
@@ -172,23 +112,29 @@ public struct PassReset: AdminDocument, Hashable {
     self.identity = identity
   }
 
-  /// Reads a reset.
+  /// Reads a reset of a device's or an identity's pass, not both.
   public init(_ object: JSONObject) throws(JSONShapeError) {
-    self.init(
-      requestor: try object.identifier("requestor"), provider: try object.identifier("provider"),
-      device: try object.optionalString("device"), identity: try object.optionalString("identity"))
+    self = try object.decoded()
     guard device == nil || identity == nil else {
       throw JSONShapeError(name: "identity", expected: "left out when a device is named")
     }
   }
+}
 
-  /// The reset as it is sent.
-  public var object: JSONObject {
-    var object = JSONObject()
-    object.set("requestor", requestor)
-    object.set("provider", provider)
-    object.set("device", device)
-    object.set("identity", identity)
-    return object
+/// Titles that were opened; none were when it is left out.
+public enum TitleCount: MemberRule {
+  public static func read(_ name: String, of object: JSONObject) throws(JSONShapeError) -> Int {
+    try object.optionalInteger(name, 0...Int.max) ?? 0
   }
+
+  public static func json(_ count: Int) -> JSONValue? { .integer(Int64(count)) }
+}
+
+/// Titles that may be opened; all when it is left out.
+public enum TitleLimit: MemberRule {
+  public static func read(_ name: String, of object: JSONObject) throws(JSONShapeError) -> Int? {
+    try object.optionalInteger(name, 0...Int.max)
+  }
+
+  public static func json(_ limit: Int?) -> JSONValue? { limit.map { .integer(Int64($0)) } }
 }

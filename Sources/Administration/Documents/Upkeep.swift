@@ -2,38 +2,27 @@ public import RegentJSON
 public import RegentPairing
 
 /// What a running service says of itself.
-public struct ServiceInfo: AdminDocument, Hashable {
+public struct ServiceInfo: AdminDocument, Codable, Hashable {
   public var version: String
   /// When it started.
   public var started: Instant
   /// The address that phones open.
   public var publicURL: String?
 
+  private enum CodingKeys: String, CodingKey {
+    case version, started
+    case publicURL = "publicUrl"
+  }
+
   public init(version: String, started: Instant, publicURL: String? = nil) {
     self.version = version
     self.started = started
     self.publicURL = publicURL
   }
-
-  /// Reads what a service says of itself.
-  public init(_ object: JSONObject) throws(JSONShapeError) {
-    self.init(
-      version: try object.string("version"), started: try object.instant("started"),
-      publicURL: try object.optionalString("publicUrl"))
-  }
-
-  /// The service as it is sent.
-  public var object: JSONObject {
-    var object = JSONObject()
-    object.set("version", version)
-    object.set("started", started)
-    object.set("publicUrl", publicURL)
-    return object
-  }
 }
 
 /// A copy of the database that is ready to be fetched.
-public struct BackupEntry: AdminDocument, Hashable {
+public struct BackupEntry: AdminDocument, Codable, Hashable {
   /// What it is fetched by.
   public let id: String
   /// How long it is, in bytes.
@@ -49,29 +38,12 @@ public struct BackupEntry: AdminDocument, Hashable {
     self.sha256 = sha256
     self.created = created
   }
-
-  /// Reads a copy.
-  public init(_ object: JSONObject) throws(JSONShapeError) {
-    self.init(
-      id: try object.string("id"), size: try object.int64("size"),
-      sha256: try object.string("sha256"), created: try object.instant("created"))
-  }
-
-  /// The copy as it is sent.
-  public var object: JSONObject {
-    var object = JSONObject()
-    object.set("id", id)
-    object["size"] = .integer(size)
-    object.set("sha256", sha256)
-    object.set("created", created)
-    return object
-  }
 }
 
 /// What one check of `doctor` found.
-public struct Finding: AdminDocument, Hashable {
+public struct Finding: AdminDocument, Codable, Hashable {
   /// How it looks.
-  public enum Status: String, Hashable, Sendable, CaseIterable {
+  public enum Status: String, AdminWord {
     case good, warning, bad
   }
 
@@ -89,23 +61,6 @@ public struct Finding: AdminDocument, Hashable {
     self.status = status
     self.detail = detail
     self.fix = fix
-  }
-
-  /// Reads a finding.
-  public init(_ object: JSONObject) throws(JSONShapeError) {
-    self.init(
-      try object.string("check"), try object.word("status"), try object.string("detail"),
-      fix: try object.optionalString("fix"))
-  }
-
-  /// The finding as it is sent.
-  public var object: JSONObject {
-    var object = JSONObject()
-    object.set("check", check)
-    object.set("status", status.rawValue)
-    object.set("detail", detail)
-    object.set("fix", fix)
-    return object
   }
 }
 

@@ -1,6 +1,7 @@
 // FuzzJSON: what the reader accepts it writes and reads again as the same value, in every style, and Foundation's
-// reader accepts it too.
+// reader accepts it too; and what a document accepts it writes and reads again as the same document.
 
+import Administration
 import FoundationEssentials
 import FuzzSupport
 import RegentJSON
@@ -28,5 +29,20 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   if (try? JSONDecoder().decode(Anything.self, from: Data(input))) == nil {
     broken("Foundation accepts it too", value.description)
   }
+  if let object = value.object {
+    reread(SignIn.self, object)
+    reread(Stats.self, object)
+    reread(PassEntry.self, object)
+    reread(AuditLine.self, object)
+  }
   return 0
+}
+
+/// Documents whose members are read by our own coders: identifiers, times, words, counts, lists.
+private func reread<Document: AdminDocument & Equatable>(_: Document.Type, _ object: JSONObject) {
+  guard let document = try? Document(object) else { return }
+  guard let again = try? Document(document.object) else {
+    broken("a document reads what it wrote", document.object.description)
+  }
+  promise("a document that was read again is the same", again == document)
 }

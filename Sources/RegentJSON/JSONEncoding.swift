@@ -1,0 +1,105 @@
+/// One place of a document that is being written.
+///
+/// A class, because a container that was given away writes into it later.
+final class JSONEncoding: Encoder, SingleValueEncodingContainer {
+  private enum Shape { case single, object, array }
+
+  private var shape = Shape.single
+  private var single: JSONValue?
+  /// Members, or elements, whose names count for nothing.
+  private var parts: [(name: String, place: JSONEncoding)] = []
+  var codingPath: [any CodingKey] { [] }
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  /// What was written here; nil when nothing was.
+  var value: JSONValue? {
+    switch shape {
+    case .single: single
+    case .object:
+      .object(JSONObject(parts.compactMap { name, place in place.value.map { JSONObject.Member(name, $0) } }))
+    case .array: .array(parts.map { $0.place.value ?? .null })
+    }
+  }
+
+  func container<Key: CodingKey>(keyedBy _: Key.Type) -> KeyedEncodingContainer<Key> {
+    shape = .object
+    return KeyedEncodingContainer(MembersEncoding<Key>(place: self))
+  }
+
+  func unkeyedContainer() -> any UnkeyedEncodingContainer {
+    shape = .array
+    return ElementsEncoding(place: self)
+  }
+
+  func singleValueContainer() -> any SingleValueEncodingContainer { self }
+
+  func encodeNil() { write(.null) }
+
+  func encode(_ value: String) { write(.string(value)) }
+
+  func encode(_ value: Bool) { write(.bool(value)) }
+
+  func encode(_ value: Int64) { write(.integer(value)) }
+
+  func encode(_ value: some Encodable) throws {
+    // Other numbers would ask to be written again and again.
+    guard !(value is any Numeric) else {
+      throw JSONShapeError(name: "\(value)", expected: "an Int64: no member is a \(type(of: value))")
+    }
+    try value.encode(to: self)
+  }
+
+  func write(_ value: JSONValue?) { single = value }
+
+  /// A new member, or a new element, to be written to.
+  func add(_ name: String = "") -> JSONEncoding {
+    let place = JSONEncoding()
+    parts.append((name, place))
+    return place
+  }
+
+  var count: Int { parts.count }
+}
+
+/// The members of an object that is being written.
+private struct MembersEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
+  let place: JSONEncoding
+  var codingPath: [any CodingKey] { [] }
+
+  func encodeNil(forKey key: Key) { place.add(key.stringValue).encodeNil() }
+
+  func encode(_ value: String, forKey key: Key) { place.add(key.stringValue).write(.string(value)) }
+
+  func encode(_ value: some Encodable, forKey key: Key) throws { try value.encode(to: place.add(key.stringValue)) }
+
+  func nestedContainer<Inner>(keyedBy type: Inner.Type, forKey key: Key) -> KeyedEncodingContainer<Inner> {
+    place.add(key.stringValue).container(keyedBy: type)
+  }
+
+  func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+    place.add(key.stringValue).unkeyedContainer()
+  }
+
+  func superEncoder() -> any Encoder { place.add("super") }
+
+  func superEncoder(forKey key: Key) -> any Encoder { place.add(key.stringValue) }
+}
+
+/// The elements of an array that is being written.
+private struct ElementsEncoding: UnkeyedEncodingContainer {
+  let place: JSONEncoding
+  var codingPath: [any CodingKey] { [] }
+  var count: Int { place.count }
+
+  func encodeNil() { place.add().encodeNil() }
+
+  func encode(_ value: some Encodable) throws { try value.encode(to: place.add()) }
+
+  func nestedContainer<Key>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+    place.add().container(keyedBy: type)
+  }
+
+  func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { place.add().unkeyedContainer() }
+
+  func superEncoder() -> any Encoder { place.add() }
+}
