@@ -1,5 +1,5 @@
 # Regent. `make demo` shows it, `make test` proves it; the rest is for those who work on it.
-.PHONY: pages describe build programs library demo test bench fuzz sanitize lint install uninstall soak clean help
+.PHONY: pages describe build programs library demo test bench fuzz sanitize lint install uninstall soak dist clean help
 .DEFAULT_GOAL := help
 
 PREFIX ?= /usr/local
@@ -76,6 +76,9 @@ install: ## programs, manual, completions, units, examples below PREFIX=/usr/loc
 
 uninstall: ## exactly what install put there
 	@DESTDIR="$(DESTDIR)" deploy/install uninstall "$(PREFIX)"
+
+dist: ## the source archive .build/dist/regent-VERSION.tar.gz, the same bytes each time
+	@deploy/dist
 
 clean: ## the build folder
 	rm -rf .build

@@ -127,7 +127,8 @@ let package = Package(
         "PairingStoreSQLite", "PairingService", "Administration", "RegentCryptography", "RegentEncodings",
         "SQLite",
       ]),
-    program("regent", ["DeviceAgent", "AccessEnabler", "CommandKit", "RegentJSON", "RegentPlatform"]),
+    program(
+      "regent", ["DeviceAgent", "AccessEnabler", "CommandKit", "RegentJSON", "RegentPairing", "RegentPlatform"]),
     program(
       "regentctl",
       [

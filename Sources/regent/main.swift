@@ -4,10 +4,11 @@
 import CommandKit
 import DeviceAgent
 import Glibc
+import RegentPairing
 import RegentPlatform
 
-// Before anything else, because until then USR1, which asks for a new code, ends the program; and before any thread exists:
-// one that started without the mask would take the signal.
+// Before anything else, because until then USR1, which asks for a new code, ends the program; and before any thread
+// exists: one that started without the mask would take the signal.
 let heldSignals = HeldSignals(AgentProgram.heldSignals)
 StandardStreams.fill()
 HeldSignals.ignoreBrokenPipes()

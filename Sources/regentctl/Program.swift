@@ -1,12 +1,10 @@
 import Administration
 import CommandKit
-
-/// The version that `--version` shows.
-let regentctlVersion = "0.1.0"
+import RegentPairing
 
 /// The whole command line.
 let regentctl = Program(
-  name: "regentctl", version: regentctlVersion,
+  name: "regentctl", version: regentVersion,
   summary: "run the service that signs screens in with a phone",
   details: """
     A requestor is whose app runs on the box, a provider is whom the viewer signs in with, an integration lets the \

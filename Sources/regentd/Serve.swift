@@ -2,6 +2,7 @@ import CommandKit
 import Glibc
 import RegentHTTPCodec
 import HTTPServer
+import RegentPairing
 import RegentPlatform
 
 /// Runs the service until a signal ends it.

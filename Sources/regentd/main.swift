@@ -2,6 +2,7 @@
 // What is served is decided by the service targets, how commands look by CommandKit.
 
 import CommandKit
+import RegentPairing
 import RegentPlatform
 
 StandardStreams.fill()

@@ -58,7 +58,8 @@ private func scriptNames() throws -> [String] {
     .sorted()
 }
 
-/// Runs one step in a shell whose home is the folder, with the built programs on its path and nothing else from outside.
+/// Runs one step in a shell whose home is the folder, with the built programs on its path and nothing else from
+/// outside.
 private func perform(_ step: ScriptStep, in folder: String, _ service: String?) throws
   -> StepAnswer
 {

@@ -11,11 +11,12 @@ import Testing
         "python3", ["\(folder)/other.py", "\(folder)/socket"], standardError: "\(folder)/said")
       defer { other.signal(9) }
       try eventually("the socket") { try shell.type("test -S socket").status == 0 ? true : nil }
+      let version = try shell.type("regentctl --version").outputText.dropFirst("regentctl ".count).dropLast()
       let found = try shell.type("regentctl --socket socket doctor")
       #expect(found.status == 0, "\(found.errorText)")
       #expect(
         found.outputText == """
-          warn  service: the service is version 9.9.9, this is 0.1.0
+          warn  service: the service is version 9.9.9, this is \(version)
                 fix: restart the service (with systemd: systemctl restart regentd)
 
           """)

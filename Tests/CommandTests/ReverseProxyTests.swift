@@ -1,7 +1,8 @@
 import TestSupport
 import Testing
 
-/// The examples of `deploy/proxy`, in front of a real service, with nothing changed but ports, paths and the certificate.
+/// The examples of `deploy/proxy`, in front of a real service, with nothing changed but ports, paths and the
+/// certificate.
 @Suite struct `Behind a proxy` {
   @Test func `the nginx example passes on who asks`() throws {
     try withProxiedService { service, folder, port in

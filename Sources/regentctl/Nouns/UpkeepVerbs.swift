@@ -2,6 +2,7 @@ import Administration
 import CommandKit
 import Glibc
 import RegentJSON
+import RegentPairing
 import RegentPlatform
 
 /// `regentctl backup` and `doctor`.
@@ -83,10 +84,10 @@ enum UpkeepVerbs {
   private static let file = Input.argument("FILE", .file, "the copy; it must not be there yet")
 
   private static func versions(_ service: ServiceInfo) -> Finding {
-    guard service.version == regentctlVersion else {
+    guard service.version == regentVersion else {
       return Finding(
         "service", .warning,
-        "the service is version \(service.version), this is \(regentctlVersion)",
+        "the service is version \(service.version), this is \(regentVersion)",
         fix: "restart the service (with systemd: systemctl restart regentd)")
     }
     return Finding("service", .good, "version \(service.version), since \(shown(service.started))")

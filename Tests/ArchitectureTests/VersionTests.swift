@@ -1,0 +1,63 @@
+import TestSupport
+import Testing
+
+@Suite("A release has one version and one date")
+struct VersionTests {
+  private func text(_ path: String) throws -> String {
+    String(decoding: try readFile("\(packageFolder())/\(path)"), as: UTF8.self)
+  }
+
+  /// What stands after `beginning` in the first line that begins with it.
+  private func value(after beginning: String, in path: String) throws -> Substring {
+    let lines = try text(path).split(separator: "\n").map { $0.drop { $0 == " " } }
+    let line = lines.first { $0.hasPrefix(beginning) }
+    return try #require(line, "\(path) has no line \(beginning)").dropFirst(beginning.count)
+  }
+
+  private func version() throws -> String {
+    let quoted = try value(after: "public let regentVersion = ", in: "Sources/RegentPairing/Version.swift")
+    return String(quoted.dropFirst().dropLast())
+  }
+
+  @Test func `no other file of Sources says a version`() throws {
+    for file in try swiftFiles(below: "Sources") where file.path != "Sources/RegentPairing/Version.swift" {
+      for line in file.codeLines {
+        #expect(!line.contains("\"\(try version())\""), "\(file.path): import regentVersion")
+      }
+    }
+  }
+
+  @Test func `the description of the protocol says it too`() throws {
+    #expect(try value(after: "\"version\": ", in: "web/openapi.json") == "\"\(try version())\",")
+  }
+
+  @Test func `the changelog begins with it, and with the day in the code`() throws {
+    let heading = try value(after: "## ", in: "CHANGELOG.md")
+    let words = heading.split(separator: " ").map(String.init)
+    #expect(words.first == "[\(try version())]", "the newest entry of CHANGELOG.md is \(heading)")
+    let milliseconds = try value(
+      after: "public let regentReleased: Int64 = ", in: "Sources/RegentPairing/Version.swift")
+    let released = try #require(Int64(milliseconds.filter { $0 != "_" }))
+    #expect(released % 86_400_000 == 0, "the day begins at midnight UTC")
+    #expect(words.last == calendarDate(ofDay: released / 86_400_000))
+  }
+
+  /// The date of a day that is counted from 1 January 1970.
+  private func calendarDate(ofDay number: Int64) -> String {
+    func isLeap(_ year: Int64) -> Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }
+    var rest = number
+    var year: Int64 = 1970
+    while rest >= (isLeap(year) ? 366 : 365) {
+      rest -= isLeap(year) ? 366 : 365
+      year += 1
+    }
+    var month = 1
+    for length in [31, isLeap(year) ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as [Int64] {
+      if rest < length { break }
+      rest -= length
+      month += 1
+    }
+    func padded(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
+    return "\(year)-\(padded(Int64(month)))-\(padded(rest + 1))"
+  }
+}
