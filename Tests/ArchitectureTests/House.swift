@@ -85,6 +85,11 @@ func swiftFiles(below top: String) throws -> [SourceFile] {
   }
 }
 
+/// The paths of all files and folders below a top folder of the package, from the package's own folder on.
+func filesBelow(_ top: String) throws -> [String] {
+  try FileManager.default.subpathsOfDirectory(atPath: "\(packagePath)/\(top)").map { "\(top)/\($0)" }.sorted()
+}
+
 /// The folders directly below a top folder.
 func folders(below top: String) throws -> [String] {
   try FileManager.default.contentsOfDirectory(atPath: "\(packagePath)/\(top)")

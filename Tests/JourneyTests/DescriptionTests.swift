@@ -37,6 +37,24 @@ private func description() throws -> JSONObject {
     #expect(described.subtracting(mounted).sorted() == [])
   }
 
+  @Test func `names the same calls as docs/protocol.md`() throws {
+    let page = String(decoding: try readFile(packageFolder() + "/docs/protocol.md"), as: UTF8.self)
+    var shown: Set<String> = []
+    for row in page.split(separator: "\n") where row.hasPrefix("| `") {
+      for span in row.split(separator: "`").filter({ $0.contains(" /") }) {
+        #expect(shown.insert(String(span)).inserted, "\(span) is shown twice")
+      }
+    }
+    var described: Set<String> = []
+    for path in try #require(try description()["paths"]?.object).members {
+      for method in try #require(path.value.object).members {
+        described.insert("\(method.name.uppercased()) \(path.name)")
+      }
+    }
+    #expect(described.subtracting(shown).sorted() == [])
+    #expect(shown.subtracting(described).sorted() == [])
+  }
+
   /// The pages for people, which are no part of the protocol.
   private func isPage(_ path: String) -> Bool {
     let first = path.split(separator: "/").first.map(String.init) ?? ""

@@ -1,0 +1,87 @@
+import TestSupport
+import Testing
+
+@Suite("The documents name what exists")
+struct DocumentTests {
+  private func text(_ path: String) throws -> String {
+    String(decoding: try readFile("\(packageFolder())/\(path)"), as: UTF8.self)
+  }
+
+  private func documents() throws -> [String] {
+    ["README.md", "CHANGELOG.md"] + (try filesBelow("docs").filter { $0.hasSuffix(".md") })
+  }
+
+  /// What stands between single back quotes, outside of blocks.
+  private func codeSpans(_ page: String) -> [Substring] {
+    var isBlock = false
+    var spans: [Substring] = []
+    for line in page.split(separator: "\n") {
+      if line.hasPrefix("```") {
+        isBlock.toggle()
+      } else if !isBlock {
+        let pieces = line.split(separator: "`", omittingEmptySubsequences: false)
+        spans += pieces.enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
+      }
+    }
+    return spans
+  }
+
+  @Test func `every path that begins at a folder of the package leads somewhere`() throws {
+    let tops = ["Sources", "Tests", "docs", "deploy", "web"]
+    let files = try tops.flatMap { try filesBelow($0) }
+    let targets = try folders(below: "Sources")
+    for document in try documents() {
+      for span in codeSpans(try text(document)) where !span.contains(" ") {
+        let path = span.hasSuffix("/") ? span.dropLast() : span
+        guard let first = path.split(separator: "/").first.map(String.init) else { continue }
+        let isFromTop = tops.contains(first) && path.contains("/")
+        let isInTarget = targets.contains(first) && path.contains("/")
+        guard isFromTop || isInTarget || path.hasSuffix(".swift") else { continue }
+        let exists = files.contains { file in
+          isFromTop
+            ? file == path || file.hasPrefix("\(path)/")
+            : "/\(file)".hasSuffix("/\(path)") || "/\(file)/".contains("/\(path)/") || file.hasSuffix("/\(path).swift")
+        }
+        #expect(exists, "\(document) names \(span)")
+      }
+    }
+  }
+
+  @Test func `every link to a file leads somewhere`() throws {
+    for document in try documents() {
+      let folder = document.split(separator: "/").dropLast().map(String.init)
+      for piece in try text(document).split(separator: "](").dropFirst() {
+        guard let target = piece.split(separator: ")").first, !target.hasPrefix("http"), !target.hasPrefix("#") else {
+          continue
+        }
+        var place = folder
+        for step in target.split(separator: "/") {
+          if step == ".." { place = place.dropLast() } else { place.append(String(step)) }
+        }
+        let path = place.joined(separator: "/")
+        #expect(throws: Never.self, "\(document) links to \(target)") { try readFile("\(packageFolder())/\(path)") }
+      }
+    }
+  }
+
+  @Test func `every suite that is named as a proof exists`() throws {
+    let sources = try swiftFiles(below: "Tests")
+    let names = Set(sources.flatMap { [String($0.name.dropLast(6)), $0.target] })
+    for document in try documents() {
+      for span in codeSpans(try text(document)) where span.hasSuffix("Tests") && span.allSatisfy(\.isLetter) {
+        let isSuite = sources.contains { file in file.lines.contains { $0.contains("struct \(span)") } }
+        #expect(names.contains(String(span)) || isSuite, "\(document) names \(span)")
+      }
+    }
+  }
+
+  @Test func `the folders that README names below Sources and Tests exist`() throws {
+    let page = try text("README.md")
+    #expect(page.contains("`docs/releasing.md`"))
+    for document in try filesBelow("docs").filter({ $0.hasSuffix(".md") && $0.split(separator: "/").count == 2 }) {
+      // The table of rows is for those who work on the SDK; the SDK's own pages lead to it.
+      guard document != "docs/entitlement-coverage.md" else { continue }
+      #expect(page.contains("`\(document)`"), "README.md does not lead to \(document)")
+    }
+  }
+}
