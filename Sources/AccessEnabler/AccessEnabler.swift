@@ -2,8 +2,8 @@
 // them and the token cache. Knows no screen and no terminal: DeviceAgent shows the code, the service decides.
 //
 // How to find your way: `Calls` is what an app calls, `Callbacks` what it hears, `Values` what both speak of. `Machine`
-// decides everything, without a clock or a socket; `EnablerRuntime` does what it wants done, with `Wire` (the services) and
-// `Store` (the token cache).
+// decides everything, without a clock or a socket; `EnablerRuntime` does what it wants done, with `Wire` (the services)
+// and `Store` (the token cache).
 
 public import RegentPlatform
 

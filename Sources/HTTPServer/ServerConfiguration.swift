@@ -35,8 +35,8 @@ public struct ServerConfiguration: Sendable {
 
   /// What a Unix socket for several users needs.
   ///
-  /// Root and its owner always get in, and connections that say nothing go soon: who is on this machine says at once what
-  /// he wants.
+  /// Root and its owner always get in, and connections that say nothing go soon: who is on this machine says at once
+  /// what he wants.
   public mutating func favour(rootAnd owner: UInt32) {
     favouredUsers = [0, owner]
     deadlines.header = .seconds(3)

@@ -60,8 +60,8 @@ public func verify(
 /// Copies a field of a token with a good signature, ended by NUL, and gives the length that it has without it.
 ///
 /// Fields: `resourceID`, `requestorID`, `timeIssued`, `timeToLive` (milliseconds), `userSessionGUID`, `mvpdId`,
-/// `proxyMvpdId`, `keyId`. -1 for any other name, for a field that the token has not, and for a token whose signature is
-/// not good. What does not fit is cut.
+/// `proxyMvpdId`, `keyId`. -1 for any other name, for a field that the token has not, and for a token whose signature
+/// is not good. What does not fit is cut.
 @c(media_token_field)
 public func field(
   _ verifier: UnsafeMutableRawPointer?, _ token: UnsafePointer<CChar>?,

@@ -5,8 +5,8 @@ import RegentPlatform
 /// The keys at hand, and when to ask for new ones.
 ///
 /// One fetch at a time, whoever asks for it. Keys that could not be renewed stay in use: a service that is down for a
-/// moment must not stop every stream. A token with an unknown key id makes the keys be fetched again, but only so often:
-/// anybody can make up such tokens.
+/// moment must not stop every stream. A token with an unknown key id makes the keys be fetched again, but only so
+/// often: anybody can make up such tokens.
 final class KeyCache: Sendable {
   private let source: MediaTokenKeys
   private let client: Client

@@ -39,8 +39,9 @@ public final class MediaTokenVerifier: Sendable {
 
   /// Checks a token with the keys at hand; no network, no disk.
   ///
-  /// Keys that come from a file or a URL must have been fetched: by ``prepare()``, or by the asynchronous `verify`. When
-  /// they are old, or the token was signed with a key that is not among them, new ones are fetched in the background.
+  /// Keys that come from a file or a URL must have been fetched: by ``prepare()``, or by the asynchronous `verify`.
+  /// When they are old, or the token was signed with a key that is not among them, new ones are fetched in the
+  /// background.
   ///
   /// - Parameters:
   ///   - token: the token, as base64 or as its text.

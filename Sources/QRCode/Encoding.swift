@@ -1,7 +1,7 @@
 internal import CQREncode
 internal import Glibc
 
-/// The one place that talks to libqrencode.
+/// Makes the modules of a QR code with libqrencode; no other file talks to the library.
 enum Encoding {
   struct Encoded {
     let version: Int

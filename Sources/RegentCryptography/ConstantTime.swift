@@ -2,7 +2,7 @@ internal import CRegentOpenSSL
 
 /// True when both are the same bytes, in a time that depends on the lengths alone.
 ///
-/// The one comparison for whatever an attacker may guess at: with `==` the time tells how many leading bytes of a
+/// Compares what an attacker may guess at: with `==` the time tells how many leading bytes of a
 /// guess are right. Lengths are not secret.
 public func constantTimeEqual(_ one: Span<UInt8>, _ other: Span<UInt8>) -> Bool {
   guard one.count == other.count else { return false }

@@ -3,8 +3,9 @@ extension Base64 {
   /// after the last byte, white space around it and line breaks inside.
   ///
   /// A space inside is one of two things: a `+` that a form decoder has eaten, or layout. Where both give bytes, the
-  /// reading that fills whole groups of four is meant, and when that does not tell them apart, the eaten `+`: it is what
-  /// a device that forgets to escape its parameter sends. Tests/RegentEncodingsTests/LenientCorpusTests.swift lists it.
+  /// reading that fills whole groups of four is meant, and when that does not tell them apart, the eaten `+`: it is
+  /// what a device that forgets to escape its parameter sends. Tests/RegentEncodingsTests/LenientCorpusTests.swift
+  /// lists it.
   ///
   /// For descriptions that devices give of themselves and identities of temporary passes alone; never for anything that
   /// is signed or compared with a secret.
@@ -40,8 +41,8 @@ extension Base64 {
     return reading
   }
 
-  // Spaces and line breaks mean nothing anywhere, and neither does padding. A tab has no place in this reading: with it,
-  // texts that had one meaning would get another.
+  // Spaces and line breaks mean nothing anywhere, and neither does padding. A tab has no place in this reading: with
+  // it, texts that had one meaning would get another.
   private static func withoutLayout(_ text: String) -> Reading {
     var reading = Reading()
     for letter in text.utf8 where letter != 0x20 && letter != 0x0A && letter != 0x0D {

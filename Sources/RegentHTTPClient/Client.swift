@@ -4,7 +4,8 @@ import Synchronization
 /// Calls servers over http, https and Unix sockets.
 ///
 /// Nothing is started before the first call. All calls of a client share one thread that sleeps until something
-/// happens; nothing here blocks the caller's thread. Letting the client go ends its thread and cancels what is under way.
+/// happens; nothing here blocks the caller's thread. Letting the client go ends its thread and cancels what is under
+/// way.
 public final class Client: Sendable {
   private let configuration: ClientConfiguration
   private let numbers = Atomic<UInt64>(1)

@@ -15,7 +15,7 @@ public struct PairingFlow: Hashable, Sendable {
   /// When the device was given the code.
   public let issued: Instant
 
-  /// When a code that nobody approved dies.
+  /// When the code expires, unless somebody approves it.
   public let expires: Instant
 
   /// The number to compare, for a device that asked for number matching.

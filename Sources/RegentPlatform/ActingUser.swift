@@ -4,8 +4,8 @@ public import Glibc
 public enum ActingUser {
   /// Gives root's rights up for good and goes on as another user, with that user's groups.
   ///
-  /// Whatever is made from here on belongs to that user, and no link that it planted leads root anywhere. What was opened
-  /// before stays open. Other processes of that user cannot read this one's memory.
+  /// Whatever is made from here on belongs to that user, and no link that it planted leads root anywhere. What was
+  /// opened before stays open. Other processes of that user cannot read this one's memory.
   ///
   /// - Parameter id: the user's number; one that has no account gets the group of the same number.
   /// - Throws: `SystemError`; nothing is to be done after one, because only a part may have been given up.

@@ -31,8 +31,8 @@ private struct TaskThreadsFactory: ExecutorFactory {
 
 /// Jobs in the order in which they came, and those whose time has not come yet.
 ///
-/// `@unchecked Sendable`, because: 1. `state` has its lock; 2. `jobs` is a semaphore, made for many threads, and stays where
-/// it is until the program ends; 3. `clock` is a descriptor that is never closed while this lives.
+/// `@unchecked Sendable`, because: 1. `state` has its lock; 2. `jobs` is a semaphore, made for many threads, and stays
+/// where it is until the program ends; 3. `clock` is a descriptor that is never closed while this lives.
 @safe private final class TaskPool: TaskExecutor, SchedulingExecutor, @unchecked Sendable {
   private let state = Locked(State())
   private let jobs: UnsafeMutablePointer<sem_t>
@@ -137,7 +137,8 @@ private struct TaskThreadsFactory: ExecutorFactory {
     }
   }
 
-  /// What the timer's thread does: sleeps until the next job is due; an earlier one sets the clock anew under its sleep.
+  /// What the timer's thread does: sleeps until the next job is due; an earlier one sets the clock anew under its
+  /// sleep.
   private func ring() {
     while true {
       var count: UInt64 = 0

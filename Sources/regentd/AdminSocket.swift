@@ -18,7 +18,7 @@ func adminServer(
   configuration.favour(rootAnd: Accounts.effectiveUser)
   // A large database takes its time to be copied and verified.
   configuration.deadlines.reply = .seconds(600)
-  // The mode lets in who may connect at all; the door looks at the peer again.
+  // The mode decides who may connect at all; `AdminGuard` looks at the peer again.
   let address = ListenAddress.local(
     path: paths.adminSocket, mode: paths.adminGroup == nil ? 0o600 : 0o660,
     group: paths.adminGroup)

@@ -3,8 +3,8 @@ import Glibc
 internal import RegentEncodings
 import RegentPlatform
 
-/// A copy of the database of a stopped service: opening a database brings it to this program's schema, finishes what was
-/// cut short and tidies its log, and whoever only looks must do none of that.
+/// A copy of the database of a stopped service: opening a database brings it to this program's schema, finishes what
+/// was cut short and tidies its log, and whoever only looks must do none of that.
 struct DatabaseCopy {
   private let folder: String
   var path: String { "\(folder)/copy.db" }

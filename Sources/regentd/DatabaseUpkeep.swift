@@ -32,7 +32,7 @@ actor DatabaseUpkeep: AdminUpkeep {
 
   // MARK: - Copies
 
-  /// One place for all copies: what a crash leaves there is found again.
+  /// All copies are made in the same place, so that the next start finds and removes what a crash left.
   private nonisolated var copyPath: String { "\(paths.database).backup/copy.db" }
 
   func makeBackup() async throws(AdminError) -> BackupEntry {

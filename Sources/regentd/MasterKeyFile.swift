@@ -7,8 +7,8 @@ import RegentPlatform
 
 /// The file of the master key: 32 bytes, or those as 64 hexadecimal digits, which is how the service writes it.
 ///
-/// A change writes the new key beside the old one first, then seals the data keys with it, then gives it its name. Whoever
-/// is killed in between finds at the next start that one of the two opens the database, and goes on from there.
+/// A change writes the new key beside the old one first, then seals the data keys with it, then gives it its name.
+/// Whoever is killed in between finds at the next start that one of the two opens the database, and goes on from there.
 struct MasterKeyFile {
   private let paths: ServicePaths
   private var next: String { "\(paths.masterKey).next" }
@@ -20,7 +20,7 @@ struct MasterKeyFile {
     guard let pending = try read(next) else { return try open(try current()) }
     do {
       let store = try open(try current())
-      // The change never reached the database: the key that was to be is nobody's.
+      // The change never reached the database: nothing is sealed with the new key.
       try DurableFile.remove(next)
       return store
     } catch SQLiteStoreFailure.wrongMasterKey {
@@ -45,7 +45,8 @@ struct MasterKeyFile {
 
   /// Refuses to go on while nobody knows which of two keys the database is sealed with.
   ///
-  /// Opening a backup instead of it would settle that question wrongly, and the database that is kept could lose its key.
+  /// Opening a backup instead of it would settle that question wrongly, and the database that is kept could lose its
+  /// key.
   func refusePendingChange() throws {
     guard try PrivateFile.check(next, widest: paths.masterKeyMode) else { return }
     throw CommandError(

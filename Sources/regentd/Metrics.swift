@@ -57,7 +57,7 @@ func exposition(_ numbers: Statistics) -> String {
 func exposition(_ numbers: DatabaseStatistics) -> String {
   numbers.commitMicroseconds.exposition(
     "commit_seconds", "How long a commit took until it was on the disk.",
-    // 64 µs to 8 s: a fast disk is at the front of it, one that dies at its end.
+    // 64 µs to 8 s: from a fast disk to one that is about to fail.
     bounds: (6...23).map { (bits: $0, label: seconds(microseconds: 1 << $0)) },
     sum: seconds(microseconds: numbers.commitMicroseconds.sum))
     + numbers.batchSizes.exposition(

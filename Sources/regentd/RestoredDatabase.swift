@@ -3,9 +3,9 @@ import RegentPlatform
 
 /// A checked backup that is to take the place of the database.
 ///
-/// A database is two files while it was not closed cleanly, and no single step exchanges both: the log of the old one would
-/// be played into the new one, or be missing from the old one. So the new one first gets a name that says that it is
-/// decided; whoever opens the database next, after a crash too, finishes what this name stands for.
+/// A database is two files while it was not closed cleanly, and no single step exchanges both: the log of the old one
+/// would be played into the new one, or be missing from the old one. So the new one first gets a name that says that it
+/// is decided; whoever opens the database next, after a crash too, finishes what this name stands for.
 struct RestoredDatabase {
   private let database: String
   private var decided: String { "\(database).restored" }

@@ -3,10 +3,11 @@ import Glibc
 import HTTPServer
 import PairingService
 import PairingStoreSQLite
+import RegentPairing
 import RegentPlatform
 import SQLite
 
-/// The service with its database and its two other doors, the admin socket and the metrics.
+/// The service with its database, and the two servers beside it: the admin socket and the metrics.
 struct RunningService {
   /// What answers on the network.
   let handler: any Handler

@@ -122,7 +122,7 @@ private func widestMode(ofKey path: String, _ environment: Environment) -> UInt3
   return isCredential ? 0o640 : 0o600
 }
 
-/// Where everything lies that was not given a place of its own.
+/// The folder for every file that no option gives another place.
 private struct DataDirectory {
   let environment: Environment
 

@@ -4,7 +4,7 @@ import HTTPServer
 import RegentPairing
 import RegentPlatform
 
-/// Everything that `regentd serve` was told, checked against this machine.
+/// The settings of `regentd serve`, checked against this machine.
 struct ServiceSettings: Sendable {
   let listen: [ListenAddress]
   /// Nil when it is to be made of the address listened on, whose port may not be known yet.

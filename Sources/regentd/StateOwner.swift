@@ -1,7 +1,7 @@
 import CommandKit
 import RegentPlatform
 
-/// Whose the data is.
+/// The user who owns the data directory; a root process becomes that user before it writes there.
 enum StateOwner {
   /// Root goes on as the user whose folder a database is in: a file of root's there would keep the service out.
   ///

@@ -1,7 +1,8 @@
 internal import Glibc
 internal import TestSupport
 
-// `regent pair` on a terminal, beside a service of its own: how long until the code can be read, and what waiting costs.
+// `regent pair` on a terminal, beside a service of its own: how long until the code can be read, and what waiting
+// costs.
 
 func boxRows() -> [Row] {
   [

@@ -1,7 +1,8 @@
 internal import Glibc
 internal import TestSupport
 
-// What an operator waits for: regentctl from its start to its end, against a service that runs and has something to show.
+// What an operator waits for: regentctl from its start to its end, against a service that runs and has something to
+// show.
 
 func commandRows() -> [Row] {
   [

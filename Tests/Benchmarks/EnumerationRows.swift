@@ -10,8 +10,8 @@ internal import PairingStoreSQLite
 internal import RegentPlatform
 internal import TestSupport
 
-// Whether the time of a refused sign-in says why it was refused. Real sign-ins through the phone's pages, in random order,
-// each from an address of its own; the Mann-Whitney test compares each two kinds.
+// Whether the time of a refused sign-in says why it was refused. Real sign-ins through the phone's pages, in random
+// order, each from an address of its own; the Mann-Whitney test compares each two kinds.
 
 func enumerationRows() -> [Row] {
   [

@@ -19,7 +19,8 @@ enum BenchKeys {
   static let requestor = "BENCH"
 }
 
-/// `fill-pairing FOLDER CODES` makes a database with CODES codes that wait: those of the devices box-0, box-1 and so on.
+/// `fill-pairing FOLDER CODES` makes a database with CODES codes that wait: those of the devices box-0, box-1 and so
+/// on.
 func fillPairing(_ arguments: [String]) -> Int32 {
   guard arguments.count == 2, let codes = Int(arguments[1]) else {
     note("usage: Benchmarks fill-pairing FOLDER CODES\n")

@@ -6,8 +6,8 @@ internal import RegentPairing
 internal import RegentPairingWire
 internal import TestSupport
 
-// Media tokens checked by a stream server, against what the signature alone costs: `openssl speed` with a key of the same
-// kind and size, in turn, both by processor time in a process of their own.
+// Media tokens checked by a stream server, against what the signature alone costs: `openssl speed` with a key of the
+// same kind and size, in turn, both by processor time in a process of their own.
 
 func verifierRows() -> [Row] {
   [

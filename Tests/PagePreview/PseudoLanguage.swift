@@ -1,7 +1,8 @@
 import FoundationEssentials
 import PairingService
 
-/// The same files with `qps` added: the English texts, longer and from right to left, so that a layout that breaks does so here first.
+/// The same files with `qps` added: the English texts, longer and from right to left, so that a layout that breaks does
+/// so here first.
 func withPseudoLanguage(_ web: WebFiles) throws -> WebFiles {
   var web = web
   guard let english = web.contents["locales/en.json"] else { return web }

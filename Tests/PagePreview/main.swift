@@ -1,6 +1,6 @@
 // PagePreview: every state of the phone's pages as files, to look at, to photograph and to hand to validators.
 //
-//   PagePreview WEB OUTPUT      reads the `web` folder, writes OUTPUT/LANGUAGE/PAGE.html, the static files and headers.txt
+//   PagePreview WEB OUTPUT reads the `web` folder, writes OUTPUT/LANGUAGE/PAGE.html, the static files and headers.txt
 
 import FoundationEssentials
 import Glibc

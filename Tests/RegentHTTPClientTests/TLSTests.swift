@@ -72,8 +72,8 @@ private let year: Int64 = 365 * 24 * hour
   }
 
   @Test func `a connection is kept, but what may not be repeated gets a new one`() async throws {
-    // libcurl keeps nothing that was idle for two minutes, and a busy machine may pause as long between two lines: such a
-    // round says nothing.
+    // libcurl keeps nothing that was idle for two minutes, and a busy machine may pause as long between two lines: such
+    // a round says nothing.
     for _ in 0..<5 {
       let server = try TLSServer(world.get())
       let client = try client()

@@ -1,6 +1,6 @@
-// RegentdTestSupport: the program `regentd` as an operator runs it, for tests that speak to the real thing: a process with
-// a database in a folder, provisioned through its admin socket. A service inside the test's own process, with a clock that
-// is moved by hand, is ServiceTestSupport's. `import Testing` stays in the test targets.
+// RegentdTestSupport: the program `regentd` as an operator runs it, for tests that speak to the real thing: a process
+// with a database in a folder, provisioned through its admin socket. A service inside the test's own process, with a
+// clock that is moved by hand, is ServiceTestSupport's. `import Testing` stays in the test targets.
 package import Administration
 import Glibc
 import RegentHTTPClient

@@ -149,8 +149,8 @@ struct FaultTests {
     async throws
   {
     #expect(try await rowsLostAfterFailedFsync(sabotage: .none) == [])
-    // The same without the repair at opening: the test must be able to fail. A slow machine may have copied the log back
-    // before the fault, and then there is nothing to lose: another try.
+    // The same without the repair at opening: the test must be able to fail. A slow machine may have copied the log
+    // back before the fault, and then there is nothing to lose: another try.
     var lost: Set<String> = []
     for _ in 0..<5 where lost.isEmpty {
       lost = try await rowsLostAfterFailedFsync(sabotage: .trustTheLog)

@@ -50,8 +50,8 @@ public struct PhoneBrowser: Sendable {
     try await go(TestRequest("GET", target), following: true)
   }
 
-  /// Sends a form of the page: the one whose address is, or ends with, `action`; `fields` are what is typed, and the button
-  /// that is pressed.
+  /// Sends a form of the page: the one whose address is, or ends with, `action`; `fields` are what is typed, and the
+  /// button that is pressed.
   @discardableResult
   public mutating func send(
     _ action: String, _ fields: [String: String] = [:], following: Bool = true

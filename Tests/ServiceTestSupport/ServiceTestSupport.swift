@@ -1,5 +1,5 @@
-// ServiceTestSupport: a whole service in the test's process, with sample data, a clock that the test sets, and calls signed
-// as a box signs them. `import Testing` stays in the test targets.
+// ServiceTestSupport: a whole service in the test's process, with sample data, a clock that the test sets, and calls
+// signed as a box signs them. `import Testing` stays in the test targets.
 public import HTTPTestSupport
 import PasswordHashing
 public import RegentPairing

@@ -1,6 +1,6 @@
-// StoreConformance: what every store must do, as checks that each get an empty store and throw when it does not keep its
-// promise. Owns the list of promises; the contract itself is PairingStore's, and Tests/StoreConformanceTests runs the
-// list on each store there is. `import Testing` stays in the test targets.
+// StoreConformance: what every store must do, as checks that each get an empty store and throw when it does not keep
+// its promise. Owns the list of promises; the contract itself is PairingStore's, and Tests/StoreConformanceTests runs
+// the list on each store there is. `import Testing` stays in the test targets.
 public import PairingStore
 
 /// What every store must do, as checks that throw when it does not.

@@ -59,5 +59,6 @@ func environment(_ name: String) -> String? {
   return unsafe String(cString: value)
 }
 
-/// Whether `Tests/sanitize` runs the tests: then every product needs its sanitizer's runtime in the program that loads it.
+/// Whether `Tests/sanitize` runs the tests: then every product needs its sanitizer's runtime in the program that loads
+/// it.
 public var isSanitized: Bool { environment("REGENT_SANITIZED") != nil }

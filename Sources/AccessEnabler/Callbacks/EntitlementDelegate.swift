@@ -1,7 +1,7 @@
 /// What an app hears from an ``AccessEnabler``.
 ///
-/// The callbacks come one after another, in the order in which things happened, never on the thread of a call. A delegate
-/// may call the enabler from within a callback. It should not block: the next callback waits for it.
+/// The callbacks come one after another, in the order in which things happened, never on the thread of a call. A
+/// delegate may call the enabler from within a callback. It should not block: the next callback waits for it.
 ///
 /// Only the five callbacks without a default are needed for a full sign-in and playback.
 public protocol EntitlementDelegate: AnyObject, Sendable {

@@ -49,7 +49,8 @@ public struct EntitlementError: Error, Hashable, Sendable {
     case unsafeConnection
     /// Too many calls.
     case throttled
-    /// The service answered, but with something that cannot be used: an error of its own, or no answer of this protocol.
+    /// The service answered, but with something that cannot be used: an error of its own, or no answer of this
+    /// protocol.
     case service
     /// `setRequestor` was called for another requestor meanwhile.
     case superseded

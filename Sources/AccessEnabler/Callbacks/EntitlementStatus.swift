@@ -1,6 +1,6 @@
 /// A piece of news with a code: what `status` delivers, at any time and in any order.
 public struct EntitlementStatus: Hashable, Sendable {
-  /// How grave it is.
+  /// How serious it is.
   public enum Level: String, Hashable, Sendable, CaseIterable {
     /// Something went well.
     case success
@@ -14,7 +14,7 @@ public struct EntitlementStatus: Hashable, Sendable {
 
   /// Which piece of news.
   public var id: StatusID
-  /// How grave it is.
+  /// How serious it is.
   public var level: Level
   /// A text that may be shown: a registration code, the provider's own words.
   public var message: String
@@ -124,8 +124,8 @@ public struct StatusID: RawRepresentable, Hashable, Sendable {
 
   /// The service cannot be asked about the code for the moment; the code stays good (ours).
   public static let connectionLost = StatusID("REGCODE_OFFLINE")
-  /// The service is there and asks to be left alone for a while, for `retryAfter` seconds when it says how long; the code
-  /// stays good (ours).
+  /// The service is there and asks to be left alone for a while, for `retryAfter` seconds when it says how long; the
+  /// code stays good (ours).
   public static let serviceBusy = StatusID("REGCODE_BUSY")
   /// The service answers again (ours).
   public static let connectionBack = StatusID("REGCODE_ONLINE")
@@ -150,7 +150,7 @@ public struct StatusID: RawRepresentable, Hashable, Sendable {
   /// Asking for many resources at once failed, usually because there were too many.
   public static let preauthorizationFailed = StatusID("P100")
 
-  /// How grave it is, as documented.
+  /// How serious it is, as documented.
   public var level: EntitlementStatus.Level {
     switch self {
     case .registrationCode: .success

@@ -2,8 +2,8 @@ import RegentPairing
 
 /// The rules of the enabler: events in, actions out.
 ///
-/// No clock, no socket, no file: the time comes with each event, and what must be done goes out as actions. Whatever can
-/// happen in whatever phase is decided here; `Tests/AccessEnablerTests` holds the whole table.
+/// No clock, no socket, no file: the time comes with each event, and what must be done goes out as actions. Whatever
+/// can happen in whatever phase is decided here; `Tests/AccessEnablerTests` holds the whole table.
 ///
 /// Three promises hold in every history: each call of the app is finished once, nothing is told for a call after it was
 /// cancelled or finished, and calls that had to wait run in the order they came.

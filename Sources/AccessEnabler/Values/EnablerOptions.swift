@@ -19,8 +19,8 @@ public struct EnablerOptions: Hashable, Sendable {
   public var visitorID: String?
   /// Whether the app presents secure browser sheets itself.
   public var handlesSecureSheet: Bool
-  /// What the device says of itself, by the protocol's names (`model`, `osName`, …); it overrides what the enabler found
-  /// out.
+  /// What the device says of itself, by the protocol's names (`model`, `osName`, …); it overrides what the enabler
+  /// found out.
   public var deviceInformation: [String: String]
 
   public init(

@@ -6,7 +6,8 @@ public enum MetadataRequest: Hashable, Sendable {
   case authenticationExpiry
   /// When the permit for a resource ends: epoch milliseconds as a text.
   case authorizationExpiry(resource: String)
-  /// The device's id; only when a service allows it to the requestor, or ``EnablerConfiguration/exposesDeviceID`` is set.
+  /// The device's id; only when a service allows it to the requestor, or ``EnablerConfiguration/exposesDeviceID`` is
+  /// set.
   case deviceID
   /// An attribute of the viewer, for example `zip`, `householdID`, `maxRating`, `userID`, `channelID`, `tokenSource`.
   case user(String)

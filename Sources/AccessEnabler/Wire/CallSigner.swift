@@ -3,7 +3,7 @@ import RegentHTTPCodec
 import RegentPairing
 import RegentPairingWire
 
-/// Signs calls with a key pair (protocol.md §4).
+/// Signs calls with a key pair (docs/protocol.md, "The signed header").
 struct CallSigner: Sendable {
   private let publicKey: PublicKey
   private let key: HMACKey

@@ -7,7 +7,7 @@ import RegentPairing
 import RegentPairingWire
 import RegentPlatform
 
-/// Registers this installation with a software statement and keeps its access tokens fresh (protocol.md §5).
+/// Registers this installation with a software statement and keeps its access tokens fresh.
 ///
 /// One service is asked once at a time: calls that need a token at the same moment share the answer. A second
 /// registration would be a second client, and viewers would have to sign in again.

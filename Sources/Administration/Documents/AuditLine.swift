@@ -5,7 +5,6 @@ public import RegentPairing
 public struct AuditLine: AdminDocument, Codable, Hashable {
   /// Its number; they have no gaps, so that a missing line shows.
   public let number: Int64
-  /// When.
   public let at: Instant
   /// Who: `operator root`, `viewer cable/anna`, `device acme`, `service`.
   public let actor: String

@@ -6,7 +6,8 @@ public struct CodeEntry: AdminDocument, Codable, Hashable {
   public var id: RegistrationID
   /// For whose app.
   public var requestor: RequestorID
-  /// Where it is in its life: `offered`, `opened`, `claimed`, `approved`, `delivered`, `denied`, `expired`, `withdrawn`.
+  /// Where it is in its life: `offered`, `opened`, `claimed`, `approved`, `delivered`, `denied`, `expired`,
+  /// `withdrawn`.
   public var state: String
   /// When it was created.
   public var generated: Instant

@@ -90,12 +90,10 @@ public struct SigningKeyEntry: AdminDocument, Codable, Hashable {
   public let state: State
   /// When it was made and published.
   public let created: Instant
-  /// From when on it signs.
   public let signsFrom: Instant
   /// Until when it stays in the key set, once it was retired.
   public let neededUntil: Instant?
 
-  /// A signing key.
   public init(
     id: SigningKeyID, state: State, created: Instant, signsFrom: Instant, neededUntil: Instant?
   ) {

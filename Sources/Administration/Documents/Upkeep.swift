@@ -4,7 +4,6 @@ public import RegentPairing
 /// What a running service says of itself.
 public struct ServiceInfo: AdminDocument, Codable, Hashable {
   public var version: String
-  /// When it started.
   public var started: Instant
   /// The address that phones open.
   public var publicURL: String?

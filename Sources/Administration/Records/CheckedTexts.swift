@@ -15,7 +15,8 @@ extension JSONObject {
     return text
   }
 
-  /// Texts that somebody wrote by hand; a list that is longer is a mistake, and would be carried about with every record.
+  /// Texts that somebody wrote by hand; a list that is longer is a mistake, and would be carried about with every
+  /// record.
   private func shortList(_ name: String) throws(JSONShapeError) -> [String] {
     let texts = try optionalStrings(name) ?? []
     guard texts.count <= 1_000 else {

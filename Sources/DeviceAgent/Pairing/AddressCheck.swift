@@ -20,7 +20,7 @@ struct AddressCheck: Sendable {
     else { return nil }
     if let publicHost, url.host == publicHost { return url }
     guard let service = services.first(where: { $0.host == url.host }) else { return nil }
-    // An encrypted service has no reason to send the phone to an open door.
+    // An encrypted service has no reason to send the phone to an unencrypted page.
     guard service.scheme == "http" || url.scheme == "https" else { return nil }
     return url
   }

@@ -91,9 +91,9 @@ final class EnablerLink: PairLink {
     return true
   }
 
-  /// One sign-in after the other, each begun by a wish.
+  /// One sign-in after the other, each begun by somebody who asks for a code.
   private func serve(_ sink: AsyncStream<LinkEvent>.Continuation) async {
-    // Cancelling must reach the sign-in under way while the next wish is waited for.
+    // Cancelling must reach the sign-in under way while this waits for the next request for a code.
     await withTaskCancellationHandler {
       await serveWishes(sink)
     } onCancel: {
@@ -105,7 +105,7 @@ final class EnablerLink: PairLink {
     var isConfigured = false
     for await provider in wishes {
       if !isConfigured { isConfigured = await configure(sink) }
-      // Whoever wishes again has changed something: begin again.
+      // Somebody who asks again has changed something: begin again.
       guard isConfigured else { continue }
       // The same choice again while a code is shown means: another code.
       let choice = provider.map { ProviderChoice.provider($0) } ?? .onSecondScreen
@@ -115,7 +115,7 @@ final class EnablerLink: PairLink {
       let running = signingIn.withLock { $0 }
       if running == nil, await tellSignedIn(sink) { continue }
       running?.cancel()
-      // A wish that came too late asks for a code of a screen that is signed in.
+      // A request that came too late asks for a code for a screen that is signed in.
       if await running?.value == true { continue }
       if Task.isCancelled { return }
       signingIn.withLock { $0 = Task { await self.signIn(choice, sink) } }

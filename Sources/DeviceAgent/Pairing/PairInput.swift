@@ -21,7 +21,7 @@ enum LinkEvent: Sendable, Equatable {
   case expired
   /// The service gave the code up before its time.
   case withdrawn
-  /// Something is in the way; the same code, or the same wish for one, goes on.
+  /// Something is in the way; the same code, or the same request for one, goes on.
   case trouble(AgentFailure)
   /// It is out of the way.
   case recovered

@@ -24,7 +24,8 @@ struct PairModel: Sendable {
   /// Not at once: another program of this box may have taken its place with a code of its own. That one is on disk by
   /// then, and is shown here, too; two programs that make codes at once would take them from each other for ever.
   static let settlingTime: Int64 = 1_000
-  /// A key that is held down, or a signal that comes again and again, makes one code in this time; the last wish counts.
+  /// A key that is held down, or a signal that comes again and again, makes one code in this time; the last wish
+  /// counts.
   static let askingPause: Int64 = 1_000
   /// The good news stays on the screen for so long.
   static let farewellTime: Int64 = 4_000
@@ -156,7 +157,8 @@ extension PairModel {
 
   /// Replaces a code that was taken back before anybody opened it, without a word.
   ///
-  /// An abandoned wish for a code may have reached the service last. Bounded as all codes that nobody asked for.
+  /// A request for a code that was given up may have reached the service last. Bounded as all codes that nobody asked
+  /// for.
   private mutating func codeWithdrawn(now: Int64) -> [PairEffect] {
     guard currentCode != nil, !isOpen, budget.allowsAnother(at: now) else {
       return codeExpired(now: now)

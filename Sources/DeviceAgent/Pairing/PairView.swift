@@ -49,7 +49,7 @@ enum PairingObstacle: Sendable, Equatable {
   case refused
   /// The service named an address that is not its own.
   case foreignAddress
-  /// The service asks for patience, and may say for how long.
+  /// The service is busy, and may say for how long.
   case busy(seconds: Int64? = nil)
   /// The service failed.
   case service
@@ -76,7 +76,7 @@ enum PairStage: Sendable, Equatable {
   case connected(ShownCode)
   /// The phone asks for this number.
   case number(ShownCode, Int)
-  /// The end everybody hopes for.
+  /// The box is signed in.
   case signedIn(name: String?, provider: String?)
   /// Refused on the phone.
   case denied

@@ -32,7 +32,8 @@ struct Canvas: Sendable, Equatable {
 
   /// Writes one line of text and gives the columns it took; what does not fit is cut.
   ///
-  /// The text may come from strangers (provider and viewer names): it is made harmless here, the only door.
+  /// The text may come from strangers (provider and viewer names): it is made harmless here, before it gets into any
+  /// cell.
   @discardableResult
   mutating func write(
     _ text: String, row: Int, column: Int, style: Style = .plain, width: Int = .max

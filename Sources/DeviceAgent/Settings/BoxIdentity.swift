@@ -7,8 +7,8 @@ import RegentPlatform
 
 /// What tells one box from another, by the names of the options and in a form that can be compared.
 ///
-/// A daemon that differs in what was given to a command is not the one that is meant: its answers would be about somebody
-/// else's sign-in. A secret is compared without being told.
+/// A daemon that differs in what was given to a command is not the one that is meant: its answers would be about
+/// somebody else's sign-in. A secret is compared without being told.
 struct BoxIdentity: Sendable, Equatable {
   static let inputs: [any InputDeclaration] = [
     AgentOptions.service, AgentOptions.requestor, AgentOptions.publicKey, AgentOptions.secretFile,
@@ -42,7 +42,7 @@ struct BoxIdentity: Sendable, Equatable {
       settings.services.map(\.description.trimmingSlashes).sorted().joined(separator: " ")
     case AgentOptions.requestor.specification.name: settings.requestor ?? ""
     case AgentOptions.publicKey.specification.name: settings.publicKey ?? ""
-    // A folder that is not there is nobody's, whatever it is called.
+    // A folder that does not exist has no real path; its name as given has to do.
     case AgentOptions.state.specification.name: realPath(settings.state) ?? settings.state
     default:
       switch (try? settings.credentials(), name) {

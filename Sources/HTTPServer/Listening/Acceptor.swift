@@ -6,7 +6,8 @@ internal import Synchronization
 
 /// The thread that accepts connections and gives each to the loop with the least to do.
 ///
-/// `@unchecked Sendable`, because: 1. `reserve` and `arrivals` are touched by its thread alone; 2. everything else is constant or atomic.
+/// `@unchecked Sendable`, because: 1. `reserve` and `arrivals` are touched by its thread alone; 2. everything else is
+/// constant or atomic.
 final class Acceptor: @unchecked Sendable {
   let accepted = Counter()
   let shed = Counter()
@@ -77,7 +78,7 @@ final class Acceptor: @unchecked Sendable {
   /// Lets a few more connections arrive, as a network card does with packets under load.
   ///
   /// Waking two threads for every single connection costs more than serving it: a quarter of a millisecond is little to
-  /// wait for somebody who shakes hands, and a connection that comes alone never waits.
+  /// wait for a client that is just connecting, and a connection that comes alone never waits.
   private func gather() {
     var pause = timespec(tv_sec: 0, tv_nsec: 250_000)
     unsafe nanosleep(&pause, nil)

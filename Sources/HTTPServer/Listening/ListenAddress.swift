@@ -9,7 +9,8 @@ public enum ListenAddress: Sendable, Hashable {
   /// A socket that listens already: the service manager opened it and handed its descriptor over.
   case inherited(descriptor: Int32)
 
-  /// `127.0.0.1:8787`, `[::1]:8787`, `localhost:8787`, `*:8787` (all IPv4 and IPv6) or `unix:/path`; nil for anything else.
+  /// `127.0.0.1:8787`, `[::1]:8787`, `localhost:8787`, `*:8787` (all IPv4 and IPv6) or `unix:/path`; nil for anything
+  /// else.
   public init?(_ text: String) {
     if text.hasPrefix("unix:") {
       let path = String(text.dropFirst(5))

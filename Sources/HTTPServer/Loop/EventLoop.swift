@@ -4,7 +4,8 @@ internal import RegentHTTPCodec
 internal import RegentPlatform
 internal import Synchronization
 
-/// One thread that serves many connections: it waits in epoll, reads, has requests answered, writes, and keeps deadlines.
+/// One thread that serves many connections: it waits in epoll, reads, has requests answered, writes, and keeps
+/// deadlines.
 ///
 /// `@unchecked Sendable`, because: 1. everything below "the loop's own" is touched by its thread alone, from `run` on;
 /// 2. what other threads may touch (`mailbox`, `load`, `counters`) is itself safe to share.

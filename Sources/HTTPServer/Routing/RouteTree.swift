@@ -25,8 +25,8 @@ struct RouteMatch {
 
 /// All route patterns as one tree over the segments of a path, built at start and never changed.
 ///
-/// Matching walks the raw bytes and allocates nothing. At each segment literals are tried before captures, captures with
-/// a suffix before plain ones, and a tail last; a branch that ends without an endpoint is left for the next.
+/// Matching walks the raw bytes and allocates nothing. At each segment literals are tried before captures, captures
+/// with a suffix before plain ones, and a tail last; a branch that ends without an endpoint is left for the next.
 struct RouteTree: Sendable {
   private struct Literal: Sendable {
     let bytes: [UInt8]

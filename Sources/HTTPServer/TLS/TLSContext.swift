@@ -25,8 +25,8 @@ final class TLSContext: Sendable {
 
 /// An SSL_CTX that never changes.
 ///
-/// `@unchecked Sendable`, because: 1. it is set up completely in `init`; 2. OpenSSL counts references to it and locks its
-/// session state itself.
+/// `@unchecked Sendable`, because: 1. it is set up completely in `init`; 2. OpenSSL counts references to it and locks
+/// its session state itself.
 @safe final class TLSRules: @unchecked Sendable {
   let handle: OpaquePointer
 

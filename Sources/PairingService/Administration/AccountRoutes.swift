@@ -156,7 +156,7 @@ extension AdminCall {
     let known = try self.provider()
     let provider = known.id
     let request: EntitlementRequest = try document()
-    // To allow what is allowed anyway does no harm; a denial would be believed.
+    // Allowing what is allowed anyway does no harm; an operator would rely on a denial that has no effect.
     guard known.kind == .local || request.effect == .allow else {
       throw AdminError(
         .refused, "provider \(provider) is temporary: its passes open every title",
@@ -196,7 +196,7 @@ extension AdminCall {
 }
 
 extension AdminCall {
-  /// A new id of 12 letters and digits: short enough to be typed, long enough never to be drawn twice.
+  /// A new id of 12 letters and digits: short enough to be typed, and so many that two alike are not to be expected.
   func newIdentifier<Kind>() throws(AdminError) -> Identifier<Kind> {
     let text = Random.text(12, from: "23456789abcdefghjkmnpqrstuvwxyz")
     guard let identifier = Identifier<Kind>(text) else {

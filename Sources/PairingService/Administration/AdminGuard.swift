@@ -27,7 +27,7 @@ package struct AdminAccess: Sendable {
   }
 }
 
-/// The one place that decides who may do something on the admin socket, and how errors look there.
+/// Decides who may do something on the admin socket, and how errors look there.
 struct AdminGuard: Sendable {
   private let core: ServiceCore
   private let access: AdminAccess

@@ -64,7 +64,8 @@ extension AdminCall {
   /// beginning of that, or by its own id.
   ///
   /// - Returns: nil when there is none.
-  /// - Throws: `ambiguous`: devices choose their own ids, and one may have chosen the beginning of another's short name.
+  /// - Throws: `ambiguous`: devices choose their own ids, and one may have chosen the beginning of another's short
+  ///   name.
   func findDevice(
     _ typed: String, among others: some Sequence<DeviceHash> = EmptyCollection()
   ) async throws(AdminError) -> DeviceHash? {

@@ -9,7 +9,6 @@ package struct AuthenticationRoutes: Sendable {
   private let core: ServiceCore
   private let endpoints: V1Endpoints
 
-  /// Routes of a service.
   package init(_ core: ServiceCore) {
     self.core = core
     endpoints = V1Endpoints(core)
@@ -34,9 +33,9 @@ package struct AuthenticationRoutes: Sendable {
   private func ask(_ call: V1Call, _ device: CallDevice, _ place: Waiters.Resource)
     throws(CallError) -> V1Outcome
   {
-    // Read also where it decides nothing: an answer must not depend on it being noticed.
+    // Read in any case, so that a value that makes no sense is refused also where it would change nothing.
     let after = try call.after()
-    // Nearly every poll: not yet, and nobody to be held.
+    // The usual poll: the answer is "not yet", and the caller does not ask to be held.
     if call.request.preferredWait == nil, try hasNothingYet(call, device, at: call.now) {
       throw refusal(.pending, place)
     }
@@ -80,8 +79,8 @@ package struct AuthenticationRoutes: Sendable {
     return V1Wait(
       registration: id, place: place, span: span,
       granted: WaitPlan.granted(call.request.preferredWait ?? 0),
-      // The answer here is yes, no or not yet: "a phone has the page open" changes nothing of it, unless the caller counts
-      // the steps.
+      // The answer here is yes, no or not yet: "a phone has the page open" changes nothing of it, unless the caller
+      // counts the steps.
       while: {
         guard let known = core.codes.cached(id), known.hasEarlierSignIn != true else {
           return false

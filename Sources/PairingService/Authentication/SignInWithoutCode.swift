@@ -9,8 +9,8 @@ internal import RegentPairingWire
 extension ServiceCore {
   /// The out-of-order provider that lets everybody in, when a call is about one.
   ///
-  /// "Everybody is authenticated" still needs to know at which provider: the call names it (`mvpd`), or the device did when
-  /// it asked for the code that it waits for.
+  /// "Everybody is authenticated" still needs to know at which provider: the call names it (`mvpd`), or the device did
+  /// when it asked for the code that it waits for.
   package func openProvider(_ call: V1Call, _ device: DeviceHash) throws(CallError)
     -> ProvisioningSnapshot.Choice?
   {
@@ -31,8 +31,8 @@ extension ServiceCore {
 
   /// Signs a device in as a guest of a provider.
   ///
-  /// What it was signed in with before at this requestor ends with it. All ways in without an account end here, but that
-  /// over the phone's pages.
+  /// What it was signed in with before at this requestor ends with it. All ways in without an account end here, but
+  /// that over the phone's pages.
   ///
   /// - Throws: 429 when too many came in from there.
   package func signIn(

@@ -36,7 +36,7 @@ extension ServiceCore {
 }
 
 extension ServiceCore {
-  /// A device's sign-in as of now: the one place where a route learns whether it may act for a viewer.
+  /// A device's sign-in as of now, or the answer that says why there is none.
   ///
   /// Account, integration and keys are looked at each time: what an operator switches off between two steps ends there.
   package func signedIn(_ call: V1Call, _ device: CallDevice, for need: SignInNeed) async throws

@@ -8,11 +8,11 @@ package struct MediaRSSError: Error, CustomStringConvertible {
 }
 
 extension RequestedResource {
-  /// Reads what an app named: a plain name stands for itself; a Media RSS fragment has the name in its channel's title, and
-  /// ratings wherever it has them.
+  /// Reads what an app named: a plain name stands for itself; a Media RSS fragment has the name in its channel's title,
+  /// and ratings wherever it has them.
   ///
-  /// What begins like XML, or has the fragment's opening tag anywhere, must be such a fragment: taken as a plain name, a
-  /// broken one, or one behind an invisible character, would lose its rating.
+  /// What begins like XML, or has the fragment's opening tag anywhere, must be such a fragment: taken as a plain name,
+  /// a broken one, or one behind an invisible character, would lose its rating.
   package init(reading id: ResourceID) throws(MediaRSSError) {
     let isFragment =
       id.text.utf8.first(where: { !$0.isXMLSpace }) == UInt8(ascii: "<")

@@ -12,7 +12,6 @@ package struct PreauthorizationRoutes: Sendable {
   private let core: ServiceCore
   private let endpoints: V1Endpoints
 
-  /// Routes of a service.
   package init(_ core: ServiceCore) {
     self.core = core
     endpoints = V1Endpoints(core)

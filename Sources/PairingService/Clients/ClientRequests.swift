@@ -34,8 +34,8 @@ struct RegistrationRequest {
 
   init(_ request: Request) throws(ClientRefusal) {
     guard request.contentType?.isJSON ?? false,
-      // Names that occur twice, text behind the document and whatever else two readers could take differently is refused
-      // by the reader.
+      // Names that occur twice, text behind the document and whatever else two readers could take differently is
+      // refused by the reader.
       let body = try? JSONValue(
         reading: request.body, limits: JSONLimits(depth: 8, bytes: Self.longest, allowsNUL: true)),
       let members = body.object, let statement = try? members.string("software_statement"),

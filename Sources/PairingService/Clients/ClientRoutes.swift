@@ -7,14 +7,13 @@ internal import RegentPairing
 internal import PairingStore
 internal import RegentPairingWire
 
-/// Client registration: an installation of an app shows its software statement and gets credentials, and with them access
-/// tokens for protocol V1.
+/// Client registration: an installation of an app shows its software statement and gets credentials, and with them
+/// access tokens for protocol V1.
 ///
 /// Answers are JSON only, and errors are the documented `{"error":"…"}`: nothing of a request is repeated in them.
 package struct ClientRoutes: Sendable {
   private let core: ServiceCore
 
-  /// Routes of a service.
   package init(_ core: ServiceCore) { self.core = core }
 
   /// Mounts the two.

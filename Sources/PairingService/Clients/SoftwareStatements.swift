@@ -6,11 +6,11 @@ package import PairingStore
 
 /// Software statements: what a registered application carries inside and shows when one of its installations registers.
 ///
-/// A statement is a JWT with RS256, signed with the key that signs media tokens at that time, so whoever gets one can check
-/// it against the published key set. It lives until it is revoked, which is longer than any such key; therefore it carries
-/// a `proof` as well, a MAC over its claims with key material of its own. The proof must always be right, the signature
-/// whenever its key is still known: nobody can forge a statement with a signing key alone, and rotating keys leaves no
-/// application outside.
+/// A statement is a JWT with RS256, signed with the key that signs media tokens at that time, so whoever gets one can
+/// check it against the published key set. It lives until it is revoked, which is longer than any such key; therefore
+/// it carries a `proof` as well, a MAC over its claims with key material of its own. The proof must always be right,
+/// the signature whenever its key is still known: nobody can forge a statement with a signing key alone, and rotating
+/// keys leaves no application outside.
 package struct SoftwareStatements: Sendable {
   /// What a statement says.
   package struct Claims: Hashable, Sendable {

@@ -6,8 +6,8 @@ extension ServiceCore {
   /// The code that a call names in its path, if it is one of its requestor's; whoever may be guessing is counted.
   ///
   /// A call for the device that made the code is no guess, and is answered whatever others at its address do: who knows
-  /// that device's id could take the code's place anyway. Everybody else is turned away after too many wrong codes, with
-  /// the right one too.
+  /// that device's id could take the code's place anyway. Everybody else is turned away after too many wrong codes,
+  /// with the right one too.
   ///
   /// - Throws: 429.
   package func triedCode(_ call: V1Call) throws(CallError)

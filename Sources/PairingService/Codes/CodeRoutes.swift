@@ -10,7 +10,6 @@ package struct CodeRoutes: Sendable {
   private let core: ServiceCore
   private let endpoints: V1Endpoints
 
-  /// Routes of a service.
   package init(_ core: ServiceCore) {
     self.core = core
     endpoints = V1Endpoints(core)

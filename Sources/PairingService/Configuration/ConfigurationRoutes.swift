@@ -7,7 +7,6 @@ internal import RegentPairingWire
 package struct ConfigurationRoutes: Sendable {
   private let endpoints: V1Endpoints
 
-  /// Routes of a service.
   package init(_ core: ServiceCore) { endpoints = V1Endpoints(core) }
 
   /// Mounts the list.

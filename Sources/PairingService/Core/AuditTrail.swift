@@ -84,7 +84,7 @@ extension AuditTrail.Recent {
     if let last = lines[line], now.since(last) < AuditTrail.quiet { return false }
     if lines.count >= AuditTrail.mostRemembered {
       lines = lines.filter { now.since($0.value) < AuditTrail.quiet }
-      // Full of lines of the last minute: somebody makes them up, and what is new is not worth a line.
+      // Thousands of different lines within a minute are made up by an attacker; further ones are left out.
       guard lines.count < AuditTrail.mostRemembered else { return false }
     }
     lines[line] = now

@@ -53,7 +53,7 @@ extension DayNumbers {
       self.counts[event] = count
     }
     guard let approvals = Self.byProvider(approvals),
-      // Texts of before do not have it.
+      // Texts that older versions wrote do not have it.
       let withoutCode = Self.byProvider(document["withoutCode"]?.object ?? [:])
     else { return nil }
     self.approvals = approvals

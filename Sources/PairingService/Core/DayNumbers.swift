@@ -12,7 +12,6 @@ package struct DayNumbers: Hashable, Sendable {
     package internal(set) var approved = 0
   }
 
-  /// Since when.
   package private(set) var since: Instant
   /// The hours that have begun, oldest first.
   package internal(set) var hours: [Hour]

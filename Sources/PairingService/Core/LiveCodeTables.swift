@@ -119,7 +119,8 @@ extension LiveCodes.Tables {
 extension RegistrationRecord {
   /// Whether this is the code to answer a device with rather than `other`, which it had before.
   ///
-  /// A device has one pending code at most; two that were asked for at the same time are not always told in their order.
+  /// A device has one pending code at most; two that were asked for at the same time are not always told in their
+  /// order.
   fileprivate func takesThePlace(of other: RegistrationRecord) -> Bool {
     if id == other.id { return true }
     let (mine, theirs) = (flow.state.isPending, other.flow.state.isPending)

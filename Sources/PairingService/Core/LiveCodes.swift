@@ -4,7 +4,7 @@ internal import RegentPlatform
 
 /// The codes that are remembered, in memory: what polls look at without touching a disk.
 ///
-/// The store is the truth that survives; this is what it said last. Verbs of the store tell every change here
+/// The store is what survives a restart; this is what it said last. Verbs of the store tell every change here
 /// (`CodeTransitions`, `SignInTransitions`), and a restart loads all of it again.
 package final class LiveCodes: Sendable {
   /// A code and what is known about its device besides.
@@ -30,10 +30,11 @@ package final class LiveCodes: Sendable {
   /// No codes.
   package init(clock: ServiceClock) { self.clock = clock }
 
-  /// How many devices were signed in without a code so far: taken, here or with ``beforePickUp(of:at:)``, before the store is asked whether a device is signed in.
+  /// How many devices were signed in without a code so far: taken, here or with ``beforePickUp(of:at:)``, before the
+  /// store is asked whether a device is signed in.
   ///
-  /// The store's "no" is told here later than the store said it. When somebody was signed in between, it may be a device's
-  /// that is signed in by now, and nobody knows: the next poll asks the store again.
+  /// The store's "no" is told here later than the store said it. When somebody was signed in between, it may be a
+  /// device's that is signed in by now, and nobody knows: the next poll asks the store again.
   package var signIns: Int { tables.withLock { $0.signIns } }
 
   /// What is known before the store is asked whether a device is signed in: the number of ``signIns``, and whether the

@@ -9,7 +9,7 @@ package import PairingStore
 package final class ServiceCore: Sendable {
   /// What an operator decided.
   package let options: ServiceOptions
-  /// The truth that survives.
+  /// What survives a restart.
   package let store: any Store
   /// The two clocks.
   package let clock: ServiceClock
@@ -27,17 +27,17 @@ package final class ServiceCore: Sendable {
   package let lastUses: LastUseTimes
   /// When key pairs last signed a call.
   package let keyUses: KeyUseTimes
-  /// The one door through which codes change.
+  /// Changes codes: in the store, then in memory, then wakes who waits.
   package let codeTransitions: CodeTransitions
-  /// The one door through which sign-ins begin, are picked up and end.
+  /// Begins, picks up and ends sign-ins: in the store, then in memory, then counts.
   package let signInTransitions: SignInTransitions
   /// What happened, as numbers.
   package let metrics: ServiceMetrics
   /// Lines of the audit log that belong to no transaction.
   package let audit: AuditTrail
-  /// The one place that decides limits.
+  /// How many requests and wrong codes are let through.
   package let limits: RequestLimits
-  /// The one place that checks who calls.
+  /// Checks signed headers and access tokens.
   package let credentials: Credentials
   /// Tokens of registered clients.
   package let accessTokens: AccessTokens
@@ -45,7 +45,7 @@ package final class ServiceCore: Sendable {
   package let mediaKeys: MediaKeys
   /// What registered applications show for themselves.
   package let statements: SoftwareStatements
-  /// The one place that computes and compares passwords.
+  /// Hashes passwords and compares them with stored hashes.
   package let passwords: PasswordHasher
 
   /// Loads everything that is kept in memory.
@@ -92,8 +92,8 @@ package final class ServiceCore: Sendable {
       uniqueKeysWithValues: screens.compactMap { id, screen in names[screen].map { (id, $0) } })
   }
 
-  /// The store names registrations by id, so that a list of a million comes in pieces; while one is put into memory, the
-  /// next is read and its rows are verified.
+  /// The store names registrations by id, so that a list of a million comes in pieces; while one is put into memory,
+  /// the next is read and its rows are verified.
   private func loadCodes() async throws {
     let now = clock.now
     var page = try await store.registrations(after: nil, limit: 1000, at: now)

@@ -95,8 +95,8 @@ package final class Waiters: Sendable {
 
   /// Holds a reply until `isStill` says that there is something new, or the time is up; `end` completes it, once.
   ///
-  /// `isStill` is asked at every change, and once more when the waiter is in place: a change between the look that decided
-  /// to wait and that moment would be missed otherwise.
+  /// `isStill` is asked at every change, and once more when the waiter is in place: a change between the look that
+  /// decided to wait and that moment would be missed otherwise.
   package func park(
     _ reply: PendingReply, for registration: RegistrationID, _ place: Place, span: Duration,
     while isStill: @escaping @Sendable () -> Bool,

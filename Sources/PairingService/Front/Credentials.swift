@@ -21,7 +21,7 @@ package enum Caller: Hashable, Sendable {
   }
 }
 
-/// The one place that checks who calls: signed headers and access tokens.
+/// Checks who makes a call of protocol V1, by its signed header or its access token.
 ///
 /// It looks at memory only, so it runs on the event loops.
 package final class Credentials: Sendable {

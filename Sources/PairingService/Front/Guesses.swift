@@ -2,7 +2,8 @@ package import RegentHTTPCodec
 package import RegentPairing
 internal import RegentPlatform
 
-/// Who has tried what is not valid: each kind of guesser for itself, so that neither keeps the other from the right code.
+/// Who has tried what is not valid: each kind of guesser for itself, so that neither keeps the other from the right
+/// code.
 struct Guesses: Sendable {
   struct App: Hashable {
     let source: SourceKey

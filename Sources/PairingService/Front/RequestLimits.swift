@@ -3,7 +3,9 @@ package import RegentPairing
 package import PairingStore
 internal import RegentPlatform
 
-/// The one place that decides limits: of devices and of sources, and in `Guesses` of wrong codes.
+/// How many requests and wrong codes (`Guesses`) a device or a source may send.
+///
+/// Wrong passwords are counted in `SignInCheck`, live codes in the store.
 package final class RequestLimits: Sendable {
   /// Whose requests are counted.
   package enum Subject: Hashable, Sendable {
@@ -72,8 +74,8 @@ package final class RequestLimits: Sendable {
     try take(Meter(requestor: requestor, subject: subject), limits.device)
   }
 
-  /// Takes one request that is to be held: counted apart, so that waiting costs a device nothing of its polls, and still
-  /// nobody can open and displace waits without end.
+  /// Takes one request that is to be held: counted apart, so that waiting costs a device nothing of its polls, and
+  /// still nobody can open and displace waits without end.
   package func takeWait(_ subject: Subject, at requestor: RequestorID) throws(CallError) {
     try take(
       Meter(requestor: requestor, subject: subject, waits: true),

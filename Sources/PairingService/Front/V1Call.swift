@@ -16,7 +16,6 @@ package final class V1Call: Sendable {
   package let format: WireFormat
   /// Query and form.
   package let parameters: CallParameters
-  /// Who calls.
   package let caller: Caller
   /// For whose app.
   package let requestor: Requestor

@@ -9,11 +9,11 @@ internal import RegentPlatform
 /// Decides an answer on an event loop: memory only.
 package typealias V1Work = @Sendable (V1Call) throws(CallError) -> V1Outcome
 
-/// The frame around every endpoint of protocol V1: who calls, for whom, in which form the answer goes, and how errors look.
+/// The frame around every endpoint of protocol V1: who calls, for whom, in which form the answer goes, and how errors
+/// look.
 package struct V1Endpoints: Sendable {
   private let core: ServiceCore
 
-  /// Endpoints of a service.
   package init(_ core: ServiceCore) { self.core = core }
 
   /// Mounts an endpoint under each of its methods; every path also answers a preflight request of a browser.

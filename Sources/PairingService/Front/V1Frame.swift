@@ -101,7 +101,7 @@ struct V1Frame: Sendable {
     return response
   }
 
-  /// The one place where an error becomes an answer.
+  /// The answer to a call of protocol V1 that ended with an error.
   func response(_ error: CallError) -> Response {
     if error.isPlain, !isCrossOrigin, enhanced == nil || error.code == nil {
       return PlainErrors.response(error.status, format)

@@ -2,8 +2,8 @@ package import RegentPairing
 
 /// What an endpoint makes of a call.
 ///
-/// A call waits at most once, and is decided about at most once: what follows on either has a type of its own, which has no
-/// third step to offer.
+/// A call waits at most once, and is decided about at most once: what follows on either has a type of its own, which
+/// has no third step to offer.
 package enum V1Outcome: Sendable {
   /// The answer.
   case reply(V1Reply)

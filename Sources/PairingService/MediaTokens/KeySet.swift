@@ -4,7 +4,7 @@ internal import RegentEncodings
 internal import RegentHTTPCodec
 internal import RegentPairingWire
 
-/// The published keys that verify media tokens: the one answer of the service that caches may keep.
+/// The published keys that verify media tokens; unlike the answers of protocol V1, caches may keep this one.
 package struct KeySet: Sendable {
   private let core: ServiceCore
 

@@ -3,9 +3,9 @@ internal import RegentPlatform
 
 /// When a viewer's attributes changed last, as far as this process saw it.
 ///
-/// In memory, because reading writes nothing. What changed before the service started is not known any more, so then the
-/// time of the start is told: an app that sees a later time reads once more than it had to, one that saw an earlier time
-/// would keep what is wrong.
+/// In memory, because reading writes nothing. What changed before the service started is not known any more, so then
+/// the time of the start is told: an app that sees a later time reads once more than it had to, one that saw an earlier
+/// time would keep what is wrong.
 package final class AttributeChanges: Sendable {
   private struct Seen {
     var attributes: Int

@@ -12,7 +12,6 @@ package struct MetadataRoutes: Sendable {
   private let endpoints: V1Endpoints
   private let changes: AttributeChanges
 
-  /// Routes of a service.
   package init(_ core: ServiceCore) {
     self.core = core
     endpoints = V1Endpoints(core)
@@ -67,7 +66,7 @@ package struct MetadataRoutes: Sendable {
       let receiver = try RSAEncryptionKey(pem: certificate)
       return Base64.encode(try receiver.encrypt(Array(value.clearText.utf8), .pkcs1))
     } catch {
-      // In clear it never goes.
+      // It is never sent unencrypted.
       core.log.error(
         "metadata-not-encrypted", ("requestor", requestor.text), ("attribute", key.rawValue),
         ("reason", "\(error)"))

@@ -28,7 +28,7 @@ struct ViewerAttributes: Sendable {
     case .userID: .text(userID)
     case .mvpd: .text(device.provider.id.text)
     case .tokenSource: .text(device.authentication.source.rawValue)
-    // Who shares with nobody is a household alone.
+    // An account without a household counts as a household of its own.
     case .householdID: device.account.map { .text($0.household?.text ?? userID) }
     case .zip: list(device.account?.attributes.zipCodes)
     case .channelID: list(device.account?.attributes.channels)

@@ -7,7 +7,7 @@ package struct PhonePages: Sendable {
   package let base: String
   private let texts: TextCatalog
   private let templates: [String: CompiledTemplate]
-  /// Texts that no page and no code uses: dead weight, and a sign of a mistyped key.
+  /// Texts that no page and no code uses: not needed, and a sign of a mistyped key.
   package let unusedTexts: Set<String>
 
   /// Every page there is: a page that is missing here cannot be rendered, which its own test shows.
@@ -23,8 +23,8 @@ package struct PhonePages: Sendable {
   ///   - web: the files of the `web` folder.
   ///   - base: the path of the public address, without a slash at its end. All paths in this program are without it; it
   ///     is put before them where a browser follows them.
-  /// - Throws: `WebFileError` with file and line, for an unknown name, text or file, for a locale that is not complete and
-  ///   for a placeholder where escaping would not protect it.
+  /// - Throws: `WebFileError` with file and line, for an unknown name, text or file, for a locale that is not complete
+  ///   and for a placeholder where escaping would not protect it.
   package init(_ web: WebFiles, base: String = "") throws(WebFileError) {
     self.base = base
     files = try StaticFiles(web, base: base)

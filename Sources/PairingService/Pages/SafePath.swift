@@ -1,7 +1,7 @@
 package import RegentPairing
 
-/// An address on this service: a path and perhaps a query; or, on the one page that leaves it, an address that a requestor
-/// has registered.
+/// An address on this service: a path and perhaps a query; or, on the one page that leaves it, an address that a
+/// requestor has registered.
 ///
 /// Only this type may stand in `href`, `src` and `action`, and be redirected to: a text that a stranger chose cannot
 /// become `javascript:` or `//elsewhere`.
@@ -34,8 +34,8 @@ package struct SafePath: Hashable, Sendable, CustomStringConvertible {
 
   /// An address that came back from a form, when it is one of ours in shape: the way home after signing in.
   ///
-  /// - Parameter text: for example `/screens`; another host, a backslash, a control character, white space, a fragment or
-  ///   more than 512 bytes give nil.
+  /// - Parameter text: for example `/screens`; another host, a backslash, a control character, white space, a fragment
+  ///   or more than 512 bytes give nil.
   package init?(returning text: String) {
     let bytes = Array(text.utf8)
     guard bytes.first == UInt8(ascii: "/"), bytes.count <= 512 else { return nil }

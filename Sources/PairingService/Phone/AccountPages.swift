@@ -73,7 +73,7 @@ extension Phone {
     return returnPath(call).map { path.query("return", $0.text) } ?? path
   }
 
-  /// Where to go afterwards: a page of ours, however the wish came.
+  /// Where to go afterwards: a page of ours, whatever the request named.
   private func returnPath(_ call: PhoneCall) -> SafePath? {
     let sent = call.field("return")
     return (sent.isEmpty ? call.queried("return") : sent).flatMap { SafePath(returning: $0) }

@@ -120,7 +120,7 @@ extension Phone {
         ApprovalRequest(
           by: .session(session.id, picked: picked), authentication: authentication), audit: entry)
     } catch {
-      // An impatient finger: the result page knows whose yes it was.
+      // Double tap: already approved. The result page shows who approved it.
       guard error == .refused(.alreadyApproved) else { throw error }
     }
     return .redirect(opened.path(.result))

@@ -25,7 +25,7 @@ extension Phone {
     guard seals.hasOpened(code, cookie: cookie, browserID: call.browserID) else {
       throw PhoneStop(.redirect(PagePaths.code(code)))
     }
-    // It was there when it was opened: by now it is forgotten.
+    // It existed when this browser opened it, so it has expired and was forgotten since.
     guard let record = core.codes.find(core.hasher.code(code)) else {
       throw PhoneStop(.notice(.expired))
     }

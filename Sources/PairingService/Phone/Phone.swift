@@ -16,7 +16,6 @@ package struct Phone: Sendable {
   let signInCheck: SignInCheck
   let sessions: PhoneSessions
 
-  /// The pages of a service.
   package init(_ core: ServiceCore, _ pages: PhonePages) async throws {
     self.core = core
     self.pages = pages
@@ -43,7 +42,7 @@ package struct Phone: Sendable {
   package func refuse(_ request: Request, _ refusal: Refusal) -> Response {
     guard request.wantsPage else { return ServiceRoutes.refuse(request, refusal) }
     let (call, isNew) = call(request, nil)
-    // A path that is there for forms only is as good as none to whoever types it.
+    // Somebody who types the address of a path that takes only forms gets the page for unknown addresses.
     var response = response(.notice(.notFound), to: call, isNew: isNew)
     response.status = refusal.status
     return response
@@ -196,7 +195,7 @@ extension Phone {
       name: ForeignText(name.text), provider: ForeignText(provider?.name ?? viewer.provider.text))
   }
 
-  /// The one place where an error becomes a page.
+  /// The page that a browser sees for an error.
   private func answer(_ error: any Error, _ call: PhoneCall) -> PhoneAnswer {
     switch error {
     case let stop as PhoneStop: return stop.answer

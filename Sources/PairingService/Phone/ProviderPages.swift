@@ -58,7 +58,7 @@ extension Phone {
     do {
       try await claim(opened, call)
     } catch {
-      // Another browser was faster.
+      // Another browser has claimed the code first.
       if let session = call.session { try await sessions.end(session, audit: nil) }
       call.session = nil
       throw error
@@ -139,7 +139,7 @@ extension Phone {
     }
   }
 
-  /// Makes the browser a viewer's: a new session and a new cookie, the old one dead.
+  /// Makes the browser a viewer's: a new session and a new cookie; the old cookie is worth nothing.
   func start(as viewer: Viewer, _ call: inout PhoneCall) async throws {
     let (session, cookie) = try await sessions.start(
       as: viewer, replacing: call.session, call.request)

@@ -30,7 +30,7 @@ extension Phone {
       return ending(opened, call)
     }
     if let page = leaving(opened, call) {
-      // Once: whoever comes back here wants to see the result.
+      // Leaves once: somebody who comes back to this page wants to see the result.
       if let cookie = jar.forget(.back) { call.setCookies.append(cookie) }
       return .leaving(page, here: opened.path(.result))
     }

@@ -10,7 +10,7 @@ extension Phone {
     form(&routes, PagePaths.code.text, typedCode)
     page(&routes, "/(D)/{code}") { call in
       guard let code = call.code else { return .notice(.unknownCode) }
-      // Whether a screen waits with it is not said: looking at a link is no try.
+      // The page does not say whether the code exists: otherwise links could be tried without being counted.
       return .page(ScannedCodePage(code: code), here: PagePaths.code(code))
     }
     form(&routes, "/(D)/{code}/open") { call in
@@ -29,7 +29,7 @@ extension Phone {
     do throws(CodeInputError) {
       code = try RegistrationCode(typed: typed.afterCodePath)
     } catch {
-      // What cannot be a code is a slip of the finger, not a guess.
+      // Text that cannot be a code is a typing mistake, so it does not count as a guess.
       return again(typed, EnterCodePage.Problem(error))
     }
     guard let record = try find(code, call) else { return again(typed, .unknown) }
@@ -41,10 +41,11 @@ extension Phone {
     .page(EnterCodePage(typed: typed, problem: problem), here: PagePaths.start)
   }
 
-  /// The one place where a code from a browser is looked up: a wrong one counts, for the source and for the account.
+  /// Looks up a code that somebody typed or scanned: a wrong one counts, for the source and for the account.
   private func find(_ code: RegistrationCode, _ call: PhoneCall) throws -> RegistrationRecord? {
     let address = call.request.clientAddress
-    // A code that this browser has opened before is no guess: a reload must not fail for what others at this address do.
+    // A code that this browser has opened before is no guess: a reload must not fail for what others at this address
+    // do.
     let cookie = jar.value(.codes, in: call.cookies)
     if seals.hasOpened(code, cookie: cookie, browserID: call.browserID),
       let record = core.codes.find(core.hasher.code(code))

@@ -3,8 +3,8 @@ internal import RegentPairing
 
 /// The cookies of the phone's pages.
 ///
-/// Over https each is named `__Host-…`: no other host, and nobody on the way, can plant one. Browsers do not keep such a
-/// cookie over plain http, so on a home network the names say what they are.
+/// Over https each is named `__Host-…`: no other host, and nobody on the way, can plant one. Browsers do not keep such
+/// a cookie over plain http, so on a home network the names say what they are.
 struct BrowserCookies: Sendable {
   /// What is kept in the browser.
   enum Kind: String, CaseIterable {

@@ -64,7 +64,8 @@ struct BrowserSeals: Sendable {
     return ([mark] + others.prefix(Self.mostCodes - 1)).joined(separator: ".")
   }
 
-  /// Whether this browser has opened a code: whoever merely knows or guesses one learns nothing about it from its pages.
+  /// Whether this browser has opened a code: whoever merely knows or guesses one learns nothing about it from its
+  /// pages.
   func hasOpened(_ code: RegistrationCode, cookie: String?, browserID: String) -> Bool {
     marks(cookie).contains { mark in
       guard mark.hasPrefix(code.wire), let mac = try? Base64URL.decode(String(mark.dropFirst(8)))

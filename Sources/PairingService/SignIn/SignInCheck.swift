@@ -81,8 +81,8 @@ final class SignInCheck: Sendable {
         _ = try await core.store.recordLoginFailure(of: subject, at: core.clock.now)
       }
       core.metrics.count(.signInsFailed)
-      // A name that does not exist may be a password in the wrong field: it is not written down. There is a line for each
-      // name all the same, because writing it takes time too.
+      // A name that does not exist may be a password in the wrong field: it is not written down. There is a line for
+      // each name all the same, because writing it takes time too.
       core.audit.note(
         .service, "session.start", account.map { "\(provider)/\($0.name)" } ?? provider.text,
         .refused, onceFor: "\(provider)/\(name?.description ?? "")")

@@ -7,7 +7,6 @@ internal import PairingStore
 package struct HealthRoutes: Sendable {
   private let core: ServiceCore
 
-  /// Routes of a service.
   package init(_ core: ServiceCore) { self.core = core }
 
   /// Mounts the two.
@@ -18,7 +17,7 @@ package struct HealthRoutes: Sendable {
       .later { reply in
         Task {
           do throws(StoreError) {
-            // The shortest way through to the disk and back.
+            // The cheapest question that goes to the disk and back.
             _ = try await core.store.newestAuditNumber()
             reply.complete(Self.answer(.ok, "ready", core.options.version))
           } catch {

@@ -24,9 +24,7 @@ public struct AuditEntry: Hashable, Sendable {
     case failed
   }
 
-  /// When.
   public let at: Instant
-  /// Who.
   public let actor: Actor
   /// What, as a stable name: `code.approve`, `key.revoke`, `row.tampered`.
   public let action: String

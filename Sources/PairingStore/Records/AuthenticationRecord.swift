@@ -37,8 +37,8 @@ public struct AuthenticationRecord: Hashable, Sendable {
 
 /// A device's sign-in that stands at this moment, and what it stands on, all as one transaction read it.
 ///
-/// Whoever decides what the device may do decides by these, so that nothing is read a second time and nothing can change
-/// between the check and its use.
+/// Whoever decides what the device may do decides by these, so that nothing is read a second time and nothing can
+/// change between the check and its use.
 public struct StandingSignIn: Hashable, Sendable {
   public var record: AuthenticationRecord
   /// The viewer's account; none for guests and degraded sign-ins.

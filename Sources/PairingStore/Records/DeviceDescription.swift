@@ -30,15 +30,10 @@ public struct DeviceDescription: Hashable, Sendable {
 
 /// The deprecated parameters of registration: still sent by public clients.
 public struct OlderDeviceFields: Hashable, Sendable {
-  /// `deviceType`.
   public var deviceType: String?
-  /// `deviceUser`.
   public var deviceUser: String?
-  /// `appId`.
   public var appID: String?
-  /// `appVersion`.
   public var appVersion: String?
-  /// `registrationURL`.
   public var registrationURL: String?
 
   /// The deprecated parameters that were sent.

@@ -6,7 +6,6 @@ public struct KeyedHash<Kind>: Hashable, Sendable {
   // Four words instead of an array: every poll makes one and looks it up, and nothing is allocated for it.
   private let words: (UInt64, UInt64, UInt64, UInt64)
 
-  /// The 32 bytes.
   public var bytes: [UInt8] {
     [UInt8](capacity: 32) { output in
       for word in [words.0, words.1, words.2, words.3] {

@@ -30,7 +30,6 @@ public struct KeyPair: Hashable, Sendable {
   /// What it may still do.
   public internal(set) var state: State
 
-  /// A key pair.
   public init(
     publicKey: PublicKey, requestor: RequestorID, purpose: Purpose, secret: StoredSecret,
     created: Instant, state: State = .active

@@ -1,7 +1,7 @@
 public import RegentPairing
 
-/// What a temporary pass was used with: one record per pair of device and identity, so that a reset of either half leaves
-/// the others alone.
+/// What a temporary pass was used with: one record per pair of device and identity, so that a reset of either half
+/// leaves the others alone.
 public struct TemporaryPassRecord: Hashable, Sendable {
   public let requestor: RequestorID
   public let provider: ProviderID

@@ -39,7 +39,7 @@ extension SignInContext {
       record: record, account: account, integration: integration, provider: provider)
   }
 
-  /// Whether a sign-in of this viewer may be made or used: the one place where every store asks that.
+  /// Whether a sign-in of this viewer may be made or used; stores ask here, so that all give the same answer.
   func check(_ viewer: Viewer, requestor: RequestorID, source: AuthenticationSource)
     throws(StoreError)
   {

@@ -4,12 +4,12 @@ public import RegentPairing
 public protocol AuthenticationStore: Sendable {
   /// What a device gets that asks whether it is signed in at a requestor; the first successful read is the delivery.
   ///
-  /// Guarantees: account, integration and row key stand at this moment, and the answer has them as they were looked at; of
-  /// any number of reads at the same time, one reports the delivery, and all give the same authentication. Once delivered
-  /// it writes nothing.
+  /// Guarantees: account, integration and row key stand at this moment, and the answer has them as they were looked at;
+  /// of any number of reads at the same time, one reports the delivery, and all give the same authentication. Once
+  /// delivered it writes nothing.
   ///
-  /// With `awaitsDelivery` the caller says that it remembers an approved code of the device which nobody has read yet: a
-  /// store need not look then before it writes. The answer never depends on it.
+  /// With `awaitsDelivery` the caller says that it remembers an approved code of the device which nobody has read yet:
+  /// a store need not look then before it writes. The answer never depends on it.
   /// - Throws: `notInForce` when the device is signed in, and may not be any more.
   func pickUp(
     requestor: RequestorID, device: DeviceHash, awaitsDelivery: Bool, at now: Instant

@@ -6,9 +6,9 @@ public import RegentPairing
 public protocol CodeStore: Sendable {
   /// Keeps a new code.
   ///
-  /// Guarantees: no other remembered registration has the same code; at most `limit` codes are pending afterwards; earlier
-  /// pending codes of the same requestor and device are withdrawn with it. The record's requestor and its row key exist
-  /// and are in force.
+  /// Guarantees: no other remembered registration has the same code; at most `limit` codes are pending afterwards;
+  /// earlier pending codes of the same requestor and device are withdrawn with it. The record's requestor and its row
+  /// key exist and are in force.
   ///
   /// - Returns: the registrations that were withdrawn, and whether the device has a sign-in already.
   /// - Throws: `codeTaken`, `tooManyLiveCodes`, `notFound`.
@@ -35,10 +35,10 @@ public protocol CodeStore: Sendable {
 
   /// Redeems the code: approves it and creates the one authentication, together.
   ///
-  /// Guarantees: of any number of approvals, by sessions, operators and at any time, one succeeds, and one authentication
-  /// exists. Account, integration and row key stand at this moment. An earlier authentication of the device at this
-  /// requestor ends with it, permits included. Nothing is approved after the expiry. A wrong number denies the code, for
-  /// good.
+  /// Guarantees: of any number of approvals, by sessions, operators and at any time, one succeeds, and one
+  /// authentication exists. Account, integration and row key stand at this moment. An earlier authentication of the
+  /// device at this requestor ends with it, permits included. Nothing is approved after the expiry. A wrong number
+  /// denies the code, for good.
   /// - Throws: `refused`, `sessionEnded`, `notInForce`, `pass`, `notFound`.
   func approve(
     _ id: RegistrationID, _ request: ApprovalRequest, audit entry: AuditEntry?, at now: Instant

@@ -8,17 +8,17 @@ public protocol PermitStore: Sendable {
 
   /// Keeps a permit, unless one is in force that is as good (``Permit/isWorthWriting(over:at:)``).
   ///
-  /// Guarantees: the authentication exists and has not expired; the permit does not outlive it; callers at the same time
-  /// get the same permit.
+  /// Guarantees: the authentication exists and has not expired; the permit does not outlive it; callers at the same
+  /// time get the same permit.
   /// - Returns: the permit that is in force now.
   /// - Throws: `notFound`, `notInForce`.
   func record(_ permit: Permit, at now: Instant) async throws(StoreError) -> Permit
 
   /// Opens a resource with the temporary pass of an authentication, and keeps the permit.
   ///
-  /// Guarantees: the pass is looked up by device and by identity, and what either has used counts; the first opening starts
-  /// its time; the resource counts once; permit and authentication end when the pass does. However many open at the same
-  /// time, no more different resources are opened than the pass has.
+  /// Guarantees: the pass is looked up by device and by identity, and what either has used counts; the first opening
+  /// starts its time; the resource counts once; permit and authentication end when the pass does. However many open at
+  /// the same time, no more different resources are opened than the pass has.
   /// - Throws: `notFound`, `notInForce`, `pass`.
   func openTemporarily(
     _ authentication: AuthenticationID, _ resource: ResourceID, at now: Instant
@@ -29,8 +29,8 @@ public protocol PermitStore: Sendable {
     requestor: RequestorID, provider: ProviderID, device: DeviceHash, identity: IdentityHash?
   ) async throws(StoreError) -> TemporaryPassUse
 
-  /// The passes that were begun and are remembered, used up or not, of one requestor or of all, at one provider or at all:
-  /// those behind `last`, in order.
+  /// The passes that were begun and are remembered, used up or not, of one requestor or of all, at one provider or at
+  /// all: those behind `last`, in order.
   func temporaryPasses(
     requestor: RequestorID?, provider: ProviderID?, after last: TemporaryPassCursor?, limit: Int
   ) async throws(StoreError) -> [TemporaryPassRecord]

@@ -5,8 +5,8 @@
 /// what it did is durable. Two verbs that run at the same time, in one process or in several on the same database,
 /// leave what they would have left one after the other.
 ///
-/// **Every verb may be repeated.** After an unknown outcome the service reopens the store and asks again; a verb that had
-/// taken effect then finds its own ids there and either says the same again or refuses what is done already.
+/// **Every verb may be repeated.** After an unknown outcome the service reopens the store and asks again; a verb that
+/// had taken effect then finds its own ids there and either says the same again or refuses what is done already.
 ///
 /// **A row whose signature does not verify does not exist** for any verb, and the store appends `row.tampered` to the
 /// audit log, once per row and start.

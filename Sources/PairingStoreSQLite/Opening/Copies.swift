@@ -4,8 +4,8 @@ import SQLite
 extension SQLiteStore {
   /// Writes a copy of everything as it is at one moment, while the service goes on; its integrity is checked.
   ///
-  /// Blocks the caller. The copy is sealed with the same master key. ``verifyRows(step:)`` on a store that was opened on it
-  /// says whether every row is signed as it must be.
+  /// Blocks the caller. The copy is sealed with the same master key. ``verifyRows(step:)`` on a store that was opened
+  /// on it says whether every row is signed as it must be.
   ///
   /// - Throws: `FileError`, `SQLiteError` or `BackupFailure`.
   public func backup(to path: String) throws { try database.backup(to: path) }
@@ -17,10 +17,10 @@ extension SQLiteStore {
     try await database.integrityProblems()
   }
 
-  /// Begins a new epoch in a state that was put back: what was alive in it for a short while only stays dead.
+  /// Begins a new epoch in a state that was put back: codes and phone sessions of it do not come back.
   ///
-  /// A code that was redeemed after the copy was made would be redeemed a second time, and a browser that was signed out
-  /// since would be signed in. Devices stay signed in.
+  /// A code that was redeemed after the copy was made would be redeemed a second time, and a browser that was signed
+  /// out since would be signed in. Devices stay signed in.
   public func beginEpoch(audit entry: AuditEntry) async throws(StoreError) {
     try await write { context, rows in
       try context.run("DELETE FROM registration")

@@ -19,7 +19,8 @@ enum DataKeys {
     let keys = try database.writeBlocking { context in
       var keys = try stored(in: context, master)
       let wanted = core + KeyPurpose.allCases.map(name)
-      // A newer program may want more material; without one of the three that hold the rows together nothing would verify.
+      // A newer program may want more material; without one of the three that hold the rows together nothing would
+      // verify.
       if !keys.isEmpty, let missing = core.first(where: { keys[$0] == nil }) {
         throw SQLiteStoreFailure.missingDataKey(missing)
       }

@@ -90,7 +90,7 @@ extension SignedRows {
       }
       signature = try row.blob(table.columns.count)
     } catch {
-      // Text that is no UTF-8, or a type that the schema forbids: nobody here wrote that.
+      // Text that is no UTF-8, or a type that the schema forbids: this program did not write that.
       noteTampered(table, values)
       return nil
     }
@@ -147,7 +147,7 @@ extension SignedRows {
 // MARK: - Writing
 
 extension SignedRows {
-  /// Writes a new row; one that does not verify does not exist, so it is in nobody's way.
+  /// Writes a new row; one that does not verify does not exist, so it is replaced.
   func insert<Record>(
     _ context: borrowing WriteContext, _ table: Table<Record>, _ record: Record
   ) throws {

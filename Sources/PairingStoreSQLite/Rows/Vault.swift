@@ -19,8 +19,8 @@ struct Vault: Sendable {
 
   /// The key for rows of one row pair.
   ///
-  /// The pair's secret alone must not suffice, so the random data key is what is expanded; whoever has the data key alone
-  /// has not the pair's secret.
+  /// The pair's secret alone must not suffice, so the random data key is what is expanded; whoever has the data key
+  /// alone has not the pair's secret.
   func rowKey(of pair: KeyPair) -> HMACKey? {
     var info = FramedFields(purpose: "row key", version: Vault.version)
     info.append(pair.publicKey.text)

@@ -29,7 +29,7 @@ extension Tables {
       id: id, name: name, domains: try settings.list("domains"),
       redirectURIs: try settings.list("redirectURIs"), logo: try settings.optionalText("logo"),
       color: try settings.optionalText("color"),
-      // Rows of before have none.
+      // Rows that older versions wrote have none.
       contact: try settings.optionalText("contact"),
       certificate: try settings.optionalText("certificate"),
       signaturePolicy: try present(SignaturePolicy(rawValue: settings.text("policy"))),

@@ -198,7 +198,7 @@ extension SignedRows {
     let holder = try one(
       context, Tables.registrations, "\(all: Tables.registrations) WHERE code = \(code)")
     if let holder, now < holder.record.flow.forgettable { throw StoreError.codeTaken }
-    // Forgotten by now, or not ours: either way nobody's.
+    // Its time of being remembered is over, or its row does not verify: the code is free in both cases.
     try context.run("DELETE FROM registration WHERE code = \(code)")
     return false
   }

@@ -70,8 +70,8 @@ extension SQLiteStore {
 extension SignedRows {
   /// Forgets the oldest temporary passes that are used up, when there are too many.
   ///
-  /// A row keeps its number while its pass lasts, and new ones get higher numbers: two look-ups tell whether there may be
-  /// too many, without counting a million rows every few seconds.
+  /// A row keeps its number while its pass lasts, and new ones get higher numbers: two look-ups tell whether there may
+  /// be too many, without counting a million rows every few seconds.
   fileprivate func forgetPasses(
     _ context: borrowing WriteContext, beyond most: Int, at now: Instant, limit: Int
   ) throws -> Int {

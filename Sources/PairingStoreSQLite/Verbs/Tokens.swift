@@ -7,7 +7,8 @@ extension SQLiteStore {
   public func pickUp(
     requestor: RequestorID, device: DeviceHash, awaitsDelivery: Bool, at now: Instant
   ) async throws(StoreError) -> PickUp {
-    // Nearly every pick-up is a later one and writes nothing: a reader tells. The first one goes straight to the writer.
+    // Nearly every pick-up is a later one and writes nothing: a reader tells. The first one goes straight to the
+    // writer.
     if !awaitsDelivery {
       let seen = try await read { context, rows -> (pickUp: PickUp, isFirst: Bool) in
         let found = try rows.signIn(context, requestor, device, at: now)

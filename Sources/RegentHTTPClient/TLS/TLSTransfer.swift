@@ -52,7 +52,7 @@ import RegentHTTPCodec
       set(CURLOPT_FOLLOWLOCATION, 0), set(CURLOPT_HTTP_VERSION, regent_http_version()),
       set(CURLOPT_PROXY, ""), set(CURLOPT_NOSIGNAL, 1), set(CURLOPT_HTTP09_ALLOWED, 0),
       set(CURLOPT_PATH_AS_IS, 1), set(CURLOPT_BUFFERSIZE, 16_384),
-      // libcurl shares this time between the addresses of a host: the first may not eat the whole deadline.
+      // libcurl shares this time between the addresses of a host: the first may not use the whole deadline up.
       set(CURLOPT_CONNECTTIMEOUT_MS, TLSTransfer.connectLimit),
       set(CURLOPT_CUSTOMREQUEST, request.method.token),
     ]

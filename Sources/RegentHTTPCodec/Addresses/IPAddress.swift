@@ -7,7 +7,6 @@ public struct IPAddress: Sendable, Hashable {
   public let high: UInt64
   /// The last eight bytes as a big-endian number; for IPv4 the address in the low 32 bits.
   public let low: UInt64
-  /// Whether it is an IPv4 address.
   public let isIPv4: Bool
 
   /// An IPv4 address from its 32 bits, the first byte on top.
@@ -39,7 +38,6 @@ public struct IPAddress: Sendable, Hashable {
     }
   }
 
-  /// 127.0.0.1.
   public static var loopback: IPAddress { IPAddress(ipv4: 0x7F00_0001) }
 
   /// Whether it is in 127.0.0.0/8 or is ::1.

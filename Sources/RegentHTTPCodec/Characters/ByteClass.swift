@@ -22,7 +22,8 @@ extension UInt8 {
     contains(0x2FFF_FFF2_0000_0000, 0x47FF_FFFE_87FF_FFFF, self)
   }
 
-  /// What a query may hold: RFC 3986 and the six characters browsers leave unescaped there (`[ ] ^ { | }` and the back quote).
+  /// What a query may hold: RFC 3986 and the six characters browsers leave unescaped there (`[ ] ^ { | }` and the back
+  /// quote).
   @inline(__always) var isQuery: Bool {
     contains(0xAFFF_FFF2_0000_0000, 0x7FFF_FFFF_EFFF_FFFF, self)
   }

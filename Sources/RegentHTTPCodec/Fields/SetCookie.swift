@@ -93,7 +93,6 @@ public struct SetCookie: Sendable, Equatable {
       isHTTPOnly: isHTTPOnly, sameSite: sameSite)
   }
 
-  /// The value of the `Set-Cookie` header.
   public var headerValue: String {
     var text = "\(name)=\(value); Path=\(path)"
     if let domain { text += "; Domain=\(domain)" }

@@ -1,10 +1,11 @@
-/// Steps over the extensions of one chunk (RFC 9112 section 7.1.1), byte by byte, and refuses what is not of their form.
+/// Steps over the extensions of one chunk (RFC 9112 section 7.1.1), byte by byte, and refuses what is not of their
+/// form.
 ///
 ///     *( BWS ";" BWS name [ BWS "=" BWS value ] ),  a value is a token or a quoted string
 ///
 /// What they say is dropped. Two readers that disagree about where the line ends are what request smuggling
-/// with chunks is made of, so there is one reading only: a line end inside quotes, an empty name and white space before the line end are
-/// refused.
+/// with chunks is made of, so there is one reading only: a line end inside quotes, an empty name and white space before
+/// the line end are refused.
 struct ChunkExtension {
   private var state = State.start
 

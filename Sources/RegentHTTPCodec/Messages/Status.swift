@@ -18,77 +18,41 @@ public struct Status: RawRepresentable, Sendable, Hashable {
 }
 
 extension Status {
-  /// 100.
   public static var `continue`: Status { Status(100) }
-  /// 200.
   public static var ok: Status { Status(200) }
-  /// 201.
   public static var created: Status { Status(201) }
-  /// 202.
   public static var accepted: Status { Status(202) }
-  /// 204.
   public static var noContent: Status { Status(204) }
-  /// 301.
   public static var movedPermanently: Status { Status(301) }
-  /// 302.
   public static var found: Status { Status(302) }
-  /// 303.
   public static var seeOther: Status { Status(303) }
-  /// 304.
   public static var notModified: Status { Status(304) }
-  /// 307.
   public static var temporaryRedirect: Status { Status(307) }
-  /// 308.
   public static var permanentRedirect: Status { Status(308) }
-  /// 400.
   public static var badRequest: Status { Status(400) }
-  /// 401.
   public static var unauthorized: Status { Status(401) }
-  /// 403.
   public static var forbidden: Status { Status(403) }
-  /// 404.
   public static var notFound: Status { Status(404) }
-  /// 405.
   public static var methodNotAllowed: Status { Status(405) }
-  /// 406.
   public static var notAcceptable: Status { Status(406) }
-  /// 408.
   public static var requestTimeout: Status { Status(408) }
-  /// 409.
   public static var conflict: Status { Status(409) }
-  /// 410.
   public static var gone: Status { Status(410) }
-  /// 411.
   public static var lengthRequired: Status { Status(411) }
-  /// 412.
   public static var preconditionFailed: Status { Status(412) }
-  /// 413.
   public static var contentTooLarge: Status { Status(413) }
-  /// 414.
   public static var uriTooLong: Status { Status(414) }
-  /// 415.
   public static var unsupportedMediaType: Status { Status(415) }
-  /// 417.
   public static var expectationFailed: Status { Status(417) }
-  /// 421.
   public static var misdirectedRequest: Status { Status(421) }
-  /// 422.
   public static var unprocessableContent: Status { Status(422) }
-  /// 429.
   public static var tooManyRequests: Status { Status(429) }
-  /// 431.
   public static var headerFieldsTooLarge: Status { Status(431) }
-  /// 500.
   public static var internalServerError: Status { Status(500) }
-  /// 501.
   public static var notImplemented: Status { Status(501) }
-  /// 502.
   public static var badGateway: Status { Status(502) }
-  /// 503.
   public static var serviceUnavailable: Status { Status(503) }
-  /// 504.
   public static var gatewayTimeout: Status { Status(504) }
-  /// 505.
   public static var versionNotSupported: Status { Status(505) }
 }
 

@@ -1,9 +1,9 @@
 /// Where a browser may be sent back to after signing in.
 ///
-/// An address is accepted on one of the requestor's domains (or below one), or when it is exactly one that was registered;
-/// a registered loopback address with any port, because an app cannot choose which one is free (RFC 8252 §7.3).
-/// Everything doubtful is refused: browsers repair addresses, and where they read another host than we do, whoever made
-/// the link decides where the viewer lands.
+/// An address is accepted on one of the requestor's domains (or below one), or when it is exactly one that was
+/// registered; a registered loopback address with any port, because an app cannot choose which one is free (RFC 8252
+/// §7.3). Everything doubtful is refused: browsers repair addresses, and where they read another host than we do,
+/// whoever made the link decides where the viewer lands.
 public struct RedirectRule: Sendable {
   private let domains: [String]
   private let addresses: [String]

@@ -114,7 +114,6 @@ public struct Approval: Hashable, Sendable {
   public let authentication: AuthenticationID
   /// Who said yes.
   public let by: Approver
-  /// When.
   public let at: Instant
 
   /// An approval, with the authentication that goes with it.
@@ -138,7 +137,6 @@ public struct Denial: Hashable, Sendable {
 
   /// Why.
   public let reason: Reason
-  /// When.
   public let at: Instant
 
   public init(reason: Reason, at: Instant) {

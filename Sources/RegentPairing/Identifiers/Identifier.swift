@@ -20,8 +20,8 @@ public struct Identifier<Kind: IdentifierKind>: Hashable, Sendable, CustomString
 extension Identifier {
   /// The same text byte by byte.
   ///
-  /// Two spellings of one letter (`é` as one character or as two) are equal texts for Swift and two names for the store: a
-  /// rule for one account must not hold for another.
+  /// Two spellings of one letter (`é` as one character or as two) are equal texts for Swift and two names for the
+  /// store: a rule for one account must not hold for another.
   public static func == (left: Self, right: Self) -> Bool {
     left.text == right.text
       && (Kind.hasOneSpelling || left.text.utf8.elementsEqual(right.text.utf8))

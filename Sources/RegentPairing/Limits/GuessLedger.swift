@@ -3,8 +3,8 @@
 /// - A source or account with 5 wrong codes within 10 minutes stays away until the first of them is 10 minutes old,
 ///   whatever it brings: otherwise its sixth guess could be the right one.
 /// - When everybody together has had 60 within a minute, sources that have guessed wrong before stay away; others are
-///   let through. So a crowd of guessers is slowed to one guess per source and 10 minutes, and never shuts out the
-///   viewer who types the right code the first time.
+///   let through. So a crowd of guessers is slowed to one guess per source and 10 minutes, and does not shut out
+///   viewers at addresses where nobody guessed.
 /// - Nothing is ever reset by a success, and polls of a device for its own code are never counted here.
 ///
 /// A source is whatever is to be kept apart: a network address, or an address together with an app.

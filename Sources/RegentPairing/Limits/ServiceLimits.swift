@@ -1,4 +1,4 @@
-/// The limits of one service: every number in one place, each with its usual value.
+/// The limits of one service that an operator can set, each with its usual value.
 public struct ServiceLimits: Hashable, Sendable {
   /// Requests of one device.
   public var device: RateLimit = .device
@@ -6,7 +6,8 @@ public struct ServiceLimits: Hashable, Sendable {
   public var source: RateLimit?
   /// Guests and apps of one source at one requestor: each leaves a row, and device ids can be made up.
   public var newcomers: RateLimit = .newcomers
-  /// New codes of one requestor from one network address; nil is no limit, because a hall full of boxes has one address.
+  /// New codes of one requestor from one network address; nil is no limit, because a hall full of boxes has one
+  /// address.
   public var newCodes: RateLimit?
   /// Wrong codes of one source, and of one account; of one source and requestor, where an app tries them.
   public var wrongCodes: FailureLimit = .wrongCodes
@@ -17,8 +18,8 @@ public struct ServiceLimits: Hashable, Sendable {
 
   /// How many codes may wait in all for a requestor, of which so many are its own, to get another one.
   ///
-  /// One may fill the pool; as long as another has less than its share, the pool is larger for it by as much again. So nobody
-  /// is kept out by the secret of somebody else's app.
+  /// One may fill the pool; as long as another has less than its share, the pool is larger for it by as much again. So
+  /// nobody is kept out by the secret of somebody else's app.
   public func liveCodes(having own: Int, among requestors: Int) -> Int {
     let share = max(liveCodes / max(requestors, 1), 1)
     return requestors > 1 && own < share

@@ -5,8 +5,8 @@
 /// refused from then on instead of being forgotten, which would let an attacker replay one after flooding the memory.
 /// A new window starts at the service's start for the same reason: what was used before is not known any more.
 ///
-/// When the clock is set back (a machine whose clock was ahead at boot), times that this window has let go come once more:
-/// it then begins anew at the time that the clock says, as after a start, but never before what it has forgotten.
+/// When the clock is set back (a machine whose clock was ahead at boot), times that this window has let go come once
+/// more: it then begins anew at the time that the clock says, as after a start, but never before what it has forgotten.
 ///
 /// Insert only after the signature has been checked; otherwise strangers could fill it.
 public struct ReplayWindow: Sendable {
@@ -65,8 +65,8 @@ public struct ReplayWindow: Sendable {
 
   /// Notices a clock that was set back.
   ///
-  /// What is remembered stays remembered. Refused is what was signed before this moment, which an earlier process may have
-  /// accepted, and whatever is not after all that this one has accepted and forgotten.
+  /// What is remembered stays remembered. Refused is what was signed before this moment, which an earlier process may
+  /// have accepted, and whatever is not after all that this one has accepted and forgotten.
   private mutating func follow(_ second: Int64) {
     if second < latest - Self.tolerance {
       floor = max(second, forgotten + 1)

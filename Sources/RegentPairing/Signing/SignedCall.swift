@@ -1,6 +1,7 @@
 /// What a signed `Authorization` header says, and the text that its signature covers.
 ///
-/// Reading the header is RegentPairingWire's part, comparing the signature is the service's (one door compares secrets).
+/// Reading the header is RegentPairingWire's part, comparing the signature is the service's
+/// (`Credentials`).
 public struct SignedCall: Hashable, Sendable {
   /// The method word that was signed.
   public let method: String

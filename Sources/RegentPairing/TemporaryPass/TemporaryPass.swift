@@ -2,8 +2,8 @@
 public struct TemporaryPassRules: Hashable, Sendable {
   /// How many begun passes are remembered, used up or not: about 250 MB of rows.
   ///
-  /// Device ids can be made up, so their number needs an end; the oldest that are used up make room, which takes as many
-  /// newer ones as this.
+  /// Device ids can be made up, so their number needs an end; the oldest that are used up make room, which takes as
+  /// many newer ones as this.
   public static let remembered = 1_000_000
 
   /// How long it lasts, in wall time, whatever is watched.

@@ -34,8 +34,9 @@ public struct Permit: Hashable, Sendable {
 extension Permit {
   /// Whether a new permit has to be written although `existing` is there.
   ///
-  /// A permit that still has most of its life answers as well as a new one; writing it again on every "may I" would turn
-  /// each play button into a disk write. In its last tenth a new one is worth the write: no playback meets the expiry.
+  /// A permit that still has most of its life answers as well as a new one; writing it again on every "may I" would
+  /// turn each play button into a disk write. In its last tenth a new one is worth the write: no playback meets the
+  /// expiry.
   public static func isWorthWriting(over existing: Permit?, at now: Instant) -> Bool {
     guard let existing, existing.isValid(at: now) else { return true }
     let life = existing.expires.since(existing.issued)

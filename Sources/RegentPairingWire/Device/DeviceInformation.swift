@@ -62,7 +62,8 @@ public struct DeviceInformation: Hashable, Sendable {
     return complete
   }
 
-  /// What the second screen calls the device: its own name, else manufacturer and model, else its system, else its kind.
+  /// What the second screen calls the device: its own name, else manufacturer and model, else its system, else its
+  /// kind.
   public var displayName: String? {
     if let name = values[.deviceName] { return CleanText.line(name, longest: 128) }
     let maker = values[.manufacturer] ?? values[.vendor]

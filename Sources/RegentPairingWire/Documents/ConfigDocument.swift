@@ -62,7 +62,6 @@ public struct ListedProvider: Hashable, Sendable {
   public var displayName: String
   /// Where its logo is.
   public var logoURL: String?
-  /// Whether it is a temporary pass.
   public var isTemporaryPass: Bool
   /// Its part in platform sign-on.
   public var boarding: BoardingStatus

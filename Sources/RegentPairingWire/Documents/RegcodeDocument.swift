@@ -71,8 +71,8 @@ public struct RegcodeDocument: WireDocument, Hashable {
 
 /// The `info` of a registration code's record.
 ///
-/// Two forms are documented. The older one has the deprecated parameters, each `null` when it was not sent; it is written,
-/// with what is known besides, for clients that sent any of them. The current one has the device information.
+/// Two forms are documented. The older one has the deprecated parameters, each `null` when it was not sent; it is
+/// written, with what is known besides, for clients that sent any of them. The current one has the device information.
 public struct RegcodeInfo: Hashable, Sendable {
   /// The deprecated parameters, in the order of the older record.
   public struct Older: Hashable, Sendable {

@@ -1,6 +1,5 @@
 /// What an app may know about the viewer: what `tokens/usermetadata` answers.
 public struct UserMetadataDocument: WireDocument, Hashable {
-  /// `<userMetadata>`.
   public static let root = XMLRoot("userMetadata")
 
   /// The value of an attribute.

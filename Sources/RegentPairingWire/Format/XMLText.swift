@@ -2,9 +2,9 @@
 enum XMLText {
   /// Appends text so that any XML 1.0 reader gives it back as it was.
   ///
-  /// Characters that XML 1.0 cannot hold at all (most controls) become U+FFFD: leaving them would make the whole document
-  /// unreadable, and a device chooses some of the texts. A carriage return is written as a reference, because readers
-  /// turn a plain one into a line feed.
+  /// Characters that XML 1.0 cannot hold at all (most controls) become U+FFFD: leaving them would make the whole
+  /// document unreadable, and a device chooses some of the texts. A carriage return is written as a reference, because
+  /// readers turn a plain one into a line feed.
   static func escape(_ text: String, into bytes: inout [UInt8]) {
     // Nearly every text is plain, and copied in one piece.
     guard text.utf8.contains(where: needsCare) else {

@@ -3,9 +3,9 @@ public import RegentPairing
 
 /// A short media token: what a stream server verifies before it plays, without asking anybody.
 ///
-/// Its text is `<signatureInfo>SIG</signatureInfo><shortAuthorizationToken>…</shortAuthorizationToken>`, and what is handed
-/// out is the base64 of that. The signature (RSASSA-PKCS1-v1_5 with SHA-256, made elsewhere) covers the exact bytes of the
-/// `shortAuthorizationToken` element, from its `<` to its `>`.
+/// Its text is `<signatureInfo>SIG</signatureInfo><shortAuthorizationToken>…</shortAuthorizationToken>`, and what is
+/// handed out is the base64 of that. The signature (RSASSA-PKCS1-v1_5 with SHA-256, made elsewhere) covers the exact
+/// bytes of the `shortAuthorizationToken` element, from its `<` to its `>`.
 public struct MediaToken: Hashable, Sendable {
   /// How long a token lasts when nobody said otherwise: 7 minutes.
   public static let usualLifetime: Duration = .seconds(420)

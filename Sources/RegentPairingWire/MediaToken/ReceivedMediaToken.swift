@@ -105,8 +105,8 @@ private struct Children {
   var known = Texts()
   /// Names that a later version may write; what they say is signed, and nobody here reads it.
   private var others: [String] = []
-  /// More of them are no later version: comparing thousands with one another would cost a second before any signature is
-  /// looked at.
+  /// More of them are no later version: comparing thousands with one another would cost a second before any signature
+  /// is looked at.
   private static let mostOthers = 32
 
   /// Steps over `<name>text</name>`.

@@ -10,7 +10,8 @@ public struct VerificationLink: Hashable, Sendable {
   /// The addresses of a code at a service.
   ///
   /// With no path in the public address the complete one is written in capitals: a QR symbol holds those in its
-  /// alphanumeric mode, which makes it a size smaller. Host names and schemes do not care, and our route does not either.
+  /// alphanumeric mode, which makes it a size smaller. Host names and schemes do not care, and our route does not
+  /// either.
   public init(publicURL: String, code: RegistrationCode) {
     var base = publicURL[...]
     while base.last == "/" { base.removeLast() }

@@ -3,7 +3,8 @@ public import RegentPairing
 
 /// The signed `Authorization` header: how it is read and how it is written.
 ///
-///     GET requestor_id=R, nonce=N, signature_method=HMAC-SHA1, request_time=MS, request_uri=/path, public_key=K, signature=S
+///     GET requestor_id=R, nonce=N, signature_method=HMAC-SHA1, request_time=MS, request_uri=/path, public_key=K,
+///     signature=S
 public enum SignedHeader {
   /// The longest header that is looked at, in bytes.
   public static let longest = 4096

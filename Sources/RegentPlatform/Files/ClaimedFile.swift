@@ -2,8 +2,9 @@ import Glibc
 
 /// A file that this process has claimed under whatever name it is reached, and whether its path still leads to it.
 ///
-/// A lock file beside a file guards its path: with the lock file removed, or through a hard link, a second process would
-/// come in. This claim is on the file itself. The kernel drops it when the value goes away and when the process dies.
+/// A lock file beside a file guards its path: with the lock file removed, or through a hard link, a second process
+/// would come in. This claim is on the file itself. The kernel drops it when the value goes away and when the process
+/// dies.
 public struct ClaimedFile: ~Copyable, Sendable {
   /// The path that led to the file when it was claimed.
   public let path: String

@@ -105,8 +105,8 @@ public enum DurableFile {
     guard status.st_size <= limit else { throw FileError(.tooLarge(limit: limit), path: path) }
     var content: [UInt8] = []
     while true {
-      // What is left, and a byte more, so that a file that grows meanwhile is noticed. Not simply a large buffer: its fresh
-      // pages cost more than the small files that are read here.
+      // What is left, and a byte more, so that a file that grows meanwhile is noticed. Not simply a large buffer: its
+      // fresh pages cost more than the small files that are read here.
       let left = max(Int(status.st_size) - content.count + 1, 512)
       let room = min(limit - content.count + 1, left, 65_536)
       let piece = try onFile(path) { () throws(SystemError) in
@@ -143,7 +143,8 @@ public enum DurableFile {
     }
   }
 
-  /// Gives a file the name of another in the same directory, whose content is gone then; there is no moment without one.
+  /// Gives a file the name of another in the same directory, whose content is gone then; there is no moment without
+  /// one.
   public static func rename(_ path: String, over other: String) throws(FileError) {
     try inOneDirectory(path, other) { (directory, from, to) throws(SystemError) in
       try systemCall("replace", on: other) { unsafe renameat(directory, from, directory, to) }

@@ -26,7 +26,6 @@ public struct FileError: Error, Equatable, Sendable {
 
   /// What is wrong.
   public let kind: Kind
-  /// With which file.
   public let path: String
 
   /// An error about one path.

@@ -2,8 +2,8 @@ public import Glibc
 
 /// A private file that is written in parts and gets its name when all of it is on disk; nothing is ever overwritten.
 ///
-/// Until then it has another name beside it, which goes away when writing is given up or fails. Whoever is killed leaves
-/// `.NAME.partial`, which the next attempt empties and uses.
+/// Until then it has another name beside it, which goes away when writing is given up or fails. Whoever is killed
+/// leaves `.NAME.partial`, which the next attempt empties and uses.
 public struct NewFile: ~Copyable {
   private let file: FileDescriptor
   private let directory: FileDescriptor

@@ -67,8 +67,9 @@ public enum TerminalHold: Sendable {
 ///
 /// The old mode returns, and the farewell bytes are written, when this value goes away, at `exit`, and when a signal
 /// ends the program: one from outside (`TERM`, `INT`, `HUP`, `QUIT`) as well as a crash. On Ctrl-Z the shell finds its
-/// own mode; on return the program finds this one and a window-changed signal that makes it draw again. In the background
-/// it ends as in front, and ``hold()`` says whether it may draw. Only `kill -9` cannot be answered. One session at a time, because there is one controlling terminal.
+/// own mode; on return the program finds this one and a window-changed signal that makes it draw again. In the
+/// background it ends as in front, and ``hold()`` says whether it may draw. Only `kill -9` cannot be answered. One
+/// session at a time, because there is one controlling terminal.
 public struct TerminalSession: ~Copyable, Sendable {
   private let terminal: FileDescriptor
 

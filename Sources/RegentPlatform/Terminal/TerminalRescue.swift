@@ -5,8 +5,9 @@ import Synchronization
 /// Puts the terminal back when the program ends without reaching the end of its session.
 ///
 /// A signal handler may only do what is on the list of `signal-safety(7)`: here atomic exchanges, `tcsetattr`, `write`,
-/// `tcgetattr`, `tcgetpgrp`, `sigaction`, `pthread_sigmask` and `raise`. So everything it reads lies in plain memory that nobody moves, and that
-/// is not freed, because a handler on another thread may be reading it: a session leaves a few kilobytes behind.
+/// `tcgetattr`, `tcgetpgrp`, `sigaction`, `pthread_sigmask` and `raise`. So everything it reads lies in plain memory
+/// that nobody moves, and that is not freed, because a handler on another thread may be reading it: a session leaves a
+/// few kilobytes behind.
 enum TerminalRescue {
   static func arm(
     number: CInt, old: termios, new: termios, greeting: [UInt8], farewell: [UInt8]

@@ -148,8 +148,8 @@ extension Connection {
 
   /// Some errors end the whole transaction (a full disk, `ON CONFLICT ROLLBACK`).
   ///
-  /// A request that hides such an error and goes on would commit each further statement by itself, and then be told that
-  /// nothing was written.
+  /// A request that hides such an error and goes on would commit each further statement by itself, and then be told
+  /// that nothing was written.
   private borrowing func refuseOutsideTransaction(_ sql: String) throws(SQLiteError) {
     guard state.insideRequest, !isInTransaction else { return }
     throw SQLiteError(

@@ -85,7 +85,7 @@ extension Connection {
     guard code == SQLITE_OK else { throw unsafe SQLiteError(of: handle, code: code) }
   }
 
-  /// The "high-security values" of SQLite's manual, wide enough for honest statements.
+  /// The "high-security values" of SQLite's manual, wide enough for the statements of this package.
   private borrowing func limit(to role: Role) {
     let limits: [(Int32, Int32)] = [
       (SQLITE_LIMIT_LENGTH, 1_000_000), (SQLITE_LIMIT_SQL_LENGTH, 100_000),

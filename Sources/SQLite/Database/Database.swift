@@ -135,7 +135,8 @@ public final class Database: Sendable {
   }
 }
 
-/// The claim on the database's path and on the file itself, held until both the owner and the writer thread have let go.
+/// The claim on the database's path and on the file itself, held until both the owner and the writer thread have let
+/// go.
 final class DatabaseLock: Sendable {
   private struct Claims: ~Copyable {
     let path: FileLock

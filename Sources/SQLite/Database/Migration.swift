@@ -40,7 +40,8 @@ struct Migrator {
       throw OpenFailure.newerSchema(path: path, found: version, known: migrations.count)
     }
     try compareNames(in: context.connection)
-    // With the checks on, rebuilding a table would delete the rows that point to it. They are made up for before COMMIT.
+    // With the checks on, rebuilding a table would delete the rows that point to it. They are made up for before
+    // COMMIT.
     try context.connection.run("PRAGMA foreign_keys = OFF")
     defer { context.connection.keepReferencesAgain() }
     for (index, migration) in migrations.enumerated().dropFirst(version) {

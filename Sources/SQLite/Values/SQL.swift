@@ -2,8 +2,8 @@
 ///
 /// Interpolation binds: `"… WHERE id = \(id)"` sends `id` beside the text, never in it.
 ///
-/// There is no way to make one from a `String`, so text from outside cannot become SQL by accident. The one door for
-/// that has its warning in its name: `\(unsafeRawSQL: text)`.
+/// There is no way to make one from a `String`, so text from outside cannot become SQL by accident. Where text must
+/// be taken as SQL, the call says so: `\(unsafeRawSQL: text)`.
 public struct SQL: Sendable, ExpressibleByStringInterpolation {
   let text: String
   let values: [SQLValue]

@@ -62,7 +62,7 @@ struct Checkpointer {
     var pages: Int32 = 0
     var done: Int32 = 0
     let kind = mode == .passive ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_TRUNCATE
-    // TRUNCATE waits for readers that are at the end of their patience with nobody able to write meanwhile.
+    // TRUNCATE waits for readers, and nobody can write meanwhile: 50 ms at most.
     unsafe sqlite3_busy_timeout(connection.handle, 50)
     let code = unsafe sqlite3_wal_checkpoint_v2(connection.handle, nil, kind, &pages, &done)
     let error =

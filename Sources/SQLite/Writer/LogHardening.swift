@@ -33,9 +33,10 @@ extension Connection {
 
   /// Cuts off what a transaction that met a full disk left behind the last commit.
   ///
-  /// A full disk may cut a write short. What stands behind the cut, from an earlier use of the log, is often just what was
-  /// to be written (the zeros at the end of a page): then a commit record is complete, checksum included, although SQLite
-  /// reported a failure, and the next start would believe it. Cut off, it is gone for certain, as `.diskFull` says.
+  /// A full disk may cut a write short. What stands behind the cut, from an earlier use of the log, is often just what
+  /// was to be written (the zeros at the end of a page): then a commit record is complete, checksum included, although
+  /// SQLite reported a failure, and the next start would believe it. Cut off, it is gone for certain, as `.diskFull`
+  /// says.
   ///
   /// Readers are not disturbed: they never look behind the last commit.
   borrowing func cutLogAfterLastCommit() throws(SQLiteError) {

@@ -92,8 +92,8 @@ final class WriterLoop {
 
   /// Undoes the open transaction and has its requests run anew, each with a savepoint.
   ///
-  /// A savepoint keeps every page that changes below it, which is a quarter of what a request costs. So requests run without
-  /// one, and the rare one that fails after it has written takes the whole transaction back with it.
+  /// A savepoint keeps every page that changes below it, which is a quarter of what a request costs. So requests run
+  /// without one, and the rare one that fails after it has written takes the whole transaction back with it.
   private func startAgain(
     _ answers: [Answer], _ failed: PendingWrite, _ error: any Error
   ) throws(FailStop) {

@@ -31,7 +31,8 @@ extension Trait where Self == SharedRegentd {
   static var regentd: Self { Self() }
 }
 
-/// A requestor at the suite's `regentd`, reached over sockets; provisioned as operators do it, through the admin socket.
+/// A requestor at the suite's `regentd`, reached over sockets; provisioned as operators do it, through the admin
+/// socket.
 struct LiveService: ServiceUnderTest {
   let regentd: Regentd
   let url: String

@@ -6,8 +6,8 @@ import RegentPlatform
 import ServiceTestSupport
 import TestSupport
 
-/// A whole service in the test's own process behind a real socket, for tests of faults: what it answers can be replaced, and
-/// its server ends and comes back in the middle of a call.
+/// A whole service in the test's own process behind a real socket, for tests of faults: what it answers can be
+/// replaced, and its server ends and comes back in the middle of a call.
 final class LocalService: ServiceUnderTest {
   let service: TestService
   let url: String

@@ -1,7 +1,7 @@
 /// The colour of a requestor on the phone's pages: any colour it asks for, used so that everybody can read it.
 ///
-/// It reaches the page as a style sheet of its own, because the policy forbids styles inside the page. The address holds
-/// nothing but the colour, so the sheet needs no store and may be kept for ever.
+/// It reaches the page as a style sheet of its own, because the policy forbids styles inside the page. The address
+/// holds nothing but the colour, so the sheet needs no store and may be kept for ever.
 package struct AccentColor: Hashable, Sendable {
   private let color: Color
 
@@ -44,7 +44,7 @@ package struct AccentColor: Hashable, Sendable {
   struct Shades {
     /// Links and edges: at least 4.5 : 1 against everything a page puts behind them.
     let line: Color
-    /// The main button, as near to the wish as possible.
+    /// The main button, as near to the requestor's colour as possible.
     let fill: Color
     /// The words on the main button: at least 4.5 : 1.
     let onFill: Color

@@ -75,7 +75,8 @@ package struct StaticFiles: Sendable {
       headers: [("Content-Type", type), StaticFiles.keptForEver])
   }
 
-  /// Requestors and providers name their logo as `/logos/NAME`: an address without a hash, so it is looked at again soon.
+  /// Requestors and providers name their logo as `/logos/NAME`: an address without a hash, so it is looked at again
+  /// soon.
   private mutating func addLogo(_ name: String, _ bytes: [UInt8]) throws(WebFileError) {
     let suffix = String(name.drop { $0 != "." }.dropFirst())
     let isPlain = name.utf8.allSatisfy {

@@ -1,4 +1,4 @@
-/// The one function that puts text into HTML.
+/// Puts text into HTML; templates have no other way to show a value.
 enum Escaping {
   /// Appends text so that it is only text, wherever in HTML text or in a quoted attribute value it stands.
   ///

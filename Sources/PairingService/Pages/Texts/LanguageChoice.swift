@@ -27,8 +27,8 @@ enum LanguageChoice {
     return nil
   }
 
-  /// The ranges of the header in lower case, the most wanted first; those with weight 0 and those that are malformed are
-  /// left out.
+  /// The ranges of the header in lower case, the most wanted first; those with weight 0 and those that are malformed
+  /// are left out.
   private static func ranges(_ header: String) -> [String] {
     // Longer ones are not sent by browsers; they only cost time.
     guard header.utf8.count <= 1_000 else { return [] }

@@ -13,7 +13,7 @@ struct PluralRule: Sendable {
   init?(language: String) {
     switch language {
     case "en", "qps":
-      // qps is the made-up language of the preview, English in right-to-left clothes.
+      // qps is the made-up language of the preview, English that is shown from right to left.
       required = [.one, .other]
       form = { $0 == 1 ? .one : .other }
     case "it", "es":

@@ -58,7 +58,8 @@ package struct ApprovePage: PhonePage {
   ]
 }
 
-/// Pick the number that the screen shows: a code that a stranger sent cannot be approved by somebody who sees no screen.
+/// Pick the number that the screen shows: a code that a stranger sent cannot be approved by somebody who sees no
+/// screen.
 package struct MatchNumberPage: PhonePage {
   package var bar: CodeBar
   /// The choices of the code's `NumberMatch`, in its order; the form sends back one of them as `number`.

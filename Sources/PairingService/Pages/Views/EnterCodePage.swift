@@ -41,7 +41,7 @@ package struct EnterCodePage: PhonePage {
   package var status: Int { problem == nil ? 200 : unprocessableContent }
 
   package static let fields: [TemplateField<EnterCodePage>] = [
-    // A pasted novel need not come back.
+    // A long text that was pasted by mistake is not shown again.
     .text("typed") { $0.typed.shortened(to: 64) },
     .record("problem") { $0.problem.map { FormProblem(kind: $0) } },
   ]

@@ -14,7 +14,6 @@ package struct ResultPage: PhonePage {
   /// The state now.
   package var state: State
 
-  /// A page for one code.
   package init(bar: CodeBar, state: State) {
     self.bar = bar
     self.state = state

@@ -95,7 +95,6 @@ package struct RenameScreenPage: PhonePage {
   /// Nil at first.
   package var problem: Problem?
 
-  /// A page for one screen.
   package init(id: String, name: ForeignText, problem: Problem? = nil) {
     self.id = id
     self.name = name
