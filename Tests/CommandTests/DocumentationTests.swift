@@ -34,3 +34,59 @@ import Testing
     return lines.joined(separator: "\n")
   }
 }
+
+@Suite struct `The documents' command lines` {
+  @Test func `name commands and options that the programs have`() throws {
+    let programs = ["regentd", "regentctl", "regent"]
+    var manuals: [String: String] = [:]
+    for program in programs {
+      let page = try run("\(try productsFolder())/\(program)", ["manual"]).outputText
+      manuals[program] = page.replacing("\\-", with: "-")
+    }
+    var seen = 0
+    for document in try documents() {
+      for snippet in snippets(of: String(decoding: try readFile(document), as: UTF8.self)) {
+        let words = snippet.split { " ()'\"`;".contains($0) }.map(String.init)
+        for (place, word) in words.enumerated() {
+          let program = word.split(separator: "/").last.map(String.init) ?? ""
+          // `-u regentd` and `-o regentd` are the user of that name.
+          guard let manual = manuals[program], place == 0 || !words[place - 1].hasPrefix("-") else { continue }
+          let rest = words[(place + 1)...].prefix { !["|", "&&", "&", ">", "#"].contains($0) }
+          for option in rest where option.hasPrefix("--") && option.count > 2 {
+            let name = option.prefix { $0 != "=" }
+            #expect(manual.contains("\(name)"), "\(document): \(program) has no \(name)")
+            seen += 1
+          }
+          guard let verb = rest.first, verb.allSatisfy({ $0.isLowercase || $0 == "-" }), !verb.hasPrefix("-"),
+            !programs.contains(verb)
+          else { continue }
+          #expect(manual.contains("\(program) \(verb)"), "\(document): there is no \(program) \(verb)")
+          seen += 1
+        }
+      }
+    }
+    #expect(seen > 100, "only \(seen) commands and options were found")
+  }
+
+  private func documents() throws -> [String] {
+    let found = try run("/usr/bin/find", ["\(packageFolder())/docs", "-name", "*.md"]).outputText
+    return found.split(separator: "\n").map(String.init).sorted() + ["\(packageFolder())/README.md"]
+  }
+
+  /// The lines of examples, and what stands between back quotes elsewhere.
+  private func snippets(of page: String) -> [Substring] {
+    var isExample = false
+    var found: [Substring] = []
+    for line in page.split(separator: "\n") {
+      if line.hasPrefix("```") {
+        isExample.toggle()
+      } else if isExample {
+        found.append(line)
+      } else {
+        let pieces = line.split(separator: "`", omittingEmptySubsequences: false)
+        found += pieces.enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
+      }
+    }
+    return found
+  }
+}
