@@ -15,9 +15,9 @@ import TestSupport
 package actor Regentd {
   /// Where boxes and phones find it.
   package nonisolated let url: String
-  /// The operator's door.
+  /// The admin socket as an operator uses it.
   package nonisolated let admin: AdminClient
-  /// The path of that door, for `regentctl`.
+  /// The path of the admin socket, for `regentctl`.
   package nonisolated let adminSocket: String
   private let binary: String
   private let folder: String

@@ -1,9 +1,9 @@
 package import RegentPairing
 package import PairingStore
 
-/// All verbs of a code, for routes and operators: it calls the store's verb, and when that is durable it keeps the memory right,
-/// wakes who waits and counts.
+/// Changes codes: calls the store's verb, and when that is durable keeps the memory right, wakes who waits and counts.
 ///
+/// No other code calls these verbs, which `ArchitectureTests` hold: whoever did would leave the memory behind.
 /// Devices, the phone's pages and the admin socket all come through here. Sign-ins have ``SignInTransitions``.
 package struct CodeTransitions: Sendable {
   private let store: any Store

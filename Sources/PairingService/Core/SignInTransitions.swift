@@ -1,9 +1,10 @@
 package import RegentPairing
 package import PairingStore
 
-/// All verbs by which sign-ins begin, are picked up and end: it calls the store's verb, and when that is durable it
-/// keeps the memory right, wakes who waits, counts, and writes down what the verb itself did not.
+/// Begins, picks up and ends sign-ins: calls the store's verb, and when that is durable keeps the memory right, wakes
+/// who waits, counts, and writes down what the verb itself did not.
 ///
+/// No other code calls these verbs, which `ArchitectureTests` hold: whoever did would leave the memory behind.
 /// A sign-in that a code leads to begins with the code's approval, which is ``CodeTransitions``'.
 package struct SignInTransitions: Sendable {
   private let store: any AuthenticationStore
