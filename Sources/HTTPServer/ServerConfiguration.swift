@@ -1,7 +1,7 @@
 internal import CRegentLinux
 public import RegentHTTPCodec
 
-/// Every limit and deadline of a server.
+/// The limits and deadlines of a server that its program may choose.
 public struct ServerConfiguration: Sendable {
   /// How many event loops (threads) serve connections; by default one per core this process may use.
   public var loops = ServerConfiguration.usableCores

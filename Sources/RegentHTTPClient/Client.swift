@@ -50,7 +50,8 @@ public final class Client: Sendable {
   ///
   /// - Parameters:
   ///   - request: the call.
-  ///   - completion: called exactly once, on the client's thread: it must not block.
+  ///   - completion: called exactly once: on the client's thread, which it must not block, or by this call itself when
+  ///     the request cannot even be started.
   /// - Returns: a handle that can cancel the call.
   @discardableResult
   public func send(

@@ -3,7 +3,8 @@
 /// The callbacks come one after another, in the order in which things happened, never on the thread of a call. A
 /// delegate may call the enabler from within a callback. It should not block: the next callback waits for it.
 ///
-/// Only the five callbacks without a default are needed for a full sign-in and playback.
+/// Five callbacks have no default. A box that shows registration codes needs ``status(_:)`` as well, which brings the
+/// code (`REGCODE`); all others may be left out.
 public protocol EntitlementDelegate: AnyObject, Sendable {
   /// The configuration phase is over; calls made meanwhile run now, in order.
   func setRequestorComplete(_ status: EnablerStatus)

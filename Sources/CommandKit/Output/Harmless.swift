@@ -3,7 +3,8 @@
 ///
 /// A device may call itself `ESC ]0;…` (sets the window's title), `\r` (overwrites the line), U+202E (shows the rest
 /// backwards) or put a line break into its name to write log lines of its own. All of these are shown as `\e`, `\r`,
-/// `\u{202e}`, `\n`. Every output path of this package comes through here; only ``Console/draw(_:)`` does not.
+/// `\u{202e}`, `\n`. What this package prints comes through here; only ``Console/draw(_:)`` and
+/// ``Console/drawNote(_:)`` print what they are given.
 public func harmless(_ text: String) -> String {
   // Nearly everything is plain ASCII, and that needs no work.
   if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) { return text }

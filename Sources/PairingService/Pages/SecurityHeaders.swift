@@ -1,4 +1,4 @@
-/// The headers that every answer carries, errors and redirects included.
+/// The headers that every answer on the public address carries, errors and redirects included.
 package struct SecurityHeaders: Sendable {
   /// Names and values, in the order they are sent.
   package let list: [(name: String, value: String)]
@@ -28,7 +28,7 @@ package struct SecurityHeaders: Sendable {
     self.list = list
   }
 
-  /// For everything that is not a static file: pages, redirects, errors.
+  /// For pages, redirects and errors, which no cache may keep.
   package static let neverStored = (name: "Cache-Control", value: "no-store")
 
   package static let pageType = (name: "Content-Type", value: "text/html; charset=utf-8")

@@ -48,7 +48,7 @@ extension SQLiteError: CustomStringConvertible {
 }
 
 extension SQLiteError {
-  /// The funnel of every failed call on an open connection.
+  /// The error of a call that failed on this connection, with what SQLite says about it.
   init(of database: OpaquePointer?, code: Int32, sql: String? = nil) {
     // errmsg describes the connection's last call, which is the failed one: connections are used by one thread.
     let words = unsafe database.flatMap { unsafe sqlite3_errmsg($0) } ?? sqlite3_errstr(code)

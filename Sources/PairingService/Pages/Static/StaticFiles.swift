@@ -1,8 +1,9 @@
 internal import RegentJSON
 
-/// The files that are sent as they are, each under an address that holds a hash of its content.
+/// The files that are sent as they are, under addresses that hold a hash of their content.
 ///
-/// A changed file has a new address, so browsers may keep every one of them for ever.
+/// A changed file has a new address, so browsers may keep them for a year. `favicon.ico` and the description of the
+/// protocol have no hash and are kept for five minutes at most.
 package struct StaticFiles: Sendable {
   /// One file, ready to send.
   package struct File: Sendable {
