@@ -48,19 +48,22 @@ import Testing
       for snippet in snippets(of: String(decoding: try readFile(document), as: UTF8.self)) {
         let words = snippet.split { " ()'\"`;".contains($0) }.map(String.init)
         for (place, word) in words.enumerated() {
-          let program = word.split(separator: "/").last.map(String.init) ?? ""
+          // A variable's value may end like a program's path.
+          let program = word.contains("=") ? "" : word.split(separator: "/").last.map(String.init) ?? ""
           // `-u regentd` and `-o regentd` are the user of that name.
           guard let manual = manuals[program], place == 0 || !words[place - 1].hasPrefix("-") else { continue }
           let rest = words[(place + 1)...].prefix { !["|", "&&", "&", ">", "#"].contains($0) }
           for option in rest where option.hasPrefix("--") && option.count > 2 {
             let name = option.prefix { $0 != "=" }
-            #expect(manual.contains("\(name)"), "\(document): \(program) has no \(name)")
+            let isThere = manual.contains("\(name)")
+            #expect(isThere, "\(document): \(program) has no \(name)")
             seen += 1
           }
           guard let verb = rest.first, verb.allSatisfy({ $0.isLowercase || $0 == "-" }), !verb.hasPrefix("-"),
             !programs.contains(verb)
           else { continue }
-          #expect(manual.contains("\(program) \(verb)"), "\(document): there is no \(program) \(verb)")
+          let isThere = manual.contains("\(program) \(verb)")
+          #expect(isThere, "\(document): there is no \(program) \(verb)")
           seen += 1
         }
       }
