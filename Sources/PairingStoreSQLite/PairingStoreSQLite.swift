@@ -1,6 +1,6 @@
-// PairingStoreSQLite: the store contract on one SQLite file. Owns the schema, how records become rows, the signatures of
-// rows and the sealing of secrets. Knows no rule of pairing: RegentPairing and PairingStore decide inside its transactions; and
-// no file format, thread or fsync: SQLite has those, RegentCryptography the algorithms.
+// PairingStoreSQLite: the store contract on one SQLite file. Owns the schema, how records become rows, the signatures
+// of rows and the sealing of secrets. Knows no rule of pairing: RegentPairing and PairingStore decide inside its
+// transactions; and no file format, thread or fsync: SQLite has those, RegentCryptography the algorithms.
 //
 // Start with Verbs/; Rows/SignedRows.swift is where a row that does not verify stops existing.
 

@@ -1,5 +1,5 @@
-// Documents whose members are named once: a type says them by being `Codable`, and our own coders read and write it over
-// JSONValue. Foundation's would cost every program 7.5 MB, see docs/decisions/0002-json.md.
+// Documents whose members are named once: a type says them by being `Codable`, and our own coders read and write it
+// over JSONValue. Foundation's would cost every program 7.5 MB, see docs/decisions/0002-json.md.
 
 /// A type of members: how one is read, in which words it is refused, how it is written.
 public protocol JSONScalar: Codable {
@@ -37,8 +37,8 @@ private func notOurs(_ type: String) -> JSONShapeError {
 extension JSONObject {
   /// The object as a document whose type names its members.
   ///
-  /// What is missing or of another kind is refused in the words of ``string(_:)`` and its like, but an array that is missing
-  /// is empty; members that the type does not name are ignored.
+  /// What is missing or of another kind is refused in the words of ``string(_:)`` and its like, but an array that is
+  /// missing is empty; members that the type does not name are ignored.
   public func decoded<Document: Decodable>(
     as _: Document.Type = Document.self
   ) throws(JSONShapeError) -> Document {

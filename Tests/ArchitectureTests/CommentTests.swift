@@ -29,13 +29,18 @@ struct CommentTests {
   }
 
   @Test func `public types, protocols and functions say what they are for`() throws {
-    for file in try swiftFiles(below: "Sources") {
+    let files = try swiftFiles(below: "Sources")
+    // Whoever does what a protocol asks for need not say again what the protocol says.
+    let required = Set(files.flatMap(\.requirements)).union(["encode", "hash"])
+    for file in files {
       for (number, line) in file.lines.enumerated() {
         let tokens = line.split(separator: " ").map(String.init)
         guard let public_ = tokens.firstIndex(of: "public"),
           tokens[..<public_].allSatisfy({ $0.hasPrefix("@") }), !tokens.contains("override"),
           let keyword = tokens[public_...].first(where: { !modifiers.contains($0) }), described.contains(keyword)
         else { continue }
+        let name = tokens.drop { $0 != "func" }.dropFirst().first?.prefix { $0 != "(" && $0 != "<" } ?? ""
+        guard !required.contains(String(name)) else { continue }
         // Attributes may stand between the comment and the declaration.
         let above = file.lines[..<number].reversed().prefix(8).prefix { !$0.isEmpty && !$0.hasSuffix("}") }
         #expect(
@@ -106,6 +111,18 @@ private func words(_ text: String) -> Set<String> {
 }
 
 extension SourceFile {
+  /// The names of the functions that protocols of this file ask for.
+  fileprivate var requirements: [String] {
+    var isProtocol = false
+    return codeLines.compactMap { line in
+      if line == "}" { isProtocol = false }
+      let tokens = line.split(separator: " ")
+      if tokens.contains("protocol"), line.hasSuffix("{") { isProtocol = true }
+      guard isProtocol, let place = tokens.firstIndex(of: "func"), place + 1 < tokens.count else { return nil }
+      return String(tokens[place + 1].prefix { $0 != "(" && $0 != "<" })
+    }
+  }
+
   /// Doc comments of one line, with the number of the line.
   fileprivate var loneDocComments: [(line: Int, text: String)] {
     let trimmed = lines.map { $0.drop { $0 == " " } }
