@@ -62,7 +62,7 @@ let package = Package(
     // Layer 0: tools. They know no pairing word and never import one another.
     tool("SQLite", ["CSQLite", "RegentPlatform"]),
     tool("RegentCryptography", ["CRegentOpenSSL", "RegentEncodings", "RegentJSON"]),
-    tool("QRCode", ["CQREncode"]),
+    tool("QRCode", ["CQREncode", "RegentPlatform"]),
     tool("HTTPServer", ["RegentHTTPCodec", "RegentPlatform", "CRegentOpenSSL", "CRegentLinux"]),
     tool("RegentHTTPClient", ["RegentHTTPCodec", "RegentPlatform", "CRegentCurl", "CRegentLinux"]),
     tool("CommandKit", ["RegentHTTPCodec", "RegentJSON", "RegentPlatform"]),

@@ -12,14 +12,14 @@ public final class Server: Sendable {
   private let contexts: [TLSContext]
   private let pulsesAsked = Locked(0)
   /// One for each loop, then the acceptor's; none once stopped.
-  private let threads: Locked<[ServerThread]>
+  private let threads: Locked<[DedicatedThread]>
 
   /// Binds every listener and starts the threads; on an error nothing stays bound.
   public init(_ listeners: [Listener], configuration: ServerConfiguration = ServerConfiguration())
     throws(ServerError)
   {
     var bound: [(socket: ListeningSocket, service: ListenerService)] = []
-    var running: [(loop: EventLoop, thread: ServerThread)] = []
+    var running: [(loop: EventLoop, thread: DedicatedThread)] = []
     do throws(ServerError) {
       var contexts: [TLSContext] = []
       for listener in listeners {
@@ -43,9 +43,9 @@ public final class Server: Sendable {
       addresses = bound.map(\.socket.address)
       (self.acceptor, self.loops, self.contexts) = (acceptor, loops, contexts)
       for (index, loop) in loops.enumerated() {
-        running.append((loop, try ServerThread("http-loop-\(index)") { loop.run() }))
+        running.append((loop, try startThread("http-loop-\(index)") { loop.run() }))
       }
-      let accepting = try ServerThread("http-accept") { acceptor.run() }
+      let accepting = try startThread("http-accept") { acceptor.run() }
       threads = Locked(running.map(\.thread) + [accepting])
     } catch {
       for (loop, thread) in running {
@@ -110,5 +110,16 @@ public final class Server: Sendable {
     let until = monotonicMilliseconds() + limit.milliseconds
     for loop in loops { loop.mailbox.post(.drain(until: until)) }
     for thread in threads.dropLast() { thread.join() }
+  }
+}
+
+/// A thread with every signal blocked, so that signals reach the threads of the program instead.
+private func startThread(
+  _ name: String, _ body: @escaping @Sendable () -> Void
+) throws(ServerError) -> DedicatedThread {
+  do throws(SystemError) {
+    return try DedicatedThread.start(named: name, blocking: .everySignal, body)
+  } catch {
+    throw .resources(reason: "no thread: \(reasonText(of: error.code))")
   }
 }

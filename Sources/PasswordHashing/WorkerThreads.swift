@@ -10,7 +10,10 @@ final class WorkerThreads: Sendable {
   init?(count: Int, waiting: Int) {
     line = Line(limit: waiting)
     var started = 0
-    for _ in 0..<count where startThread(line) { started += 1 }
+    for _ in 0..<count {
+      let thread = try? DedicatedThread.start(named: "passwords") { [line] in line.work() }
+      if thread != nil { started += 1 }
+    }
     guard started > 0 else { return nil }
     line.threadsStarted(started)
   }
@@ -84,23 +87,4 @@ final class WorkerThreads: Sendable {
       if let job { job() } else if isClosed { return }
     }
   }
-}
-
-private func startThread(_ line: Line) -> Bool {
-  let context = unsafe Unmanaged.passRetained(line)
-  var thread = pthread_t()
-  let result = unsafe pthread_create(&thread, nil, threadMain, context.toOpaque())
-  guard result == 0 else {
-    unsafe context.release()
-    return false
-  }
-  pthread_detach(thread)
-  return true
-}
-
-/// A function of its own and not a closure: a closure could inherit an actor and trap on a foreign thread.
-private func threadMain(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-  guard let context = unsafe context else { return nil }
-  unsafe Unmanaged<Line>.fromOpaque(context).takeRetainedValue().work()
-  return nil
 }

@@ -1,5 +1,6 @@
 internal import CQREncode
 internal import Glibc
+internal import RegentPlatform
 
 /// Makes the modules of a QR code with libqrencode; no other file talks to the library.
 enum Encoding {
@@ -17,10 +18,9 @@ enum Encoding {
     guard !bytes.isEmpty else { throw .emptyText }
     let request = Request(
       bytes: bytes, level: QRecLevel(UInt32(level.rawValue)), version: Int32(version))
-    // libqrencode says why only in errno.
-    errno = 0
-    guard let code = unsafe request.run() else {
-      throw errno == ENOMEM ? .outOfMemory : .tooLong(bytes: bytes.count, level: level)
+    let (code, reason) = unsafe attemptToGet { unsafe request.run() }
+    guard let code = unsafe code else {
+      throw reason == ENOMEM ? .outOfMemory : .tooLong(bytes: bytes.count, level: level)
     }
     defer { unsafe QRcode_free(code) }
     let side = unsafe Int(code.pointee.width)

@@ -1,34 +1,83 @@
 import CRegentLinux
 import Glibc
+import Synchronization
 
 /// A thread of our own, for calls that block: the concurrency pool has only as many threads as cores.
-public enum DedicatedThread {
-  /// Starts a detached thread; it ends when the body returns.
+///
+/// It ends when its body returns. Whoever keeps the value can wait for that; nobody has to keep it.
+// @unchecked Sendable: 1. `handle` is constant. 2. The rest is a lock and an object that is safe to share.
+@safe public final class DedicatedThread: @unchecked Sendable {
+  /// Which signals never reach the thread.
+  public enum BlockedSignals: Sendable {
+    /// Only the one about a closed pipe: a library that writes to a closed socket must get an error, and must not end
+    /// the program.
+    case brokenPipe
+    /// All of them, from its first instruction on, so that they reach the threads of the program.
+    case everySignal
+  }
+
+  private let handle: pthread_t
+  private let body: ThreadBody
+  private let isJoined = Locked(false)
+
+  /// Starts a thread.
   ///
   /// - Parameters:
   ///   - name: what `top -H` and a debugger show; the kernel keeps 15 bytes.
+  ///   - blocking: which signals it does not take.
   ///   - body: what the thread does.
+  /// - Returns: the thread, to wait for.
   /// - Throws: `SystemError` when the kernel has no thread to give.
+  @discardableResult
   public static func start(
-    named name: String, _ body: @escaping @Sendable () -> Void
-  ) throws(SystemError) {
-    let box = unsafe Unmanaged.passRetained(ThreadBody(name: name, body: body))
-    var attributes = pthread_attr_t()
-    unsafe pthread_attr_init(&attributes)
-    defer { unsafe pthread_attr_destroy(&attributes) }
-    unsafe pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
+    named name: String, blocking: BlockedSignals = .brokenPipe, _ body: @escaping @Sendable () -> Void
+  ) throws(SystemError) -> DedicatedThread {
+    try DedicatedThread(ThreadBody(name: name, body: body), blocking)
+  }
+
+  private init(_ body: ThreadBody, _ blocking: BlockedSignals) throws(SystemError) {
+    // A new thread begins with the blocked signals of its maker.
+    var blocked = sigset_t()
+    var before = sigset_t()
+    unsafe sigemptyset(&blocked)
+    unsafe sigaddset(&blocked, SIGPIPE)
+    if blocking == .everySignal { unsafe sigfillset(&blocked) }
+    _ = unsafe pthread_sigmask(SIG_BLOCK, &blocked, &before)
+    defer { _ = unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
+    let context = unsafe Unmanaged.passRetained(body)
     var handle = pthread_t()
-    let code = unsafe pthread_create(&handle, &attributes, runThread, box.toOpaque())
+    let code = unsafe pthread_create(&handle, nil, runThread, context.toOpaque())
     guard code == 0 else {
-      unsafe box.release()
-      throw SystemError(operation: "start thread", subject: name, code: code)
+      unsafe context.release()
+      throw SystemError(operation: "start thread", subject: body.name, code: code)
+    }
+    self.handle = handle
+    self.body = body
+  }
+
+  deinit {
+    // Nobody can wait for it any more: the kernel may forget it when it ends.
+    if !isJoined.withLock({ $0 }) { pthread_detach(handle) }
+  }
+
+  /// Waits until the thread has ended; not to be called by the thread itself, which would wait for ever.
+  public func join() {
+    // Under the lock, so that a second caller waits as well.
+    isJoined.withLock { isJoined in
+      if !isJoined { pthread_join(handle, nil) }
+      isJoined = true
     }
   }
+
+  /// Whether the caller runs on this thread.
+  public var isCurrent: Bool { body.thread.load(ordering: .acquiring) == pthread_self() }
 }
 
 private final class ThreadBody: Sendable {
   let name: String
   let body: @Sendable () -> Void
+  /// The thread that runs the body; 0 before and after, as the number may be given to another thread later.
+  let thread = Atomic<pthread_t>(0)
 
   init(name: String, body: @escaping @Sendable () -> Void) {
     self.name = name
@@ -36,15 +85,13 @@ private final class ThreadBody: Sendable {
   }
 }
 
+/// At file scope: a closure given to C from an isolated place would trap on another thread.
 private func runThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
   guard let context = unsafe context else { return nil }
   let thread = unsafe Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue()
   unsafe regent_name_thread(thread.name)
-  // A library that writes to a closed socket must get an error, not end the program.
-  var brokenPipe = sigset_t()
-  unsafe sigemptyset(&brokenPipe)
-  unsafe sigaddset(&brokenPipe, SIGPIPE)
-  _ = unsafe pthread_sigmask(SIG_BLOCK, &brokenPipe, nil)
+  thread.thread.store(pthread_self(), ordering: .releasing)
   thread.body()
+  thread.thread.store(0, ordering: .releasing)
   return nil
 }

@@ -25,8 +25,9 @@ public struct FileDescriptor: ~Copyable, Sendable {
   public consuming func close() throws(SystemError) {
     let number = number
     discard self
-    if Glibc.close(number) == -1 && errno != EINTR {
-      throw SystemError(operation: "close descriptor", subject: String(number), code: errno)
+    let code = attempt { Glibc.close(number) }.code
+    guard code == 0 || code == EINTR else {
+      throw SystemError(operation: "close descriptor", subject: String(number), code: code)
     }
   }
 

@@ -3,10 +3,38 @@ public import Glibc
 /// Where a socket connects or is bound, in the kernel's form.
 public struct SocketAddress: Sendable {
   private var storage: sockaddr_storage
-  private let length: socklen_t
+  private var length: socklen_t
 
   /// The address family: `AF_INET`, `AF_INET6` or `AF_UNIX`.
   public var family: CInt { CInt(storage.ss_family) }
+
+  /// Room for the kernel to write into, see ``fill(_:)``.
+  public init() {
+    storage = sockaddr_storage()
+    length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+  }
+
+  /// An IPv4 address and port; of the address the first byte is on top.
+  public init(ipv4 bits: UInt32, port: UInt16) {
+    self.init()
+    var form = sockaddr_in()
+    form.sin_family = sa_family_t(AF_INET)
+    form.sin_port = port.bigEndian
+    form.sin_addr.s_addr = bits.bigEndian
+    unsafe withUnsafeMutableBytes(of: &storage) { unsafe $0.storeBytes(of: form, as: sockaddr_in.self) }
+    length = socklen_t(MemoryLayout<sockaddr_in>.size)
+  }
+
+  /// An IPv6 address and port; of the two halves the first byte is on top.
+  public init(ipv6 halves: (high: UInt64, low: UInt64), port: UInt16) {
+    self.init()
+    var form = sockaddr_in6()
+    form.sin6_family = sa_family_t(AF_INET6)
+    form.sin6_port = port.bigEndian
+    form.sin6_addr = unsafe unsafeBitCast((halves.high.bigEndian, halves.low.bigEndian), to: in6_addr.self)
+    unsafe withUnsafeMutableBytes(of: &storage) { unsafe $0.storeBytes(of: form, as: sockaddr_in6.self) }
+    length = socklen_t(MemoryLayout<sockaddr_in6>.size)
+  }
 
   /// A copy of what the kernel or the resolver gave.
   ///
@@ -61,6 +89,35 @@ public struct SocketAddress: Sendable {
 }
 
 extension SocketAddress {
+  /// Lends it to a call that writes an address there.
+  ///
+  /// - Returns: what the body returned.
+  public mutating func fill(
+    _ body: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> CInt
+  ) -> CInt {
+    length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    return unsafe withUnsafeMutablePointer(to: &storage) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+        unsafe withUnsafeMutablePointer(to: &length) { unsafe body(generic, $0) }
+      }
+    }
+  }
+
+  /// The address and port, when it is IPv4.
+  public var ipv4: (bits: UInt32, port: UInt16)? {
+    guard family == AF_INET else { return nil }
+    let form = unsafe withUnsafeBytes(of: storage) { unsafe $0.load(as: sockaddr_in.self) }
+    return (UInt32(bigEndian: form.sin_addr.s_addr), UInt16(bigEndian: form.sin_port))
+  }
+
+  /// The address and port, when it is IPv6.
+  public var ipv6: (halves: (high: UInt64, low: UInt64), port: UInt16)? {
+    guard family == AF_INET6 else { return nil }
+    let form = unsafe withUnsafeBytes(of: storage) { unsafe $0.load(as: sockaddr_in6.self) }
+    let halves = unsafe unsafeBitCast(form.sin6_addr, to: (UInt64, UInt64).self)
+    return ((UInt64(bigEndian: halves.0), UInt64(bigEndian: halves.1)), UInt16(bigEndian: form.sin6_port))
+  }
+
   /// The address as numbers, without port and brackets; `nil` for a Unix socket.
   public var numericHost: String? {
     guard family != AF_UNIX else { return nil }

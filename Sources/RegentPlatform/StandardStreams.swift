@@ -7,7 +7,7 @@ public enum StandardStreams {
   /// Otherwise the next file or socket gets its number, and what is meant for the log is written into the database.
   /// Call it before anything else is opened.
   public static func fill() {
-    for number in CInt(0)...2 where fcntl(number, F_GETFD) == -1 && errno == EBADF {
+    for number in CInt(0)...2 where attempt({ fcntl(number, F_GETFD) }).code == EBADF {
       // The lowest free number is the one that is missing: those below were filled before.
       _ = unsafe open("/dev/null", O_RDWR)
     }

@@ -1,10 +1,13 @@
 import CRegentLinux
-import Glibc
+public import Glibc
+
+// No other file names `errno` (Tests/ArchitectureTests): it belongs to the thread, and any call in between, also one
+// that Swift makes to free memory, may change it. Whoever needs it makes the call through one of these functions.
 
 /// Runs one system call and repeats it while a signal interrupts it.
 ///
-/// This is the one place that reads `errno`. Two calls must not come through here, because repeating them is wrong:
-/// `close` (the descriptor is gone even after `EINTR`) and `connect` (the attempt goes on in the background).
+/// Two calls must go through ``attempt(_:)`` instead, because repeating them is wrong: `close` (the descriptor is gone
+/// even after `EINTR`) and `connect` (the attempt goes on in the background).
 ///
 /// - Parameters:
 ///   - operation: what is being done, as the error will say it: "cannot OPERATION SUBJECT".
@@ -17,12 +20,38 @@ public func systemCall<Result: SignedInteger>(
   _ operation: StaticString, on subject: @autoclosure () -> String = "", _ body: () -> Result
 ) throws(SystemError) -> Result {
   while true {
-    let result = body()
-    if result != -1 { return result }
-    let code = errno
+    let (result, code) = attempt(body)
+    if code == 0 { return result }
     if code == EINTR { continue }
     throw SystemError(operation: "\(operation)", subject: subject(), code: code)
   }
+}
+
+/// Runs one system call once.
+///
+/// - Parameter body: the call and nothing else; a result of -1 means failure.
+/// - Returns: what it returned, and its `errno`: 0 when it did not fail.
+@inlinable @inline(__always)
+public func attempt<Result: SignedInteger>(_ body: () -> Result) -> (result: Result, code: CInt) {
+  let result = body()
+  return (result, result == -1 ? errno : 0)
+}
+
+/// Runs one call of the C library that gives nothing when it fails.
+///
+/// - Parameter body: the call and nothing else.
+/// - Returns: what it returned, and why it gave nothing: 0 when it did not say, as at the end of a folder.
+public func attemptToGet<Value>(_ body: () -> Value?) -> (value: Value?, code: CInt) {
+  errno = 0
+  guard let value = body() else { return (nil, errno) }
+  return (value, 0)
+}
+
+/// Runs a signal handler's work and leaves the interrupted thread's `errno` as it was.
+func keepingErrno(_ body: () -> Void) {
+  let code = errno
+  body()
+  errno = code
 }
 
 /// A system call that failed: what was tried, on what, and the kernel's reason.

@@ -168,7 +168,8 @@ private struct TaskThreadsFactory: ExecutorFactory {
   private func startThread(named name: String, _ body: @escaping @Sendable (TaskPool) -> Void) {
     while true {
       do throws(SystemError) {
-        return try DedicatedThread.start(named: name) { body(self) }
+        try DedicatedThread.start(named: name) { body(self) }
+        return
       } catch {
         usleep(10_000)
       }

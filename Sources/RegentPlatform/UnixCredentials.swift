@@ -53,11 +53,11 @@ public struct UnixCredentials: Equatable, Sendable {
     var groups = [UInt32](repeating: 0, count: 64)
     while true {
       var length = socklen_t(groups.count * MemoryLayout<UInt32>.size)
-      let code = unsafe getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, &groups, &length)
+      let code = attempt { unsafe getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, &groups, &length) }.code
       let count = Int(length) / MemoryLayout<UInt32>.size
       if code == 0 { return Array(groups.prefix(count)) }
       // An older kernel, or no groups: nothing is granted on a guess.
-      guard errno == ERANGE, count > groups.count, count <= 65_536 else { return [] }
+      guard code == ERANGE, count > groups.count, count <= 65_536 else { return [] }
       groups = [UInt32](repeating: 0, count: count)
     }
   }

@@ -24,9 +24,7 @@ struct BackupFile {
     let line = Self.mark + Hex.encode(hash).utf8 + [UInt8(ascii: "\n")]
     try file.writeAll(line, to: path)
     let number = file.number
-    guard fsync(number) == 0 else {
-      throw SystemError(operation: "force to disk", subject: path, code: errno)
-    }
+    try systemCall("force to disk", on: path) { fsync(number) }
     var whole = SHA256()
     try Self.read(file, path, upTo: .max) { whole.update($0) }
     return (size + Int64(line.count), Hex.encode(whole.finish()))
@@ -86,11 +84,8 @@ struct BackupFile {
   }
 
   private static func size(of file: borrowing FileDescriptor, _ path: String) throws -> Int64 {
-    let size = lseek(file.number, 0, SEEK_END)
-    guard size >= 0 else {
-      throw SystemError(operation: "measure", subject: path, code: errno)
-    }
-    return Int64(size)
+    let number = file.number
+    return Int64(try systemCall("measure", on: path) { lseek(number, 0, SEEK_END) })
   }
 
   private static func hash(

@@ -89,6 +89,21 @@ struct ArchitectureTests {
     }
   }
 
+  @Test func `one file reads what a failed call left behind, makes threads, waits in epoll`() throws {
+    let owners = [
+      "errno": "RegentPlatform/SystemCall.swift", "pthread_create": "RegentPlatform/DedicatedThread.swift",
+      "epoll_create1": "RegentPlatform/Poller.swift", "sockaddr_storage": "RegentPlatform/SocketAddress.swift",
+    ]
+    for file in try swiftFiles(below: "Sources") {
+      for line in file.codeLines {
+        for word in line.split(whereSeparator: { !($0.isLetter || $0.isNumber || $0 == "_") }) {
+          guard let owner = owners[String(word)] else { continue }
+          #expect(file.path == "Sources/\(owner)", "\(file.path) says \(word), which \(owner) does")
+        }
+      }
+    }
+  }
+
   @Test func `nothing is forced`() throws {
     for file in try swiftFiles(below: "Sources") {
       for line in file.codeLines {

@@ -43,7 +43,7 @@ final class ScriptedServer: Sendable {
           Glibc.close(number)
           return
         }
-        try? DedicatedThread.start(named: "connection") {
+        _ = try? DedicatedThread.start(named: "connection") {
           let connection = Connection(number)
           script(index, connection)
           connection.close()

@@ -100,9 +100,11 @@ final class Acceptor: @unchecked Sendable {
     let flags = Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
     for _ in 0..<Acceptor.batch {
       var address = SocketAddress()
-      let descriptor = unsafe address.filling { unsafe accept4(listener, $0, $1, flags) }
+      let (descriptor, code) = attempt {
+        unsafe address.fill { unsafe accept4(listener, $0, $1, flags) }
+      }
       guard descriptor >= 0 else {
-        switch errno {
+        switch code {
         case EAGAIN: return true
         case EMFILE, ENFILE, ENOBUFS, ENOMEM: return false
         // A connection that failed before it was accepted concerns nobody else.

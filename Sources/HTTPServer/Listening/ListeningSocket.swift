@@ -1,6 +1,7 @@
 internal import CRegentLinux
 internal import Glibc
 internal import RegentHTTPCodec
+internal import RegentPlatform
 
 /// A socket that listens, and removes its file when it was a Unix socket.
 final class ListeningSocket: Sendable {
@@ -84,13 +85,12 @@ private func listenTCP(_ host: IPAddress, _ port: UInt16) throws(ServerError) ->
       var only: Int32 = host.isUnspecified ? 0 : 1
       unsafe setsockopt(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &only, 4)
     }
-    let socketAddress = SocketAddress(host, port)
-    guard unsafe socketAddress.with({ unsafe bind(descriptor, $0, $1) }) == 0,
-      listen(descriptor, backlog) == 0
-    else { throw listenError(wanted, errno) }
-    guard case .network(_, let picked)? = SocketAddress.local(of: descriptor)?.peer else {
-      throw listenError(wanted, errno)
-    }
+    let address = SocketAddress(host, port)
+    try listening(wanted) { unsafe address.withPointer { unsafe bind(descriptor, $0, $1) } }
+    try listening(wanted) { listen(descriptor, backlog) }
+    var bound = SocketAddress()
+    try listening(wanted) { unsafe bound.fill { unsafe getsockname(descriptor, $0, $1) } }
+    guard case .network(_, let picked)? = bound.peer else { throw listenError(wanted, EAFNOSUPPORT) }
     return (descriptor, .network(host, port: picked))
   } catch {
     Glibc.close(descriptor)
@@ -107,9 +107,9 @@ private func probe(_ host: IPAddress, _ port: UInt16) -> Bool {
   let descriptor = socket(target.isIPv4 ? AF_INET : AF_INET6, type, 0)
   guard descriptor >= 0 else { return false }
   defer { Glibc.close(descriptor) }
-  let result = unsafe SocketAddress(target, port).with { unsafe connect(descriptor, $0, $1) }
-  if result != 0 {
-    guard errno == EINPROGRESS else { return false }
+  let code = attemptToConnect(descriptor, SocketAddress(target, port))
+  if code != 0 {
+    guard code == EINPROGRESS else { return false }
     var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     guard unsafe poll(&waiting, 1, 1000) == 1 else { return false }
     var failure: Int32 = 0
@@ -118,7 +118,9 @@ private func probe(_ host: IPAddress, _ port: UInt16) -> Bool {
     guard failure == 0 else { return false }
   }
   // A socket can happen to connect to itself when the port is one the kernel picks from.
-  return SocketAddress.local(of: descriptor)?.peer != .network(target, port: port)
+  var own = SocketAddress()
+  _ = unsafe own.fill { unsafe getsockname(descriptor, $0, $1) }
+  return own.peer != .network(target, port: port)
 }
 
 // MARK: - Unix sockets
@@ -127,31 +129,29 @@ private func listenUnix(_ path: String, mode: UInt32, group: UInt32?) throws(Ser
   Int32, FileIdentity?
 ) {
   let wanted = ListenAddress.local(path: path, mode: mode, group: group)
-  guard let socketAddress = UnixAddress(path) else {
+  guard let address = try? SocketAddress(unixPath: path) else {
     throw .cannotListen(wanted, reason: "the path is longer than 107 bytes or has a NUL")
   }
   if let existing = FileIdentity(path) {
     guard existing.isSocket else { throw .notASocket(path: path) }
     let probe = try newSocket(AF_UNIX, wanted)
     defer { Glibc.close(probe) }
-    let result = unsafe socketAddress.with { unsafe connect(probe, $0, $1) }
+    let code = attemptToConnect(probe, address)
     // Refused is what a dead server's file answers; anything else is somebody, or not ours to remove.
-    if result == 0 || errno == EAGAIN { throw .addressInUse(wanted) }
-    guard errno == ECONNREFUSED else { throw listenError(wanted, errno) }
-    guard FileIdentity(path) == existing, unsafe unlink(path) == 0 else {
-      throw listenError(wanted, errno)
-    }
+    if code == 0 || code == EAGAIN { throw .addressInUse(wanted) }
+    guard code == ECONNREFUSED else { throw listenError(wanted, code) }
+    // Somebody else has put a socket there since: it is theirs.
+    guard FileIdentity(path) == existing else { throw .addressInUse(wanted) }
+    try listening(wanted) { unsafe unlink(path) }
   }
   let descriptor = try newSocket(AF_UNIX, wanted)
   do throws(ServerError) {
     // On the socket before bind: the file never exists with wider rights, not even for a moment.
-    guard fchmod(descriptor, 0o600) == 0,
-      unsafe socketAddress.with({ unsafe bind(descriptor, $0, $1) }) == 0
-    else { throw listenError(wanted, errno) }
-    if let group, unsafe lchown(path, uid_t.max, group) != 0 { throw listenError(wanted, errno) }
-    guard unsafe chmod(path, mode & 0o777) == 0, listen(descriptor, backlog) == 0 else {
-      throw listenError(wanted, errno)
-    }
+    try listening(wanted) { fchmod(descriptor, 0o600) }
+    try listening(wanted) { unsafe address.withPointer { unsafe bind(descriptor, $0, $1) } }
+    if let group { try listening(wanted) { unsafe lchown(path, uid_t.max, group) } }
+    try listening(wanted) { unsafe chmod(path, mode & 0o777) }
+    try listening(wanted) { listen(descriptor, backlog) }
     return (descriptor, FileIdentity(path))
   } catch {
     Glibc.close(descriptor)
@@ -165,21 +165,33 @@ private func takeOver(_ number: Int32, _ wanted: ListenAddress) throws(ServerErr
   var length = socklen_t(MemoryLayout<Int32>.size)
   guard unsafe getsockopt(number, SOL_SOCKET, SO_ACCEPTCONN, &listens, &length) == 0, listens == 1
   else { throw .cannotListen(wanted, reason: "it is not a listening socket") }
-  let flags = fcntl(number, F_GETFL)
-  guard flags >= 0, fcntl(number, F_SETFL, flags | O_NONBLOCK) == 0,
-    fcntl(number, F_SETFD, FD_CLOEXEC) == 0
-  else { throw listenError(wanted, errno) }
+  let flags = try listening(wanted) { fcntl(number, F_GETFL) }
+  try listening(wanted) { fcntl(number, F_SETFL, flags | O_NONBLOCK) }
+  try listening(wanted) { fcntl(number, F_SETFD, FD_CLOEXEC) }
 }
 
 private func newSocket(_ family: Int32, _ wanted: ListenAddress) throws(ServerError) -> Int32 {
   let type =
     Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
     | Int32(SOCK_NONBLOCK.rawValue)
-  let descriptor = socket(family, type, 0)
-  guard descriptor >= 0 else { throw listenError(wanted, errno) }
-  return descriptor
+  return try listening(wanted) { socket(family, type, 0) }
+}
+
+/// One step towards listening; its failure is told as the server's.
+@discardableResult
+private func listening(_ wanted: ListenAddress, _ call: () -> Int32) throws(ServerError) -> Int32 {
+  do throws(SystemError) {
+    return try systemCall("listen", call)
+  } catch {
+    throw listenError(wanted, error.code)
+  }
+}
+
+/// The reason why a connection was not made at once; 0 when it was.
+private func attemptToConnect(_ descriptor: Int32, _ address: SocketAddress) -> Int32 {
+  attempt { unsafe address.withPointer { unsafe connect(descriptor, $0, $1) } }.code
 }
 
 private func listenError(_ wanted: ListenAddress, _ code: Int32) -> ServerError {
-  code == EADDRINUSE ? .addressInUse(wanted) : .cannotListen(wanted, reason: errorText(code))
+  code == EADDRINUSE ? .addressInUse(wanted) : .cannotListen(wanted, reason: reasonText(of: code))
 }

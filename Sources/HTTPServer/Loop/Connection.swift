@@ -1,4 +1,5 @@
 internal import RegentHTTPCodec
+internal import RegentPlatform
 
 /// One connection: its state and nothing that is only needed while bytes are in flight.
 ///
@@ -42,7 +43,7 @@ final class Connection {
   /// It waits in the loop's list for its next turn.
   var isQueued = false
   /// What epoll watches for.
-  var interest: UInt32 = 0
+  var interest: Poller.Events = []
   /// How much was read and dropped while lingering.
   var dropped: Int32 = 0
   /// Whom it counts for.

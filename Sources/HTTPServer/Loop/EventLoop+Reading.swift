@@ -1,11 +1,12 @@
 internal import CRegentLinux
 internal import Glibc
 internal import RegentHTTPCodec
+internal import RegentPlatform
 
 // From readiness to requests.
 
 extension EventLoop {
-  func handle(_ events: UInt32, on connection: Connection) {
+  func handle(_ events: Poller.Events, on connection: Connection) {
     if connection.phase == .handshake {
       shakeHands(connection)
       return
@@ -15,16 +16,16 @@ extension EventLoop {
       return
     }
     if connection.hasOutbound {
-      if events & Poller.failed != 0 { close(connection) } else { flushOutbound(of: connection) }
+      if events.hasAny(of: .failed) { close(connection) } else { flushOutbound(of: connection) }
       return
     }
     if connection.phase == .handling {
-      if events & (Poller.failed | Poller.peerClosed) != 0 {
+      if events.hasAny(of: [.failed, .peerClosed]) {
         // The client is gone (or will not say more, which is how clients leave): nobody waits for the reply.
         close(connection)
       } else {
         // Pipelined requests wait in the socket until the reply is out.
-        watch(connection, Poller.peerClosed)
+        watch(connection, .peerClosed)
       }
       return
     }
@@ -38,11 +39,11 @@ extension EventLoop {
       receive(on: connection, tls)
       return
     }
-    let count = unsafe input.fill { buffer in
-      unsafe recv(connection.descriptor, buffer.baseAddress, buffer.count, 0)
+    let (count, code) = attempt {
+      unsafe input.fill { unsafe recv(connection.descriptor, $0.baseAddress, $0.count, 0) }
     }
     guard count > 0 else {
-      if count == 0 || (errno != EAGAIN && errno != EINTR) { close(connection) }
+      if code != EAGAIN && code != EINTR { close(connection) }
       return
     }
     input.with(count) { process($0, on: connection) }
@@ -91,23 +92,23 @@ extension EventLoop {
     guard self.connection(connection.id) != nil, connection.phase != .handling,
       connection.phase != .lingering, !connection.hasOutbound
     else { return }
-    watch(connection, Poller.readable | Poller.peerClosed)
+    watch(connection, [.readable, .peerClosed])
     // Decrypted bytes do not make the socket readable.
     if let tls = connection.tls, tls.hasPending, connection.unread.isEmpty {
       receive(on: connection)
     }
   }
 
-  func watch(_ connection: Connection, _ interest: UInt32) {
+  func watch(_ connection: Connection, _ interest: Poller.Events) {
     guard connection.interest != interest else { return }
-    let isNew = connection.interest == 0
+    let isNew = connection.interest.isEmpty
     connection.interest = interest
     if isNew {
       // The kernel may have no memory left for it.
-      let isWatched = poller.watch(connection.descriptor, connection.id, interest)
+      let isWatched = (try? poller.add(connection.descriptor, interest, token: connection.id)) != nil
       if !isWatched { close(connection) }
     } else {
-      poller.change(connection.descriptor, connection.id, interest)
+      try? poller.change(connection.descriptor, interest, token: connection.id)
     }
   }
 

@@ -1,6 +1,7 @@
 internal import CRegentLinux
 internal import Glibc
 internal import RegentHTTPCodec
+internal import RegentPlatform
 internal import Synchronization
 
 // From replies to the socket, and the end of a connection.
@@ -73,7 +74,7 @@ extension EventLoop {
       finishClosing(connection)
     } else if connection.phase == .handling {
       setDeadline(connection, times.reply)
-      watch(connection, Poller.readable | Poller.peerClosed)
+      watch(connection, [.readable, .peerClosed])
     } else {
       setDeadline(connection, times.idle)
       resume(connection)
@@ -83,7 +84,7 @@ extension EventLoop {
   private func watchForRoom(_ connection: Connection) {
     // A TLS session may have to read before it can write.
     let needsInput = connection.tls?.wantsInput == true
-    watch(connection, needsInput ? Poller.readable | Poller.writable : Poller.writable)
+    watch(connection, needsInput ? [.readable, .writable] : .writable)
   }
 
   private func transmit(
@@ -92,12 +93,12 @@ extension EventLoop {
     if let tls = connection.tls { return tls.transmit(bytes, from: start) }
     // A head whose body follows at once does not go out as a packet of its own.
     let flags = Int32(MSG_NOSIGNAL) | (isMoreComing ? Int32(MSG_MORE) : 0)
-    let count = unsafe bytes.withUnsafeBufferPointer { buffer in
+    let (count, code) = unsafe bytes.withUnsafeBufferPointer { buffer in
       let rest = unsafe UnsafeBufferPointer(rebasing: buffer[start...])
-      return unsafe Glibc.send(connection.descriptor, rest.baseAddress, rest.count, flags)
+      return attempt { unsafe Glibc.send(connection.descriptor, rest.baseAddress, rest.count, flags) }
     }
     if count >= 0 { return .bytes(count) }
-    return errno == EAGAIN || errno == EINTR ? .wouldBlock : .ended
+    return code == EAGAIN || code == EINTR ? .wouldBlock : .ended
   }
 
   /// Everything is sent.
@@ -111,7 +112,7 @@ extension EventLoop {
     if dropInput(of: connection) {
       shutdown(connection.descriptor, Int32(SHUT_WR))
       setDeadline(connection, times.lingering)
-      watch(connection, Poller.readable)
+      watch(connection, .readable)
     }
   }
 
@@ -121,11 +122,11 @@ extension EventLoop {
   @discardableResult
   func dropInput(of connection: Connection) -> Bool {
     while true {
-      let count = unsafe input.fill { buffer in
-        unsafe recv(connection.descriptor, buffer.baseAddress, buffer.count, 0)
+      let (count, code) = attempt {
+        unsafe input.fill { unsafe recv(connection.descriptor, $0.baseAddress, $0.count, 0) }
       }
-      if count < 0, errno == EINTR { continue }
-      if count < 0, errno == EAGAIN {
+      if code == EINTR { continue }
+      if code == EAGAIN {
         // After a regular last reply nothing more is to be expected; after a refusal much may be on its way.
         if connection.mustLinger || connection.dropped > 0 { return true }
         close(connection)

@@ -46,12 +46,15 @@ final class EventLoop: @unchecked Sendable, ReplySink {
     times = Milliseconds(configuration.deadlines)
     date = DateLine(standing: configuration.standingHeaders)
     mailbox = try LoopMailbox()
-    poller = try Poller()
     input = ReceiveBuffer()
     now = monotonicMilliseconds()
     wheel = TimerWheel(now: now)
-    guard poller.watch(mailbox.wakeUp.number, EventLoop.wakeUpID, Poller.edgeTriggered) else {
-      throw .resources(reason: "epoll: \(errorText(errno))")
+    do throws(SystemError) {
+      let poller = try Poller(capacity: 256)
+      try poller.add(mailbox.wakeUp.number, [.readable, .edgeTriggered], token: EventLoop.wakeUpID)
+      self.poller = poller
+    } catch {
+      throw .resources(reason: "epoll: \(reasonText(of: error.code))")
     }
   }
 
@@ -65,9 +68,9 @@ final class EventLoop: @unchecked Sendable, ReplySink {
       let count = wait()
       now = monotonicMilliseconds()
       for index in 0..<count {
-        let (id, events) = poller.event(index)
-        guard id != EventLoop.wakeUpID else { continue }
-        if let connection = connection(id) { handle(events, on: connection) }
+        let event = poller.event(index)
+        guard event.token != EventLoop.wakeUpID else { continue }
+        if let connection = connection(event.token) { handle(event.events, on: connection) }
       }
       mailbox.take(&messages)
       for message in messages { read(message) }
@@ -205,9 +208,9 @@ extension EventLoop {
     }
     setDeadline(connection, times.header)
     // The first request is often there already; when it is also the last, epoll never hears of the connection.
-    handle(Poller.readable, on: connection)
-    if self.connection(id) != nil, connection.interest == 0 {
-      watch(connection, Poller.readable | Poller.peerClosed)
+    handle(.readable, on: connection)
+    if self.connection(id) != nil, connection.interest.isEmpty {
+      watch(connection, [.readable, .peerClosed])
     }
   }
 

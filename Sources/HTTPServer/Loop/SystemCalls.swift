@@ -2,13 +2,6 @@ internal import CRegentLinux
 internal import Glibc
 internal import RegentPlatform
 
-/// What the system says about an error number.
-func errorText(_ code: Int32) -> String {
-  var text = [CChar](repeating: 0, count: 256)
-  guard unsafe strerror_r(code, &text, text.count) == 0 else { return "errno \(code)" }
-  return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-}
-
 /// Milliseconds of a clock that never goes back.
 @inline(__always)
 func monotonicMilliseconds() -> UInt64 {

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import RegentPlatform
 
 extension EventLoop {
   /// Goes on with a handshake; the header deadline runs.
@@ -7,11 +8,11 @@ extension EventLoop {
     switch tls.shakeHands() {
     case .bytes:
       connection.phase = .idle
-      watch(connection, Poller.readable | Poller.peerClosed)
+      watch(connection, [.readable, .peerClosed])
       // The first request may have come with the last flight.
       receive(on: connection)
     case .wouldBlock:
-      watch(connection, tls.wantsRoom ? Poller.writable : Poller.readable | Poller.peerClosed)
+      watch(connection, tls.wantsRoom ? .writable : [.readable, .peerClosed])
     case .ended:
       counters.failedHandshakes.add()
       close(connection)

@@ -64,7 +64,7 @@ private func opensslReason() -> String {
   let code = ERR_get_error()
   ERR_clear_error()
   // What the kernel refused has no text of OpenSSL's.
-  if code & 0x8000_0000 != 0 { return errorText(Int32(truncatingIfNeeded: code & 0x7FFF_FFFF)) }
+  if code & 0x8000_0000 != 0 { return reasonText(of: Int32(truncatingIfNeeded: code & 0x7FFF_FFFF)) }
   guard let text = unsafe ERR_reason_error_string(code) else { return "error \(code)" }
   return unsafe String(cString: text)
 }

@@ -23,8 +23,8 @@ final class ClientLoop {
     _ mailbox: Mailbox, _ configuration: ClientConfiguration, _ serverTime: ServerTimeBox
   ) throws(SystemError) {
     // Made here so that a machine without descriptors is an error of the first call, not of a thread.
-    let poller = try Poller()
-    try poller.add(mailbox.wakeUp.number, .input, token: mailboxToken)
+    let poller = try Poller(capacity: 64)
+    try poller.add(mailbox.wakeUp.number, .readable, token: mailboxToken)
     let handover = PollerHandover(poller)
     try DedicatedThread.start(named: "http client") {
       guard let poller = handover.take() else { return }
@@ -44,7 +44,8 @@ final class ClientLoop {
 
   private func run() {
     while !isStopping {
-      for event in poller.wait(milliseconds: patience()) {
+      for index in 0..<poller.wait(milliseconds: patience()) {
+        let event = poller.event(index)
         if event.token == ClientLoop.mailboxToken {
           for command in mailbox.take() { obey(command) }
         } else if event.token & ClientLoop.tlsTokenBit != 0 {
@@ -190,6 +191,17 @@ extension ClientLoop {
     // Rounded up: waking a moment early would mean waking twice.
     return CInt(min((next - now + 999_999) / 1_000_000, 86_400_000))
   }
+}
+
+extension Poller.Events {
+  /// A server may end its answer by closing.
+  static let input: Self = [.readable, .peerClosed]
+}
+
+extension Poller.Event {
+  // A broken socket says what is wrong with it to whoever reads or writes.
+  var isReadable: Bool { events.hasAny(of: [.readable, .peerClosed, .failed]) }
+  var isWritable: Bool { events.hasAny(of: [.writable, .failed]) }
 }
 
 /// Carries the poller into the thread: a closure cannot own what cannot be copied.

@@ -45,13 +45,12 @@ final class PlainConnection {
       _ = unsafe setsockopt(
         number, CInt(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<CInt>.size))
     }
-    let result = unsafe address.withPointer { unsafe Glibc.connect(number, $0, $1) }
+    let code = attempt { unsafe address.withPointer { unsafe Glibc.connect(number, $0, $1) } }.code
     // After EINTR the attempt goes on like after EINPROGRESS.
-    let code = result == 0 || errno == EINTR ? (result == 0 ? 0 : EINPROGRESS) : errno
-    guard code == 0 || code == EINPROGRESS else {
+    guard code == 0 || code == EINPROGRESS || code == EINTR else {
       throw SystemError(operation: "connect to", subject: "\(origin)", code: code)
     }
-    try poller.add(number, code == 0 ? .input : .output, token: id)
+    try poller.add(number, code == 0 ? .input : .writable, token: id)
     return code == 0
   }
 
@@ -60,8 +59,8 @@ final class PlainConnection {
     guard let number = socketNumber else { return ECONNREFUSED }
     var code: CInt = 0
     var length = socklen_t(MemoryLayout<CInt>.size)
-    let result = unsafe getsockopt(number, SOL_SOCKET, SO_ERROR, &code, &length)
-    return result == 0 ? code : errno
+    let asked = attempt { unsafe getsockopt(number, SOL_SOCKET, SO_ERROR, &code, &length) }
+    return asked.code == 0 ? code : asked.code
   }
 
   /// Takes a call on and sends as much of it as the socket takes.
@@ -86,16 +85,18 @@ final class PlainConnection {
     guard let number = socketNumber, !hasLostWriting else { return }
     while sent < outgoing.count {
       let start = sent
-      let count = unsafe outgoing.withUnsafeBytes { bytes in
-        unsafe Glibc.send(
-          number, bytes.baseAddress.map { unsafe $0 + start }, bytes.count - start,
-          CInt(MSG_NOSIGNAL))
+      let (count, code) = attempt {
+        unsafe outgoing.withUnsafeBytes { bytes in
+          unsafe Glibc.send(
+            number, bytes.baseAddress.map { unsafe $0 + start }, bytes.count - start,
+            CInt(MSG_NOSIGNAL))
+        }
       }
       if count >= 0 {
         sent += count
-      } else if errno == EAGAIN {
-        return try watch(number, [.input, .output], poller)
-      } else if errno != EINTR {
+      } else if code == EAGAIN {
+        return try watch(number, [.input, .writable], poller)
+      } else if code != EINTR {
         // The server may have answered before it closed (413, for example): read what there is.
         outgoing = []
         sent = 0
@@ -118,13 +119,13 @@ final class PlainConnection {
     guard let number = socketNumber else { throw .connectionLost }
     // A few reads at a time, so that one fast server cannot hold the others' calls up.
     for _ in 0..<16 {
-      let count = unsafe recv(number, &scratch, scratch.count, 0)
+      let (count, code) = attempt { unsafe recv(number, &scratch, scratch.count, 0) }
       if count > 0 {
         call?.phase = .receiving
         try reader.receive(scratch.span.extracting(0..<count))
       } else if count == 0 {
         try reader.end()
-      } else if errno == EAGAIN || errno == EINTR {
+      } else if code == EAGAIN || code == EINTR {
         return false
       } else {
         throw .connectionLost
@@ -138,7 +139,7 @@ final class PlainConnection {
   func isAlive() -> Bool {
     guard let number = socketNumber else { return false }
     var byte: UInt8 = 0
-    return unsafe recv(number, &byte, 1, CInt(MSG_PEEK)) == -1 && errno == EAGAIN
+    return attempt { unsafe recv(number, &byte, 1, CInt(MSG_PEEK)) }.code == EAGAIN
   }
 
   func close() { socket = nil }
@@ -151,7 +152,7 @@ final class PlainConnection {
   }
 
   private func watch(
-    _ number: CInt, _ interest: Poller.Interest, _ poller: borrowing Poller
+    _ number: CInt, _ interest: Poller.Events, _ poller: borrowing Poller
   ) throws(ClientError.Kind) {
     do throws(SystemError) {
       try poller.change(number, interest, token: id)

@@ -118,9 +118,9 @@ import RegentPlatform
       if watched.remove(socket) != nil { loop.poller.remove(socket) }
       return
     }
-    var interest: Poller.Interest = []
-    if what & CURL_POLL_IN != 0 { interest.insert(.input) }
-    if what & CURL_POLL_OUT != 0 { interest.insert(.output) }
+    var interest: Poller.Events = []
+    if what & CURL_POLL_IN != 0 { interest.formUnion(.input) }
+    if what & CURL_POLL_OUT != 0 { interest.insert(.writable) }
     let token = ClientLoop.tlsTokenBit | UInt64(UInt32(bitPattern: socket))
     if watched.insert(socket).inserted {
       try? loop.poller.add(socket, interest, token: token)

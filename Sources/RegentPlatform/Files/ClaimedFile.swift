@@ -36,7 +36,8 @@ public struct ClaimedFile: ~Copyable, Sendable {
   /// When the path cannot be looked at, that is no sign that the file is gone.
   public var isInPlace: Bool {
     var there = stat()
-    guard unsafe lstat(path, &there) == 0 else { return errno != ENOENT && errno != ENOTDIR }
+    let code = attempt { unsafe lstat(path, &there) }.code
+    guard code == 0 else { return code != ENOENT && code != ENOTDIR }
     return there.isSameFile(as: claimed)
   }
 }

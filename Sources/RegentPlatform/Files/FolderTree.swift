@@ -108,19 +108,18 @@ private struct Reading {
     } catch {
       throw FileError(error, path: path)
     }
-    guard let stream = unsafe fdopendir(copy) else {
-      let code = errno
+    let (stream, failure) = unsafe attemptToGet { unsafe fdopendir(copy) }
+    guard let stream = unsafe stream else {
       close(copy)
-      throw FileError(SystemError(operation: "list", subject: path, code: code), path: path)
+      throw FileError(SystemError(operation: "list", subject: path, code: failure), path: path)
     }
     defer { unsafe closedir(stream) }
     var names: [String] = []
     while true {
-      errno = 0
-      guard let entry = unsafe readdir(stream) else {
-        let code = errno
-        guard code == 0 else {
-          throw FileError(SystemError(operation: "list", subject: path, code: code), path: path)
+      let (entry, failure) = unsafe attemptToGet { unsafe readdir(stream) }
+      guard let entry = unsafe entry else {
+        guard failure == 0 else {
+          throw FileError(SystemError(operation: "list", subject: path, code: failure), path: path)
         }
         return names
       }

@@ -38,12 +38,12 @@ public struct LinuxConsole: Equatable, Sendable {
       let code = unsafe pairs.withUnsafeMutableBufferPointer { buffer in
         var request = unsafe unimapdesc(
           entry_ct: UInt16(buffer.count), entries: buffer.baseAddress)
-        let code = unsafe ioctl(number, UInt(GIO_UNIMAP), &request)
+        let code = attempt { unsafe ioctl(number, UInt(GIO_UNIMAP), &request) }.code
         unsafe wanted = Int(request.entry_ct)
         return code
       }
       if code == 0 { return Set(pairs.prefix(wanted).map(\.unicode)) }
-      guard errno == ENOMEM else { return [] }
+      guard code == ENOMEM else { return [] }
       capacity = max(capacity * 4, wanted)
     }
     return []

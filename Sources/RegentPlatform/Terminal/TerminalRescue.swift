@@ -124,34 +124,34 @@ private func leaveAndEnd(_ signal: CInt) {
 /// Puts the terminal back and stops; the signal that makes the program go on takes the terminal again.
 private func leaveAndStop(_ signal: CInt) {
   guard let record = unsafe currentRecord() else { return }
-  let code = errno
-  unsafe record.pointee.leave()
-  var standard = sigaction()
-  var ours = sigaction()
-  _ = unsafe sigaction(signal, &standard, &ours)
-  var set = sigset_t()
-  unsafe sigemptyset(&set)
-  unsafe sigaddset(&set, signal)
-  raise(signal)
-  _ = unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
-  // The program stands still here until somebody continues it.
-  _ = unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
-  _ = unsafe sigaction(signal, &ours, nil)
-  errno = code
+  keepingErrno {
+    unsafe record.pointee.leave()
+    var standard = sigaction()
+    var ours = sigaction()
+    _ = unsafe sigaction(signal, &standard, &ours)
+    var set = sigset_t()
+    unsafe sigemptyset(&set)
+    unsafe sigaddset(&set, signal)
+    raise(signal)
+    _ = unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
+    // The program stands still here until somebody continues it.
+    _ = unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
+    _ = unsafe sigaction(signal, &ours, nil)
+  }
 }
 
 /// The program goes on, also after a stop that it could not hear of (`SIGSTOP`): in front it takes the terminal and
 /// draws, in the background it leaves the terminal alone until ``TerminalRescue/hold()`` finds it in front again.
 private func comeBack(_ signal: CInt) {
   guard let record = unsafe currentRecord() else { return }
-  let code = errno
-  if TerminalRescue.isInFront(unsafe record.pointee.number) {
-    unsafe record.pointee.enter()
-  } else {
-    unsafe record.pointee.leave()
+  keepingErrno {
+    if TerminalRescue.isInFront(unsafe record.pointee.number) {
+      unsafe record.pointee.enter()
+    } else {
+      unsafe record.pointee.leave()
+    }
+    kill(getpid(), SIGWINCH)
   }
-  kill(getpid(), SIGWINCH)
-  errno = code
 }
 
 /// Everything that putting a terminal back takes.

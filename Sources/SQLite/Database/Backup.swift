@@ -98,12 +98,11 @@ public enum BackupFailure: Error, Hashable, Sendable, CustomStringConvertible {
 extension DatabaseFiles {
   fileprivate static func exists(_ path: String) throws(FileError) -> Bool {
     var status = stat()
-    if unsafe lstat(path, &status) == 0 { return true }
-    guard errno == ENOENT else {
-      throw FileError(
-        .system(SystemError(operation: "examine", subject: path, code: errno)), path: path)
+    let code = attempt { unsafe lstat(path, &status) }.code
+    guard code == 0 || code == ENOENT else {
+      throw FileError(.system(SystemError(operation: "examine", subject: path, code: code)), path: path)
     }
-    return false
+    return code == 0
   }
 
   /// Removes what an interrupted backup left behind.

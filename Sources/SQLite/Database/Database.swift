@@ -13,7 +13,7 @@ public final class Database: Sendable {
   let readers: ReaderPool
   let counters: Counters
   let storage: StorageSettings
-  let writer: Worker
+  let writer: DedicatedThread
   private let lock: DatabaseLock
   private let closed = Once<Bool>()
   private let closing = Atomic(false)
@@ -44,7 +44,7 @@ public final class Database: Sendable {
       path: path, count: options.readers, capacity: options.readQueueCapacity, storage: storage,
       counters: counters)
     do {
-      writer = try Worker("sqlite writer") {
+      writer = try DedicatedThread.start(named: "sqlite writer") {
         guard let context = handover.take() else { return }
         let failure = Database.write(
           context, lock, queue: queue, limits: limits, counters: counters,

@@ -20,11 +20,11 @@ enum DatabaseFiles {
   /// database in which a check finds no damage.
   static func resolve(_ path: String) throws(FileError) -> String {
     let (directory, name) = try split(path)
-    guard let resolved = realPath(directory) else {
-      throw FileError(
-        .system(SystemError(operation: "examine", subject: directory, code: errno)), path: path)
+    do throws(SystemError) {
+      return join(try resolvedPath(directory), name)
+    } catch {
+      throw FileError(.system(error), path: path)
     }
-    return join(resolved, name)
   }
 
   /// Whether a name belongs to the database at `path`, now or after a crash.

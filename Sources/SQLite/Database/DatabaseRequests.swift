@@ -1,3 +1,5 @@
+import RegentPlatform
+
 // The three forms of a request: with a completion (for event loops), asynchronous, and blocking (for threads of one's
 // own; never on Swift's pool). Bodies are synchronous, so that nothing can come between two statements.
 

@@ -1,3 +1,5 @@
+import RegentPlatform
+
 /// A fixed number of threads, each with one connection that can only read.
 final class ReaderPool: Sendable {
   private struct State {
@@ -8,7 +10,7 @@ final class ReaderPool: Sendable {
 
   private let monitor = Monitor(State())
   private let interrupters: [Interrupter]
-  private let threads: [Worker]
+  private let threads: [DedicatedThread]
   private let capacity: Int
 
   init(
@@ -16,7 +18,7 @@ final class ReaderPool: Sendable {
   ) throws {
     self.capacity = capacity
     var interrupters: [Interrupter] = []
-    var threads: [Worker] = []
+    var threads: [DedicatedThread] = []
     do {
       for number in 1...max(1, count) {
         let connection = try Connection.open(path, role: .reader, storage: storage)
@@ -24,7 +26,7 @@ final class ReaderPool: Sendable {
         let handover = Handover(ReadContext(connection: connection))
         let monitor = monitor
         threads.append(
-          try Worker("sqlite reader \(number)") {
+          try DedicatedThread.start(named: "sqlite reader \(number)") {
             guard let context = handover.take() else { return }
             ReaderPool.serve(monitor, context, counters)
           })

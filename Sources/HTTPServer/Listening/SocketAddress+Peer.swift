@@ -1,0 +1,29 @@
+internal import Glibc
+internal import RegentHTTPCodec
+internal import RegentPlatform
+
+// The kernel's form of an address in the words of HTTP.
+extension SocketAddress {
+  init(_ host: IPAddress, _ port: UInt16) {
+    if host.isIPv4 {
+      self.init(ipv4: UInt32(truncatingIfNeeded: host.low), port: port)
+    } else {
+      self.init(ipv6: (host.high, host.low), port: port)
+    }
+  }
+
+  /// The address as a TCP peer; nil for another family.
+  var peer: Peer? {
+    if let (bits, port) = ipv4 { return .network(IPAddress(ipv4: bits), port: port) }
+    if let (halves, port) = ipv6 { return .network(IPAddress(high: halves.high, low: halves.low), port: port) }
+    return nil
+  }
+}
+
+/// Who connected to a Unix socket, from the kernel.
+func credentials(of descriptor: Int32) -> Credentials? {
+  guard let who = try? UnixCredentials(peerOf: descriptor) else { return nil }
+  return Credentials(
+    process: who.process, user: who.user, group: who.group,
+    supplementaryGroups: who.supplementaryGroups)
+}
