@@ -1,9 +1,11 @@
 /// One place of a document that is being read: a member of an object, or what is read as if it were one.
+///
+/// No path is kept: errors name the member, as those of ``JSONObject`` do.
 struct JSONDecoding: Decoder, SingleValueDecodingContainer {
   let object: JSONObject
   /// What errors name; elements have the name of their array.
   let name: String
-  var codingPath: [any CodingKey] { [JSONKey(stringValue: name)] }
+  var codingPath: [any CodingKey] { [] }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
   init(_ object: JSONObject, _ name: String) {
@@ -16,7 +18,7 @@ struct JSONDecoding: Decoder, SingleValueDecodingContainer {
   }
 
   func container<Key: CodingKey>(keyedBy _: Key.Type) throws -> KeyedDecodingContainer<Key> {
-    KeyedDecodingContainer(MembersDecoding(object: try object.object(name), codingPath: codingPath))
+    KeyedDecodingContainer(MembersDecoding(object: try object.object(name)))
   }
 
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
@@ -45,7 +47,7 @@ struct JSONDecoding: Decoder, SingleValueDecodingContainer {
 /// The members of an object that is being read.
 private struct MembersDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   let object: JSONObject
-  let codingPath: [any CodingKey]
+  var codingPath: [any CodingKey] { [] }
   var allKeys: [Key] { object.members.compactMap { Key(stringValue: $0.name) } }
 
   func contains(_ key: Key) -> Bool { object.position(of: key.stringValue) != nil }
@@ -84,15 +86,10 @@ private struct MembersDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 private struct ElementsDecoding: UnkeyedDecodingContainer {
   let elements: [JSONValue]
   let name: String
-  var codingPath: [any CodingKey] { [JSONKey(stringValue: name)] }
+  var codingPath: [any CodingKey] { [] }
   var currentIndex = 0
   var count: Int? { elements.count }
   var isAtEnd: Bool { currentIndex >= elements.count }
-
-  init(elements: [JSONValue], name: String) {
-    self.elements = elements
-    self.name = name
-  }
 
   /// The next element; behind the last one there is none, which every kind of value refuses.
   private mutating func next() -> JSONDecoding {
@@ -115,14 +112,4 @@ private struct ElementsDecoding: UnkeyedDecodingContainer {
   mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer { try next().unkeyedContainer() }
 
   mutating func superDecoder() -> any Decoder { next() }
-}
-
-/// The name of a member.
-private struct JSONKey: CodingKey {
-  let stringValue: String
-  var intValue: Int? { nil }
-
-  init(stringValue: String) { self.stringValue = stringValue }
-
-  init?(intValue _: Int) { nil }
 }

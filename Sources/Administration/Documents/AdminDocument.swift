@@ -54,16 +54,6 @@ extension JSONObject {
     return identifier
   }
 
-  /// A time in epoch milliseconds.
-  func instant(_ name: String) throws(JSONShapeError) -> Instant {
-    Instant(milliseconds: try int64(name))
-  }
-
-  /// A time that may be missing.
-  func optionalInstant(_ name: String) throws(JSONShapeError) -> Instant? {
-    try optionalInt64(name).map(Instant.init(milliseconds:))
-  }
-
   /// A length of time of at least one millisecond that may be missing.
   func optionalSpan(_ name: String) throws(JSONShapeError) -> Duration? {
     guard let milliseconds = try optionalInt64(name) else { return nil }

@@ -14,7 +14,7 @@ extension Identifier: JSONScalar {
 /// Times are epoch milliseconds.
 extension Moment: Codable, JSONScalar where Clock == WallClock {
   public init(member name: String, of object: JSONObject) throws(JSONShapeError) {
-    self = try object.instant(name)
+    self.init(milliseconds: try object.int64(name))
   }
 
   public var jsonValue: JSONValue? { .integer(milliseconds) }
