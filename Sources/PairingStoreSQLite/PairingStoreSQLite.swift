@@ -31,7 +31,7 @@ public final class SQLiteStore: Store {
       path: options.path, applicationID: Schema.applicationID, migrations: Schema.migrations)
     file.readers = options.readers
     file.onFailStop = options.onFailStop
-    file.storage = options.storage
+    file.fileLayer = options.fileLayer
     let database = try Database(file)
     do {
       vault = try DataKeys.open(in: database, with: master)
@@ -72,8 +72,8 @@ public struct SQLiteStoreOptions: Sendable {
   public var wallClock: @Sendable () -> Instant
   /// Called once when the writer stopped for good: the program ends itself and starts again.
   public var onFailStop: @Sendable (SQLiteError) -> Void = { _ in }
-  /// What tests change below the connections.
-  package var storage = StorageSettings()
+  /// The name of the registered file layer (VFS) below SQLite; `nil` is SQLite's own, and a service's only one.
+  package var fileLayer: String?
 
   /// Options for a file and the key to it.
   public init(path: String, masterKey: Secret, wallClock: @escaping @Sendable () -> Instant) {
@@ -86,7 +86,7 @@ public struct SQLiteStoreOptions: Sendable {
 // MARK: - How verbs reach the database
 
 extension SQLiteStore {
-  func write<Value: Sendable>(
+  package func write<Value: Sendable>(
     _ body: @escaping @Sendable (borrowing WriteContext, SignedRows) throws -> Value
   ) async throws(StoreError) -> Value {
     let (vault, tamperLog, known) = (vault, tamperLog, known)

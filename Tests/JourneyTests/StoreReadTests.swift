@@ -41,7 +41,7 @@ import Testing
       var options = SQLiteStoreOptions(
         path: "\(folder)/regent.db", masterKey: Random.secret(),
         wallClock: { Instant(milliseconds: 0) })
-      options.storage.vfsName = FaultyDisk().name
+      options.fileLayer = FaultyDisk().name
       let store = try SQLiteStore(options)
       defer { store.close() }
       let service = try await TestService(on: store)

@@ -14,7 +14,7 @@ import Testing
     let disk = FaultyDisk()
     try await withTemporaryFolder { folder in
       var file = StoreFile(path: "\(folder)/regent.db")
-      file.storage.vfsName = disk.name
+      file.fileLayer = disk.name
       try await file.with { store async throws in
         let stage = try await ConformanceFixture(store)
         disk.setCapacity(disk.size + 5_000)
@@ -42,7 +42,7 @@ import Testing
     let disk = FaultyDisk()
     try await withTemporaryFolder { folder in
       var file = StoreFile(path: "\(folder)/regent.db")
-      file.storage.vfsName = disk.name
+      file.fileLayer = disk.name
       let record = try await file.with { store async throws in
         let stage = try await ConformanceFixture(store)
         let record = try stage.registration(1)

@@ -13,12 +13,12 @@ struct StoreFile: Sendable {
   let path: String
   var master = Random.secret()
   // The files are real; only the hardware is not waited for.
-  var storage = StorageSettings(vfsName: FaultyDisk().name)
+  var fileLayer = FaultyDisk().name
 
   func open() throws -> SQLiteStore {
     var options = SQLiteStoreOptions(
       path: path, masterKey: master, wallClock: { Instant(milliseconds: 42) })
-    options.storage = storage
+    options.fileLayer = fileLayer
     return try SQLiteStore(options)
   }
 
@@ -41,7 +41,7 @@ struct StoreFile: Sendable {
   /// The same file again under another name.
   func copy(to path: String) throws -> StoreFile {
     try writeFile(path, readFile(self.path))
-    return StoreFile(path: path, master: master, storage: storage)
+    return StoreFile(path: path, master: master, fileLayer: fileLayer)
   }
 }
 

@@ -61,7 +61,7 @@ struct FaultLoopTests {
     try writeFile("\(folder)/things.db", [])
     let disk = FaultyDisk()
     var options = things(at: "\(folder)/things.db")
-    options.storage.vfsName = disk.name
+    options.fileLayer = disk.name
     options.writer.passivePages = 4
     options.readers = 1
     disk.fail(plan.operations, at: failing, forEver: plan.forEver, with: plan.fault)
@@ -115,7 +115,7 @@ struct FaultLoopTests {
     var options = things(at: "\(folder)/things.db")
     let healthy = FaultyDisk()
     defer { healthy.forget() }
-    options.storage.vfsName = healthy.name
+    options.fileLayer = healthy.name
     options.readers = 1
     let database = try Database(options)
     defer { database.close() }

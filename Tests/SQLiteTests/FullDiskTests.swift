@@ -24,19 +24,20 @@ struct FullDiskTests {
   ) async throws {
     let writes = try await writesOfOneRequest()
     for failing in 1...writes {
-      let found = try await returns(fault, at: failing, forEver, sabotage: .none)
+      let found = try await returns(fault, at: failing, forEver, lie: nil)
       #expect(found == [], "write \(failing) of \(writes)")
     }
-    // The same without the cut: the test must be able to fail. The last write completes the commit record.
-    let found = try await returns(fault, at: writes, forEver, sabotage: .trustTheRefusal)
-    #expect(found == ["after a kill"])
+    // The same on a disk that does not cut: the test must be able to fail. The last write completes the commit record, and
+    // the synchronisation behind the cut that did not happen keeps it.
+    let found = try await returns(fault, at: writes, forEver, lie: .truncate)
+    #expect(found == ["after a kill", "after a power cut"])
   }
 
   private func writesOfOneRequest() async throws -> Int {
     try await withTemporaryFolder { folder in
       let disk = FaultyDisk()
       defer { disk.forget() }
-      let database = try await usedTwice(disk, .none, in: folder)
+      let database = try await usedTwice(disk, in: folder)
       defer { database.close() }
       let before = disk.count(of: .write)
       try await database.write { try fill("accepted", in: $0) }
@@ -49,13 +50,14 @@ struct FullDiskTests {
   /// - Returns: in which ways the refused row came back.
   private func returns(
     _ fault: FaultyDisk.Fault, at failing: Int, _ forEver: Bool,
-    sabotage: StorageSettings.Sabotage
+    lie: FaultyDisk.Lie?
   ) async throws -> [String] {
     let refusal = try await withTemporaryFolder { folder in
       let disk = FaultyDisk()
       defer { disk.forget() }
-      let database = try await usedTwice(disk, sabotage, in: folder)
+      let database = try await usedTwice(disk, in: folder)
       defer { database.close() }
+      disk.lie(about: lie)
       disk.fail([.write], at: failing, forEver: forEver, with: fault)
       let error = await failure { try await database.write { try fill("refused", in: $0) } }
       let left = Refusal(killed: disk.contents(), powerCut: disk.survivors())
@@ -77,10 +79,10 @@ struct FullDiskTests {
 
   /// A database whose log was used, copied back, and begun again: the next rows are written over its old frames.
   private func usedTwice(
-    _ disk: FaultyDisk, _ sabotage: StorageSettings.Sabotage, in folder: String
+    _ disk: FaultyDisk, in folder: String
   ) async throws -> Database {
     var options = things(at: "\(folder)/things.db")
-    options.storage = StorageSettings(vfsName: disk.name, sabotage: sabotage)
+    options.fileLayer = disk.name
     options.readers = 1
     options.writer.passivePages = 30
     options.writer.quietNanoseconds = 600_000_000_000

@@ -32,7 +32,7 @@ struct HostileRequestTests {
 
   @Test func `a full disk that a request hides lets nothing through`() async throws {
     let disk = FaultyDisk()
-    try await withThings({ $0.storage.vfsName = disk.name }) { database in
+    try await withThings({ $0.fileLayer = disk.name }) { database in
       let error = await failure {
         try await database.write { context in
           try insert("first", in: context)

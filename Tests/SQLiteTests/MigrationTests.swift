@@ -139,12 +139,12 @@ struct MigrationTests {
         let disk = FaultyDisk()
         var options = things(at: "\(folder)/\(round)/things.db")
         options.migrations.append(second)
-        options.storage.vfsName = disk.name
+        options.fileLayer = disk.name
         disk.fail([.write, .synchronise, .truncate, .delete], at: round, forEver: true)
         let finished = (try? Database(options)) != nil
         disk.heal()
         try makeDisk("\(folder)/\(round)/after", from: disk.survivors())
-        options.storage.vfsName = nil
+        options.fileLayer = nil
         options.path = "\(folder)/\(round)/after/things.db"
         let recovered = try Database(options)
         #expect(try recovered.readBlocking { try $0.value("PRAGMA user_version") } == 2)

@@ -17,11 +17,11 @@ struct SoakTests {
       arguments: ["power", "--cycles", "40"], status: 0,
       testDescription: "40 power cuts lose nothing"),
     Run(
-      arguments: ["kill", "--cycles", "400", "--early-answers"], status: 1,
-      testDescription: "answers before COMMIT are found out"),
+      arguments: ["kill", "--cycles", "20", "--late-log"], status: 1,
+      testDescription: "answers before the kernel has the row are found out"),
     Run(
-      arguments: ["power", "--cycles", "10", "--synchronous-off"], status: 1,
-      testDescription: "synchronous=OFF is found out"),
+      arguments: ["power", "--cycles", "10", "--lying-disk"], status: 1,
+      testDescription: "answers before the disk has the row are found out"),
   ])
   func `the soak program`(run soak: Run) throws {
     let ended = try run(builtProgram("Soak"), soak.arguments, deadline: 120)

@@ -31,7 +31,7 @@ func withThings(
   try await withTemporaryFolder { folder in
     var options = things(at: "\(folder)/data/things.db")
     // A disk that works but does not really wait for the hardware; the files are real all the same.
-    options.storage.vfsName = FaultyDisk().name
+    options.fileLayer = FaultyDisk().name
     change(&options)
     let database = try Database(options)
     do {

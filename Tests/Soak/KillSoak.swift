@@ -1,12 +1,14 @@
 internal import Glibc
 internal import SQLite
+internal import StorageFaults
 internal import Synchronization
 internal import TestSupport
 
 /// Kills a writing process at random moments and looks for what it had promised.
 struct KillSoak {
   let cycles: Int
-  let earlyAnswers: Bool
+  /// Whether the disk lies about what the kernel has: then rows must be lost.
+  let lateLog: Bool
 
   /// Runs all cycles, or ends at the first loss.
   ///
@@ -61,7 +63,7 @@ struct KillSoak {
     let program = try RunningProgram(
       try ownProgram(),
       ["child", "--database", path, "--first", String(first)]
-        + (earlyAnswers ? ["--early-answers"] : []),
+        + (lateLog ? ["--late-log"] : []),
       standardOutput: records, standardError: "\(path).errors")
     try eventually("the first acknowledgement") {
       if let code = program.poll() {
@@ -105,9 +107,13 @@ struct WriterLog {
 }
 
 /// The process that is killed: sixteen writers, each of which says what it starts and what it was promised.
-func writeForEver(path: String, first: Int, earlyAnswers: Bool) async throws -> Never {
+func writeForEver(path: String, first: Int, lateLog: Bool) async throws -> Never {
   var options = numberedRows(at: path)
-  if earlyAnswers { options.storage.sabotage = .answerBeforeCommit }
+  if lateLog {
+    let disk = FaultyDisk()
+    disk.lie(about: .lateLog)
+    options.fileLayer = disk.name
+  }
   // Small limits, so that checkpoints happen between the kills too.
   options.writer.passivePages = 50
   options.writer.forcedPages = 200

@@ -5,7 +5,8 @@ internal import TestSupport
 /// Takes the power from a simulated disk while many write, and looks for what was promised.
 struct PowerSoak {
   let cycles: Int
-  let neverSynchronise: Bool
+  /// Whether the disk lies about what it has forced: then rows must be lost.
+  let lyingDisk: Bool
 
   /// Runs all cycles, or ends at the first loss.
   ///
@@ -30,8 +31,8 @@ struct PowerSoak {
   private func cut(in folder: String) async throws -> (Verdict, Int) {
     let disk = FaultyDisk()
     var options = numberedRows(at: "\(folder)/before/soak.db")
-    options.storage.vfsName = disk.name
-    if neverSynchronise { options.storage.sabotage = .neverSynchronise }
+    options.fileLayer = disk.name
+    if lyingDisk { disk.lie(about: .synchronise) }
     // Small limits, so that the cut also meets checkpoints.
     options.writer.passivePages = 30
     options.writer.forcedPages = 60

@@ -1,5 +1,5 @@
 // Soak: proves that an acknowledged write survives. `kill` kills a writing process again and again; `power` takes the
-// power from a simulated disk. Both have a switch that breaks the promise on purpose: then they must report a loss,
+// power from a simulated disk. Both have a switch that puts a disk which lies below SQLite: then they must report a loss,
 // or they prove nothing.
 
 internal import Glibc
@@ -24,12 +24,12 @@ do {
   switch arguments.first {
   case "kill":
     let losses = try KillSoak(
-      cycles: cycles, earlyAnswers: arguments.contains("--early-answers")
+      cycles: cycles, lateLog: arguments.contains("--late-log")
     ).run()
     exit(losses == 0 ? 0 : 1)
   case "power":
     let losses = try await PowerSoak(
-      cycles: cycles, neverSynchronise: arguments.contains("--synchronous-off")
+      cycles: cycles, lyingDisk: arguments.contains("--lying-disk")
     ).run()
     exit(losses == 0 ? 0 : 1)
   case "child":
@@ -37,10 +37,10 @@ do {
       break
     }
     try await writeForEver(
-      path: path, first: first, earlyAnswers: arguments.contains("--early-answers"))
+      path: path, first: first, lateLog: arguments.contains("--late-log"))
   default: break
   }
-  say("usage: Soak kill|power [--cycles N] [--early-answers] [--synchronous-off]")
+  say("usage: Soak kill|power [--cycles N] [--late-log] [--lying-disk]")
   say(
     "exit codes: 0 nothing lost, 1 an acknowledged write was lost or the file is damaged, 2 usage, 3 it could not run"
   )

@@ -49,9 +49,7 @@ nonisolated(unsafe) private let methods: UnsafePointer<sqlite3_io_methods> = {
   unsafe table.pointee.xWrite = writeFile
   unsafe table.pointee.xTruncate = truncateFile
   unsafe table.pointee.xSync = synchroniseFile
-  unsafe table.pointee.xFileSize = {
-    unsafe below($0).pointee.pMethods.pointee.xFileSize(below($0), $1)
-  }
+  unsafe table.pointee.xFileSize = sizeOfFile
   unsafe table.pointee.xLock = { unsafe below($0).pointee.pMethods.pointee.xLock(below($0), $1) }
   unsafe table.pointee.xUnlock = {
     unsafe below($0).pointee.pMethods.pointee.xUnlock(below($0), $1)
@@ -189,7 +187,26 @@ private func readFile(
   if owner.path != nil, owner.disk.state.withLock({ $0.fault(of: .read) }) != nil {
     return SQLITE_IOERR | 1 << 8
   }
-  return unsafe below(file).pointee.pMethods.pointee.xRead(below(file), bytes, count, offset)
+  let code = unsafe below(file).pointee.pMethods.pointee.xRead(below(file), bytes, count, offset)
+  let late = owner.path.map { path in owner.disk.state.withLock { $0.files[path]?.late ?? [] } } ?? []
+  guard !late.isEmpty, let bytes = unsafe bytes else { return code }
+  return unsafe readLate(late, into: UnsafeMutableRawBufferPointer(start: bytes, count: Int(count)), offset, code)
+}
+
+private func sizeOfFile(
+  _ file: UnsafeMutablePointer<sqlite3_file>?, _ size: UnsafeMutablePointer<sqlite3_int64>?
+) -> Int32 {
+  let owner = unsafe owner(file)
+  if let path = owner.path {
+    let late = owner.disk.state.withLock { state in
+      state.files[path].flatMap { $0.late.isEmpty ? nil : $0.size }
+    }
+    if let late {
+      unsafe size?.pointee = sqlite3_int64(late)
+      return SQLITE_OK
+    }
+  }
+  return unsafe below(file).pointee.pMethods.pointee.xFileSize(below(file), size)
 }
 
 private func writeFile(
@@ -201,6 +218,12 @@ private func writeFile(
     return unsafe below(file).pointee.pMethods.pointee.xWrite(below(file), bytes, count, offset)
   }
   let content = unsafe [UInt8](UnsafeRawBufferPointer(start: bytes, count: Int(count)))
+  let lie = owner.disk.state.withLock(\.lie)
+  if case .rewrite? = lie, unsafe alreadyHolds(content, at: offset, below(file)) { return SQLITE_OK }
+  if case .lateLog? = lie, path.hasSuffix("-wal") {
+    owner.disk.state.withLock { $0.files[path]?.writeLate(content, at: Int(offset)) }
+    return SQLITE_OK
+  }
   // What reaches the file: everything, or with a fault the first half, as a short write would leave it.
   let (code, written) = owner.disk.state.withLock { state -> (Int32, Int32) in
     let fault = state.fault(of: .write)
@@ -231,13 +254,15 @@ private func truncateFile(_ file: UnsafeMutablePointer<sqlite3_file>?, _ size: s
 {
   let owner = unsafe owner(file)
   if let path = owner.path {
-    let failed = owner.disk.state.withLock { state in
-      guard state.fault(of: .truncate) == nil else { return true }
+    let refused: Int32? = owner.disk.state.withLock { state in
+      guard state.fault(of: .truncate) == nil else { return SQLITE_IOERR | 6 << 8 }
+      if case .truncate? = state.lie { return SQLITE_OK }
       state.files[path]?.pending.append(.truncate(to: Int(size)))
+      state.files[path]?.forgetLate(after: Int(size))
       state.files[path]?.size = Int(size)
-      return false
+      return nil
     }
-    if failed { return SQLITE_IOERR | 6 << 8 }
+    if let refused { return refused }
   }
   return unsafe below(file).pointee.pMethods.pointee.xTruncate(below(file), size)
 }
@@ -246,12 +271,21 @@ private func truncateFile(_ file: UnsafeMutablePointer<sqlite3_file>?, _ size: s
 private func synchroniseFile(_ file: UnsafeMutablePointer<sqlite3_file>?, _: Int32) -> Int32 {
   let owner = unsafe owner(file)
   guard let path = owner.path else { return SQLITE_OK }
+  let due = owner.disk.state.withLock { $0.files[path]?.takeLate() ?? [] }
+  for case .write(let offset, let content) in due {
+    let code = unsafe content.withUnsafeBytes { buffer in
+      unsafe below(file).pointee.pMethods.pointee.xWrite(
+        below(file), buffer.baseAddress, Int32(buffer.count), sqlite3_int64(offset))
+    }
+    guard code == SQLITE_OK else { return code }
+  }
   return owner.disk.state.withLock { state in
     guard state.fault(of: .synchronise) == nil else {
       // As Linux does: the pages count as clean although the disk never got them.
       state.files[path]?.pending = []
       return SQLITE_IOERR | 4 << 8
     }
+    if case .synchronise? = state.lie { return SQLITE_OK }
     state.files[path]?.synchronise()
     if state.files[path]?.nameIsNew == true { state.synchroniseNames() }
     return SQLITE_OK

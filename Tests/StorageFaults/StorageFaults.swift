@@ -1,6 +1,6 @@
-// StorageFaults: a file layer (VFS) below SQLite that fails on command, has a full disk on command, and knows what a
-// power cut would leave. Real files carry the data, so locks and shared memory are SQLite's own; beside them it keeps
-// what was synchronised. For the tests of SQLite and the soak program only.
+// StorageFaults: a file layer (VFS) below SQLite that fails or lies on command, has a full disk on command, and knows what
+// a power cut would leave. Real files carry the data, so locks and shared memory are SQLite's own; beside them it keeps
+// what was synchronised. For the tests of SQLite and the soak program only: a program has no switch for any of it.
 
 internal import CSQLite
 internal import Glibc
@@ -26,6 +26,21 @@ public final class FaultyDisk: Sendable {
     case fullByChanceComplete
   }
 
+  /// What a disk can say it has done and not do: each undoes one precaution of ours, so that a test can show that it
+  /// notices when the precaution is missing.
+  public enum Lie: Sendable {
+    /// A synchronisation forces nothing, as with `synchronous=OFF`: a power cut loses what was acknowledged.
+    case synchronise
+    /// A file is not cut, as if the log kept what a refused request left behind.
+    case truncate
+    /// Bytes that stand in the file already are not written again, as if the log were not forced to disk at opening:
+    /// pages that a failed fsync marked clean stay clean.
+    case rewrite
+    /// The log reaches the kernel one synchronisation late, as if answers left before their `COMMIT`: a kill loses what
+    /// was acknowledged.
+    case lateLog
+  }
+
   /// The name under which SQLite finds this file layer.
   public let name: String
   let state = Monitor(DiskState())
@@ -49,6 +64,9 @@ public final class FaultyDisk: Sendable {
         operations: operations, countdown: count, forEver: forEver, fault: fault)
     }
   }
+
+  /// Has the disk lie from now on; `nil` makes it honest again.
+  public func lie(about lie: Lie?) { state.withLock { $0.lie = lie } }
 
   /// Makes everything work again.
   ///
@@ -130,6 +148,7 @@ struct FaultPlan {
 struct DiskState {
   var files: [String: FileImage] = [:]
   var plan: FaultPlan?
+  var lie: FaultyDisk.Lie?
   var capacity: Int?
   var calls: [FaultyDisk.Operation: Int] = [:]
 
@@ -160,6 +179,9 @@ struct DiskState {
 struct FileImage {
   var durable: [UInt8] = []
   var pending: [Change] = []
+  /// What a late disk has not handed to the kernel yet, and how much of it the next synchronisation hands over.
+  var late: [Change] = []
+  var lateAtLastSync = 0
   /// The size that programs see.
   var size = 0
   /// Whether programs see the file.

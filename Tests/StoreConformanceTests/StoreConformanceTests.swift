@@ -22,7 +22,7 @@ import Testing
         path: "\(folder)/regent.db", masterKey: Random.secret(),
         wallClock: { Instant(milliseconds: 0) })
       // The files are real; only the hardware is not waited for.
-      options.storage.vfsName = FaultyDisk().name
+      options.fileLayer = FaultyDisk().name
       let store = try SQLiteStore(options)
       defer { store.close() }
       try await check.run(on: store)

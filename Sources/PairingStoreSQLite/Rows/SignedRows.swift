@@ -1,7 +1,7 @@
 import RegentCryptography
 import RegentPairing
 import PairingStore
-import SQLite
+package import SQLite
 
 /// A row that does not verify: which one.
 struct TamperedRow: Hashable, Sendable {
@@ -12,7 +12,7 @@ struct TamperedRow: Hashable, Sendable {
 /// What one verb does with signed rows inside its transaction, and which rows it found changed.
 ///
 /// Used by the thread that runs the verb, for as long as the verb runs.
-final class SignedRows {
+package final class SignedRows {
   let vault: Vault
   private let known: VerifiedRowCache
   private(set) var tampered: [TamperedRow] = []
@@ -148,7 +148,7 @@ extension SignedRows {
 
 extension SignedRows {
   /// Writes a new row; one that does not verify does not exist, so it is replaced.
-  func insert<Record>(
+  package func insert<Record>(
     _ context: borrowing WriteContext, _ table: Table<Record>, _ record: Record
   ) throws {
     let values = table.encode(record, vault)

@@ -3,7 +3,7 @@ import SQLite
 /// A table of signed rows: which columns it has, in the order in which they are signed, and how a record becomes a row.
 ///
 /// The order is part of the signature: a change of it is a new version of the table.
-struct Table<Record: Sendable>: Sendable {
+package struct Table<Record: Sendable>: Sendable {
   /// With which key a row is signed.
   enum Signer: Sendable {
     /// The service's own: what operators make, and what belongs to no requestor.

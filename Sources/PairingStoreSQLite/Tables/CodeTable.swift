@@ -1,10 +1,10 @@
 import RegentJSON
 import RegentPairing
-import PairingStore
+package import PairingStore
 import SQLite
 
 extension Tables {
-  static let registrations = Table<RegistrationRecord>(
+  package static let registrations = Table<RegistrationRecord>(
     "registration", signer: .rowPair,
     [
       .text("id"), .bytes("code"), .text("requestor"), .bytes("device"), .bytes("device_hash"),

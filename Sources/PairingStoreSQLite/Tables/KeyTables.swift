@@ -4,7 +4,7 @@ import PairingStore
 import SQLite
 
 /// All signed tables; the order of columns is part of the signatures.
-enum Tables {
+package enum Tables {
   static let keyPairs = Table<KeyPair>(
     "key_pair", known: { $0.keyPairs },
     [

@@ -13,7 +13,7 @@ import CSQLite
   let interrupter: Interrupter
 
   static func open(
-    _ path: String, role: Role, storage: StorageSettings = StorageSettings()
+    _ path: String, role: Role, fileLayer: String? = nil
   ) throws(SQLiteError) -> Connection {
     SQLiteLibrary.prepare()
     // Anything else SQLite would take for a URI, a temporary database, or another file's name.
@@ -27,7 +27,7 @@ import CSQLite
       access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE
       | SQLITE_OPEN_PRIVATECACHE
     var made: OpaquePointer?
-    let code = unsafe sqlite3_open_v2(path, &made, flags, storage.vfsName)
+    let code = unsafe sqlite3_open_v2(path, &made, flags, fileLayer)
     guard code == SQLITE_OK, let made = unsafe made else {
       // The manual: even a failed open may return a handle, which must be closed.
       let error = unsafe SQLiteError(of: made, code: code)
@@ -35,7 +35,7 @@ import CSQLite
       throw error
     }
     let connection = unsafe Connection(owning: made)
-    try connection.configure(role, storage)
+    try connection.configure(role)
     return connection
   }
 

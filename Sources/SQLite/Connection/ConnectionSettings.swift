@@ -1,33 +1,7 @@
 import CSQLite
 
-/// What a test may change below a connection; a service never does.
-package struct StorageSettings: Sendable {
-  /// The name of the registered file layer, `nil` for SQLite's own.
-  package var vfsName: String?
-  /// Faults built in on purpose, so that the soak harness can be shown to notice them.
-  package var sabotage: Sabotage = .none
-
-  /// Deliberate faults.
-  package enum Sabotage: Sendable {
-    case none
-    /// Answers are released before `COMMIT`: a kill must lose acknowledged rows.
-    case answerBeforeCommit
-    /// `synchronous=OFF`: a power cut must lose acknowledged rows.
-    case neverSynchronise
-    /// The log is not forced again at opening: after a failed fsync a power cut must lose acknowledged rows.
-    case trustTheLog
-    /// The log is not cut after a full disk: a refused row may be there after a kill.
-    case trustTheRefusal
-  }
-
-  package init(vfsName: String? = nil, sabotage: Sabotage = .none) {
-    self.vfsName = vfsName
-    self.sabotage = sabotage
-  }
-}
-
 extension Connection {
-  borrowing func configure(_ role: Role, _ storage: StorageSettings) throws(SQLiteError) {
+  borrowing func configure(_ role: Role) throws(SQLiteError) {
     // First of all: even the pragmas below may meet a lock, and without a timeout they would fail at once.
     try check(unsafe sqlite3_busy_timeout(handle, 5_000))
     // SQL that reaches the schema or a shadow table could corrupt the file; no statement here needs to.
@@ -45,7 +19,7 @@ extension Connection {
     // A mapped file turns an I/O error into a signal that kills the process.
     try run("PRAGMA mmap_size = 0")
     switch role {
-    case .writer: try configureWriter(storage)
+    case .writer: try configureWriter()
     case .reader:
       try run("PRAGMA query_only = ON")
       try neverCheckpoint()
@@ -54,14 +28,10 @@ extension Connection {
     }
   }
 
-  private borrowing func configureWriter(_ storage: StorageSettings) throws(SQLiteError) {
+  private borrowing func configureWriter() throws(SQLiteError) {
     // In pages of the cache: 16 MiB keep the upper levels of every index in memory.
     try run("PRAGMA cache_size = -16384")
-    if storage.sabotage == .neverSynchronise {
-      try run("PRAGMA synchronous = OFF")
-    } else {
-      try run("PRAGMA synchronous = FULL")
-    }
+    try run("PRAGMA synchronous = FULL")
     try run("PRAGMA secure_delete = FAST")
     // After a checkpoint the log file shrinks to this size (bytes) instead of keeping its largest ever.
     try run("PRAGMA journal_size_limit = 16777216")

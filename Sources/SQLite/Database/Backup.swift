@@ -26,7 +26,7 @@ extension Database {
     guard try !DatabaseFiles.exists(target) else { throw BackupFailure.exists(target) }
     try DatabaseFiles.createIfMissing(draft)
     do {
-      let connection = try Connection.open(path, role: .backup, storage: storage)
+      let connection = try Connection.open(path, role: .backup, fileLayer: fileLayer)
       try connection.run("VACUUM INTO \(draft)")
       try DatabaseFiles.force(draft)
       let problems = try Database.problems(inFileAt: draft)

@@ -12,7 +12,7 @@ public final class Database: Sendable {
   let queue: WriteQueue
   let readers: ReaderPool
   let counters: Counters
-  let storage: StorageSettings
+  let fileLayer: String?
   let writer: DedicatedThread
   private let lock: DatabaseLock
   private let closed = Once<Bool>()
@@ -38,17 +38,16 @@ public final class Database: Sendable {
     let queue = WriteQueue(capacity: options.writer.queueCapacity)
     let handover = Handover(context)
     let limits = options.writer
-    let storage = options.storage
+    let fileLayer = options.fileLayer
     let onFailStop = options.onFailStop
     let readers = try ReaderPool(
-      path: path, count: options.readers, capacity: options.readQueueCapacity, storage: storage,
+      path: path, count: options.readers, capacity: options.readQueueCapacity, fileLayer: fileLayer,
       counters: counters)
     do {
       writer = try DedicatedThread.start(named: "sqlite writer") {
         guard let context = handover.take() else { return }
         let failure = Database.write(
-          context, lock, queue: queue, limits: limits, counters: counters,
-          sabotage: storage.sabotage)
+          context, lock, queue: queue, limits: limits, counters: counters)
         // The connection is closed by now; the lock goes when the owner lets go too.
         withExtendedLifetime(lock) {}
         if let failure { onFailStop(failure) }
@@ -62,7 +61,7 @@ public final class Database: Sendable {
     self.lock = lock
     self.queue = queue
     self.counters = counters
-    self.storage = storage
+    self.fileLayer = fileLayer
   }
 
   deinit {
@@ -106,14 +105,12 @@ public final class Database: Sendable {
     _ path: String, _ options: DatabaseOptions
   ) throws -> WriteContext {
     let context = WriteContext(
-      connection: try Connection.open(path, role: .writer, storage: options.storage))
+      connection: try Connection.open(path, role: .writer, fileLayer: options.fileLayer))
     let journal = try context.connection.value("PRAGMA journal_mode = WAL", as: String.self) ?? ""
     guard journal == "wal" else { throw OpenFailure.noWriteAheadLog(path: path, journal: journal) }
-    if options.storage.sabotage != .trustTheLog {
-      try context.connection.run("BEGIN IMMEDIATE")
-      try context.connection.forceLogToDisk()
-      try context.connection.run("COMMIT")
-    }
+    try context.connection.run("BEGIN IMMEDIATE")
+    try context.connection.forceLogToDisk()
+    try context.connection.run("COMMIT")
     try Migrator(
       migrations: options.migrations, applicationID: options.applicationID, path: path
     ).run(in: context)
@@ -122,12 +119,10 @@ public final class Database: Sendable {
 
   private static func write(
     _ context: consuming WriteContext, _ lock: DatabaseLock, queue: WriteQueue,
-    limits: WriterLimits, counters: Counters, sabotage: StorageSettings.Sabotage
+    limits: WriterLimits, counters: Counters
   ) -> SQLiteError? {
     do throws(SQLiteError) {
-      return try WriterLoop(
-        context, lock, queue: queue, limits: limits, counters: counters, sabotage: sabotage
-      ).run()
+      return try WriterLoop(context, lock, queue: queue, limits: limits, counters: counters).run()
     } catch {
       for request in queue.stop(error) { request.refuse(DatabaseFailure.stopped(error)) }
       return error

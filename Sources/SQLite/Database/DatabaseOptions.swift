@@ -18,8 +18,8 @@ public struct DatabaseOptions: Sendable {
   ///
   /// The program should end itself: opening the database again settles what was written.
   public var onFailStop: @Sendable (SQLiteError) -> Void = { _ in }
-  /// What tests change below the connections.
-  package var storage = StorageSettings()
+  /// The name of the registered file layer (VFS) below the connections; `nil` is SQLite's own, and a service's only one.
+  package var fileLayer: String?
 
   /// Options for a file with its schema.
   public init(path: String, applicationID: Int32, migrations: [Migration]) {

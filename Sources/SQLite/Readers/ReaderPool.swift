@@ -14,14 +14,14 @@ final class ReaderPool: Sendable {
   private let capacity: Int
 
   init(
-    path: String, count: Int, capacity: Int, storage: StorageSettings, counters: Counters
+    path: String, count: Int, capacity: Int, fileLayer: String?, counters: Counters
   ) throws {
     self.capacity = capacity
     var interrupters: [Interrupter] = []
     var threads: [DedicatedThread] = []
     do {
       for number in 1...max(1, count) {
-        let connection = try Connection.open(path, role: .reader, storage: storage)
+        let connection = try Connection.open(path, role: .reader, fileLayer: fileLayer)
         interrupters.append(connection.interrupter)
         let handover = Handover(ReadContext(connection: connection))
         let monitor = monitor

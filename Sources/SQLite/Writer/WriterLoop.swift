@@ -8,7 +8,6 @@ final class WriterLoop {
   private let queue: WriteQueue
   private let limits: WriterLimits
   private let counters: Counters
-  private let sabotage: StorageSettings.Sabotage
   private var checkpointer: Checkpointer
   /// Taken from the queue and not yet run.
   private var waiting: ArraySlice<PendingWrite> = []
@@ -19,7 +18,7 @@ final class WriterLoop {
 
   init(
     _ context: consuming WriteContext, _ lock: DatabaseLock, queue: WriteQueue,
-    limits: WriterLimits, counters: Counters, sabotage: StorageSettings.Sabotage
+    limits: WriterLimits, counters: Counters
   ) throws(SQLiteError) {
     transaction = try Transaction(on: context.connection)
     self.context = context
@@ -28,7 +27,6 @@ final class WriterLoop {
     self.queue = queue
     self.limits = limits
     self.counters = counters
-    self.sabotage = sabotage
   }
 
   /// Serves requests until the queue is closed and empty, or until a failure after which the file cannot be trusted.
@@ -114,7 +112,6 @@ final class WriterLoop {
   }
 
   private func commit(_ answers: [Answer]) throws(FailStop) {
-    if sabotage == .answerBeforeCommit { for answer in answers { answer.release() } }
     let start = monotonicNow()
     do throws(SQLiteError) {
       try own { () throws(SQLiteError) in try transaction.commitNow() }
@@ -130,7 +127,6 @@ final class WriterLoop {
       }
     }
     counters.noteCommit(requests: answers.count, nanoseconds: monotonicNow() - start)
-    guard sabotage != .answerBeforeCommit else { return }
     // What was written to a file that nobody can find any more must not be called kept.
     guard lock.isInPlace else { throw FailStop(cause: .moved, unknown: answers) }
     for answer in answers { answer.release() }
@@ -239,7 +235,7 @@ extension WriterLoop {
     do throws(SQLiteError) {
       try own { () throws(SQLiteError) in
         if context.connection.isInTransaction { try transaction.rollbackNow() }
-        if case .full? = error?.code.primary, sabotage != .trustTheRefusal {
+        if case .full? = error?.code.primary {
           try context.connection.cutLogAfterLastCommit()
         }
       }

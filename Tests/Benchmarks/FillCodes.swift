@@ -1,13 +1,13 @@
-import RegentPairing
-package import PairingStore
-import SQLite
+internal import PairingStore
+internal import PairingStoreSQLite
+internal import SQLite
 
 extension SQLiteStore {
   /// Keeps many new codes in one transaction: what a busy hour leaves behind, for benchmarks of a full table.
   ///
-  /// The rows are sealed and signed as ``reserve(_:limit:at:)`` does it. That nobody has their ids and codes, and that
-  /// their requestor and row key are there, is the caller's to know. Codes in ascending order go in fastest.
-  package func fill(
+  /// The rows are sealed and signed as `reserve` does it. That nobody has their ids and codes, and that their requestor
+  /// and row key are there, is the caller's to know. Codes in ascending order go in fastest.
+  func fill(
     _ count: Int, _ record: @escaping @Sendable (Int) throws -> RegistrationRecord
   ) async throws(StoreError) {
     try await write { context, rows in

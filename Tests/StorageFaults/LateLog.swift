@@ -1,0 +1,57 @@
+internal import CSQLite
+
+// How a disk lies that says "written" too early or too often; see FaultyDisk.Lie.
+
+extension FileImage {
+  /// Notes a write that the kernel is to get later.
+  mutating func writeLate(_ bytes: [UInt8], at offset: Int) {
+    late.append(.write(offset: offset, bytes: bytes))
+    size = max(size, offset + bytes.count)
+  }
+
+  /// What the kernel gets now: what was written before the last synchronisation.
+  mutating func takeLate() -> [Change] {
+    let due = Array(late.prefix(lateAtLastSync))
+    late.removeFirst(lateAtLastSync)
+    lateAtLastSync = late.count
+    pending += due
+    return due
+  }
+
+  /// What is cut off need not be written any more.
+  mutating func forgetLate(after size: Int) {
+    let count = late.count
+    late.removeAll { change in
+      if case .write(let offset, _) = change { offset >= size } else { false }
+    }
+    if late.count < count { lateAtLastSync = min(lateAtLastSync, late.count) }
+  }
+}
+
+/// Lays what the kernel has not got yet over what was read from it.
+func readLate(
+  _ late: [FileImage.Change], into buffer: UnsafeMutableRawBufferPointer, _ start: sqlite3_int64, _ code: Int32
+) -> Int32 {
+  guard code == SQLITE_OK || code == SQLITE_IOERR | 2 << 8 else { return code }
+  var isTouched = false
+  for case .write(let offset, let bytes) in late {
+    let from = max(offset, Int(start))
+    let to = min(offset + bytes.count, Int(start) + buffer.count)
+    guard from < to else { continue }
+    isTouched = true
+    for position in from..<to { unsafe buffer[position - Int(start)] = bytes[position - offset] }
+  }
+  // A read behind the kernel's end of the file is short only if nothing of it is ours.
+  return isTouched ? SQLITE_OK : code
+}
+
+/// Whether a file has these bytes there already.
+func alreadyHolds(
+  _ content: [UInt8], at offset: sqlite3_int64, _ file: UnsafeMutablePointer<sqlite3_file>
+) -> Bool {
+  var there = [UInt8](repeating: 0, count: content.count)
+  let code = unsafe there.withUnsafeMutableBytes { buffer in
+    unsafe file.pointee.pMethods.pointee.xRead(file, buffer.baseAddress, Int32(buffer.count), offset)
+  }
+  return code == SQLITE_OK && there == content
+}
