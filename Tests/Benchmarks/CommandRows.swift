@@ -22,19 +22,10 @@ private func measureCommands() throws -> Measurement {
     let programs = try ownProgram().split(separator: "/", omittingEmptySubsequences: false)
       .dropLast().joined(separator: "/")
     let shell = Shell(folder: folder, path: "\(programs):/usr/bin:/bin")
-    let service = try RunningProgram(
-      "\(programs)/regentd",
-      ["serve", "--listen", "127.0.0.1:0", "--web", "\(packageFolder())/web"],
-      environment: shell.environment, standardOutput: "\(folder)/out",
-      standardError: "\(folder)/log")
-    let line = try eventually("regentd listens") { () throws -> String? in
-      guard service.poll() == nil else {
-        throw TestSupportError(String(decoding: try readFile("\(folder)/log"), as: UTF8.self))
-      }
-      let text = String(decoding: (try? readFile("\(folder)/out")) ?? [], as: UTF8.self)
-      return text.hasSuffix("\n") ? String(text.dropLast()) : nil
-    }
-    try fill(shell, url: String(line.dropFirst("regentd: listening on ".count)))
+    let service = try RegentdProcess(
+      "\(programs)/regentd", in: folder, ["--web", "\(packageFolder())/web"], environment: shell.environment)
+    defer { service.program.signal(SIGKILL) }
+    try fill(shell, url: service.url)
 
     var slowest = 0.0
     var notes: [String] = []

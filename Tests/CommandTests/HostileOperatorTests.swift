@@ -158,7 +158,7 @@ import Testing
   }
 }
 
-extension RunningService {
+extension RegentdProcess {
   /// Where the service answers operators.
   var adminSocket: String { "\(folder)/.local/state/regent/admin.sock" }
 }

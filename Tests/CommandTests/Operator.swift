@@ -59,7 +59,7 @@ struct ShellBox {
   /// A file with what `regentctl key issue --json` printed.
   var key: String
 
-  init(_ shell: Operator, _ service: RunningService, key: String) throws {
+  init(_ shell: Operator, _ service: RegentdProcess, key: String) throws {
     self.shell = shell
     self.service = service.url
     self.key = key

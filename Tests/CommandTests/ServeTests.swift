@@ -139,9 +139,7 @@ import Testing
 
   @Test func `listens in several places at once`() throws {
     try withService("--listen", "[::1]:0") { service in
-      let urls = try service.output.split(separator: "\n").map {
-        $0.dropFirst("regentd: listening on ".count)
-      }
+      let urls = try service.urls
       #expect(urls.count == 2)
       #expect(urls[1].hasPrefix("http://[::1]:"))
       for url in urls { #expect(try fetch("\(url)/healthz").status == 200) }
@@ -219,7 +217,7 @@ import Testing
           try writeFile("\(folder)/\(kind)", try readFile("\(folder)/new.\(kind)"))
         }
       }
-      func shownName(_ service: RunningService) throws -> String {
+      func shownName(_ service: RegentdProcess) throws -> String {
         let address = String(service.url.dropFirst("https://".count))
         return try run("openssl", ["s_client", "-connect", address]).outputText
       }
@@ -278,17 +276,7 @@ import Testing
   }
 }
 
-/// A service that runs for one test.
-struct RunningService {
-  let program: RunningProgram
-  let folder: String
-  let url: String
-
-  var output: String {
-    get throws { String(decoding: try readFile("\(folder)/out"), as: UTF8.self) }
-  }
-  var log: String { get throws { String(decoding: try readFile("\(folder)/log"), as: UTF8.self) } }
-
+extension RegentdProcess {
   /// Where `--metrics-listen` with port 0 found a place.
   var metricsURL: String {
     get throws {
@@ -303,26 +291,14 @@ struct RunningService {
 /// Runs a service in a folder of its own, or in the one given.
 func withService(
   _ options: String..., environment: [String: String] = [:], in given: String? = nil,
-  _ body: (RunningService) throws -> Void
+  _ body: (RegentdProcess) throws -> Void
 ) throws {
   try withTemporaryFolder { own in
     let folder = given ?? own
-    // The line of an earlier service in this folder would be taken for this one's.
-    _ = unsafe unlink("\(folder)/out")
-    let program = try RunningProgram(
-      try builtProgram("regentd"), ["serve", "--listen", "127.0.0.1:0"] + options,
-      environment: environment.merging(["HOME": folder]) { given, _ in given },
-      standardOutput: "\(folder)/out", standardError: "\(folder)/log")
-    let line = try eventually("the line of readiness") { () throws -> String? in
-      if let status = program.poll() {
-        let log = String(decoding: try readFile("\(folder)/log"), as: UTF8.self)
-        throw TestSupportError("regentd ended with \(status): \(log)")
-      }
-      let text = String(decoding: (try? readFile("\(folder)/out")) ?? [], as: UTF8.self)
-      return text.hasSuffix("\n") ? String(text.prefix { $0 != "\n" }) : nil
-    }
-    let url = String(line.dropFirst("regentd: listening on ".count))
-    try body(RunningService(program: program, folder: folder, url: url))
+    try body(
+      RegentdProcess(
+        try builtProgram("regentd"), in: folder, options,
+        environment: environment.merging(["HOME": folder]) { given, _ in given }))
   }
 }
 

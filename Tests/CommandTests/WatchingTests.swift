@@ -71,7 +71,7 @@ import Testing
     }.joined(separator: " ")
   }
 
-  private func watch(_ service: RunningService, _ words: [String], to name: String) throws
+  private func watch(_ service: RegentdProcess, _ words: [String], to name: String) throws
     -> RunningProgram
   {
     try RunningProgram(
@@ -79,7 +79,7 @@ import Testing
       standardOutput: "\(service.folder)/\(name)", standardError: "\(service.folder)/\(name).err")
   }
 
-  private func text(_ service: RunningService, _ name: String) throws -> String {
+  private func text(_ service: RegentdProcess, _ name: String) throws -> String {
     String(decoding: try readFile("\(service.folder)/\(name)"), as: UTF8.self)
   }
 }

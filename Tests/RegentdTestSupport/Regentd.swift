@@ -46,27 +46,15 @@ package actor Regentd {
   private static func start(
     _ binary: String, _ folder: String, _ port: UInt16, _ options: [String]
   ) async throws -> RunningProgram {
-    let (output, errors) = ("\(folder)/regentd-output", "\(folder)/regentd-log")
-    _ = unsafe unlink(output)
-    let program = try RunningProgram(
-      binary,
+    try await RegentdProcess.start(
+      binary, in: folder, listen: "127.0.0.1:\(port)",
       [
-        "serve", "--listen", "127.0.0.1:\(port)", "--public-url", "https://tv.example.org",
+        "--public-url", "https://tv.example.org",
         "--database", "\(folder)/regent.db", "--master-key", "\(folder)/master-key",
         "--admin-socket", "\(folder)/admin.sock", "--web", "\(packageFolder())/web",
       ] + options,
-      environment: ["HOME": folder, "PATH": "/usr/bin:/bin"], standardOutput: output,
-      standardError: errors)
-    for _ in 0..<12_000 {
-      if let code = program.poll() {
-        let words = String(decoding: try readFile(errors).suffix(2000), as: UTF8.self)
-        throw TestSupportError("regentd ended with \(code): \(words)")
-      }
-      // Its one line: it is ready.
-      if let line = try? readFile(output), line.last == 0x0A { return program }
-      try await Task.sleep(for: .milliseconds(5))
-    }
-    throw TestSupportError("regentd did not listen within a minute")
+      environment: ["HOME": folder, "PATH": "/usr/bin:/bin"]
+    ).program
   }
 
   /// Ends the program as a power cut does.

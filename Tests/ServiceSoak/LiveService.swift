@@ -13,48 +13,30 @@ internal import TestSupport
 struct LiveService {
   let url: String
   let admin: AdminClient
-  private let program: RunningProgram
+  private let process: RegentdProcess
   private let folder: String
 
   /// Starts it; blocks until it is ready.
   init(in folder: String) throws {
     self.folder = folder
-    let output = "\(folder)/out"
-    _ = unsafe unlink(output)
-    let program = try RunningProgram(
-      try neighbour("regentd"),
+    process = try RegentdProcess(
+      try neighbour("regentd"), in: folder,
       [
-        "serve", "--listen", "127.0.0.1:0", "--web", "\(packageFolder())/web", "--database",
+        "--web", "\(packageFolder())/web", "--database",
         "\(folder)/regent.db", "--master-key", "\(folder)/master-key", "--admin-socket",
         "\(folder)/admin.sock", "--live-codes", "10000000", "--newcomer-rate",
         "100000",
-      ],
-      standardOutput: output, standardError: "\(folder)/log")
-    self.program = program
-    url = try eventually("the line of readiness") { () throws -> String? in
-      if let code = program.poll() {
-        let words = String(decoding: try readFile("\(folder)/log").suffix(2000), as: UTF8.self)
-        throw TestSupportError("regentd ended with \(code): \(words)")
-      }
-      let text = String(decoding: (try? readFile(output)) ?? [], as: UTF8.self)
-      guard text.hasSuffix("\n") else { return nil }
-      return String(text.dropFirst("regentd: listening on ".count).dropLast())
-    }
+      ])
+    url = process.url
     admin = AdminClient(
       socket: "\(folder)/admin.sock",
       client: Client(ClientConfiguration(wallClock: Clocks.wallMilliseconds)))
   }
 
-  func kill() {
-    program.signal(SIGKILL)
-    _ = try? program.wait()
-  }
+  func kill() { try? process.kill() }
 
   /// Ends it in peace: everything is in the database then, and nothing in its log.
-  func stop() throws {
-    program.signal(SIGTERM)
-    _ = try program.wait()
-  }
+  func stop() throws { try process.stop() }
 
   /// Runs `regentctl`, off the threads that all asynchronous work shares.
   func control(_ words: [String], input: String = "") async throws {

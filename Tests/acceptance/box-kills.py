@@ -8,6 +8,8 @@ approved, and once it is signed in it must stay so.
 """
 import json, os, random, select, shutil, signal, socket, subprocess, sys, tempfile, time
 
+from regentd import Regentd
+
 programs, count = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 20
 seed = int(sys.argv[3]) if len(sys.argv) > 3 else random.randrange(1 << 30)
 pick = random.Random(seed)
@@ -34,12 +36,9 @@ plain = {"PATH": os.environ["PATH"], "HOME": home, "LC_ALL": "C.UTF-8"}
 
 
 def service():
-    process = subprocess.Popen(
-        [f"{programs}/regentd", "serve", "--listen", f"127.0.0.1:{port}", "--web", web],
-        env=plain | {"STATE_DIRECTORY": f"{home}/service"}, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    line = process.stdout.readline()
-    assert b"listening on" in line, f"the service does not start again: {line!r}"
-    return process
+    return Regentd(
+        programs, home, "--web", web, listen=f"127.0.0.1:{port}",
+        environment=plain | {"STATE_DIRECTORY": f"{home}/service"})
 
 
 def control(*words, text=None):
@@ -113,7 +112,6 @@ try:
                 time.sleep(pick.random() * 0.1)
             if pick.random() < 0.5:
                 server.kill()
-                server.wait()
                 server = service()
             pairing.kill()
         pairing = Box()
@@ -122,7 +120,6 @@ try:
         # A service that comes back while the box waits: the code stays good.
         if pick.random() < 0.5:
             server.kill()
-            server.wait()
             server = service()
         done = control("code", "approve", shown["code"], "--provider", "local", "--account", "demo")
         assert done.returncode == 0, done.stderr
@@ -146,7 +143,6 @@ try:
             time.sleep(pick.random() * 0.05)
             if pick.random() < 0.5:
                 server.kill()
-                server.wait()
                 server = service()
             if keeper:
                 keeper.kill()

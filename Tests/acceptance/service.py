@@ -17,6 +17,8 @@ import time
 import urllib.parse
 import uuid
 
+from regentd import Regentd
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 REQUESTOR = "cinema"
 PASSWORD = "a password of many words"
@@ -96,17 +98,12 @@ class Service:
             options += ["--tls-certificate", f"{home}/pem", "--tls-key", f"{home}/key"]
         if proxy:
             options += ["--public-url", self.proxy.url, "--trust-proxy", "127.0.0.0/8"]
-        self.log = open(f"{home}/log", "wb")
         # Every story comes from one address: its slips must not stop the next one.
-        self.process = subprocess.Popen(
-            [self.programs / "regentd", "serve", "--listen", "127.0.0.1:0", "--web", web,
-             "--wrong-codes", "1000", "--wrong-codes-total", "1000", "--newcomer-rate", "100"] + options,
-            env=self.environment, stdout=subprocess.PIPE, stderr=self.log, text=True)
-        line = self.process.stdout.readline()
-        if "listening on " not in line:
-            raise SystemExit(f"regentd did not start: {pathlib.Path(home, 'log').read_text()}")
+        self.regentd = Regentd(
+            self.programs, home, "--web", web, "--wrong-codes", "1000", "--wrong-codes-total", "1000",
+            "--newcomer-rate", "100", *options, environment=self.environment)
         # Where boxes go, and where phones go.
-        self.inside = self.url = line.split("listening on ")[1].strip()
+        self.inside = self.url = self.regentd.url
         try:
             if proxy:
                 self.url = self.proxy.url
@@ -140,9 +137,7 @@ class Service:
         """Ends the service; what it says of its end is its own exit code."""
         if self.proxy and hasattr(self.proxy, "process"):
             self.proxy.stop()
-        self.process.terminate()
-        code = self.process.wait(timeout=20)
-        self.log.close()
+        code = self.regentd.stop()
         self.folder.cleanup()
         return code
 

@@ -8,11 +8,15 @@ import json
 import os
 import re
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.error
 import urllib.request
 import uuid
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from regentd import Regentd
 
 REQUESTOR = "REF30"
 
@@ -117,35 +121,21 @@ class RunningService:
         self.socket = os.path.join(self.folder.name, "admin.sock")
 
     def __enter__(self):
-        self.process = subprocess.Popen(
-            [
-                f"{self.programs}/regentd", "serve", "--listen", "127.0.0.1:0", "--web", "web",
-                "--database", f"{self.folder.name}/regent.db",
-                "--master-key", f"{self.folder.name}/master-key",
-                "--admin-socket", self.socket, *self.LIMITS,
-            ],
-            stdout=subprocess.PIPE,
-            stderr=open(f"{self.folder.name}/log", "w"),
-            text=True,
-        )
-        line = self.process.stdout.readline()
-        if "listening on" not in line:
-            raise SystemExit(f"the service did not start: {open(f'{self.folder.name}/log').read()}")
-        url = line.split("listening on ")[1].strip()
+        self.regentd = Regentd(
+            self.programs, self.folder.name, "--web", "web", "--database", f"{self.folder.name}/regent.db",
+            "--master-key", f"{self.folder.name}/master-key", "--admin-socket", self.socket, *self.LIMITS)
         try:
-            return self.provision(url)
+            return self.provision(self.regentd.url)
         except BaseException:
             self.__exit__()
             raise
 
     def __exit__(self, *_):
-        self.process.terminate()
-        self.process.wait(20)
+        self.regentd.stop()
         self.folder.cleanup()
 
     def log(self):
-        with open(f"{self.folder.name}/log") as log:
-            return log.read()
+        return self.regentd.log()
 
     def control(self, *words, standard_input=None):
         done = subprocess.run(

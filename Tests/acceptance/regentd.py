@@ -1,0 +1,43 @@
+"""The one way in which these tests start `regentd`: wait for its line with a limit, stop it by its id, show its log."""
+
+import pathlib
+import select
+import subprocess
+
+SECONDS = 60
+
+
+class Regentd:
+    """`regentd serve` with these options; it listens when this returns. Its log is FOLDER/log."""
+
+    def __init__(self, programs, folder, *options, listen="127.0.0.1:0", environment=None):
+        self.log_file = pathlib.Path(folder, "log")
+        with open(self.log_file, "ab") as log:
+            self.process = subprocess.Popen(
+                [pathlib.Path(programs, "regentd"), "serve", "--listen", listen, *options],
+                env=environment, stdout=subprocess.PIPE, stderr=log, text=True)
+        # Its line is one write: where the first byte is, the rest is.
+        ready = select.select([self.process.stdout], [], [], SECONDS)[0]
+        line = self.process.stdout.readline() if ready else ""
+        if "listening on " not in line:
+            self.process.kill()
+            self.process.wait()
+            raise SystemExit(f"regentd did not listen within {SECONDS} s ({line!r}): {self.log()}")
+        self.url = line.split("listening on ")[1].strip()
+
+    def log(self):
+        return self.log_file.read_text()
+
+    def stop(self):
+        """Ends it in peace and gives its exit code."""
+        self.process.terminate()
+        try:
+            return self.process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise SystemExit(f"regentd did not end within 20 s: {self.log()}") from None
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
