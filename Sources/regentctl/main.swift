@@ -1,7 +1,7 @@
 // regentctl: reads the command line and talks to the admin socket. No logic of the service.
 // What travels is decided by Administration, how commands look by CommandKit.
 //
-// Start with Nouns/: one file for each noun. Talking/ holds how the service is found and how its answers are shown.
+// Start with Nouns/: one file for each noun. Output/ holds how the service is found and how its answers are shown.
 
 import Administration
 import CommandKit

@@ -35,7 +35,7 @@ struct RunningService {
       options.port = server.addresses.lazy.compactMap(\.port).first
       let core = try await ServiceCore(options, store: store, log: ServiceLog(log))
       let phone = try await Phone(core, pages)
-      handler = BelowPath(
+      handler = PathPrefixHandler(
         options.basePath, try Router(ServiceRoutes.all(core, phone), refuse: phone.refuse))
       let numbers: @Sendable () -> String = {
         exposition(server.statistics) + exposition(store.statistics) + core.metricsText()

@@ -15,11 +15,11 @@ func serve(_ settings: ServiceSettings, _ console: Console, _ held: HeldSignals)
   let manager = ServiceManager(
     try ServiceNotification(environment: variables, processID: getpid()), log)
 
-  let gate = AdmissionHandler()
+  let admission = AdmissionHandler()
   let listeners = settings.listen.map { address in
     Listener(
       address, tls: address.isLocal ? nil : settings.tls,
-      handler: ForwardedHandler(trusting: settings.proxies, before: gate))
+      handler: ForwardedHandler(trusting: settings.proxies, before: admission))
   }
   var engine = engineConfiguration(settings, log)
   let isHTTPS = settings.publicURL.map { $0.scheme == "https" } ?? (settings.tls != nil)
@@ -44,7 +44,7 @@ func serve(_ settings: ServiceSettings, _ console: Console, _ held: HeldSignals)
     server.stop(within: .zero)
     throw error
   }
-  gate.open(to: service.handler)
+  admission.open(to: service.handler)
   if let metrics = service.metrics {
     log.info("metrics", ["address": .text("\(metrics.addresses[0])")])
   }

@@ -28,6 +28,12 @@ let layers: [String: Layer] = [
   "regentd": .program, "regent": .program, "regentctl": .program, "MediaTokenC": .program,
 ]
 
+/// Targets that stand in `Tests/` for tests only: nothing in `Sources/` may know them, and no product is made of them.
+let testRooms: Set = [
+  "TestSupport", "HTTPTestSupport", "ServiceTestSupport", "RegentdTestSupport", "StorageFaults", "PairingStoreMemory",
+  "StoreConformance", "PlatformProbe", "SDKProbe", "PagePreview", "Soak", "ServiceSoak", "Benchmarks",
+]
+
 /// Imports that the layers would allow and the design forbids, each with its reason.
 let forbiddenImports: [(target: String, module: String, reason: String)] = [
   ("PairingService", "PairingStoreSQLite", "the service must run on any store")

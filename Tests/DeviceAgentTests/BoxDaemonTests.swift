@@ -135,11 +135,11 @@ import Testing
   func `gives each user what the list says`(user: UInt32, resource: String, status: Int32)
     async throws
   {
-    let allowances = [
-      try Allowance(parsing: "user:1001 token=sport-* status", in: "x"),
-      try Allowance(parsing: "group:77 token", in: "x"),
+    let allowRules = [
+      try AllowRule(parsing: "user:1001 token=sport-* status", in: "x"),
+      try AllowRule(parsing: "group:77 token", in: "x"),
     ]
-    let daemon = DaemonServer(CountingSource(), allowances: allowances, owner: 1000) { _ in }
+    let daemon = DaemonServer(CountingSource(), allowRules: allowRules, owner: 1000) { _ in }
     let body = JSONValue.object(["resource": .string(resource)]).bytes()
     let head =
       "POST /v1/authorize HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(body.count)\r\n\r\n"
@@ -160,7 +160,7 @@ import Testing
 
   @Test(arguments: ["", "nobody", "user:1001", "user:1001 fly", "who:1 status", "user: status"])
   func `refuses a list that cannot be read`(line: String) {
-    #expect(throws: CommandError.self) { try Allowance(parsing: line, in: "agent.conf line 1") }
+    #expect(throws: CommandError.self) { try AllowRule(parsing: line, in: "agent.conf line 1") }
   }
 
   @Test(arguments: [

@@ -115,7 +115,7 @@ import Testing
         ])
       _ = try run("mkdir", ["-m", "700", "\(folder)/regent"])
       let source = ReadySource()
-      let daemon = DaemonServer(source, allowances: []) { _ in }
+      let daemon = DaemonServer(source, allowRules: []) { _ in }
       var configuration = ServerConfiguration()
       configuration.loops = 1
       let address = ListenAddress.local(

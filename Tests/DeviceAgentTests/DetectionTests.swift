@@ -57,8 +57,8 @@ private let fullOnly = Set("█".unicodeScalars.map { UInt16($0.value) })
 
   @Test func `does what was asked for whatever it looks like`() {
     let facts = TerminalFacts(type: "linux", locale: "C")
-    #expect(facts.capabilities(wish: .half).glyphs == .halfBlocks)
-    #expect(facts.capabilities(wish: .ascii).glyphs == .ascii)
+    #expect(facts.capabilities(asked: .half).glyphs == .halfBlocks)
+    #expect(facts.capabilities(asked: .ascii).glyphs == .ascii)
   }
 
   @Test func `is spared colours with NO_COLOR, but not the black and white of the QR code`() throws {

@@ -11,10 +11,10 @@ import Testing
 
   @Test func `is read from a PNG file, and from SVG as a browser would draw it`() throws {
     try withTemporaryFolder { folder in
-      let png = PictureKeeper(.png("\(folder)/a.png"))
+      let png = PictureOutput(.png("\(folder)/a.png"))
       png.show(link)
       #expect(try decode(readFile("\(folder)/a.png")) == link)
-      let svg = PictureKeeper(.svg("\(folder)/a.svg"))
+      let svg = PictureOutput(.svg("\(folder)/a.svg"))
       svg.show(link)
       let text = String(decoding: try readFile("\(folder)/a.svg"), as: UTF8.self)
       #expect(try decode(rasterise(svg: text).png()) == link)
@@ -32,8 +32,8 @@ import Testing
       try writeFile("\(folder)/fb", before)
       let geometry = try #require(
         FramebufferGeometry(width: width, height: height, bitsPerPixel: bits, stride: stride))
-      let keeper = PictureKeeper(.framebuffer(path: "\(folder)/fb", geometry))
-      keeper.show(link)
+      let pictureOutput = PictureOutput(.framebuffer(path: "\(folder)/fb", geometry))
+      pictureOutput.show(link)
       let after = try readFile("\(folder)/fb")
       #expect(after.count == before.count)
       var seen = Bitmap(width: width, height: height)
@@ -43,19 +43,19 @@ import Testing
         }
       }
       #expect(try decode(seen.png()) == link)
-      keeper.invalidate()
-      keeper.show("HTTPS://TV.EXAMPLE.ORG/D/ZZZZZZZZ")
-      keeper.remove()
+      pictureOutput.invalidate()
+      pictureOutput.show("HTTPS://TV.EXAMPLE.ORG/D/ZZZZZZZZ")
+      pictureOutput.remove()
       #expect(try readFile("\(folder)/fb") == before)
     }
   }
 
   @Test func `says when the framebuffer is none`() throws {
     let failure = Locked<String?>(nil)
-    let keeper = PictureKeeper(.framebuffer(path: "/dev/null", nil)) { error in
+    let pictureOutput = PictureOutput(.framebuffer(path: "/dev/null", nil)) { error in
       failure.withLock { $0 = error.message }
     }
-    keeper.show(link)
+    pictureOutput.show(link)
     #expect(failure.withLock { $0 }?.contains("/dev/null") == true)
   }
 

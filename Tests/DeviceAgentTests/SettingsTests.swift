@@ -25,7 +25,7 @@ import Testing
         ["REGENT_REQUESTOR": "FROM-ENVIRONMENT", "HOME": folder])
       #expect(read.services.map(\.description) == [service])
       #expect(read.requestor == "FROM-ENVIRONMENT")
-      #expect(read.allowances.count == 1)
+      #expect(read.allowRules.count == 1)
       let other = try await settings(
         ["--config", "\(folder)/agent.conf"], ["HOME": folder])
       #expect(other.services.count == 2)

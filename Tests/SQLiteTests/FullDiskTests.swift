@@ -27,8 +27,8 @@ struct FullDiskTests {
       let found = try await returns(fault, at: failing, forEver, lie: nil)
       #expect(found == [], "write \(failing) of \(writes)")
     }
-    // The same on a disk that does not cut: the test must be able to fail. The last write completes the commit record, and
-    // the synchronisation behind the cut that did not happen keeps it.
+    // The same on a disk that does not cut: the test must be able to fail. The last write completes the commit record,
+    // and the synchronisation behind the cut that did not happen keeps it.
     let found = try await returns(fault, at: writes, forEver, lie: .truncate)
     #expect(found == ["after a kill", "after a power cut"])
   }

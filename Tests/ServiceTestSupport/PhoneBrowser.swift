@@ -5,9 +5,9 @@ import TestSupport
 
 extension TestService {
   /// Everything, with the phone's pages from this package's `web` folder.
-  package func phoneRouter() async throws -> BelowPath<Router> {
+  package func phoneRouter() async throws -> PathPrefixHandler<Router> {
     let phone = try await phone()
-    return BelowPath(
+    return PathPrefixHandler(
       core.options.basePath, try Router(ServiceRoutes.all(core, phone), refuse: phone.refuse))
   }
 

@@ -1,6 +1,6 @@
 // Soak: proves that an acknowledged write survives. `kill` kills a writing process again and again; `power` takes the
-// power from a simulated disk. Both have a switch that puts a disk which lies below SQLite: then they must report a loss,
-// or they prove nothing.
+// power from a simulated disk. Both have a switch that puts a disk which lies below SQLite: then they must report a
+// loss, or they prove nothing.
 
 internal import Glibc
 internal import SQLite

@@ -1,6 +1,6 @@
-// StorageFaults: a file layer (VFS) below SQLite that fails or lies on command, has a full disk on command, and knows what
-// a power cut would leave. Real files carry the data, so locks and shared memory are SQLite's own; beside them it keeps
-// what was synchronised. For the tests of SQLite and the soak program only: a program has no switch for any of it.
+// StorageFaults: a file layer (VFS) below SQLite that fails or lies on command, has a full disk on command, and knows
+// what a power cut would leave. Real files carry the data, so locks and shared memory are SQLite's own; beside them it
+// keeps what was synchronised. For the tests of SQLite and the soak program only: a program has no switch for it.
 
 internal import CSQLite
 internal import Glibc

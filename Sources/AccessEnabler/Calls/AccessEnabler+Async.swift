@@ -40,8 +40,8 @@ extension AccessEnabler {
     _ choice: ProviderChoice? = nil, isForced: Bool = false, data: [String: String] = [:],
     filter: ProviderFilter? = nil, progress: (@Sendable (EntitlementEvent) -> Void)? = nil
   ) async throws(EntitlementError) -> SignIn {
-    let wish = AuthenticationRequest(isForced: isForced, data: data, filter: filter, choice: choice)
-    let outcome = try await runtime.outcome(of: .app(.getAuthentication(wish)), progress: progress)
+    let details = AuthenticationRequest(isForced: isForced, data: data, filter: filter, choice: choice)
+    let outcome = try await runtime.outcome(of: .app(.getAuthentication(details)), progress: progress)
     if case .signIn(let signIn) = outcome { return signIn }
     throw EntitlementError(.outOfOrder)
   }

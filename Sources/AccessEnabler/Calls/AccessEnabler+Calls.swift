@@ -29,8 +29,8 @@ extension AccessEnabler {
   public func getAuthentication(
     force: Bool = false, data: [String: String] = [:], filter: ProviderFilter? = nil
   ) {
-    let wish = AuthenticationRequest(isForced: force, data: data, filter: filter)
-    runtime.post(.app(.getAuthentication(wish)))
+    let details = AuthenticationRequest(isForced: force, data: data, filter: filter)
+    runtime.post(.app(.getAuthentication(details)))
   }
 
   /// The viewer's choice; resumes the sign-in.

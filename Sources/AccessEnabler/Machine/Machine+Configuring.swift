@@ -4,10 +4,10 @@ import RegentPairingWire
 // setRequestor: ask all services for their providers, then whether this device is (still) signed in.
 
 extension Machine {
-  mutating func setRequestor(_ request: RequestID, _ wish: SetRequestor) {
-    let services = wish.services.isEmpty ? settings.services : wish.services
+  mutating func setRequestor(_ request: RequestID, _ details: SetRequestor) {
+    let services = details.services.isEmpty ? settings.services : details.services
     let isSame =
-      wish.requestor.isSameText(as: requestor)
+      details.requestor.isSameText(as: requestor)
       && services.map { Array($0.utf8) } == self.services.map { Array($0.utf8) }
     switch phase {
     case .configuring(var configuring) where isSame:
@@ -28,9 +28,9 @@ extension Machine {
     default: break
     }
     leaveEverything(EntitlementError(.superseded))
-    requestor = wish.requestor
+    requestor = details.requestor
     self.services = services
-    tokens = wish.tokens
+    tokens = details.tokens
     responders = []
     guard !services.isEmpty else {
       return configurationFailed(

@@ -15,15 +15,15 @@ extension Machine {
     }
   }
 
-  mutating func getAuthentication(_ request: RequestID, _ wish: AuthenticationRequest) {
-    if let kept = validAuthentication, !wish.isForced {
+  mutating func getAuthentication(_ request: RequestID, _ details: AuthenticationRequest) {
+    if let kept = validAuthentication, !details.isForced {
       return tellSignedIn(kept.signIn, request, isCached: true)
     }
-    logIn(.authentication(request), wish)
+    logIn(.authentication(request), details)
   }
 
   /// Begins a sign-in, or joins the one under way.
-  mutating func logIn(_ waiter: Login.Waiter, _ wish: AuthenticationRequest) {
+  mutating func logIn(_ waiter: Login.Waiter, _ details: AuthenticationRequest) {
     if case .leaving(let requests) = phase {
       // Whoever signs in again does not come back from the logout pages.
       phase = .ready
@@ -36,13 +36,13 @@ extension Machine {
           login, .genericAuthentication,
           EntitlementError(.unreachable, status: .authenticationFailed))
       }
-      return choose(Login(waiters: [waiter], data: wish.data, filter: wish.filter), wish.choice)
+      return choose(Login(waiters: [waiter], data: details.data, filter: details.filter), details.choice)
     }
     login.waiters.append(waiter)
-    if !wish.data.isEmpty { login.data = wish.data }
+    if !details.data.isEmpty { login.data = details.data }
     setLogin(login)
     switch phase {
-    case .choosing: choose(login, wish.choice)
+    case .choosing: choose(login, details.choice)
     // Whoever asks again has nothing on the screen any more.
     case .waiting(_, _, let watch): tellCode(watch)
     default: break
@@ -152,7 +152,7 @@ extension Machine {
   }
 
   /// Fetches the sign-in that must be there now.
-  mutating func fetch(_ login: Login, _ choice: Choice, _ watch: Watch?) {
+  mutating func fetch(_ login: Login, _ choice: Choice, _ watch: CodeWatch?) {
     let call = send(.authentication, to: choice.service, for: .login)
     phase = .fetching(login, choice, Fetching(call: call, watch: watch))
   }
@@ -173,122 +173,6 @@ extension Machine {
       }
       loginFailed(login, failure, as: .authenticationFailed)
     default: loginFailed(login, ServiceFailure(kind: .unreadable), as: .authenticationFailed)
-    }
-  }
-
-  mutating func succeed(_ login: Login, _ granted: GrantedAuthentication, from service: String) {
-    let signIn = keep(granted, from: service)
-    phase = .ready
-    switch signIn.source {
-    case .regular: break
-    case .temporary: tell(.temporaryPass)
-    case .degraded: tell(.degradedAuthentication)
-    }
-    var isTold = false
-    for case .authentication(let request) in login.waiters {
-      tellSignedIn(signIn, request, isCached: false)
-      isTold = true
-    }
-    if !isTold {
-      tell(.setAuthenticationStatus(.authenticated, .userAuthenticated))
-      track(signIn, isCached: false)
-    }
-    for case .authorization(let request, let resource, let data) in login.waiters {
-      authorize(resource, data: data, mayLogIn: false, request)
-    }
-  }
-
-  static let denied = EntitlementError(
-    .denied, status: .notAuthenticated, message: "denied on the phone")
-
-  /// Ends a sign-in because a service said something that cannot be worked with.
-  mutating func loginFailed(_ login: Login, _ failure: ServiceFailure, as status: StatusID) {
-    var error: EntitlementError
-    var status = status
-    switch failure.kind {
-    case .unreachable: error = EntitlementError(.unreachable)
-    case .unsafeConnection:
-      error = EntitlementError(.unsafeConnection)
-      status = .unsafeConnection
-    case .registration:
-      error = EntitlementError(.notTrusted)
-      status = .registrationFailed
-    case .accessToken:
-      error = EntitlementError(.notTrusted)
-      status = .accessTokenFailed
-    case .status(401):
-      error = EntitlementError(.notTrusted)
-      status = .notTrusted
-    case .status(429): error = EntitlementError(.throttled)
-    case .unreadable, .status:
-      error = EntitlementError(status == .temporaryPassExpired ? .temporaryPassExpired : .service)
-    }
-    error.status = status
-    error.message = failure.details ?? failure.message
-    error.retryAfter = failure.retryAfter
-    end(login, .genericAuthentication, error)
-  }
-
-  /// Ends a sign-in without one: every call that waits for it hears so, once.
-  mutating func end(_ login: Login, _ code: EntitlementCode, _ error: EntitlementError) {
-    phase = .ready
-    if let status = error.status {
-      tell(status, message: error.message, extras: Self.details(of: error))
-    }
-    if let pending = tokens.pending { store(.pendingOver(pending.offer.code)) }
-    var isTold = false
-    for case .authentication(let request) in login.waiters {
-      tellNotSignedIn(code, error, request)
-      isTold = true
-    }
-    if !isTold { tell(.setAuthenticationStatus(.notAuthenticated, code)) }
-    for case .authorization(let request, let resource, _) in login.waiters {
-      tellNoToken(resource, .userNotAuthenticated, error, request)
-    }
-  }
-
-  private static func details(of error: EntitlementError) -> [String: String] {
-    switch error.kind {
-    case .denied: ["details": ErrorDetails.denied]
-    case .codeExpired: ["details": ErrorDetails.expired]
-    default: [:]
-    }
-  }
-
-  // MARK: What the app hears
-
-  private mutating func tellSignedIn(_ signIn: SignIn, _ request: RequestID, isCached: Bool) {
-    tell(.setAuthenticationStatus(.authenticated, .userAuthenticated), request)
-    track(signIn, isCached: isCached)
-    finish(request, .signIn(signIn))
-  }
-
-  private mutating func tellNotSignedIn(
-    _ code: EntitlementCode, _ error: EntitlementError, _ request: RequestID
-  ) {
-    tell(.setAuthenticationStatus(.notAuthenticated, code), request)
-    let provider = tokens.selected?.id ?? ""
-    tell(.sendTrackingData(["false", provider, "", "false"] + settings.tracked, .authentication))
-    fail(request, error)
-  }
-
-  private mutating func track(_ signIn: SignIn, isCached: Bool) {
-    tell(
-      .sendTrackingData(
-        ["true", signIn.provider.id, signIn.guid, isCached ? "true" : "false"] + settings.tracked,
-        .authentication))
-  }
-
-  /// Puts a changed login back into the phase it belongs to.
-  mutating func setLogin(_ login: Login) {
-    switch phase {
-    case .choosing: phase = .choosing(login)
-    case .entering(_, let choice, let call): phase = .entering(login, choice, call)
-    case .registering(_, let choice, let step): phase = .registering(login, choice, step)
-    case .waiting(_, let choice, let watch): phase = .waiting(login, choice, watch)
-    case .browsing(_, let choice, let offer): phase = .browsing(login, choice, offer)
-    case .fetching(_, let choice, let step): phase = .fetching(login, choice, step)
-    case .unconfigured, .configuring, .synchronizing, .ready, .signingOut, .leaving: break
     }
   }
 }

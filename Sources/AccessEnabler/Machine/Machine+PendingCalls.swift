@@ -37,7 +37,7 @@ extension Machine {
     _ = send(operation, to: kept.service, for: .pendingCall(request))
   }
 
-  mutating func errandAnswerCame(_ answer: ServiceAnswer, for request: RequestID) {
+  mutating func pendingCallAnswered(_ answer: ServiceAnswer, for request: RequestID) {
     guard let pendingCall = pendingCalls[request] else { return }
     switch pendingCall {
     case .authorizing(let work): authorizationCame(answer, work, request)
@@ -189,176 +189,10 @@ extension Machine {
   private var guid: String { tokens.authentication?.signIn.guid ?? "" }
 
   /// The service does not know this device's sign-in any more.
-  private mutating func forgetSignIn() {
+  mutating func forgetSignIn() {
     guard tokens.authentication != nil else { return }
     let wasTemporary = tokens.authentication?.signIn.source == .temporary
     store(.authentication(nil))
     tell(wasTemporary ? .temporaryPassExpired : .noSession)
-  }
-
-  // MARK: Preauthorizing
-
-  mutating func preauthorize(_ resources: [String], usesCache: Bool, _ request: RequestID) {
-    guard let kept = validAuthentication else {
-      tell(.notAuthenticated)
-      tell(.preauthorizedResources([]), request)
-      return fail(request, EntitlementError(.notAuthenticated, status: .notAuthenticated))
-    }
-    let cached = tokens.preauthorization
-    guard !resources.isEmpty else { return tellAllowed([], request) }
-    if usesCache, let cached, Set(cached.asked) == Set(resources) {
-      return tellAllowed(resources.filter(cached.allowed.contains), request)
-    }
-    pendingCalls[request] = .preauthorizing(resources)
-    _ = send(.preauthorize(resources), to: kept.service, for: .pendingCall(request))
-  }
-
-  private mutating func tellAllowed(_ allowed: [String], _ request: RequestID) {
-    tell(.preauthorizedResources(allowed), request)
-    finish(request, .resources(allowed))
-  }
-
-  private mutating func preauthorizationCame(
-    _ answer: ServiceAnswer, _ resources: [String], _ request: RequestID
-  ) {
-    switch answer {
-    case .preauthorized(let ids):
-      let allowed = resources.filter { asked in ids.contains { $0.isSameText(as: asked) } }
-      if tokens.authentication != nil {
-        store(.preauthorization(StoredPreauthorization(asked: resources, allowed: allowed)))
-      }
-      tellAllowed(allowed, request)
-    case .failed(let failure):
-      if failure.meansNotSignedIn { forgetSignIn() }
-      preauthorizationFailed(failure, request)
-    default: preauthorizationFailed(ServiceFailure(kind: .unreadable), request)
-    }
-  }
-
-  private mutating func preauthorizationFailed(_ failure: ServiceFailure, _ request: RequestID) {
-    let kind: EntitlementError.Kind =
-      if failure.meansNotSignedIn {
-        .notAuthenticated
-      } else {
-        switch (failure.code, failure.kind) {
-        case (.tooManyResources?, _), (_, .status(400)), (_, .status(403)): .tooManyResources
-        case (_, .status(429)): .throttled
-        case (_, .unreachable): .unreachable
-        case (_, .unsafeConnection): .unsafeConnection
-        case (_, .status(401)), (_, .registration), (_, .accessToken): .notTrusted
-        default: .service
-        }
-      }
-    tell(.preauthorizationFailed, message: failure.message)
-    tell(.preauthorizedResources([]), request)
-    fail(
-      request, EntitlementError(kind, status: .preauthorizationFailed, message: failure.message))
-  }
-
-  // MARK: Metadata and the selected provider
-
-  mutating func tellSelectedProvider(_ request: RequestID) {
-    let provider = validAuthentication?.signIn.provider ?? tokens.selected
-    tell(.selectedProvider(provider), request)
-    finish(request, .selected(provider))
-  }
-
-  mutating func getMetadata(
-    _ key: MetadataRequest?, _ arguments: [String: String], _ request: RequestID
-  ) {
-    func milliseconds(_ instant: Instant?) -> Metadata {
-      Metadata(value: instant.map { .text(String($0.milliseconds)) })
-    }
-    switch key {
-    case nil:
-      tell(.setMetadataStatus(Metadata(value: nil), key: "", arguments: arguments), request)
-      fail(request, EntitlementError(.outOfOrder, message: "nothing of this name can be asked"))
-    case .authenticationExpiry?:
-      tellMetadata(milliseconds(validAuthentication?.signIn.expires), key, arguments, request)
-    case .authorizationExpiry(let resource)?:
-      let permit = tokens.permits[resource].flatMap { $0.isValid(at: now) ? $0 : nil }
-      tellMetadata(milliseconds(permit?.expires), key, arguments, request)
-    case .deviceID?:
-      let isAllowed = settings.exposesDeviceID || responders.contains(where: \.exposesDeviceID)
-      let id = isAllowed ? MetadataValue.text(settings.deviceID) : nil
-      tellMetadata(Metadata(value: id), key, arguments, request)
-    case .user(let name)?:
-      guard let kept = validAuthentication else {
-        tell(.setMetadataStatus(Metadata(value: nil), key: name, arguments: arguments), request)
-        return fail(request, EntitlementError(.notAuthenticated))
-      }
-      pendingCalls[request] = .metadata(.user(name), arguments: arguments)
-      _ = send(.userMetadata, to: kept.service, for: .pendingCall(request))
-    }
-  }
-
-  private mutating func tellMetadata(
-    _ metadata: Metadata, _ key: MetadataRequest?, _ arguments: [String: String],
-    _ request: RequestID
-  ) {
-    tell(.setMetadataStatus(metadata, key: key?.name ?? "", arguments: arguments), request)
-    finish(request, .metadata(metadata))
-  }
-
-  private mutating func metadataCame(
-    _ answer: ServiceAnswer, _ key: MetadataRequest, _ arguments: [String: String],
-    _ request: RequestID
-  ) {
-    switch answer {
-    case .metadata(let all):
-      tellMetadata(all[key.name] ?? Metadata(value: nil), key, arguments, request)
-    // A viewer of whom nothing is known.
-    case .failed(let failure) where failure.status == 404:
-      tellMetadata(Metadata(value: nil), key, arguments, request)
-    case .failed(let failure):
-      if failure.meansNotSignedIn { forgetSignIn() }
-      metadataFailed(failure, key, arguments, request)
-    default: metadataFailed(ServiceFailure(kind: .unreadable), key, arguments, request)
-    }
-  }
-
-  /// An empty reply, as documented; the async face says why.
-  private mutating func metadataFailed(
-    _ failure: ServiceFailure, _ key: MetadataRequest, _ arguments: [String: String],
-    _ request: RequestID
-  ) {
-    let empty = Metadata(value: nil)
-    tell(.setMetadataStatus(empty, key: key.name, arguments: arguments), request)
-    let kind: EntitlementError.Kind =
-      switch failure.kind {
-      case _ where failure.meansNotSignedIn: .notAuthenticated
-      case .unreachable: .unreachable
-      case .unsafeConnection: .unsafeConnection
-      case .status(429): .throttled
-      case .status(401), .registration, .accessToken: .notTrusted
-      case .unreadable, .status: .service
-      }
-    fail(request, EntitlementError(kind, message: failure.message))
-  }
-}
-
-/// Remembers denials, so that an app in a loop does not ask for ever.
-struct DenialLog: Hashable, Sendable {
-  /// So many denials of one resource within the span, and the service is not asked any more.
-  static let most = 5
-  static let span = Duration.seconds(60)
-  /// More resources than anybody is denied in a minute.
-  private static let mostResources = 256
-
-  private var denied: [String: [Instant]] = [:]
-
-  mutating func note(_ resource: String, at now: Instant) {
-    if denied[resource] == nil, denied.count >= Self.mostResources { denied = [:] }
-    denied[resource] = recent(resource, at: now) + [now]
-  }
-
-  mutating func forget(_ resource: String) { denied[resource] = nil }
-
-  func isExhausted(_ resource: String, at now: Instant) -> Bool {
-    recent(resource, at: now).count >= Self.most
-  }
-
-  private func recent(_ resource: String, at now: Instant) -> [Instant] {
-    (denied[resource] ?? []).filter { $0 <= now && now.since($0) < Self.span }
   }
 }

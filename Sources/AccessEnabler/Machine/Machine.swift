@@ -34,7 +34,7 @@ struct Machine: Sendable {
   mutating func handle(_ event: MachineEvent, at now: Instant) -> [MachineAction] {
     self.now = now
     switch event {
-    case .setRequestor(let request, let wish): setRequestor(request, wish)
+    case .setRequestor(let request, let details): setRequestor(request, details)
     case .app(let request, let call):
       if phase.queuesCalls {
         queue.append(QueuedCall(request: request, call: call))
@@ -55,7 +55,7 @@ struct Machine: Sendable {
   private mutating func begin(_ call: AppCall, for request: RequestID) {
     switch call {
     case .checkAuthentication: checkAuthentication(request)
-    case .getAuthentication(let wish): getAuthentication(request, wish)
+    case .getAuthentication(let details): getAuthentication(request, details)
     case .setSelectedProvider(let provider?): select(.provider(provider), request)
     case .setSelectedProvider(nil): goBack(request)
     case .selectOnSecondScreen: select(.onSecondScreen, request)
@@ -82,7 +82,7 @@ struct Machine: Sendable {
     case .openLogout(let service): openLogoutCame(answer, from: service, id)
     case .login: loginAnswerCame(answer, id)
     case .logout(let service, let whose): logoutCame(answer, from: service, of: whose, id)
-    case .pendingCall(let request): errandAnswerCame(answer, for: request)
+    case .pendingCall(let request): pendingCallAnswered(answer, for: request)
     case .nothing: break
     }
   }

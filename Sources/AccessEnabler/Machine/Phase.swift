@@ -17,7 +17,7 @@ enum Phase: Hashable, Sendable {
   /// A code is being asked for, or an earlier one looked up.
   case registering(Login, Choice, Registering)
   /// A code is shown.
-  case waiting(Login, Choice, Watch)
+  case waiting(Login, Choice, CodeWatch)
   /// A browser is at the provider's pages.
   case browsing(Login, Choice, RegistrationOffer)
   /// The sign-in is being fetched.
@@ -99,7 +99,7 @@ struct Registering: Hashable, Sendable {
 }
 
 /// What is known of a code that is shown.
-struct Watch: Hashable, Sendable {
+struct CodeWatch: Hashable, Sendable {
   var offer: RegistrationOffer
   var sequence: Int
   var status = PairingStatus.offered
@@ -122,7 +122,7 @@ struct Watch: Hashable, Sendable {
 struct Fetching: Hashable, Sendable {
   var call: CallID
   /// The code that was waited for; none after a browser or a temporary pass.
-  var watch: Watch?
+  var watch: CodeWatch?
 }
 
 /// Work for one call of the app beside the sign-in.

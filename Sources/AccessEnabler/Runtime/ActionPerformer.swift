@@ -33,26 +33,26 @@ actor ActionPerformer {
   }
 
   /// Takes messages one by one until the app lets its enabler go.
-  func run(_ mails: AsyncStream<EnablerRuntime.Envelope>) async {
+  func run(_ envelopes: AsyncStream<EnablerRuntime.Envelope>) async {
     if let news = store.openingNews { await handle(.news(news)) }
-    for await mail in mails { await take(mail) }
+    for await envelope in envelopes { await take(envelope) }
     for task in calls.values { task.cancel() }
     for task in timers.values { task.cancel() }
     caller.client.close()
     dispatcher.close()
   }
 
-  private func take(_ mail: EnablerRuntime.Envelope) async {
-    switch mail.message {
+  private func take(_ envelope: EnablerRuntime.Envelope) async {
+    switch envelope.message {
     case .setRequestor(let requestor, let services):
       await refresh()
-      let wish = SetRequestor(
+      let details = SetRequestor(
         requestor: requestor, services: (services ?? []).map(\.withoutSlashAtTheEnd),
         tokens: store.tokens(of: requestor))
-      await handle(.setRequestor(mail.request, wish))
+      await handle(.setRequestor(envelope.request, details))
     case .app(let call):
       await refresh()
-      await handle(.app(mail.request, call))
+      await handle(.app(envelope.request, call))
     case .cancel(let request):
       await handle(.cancel(request))
       dispatcher.finish(request, .failed(EntitlementError(.cancelled)))
@@ -87,7 +87,7 @@ actor ActionPerformer {
   }
 
   private func save(_ actions: [MachineAction]) async {
-    var changes: [TokenStore.Unsaved] = []
+    var changes: [TokenStore.UnsavedChange] = []
     for case .store(let change, let requestor) in actions {
       changes.append(.tokens(requestor, change))
     }

@@ -21,12 +21,12 @@ final class EnablerRuntime: Sendable {
   ) throws(FileError) {
     let store = try TokenStore(configuration.storage, machineIDFile: configuration.machineIDFile)
     deviceID = store.installation.deviceID
-    let (mails, inbox) = AsyncStream<Envelope>.makeStream()
+    let (envelopes, inbox) = AsyncStream<Envelope>.makeStream()
     self.inbox = inbox
     let dispatcher = EventDispatcher(delegate)
     self.dispatcher = dispatcher
     let performer = ActionPerformer(configuration, store, dispatcher, inbox)
-    Task { await performer.run(mails) }
+    Task { await performer.run(envelopes) }
   }
 
   /// Ends everything; calls that wait fail as cancelled.

@@ -16,15 +16,15 @@ final class EventDispatcher: Sendable {
 
   private let state = Locked(State())
   /// The delegate's callbacks go through a task of their own: one that is slow does not hold up the machine.
-  private let stage: AsyncStream<EntitlementEvent>.Continuation?
+  private let delegateEvents: AsyncStream<EntitlementEvent>.Continuation?
 
   init(_ delegate: (any EntitlementDelegate)?) {
     guard let delegate else {
-      stage = nil
+      delegateEvents = nil
       return
     }
-    let (events, stage) = AsyncStream<EntitlementEvent>.makeStream()
-    self.stage = stage
+    let (events, delegateEvents) = AsyncStream<EntitlementEvent>.makeStream()
+    self.delegateEvents = delegateEvents
     Task { [weak delegate] in
       for await event in events {
         if let delegate { event.tell(delegate) }
@@ -62,7 +62,7 @@ final class EventDispatcher: Sendable {
     let (streams, listeners) = state.withLock { state in
       (Array(state.streams.values), state.waiting.values.compactMap(\.progress))
     }
-    stage?.yield(event)
+    delegateEvents?.yield(event)
     for stream in streams { stream.yield(event) }
     for listener in listeners { listener(event) }
   }
@@ -84,6 +84,6 @@ final class EventDispatcher: Sendable {
     }
     for one in waiting { one.end(.failed(EntitlementError(.cancelled))) }
     for stream in streams { stream.finish() }
-    stage?.finish()
+    delegateEvents?.finish()
   }
 }

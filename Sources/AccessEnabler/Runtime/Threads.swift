@@ -5,7 +5,7 @@ extension TokenStore {
   ///
   /// - Returns: why the disk did not take the changes, if it did not.
   @discardableResult
-  func saveOffPool(_ changes: [Unsaved]) async -> FileError? {
+  func saveOffPool(_ changes: [UnsavedChange]) async -> FileError? {
     await withCheckedContinuation { continuation in
       let work: @Sendable () -> Void = {
         do throws(FileError) {

@@ -18,13 +18,13 @@ final class TokenStore: Sendable {
     /// The file as it was last read or written, so that an unchanged one is not taken apart again.
     var bytes: [UInt8] = []
     /// What could not be written yet, for example because the disk is full.
-    var unsaved: [Unsaved] = []
+    var unsaved: [UnsavedChange] = []
     /// Whether the device id has been forced to disk by this process.
     var isInstalled = false
   }
 
   /// One change that is not on disk yet.
-  enum Unsaved: Sendable {
+  enum UnsavedChange: Sendable {
     case tokens(String, StoreChange)
     case client(String, RegisteredClient?)
     case serverTime(Int64)
@@ -97,7 +97,7 @@ final class TokenStore: Sendable {
   /// Makes changes, in memory at once and on disk before it returns; it may sleep for the disk and for other processes.
   ///
   /// - Throws: `FileError` when the disk did not take them; they are kept, and written with the next ones.
-  func save(_ changes: [Unsaved]) throws(FileError) {
+  func save(_ changes: [UnsavedChange]) throws(FileError) {
     guard let files else {
       return state.withLock { state in
         for change in changes { state.content.apply(change) }
@@ -128,7 +128,7 @@ final class TokenStore: Sendable {
 }
 
 extension StoreContent {
-  fileprivate mutating func apply(_ change: TokenStore.Unsaved) {
+  fileprivate mutating func apply(_ change: TokenStore.UnsavedChange) {
     switch change {
     case .tokens(let requestor, let change): apply(change, for: requestor)
     case .client(let key, let client): clients[key] = client

@@ -44,7 +44,7 @@ enum DaemonCommand {
     let console = call.console
     let daemon = DaemonServer(
       source, of: BoxIdentity(settings, onlyGiven: false),
-      state: realPath(settings.state) ?? settings.state, allowances: settings.allowances
+      state: realPath(settings.state) ?? settings.state, allowRules: settings.allowRules
     ) { console.note($0) }
     let (address, folder) = try place(settings, variables, process, mode: call[mode])
     // After the server has taken its socket away.

@@ -35,7 +35,7 @@ enum PairCommand {
         The signal USR1 asks for a new code, as the key n does.
         """,
       inputs: [
-        PictureOptions.file, PictureOptions.wish, provider, unattended, force, matching, lifetime,
+        PictureOptions.file, PictureOptions.picture, provider, unattended, force, matching, lifetime,
         product,
       ],
       sections: [
@@ -61,7 +61,7 @@ struct PairSetUp: Sendable {
   let mode: PairMode
   private let call: Invocation
   private let settings: AgentSettings
-  private let target: PictureKeeper.Target
+  private let target: PictureOutput.Target
   private let facts: TerminalFacts
   private let usesScreen: Bool
 
@@ -91,7 +91,7 @@ struct PairSetUp: Sendable {
     }
     defer { signals.stop() }
     let console = call.console
-    let picture = PictureKeeper(target) { error in
+    let picture = PictureOutput(target) { error in
       // On a drawn screen a line would be lost in the picture.
       if !usesScreen { console.note("regent: \(error.message)") }
     }
@@ -109,7 +109,7 @@ struct PairSetUp: Sendable {
 
   private func onScreen(
     _ link: any PairLink, _ model: PairModel, _ inputs: AsyncStream<PairInput>,
-    _ sink: AsyncStream<PairInput>.Continuation, _ picture: PictureKeeper
+    _ sink: AsyncStream<PairInput>.Continuation, _ picture: PictureOutput
   ) async throws -> ExitCode {
     let hasKeys = Terminal.isTerminal(0)
     let terminal = try TerminalSession(
@@ -119,7 +119,7 @@ struct PairSetUp: Sendable {
       hasKeys
       ? try KeyListener(on: 0) { key in sink.yield(key.map { .key($0) } ?? .keysEnded) } : nil
     defer { keys?.stop() }
-    let capabilities = facts.capabilities(wish: call[PictureOptions.wish])
+    let capabilities = facts.capabilities(asked: call[PictureOptions.picture])
     let surface = ScreenSurface(
       call.console.output, capabilities: capabilities, language: settings.language,
       size: { WindowSize(of: 1) }, hold: { TerminalSession.hold() })
@@ -139,7 +139,7 @@ struct PairSetUp: Sendable {
 
   private var pictureMode: PictureMode {
     switch target {
-    case .none: call[PictureOptions.wish] == .none ? .none : .characters
+    case .none: call[PictureOptions.picture] == .none ? .none : .characters
     case .png(let path), .svg(let path): .file(path)
     case .framebuffer: .framebuffer
     }

@@ -3,7 +3,7 @@ import RegentPlatform
 
 /// Where the QR code goes, on the command line: `--qr png FILE`.
 enum PictureOptions {
-  static let wish = Input.option(
+  static let picture = Input.option(
     "qr", ValueKind<PictureRequest>.cases, default: .auto,
     "how the QR code is drawn; png and svg want a FILE, framebuffer draws on the screen itself")
   static let file = Input.optionalArgument("FILE", .file, "where --qr png or --qr svg writes")
@@ -13,16 +13,16 @@ enum PictureOptions {
     "framebuffer-size", .geometry, "its WIDTHxHEIGHTxBITS, when the device cannot be asked")
 
   /// Where the picture goes that is not drawn with characters.
-  static func target(_ call: Invocation) throws(CommandError) -> PictureKeeper.Target {
+  static func target(_ call: Invocation) throws(CommandError) -> PictureOutput.Target {
     let path = call[file]
-    switch call[wish] {
+    switch call[picture] {
     case .png, .svg:
       guard let path else {
         throw .usage(
-          "--qr \(call[wish].rawValue) needs a FILE",
-          hint: "write it behind: --qr \(call[wish].rawValue) code.\(call[wish].rawValue)")
+          "--qr \(call[picture].rawValue) needs a FILE",
+          hint: "write it behind: --qr \(call[picture].rawValue) code.\(call[picture].rawValue)")
       }
-      return call[wish] == .png ? .png(path) : .svg(path)
+      return call[picture] == .png ? .png(path) : .svg(path)
     case .framebuffer:
       try refuseFile(path)
       return .framebuffer(path: call[device], call[geometry])

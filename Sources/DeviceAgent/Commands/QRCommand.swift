@@ -9,7 +9,7 @@ enum QRCommand {
   static func command(_ context: AgentContext) -> Command {
     Command(
       "qr", "show a text as a QR code, to try what this screen can do",
-      inputs: [text, PictureOptions.file, PictureOptions.wish],
+      inputs: [text, PictureOptions.file, PictureOptions.picture],
       sections: [
         InputSection("framebuffer", [PictureOptions.device, PictureOptions.geometry])
       ],
@@ -24,12 +24,12 @@ enum QRCommand {
       }
       let target = try PictureOptions.target(call)
       if target == .none {
-        guard call[PictureOptions.wish] != .none else { return }
+        guard call[PictureOptions.picture] != .none else { return }
         try draw(code, call)
       } else {
         let failure = Locked<CommandError?>(nil)
-        let keeper = PictureKeeper(target) { error in failure.withLock { $0 = error } }
-        keeper.show(call[text])
+        let pictureOutput = PictureOutput(target) { error in failure.withLock { $0 = error } }
+        pictureOutput.show(call[text])
         if let failure = failure.withLock({ $0 }) { throw failure }
       }
     }
@@ -38,7 +38,7 @@ enum QRCommand {
   private static func draw(_ code: QRCode, _ call: Invocation) throws(CommandError) {
     let isTerminal = call.console.output.isTerminal
     let facts = TerminalFacts(of: 1, call.environment)
-    let capabilities = facts.capabilities(wish: call[PictureOptions.wish])
+    let capabilities = facts.capabilities(asked: call[PictureOptions.picture])
     let shape: TerminalText.Shape =
       switch capabilities.glyphs {
       case .halfBlocks: .halfBlocks

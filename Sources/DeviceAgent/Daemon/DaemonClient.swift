@@ -16,7 +16,7 @@ enum DaemonSearch: Sendable {
 /// The daemon's answers, over its socket.
 struct DaemonClient: EntitlementSource {
   /// Where it keeps its tokens, and as which user.
-  private(set) var home = DaemonHome()
+  private(set) var home = DaemonIdentity()
   private let client: Client
   private let socket: String
 
@@ -45,7 +45,7 @@ struct DaemonClient: EntitlementSource {
         }
       }
       guard let document = try? JSONValue(reading: answer.body), answer.status.isSuccess,
-        document["alive"]?.bool == true, let home = DaemonHome(document)
+        document["alive"]?.bool == true, let home = DaemonIdentity(document)
       else { throw daemon.unreadable }
       daemon.home = home
       if home.differences.isEmpty { return .found(daemon) }

@@ -9,7 +9,7 @@ struct DaemonServer: Sendable {
   private let source: any EntitlementSource
   private let identity: BoxIdentity
   private let state: String
-  private let allowances: [Allowance]
+  private let allowRules: [AllowRule]
   private let owner: UInt32
   private let report: @Sendable (String) -> Void
   private let grants = SingleFlight<MediaGrant>()
@@ -19,13 +19,13 @@ struct DaemonServer: Sendable {
   /// `report` gets a line for the log: who got a secret or changed something, and who was refused; never a token.
   init(
     _ source: any EntitlementSource, of identity: BoxIdentity = BoxIdentity(), state: String = "",
-    allowances: [Allowance], owner: UInt32 = Accounts.effectiveUser,
+    allowRules: [AllowRule], owner: UInt32 = Accounts.effectiveUser,
     report: @escaping @Sendable (String) -> Void
   ) {
     self.source = source
     self.identity = identity
     self.state = state
-    self.allowances = allowances
+    self.allowRules = allowRules
     self.owner = owner
     self.report = report
   }
@@ -35,7 +35,7 @@ struct DaemonServer: Sendable {
     var routes = Routes()
     routes.post("/v1/alive") { request, _ in
       guard let asked = body(request).flatMap(BoxIdentity.init) else { return malformed }
-      let home = DaemonHome(
+      let home = DaemonIdentity(
         state: state, user: owner, differences: asked.differences(from: identity))
       return .now(answer(.ok, home.document))
     }
@@ -107,7 +107,7 @@ struct DaemonServer: Sendable {
     let caller = UnixCredentials(
       process: peer.process, user: peer.user, group: peer.group,
       supplementaryGroups: peer.supplementaryGroups)
-    return allowances.contains { $0.allows(action, resource: resource, to: caller) }
+    return allowRules.contains { $0.allows(action, resource: resource, to: caller) }
   }
 
   private func reply(

@@ -11,8 +11,8 @@ final class EnablerLink: PairLink {
   private let check: AddressCheck
   private let host: String
   private let isForced: Bool
-  private let wishes: AsyncStream<String?>
-  private let wish: AsyncStream<String?>.Continuation
+  private let codeRequests: AsyncStream<String?>
+  private let newCodeRequests: AsyncStream<String?>.Continuation
   private let work = Locked<Task<Void, Never>?>(nil)
   /// The sign-in under way; its value is whether it succeeded.
   private let signingIn = Locked<Task<Bool, Never>?>(nil)
@@ -30,10 +30,10 @@ final class EnablerLink: PairLink {
     check = settings.addressCheck
     host = settings.services.first.map { "\($0.host)" } ?? ""
     self.isForced = isForced
-    (wishes, wish) = AsyncStream.makeStream(of: String?.self)
+    (codeRequests, newCodeRequests) = AsyncStream.makeStream(of: String?.self)
   }
 
-  func requestCode(provider: String?) { wish.yield(provider) }
+  func requestCode(provider: String?) { newCodeRequests.yield(provider) }
 
   func events() -> AsyncStream<LinkEvent> {
     let (events, sink) = AsyncStream.makeStream(of: LinkEvent.self)
@@ -95,15 +95,15 @@ final class EnablerLink: PairLink {
   private func serve(_ sink: AsyncStream<LinkEvent>.Continuation) async {
     // Cancelling must reach the sign-in under way while this waits for the next request for a code.
     await withTaskCancellationHandler {
-      await serveWishes(sink)
+      await serveCodeRequests(sink)
     } onCancel: {
       signingIn.withLock { $0 }?.cancel()
     }
   }
 
-  private func serveWishes(_ sink: AsyncStream<LinkEvent>.Continuation) async {
+  private func serveCodeRequests(_ sink: AsyncStream<LinkEvent>.Continuation) async {
     var isConfigured = false
-    for await provider in wishes {
+    for await provider in codeRequests {
       if !isConfigured { isConfigured = await configure(sink) }
       // Somebody who asks again has changed something: begin again.
       guard isConfigured else { continue }

@@ -13,7 +13,7 @@ struct PairModel: Sendable {
   var budget = CodeBudget()
   var renewAt: Int64?
   var endAt: Int64?
-  /// When a code was asked for last, and when the next is, if somebody wished for one too soon after it.
+  /// When a code was asked for last, and when the next is, if somebody asked for one too soon after it.
   var askedAt: Int64?
   var askAgainAt: Int64?
 
@@ -24,7 +24,7 @@ struct PairModel: Sendable {
   /// Not at once: another program of this box may have taken its place with a code of its own. That one is on disk by
   /// then, and is shown here, too; two programs that make codes at once would take them from each other for ever.
   static let settlingTime: Int64 = 1_000
-  /// A key that is held down, or a signal that comes again and again, makes one code in this time; the last wish
+  /// A key that is held down, or a signal that comes again and again, makes one code in this time; the last request
   /// counts.
   static let askingPause: Int64 = 1_000
   /// The good news stays on the screen for so long.

@@ -17,7 +17,7 @@ protocol PairLink: Sendable {
 struct PairSession: Sendable {
   let link: any PairLink
   let surface: any PairSurface
-  let picture: PictureKeeper
+  let picture: PictureOutput
   /// Milliseconds since boot.
   var clock: @Sendable () -> Int64 = { Int64(Clocks.bootNanoseconds() / 1_000_000) }
 

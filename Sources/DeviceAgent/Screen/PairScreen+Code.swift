@@ -50,7 +50,7 @@ extension PairScreen {
   ///
   /// A code in large letters comes before a larger picture, any picture before large letters.
   func layout(side: Int, _ panel: Panel, in area: Area) -> CodeLayout? {
-    for effort in [Panel.Effort.generous, .compact, .anything] {
+    for compression in [Panel.Compression.generous, .compact, .anything] {
       for place in [besides, above] {
         for scale in stride(from: 6, through: 1, by: -1)
         where capabilities.glyphs == .halfBlocks || scale % 2 == 0 {
@@ -58,7 +58,7 @@ extension PairScreen {
             let drawing = DotDrawing(glyphs: capabilities.glyphs, scale: scale)
             let size = drawing.size(width: side + 2 * zone, height: side + 2 * zone)
             guard size.rows <= area.rows, size.columns <= area.columns else { continue }
-            if var layout = place(size, panel, area, effort, drawing) {
+            if var layout = place(size, panel, area, compression, drawing) {
               layout.quietZone = zone
               return layout
             }
@@ -72,13 +72,13 @@ extension PairScreen {
   private typealias Size = (columns: Int, rows: Int)
 
   private func besides(
-    _ size: Size, _ panel: Panel, _ area: Area, _ effort: Panel.Effort, _ drawing: DotDrawing
+    _ size: Size, _ panel: Panel, _ area: Area, _ compression: Panel.Compression, _ drawing: DotDrawing
   ) -> CodeLayout? {
     let gap = 3
     let width = area.columns - size.columns - 2 * margin - gap
     // Half a sentence a line is no help.
     guard width >= 24 else { return nil }
-    guard let fitted = panel.fitted(width: width, height: area.rows, effort) else {
+    guard let fitted = panel.fitted(width: width, height: area.rows, compression) else {
       return nil
     }
     let picture = Area(
@@ -93,12 +93,12 @@ extension PairScreen {
   }
 
   private func above(
-    _ size: Size, _ panel: Panel, _ area: Area, _ effort: Panel.Effort, _ drawing: DotDrawing
+    _ size: Size, _ panel: Panel, _ area: Area, _ compression: Panel.Compression, _ drawing: DotDrawing
   ) -> CodeLayout? {
     let width = area.columns - 2 * margin
     guard
       let fitted = panel.fitted(
-        width: width, height: area.rows - size.rows, effort)
+        width: width, height: area.rows - size.rows, compression)
     else { return nil }
     let spare = area.rows - size.rows - fitted.rows
     let picture = Area(

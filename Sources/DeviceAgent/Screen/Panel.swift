@@ -38,7 +38,7 @@ struct Panel {
   }
 
   /// How much may be given up to fit.
-  enum Effort: Sendable {
+  enum Compression: Sendable {
     /// Large letters and nearly all words.
     case generous
     /// Ordinary letters will do, but what is happening is said.
@@ -50,14 +50,14 @@ struct Panel {
       switch self {
       case .generous: [(false, 0), (false, 1)]
       case .compact: [(false, 0), (false, 1), (false, 2), (true, 0), (true, 1), (true, 2)]
-      case .anything: Effort.compact.steps + [(true, 3)]
+      case .anything: Compression.compact.steps + [(true, 3)]
       }
     }
   }
 
   /// The largest way to show everything in that room, else without what matters least.
-  func fitted(width: Int, height: Int, _ effort: Effort) -> Fitted? {
-    for (plain, importance) in effort.steps {
+  func fitted(width: Int, height: Int, _ compression: Compression) -> Fitted? {
+    for (plain, importance) in compression.steps {
       for way in ways(width: width, plain: plain) {
         for hasGaps in [true, false] {
           let fitted = arrange(width, way, hasGaps: hasGaps, importance)

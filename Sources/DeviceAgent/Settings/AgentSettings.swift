@@ -24,7 +24,7 @@ struct AgentSettings: Sendable {
   let insistsOnSocket: Bool
   let language: Language
   /// Who may use the daemon besides its own user.
-  let allowances: [Allowance]
+  let allowRules: [AllowRule]
   let publicKey: String?
   /// The options that were not left to the machine's settings file.
   let given: Set<String>
@@ -56,14 +56,14 @@ struct AgentSettings: Sendable {
     usesOwnState = chosen == nil
     state = if let chosen { chosen } else { try defaultState(environment) }
     given = Set(BoxIdentity.inputs.filter(reader.isGiven).map(\.specification.name))
-    let wish = try reader.one(AgentOptions.language, .choice("en", "it", "es", "ko"))
+    let asked = try reader.one(AgentOptions.language, .choice("en", "it", "es", "ko"))
     let variables = call.environment
-    language = Language(asked: wish) { variables[$0] }
-    var allowances: [Allowance] = []
+    language = Language(asked: asked) { variables[$0] }
+    var allowRules: [AllowRule] = []
     for text in conf.values["allow"] ?? [] {
-      allowances.append(try Allowance(parsing: text, in: conf.path))
+      allowRules.append(try AllowRule(parsing: text, in: conf.path))
     }
-    self.allowances = allowances
+    self.allowRules = allowRules
   }
 
   private static func conf(_ call: Invocation) throws(CommandError) -> AgentConf {

@@ -41,8 +41,8 @@ struct TerminalFacts: Sendable, Equatable {
     return type != "dumb" && type != "unknown"
   }
 
-  /// What the terminal can show; `wish` overrules what was found out.
-  func capabilities(wish: PictureRequest = .auto) -> TerminalCapabilities {
+  /// What the terminal can show; `asked` overrules what was found out.
+  func capabilities(asked: PictureRequest = .auto) -> TerminalCapabilities {
     var capabilities = TerminalCapabilities(
       glyphs: .halfBlocks, depth: depth, isUnicode: isUnicode, hasHangul: isUnicode,
       hasTints: !refusesColours)
@@ -59,7 +59,7 @@ struct TerminalFacts: Sendable, Equatable {
       capabilities.glyphs = .fullBlocks
       capabilities.hasHangul = false
     }
-    switch wish {
+    switch asked {
     case .half: capabilities.glyphs = .halfBlocks
     case .full: capabilities.glyphs = .fullBlocks
     case .ascii: capabilities.glyphs = .ascii

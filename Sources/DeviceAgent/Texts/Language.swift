@@ -13,8 +13,8 @@ enum Language: String, CaseIterable, Sendable {
   init(asked: String?, environment: (String) -> String?) {
     let locale = environment("LC_ALL") ?? environment("LC_MESSAGES") ?? environment("LANG")
     // LANGUAGE is a list with the most wanted first; it counts only when there is a locale at all.
-    let wishes = [asked] + (environment("LANGUAGE") ?? "").split(separator: ":").map(String.init)
-    let all = wishes + [locale]
+    let languages = [asked] + (environment("LANGUAGE") ?? "").split(separator: ":").map(String.init)
+    let all = languages + [locale]
     self = all.compactMap { $0 }.lazy.compactMap(Self.init(tag:)).first ?? .english
   }
 

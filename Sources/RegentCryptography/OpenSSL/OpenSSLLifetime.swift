@@ -4,8 +4,8 @@ internal import CRegentOpenSSL
 ///
 /// By default OpenSSL has `exit` free everything that it holds, while other threads still compute with it, and the
 /// program ends with a signal instead of its exit code. Whoever starts the library decides that, so every function that
-/// may be the first to use it that may be the first one of a process calls ``keep()`` before. An app that has started
-/// OpenSSL itself before it calls us has decided for us.
+/// may be the first of a process to use it calls ``keep()`` before. An app that has started OpenSSL itself before it
+/// calls us has decided for us.
 enum OpenSSLLifetime {
   private static let isKept = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil) == 1
 

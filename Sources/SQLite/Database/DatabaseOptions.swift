@@ -18,7 +18,7 @@ public struct DatabaseOptions: Sendable {
   ///
   /// The program should end itself: opening the database again settles what was written.
   public var onFailStop: @Sendable (SQLiteError) -> Void = { _ in }
-  /// The name of the registered file layer (VFS) below the connections; `nil` is SQLite's own, and a service's only one.
+  /// The name of the registered file layer (VFS) below the connections; `nil`, as in every program, is SQLite's own.
   package var fileLayer: String?
 
   /// Options for a file with its schema.

@@ -56,9 +56,9 @@ private struct Walk {
     bench.forget()
     let request = bench.request()
     live.insert(request)
-    let wish = SetRequestor(
+    let details = SetRequestor(
       requestor: "LAST", services: ["https://one.example"], tokens: RequestorTokens())
-    check(bench.send(.setRequestor(request, wish)))
+    check(bench.send(.setRequestor(request, details)))
     for _ in 0..<10_000 {
       guard let call = openCall() else { break }
       check(bench.send(.answered(call, .failed(.status(404)))))
@@ -75,9 +75,9 @@ private struct Walk {
     let services = [["https://one.example"], ["https://one.example", "https://two.example"]]
     let tokens =
       name == bench.machine.requestor ? bench.machine.tokens : RequestorTokens()
-    let wish = SetRequestor(
+    let details = SetRequestor(
       requestor: name, services: services.randomElement(using: &generator) ?? [], tokens: tokens)
-    check(bench.send(.setRequestor(request, wish)))
+    check(bench.send(.setRequestor(request, details)))
   }
 
   private mutating func call() {

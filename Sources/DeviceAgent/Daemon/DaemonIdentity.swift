@@ -4,7 +4,7 @@ import RegentPlatform
 
 /// What a daemon says of itself to everybody who may connect: where its tokens are, and in which options it is another
 /// box than the one that was asked about.
-struct DaemonHome: Sendable, Equatable {
+struct DaemonIdentity: Sendable, Equatable {
   var state = ""
   var user: UInt32 = 0
   var differences: [String] = []
@@ -27,7 +27,7 @@ struct DaemonHome: Sendable, Equatable {
   }
 }
 
-extension DaemonHome {
+extension DaemonIdentity {
   init?(_ document: JSONValue) {
     guard let state = document["state"]?.string,
       let user = document["user"]?.int64.flatMap({ UInt32(exactly: $0) }),
@@ -68,7 +68,7 @@ extension AgentSettings {
     }
   }
 
-  private func cannotPair(beside home: DaemonHome, _ owner: UserAccount?) -> CommandError {
+  private func cannotPair(beside home: DaemonIdentity, _ owner: UserAccount?) -> CommandError {
     let place = socket.map { " --socket \(shellQuoted($0))" } ?? ""
     return CommandError(
       "the daemon keeps its tokens in \(home.state) as user \(owner?.name ?? String(home.user)); "

@@ -3,7 +3,7 @@ internal import RegentHTTPCodec
 /// Lets a service live below a path of its address: `/tv/D/CODE` is answered as `/D/CODE`.
 ///
 /// Requests without the path are answered as they are, because many proxies take it away before they pass a request on.
-public struct BelowPath<Next: Handler>: Handler {
+public struct PathPrefixHandler<Next: Handler>: Handler {
   private let base: [UInt8]
   private let next: Next
 

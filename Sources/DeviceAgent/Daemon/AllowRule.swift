@@ -19,7 +19,7 @@ enum DaemonAction: String, CaseIterable, Sendable {
 /// A line of the allow list: who may ask for what.
 ///
 ///     allow = user:kodi token=sport-* preauthorize status
-struct Allowance: Sendable, Equatable {
+struct AllowRule: Sendable, Equatable {
   enum Who: Sendable, Equatable {
     case user(UInt32)
     case group(UInt32)

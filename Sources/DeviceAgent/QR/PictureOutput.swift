@@ -3,7 +3,7 @@ import RegentPlatform
 import QRCode
 
 /// Keeps the QR code as a picture somewhere else than among the characters: a file, or the framebuffer.
-final class PictureKeeper: Sendable {
+final class PictureOutput: Sendable {
   enum Target: Sendable, Equatable {
     case none
     case png(String)
@@ -22,7 +22,7 @@ final class PictureKeeper: Sendable {
     var covered: Framebuffer.Saved?
   }
 
-  /// A keeper that has drawn nothing.
+  /// One that has drawn nothing yet.
   ///
   /// - Parameters:
   ///   - target: where the picture goes.

@@ -1,0 +1,85 @@
+import RegentPairing
+import RegentPairingWire
+
+// Who watches: metadata, and the provider that was chosen.
+
+extension Machine {
+  mutating func tellSelectedProvider(_ request: RequestID) {
+    let provider = validAuthentication?.signIn.provider ?? tokens.selected
+    tell(.selectedProvider(provider), request)
+    finish(request, .selected(provider))
+  }
+
+  mutating func getMetadata(
+    _ key: MetadataRequest?, _ arguments: [String: String], _ request: RequestID
+  ) {
+    func milliseconds(_ instant: Instant?) -> Metadata {
+      Metadata(value: instant.map { .text(String($0.milliseconds)) })
+    }
+    switch key {
+    case nil:
+      tell(.setMetadataStatus(Metadata(value: nil), key: "", arguments: arguments), request)
+      fail(request, EntitlementError(.outOfOrder, message: "nothing of this name can be asked"))
+    case .authenticationExpiry?:
+      tellMetadata(milliseconds(validAuthentication?.signIn.expires), key, arguments, request)
+    case .authorizationExpiry(let resource)?:
+      let permit = tokens.permits[resource].flatMap { $0.isValid(at: now) ? $0 : nil }
+      tellMetadata(milliseconds(permit?.expires), key, arguments, request)
+    case .deviceID?:
+      let isAllowed = settings.exposesDeviceID || responders.contains(where: \.exposesDeviceID)
+      let id = isAllowed ? MetadataValue.text(settings.deviceID) : nil
+      tellMetadata(Metadata(value: id), key, arguments, request)
+    case .user(let name)?:
+      guard let kept = validAuthentication else {
+        tell(.setMetadataStatus(Metadata(value: nil), key: name, arguments: arguments), request)
+        return fail(request, EntitlementError(.notAuthenticated))
+      }
+      pendingCalls[request] = .metadata(.user(name), arguments: arguments)
+      _ = send(.userMetadata, to: kept.service, for: .pendingCall(request))
+    }
+  }
+
+  private mutating func tellMetadata(
+    _ metadata: Metadata, _ key: MetadataRequest?, _ arguments: [String: String],
+    _ request: RequestID
+  ) {
+    tell(.setMetadataStatus(metadata, key: key?.name ?? "", arguments: arguments), request)
+    finish(request, .metadata(metadata))
+  }
+
+  mutating func metadataCame(
+    _ answer: ServiceAnswer, _ key: MetadataRequest, _ arguments: [String: String],
+    _ request: RequestID
+  ) {
+    switch answer {
+    case .metadata(let all):
+      tellMetadata(all[key.name] ?? Metadata(value: nil), key, arguments, request)
+    // A viewer of whom nothing is known.
+    case .failed(let failure) where failure.status == 404:
+      tellMetadata(Metadata(value: nil), key, arguments, request)
+    case .failed(let failure):
+      if failure.meansNotSignedIn { forgetSignIn() }
+      metadataFailed(failure, key, arguments, request)
+    default: metadataFailed(ServiceFailure(kind: .unreadable), key, arguments, request)
+    }
+  }
+
+  /// An empty reply, as documented; the async face says why.
+  private mutating func metadataFailed(
+    _ failure: ServiceFailure, _ key: MetadataRequest, _ arguments: [String: String],
+    _ request: RequestID
+  ) {
+    let empty = Metadata(value: nil)
+    tell(.setMetadataStatus(empty, key: key.name, arguments: arguments), request)
+    let kind: EntitlementError.Kind =
+      switch failure.kind {
+      case _ where failure.meansNotSignedIn: .notAuthenticated
+      case .unreachable: .unreachable
+      case .unsafeConnection: .unsafeConnection
+      case .status(429): .throttled
+      case .status(401), .registration, .accessToken: .notTrusted
+      case .unreadable, .status: .service
+      }
+    fail(request, EntitlementError(kind, message: failure.message))
+  }
+}

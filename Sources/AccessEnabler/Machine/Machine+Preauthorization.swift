@@ -1,0 +1,63 @@
+import RegentPairing
+import RegentPairingWire
+
+// Which of these? One call about many resources, answered from memory where that is allowed.
+
+extension Machine {
+  mutating func preauthorize(_ resources: [String], usesCache: Bool, _ request: RequestID) {
+    guard let kept = validAuthentication else {
+      tell(.notAuthenticated)
+      tell(.preauthorizedResources([]), request)
+      return fail(request, EntitlementError(.notAuthenticated, status: .notAuthenticated))
+    }
+    let cached = tokens.preauthorization
+    guard !resources.isEmpty else { return tellAllowed([], request) }
+    if usesCache, let cached, Set(cached.asked) == Set(resources) {
+      return tellAllowed(resources.filter(cached.allowed.contains), request)
+    }
+    pendingCalls[request] = .preauthorizing(resources)
+    _ = send(.preauthorize(resources), to: kept.service, for: .pendingCall(request))
+  }
+
+  private mutating func tellAllowed(_ allowed: [String], _ request: RequestID) {
+    tell(.preauthorizedResources(allowed), request)
+    finish(request, .resources(allowed))
+  }
+
+  mutating func preauthorizationCame(
+    _ answer: ServiceAnswer, _ resources: [String], _ request: RequestID
+  ) {
+    switch answer {
+    case .preauthorized(let ids):
+      let allowed = resources.filter { asked in ids.contains { $0.isSameText(as: asked) } }
+      if tokens.authentication != nil {
+        store(.preauthorization(StoredPreauthorization(asked: resources, allowed: allowed)))
+      }
+      tellAllowed(allowed, request)
+    case .failed(let failure):
+      if failure.meansNotSignedIn { forgetSignIn() }
+      preauthorizationFailed(failure, request)
+    default: preauthorizationFailed(ServiceFailure(kind: .unreadable), request)
+    }
+  }
+
+  private mutating func preauthorizationFailed(_ failure: ServiceFailure, _ request: RequestID) {
+    let kind: EntitlementError.Kind =
+      if failure.meansNotSignedIn {
+        .notAuthenticated
+      } else {
+        switch (failure.code, failure.kind) {
+        case (.tooManyResources?, _), (_, .status(400)), (_, .status(403)): .tooManyResources
+        case (_, .status(429)): .throttled
+        case (_, .unreachable): .unreachable
+        case (_, .unsafeConnection): .unsafeConnection
+        case (_, .status(401)), (_, .registration), (_, .accessToken): .notTrusted
+        default: .service
+        }
+      }
+    tell(.preauthorizationFailed, message: failure.message)
+    tell(.preauthorizedResources([]), request)
+    fail(
+      request, EntitlementError(kind, status: .preauthorizationFailed, message: failure.message))
+  }
+}

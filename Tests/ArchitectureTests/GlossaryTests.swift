@@ -1,0 +1,36 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+/// A reader who meets a special word finds its line, and the line leads to a file that is there.
+@Suite("The glossary is right")
+struct GlossaryTests {
+  private static func rows() throws -> [[String]] {
+    let text = String(decoding: try readFile("\(packageFolder())/docs/glossary.md"), as: UTF8.self)
+    return text.split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst()
+      .map { line in line.split(separator: "|").map { String($0).trimmed } }
+  }
+
+  @Test func `each line has a word, a meaning and a file that exists`() throws {
+    let rows = try Self.rows()
+    #expect(rows.count > 40)
+    for row in rows {
+      try #require(row.count == 3, "\(row)")
+      let file = row[2].filter { $0 != "`" }
+      #expect(FileManager.default.fileExists(atPath: "\(packageFolder())/\(file)"), "\(row[0]): \(file)")
+      #expect(!row[1].isEmpty && row[1].hasSuffix("."), "\(row[0])")
+    }
+  }
+
+  @Test func `the words stand in alphabetical order, each once`() throws {
+    let words = try Self.rows().map { $0[0] }
+    #expect(words == words.sorted())
+    #expect(Set(words).count == words.count)
+  }
+}
+
+extension String {
+  fileprivate var trimmed: String {
+    String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+  }
+}
