@@ -57,22 +57,21 @@ package actor Regentd {
       ] + options,
       environment: ["HOME": folder, "PATH": "/usr/bin:/bin"], standardOutput: output,
       standardError: errors)
-    for _ in 0..<12_000 {
+    try await eventually("regentd listens", within: 2 * patience) {
       if let code = program.poll() {
         let words = String(decoding: try readFile(errors).suffix(2000), as: UTF8.self)
         throw TestSupportError("regentd ended with \(code): \(words)")
       }
       // Its one line: it is ready.
-      if let line = try? readFile(output), line.last == 0x0A { return program }
-      try await Task.sleep(for: .milliseconds(5))
+      return try? readFile(output).last == 0x0A
     }
-    throw TestSupportError("regentd did not listen within a minute")
+    return program
   }
 
   /// Ends the program as a power cut does.
   package func kill() async throws {
     program.signal(SIGKILL)
-    while program.poll() == nil { try await Task.sleep(for: .milliseconds(2)) }
+    try await eventually("the end of regentd") { program.poll() }
   }
 
   /// Starts it anew where it was, on what it kept.

@@ -83,7 +83,7 @@ struct ServiceSoak {
       for _ in 0..<Self.workers {
         group.addTask { try await Worker(calls: calls, ledger: ledger).run() }
       }
-      try await Task.sleep(for: .milliseconds(Int.random(in: 20..<250)))
+      try await pass(milliseconds: Int.random(in: 20..<250))
       service.kill()
       var inFlight = 0
       for try await wasInFlight in group where wasInFlight { inFlight += 1 }

@@ -37,7 +37,7 @@ def service():
     process = subprocess.Popen(
         [f"{programs}/regentd", "serve", "--listen", f"127.0.0.1:{port}", "--web", web],
         env=plain | {"STATE_DIRECTORY": f"{home}/service"}, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    line = process.stdout.readline()
+    line = process.stdout.readline() if select.select([process.stdout], [], [], 60)[0] else b"nothing within 60 s"
     assert b"listening on" in line, f"the service does not start again: {line!r}"
     return process
 
@@ -72,7 +72,7 @@ class Box:
 
     def kill(self):
         self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
+        self.process.wait(timeout=60)
 
 
 def ask(*words):
@@ -113,7 +113,7 @@ try:
                 time.sleep(pick.random() * 0.1)
             if pick.random() < 0.5:
                 server.kill()
-                server.wait()
+                server.wait(timeout=60)
                 server = service()
             pairing.kill()
         pairing = Box()
@@ -122,7 +122,7 @@ try:
         # A service that comes back while the box waits: the code stays good.
         if pick.random() < 0.5:
             server.kill()
-            server.wait()
+            server.wait(timeout=60)
             server = service()
         done = control("code", "approve", shown["code"], "--provider", "local", "--account", "demo")
         assert done.returncode == 0, done.stderr
@@ -146,13 +146,13 @@ try:
             time.sleep(pick.random() * 0.05)
             if pick.random() < 0.5:
                 server.kill()
-                server.wait()
+                server.wait(timeout=60)
                 server = service()
             if keeper:
                 keeper.kill()
-                keeper.wait()
+                keeper.wait(timeout=60)
             asking.kill()
-            asking.wait()
+            asking.wait(timeout=60)
             asked += 1
             status = ask("status", "--json")
             assert status.returncode == 0, f"signed out by a kill: {status.stdout}{status.stderr}"

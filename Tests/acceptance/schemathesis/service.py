@@ -7,6 +7,7 @@ import http.cookiejar
 import json
 import os
 import re
+import select
 import subprocess
 import tempfile
 import time
@@ -128,7 +129,9 @@ class RunningService:
             stderr=open(f"{self.folder.name}/log", "w"),
             text=True,
         )
-        line = self.process.stdout.readline()
+        # It has to say it in time.
+        heard = select.select([self.process.stdout], [], [], 60)[0]
+        line = self.process.stdout.readline() if heard else ""
         if "listening on" not in line:
             raise SystemExit(f"the service did not start: {open(f'{self.folder.name}/log').read()}")
         url = line.split("listening on ")[1].strip()
@@ -150,7 +153,7 @@ class RunningService:
     def control(self, *words, standard_input=None):
         done = subprocess.run(
             [f"{self.programs}/regentctl", "--socket", self.socket, "--json", *words],
-            input=standard_input, capture_output=True, text=True,
+            input=standard_input, capture_output=True, text=True, timeout=60,
         )
         if done.returncode != 0:
             raise SystemExit(f"regentctl {' '.join(words)}: {done.stderr}")
