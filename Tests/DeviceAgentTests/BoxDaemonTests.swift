@@ -121,11 +121,14 @@ import Testing
       return await group.reduce(into: []) { $0.append($1) }
     }
     #expect(grants.count == 20 && !grants.contains(nil))
-    #expect(await source.calls == 1)
+    // Whoever counted itself and had not asked yet when the answer came may have asked anew, but beside nobody.
+    let calls = await source.calls
+    #expect(calls < 5)
+    #expect(await source.mostAtOnce == 1)
     _ = try await flight.answer("one") { () throws(CommandError) in
       try await source.authorize("one")
     }
-    #expect(await source.calls == 2, "a later question is a new one")
+    #expect(await source.calls == calls + 1, "a later question is a new one")
   }
 
   @Test(
@@ -187,13 +190,18 @@ import Testing
 /// A source that counts how often it is asked.
 private actor CountingSource: EntitlementSource {
   private(set) var calls = 0
+  private(set) var mostAtOnce = 0
+  private var atOnce = 0
   private let pause: @Sendable () async -> Void
 
   init(pause: @escaping @Sendable () async -> Void = {}) { self.pause = pause }
 
   func authorize(_ resource: String) async throws(CommandError) -> MediaGrant {
     calls += 1
+    atOnce += 1
+    mostAtOnce = max(mostAtOnce, atOnce)
     await pause()
+    atOnce -= 1
     return MediaGrant(resource: resource, token: "t", expires: 1, provider: "p")
   }
 
