@@ -8,8 +8,8 @@ struct ServiceSoak {
   let cycles: Int
   let losesLog: Bool
 
-  /// A fresh database now and then, so that looking at it stays short.
-  private static let cyclesPerFolder = 25
+  /// A fresh database now and then: after each kill all promises of its life are looked at.
+  private static let cyclesPerFolder = 10
   private static let workers = 8
 
   /// Runs all cycles, or ends at the first loss.
