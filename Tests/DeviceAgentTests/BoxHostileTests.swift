@@ -67,7 +67,8 @@ import Testing
       let program = try box.start(["pair", "--json", "--unattended"])
       _ = try await box.event("code")
       for _ in 0..<100 { program.signal(10) }
-      // The last wish is heard, too. That it is at most one code a second, PairModelTests show with a clock of their own.
+      // The last wish is heard, too. That it is at most one code a second, PairModelTests show with a clock of their
+      // own.
       _ = try await box.event("code", after: 1)
       let made = try box.events().count { $0["event"]?.string == "code" }
       #expect((2...10).contains(made), "\(made) for a hundred signals")

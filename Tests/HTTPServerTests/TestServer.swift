@@ -97,8 +97,8 @@ final class Turnstile: Sendable {
 /// How often ``turnLoop(_:)`` asks.
 let turns = 2
 
-/// Waits until the server's only loop has looked at what is there already: it answers somebody else twice, and what came
-/// before the second question it must have seen when it heard that.
+/// Waits until the server's only loop has looked at what is there already: it answers somebody else twice, and what
+/// came before the second question it must have seen when it heard that.
 func turnLoop(_ connection: WireConnection) throws {
   for _ in 0..<turns {
     try connection.send(get("/turn"))

@@ -76,7 +76,8 @@ struct FaultTests {
       options.onFailStop = { stops.add($0) }
       let database = try Database(options)
       try await database.write { try insert("before", in: $0) }
-      // As in a service that runs: a first read after the stop would find no other connection, and take in what is in the log.
+      // As in a service that runs: a first read after the stop would find no other connection, and take in what is in
+      // the log.
       #expect(try await database.names() == ["before"])
       let gate = Gate()
       try await gate.close(database)

@@ -1,16 +1,17 @@
-// The one place where tests wait. Whoever waits says for what and gives up in the end: an event that is lost is a failed
-// test with a sentence, in seconds, and not a run that hangs. Tests/ArchitectureTests/WaitingTests.swift holds the others to it.
+// The one place where tests wait. Whoever waits says for what and gives up in the end: an event that is lost is a
+// failed test with a sentence, in seconds, and not a run that hangs. Tests/ArchitectureTests/WaitingTests.swift holds
+// the others to it.
 internal import Glibc
 internal import Synchronization
 
 /// The seconds after which an event is called lost.
 ///
-/// Far more than anything here takes on a machine that is busy, because a test that passes never waits so long. A sanitizer
-/// makes everything about six times slower.
+/// Far more than anything here takes on a machine that is busy, because a test that passes never waits so long. A
+/// sanitizer makes everything about six times slower.
 public let patience = isSanitized ? 180 : 30
 
-/// Waits until `condition` gives a value that is not false, for what another process or thread does in its own time; blocks
-/// the thread.
+/// Waits until `condition` gives a value that is not false, for what another process or thread does in its own time;
+/// blocks the thread.
 ///
 /// Where a task may wait, the compiler is to take the one for tasks below, hence the attribute.
 @_disfavoredOverload
@@ -29,8 +30,8 @@ public func eventually<Value>(
 
 /// Waits until `condition` gives a value that is not false, and lets other tasks run meanwhile.
 ///
-/// The time is counted in pauses: where all threads that tasks share are busy, a pause takes as long for whoever waits as for
-/// the one that is waited for.
+/// The time is counted in pauses: where all threads that tasks share are busy, a pause takes as long for whoever waits
+/// as for the one that is waited for.
 @discardableResult
 public func eventually<Value>(
   _ what: String, within seconds: Int = patience, isolation: isolated (any Actor)? = #isolation,
@@ -99,10 +100,11 @@ extension Task where Success: Sendable {
   }
 }
 
-/// Lets time pass that belongs to the story: the pace of a slow sender, the moment of a kill, a time in which something must
-/// not happen.
+/// Lets time pass that belongs to the story: the pace of a slow sender, the moment of a kill, a time in which something
+/// must not happen.
 ///
-/// Nothing may be expected to have happened in it: that is awaited with `eventually`. WaitingTests lists who uses it, and why.
+/// Nothing may be expected to have happened in it: that is awaited with `eventually`. WaitingTests lists who uses it,
+/// and why.
 public func pass(milliseconds: Int) { usleep(UInt32(milliseconds) * 1_000) }
 
 /// The same for tasks, which let others run meanwhile.
@@ -174,7 +176,8 @@ private final class FirstOutcome<Value: Sendable>: Sendable {
   }
 }
 
-/// Microseconds: short at first, because most things come at once; then so long that waiting takes nothing from who works.
+/// Microseconds: short at first, because most things come at once; then so long that waiting takes nothing from who
+/// works.
 private struct Pauses: Sequence, IteratorProtocol {
   static let short = 50
   private var taken = 0
