@@ -27,6 +27,7 @@ struct WaitingTests {
     ("DeviceAgentTests/BoxTroubleTests.swift", ["pass("], "in the pause between two codes no second one may come"),
     ("RegentHTTPClientTests/DeadlineTests.swift", ["pass("], "a server that drips"),
     ("AccessEnablerTests/Service/FaultTests.swift", ["pass("], "a server that drips"),
+    ("RegentPlatformTests/ThreadAndPollerTests.swift", ["pass("], "a time in which join must not return"),
     ("CommandTests/CutShortTests.swift", ["pass("], "the moment of a kill"),
     ("Soak/KillSoak.swift", ["pass("], "the moment of a kill"),
     ("ServiceSoak/ServiceSoak.swift", ["pass("], "the moment of a kill"),
