@@ -1,5 +1,5 @@
 # Regent. `make demo` shows it, `make test` proves it; the rest is for those who work on it.
-.PHONY: pages describe build programs library demo test bench fuzz sanitize lint install uninstall soak dist clean help
+.PHONY: pages describe build programs library demo test bench fuzz sanitize lint install uninstall soak long dist clean help
 .DEFAULT_GOAL := help
 
 PREFIX ?= /usr/local
@@ -49,6 +49,9 @@ soak: ## kill -9 a writer, the whole service, under load, and the box; a box's m
 	@products="$$(swift build -c release --show-bin-path)"; \
 	  "$$products/SDKProbe" logins "$$products/regentd" $(or $(CYCLES),1000)
 	@Tests/acceptance/box-kills.py "$$(swift build -c release --show-bin-path)" $(or $(KILLS),200)
+
+long: ## what takes longer than make test: soaks, fuzzing, whole matrices, sanitizers; ONLY=soak MINUTES=60 CYCLES=1000
+	@Tests/long $(ONLY)
 
 describe: ## generated requests against web/openapi.json; CASES=10000
 	@deploy/bootstrap --test

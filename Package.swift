@@ -141,7 +141,7 @@ let package = Package(
       name: "TestSupport", dependencies: ["CRegentLinux"], path: "Tests/TestSupport",
       swiftSettings: house),
     .target(
-      name: "HTTPTestSupport", dependencies: ["HTTPServer", "RegentHTTPCodec", "RegentPlatform"],
+      name: "HTTPTestSupport", dependencies: ["HTTPServer", "RegentHTTPCodec", "RegentPlatform", "TestSupport"],
       path: "Tests/HTTPTestSupport", swiftSettings: house),
     // A store in memory, and what every store must do: for tests only, no program may link them.
     .target(

@@ -19,7 +19,7 @@ final class PinnedServer {
     program = try RunningProgram(
       "taskset", ["-c", pinned ? "0" : "0,1"] + command, standardError: "\(folder)/\(name).err")
     do {
-      try eventually(within: patience, "\(name) listens on \(port)") {
+      try eventually("\(name) listens on \(port)", within: patience) {
         canConnect(port) ? true : nil
       }
     } catch {

@@ -1,4 +1,5 @@
 import CommandKit
+import TestSupport
 import Testing
 
 @Suite struct `Text from strangers` {
@@ -262,7 +263,7 @@ import Testing
     let errors = CapturedText()
     let console = Console(output: errors.stream(), errors: errors.stream(columns: 20))
     await console.progress("working\u{1b}[2J for a long time") {
-      while errors.text.isEmpty { try? await Task.sleep(for: .milliseconds(20)) }
+      _ = try? await eventually("the line of progress") { !errors.text.isEmpty }
     }
     // Drawn once a second; on a slow machine more than once before it goes.
     let line = "\r\u{1b}[Kworking\\e[2J for a\u{2026}"

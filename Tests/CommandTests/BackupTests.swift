@@ -155,7 +155,7 @@ import Testing
     try withService { service in
       let shell = Operator(folder: service.folder)
       try shell.get("regentctl requestor add acme")
-      try eventually(within: 60, "two at the same time") { () throws -> Bool? in
+      try eventually("two at the same time", within: 60) { () throws -> Bool? in
         let said = try shell.get(
           "for i in 1 2 3 4 5 6; do (regentctl backup copy-$i.db 2>&1; rm -f copy-$i.db) & done; wait"
         )

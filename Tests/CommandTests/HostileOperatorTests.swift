@@ -36,7 +36,7 @@ import Testing
         }
       }
       let shell = Operator(folder: service.folder)
-      try eventually(within: 60, "regentctl gets in") {
+      try eventually("regentctl gets in", within: 60) {
         try shell.type("regentctl stats").status == 0 ? true : nil
       }
     }
@@ -62,7 +62,7 @@ import Testing
         #expect(try shell.refusal("\(command) requestor add evil").contains("may not use"))
         #expect(try shell.get("regentctl --socket door/admin.sock requestor list --json") == "[]")
         // A refusal waits for nothing, its line in the audit log neither.
-        try eventually(within: 60, "the refusal in the audit log") {
+        try eventually("the refusal in the audit log", within: 60) {
           try shell.get("regentctl --socket door/admin.sock audit tail")
             .contains("admin.refused user 65534 (refused)") ? true : nil
         }

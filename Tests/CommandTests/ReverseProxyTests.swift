@@ -108,7 +108,7 @@ import Testing
     for _ in 0..<5 {
       let port = try freePort()
       let proxy = try start(port)
-      let isUp = try eventually(within: 120, "an answer through the proxy") {
+      let isUp = try eventually("an answer through the proxy", within: 120) {
         if proxy.poll() != nil { return false }
         return try answers("https://127.0.0.1:\(port)") ? true : nil
       }

@@ -17,7 +17,7 @@ import Testing
       let pairing = try box.start(["pair", "--json"])
       let wire = try #require(try await box.event("code")["code"]?.string)
       try await service.service.approve(wire)
-      #expect(try await until("the end") { pairing.poll() } == 0)
+      #expect(try await eventually("the end") { pairing.poll() } == 0)
       let status = try await box.run(["status", "--json", "--state", "\(folder)/./state/"])
       #expect(try JSONValue(reading: status.output)["daemon"]?.bool == true, "the same folder")
 
@@ -44,7 +44,7 @@ import Testing
       let doctor = try await box.run(["doctor", "--state", other])
       #expect(doctor.outputText.contains("note  daemon: it runs with another --state"))
       daemon.signal(15)
-      #expect(try await until("the end") { daemon.poll() } == 0)
+      #expect(try await eventually("the end") { daemon.poll() } == 0)
     }
   }
 
@@ -57,12 +57,12 @@ import Testing
       try await box.daemonListens()
       let pairing = try box.start(["pair", "--json"])
       let wire = try #require(try await box.event("code")["code"]?.string)
-      _ = try await until("the code in the daemon's folder") { try box.keeps(wire) ? true : nil }
+      try await eventually("the code in the daemon's folder") { try box.keeps(wire) }
       try await service.service.approve(wire)
-      #expect(try await until("the end") { pairing.poll() } == 0)
+      #expect(try await eventually("the end") { pairing.poll() } == 0)
       #expect(realPath("\(folder)/.local") == nil, "nothing in a folder of its own")
       daemon.signal(15)
-      #expect(try await until("the end") { daemon.poll() } == 0)
+      #expect(try await eventually("the end") { daemon.poll() } == 0)
     }
   }
 
@@ -91,7 +91,7 @@ import Testing
       let pairing = try box.start(["pair", "--json", "--socket", "\(folder)/theirs/s"])
       let wire = try #require(try await box.event("code")["code"]?.string)
       try await service.service.approve(wire)
-      #expect(try await until("the end") { pairing.poll() } == 0)
+      #expect(try await eventually("the end") { pairing.poll() } == 0)
       let owner = try await box.shell("stat -c %u theirs/state/tokens")
       #expect(owner.outputText == "\(nobody.id)\n")
       let status = try await box.run(["status", "--socket", "\(folder)/theirs/s"])
@@ -107,7 +107,7 @@ import Testing
       #expect(
         stranger.errorText.contains("type: sudo regent pair --socket \(folder)/theirs/s, or"))
       daemon.signal(15)
-      #expect(try await until("the end") { daemon.poll() } == 0)
+      #expect(try await eventually("the end") { daemon.poll() } == 0)
     }
   }
 }

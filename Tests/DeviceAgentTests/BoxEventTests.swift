@@ -31,7 +31,7 @@ import Testing
       try await service.service.approve(wire)
       let end = try await box.event("authenticated")
       #expect(end["provider"]?.string == "Sample TV")
-      #expect(try await until("the end") { program.poll() } == 0)
+      #expect(try await eventually("the end") { program.poll() } == 0)
       #expect(
         try box.events().map { $0["event"]?.string } == [
           "code", "opened", "match", "authenticated",
@@ -71,7 +71,7 @@ import Testing
       let wire = try #require(try await box.event("code")["code"]?.string)
       try await service.service.deny(wire)
       _ = try await box.event("denied")
-      #expect(try await until("the end") { program.poll() } == 4)
+      #expect(try await eventually("the end") { program.poll() } == 4)
     }
   }
 
@@ -92,7 +92,7 @@ import Testing
         try await allowed.event("code")["url"]?.string?.hasPrefix("HTTPS://EVIL.EXAMPLE.COM/D/")
           == true)
       program.signal(15)
-      #expect(try await until("the end") { program.poll() } == 3)
+      #expect(try await eventually("the end") { program.poll() } == 3)
     }
   }
 
@@ -109,10 +109,10 @@ import Testing
         ]
         #expect(codes[0] != codes[1])
         try await service.service.approve(codes[1])
-        #expect(try await until("the second") { programs[1].poll() } == 0)
+        #expect(try await eventually("the second") { programs[1].poll() } == 0)
         #expect(programs[0].poll() == nil)
         try await service.service.deny(codes[0])
-        #expect(try await until("the first") { programs[0].poll() } == 4)
+        #expect(try await eventually("the first") { programs[0].poll() } == 4)
       }
     }
   }
@@ -127,12 +127,12 @@ import Testing
       let pair = ["pair", "--json", "--unattended"]
       let first = try box.start(pair, output: "first")
       let wire = try #require(try await box.event("code", in: "first")["code"]?.string)
-      _ = try await until("the code on disk") { try box.keeps(wire) ? true : nil }
+      try await eventually("the code on disk") { try box.keeps(wire) }
       let second = try box.start(pair, output: "second")
       #expect(try await box.event("code", in: "second")["code"]?.string == wire)
       // One of them gets another code, which takes the place of the first one's.
       second.signal(10)
-      let other = try await until("the same other code on both", seconds: 90) { () -> String? in
+      let other = try await eventually("the same other code on both", within: 3 * patience) { () -> String? in
         let codes = try ["first", "second"].map { output in
           try box.events(output).last { $0["event"]?.string == "code" }?["code"]?.string
         }
@@ -141,8 +141,8 @@ import Testing
       }
       try await service.service.approve(other)
       // The two displace each other's waits, so that they ask every few seconds instead.
-      #expect(try await until("the first", seconds: 90) { first.poll() } == 0)
-      #expect(try await until("the second", seconds: 90) { second.poll() } == 0)
+      #expect(try await eventually("the first", within: 3 * patience) { first.poll() } == 0)
+      #expect(try await eventually("the second", within: 3 * patience) { second.poll() } == 0)
     }
   }
 
@@ -154,11 +154,11 @@ import Testing
       let killed = try box.start(["pair", "--json"])
       let wire = try await box.keptCode()
       killed.signal(9)
-      _ = try await until("the end") { killed.poll() }
+      _ = try await eventually("the end") { killed.poll() }
       let again = try box.start(["pair", "--json"], output: "again")
       #expect(try await box.event("code", in: "again")["code"]?.string == wire)
       try await service.service.approve(wire)
-      #expect(try await until("the end") { again.poll() } == 0)
+      #expect(try await eventually("the end") { again.poll() } == 0)
     }
   }
 
@@ -174,7 +174,7 @@ import Testing
       #expect(first != second)
       #expect(try service.isWithdrawn(first))
       program.signal(15)
-      #expect(try await until("the end") { program.poll() } == 3)
+      #expect(try await eventually("the end") { program.poll() } == 3)
     }
   }
 
@@ -185,10 +185,10 @@ import Testing
       let box = try Box(folder, service.url)
       let program = try box.start(["pair", "--json", "--qr", "png", "\(folder)/code.png"])
       let link = try #require(try await box.event("code")["url"]?.string)
-      let png = try await until("the picture") { try? readFile("\(folder)/code.png") }
+      let png = try await eventually("the picture") { try? readFile("\(folder)/code.png") }
       #expect(try decode(png) == link)
       program.signal(15)
-      _ = try await until("the end") { program.poll() }
+      _ = try await eventually("the end") { program.poll() }
       #expect(throws: (any Error).self) { try readFile("\(folder)/code.png") }
     }
   }
@@ -204,17 +204,17 @@ import Testing
       // Not waiting for the other end (O_NONBLOCK), which is started next.
       let reader = try FileDescriptor.open("\(folder)/pipe", 0o4000)
       let program = try box.start(["pair", "--json"], output: "pipe")
-      let line = try await until("the code") {
+      let line = try await eventually("the code") {
         (try? reader.read(atMost: 4_096)).flatMap { $0.isEmpty ? nil : $0 }
       }
       let wire = try #require(try JSONValue(reading: line)["code"]?.string)
-      _ = try await until("the code on disk") { try box.keeps(wire) ? true : nil }
+      try await eventually("the code on disk") { try box.keeps(wire) }
       try reader.close()
-      #expect(try await until("the end") { program.poll() } == 1)
+      #expect(try await eventually("the end") { program.poll() } == 1)
       let again = try box.start(["pair", "--json"], output: "again")
       #expect(try await box.event("code", in: "again")["code"]?.string == wire)
       again.signal(15)
-      #expect(try await until("the end") { again.poll() } == 3)
+      #expect(try await eventually("the end") { again.poll() } == 3)
     }
   }
 
@@ -241,12 +241,12 @@ import Testing
     try await withTemporaryFolder { folder in
       let box = try Box(folder, service.url, more: ["REGENT_LANGUAGE": "it"])
       let program = try box.start(["pair"])
-      _ = try await until("the code") { box.printed().contains("/D/") ? true : nil }
+      try await eventually("the code") { box.printed().contains("/D/") }
       #expect(box.printed().hasPrefix("Codice "))
       // Capitals are for the QR code.
       #expect(box.printed().contains(" http://127.0.0.1:\(service.port)/D/"))
       program.signal(2)
-      #expect(try await until("the end") { program.poll() } == 3)
+      #expect(try await eventually("the end") { program.poll() } == 3)
     }
   }
 }

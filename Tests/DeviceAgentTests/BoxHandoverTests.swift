@@ -3,6 +3,7 @@ import HTTPServer
 import RegentJSON
 import ServiceTestSupport
 import TestSupport
+import RegentPlatform
 import Testing
 
 @testable import DeviceAgent
@@ -71,7 +72,9 @@ import Testing
   @Test func `many programs that ask at the same time cost one call`() async throws {
     try await withDaemon { box, source in
       let programs = try (0..<8).map { try box.start(["token", "slow"], output: "token\($0)") }
-      for program in programs { #expect(try await until("the end") { program.poll() } == 0) }
+      try await eventually("eight questions") { source.asked.withLock { $0 } == 8 }
+      source.mayAnswer.raise()
+      for program in programs { #expect(try await eventually("the end") { program.poll() } == 0) }
       #expect((0..<8).allSatisfy { box.printed("token\($0)") == "the-token\n" })
       #expect(await source.calls < 8)
     }
@@ -91,14 +94,15 @@ import Testing
           + [try builtProgram("regent"), "daemon"],
         standardOutput: "\(folder)/a.out", standardError: "\(folder)/a.err")
       // Before the socket is there the command reads the box's own store, so the code alone proves nothing.
-      var answeredByDaemon = false
-      for _ in 0..<200 where !answeredByDaemon {
-        let status = try await box.run(["status", "--json", "--socket", socket])
-        let document = try? JSONValue(reading: status.output)
-        answeredByDaemon = status.status == 3 && document?["daemon"]?.bool == true
-        if !answeredByDaemon { try await Task.sleep(for: .milliseconds(50)) }
+      do {
+        try await eventually("an answer by the daemon") {
+          let status = try await box.run(["status", "--json", "--socket", socket])
+          let document = try? JSONValue(reading: status.output)
+          return status.status == 3 && document?["daemon"]?.bool == true
+        }
+      } catch {
+        Issue.record("\(error): \(box.printed("a.err"))")
       }
-      #expect(answeredByDaemon, "\(box.printed("a.err"))")
       activator.signal(15)
     }
   }
@@ -120,8 +124,12 @@ import Testing
       configuration.loops = 1
       let address = ListenAddress.local(
         path: "\(folder)/regent/agent.sock", mode: 0o600, group: nil)
-      let server = try Server(
-        [Listener(address, handler: try daemon.router())], configuration: configuration)
+      let router = try daemon.router()
+      let counting = ClosureHandler { request in
+        if request.path == Array("/v1/authorize".utf8) { source.asked.withLock { $0 += 1 } }
+        return router.handle(request)
+      }
+      let server = try Server([Listener(address, handler: counting)], configuration: configuration)
       defer { server.stop(within: .milliseconds(100)) }
       try await body(box, source)
     }
@@ -131,13 +139,17 @@ import Testing
 /// A source whose answers need no service.
 private actor ReadySource: EntitlementSource {
   private(set) var calls = 0
+  /// How many questions have reached the daemon.
+  nonisolated let asked = Locked(0)
+  /// The slow answers come then.
+  nonisolated let mayAnswer = Flag("the test lets the answer go")
 
   func authorize(_ resource: String) async throws(CommandError) -> MediaGrant {
     calls += 1
     if resource == "forbidden" {
       throw CommandError("not in your package", code: "not-authorized", exit: .denied)
     }
-    if resource == "slow" { try? await Task.sleep(for: .seconds(1)) }
+    if resource == "slow" { try? await mayAnswer.wait() }
     return MediaGrant(
       resource: resource, token: "the-token", expires: Int64(resource) ?? 1_700_000_000_000,
       provider: "p")

@@ -119,16 +119,14 @@ struct Box {
   func event(_ name: String, after count: Int = 0, in output: String = "out") async throws
     -> JSONObject
   {
-    try await until("the event \(name)") {
+    try await eventually("the event \(name)") {
       try events(output).dropFirst(count).first { $0["event"]?.string == name }
     }
   }
 
   /// Waits until a daemon that was started takes calls.
   func daemonListens(output: String = "daemon") async throws {
-    _ = try await until("the socket") {
-      printed("\(output).err").contains("listening on") ? true : nil
-    }
+    try await eventually("the socket") { printed("\(output).err").contains("listening on") }
   }
 
   /// Waits for the code of `pair --json`, and until it would outlive a kill: it is shown before it is on disk.
@@ -136,7 +134,7 @@ struct Box {
     guard let wire = try await event("code")["code"]?.string else {
       throw TestSupportError("the event has no code")
     }
-    _ = try await until("the code on disk") { try keeps(wire) ? true : nil }
+    try await eventually("the code on disk") { try keeps(wire) }
     return wire
   }
 
@@ -151,7 +149,7 @@ struct Box {
     _ = try? writeFile("\(folder)/\(output)", [])
     _ = try? writeFile("\(folder)/\(output).err", [])
     let program = try start(arguments, output: output)
-    let status = try await until("the end of \(arguments)") { program.poll() }
+    let status = try await eventually("the end of \(arguments)") { program.poll() }
     return Finished(
       status: status, output: try readFile("\(folder)/\(output)"),
       errorText: printed("\(output).err"))
@@ -165,7 +163,7 @@ extension Box {
       "sh", ["-c", "cd \"$HOME\" && \(script)"],
       environment: environment.merging(["PATH": "\(try productsFolder()):/usr/bin:/bin"]) { $1 },
       standardOutput: "\(folder)/shell", standardError: "\(folder)/shell.err")
-    let status = try await until("the end of \(script)") { program.poll() }
+    let status = try await eventually("the end of \(script)") { program.poll() }
     return Finished(
       status: status, output: try readFile("\(folder)/shell"), errorText: printed("shell.err"))
   }
@@ -177,15 +175,4 @@ struct Finished {
   let output: [UInt8]
   let errorText: String
   var outputText: String { String(decoding: output, as: UTF8.self) }
-}
-
-/// Waits until there is a value, and lets other tests run meanwhile.
-func until<Value>(
-  _ what: String, seconds: Int = 30, _ probe: () throws -> Value?
-) async throws -> Value {
-  for _ in 0..<(seconds * 100) {
-    if let value = try probe() { return value }
-    try await Task.sleep(for: .milliseconds(10))
-  }
-  throw TestSupportError("not within \(seconds) s: \(what)")
 }

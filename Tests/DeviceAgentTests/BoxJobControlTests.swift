@@ -1,4 +1,5 @@
 import Glibc
+import PairingService
 import ServiceTestSupport
 import TestSupport
 import Testing
@@ -44,9 +45,8 @@ import Testing
       kill(try pid(), stop)
       _ = try await terminal.shows("Stopped")
       try terminal.type("clear; bg")
-      try await until("it goes on") {
-        let state = String(decoding: try readFile("/proc/\(try pid())/stat"), as: UTF8.self)
-        return state.contains(") T ") ? nil : ()
+      try await eventually("it goes on") {
+        !String(decoding: try readFile("/proc/\(try pid())/stat"), as: UTF8.self).contains(") T ")
       }
       try terminal.type("kill -WINCH %1; echo one; sleep 2; echo two")
       #expect(try await !terminal.shows("two").contains(waiting))
@@ -66,7 +66,7 @@ import Testing
       // The shell has a job go on that it ends. Not waited for there: the shell may still hold it for stopped.
       try terminal.type("kill %1")
       let number = try pid()
-      try await until("the end") { kill(number, 0) == 0 ? nil : () }
+      try await eventually("the end") { kill(number, 0) != 0 }
       try terminal.press("Enter")
       _ = try await terminal.shows("Exit 3")
     }
@@ -93,14 +93,18 @@ import Testing
   func `that it begins in the background of ends it, or brings it to the front`(
     command: String
   ) async throws {
-    try await withShell(typing: command) { terminal, pid in
-      let number = try await until("the process") { try? pid() }
-      try await Task.sleep(for: .milliseconds(700))
+    try await withServedShell("bash --norc --noprofile -i", typing: command) { terminal, pid, service in
+      func waits(_ count: Int) async throws {
+        try await eventually("\(count) boxes that wait") { service.service.core.waiters.count == count }
+      }
+      try await waits(1)
+      let number = try pid()
       try terminal.type("kill -TERM %1; wait %1; echo ended=$?")
       _ = try await terminal.shows("ended=3")
       #expect(kill(number, 0) != 0)
+      try await waits(0)
       try terminal.type("clear; \(command)")
-      try await Task.sleep(for: .milliseconds(700))
+      try await waits(1)
       #expect(try !terminal.capture().contains(waiting))
       try terminal.type("fg")
       #expect(try await drawn(terminal) != nil)
@@ -120,7 +124,16 @@ import Testing
 
   private func withShell(
     _ shell: String = "bash --norc --noprofile -i", typing command: String = "pair",
-    _ body: (Terminal, () throws -> Int32) async throws -> Void
+    _ body: (Terminal, @escaping () throws -> Int32) async throws -> Void
+  ) async throws {
+    try await withServedShell(shell, typing: command) { terminal, process, _ in
+      try await body(terminal, process)
+    }
+  }
+
+  private func withServedShell(
+    _ shell: String, typing command: String,
+    _ body: (Terminal, @escaping () throws -> Int32, BoxService) async throws -> Void
   ) async throws {
     let service = try await BoxService()
     defer { service.stop() }
@@ -128,11 +141,12 @@ import Testing
       let terminal = try Terminal(shell: shell, of: try Box(folder, service.url), sizes[0])
       _ = try await terminal.shows("here>")
       try terminal.type(command)
-      try await body(terminal) {
+      func pid() throws -> Int32 {
         let text = String(decoding: try readFile("\(folder)/pid"), as: UTF8.self).dropLast()
         guard let pid = Int32(text) else { throw TestSupportError("no process: \(text)") }
         return pid
       }
+      try await body(terminal, pid, service)
     }
   }
 }

@@ -42,7 +42,7 @@ import Testing
       let first = try box.start(["pair", "--json"])
       let wire = try #require(try await box.event("code")["code"]?.string)
       try await service.service.approve(wire)
-      #expect(try await until("the end") { first.poll() } == 0)
+      #expect(try await eventually("the end") { first.poll() } == 0)
 
       let terminal = try Terminal(box, "pair", sizes[0])
       let end = try await terminal.shows("exit=0")
@@ -61,7 +61,7 @@ import Testing
       let anew = try #require(try await box.event("code", in: "forced")["code"]?.string)
       #expect(try await box.run(["status"]).status == 0, "until then the box stays signed in")
       try await service.service.approve(anew)
-      #expect(try await until("the end") { forced.poll() } == 0)
+      #expect(try await eventually("the end") { forced.poll() } == 0)
       #expect(try await box.run(["status"]).status == 0)
     }
   }
@@ -75,12 +75,12 @@ import Testing
       let link = try photograph(terminal, sizes[0])
       for size in [sizes[2], sizes[1], sizes[0]] {
         try terminal.resize(size)
-        _ = try await until("the code at \(size)") {
+        _ = try await eventually("the code at \(size)") {
           try? photograph(terminal, size) == link ? true : nil
         }
       }
       try terminal.press("n")
-      let other = try await until("another code") { () -> String? in
+      let other = try await eventually("another code") { () -> String? in
         guard let now = try? photograph(terminal, sizes[0]), now != link else { return nil }
         return now
       }
@@ -134,8 +134,8 @@ import Testing
           String($0.output.0)
         }
       }
-      let first = try await until("a code") { try code() }
-      _ = try await until("another code") { try code().flatMap { $0 == first ? nil : $0 } }
+      let first = try await eventually("a code") { try code() }
+      _ = try await eventually("another code") { try code().flatMap { $0 == first ? nil : $0 } }
       try terminal.press("q")
       _ = try await terminal.shows("exit=")
     }
@@ -167,9 +167,9 @@ import Testing
         old = canvas
         try FileDescriptor.open(device, 1).writeAll(greeting + bytes)
         var seen: [String] = []
-        for _ in 0..<300 where seen != canvas.lines {
-          try await Task.sleep(for: .milliseconds(10))
+        _ = try? await eventually("\(scene.name) on the terminal") {
           seen = try terminal.lines(size)
+          return seen == canvas.lines
         }
         #expect(seen == canvas.lines, "\(scene.name)")
       }

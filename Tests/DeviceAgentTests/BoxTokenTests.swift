@@ -71,7 +71,7 @@ import Testing
       let program = try box.start(["pair", "--json"])
       let wire = try #require(try await box.event("code")["code"]?.string)
       try await service.service.approve(wire)
-      #expect(try await until("the end") { program.poll() } == 0)
+      #expect(try await eventually("the end") { program.poll() } == 0)
       try await body(box, service)
     }
   }

@@ -24,13 +24,13 @@ import Testing
       let stopped = try box.start(["pair", "--json"], output: "stopped")
       _ = try await box.event("error", in: "stopped")
       stopped.signal(15)
-      #expect(try await until("the end") { stopped.poll() } == 6)
+      #expect(try await eventually("the end") { stopped.poll() } == 6)
 
       let service = try await BoxService(port: port)
       defer { service.stop() }
       let wire = try #require(try await box.event("code")["code"]?.string)
       try await service.service.approve(wire)
-      #expect(try await until("the end") { program.poll() } == 0)
+      #expect(try await eventually("the end") { program.poll() } == 0)
       let names = try box.events().compactMap { $0["event"]?.string }
       #expect(names.first == "error" && names.last == "authenticated", "\(names)")
       #expect(names.count { $0 == "code" } == 1, "\(names)")
@@ -66,7 +66,7 @@ import Testing
       #expect(event["hint"]?.string == "it asks to wait 2 s; the code stays valid")
       try await service.service.approve(wire)
       busy.withLock { $0 = false }
-      #expect(try await until("the end") { program.poll() } == 0)
+      #expect(try await eventually("the end") { program.poll() } == 0)
       #expect(try box.events().count { $0["event"]?.string == "code" } == 1)
     }
   }
@@ -99,10 +99,11 @@ import Testing
       let box = try Box(folder, "http://127.0.0.1:\(port)")
       let program = try box.start(["pair", "--json", "--unattended"])
       func asked() -> Int { held.withLock { $0?.count ?? 0 } }
-      _ = try await until("the first question") { asked() > 0 ? true : nil }
+      try await eventually("the first question") { asked() > 0 }
+      // The box waits that long between two questions of its own: a second one would come then, if it came.
       for _ in 0..<2 {
         program.signal(10)
-        try await Task.sleep(for: .milliseconds(PairModel.askingPause + 200))
+        try await pass(milliseconds: Int(PairModel.askingPause) + 200)
       }
       #expect(asked() == 1)
       // What was asked last arrives first, as after a stall it may.
@@ -112,9 +113,10 @@ import Testing
       }
       for (request, pending) in questions { complete(pending, inner.handle(request)) }
       let wire = try #require(try await box.event("code")["code"]?.string)
-      try await Task.sleep(for: .seconds(1))
+      // Time for a second code, which must not come.
+      try await pass(milliseconds: Int(PairModel.askingPause))
       try await service.service.approve(wire)
-      #expect(try await until("the end") { program.poll() } == 0)
+      #expect(try await eventually("the end") { program.poll() } == 0)
       #expect(try box.events().compactMap { $0["event"]?.string }.count { $0 == "code" } == 1)
     }
   }
@@ -132,7 +134,7 @@ import Testing
       let wire = try #require(try await box.event("code", after: 1)["code"]?.string)
       #expect(wire != first)
       try await service.service.approve(wire)
-      #expect(try await until("the end") { program.poll() } == 0)
+      #expect(try await eventually("the end") { program.poll() } == 0)
       let names = try box.events().compactMap { $0["event"]?.string }
       #expect(names.allSatisfy { ["code", "opened", "authenticated"].contains($0) }, "\(names)")
     }
@@ -153,7 +155,7 @@ import Testing
       #expect(try box.events().compactMap { $0["event"]?.string } == ["error", "code"])
       try await service.service.approve(wire)
       _ = try await box.event("authenticated")
-      #expect(try await until("the end") { program.poll() } == 0)
+      #expect(try await eventually("the end") { program.poll() } == 0)
     }
   }
 
@@ -169,7 +171,7 @@ import Testing
       #expect(try run("mkdir", ["\(folder)/state/tokens"]).status == 0)
       try await service.service.approve(wire)
       _ = try await box.event("authenticated")
-      #expect(try await until("the end") { program.poll() } == 0)
+      #expect(try await eventually("the end") { program.poll() } == 0)
       let error = try #require(try box.events().first { $0["event"]?.string == "error" })
       #expect(error["code"]?.string == "storage")
       #expect(error["message"]?.string?.contains("tokens") == true)
@@ -194,7 +196,7 @@ import Testing
           #expect(name.map { host.hasPrefix($0) } == true)
         }
         program.signal(15)
-        _ = try await until("the end") { program.poll() }
+        _ = try await eventually("the end") { program.poll() }
       }
     }
   }

@@ -43,7 +43,7 @@ final class Terminal {
 
   /// The path of the terminal itself, once it is there.
   func device() async throws -> String {
-    try await until("the terminal") {
+    try await eventually("the terminal") {
       let path = try tmux(["display-message", "-p", "#{pane_tty}"]).dropLast()
       return path.hasPrefix("/dev/") ? String(path) : nil
     }
@@ -79,7 +79,7 @@ final class Terminal {
   func shows(_ text: String) async throws -> String {
     var last = ""
     do {
-      return try await until("\"\(text)\" on the screen") {
+      return try await eventually("\"\(text)\" on the screen") {
         last = try capture()
         return last.contains(text) ? last : nil
       }

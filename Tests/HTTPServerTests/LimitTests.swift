@@ -1,6 +1,7 @@
 import RegentHTTPCodec
 import HTTPServer
 import HTTPTestSupport
+import TestSupport
 import Testing
 
 @Suite struct LimitTests {
@@ -15,7 +16,7 @@ import Testing
       #expect(try fourth.rest().isEmpty)
       #expect(server.statistics.shed == 1 && server.statistics.evicted == 0)
       connections.removeLast()
-      try eventually { server.statistics.open == 2 }
+      try eventually("2 open connections") { server.statistics.open == 2 }
       let fifth = try WireConnection(address)
       try fifth.send(get("/five"))
       #expect(try fifth.response().text == "now /five")
@@ -37,7 +38,7 @@ import Testing
       }
       // Somebody who holds idle connections open keeps nobody out for longer than one attempt.
       for round in 0..<8 {
-        let text: String = try eventually {
+        let text: String = try eventually("a place") {
           let next = try WireConnection(address)
           try next.send(get("/\(round)"))
           let response = try next.response()
@@ -45,7 +46,7 @@ import Testing
         }
         #expect(text == "now /\(round)")
       }
-      try eventually { server.statistics.evicted > 0 }
+      try eventually("an eviction") { server.statistics.evicted > 0 }
       reply.complete(.text(.ok, "kept"))
       #expect(try busy.response().text == "kept" && idle.count == 3)
     }
@@ -61,13 +62,13 @@ import Testing
         return connection
       }
       var silent: [WireConnection] = try (0..<2).map { _ in try WireConnection(address) }
-      try eventually { server.statistics.open == 12 }
+      try eventually("12 open connections") { server.statistics.open == 12 }
       #expect(try WireConnection(address).response().status == 503)
       // A malformed request proves nothing.
       try silent[0].send(bytes("NONSENSE\r\n"))
       #expect(try silent[0].response().status == 501)
       silent.removeAll()
-      try eventually { server.statistics.open == 10 }
+      try eventually("10 open connections") { server.statistics.open == 10 }
       let next = try WireConnection(address)
       try next.send(get("/"))
       #expect(try next.response().status == 200)
@@ -84,7 +85,7 @@ import Testing
       }
     ) { server, address in
       let silent = try (0..<5).map { _ in try WireConnection(address) }
-      try eventually { server.statistics.open == 5 }
+      try eventually("5 open connections") { server.statistics.open == 5 }
       #expect(silent.count == 5 && server.statistics.shed == 0)
     }
   }

@@ -67,7 +67,7 @@ import Testing
         // Proxies write their log when they are done with a connection, which may be after its client is.
         let seen = server.seen
         var lines: [ReverseProxy.Forwarded] = []
-        let agrees: Bool? = try? eventually(within: 3, "the log agrees") {
+        let agrees: Bool? = try? eventually("the log agrees", within: 3) {
           lines = Array(try proxy.logged().dropFirst(logged))
           return agree(lines.filter { $0.status == 200 }, seen) ? true : nil
         }
@@ -82,11 +82,10 @@ import Testing
   private static func agree(
     _ sent: [ReverseProxy.Forwarded], _ seen: [RecordingServer.Seen]
   ) -> Bool {
-    sent.count == seen.count
-      && zip(sent, seen).allSatisfy { line, request in
-        line.method == request.method && pathsAgree(line.target, request.target)
-          && line.body.map { $0 == request.body } ?? true
-      }
+    sent.elementsEqual(seen) { line, request in
+      line.method == request.method && pathsAgree(line.target, request.target)
+        && line.body.map { $0 == request.body } ?? true
+    }
   }
 
   /// Proxies forward a URL as its path, with a slash when it has none.

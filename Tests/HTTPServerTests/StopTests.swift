@@ -1,6 +1,7 @@
 import RegentHTTPCodec
 import HTTPServer
 import HTTPTestSupport
+import TestSupport
 import Testing
 
 @Suite struct StopTests {
@@ -16,12 +17,13 @@ import Testing
       let half = try WireConnection(address)
       let request = post("/half", "body")
       try half.send(Array(request.dropLast(2)))
-      try eventually { server.statistics.open == 3 }
-      pause(milliseconds: 20)
+      try eventually("three open connections") { server.statistics.open == 3 }
+      // Now the loop has seen the half request.
+      try turnLoop(idle)
 
       startThread { server.stop(within: .seconds(8)) }
       #expect(try idle.rest().isEmpty)
-      try eventually { (try? WireConnection(address)) == nil }
+      try eventually("nobody is let in any more") { (try? WireConnection(address)) == nil }
       reply.complete(.text(.ok, "finished"))
       let last = try waiting.response()
       #expect(last.text == "finished" && last.header("connection") == "close")
@@ -55,15 +57,15 @@ import Testing
     }
     try await withServer(handler) { server, address in
       #expect(server.answersPulse())
-      try eventually { server.answersPulse() }
+      try eventually("the loop's pulse") { server.answersPulse() }
       let connection = try WireConnection(address)
       try connection.send(get("/block"))
-      try eventually { stuck.isBlocking }
+      try eventually("the loop is stuck") { stuck.isBlocking }
       _ = server.answersPulse()
       #expect(!server.answersPulse())
       stuck.letGo()
       _ = try connection.response()
-      try eventually { server.answersPulse() }
+      try eventually("the loop's pulse") { server.answersPulse() }
     }
   }
 

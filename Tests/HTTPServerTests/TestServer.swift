@@ -3,6 +3,7 @@ import HTTPServer
 import HTTPTestSupport
 import RegentPlatform
 import Synchronization
+import TestSupport
 import Testing
 
 /// Runs `body`, which may block, with a server of one loop; stops the server afterwards.
@@ -55,29 +56,13 @@ final class Parking: Handler {
 
   /// Waits for a reply to be owed for `path` and takes it out.
   func take(_ path: String) throws -> PendingReply {
-    try eventually {
+    try eventually("a reply owed for \(path)") {
       parked.withLock { parked in
         guard let index = parked.firstIndex(where: { $0.path == path }) else { return nil }
         return parked.remove(at: index).reply
       }
     }
   }
-}
-
-/// Asks until there is an answer; an error after ten seconds.
-func eventually<Value>(_ ask: () throws -> Value?) throws -> Value {
-  let clock = ContinuousClock()
-  let end = clock.now + .seconds(10)
-  while clock.now < end {
-    if let value = try ask() { return value }
-    pause(milliseconds: 2)
-  }
-  throw WireError("it did not happen within ten seconds")
-}
-
-/// Waits until a condition holds.
-func eventually(_ condition: () -> Bool) throws {
-  _ = try eventually { condition() ? true : nil }
 }
 
 func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
@@ -102,8 +87,23 @@ final class Turnstile: Sendable {
 
   func block() {
     state.withLock { $0.isBlocking = true }
-    while !state.withLock({ $0.isOpen }) { pause(milliseconds: 2) }
+    // A handler cannot throw; the test that never lets go fails by what it asks next.
+    _ = try? eventually("the test lets go") { state.withLock { $0.isOpen } }
   }
 
   func letGo() { state.withLock { $0.isOpen = true } }
 }
+
+/// How often ``turnLoop(_:)`` asks.
+let turns = 2
+
+/// Waits until the server's only loop has looked at what is there already: it answers somebody else twice, and what
+/// came before the second question it must have seen when it heard that.
+func turnLoop(_ connection: WireConnection) throws {
+  for _ in 0..<turns {
+    try connection.send(get("/turn"))
+    _ = try connection.response()
+  }
+}
+
+func turnLoop(_ address: ListenAddress) throws { try turnLoop(try WireConnection(address)) }

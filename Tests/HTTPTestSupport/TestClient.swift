@@ -1,5 +1,6 @@
 public import RegentHTTPCodec
 public import HTTPServer
+internal import TestSupport
 
 /// Sends requests to a handler: directly or through a server, so that one test shows both.
 public protocol TestClient: Sendable {
@@ -99,8 +100,8 @@ public struct InProcessClient: TestClient {
     switch handler.handle(request) {
     case .now(let immediate): response = immediate
     case .later(let start):
-      response = await withCheckedContinuation { continuation in
-        start(PendingReply { continuation.resume(returning: $0) })
+      response = try await awaitingCallback("the answer to \(test.method) \(test.target)") { callback in
+        start(PendingReply { callback($0) })
       }
     }
     return response.wireBytes(toHead: request.method == .head)

@@ -7,6 +7,7 @@ import RegentPairing
 import PairingService
 import PairingStore
 import ServiceTestSupport
+import TestSupport
 import Testing
 
 @Suite struct `The admin guard` {
@@ -171,10 +172,10 @@ private struct Admin {
   ) async throws -> (status: UInt16, body: [UInt8], text: String) {
     let head = "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\n\r\n"
     let request = try Request(head: Array(head.utf8), body: Array(body.utf8), peer: peer)
-    let response = await withCheckedContinuation { continuation in
+    let response = try await awaitingCallback("the answer to \(method) \(target)") { callback in
       switch handler.handle(request) {
-      case .now(let response): continuation.resume(returning: response)
-      case .later(let begin): begin(PendingReply { continuation.resume(returning: $0) })
+      case .now(let response): callback(response)
+      case .later(let begin): begin(PendingReply { callback($0) })
       }
     }
     return (

@@ -6,6 +6,7 @@ import RegentPairing
 import PairingStore
 import RegentPairingWire
 import ServiceTestSupport
+import TestSupport
 import Testing
 import XML
 
@@ -226,6 +227,11 @@ extension TestService {
   func remove(_ id: ProvisionID) async throws {
     _ = try await core.store.remove(id, audit: nil, at: core.clock.now)
     try await core.provisioning.refresh()
+  }
+
+  /// Waits for the lines that are written behind an answer; each is under way before its answer is out.
+  func auditIsWritten() async throws {
+    try await eventually("the lines of the audit log") { core.audit.linesUnderWay == 0 }
   }
 
   /// The audit lines of an action.

@@ -4,6 +4,7 @@ import RegentJSON
 import RegentPairing
 import PairingStore
 import ServiceTestSupport
+import TestSupport
 import Testing
 
 @testable import PairingService
@@ -104,7 +105,7 @@ extension PhoneBrowser {
       try await phone.send("approve")
       var watching = phone
       async let wait = watching.open("/D/\(code)/wait?state=approved")
-      while service.core.waiters.count == 0 { await Task.yield() }
+      try await eventually("a held reply") { service.core.waiters.count == 1 }
       _ = try await service.call(client, "GET", "/api/v1/tokens/authn?deviceId=box-1")
       #expect(try await wait.text == #"{"state":"delivered"}"#)
     }

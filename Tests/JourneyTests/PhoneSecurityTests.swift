@@ -45,18 +45,6 @@ extension PhoneBrowser {
   }
 }
 
-/// Waits for audit lines that are written behind the answer.
-private func quiet(_ service: TestService) async throws {
-  var last: Int64 = -1
-  var same = 0
-  while same < 3 {
-    let number = try await service.core.store.newestAuditNumber()
-    same = number == last ? same + 1 : 0
-    last = number
-    try await Task.sleep(for: .milliseconds(5))
-  }
-}
-
 @Suite struct `a form counts only from the browser that was given it` {
   /// Every form there is, each with what it needs to do something.
   static func forms(_ code: String, _ screen: String) -> [(String, [String: String])] {
@@ -112,7 +100,7 @@ private func quiet(_ service: TestService) async throws {
       case "no cookie": phone.cookies = [:]
       default: break
       }
-      try await quiet(service)
+      try await service.auditIsWritten()
       let before = try await Kept(service)
       for (path, fields) in Self.forms(code, screen) {
         var sent = fields
@@ -124,7 +112,7 @@ private func quiet(_ service: TestService) async throws {
         #expect(answer.status == 403, "\(path) with \(fault)")
         #expect(copy.cookies["__Host-regent-language"] == nil)
       }
-      try await quiet(service)
+      try await service.auditIsWritten()
       #expect(try await Kept(service) == before)
     }
   }
@@ -142,7 +130,7 @@ private func quiet(_ service: TestService) async throws {
       try await phone.send("open")
       let offered = try await newCode(service, client, device: "box-2")
       service.clock.pass(.seconds(400))
-      try await quiet(service)
+      try await service.auditIsWritten()
       let before = try await Kept(service)
       let codes = [opened, offered].flatMap { code in
         ["/D/\(code)"] + PagePaths.CodeStep.allCases.map { "/D/\(code)/\($0.rawValue)" }
@@ -160,7 +148,7 @@ private func quiet(_ service: TestService) async throws {
           if method == "HEAD" { #expect(answer.body.isEmpty) }
         }
       }
-      try await quiet(service)
+      try await service.auditIsWritten()
       #expect(try await Kept(service) == before)
     }
   }

@@ -5,6 +5,7 @@ import RegentPairing
 import PairingStore
 import PairingStoreMemory
 import ServiceTestSupport
+import TestSupport
 import Testing
 
 @testable import PairingService
@@ -40,7 +41,7 @@ extension TestService {
 
   /// Waits until so many replies are held.
   fileprivate func held(_ count: Int = 1) async throws {
-    while core.waiters.count != count { try await Task.sleep(for: .milliseconds(2)) }
+    try await eventually("\(count) held replies") { core.waiters.count == count }
   }
 }
 
@@ -298,7 +299,7 @@ extension TestService {
     let router = try Router(ServiceRoutes.devices(service), refuse: ServiceRoutes.refuse)
     let client = InProcessClient(router)
     async let reply = first.wait(client, awaited.target(code))
-    while service.waiters.count == 0 { try await Task.sleep(for: .milliseconds(2)) }
+    try await eventually("a held reply") { service.waiters.count == 1 }
     // Pending codes are known again, and their polls touch the store no more.
     let id = try #require(
       service.codes.find(service.hasher.code(try RegistrationCode(typed: code)))?.id)

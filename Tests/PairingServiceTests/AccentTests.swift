@@ -43,8 +43,11 @@ struct AccentTests {
     let css = String(decoding: bytes, as: UTF8.self)
     let schemes = css.split(separator: "@media (prefers-color-scheme: dark)", maxSplits: 1)
     try #require(schemes.count == 2)
-    for (text, scheme) in zip(schemes, [AccentColor.Scheme.light, .dark]) {
-      for (name, color) in zip(["--page", "--card", "--sunken"], scheme.backgrounds) {
+    let names = ["--page", "--card", "--sunken"]
+    for (text, scheme) in [(schemes[0], AccentColor.Scheme.light), (schemes[1], .dark)] {
+      try #require(scheme.backgrounds.count == names.count)
+      for (place, name) in names.enumerated() {
+        let color = scheme.backgrounds[place]
         #expect(text.contains("\(name): #\(color.hex);"), "\(name) of \(scheme)")
       }
     }

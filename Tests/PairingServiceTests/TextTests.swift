@@ -61,10 +61,11 @@ struct TextTests {
     let now = Instant(milliseconds: 1_795_174_200_000)
     let then = Instant(milliseconds: now.milliseconds - Int64(seconds) * 1000)
     let texts = try TextCatalog(realWeb.get())
-    for (tag, words) in zip(["en", "it", "es", "ko"], expected) {
+    let said = try ["en", "it", "es", "ko"].map { tag in
       let language = try #require(texts.languages.first { $0.tag == tag })
-      #expect(String(decoding: language.ago(then, now: now), as: UTF8.self) == words)
+      return String(decoding: language.ago(then, now: now), as: UTF8.self)
     }
+    #expect(said == expected)
   }
 
   @Test(arguments: [

@@ -259,7 +259,8 @@ struct SignedTable: Sendable, CustomTestStringConvertible {
         let boxes = try await store.database.read { context in
           try context.all("SELECT device FROM registration ORDER BY id") { try $0.blob(0) }
         }
-        for (box, row) in zip(boxes, ["registration-1", "registration-2"]) {
+        try #require(boxes.count == 2)
+        for (box, row) in [(boxes[0], "registration-1"), (boxes[1], "registration-2")] {
           let device = try store.vault.open(box, "registration.device", of: row)
           #expect(device == Array("device-\(row.suffix(1))".utf8))
           #expect(throws: UnreadableRow.self) {

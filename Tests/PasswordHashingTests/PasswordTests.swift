@@ -1,5 +1,6 @@
 import RegentCryptography
 import RegentEncodings
+import TestSupport
 import Testing
 
 @testable import PasswordHashing
@@ -122,18 +123,16 @@ struct PasswordTests {
   }
 
   @Test func `a hasher that goes away still answers what is in line`() async throws {
-    let answers = await withTaskGroup(of: Bool.self) { group in
+    let answers = try await withThrowingTaskGroup(of: Bool.self) { group in
       for _ in 0..<10 {
         group.addTask {
-          await withCheckedContinuation { continuation in
-            guard let hasher = try? PasswordHasher(PasswordTests.cheap, slots: 1) else {
-              return continuation.resume(returning: false)
-            }
-            hasher.hash(Secret("x")) { continuation.resume(returning: (try? $0.get()) != nil) }
+          try await awaitingCallback("the hash") { callback in
+            let hasher = try PasswordHasher(PasswordTests.cheap, slots: 1)
+            hasher.hash(Secret("x")) { callback((try? $0.get()) != nil) }
           }
         }
       }
-      return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+      return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
     }
     #expect(answers == 10)
   }

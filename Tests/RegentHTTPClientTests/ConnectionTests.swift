@@ -97,7 +97,7 @@ private let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
   }
 
   @Test func `a connection that the server closed meanwhile is noticed before use`() async throws {
-    let closed = Flag()
+    let closed = Flag("the server closes the connection")
     let server = try ScriptedServer { number, connection in
       connection.readRequest()
       connection.send(ok)
@@ -106,7 +106,7 @@ private let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
     }
     let client = makeClient()
     _ = try await client.send(ClientRequest(.get, ClientURL(server.url)))
-    await closed.wait()
+    try await closed.wait()
     let post = try ClientRequest(.post, ClientURL(server.url), body: [1])
     #expect(try await client.send(post).status == .ok)
     #expect(server.connections == 2)
@@ -215,22 +215,5 @@ private let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
       #expect(kinds.allSatisfy { allowed.contains($0) })
       #expect(kinds.contains(.timedOut(.connecting)))
     }
-  }
-}
-
-/// Something that one thread does and others wait for.
-final class Flag: Sendable {
-  private let raised = Atomic(false)
-
-  func raise() { raised.store(true, ordering: .releasing) }
-
-  /// For threads.
-  func block() {
-    while !raised.load(ordering: .acquiring) { usleep(200) }
-  }
-
-  /// For tasks: blocking one of the few threads of the concurrency pool could stop what it waits for.
-  func wait() async {
-    while !raised.load(ordering: .acquiring) { try? await Task.sleep(for: .microseconds(200)) }
   }
 }

@@ -36,15 +36,15 @@ import Testing
       }
       let wait = try ClientRequest(.get, ClientURL("http://\(tcp)/wait"))
       let waiting = Task { await outcome(client, wait) }
-      while held.withLock({ $0.isEmpty }) { try await Task.sleep(for: .milliseconds(1)) }
+      try await eventually("the call is held") { held.withLock { !$0.isEmpty } }
       for reply in held.withLock({ $0 }) { reply.complete(Response(.ok, body: [1, 2, 3])) }
-      #expect(try await waiting.value.get().body == [1, 2, 3])
+      #expect(try await waiting.value("the answer").get().body == [1, 2, 3])
     }
   }
 
   @Test func `a call that is cancelled is noticed by the server`() async throws {
-    let began = Flag()
-    let abandoned = Flag()
+    let began = Flag("the call begins")
+    let abandoned = Flag("the server hears of the end")
     let kept = Locked<[PendingReply]>([])
     let handler = ClosureHandler { _ in
       .later { reply in
@@ -59,8 +59,8 @@ import Testing
     let client = makeClient()
     let request = try ClientRequest(.get, ClientURL("http://\(address)/"))
     let call = client.send(request) { _ in }
-    await began.wait()
+    try await began.wait()
     call.cancel()
-    await abandoned.wait()
+    try await abandoned.wait()
   }
 }

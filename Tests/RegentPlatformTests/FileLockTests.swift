@@ -81,14 +81,17 @@ import Testing
     let folder = try makeTemporaryFolder()
     defer { removeTree(folder) }
     let path = "\(folder)/a.lock"
-    let flag = Flag()
+    let held = Flag("the lock is held")
+    let refused = Flag("who has no patience is refused")
     let holder = Thread {
       guard let lock = try? FileLock(at: path) else { return }
-      flag.raise()
-      usleep(30_000)
+      held.raise()
+      _ = try? refused.block()
       lock.release()
     }
-    flag.wait()
+    try held.block()
+    #expect(throws: FileError.self) { _ = try FileLock(at: path) }
+    refused.raise()
     try FileLock(at: path, patience: .seconds(20)).release()
     holder.join()
   }

@@ -13,7 +13,7 @@ struct `Tasks on threads of their own` {
       : result.outputText
     #expect(
       text.split(separator: "\n") == [
-        "counted 1000", "slept true", "cancelled true", "unblocked 2",
+        "counted 1000", "woke first", "woke second", "cancelled true", "unblocked 2",
         #"threads ["PlatformProbe", "tasks", "tasks", "timer"]"#,
       ])
   }

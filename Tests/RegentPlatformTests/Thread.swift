@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 
 /// A thread of its own for what a test must do beside itself.
 final class Thread: Sendable {
@@ -27,15 +26,4 @@ private func run(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer
   guard let context = unsafe context else { return nil }
   unsafe Unmanaged<Box>.fromOpaque(context).takeRetainedValue().body()
   return nil
-}
-
-/// Something that one thread does and others wait for.
-final class Flag: Sendable {
-  private let raised = Atomic(false)
-
-  func raise() { raised.store(true, ordering: .releasing) }
-
-  func wait() {
-    while !raised.load(ordering: .acquiring) { usleep(200) }
-  }
 }

@@ -1,12 +1,13 @@
 import Glibc
 import RegentPlatform
+import TestSupport
 import Testing
 
 @Suite struct `A thread of our own` {
   @Test func `has ended when join returns, for every caller`() throws {
     let done = Shared(false)
     let thread = try DedicatedThread.start(named: "work") {
-      usleep(20_000)
+      pass(milliseconds: 20)
       done.value = true
     }
     let other = Thread { thread.join() }
@@ -19,9 +20,9 @@ import Testing
   @Test func `knows whether the caller runs on it`() throws {
     let own = Shared<DedicatedThread?>(nil)
     let answer = Shared<Bool?>(nil)
-    let isKept = Flag()
+    let isKept = Flag("the thread is kept")
     let thread = try DedicatedThread.start(named: "who") {
-      isKept.wait()
+      _ = try? isKept.block()
       answer.value = own.value?.isCurrent
     }
     own.value = thread

@@ -60,7 +60,7 @@ package actor Regentd {
   /// Ends the program as a power cut does.
   package func kill() async throws {
     program.signal(SIGKILL)
-    while program.poll() == nil { try await Task.sleep(for: .milliseconds(2)) }
+    try await eventually("the end of regentd") { program.poll() }
   }
 
   /// Starts it anew where it was, on what it kept.

@@ -4,6 +4,7 @@ import RegentHTTPClient
 import RegentHTTPCodec
 import HTTPTestSupport
 import RegentPlatform
+import TestSupport
 
 // An app ends by `exit` whenever it likes, also under calls that run on threads of ours.
 
@@ -22,7 +23,7 @@ func exitWhileComputing() -> Never {
       }
     }
   }
-  usleep(UInt32.random(in: 5_000...60_000))
+  pass(milliseconds: Int.random(in: 5...60))
   exit(7)
 }
 
@@ -37,7 +38,7 @@ func exitWhileFetching() throws -> Never {
       }
     }
   }
-  usleep(UInt32.random(in: 20_000...150_000))
+  pass(milliseconds: Int.random(in: 20...150))
   exit(7)
 }
 

@@ -10,11 +10,11 @@ struct BackupTests {
     try await withThings { database in
       for number in 0..<50 { try await database.write { try insert("n\(number)", in: $0) } }
       let target = "\(database.path).backup"
-      let stop = Signal()
-      defer { stop.give() }
+      let stop = Flag("the backup is made")
+      defer { stop.raise() }
       async let writing = Task.detached {
         var number = 50
-        while !stop.isGiven {
+        while !stop.isRaised {
           let name = "n\(number)"
           try await database.write { try insert(name, in: $0) }
           number += 1
@@ -22,7 +22,7 @@ struct BackupTests {
         return number
       }.value
       try await Task.detached { try database.backup(to: target) }.value
-      stop.give()
+      stop.raise()
       let last = try await writing
       var status = stat()
       #expect(unsafe lstat(target, &status) == 0 && status.st_mode & 0o7777 == 0o600)

@@ -25,7 +25,7 @@ struct CheckpointTests {
       $0.writer.truncateNanoseconds = 1_000_000
     }) { database in
       try await database.write { try insert("a", in: $0) }
-      try eventually("an empty log") { logSize(database) == 0 ? true : nil }
+      try await eventually("an empty log") { logSize(database) == 0 ? true : nil }
       try await database.write { try insert("b", in: $0) }
       #expect(try await database.names() == ["a", "b"])
     }
@@ -38,22 +38,22 @@ struct CheckpointTests {
       $0.readers = 1
     }) { database in
       try await database.write { try insert("a", in: $0) }
-      let inside = Signal()
-      let end = Signal()
+      let inside = Flag("the request runs")
+      let end = Flag("the test lets go")
       async let reading = database.read { context in
         let before = try context.value("SELECT count(*) FROM thing", as: Int.self)
-        inside.give()
-        end.waitBlocking()
+        inside.raise()
+        _ = try? end.block()
         return before
       }
-      await inside.wait()
+      try await inside.wait()
       for number in 0..<40 { try await database.write { try insert("n\(number)", in: $0) } }
       #expect(database.statistics.incompleteCheckpoints > 0)
       #expect(database.statistics.logOverLimit > 0)
-      end.give()
+      end.raise()
       #expect(try await reading == 1)
       database.checkpointSoon()
-      try eventually("an empty log") { logSize(database) == 0 ? true : nil }
+      try await eventually("an empty log") { logSize(database) == 0 ? true : nil }
     }
   }
 

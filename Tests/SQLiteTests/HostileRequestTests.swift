@@ -131,7 +131,7 @@ struct HostileRequestTests {
       database.read({ _ in
         errors.add(codeOf { _ = try database.readBlocking { try $0.exists("SELECT 1") } })
       }) { (_: Result<Void, any Error>) in }
-      let both = await errors.wait(for: 2)
+      let both = try await errors.wait(for: 2)
       #expect(both == [ResultCode.misuse.number, ResultCode.misuse.number])
       let names = try await database.names()
       #expect(names == ["a"])
@@ -141,19 +141,19 @@ struct HostileRequestTests {
   @Test(arguments: [false, true])
   func `a completion may close the database`(reading: Bool) async throws {
     try await withThings { database in
-      let closed = Signal()
+      let closed = Flag("the database is closed")
       if reading {
         database.read({ _ in }) { (_: Result<Void, any Error>) in
           database.close()
-          closed.give()
+          closed.raise()
         }
       } else {
         database.write({ try insert("a", in: $0) }) { (_: Result<Void, any Error>) in
           database.close()
-          closed.give()
+          closed.raise()
         }
       }
-      await closed.wait()
+      try await closed.wait()
       let later = await failure { try await database.write { try insert("b", in: $0) } }
       #expect(later as? DatabaseFailure == .closed)
     }
@@ -170,7 +170,7 @@ struct HostileRequestTests {
         }
       }
       for asker in 0..<20 { ask(30, "asker \(asker)") }
-      _ = await ended.wait(for: 20)
+      _ = try await ended.wait(for: 20)
       #expect(database.stopped == nil)
     }
   }
@@ -193,7 +193,8 @@ struct HostileRequestTests {
         }
         await Task.detached { database.close() }.value
         for worker in workers { await worker.value }
-        #expect(await answers.wait(for: 320).count == 320)
+        let all = try await answers.wait(for: 320)
+        #expect(all.count == 320)
       }
     }
   }

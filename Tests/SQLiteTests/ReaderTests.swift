@@ -8,17 +8,17 @@ struct ReaderTests {
   @Test func `a read sees one moment although others write`() async throws {
     try await withThings { database in
       try await database.write { try insert("a", in: $0) }
-      let inside = Signal()
-      let written = Signal()
+      let inside = Flag("the request runs")
+      let written = Flag("the row is written")
       async let counts = database.read { context in
         let first = try context.value("SELECT count(*) FROM thing", as: Int.self)
-        inside.give()
-        written.waitBlocking()
+        inside.raise()
+        _ = try? written.block()
         return [first, try context.value("SELECT count(*) FROM thing", as: Int.self)]
       }
-      await inside.wait()
+      try await inside.wait()
       try await database.write { try insert("b", in: $0) }
-      written.give()
+      written.raise()
       #expect(try await counts == [1, 1])
       #expect(try await database.names() == ["a", "b"])
     }
@@ -60,16 +60,16 @@ struct ReaderTests {
 
   @Test func `closing cuts a read short that would never end`() async throws {
     try await withThings { database in
-      let started = Signal()
+      let started = Flag("the request runs")
       let endless = Task {
         try await database.read { context in
-          started.give()
+          started.raise()
           return try context.value(
             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n",
             as: Int.self)
         }
       }
-      await started.wait()
+      try await started.wait()
       await Task.detached { database.close() }.value
       let error = await #expect(throws: SQLiteError.self) { _ = try await endless.value }
       #expect(error?.code == .interrupted)

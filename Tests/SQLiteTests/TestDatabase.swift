@@ -57,19 +57,19 @@ extension Database {
 
 /// Holds the writer thread inside a request, so that what is submitted meanwhile must share a transaction.
 final class Gate: Sendable {
-  private let reached = Signal()
-  private let opened = Signal()
+  private let reached = Flag("the writer stands in the gate")
+  private let opened = Flag("the gate opens")
 
   /// Returns when the writer thread stands in the gate.
   func close(_ database: Database) async throws {
     let reached = reached
     let opened = opened
     database.writeLater { _ in
-      reached.give()
-      opened.waitBlocking()
+      reached.raise()
+      _ = try? opened.block()
     }
-    await reached.wait()
+    try await reached.wait()
   }
 
-  func open() { opened.give() }
+  func open() { opened.raise() }
 }

@@ -1,4 +1,5 @@
 internal import SQLite
+internal import TestSupport
 internal import Testing
 
 @Suite("The writer")
@@ -60,7 +61,7 @@ struct WriterTests {
       }
       #expect(answers.all.isEmpty)
       gate.open()
-      #expect(await answers.wait(for: 20) == Array(1...20))
+      #expect(try await answers.wait(for: 20) == Array(1...20))
       #expect(database.statistics.commits == before + 1)
       #expect(database.statistics.batchSizes.largest == 21)
     }
@@ -77,7 +78,8 @@ struct WriterTests {
         }
       }
       gate.open()
-      #expect(await answers.wait(for: 40).allSatisfy { $0 })
+      let all = try await answers.wait(for: 40)
+      #expect(all.allSatisfy { $0 })
       #expect(database.statistics.batchSizes.largest == 8)
     }
   }
@@ -103,7 +105,7 @@ struct WriterTests {
       }
       gate.open()
       #expect(
-        await answers.wait(for: 9) == [
+        try await answers.wait(for: 9) == [
           "ok", "refused 1", "code 2067", "ok", "refused 4", "code 2067", "ok", "refused 7",
           "code 2067",
         ])
@@ -177,7 +179,7 @@ struct WriterTests {
           answers.add(number)
         }
       }
-      #expect(await answers.wait(for: 500) == Array(0..<500))
+      #expect(try await answers.wait(for: 500) == Array(0..<500))
       let names = try await database.names()
       #expect(names == (0..<500).map { "n\($0)" })
     }
@@ -218,7 +220,7 @@ struct WriterTests {
       #expect(answers.all.count == 2)
       #expect(answers.all.allSatisfy { $0.contains("waiting already") })
       gate.open()
-      #expect(await answers.wait(for: 5).count == 5)
+      #expect(try await answers.wait(for: 5).count == 5)
       #expect(try await database.names() == ["n0", "n1", "n2"])
     }
   }
@@ -228,7 +230,10 @@ struct WriterTests {
       let gate = Gate()
       try await gate.close(database)
       async let waiting: Void = database.write { try insert("a", in: $0) }
-      while database.statistics.reads == 0 { _ = try await database.names() }
+      try await eventually("a read") {
+        _ = try await database.names()
+        return database.statistics.reads > 0
+      }
       let closing = Task.detached { database.close() }
       gate.open()
       try await waiting

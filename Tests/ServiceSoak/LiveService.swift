@@ -42,22 +42,17 @@ struct LiveService {
   func control(_ words: [String], input: String = "") async throws {
     let program = try neighbour("regentctl")
     let socket = "\(folder)/admin.sock"
-    try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
-      do {
-        try DedicatedThread.start(named: "regentctl") {
-          done.resume(
-            with: Result {
-              let ended = try TestSupport.run(
-                program, ["--socket", socket] + words, input: Array(input.utf8), deadline: 300)
-              guard ended.status == 0 else {
-                throw TestSupportError("regentctl: \(ended.errorText)")
-              }
-            })
-        }
-      } catch {
-        done.resume(throwing: error)
+    let outcome = try await awaitingCallback("the end of regentctl", within: 360) { callback in
+      try DedicatedThread.start(named: "regentctl") {
+        callback(
+          Result {
+            try TestSupport.run(
+              program, ["--socket", socket] + words, input: Array(input.utf8), deadline: 300)
+          })
       }
     }
+    let ended = try outcome.get()
+    guard ended.status == 0 else { throw TestSupportError("regentctl: \(ended.errorText)") }
   }
 
   /// A requestor with a key pair, and a provider with a viewer.

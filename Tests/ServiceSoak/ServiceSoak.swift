@@ -8,8 +8,8 @@ struct ServiceSoak {
   let cycles: Int
   let losesLog: Bool
 
-  /// A fresh database now and then, so that looking at it stays short.
-  private static let cyclesPerFolder = 25
+  /// A fresh database now and then: after each kill all promises of its life are looked at.
+  private static let cyclesPerFolder = 10
   private static let workers = 8
 
   /// Runs all cycles, or ends at the first loss.
@@ -83,7 +83,7 @@ struct ServiceSoak {
       for _ in 0..<Self.workers {
         group.addTask { try await Worker(calls: calls, ledger: ledger).run() }
       }
-      try await Task.sleep(for: .milliseconds(Int.random(in: 20..<250)))
+      try await pass(milliseconds: Int.random(in: 20..<250))
       service.kill()
       var inFlight = 0
       for try await wasInFlight in group where wasInFlight { inFlight += 1 }

@@ -72,7 +72,7 @@ struct KillSoak {
       }
       return try WriterLog(records).acknowledged.isEmpty ? nil : true
     }
-    usleep(UInt32.random(in: 0..<25_000))
+    pass(milliseconds: Int.random(in: 0..<25))
     program.signal(SIGKILL)
     _ = try program.wait()
     return try WriterLog(records)

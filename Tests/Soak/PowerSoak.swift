@@ -50,7 +50,7 @@ struct PowerSoak {
           }
         }
       }
-      while promised.count < wanted / 2 { await Task.yield() }
+      try await eventually("half of the promises") { promised.count >= wanted / 2 }
       // The promises first: whatever is acknowledged before the cut must survive it.
       let acknowledged = promised.numbers.withLock { $0 }
       var generator = SystemRandomNumberGenerator()

@@ -20,7 +20,7 @@ public struct RegentdProcess {
   ) throws {
     let start = try Start(binary, folder, listen, options, environment)
     do {
-      url = try eventually(within: seconds, "regentd listens") { try start.address() }
+      url = try eventually("regentd listens", within: seconds) { () throws -> String? in try start.address() }
     } catch {
       throw TestSupportError("\(error); its log: \(start.lastWords)")
     }
@@ -33,17 +33,14 @@ public struct RegentdProcess {
     environment: [String: String]? = nil, within seconds: Int = 60
   ) async throws -> RegentdProcess {
     let start = try Start(binary, folder, listen, options, environment)
-    for _ in 0..<(seconds * 200) {
-      do {
-        if let url = try start.address() {
-          return RegentdProcess(program: start.program, folder: folder, url: url)
-        }
-      } catch {
-        throw TestSupportError("\(error); its log: \(start.lastWords)")
+    do {
+      let url = try await eventually("regentd listens", within: seconds) { () async throws -> String? in
+        try start.address()
       }
-      try await Task.sleep(for: .milliseconds(5))
+      return RegentdProcess(program: start.program, folder: folder, url: url)
+    } catch {
+      throw TestSupportError("\(error); its log: \(start.lastWords)")
     }
-    throw TestSupportError("not within \(seconds) s: regentd listens; its log: \(start.lastWords)")
   }
 
   private init(program: RunningProgram, folder: String, url: String) {

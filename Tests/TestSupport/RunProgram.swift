@@ -23,7 +23,7 @@ public struct FinishedProgram: Sendable {
 /// is an error.
 public func run(
   _ program: String, _ arguments: [String] = [], environment: [String: String]? = nil,
-  input: [UInt8] = [], deadline: Int = 60
+  input: [UInt8] = [], deadline: Int = 2 * patience
 ) throws -> FinishedProgram {
   try withTemporaryFolder { folder in
     // Files instead of pipes: neither side can block the other, whatever the amount.
@@ -105,11 +105,8 @@ public final class RunningProgram {
   }
 
   /// Waits for the end; kills the program and throws after `deadline` seconds.
-  public func wait(deadline: Int = 60) throws -> Int32 {
-    for pause in 0..<(deadline * 200) {
-      if let code = poll() { return code }
-      usleep(pause < 50 ? 200 : 5_000)
-    }
+  public func wait(deadline: Int = 2 * patience) throws -> Int32 {
+    if let code = try? eventually("the end", within: deadline, { poll() }) { return code }
     kill(pid, SIGKILL)
     var status: Int32 = 0
     _ = unsafe waitpid(pid, &status, 0)
@@ -121,18 +118,6 @@ public final class RunningProgram {
     let signal = status & 0x7f
     return signal == 0 ? (status >> 8) & 0xff : 128 + signal
   }
-}
-
-/// Waits until `condition` gives a value: for what another process or thread does in its own time.
-@discardableResult
-public func eventually<Value>(
-  within seconds: Int = 60, _ what: String, _ condition: () throws -> Value?
-) throws -> Value {
-  for pause in 0..<(seconds * 200) {
-    if let value = try condition() { return value }
-    usleep(pause < 50 ? 200 : 5_000)
-  }
-  throw TestSupportError("not within \(seconds) s: \(what)")
 }
 
 /// A TCP port of the loopback address that nobody uses and that no other call of this process got.

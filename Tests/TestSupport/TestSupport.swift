@@ -4,7 +4,7 @@
 internal import Glibc
 
 /// A sentence about what a helper here could not do.
-public struct TestSupportError: Error, CustomStringConvertible {
+public struct TestSupportError: Error, Equatable, CustomStringConvertible {
   /// The sentence.
   public let description: String
 

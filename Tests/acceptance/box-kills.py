@@ -71,7 +71,7 @@ class Box:
 
     def kill(self):
         self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
+        self.process.wait(timeout=60)
 
 
 def ask(*words):
@@ -146,9 +146,9 @@ try:
                 server = service()
             if keeper:
                 keeper.kill()
-                keeper.wait()
+                keeper.wait(timeout=60)
             asking.kill()
-            asking.wait()
+            asking.wait(timeout=60)
             asked += 1
             status = ask("status", "--json")
             assert status.returncode == 0, f"signed out by a kill: {status.stdout}{status.stderr}"

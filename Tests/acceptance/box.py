@@ -20,11 +20,7 @@ import time
 import traceback
 
 from phone import Failure, Phone
-from service import REQUESTOR, Service
-
-# Generous: a wait ends with what it waits for, and this only ends what hangs.
-PATIENCE = 60
-
+from service import PATIENCE, REQUESTOR, Service
 
 class Sofa(Phone):
     """A phone whose pages need no second look."""
@@ -94,7 +90,7 @@ class Box:
     def close(self):
         if self.process and self.process.poll() is None:
             self.process.kill()
-            self.process.wait()
+            self.process.wait(timeout=PATIENCE)
         self.folder.cleanup()
 
 
@@ -128,7 +124,8 @@ class Terminal:
         self.tmux("send-keys", key)
 
     def close(self):
-        subprocess.run(["tmux", "-S", self.socket, "kill-server"], env=self.environment, capture_output=True)
+        subprocess.run(["tmux", "-S", self.socket, "kill-server"], env=self.environment, capture_output=True,
+            timeout=PATIENCE)
 
 
 # The stories. Each begins with a phone that has never been here.

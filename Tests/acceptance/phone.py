@@ -29,7 +29,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
 import pages
-from service import PASSWORD, REQUESTOR, ROOT, Box, Service
+from service import PASSWORD, REQUESTOR, ROOT, Box, Service, until
 
 LANGUAGES = ("en", "it", "es", "ko")
 TEXTS = {tag: json.loads((ROOT / f"web/locales/{tag}.json").read_text()) for tag in LANGUAGES}
@@ -285,7 +285,7 @@ def expired_code(phone):
     """A code whose time ran out, typed, scanned, and under the viewer's eyes."""
     box = Box(phone.service)
     code = box.ask(ttl=1)
-    time.sleep(1.2)
+    until("the code is over", lambda: box.signed_in()[0] != 404)
     phone.open("/")
     phone.type("#code", code)
     phone.tap("main button.main")
@@ -297,9 +297,7 @@ def expired_code(phone):
     phone.reach_approval(code)
     if phone.script:
         phone.shown("[data-time-nearly-over]")
-    until = time.time() + 12
-    while box.call("GET", "/api/v1/tokens/authn")[0] == 404 and time.time() < until:
-        time.sleep(0.2)
+    until("the code is over", lambda: box.signed_in()[0] != 404)
     phone.tap("button.approve")
     phone.at("notice.expired.title")
     phone.expect("the box's answer", box.signed_in()[0], 410)

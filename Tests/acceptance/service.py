@@ -25,6 +25,22 @@ PASSWORD = "a password of many words"
 LOGO = ('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><path d="M0 0h8v8H0z" fill="#345"/></svg>')
 
 
+# Generous: a wait ends with what it waits for, and this only ends what hangs.
+PATIENCE = 60
+
+
+def until(what, condition, seconds=PATIENCE):
+    """Waits until the condition gives something, and gives that."""
+    end = time.monotonic() + seconds
+    while True:
+        found = condition()
+        if found:
+            return found
+        if time.monotonic() > end:
+            raise TimeoutError(f"not within {seconds} s: {what}")
+        time.sleep(0.05)
+
+
 class Proxy:
     """nginx on a free port, with the service below a path; `strips` whether it takes the path away."""
 
@@ -56,15 +72,16 @@ class Proxy:
         program = shutil.which("nginx", path="/usr/sbin:/usr/bin:/sbin:/bin")
         self.process = subprocess.Popen(
             [program, "-p", self.home, "-c", self.home / "nginx.conf", "-e", "stderr"], stderr=subprocess.DEVNULL)
-        until = time.time() + 20
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", self.port)).close()
-                return
-            except OSError:
-                if time.time() > until or self.process.poll() is not None:
-                    raise SystemExit("nginx did not start") from None
-                time.sleep(0.05)
+        until("nginx listens", self.listens)
+
+    def listens(self):
+        if self.process.poll() is not None:
+            raise SystemExit("nginx did not start")
+        try:
+            socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE).close()
+            return True
+        except OSError:
+            return False
 
     def stop(self):
         self.process.terminate()
@@ -93,7 +110,7 @@ class Service:
             subprocess.run(
                 ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
                  "-subj", "/CN=localhost", "-days", "2", "-keyout", f"{home}/key", "-out", f"{home}/pem"],
-                check=True, capture_output=True)
+                check=True, capture_output=True, timeout=PATIENCE)
             os.chmod(f"{home}/key", 0o600)
             options += ["--tls-certificate", f"{home}/pem", "--tls-key", f"{home}/key"]
         if proxy:
@@ -116,7 +133,8 @@ class Service:
     def control(self, *words, text=None):
         """`regentctl`; its JSON where it gives any."""
         done = subprocess.run(
-            [self.programs / "regentctl", *words], env=self.environment, input=text, capture_output=True, text=True)
+            [self.programs / "regentctl", *words], env=self.environment, input=text, capture_output=True, text=True,
+            timeout=PATIENCE)
         if done.returncode:
             raise SystemExit(f"regentctl {' '.join(words)}: {done.stderr}")
         return json.loads(done.stdout) if "--json" in words and done.stdout.strip() else None

@@ -39,6 +39,9 @@ package final class AuditTrail: Sendable {
       detail: detail)
   }
 
+  /// Lines that are promised and not written yet.
+  package var linesUnderWay: Int { recent.withLock { $0.waiting } }
+
   /// Writes a line before the answer: for acts of operators, who may look it up next.
   package func write(
     _ actor: AuditEntry.Actor, _ action: String, _ subject: String,

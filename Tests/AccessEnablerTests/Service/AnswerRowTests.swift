@@ -18,10 +18,10 @@ struct AnswerRowTests {
     let recorder = Recorder()
     let enabler = try await live.enabler(delegate: recorder)
     try await live.signIn(enabler)
-    await recorder.wait(for: "TRACKING_AUTHENTICATION true")
+    try await recorder.wait(for: "TRACKING_AUTHENTICATION true")
     recorder.forget()
     enabler.checkPreauthorizedResources(["news", "movies", "sports"])
-    await recorder.wait(for: "preauthorizedResources")
+    try await recorder.wait(for: "preauthorizedResources")
     #expect(recorder.callbacks == ["preauthorizedResources news,sports"])
     // Within the cache, and beside it.
     #expect(try await enabler.preauthorize(["sports", "news", "movies"]) == ["sports", "news"])
@@ -31,7 +31,7 @@ struct AnswerRowTests {
     } throws: { error in
       (error as? EntitlementError)?.kind == .tooManyResources
     }
-    await recorder.wait(for: "status P100")
+    try await recorder.wait(for: "status P100")
   }
 
   @Test func `an application profile has rules of its own`() async throws {
@@ -55,7 +55,7 @@ struct AnswerRowTests {
     let recorder = Recorder()
     let enabler = try await live.enabler(delegate: recorder)
     enabler.checkAuthorization("news")
-    await recorder.wait(for: "tokenRequestFailed")
+    try await recorder.wait(for: "tokenRequestFailed")
     #expect(
       recorder.callbacks == [
         "setRequestorComplete 1", "tokenRequestFailed news USER_NOT_AUTHENTICATED_ERROR ",
@@ -70,19 +70,16 @@ struct AnswerRowTests {
     let enabler = try await live.enabler(delegate: recorder)
     let events = enabler.events
     enabler.getAuthorization("news")
-    await recorder.wait(for: "displayProviderDialog")
+    try await recorder.wait(for: "displayProviderDialog")
     enabler.setSelectedProvider(Sample.provider)
-    for await case .registrationCode(let offer) in events {
-      try await live.approve(offer.code)
-      break
-    }
-    await recorder.wait(for: "setToken")
+    try await live.approve(try await events.nextCode())
+    try await recorder.wait(for: "setToken")
     #expect(
       recorder.callbacks == [
         "setRequestorComplete 1", "displayProviderDialog local,pass,promotion",
         "setAuthenticationStatus 1 ", "setToken news <signatureInfo>",
       ])
-    await recorder.wait(for: "TRACKING_AUTHORIZATION true|local|")
+    try await recorder.wait(for: "TRACKING_AUTHORIZATION true|local|")
     let access = try await enabler.authorize("news")
     let verifier = MediaTokenVerifier(keys: .url(live.url + Paths.keySet))
     let check = await verifier.verify(access.serialized, resource: "news")
@@ -99,10 +96,10 @@ struct AnswerRowTests {
     let recorder = Recorder()
     let enabler = try await live.enabler(delegate: recorder)
     try await live.signIn(enabler)
-    await recorder.wait(for: "TRACKING_AUTHENTICATION true")
+    try await recorder.wait(for: "TRACKING_AUTHENTICATION true")
     recorder.forget()
     enabler.checkAuthorization("ppv-1")
-    await recorder.wait(for: "tokenRequestFailed")
+    try await recorder.wait(for: "tokenRequestFailed")
     #expect(
       recorder.callbacks == [
         "tokenRequestFailed ppv-1 USER_NOT_AUTHORIZED_ERROR Not in your package"
@@ -148,12 +145,12 @@ struct AnswerRowTests {
     try await live.degrade(.authenticateEverybody)
     let signIn = try await enabler.authenticate(.provider(Sample.provider))
     #expect(signIn.source == .degraded)
-    await recorder.wait(for: "status N010")
+    try await recorder.wait(for: "status N010")
     _ = try await enabler.authorize("movies")
-    await recorder.wait(for: "status Z010")
+    try await recorder.wait(for: "status Z010")
     try await live.degrade(.authorizeNobody)
     await #expect(throws: EntitlementError.self) { _ = try await viewer.authorize("news") }
-    await regular.wait(for: "status Z169")
+    try await regular.wait(for: "status Z169")
   }
 
   @Test func `getSelectedProvider tells the provider`() async throws {
@@ -162,10 +159,10 @@ struct AnswerRowTests {
     let enabler = try await live.enabler(delegate: recorder)
     #expect(await enabler.selectedProvider() == nil)
     try await live.signIn(enabler)
-    await recorder.wait(for: "TRACKING_AUTHENTICATION true")
+    try await recorder.wait(for: "TRACKING_AUTHENTICATION true")
     recorder.forget()
     enabler.getSelectedProvider()
-    await recorder.wait(for: "selectedProvider")
+    try await recorder.wait(for: "selectedProvider")
     #expect(recorder.callbacks == ["selectedProvider local"])
   }
 
@@ -187,7 +184,7 @@ struct AnswerRowTests {
     enabler.getMetadata([
       "METADATA_OPCODE_KEY": "METADATA_USER_META", "METADATA_USER_META_KEY": "householdID",
     ])
-    await recorder.wait(for: "setMetadataStatus householdID text(")
+    try await recorder.wait(for: "setMetadataStatus householdID text(")
   }
 
   @Test func `the device id is told only where the service or the app's makers allow it`()
@@ -220,10 +217,10 @@ struct AnswerRowTests {
     let recorder = Recorder()
     let enabler = try await live.enabler(delegate: recorder)
     try await live.signIn(enabler)
-    await recorder.wait(for: "TRACKING_AUTHENTICATION true")
+    try await recorder.wait(for: "TRACKING_AUTHENTICATION true")
     recorder.forget()
     enabler.logout()
-    await recorder.wait(for: "setAuthenticationStatus")
+    try await recorder.wait(for: "setAuthenticationStatus")
     #expect(recorder.callbacks == ["setAuthenticationStatus 0 USER_NOT_AUTHENTICATED_ERROR"])
     // The service does not bring it back.
     try await enabler.configure(requestor: live.requestor)

@@ -18,9 +18,9 @@ struct CallRowTests {
     let recorder = Recorder()
     let enabler = try AccessEnabler(live.configuration(), delegate: recorder)
     enabler.setRequestor(live.requestor)
-    await recorder.wait(for: "setRequestorComplete 1")
+    try await recorder.wait(for: "setRequestorComplete 1")
     enabler.getAuthentication()
-    await recorder.wait(for: "displayProviderDialog")
+    try await recorder.wait(for: "displayProviderDialog")
     #expect(
       recorder.callbacks == [
         "setRequestorComplete 1", "displayProviderDialog local,pass,promotion",
@@ -48,7 +48,7 @@ struct CallRowTests {
     await #expect(throws: EntitlementError.self) {
       try await enabler.configure(requestor: "NOBODY")
     }
-    await recorder.wait(for: "setRequestorComplete 0")
+    try await recorder.wait(for: "setRequestorComplete 0")
     // A key that belongs to another requestor: the service does not say which of the two is wrong.
     #expect(recorder.lines.first?.hasPrefix("status SEC403") == true)
   }
@@ -78,7 +78,7 @@ struct CallRowTests {
     enabler.setRequestor(
       live.requestor, signedRequestorID: "", secret: live.secret, publicKey: live.publicKey,
       serviceProviders: [live.url])
-    await recorder.wait(for: "setRequestorComplete 1")
+    try await recorder.wait(for: "setRequestorComplete 1")
   }
 
   @Test func `setRequestor with signedRequestorID sends it along`() async throws {
@@ -88,7 +88,7 @@ struct CallRowTests {
     let enabler = try AccessEnabler(live.configuration(), delegate: recorder)
     (enabler as any OlderCalls).setRequestor(
       live.requestor, signedRequestorID: "c2lnbmVk", serviceProviders: nil)
-    await recorder.wait(for: "setRequestorComplete")
+    try await recorder.wait(for: "setRequestorComplete")
     #expect(tap.requests.contains { $0.requestLine.contains("signedRequestorID=c2lnbmVk") })
   }
 
@@ -147,10 +147,10 @@ struct CallRowTests {
       let later = try AccessEnabler(configuration, delegate: recorder)
       later.setRequestor(live.requestor)
       later.checkAuthentication()
-      await recorder.wait(for: "setAuthenticationStatus")
+      try await recorder.wait(for: "setAuthenticationStatus")
       #expect(
         recorder.callbacks == ["setRequestorComplete 0", "setAuthenticationStatus 1 "])
-      await recorder.wait(for: "TRACKING_AUTHENTICATION true|local|")
+      try await recorder.wait(for: "TRACKING_AUTHENTICATION true|local|")
     }
   }
 
@@ -160,13 +160,10 @@ struct CallRowTests {
     let enabler = try await live.enabler(delegate: recorder)
     let events = enabler.events
     enabler.getAuthentication()
-    await recorder.wait(for: "displayProviderDialog")
+    try await recorder.wait(for: "displayProviderDialog")
     enabler.setSelectedProvider(Sample.provider)
-    for await case .registrationCode(let offer) in events {
-      try await live.approve(offer.code)
-      break
-    }
-    await recorder.wait(for: "setAuthenticationStatus")
+    try await live.approve(try await events.nextCode())
+    try await recorder.wait(for: "setAuthenticationStatus")
     #expect(
       recorder.callbacks == [
         "setRequestorComplete 1", "displayProviderDialog local,pass,promotion",
@@ -178,7 +175,7 @@ struct CallRowTests {
     // Who is signed in already is told so, and nothing else happens.
     recorder.forget()
     enabler.getAuthentication()
-    await recorder.wait(for: "setAuthenticationStatus")
+    try await recorder.wait(for: "setAuthenticationStatus")
     #expect(recorder.callbacks == ["setAuthenticationStatus 1 "])
   }
 
@@ -193,11 +190,8 @@ struct CallRowTests {
         if case .registrationCode(let offer) = event { seen.yield(offer.code) }
       }
     }
-    for await code in codes {
-      try await live.approve(code)
-      break
-    }
-    #expect(try await again.value.provider.id == "local")
+    try await live.approve(try await codes.next("a code"))
+    #expect(try await again.value("the sign-in").provider.id == "local")
   }
 
   @Test func `getAuthentication with a filter shows those providers first`() async throws {
@@ -208,7 +202,7 @@ struct CallRowTests {
       filter: ProviderFilter([
         "TV_PROVIDERS": ["pass", "local"], "FEATURED_TV_PROVIDERS": ["pass"],
       ]))
-    await recorder.wait(for: "displayProviderDialog")
+    try await recorder.wait(for: "displayProviderDialog")
     #expect(recorder.callbacks.last?.hasPrefix("displayProviderDialog pass,local") == true)
   }
 
@@ -218,19 +212,15 @@ struct CallRowTests {
     let enabler = try await live.enabler(delegate: recorder)
     let events = enabler.events
     enabler.getAuthentication()
-    await recorder.wait(for: "displayProviderDialog")
+    try await recorder.wait(for: "displayProviderDialog")
     enabler.setSelectedProvider(Sample.provider)
-    var code = ""
-    for await case .registrationCode(let offer) in events {
-      code = offer.code
-      break
-    }
+    let code = try await events.nextCode()
     enabler.setSelectedProvider(nil)
-    await recorder.wait(for: "setAuthenticationStatus")
+    try await recorder.wait(for: "setAuthenticationStatus")
     #expect(recorder.callbacks.last == "setAuthenticationStatus 0 PROVIDER_NOT_SELECTED_ERROR")
     // The service has it back soon.
-    while try await live.state(of: code) != "withdrawn" {
-      try await Task.sleep(for: .milliseconds(10))
+    try await eventually("the code is given back") {
+      try await live.state(of: code) == "withdrawn"
     }
     withExtendedLifetime(enabler) {}
   }
@@ -241,11 +231,11 @@ struct CallRowTests {
     let enabler = try await live.enabler(delegate: recorder)
     let signIn = try await enabler.authenticate(.provider(Sample.pass))
     #expect(signIn.source == .temporary)
-    await recorder.wait(for: "setAuthenticationStatus 1")
+    try await recorder.wait(for: "setAuthenticationStatus 1")
     #expect(recorder.lines.contains { $0.hasPrefix("status N011") })
     let access = try await enabler.authorize("anything")
     #expect(access.resource == "anything")
-    await recorder.wait(for: "setToken")
+    try await recorder.wait(for: "setToken")
     #expect(recorder.lines.contains { $0.hasPrefix("status Z011") })
   }
 

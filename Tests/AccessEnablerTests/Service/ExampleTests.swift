@@ -16,17 +16,15 @@ struct ExampleTests {
         secret: live.secret, folder: "\(folder)/player")
       let (lines, screen) = AsyncStream<String>.makeStream()
       let playing = Task { await play("news", settings) { screen.yield($0) } }
-      var shown: [String] = []
-      for await line in lines {
-        shown.append(line)
+      let last = try await lines.first("it plays") { line -> String? in
         if let code = line.split(separator: "type ").last, line.hasPrefix("Open ") {
           try await live.approve(String(code))
         }
-        if line.hasPrefix("Playing") { break }
+        return line.hasPrefix("Playing") ? line : nil
       }
-      let token = await playing.value
+      let token = try await playing.value("the token")
       #expect(token?.hasPrefix("PHNpZ25hdHVyZUluZm8+") == true)
-      #expect(shown.last == "Playing news")
+      #expect(last == "Playing news")
       // The second time nobody has to sign in.
       #expect(await play("sports", settings) { _ in } != nil)
       #expect(await play("movies", settings) { screen.yield($0) } == nil)

@@ -24,16 +24,13 @@ struct FaultTests {
         if case .registrationCode(let offer) = event { seen.yield(offer.code) }
       }
     }
-    var shown: [String] = []
-    for await code in codes {
-      shown.append(code)
-      await live.kill()
-      try await live.approve(code)
-      try await live.startAgain()
-      break
-    }
-    #expect(try await signIn.value.provider.id == "local")
-    #expect(shown.count == 1)
+    let code = try await codes.next("a code")
+    await live.kill()
+    try await live.approve(code)
+    try await live.startAgain()
+    #expect(try await signIn.value("the sign-in").provider.id == "local")
+    seen.finish()
+    #expect(await codes.first { _ in true } == nil, "no second code")
   }
 
   /// What a broken service, or something in between, may answer.
@@ -91,14 +88,12 @@ struct FaultTests {
         if case .registrationCode(let offer) = event { seen.yield(offer.code) }
       }
     }
-    for await code in codes {
-      gate.close(answer)
-      while gate.count < 2 { try await Task.sleep(for: .milliseconds(5)) }
-      gate.open()
-      try await live.approve(code)
-      break
-    }
-    #expect(try await signIn.value.provider.id == "local")
+    let code = try await codes.next("a code")
+    gate.close(answer)
+    try await eventually("the box asks again after the broken answer") { gate.count >= 2 }
+    gate.open()
+    try await live.approve(code)
+    #expect(try await signIn.value("the sign-in").provider.id == "local")
   }
 
   @Test func `a broken answer signs nobody out and every call ends`() async throws {
@@ -169,8 +164,8 @@ struct FaultTests {
     try await live.signIn(enabler)
     #expect(await enabler.currentSignIn() != nil)
     #expect(try await enabler.authorize("news").resource == "news")
-    await recorder.wait(for: "status CFG100")
-    await recorder.wait(for: "setToken")
+    try await recorder.wait(for: "status CFG100")
+    try await recorder.wait(for: "setToken")
     #expect(recorder.lines.filter { $0.hasPrefix("status CFG100") }.count == 1)
     await live.kill()
   }
@@ -216,7 +211,7 @@ struct FaultTests {
       #expect(unsafe mkdir("\(state)/lock", 0o700) == 0)
       let signIn = try await live.signIn(enabler)
       #expect(await enabler.currentSignIn() == signIn)
-      await recorder.wait(for: "status 500")
+      try await recorder.wait(for: "status 500")
       #expect(unsafe rmdir("\(state)/lock") == 0)
       // The next change writes what is missing, too.
       _ = try await enabler.authorize("news")
@@ -268,7 +263,7 @@ struct FaultTests {
     enabler?.getAuthentication()
     enabler = nil
     // The stream ends: nothing keeps the enabler's task alive.
-    for await _ in events {}
+    try await awaiting("the end of the events") { for await _ in events {} }
     await live.kill()
   }
 }
@@ -305,7 +300,7 @@ private final class SlowServer: Sendable {
             guard let self, !self.isStopped.withLock({ $0 }),
               unsafe send(client, &byte, 1, Int32(MSG_NOSIGNAL)) == 1
             else { break }
-            usleep(1_000_000)
+            pass(milliseconds: 1_000)
           }
           close(client)
         }

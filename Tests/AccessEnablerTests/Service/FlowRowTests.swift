@@ -23,7 +23,7 @@ struct FlowRowTests {
     enabler.checkAuthorization("news")
     enabler.getMetadata(["METADATA_OPCODE_KEY": "METADATA_AUTHENTICATION"])
     enabler.getAuthentication()
-    await recorder.wait(for: "displayProviderDialog")
+    try await recorder.wait(for: "displayProviderDialog")
     #expect(
       recorder.callbacks == [
         "setRequestorComplete 1", "setAuthenticationStatus 0 USER_NOT_AUTHENTICATED_ERROR",
@@ -40,25 +40,25 @@ struct FlowRowTests {
       $0.login = .browser(redirectURL: "http://127.0.0.1:9/done")
     }
     enabler.getAuthentication()
-    await recorder.wait(for: "displayProviderDialog")
+    try await recorder.wait(for: "displayProviderDialog")
     enabler.setSelectedProvider(Sample.provider)
-    await recorder.wait(for: "navigateToUrl")
+    try await recorder.wait(for: "navigateToUrl")
     let url = try #require(recorder.callbacks.last)
     let code = try #require(url.split(separator: "reg_code=").last?.prefix(8))
     #expect(url.contains("\(live.url)/api/v1/authenticate?"))
     try await live.approve(String(code))
     enabler.handleExternalURL("http://127.0.0.1:9/done")
-    await recorder.wait(for: "setAuthenticationStatus")
+    try await recorder.wait(for: "setAuthenticationStatus")
     #expect(recorder.callbacks.last == "setAuthenticationStatus 1 ")
-    await recorder.wait(for: "TRACKING_AUTHENTICATION true")
+    try await recorder.wait(for: "TRACKING_AUTHENTICATION true")
     recorder.forget()
     enabler.logout()
-    await recorder.wait(for: "navigateToUrl")
+    try await recorder.wait(for: "navigateToUrl")
     #expect(
       recorder.callbacks.last?.contains("/logout?requestor_id=\(live.requestor)&redirect_url=")
         == true)
     enabler.handleExternalURL("http://127.0.0.1:9/done")
-    await recorder.wait(for: "setAuthenticationStatus")
+    try await recorder.wait(for: "setAuthenticationStatus")
     #expect(recorder.callbacks.last == "setAuthenticationStatus 0 USER_NOT_AUTHENTICATED_ERROR")
   }
 
@@ -67,19 +67,14 @@ struct FlowRowTests {
     let enabler = try await live.enabler { $0.numberMatching = true }
     let events = enabler.events
     let signIn = Task { try await enabler.authenticate(.provider(Sample.provider)) }
-    var number: Int?
-    for await event in events {
-      if case .registrationCode(let offer) = event {
-        try await live.open(offer.code)
-      }
-      if case .phoneConnected(let match) = event {
-        number = match
-        break
-      }
+    let number = try await events.first("the number") { event -> Int? in
+      if case .registrationCode(let offer) = event { try await live.open(offer.code) }
+      if case .phoneConnected(let match) = event { return match }
+      return nil
     }
-    #expect((10...99).contains(number ?? 0))
+    #expect((10...99).contains(number))
     signIn.cancel()
-    _ = await signIn.result
+    _ = try? await signIn.value("the end of the sign-in")
   }
 
   @Test func `a no on the phone ends the sign-in`() async throws {
@@ -92,16 +87,13 @@ struct FlowRowTests {
         if case .registrationCode(let offer) = event { seen.yield(offer.code) }
       }
     }
-    for await code in codes {
-      try await live.deny(code)
-      break
-    }
+    try await live.deny(try await codes.next("a code"))
     await #expect {
-      _ = try await signIn.value
+      _ = try await signIn.value("the end of the sign-in")
     } throws: { error in
       (error as? EntitlementError)?.kind == .denied
     }
-    await recorder.wait(for: "setAuthenticationStatus 0 GENERIC_AUTHENTICATION_ERROR")
+    try await recorder.wait(for: "setAuthenticationStatus 0 GENERIC_AUTHENTICATION_ERROR")
   }
 
   @Test func `the code goes on after a restart of the box`() async throws {
@@ -112,7 +104,7 @@ struct FlowRowTests {
       var enabler: AccessEnabler? = try await live.enabler(storage, delegate: before)
       let first = try await Self.firstCode(of: try #require(enabler))
       // A code is told before it is on disk: the box goes on with it only when it is there.
-      while try !Self.isKept(first, in: folder) { try await Task.sleep(for: .milliseconds(10)) }
+      try await eventually("the code on disk") { try Self.isKept(first, in: folder) }
       // The process ends without giving the code back.
       enabler = nil
       let second = try await live.enabler(storage, delegate: after)
@@ -122,12 +114,10 @@ struct FlowRowTests {
           if case .registrationCode(let offer) = event { seen.yield(offer.code) }
         }
       }
-      for await code in codes {
-        #expect(code == first, "\(before.lines) \(after.lines)")
-        try await live.approve(code)
-        break
-      }
-      #expect(try await signIn.value.provider.id == "local")
+      let code = try await codes.next("a code")
+      #expect(code == first, "\(before.lines) \(after.lines)")
+      try await live.approve(code)
+      #expect(try await signIn.value("the sign-in").provider.id == "local")
     }
   }
 
@@ -139,10 +129,10 @@ struct FlowRowTests {
   private static func firstCode(of enabler: AccessEnabler) async throws -> String {
     let events = enabler.events
     enabler.getAuthentication()
-    for await event in events {
+    return try await events.first("a code") { event in
       if case .displayProviderDialog = event { enabler.selectProviderOnSecondScreen() }
       if case .registrationCode(let offer) = event { return offer.code }
+      return nil
     }
-    throw TestSupportError("no code")
   }
 }

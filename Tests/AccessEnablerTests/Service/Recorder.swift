@@ -1,47 +1,34 @@
 import RegentPlatform
+import TestSupport
 
 @testable import AccessEnabler
 
 /// Writes the callbacks down, in order, and answers the picker.
 final class Recorder: EntitlementDelegate {
-  private struct State: Sendable {
-    var lines: [String] = []
-    var waiting: [(text: String, resume: CheckedContinuation<Void, Never>)] = []
-  }
-
-  private let state = Locked(State())
+  private let state = Locked<[String]>([])
   private let onEvent: @Sendable (String) -> Void
 
   init(onEvent: @escaping @Sendable (String) -> Void = { _ in }) { self.onEvent = onEvent }
 
-  var lines: [String] { state.withLock { $0.lines } }
+  var lines: [String] { state.withLock { $0 } }
   /// Without tracking data and news.
   var callbacks: [String] {
     lines.filter { !$0.hasPrefix("TRACKING") && !$0.hasPrefix("status ") }
   }
 
   /// Waits until a line with this beginning has come.
-  func wait(for text: String) async {
-    await withCheckedContinuation { continuation in
-      let isThere = state.withLock { state in
-        guard !state.lines.contains(where: { $0.hasPrefix(text) }) else { return true }
-        state.waiting.append((text, continuation))
-        return false
-      }
-      if isThere { continuation.resume() }
+  func wait(for text: String) async throws {
+    do {
+      try await eventually("the callback \(text)") { lines.contains { $0.hasPrefix(text) } }
+    } catch {
+      throw TestSupportError("\(error); there came \(lines)")
     }
   }
 
-  func forget() { state.withLock { $0.lines = [] } }
+  func forget() { state.withLock { $0 = [] } }
 
   private func note(_ line: String) {
-    let ready = state.withLock { state in
-      state.lines.append(line)
-      let ready = state.waiting.filter { line.hasPrefix($0.text) }
-      state.waiting.removeAll { line.hasPrefix($0.text) }
-      return ready
-    }
-    for one in ready { one.resume.resume() }
+    state.withLock { $0.append(line) }
     onEvent(line)
   }
 

@@ -47,12 +47,10 @@ struct RegentdTests {
           if case .registrationCode(let offer) = event { seen.yield(offer.code) }
         }
       }
-      for await code in codes {
-        try await house.killAndRestart()
-        #expect(try await house.approve(code) == 0)
-        break
-      }
-      #expect(try await again.value.provider.id == "cable")
+      let code = try await codes.next("a code")
+      try await house.killAndRestart()
+      #expect(try await house.approve(code) == 0)
+      #expect(try await again.value("the sign-in").provider.id == "cable")
       try await enabler.signOut()
       try await enabler.configure(requestor: "acme")
       #expect(await enabler.currentSignIn() == nil)
@@ -157,16 +155,15 @@ private struct RealService {
 
   func signIn(_ enabler: AccessEnabler) async throws -> SignIn {
     let (codes, seen) = AsyncStream<String>.makeStream()
-    let phone = Task {
-      for await code in codes { return try await approve(code) }
-      return -1
-    }
+    let phone = Task { try await approve(try await codes.next("a code")) }
     // Without a code there is nobody to wait for.
     defer { seen.finish() }
-    let signIn = try await enabler.authenticate(.provider("cable")) { event in
-      if case .registrationCode(let offer) = event { seen.yield(offer.code) }
+    let signIn = try await awaiting("the sign-in") {
+      try await enabler.authenticate(.provider("cable")) { event in
+        if case .registrationCode(let offer) = event { seen.yield(offer.code) }
+      }
     }
-    #expect(try await phone.value == 0)
+    #expect(try await phone.value("the approval") == 0)
     return signIn
   }
 

@@ -71,7 +71,7 @@ struct RegistrationTests {
     } throws: { error in
       (error as? EntitlementError)?.status == .registrationFailed
     }
-    await recorder.wait(for: "setRequestorComplete 0")
+    try await recorder.wait(for: "setRequestorComplete 0")
     #expect(recorder.lines.first == "status R400 \(reason)")
   }
 

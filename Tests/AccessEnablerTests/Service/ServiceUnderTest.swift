@@ -1,5 +1,6 @@
 import RegentCryptography
 import ServiceTestSupport
+import TestSupport
 
 @testable import AccessEnabler
 
@@ -45,17 +46,24 @@ extension ServiceUnderTest {
     _ enabler: AccessEnabler, at provider: String = Sample.provider
   ) async throws -> SignIn {
     let (codes, seen) = AsyncStream<String>.makeStream()
-    let phone = Task {
-      for await code in codes {
-        try await approve(code)
-        break
+    let phone = Task { try await approve(try await codes.next("a code")) }
+    let signIn = try await awaiting("the sign-in") {
+      try await enabler.authenticate(.provider(provider)) { event in
+        if case .registrationCode(let offer) = event { seen.yield(offer.code) }
       }
-    }
-    let signIn = try await enabler.authenticate(.provider(provider)) { event in
-      if case .registrationCode(let offer) = event { seen.yield(offer.code) }
     }
     seen.finish()
     _ = await phone.result
     return signIn
+  }
+}
+
+extension AsyncStream<EntitlementEvent> {
+  /// The code that the screen shows next.
+  func nextCode() async throws -> String {
+    try await first("a code") { event in
+      guard case .registrationCode(let offer) = event else { return nil }
+      return offer.code
+    }
   }
 }

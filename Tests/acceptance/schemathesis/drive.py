@@ -42,7 +42,7 @@ def main(programs, cases):
                 "--workers", "1", "--no-shrink", "--suppress-health-check", "all",
                 *os.environ.get("SCHEMATHESIS_OPTIONS", "").split(),
             ],
-            env=environment, cwd=running.folder.name,
+            env=environment, cwd=running.folder.name, timeout=1200 + cases,
         )
         with open(counts_file) as file:
             counts = json.load(file)

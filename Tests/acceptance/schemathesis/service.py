@@ -140,7 +140,7 @@ class RunningService:
     def control(self, *words, standard_input=None):
         done = subprocess.run(
             [f"{self.programs}/regentctl", "--socket", self.socket, "--json", *words],
-            input=standard_input, capture_output=True, text=True,
+            input=standard_input, capture_output=True, text=True, timeout=60,
         )
         if done.returncode != 0:
             raise SystemExit(f"regentctl {' '.join(words)}: {done.stderr}")
