@@ -64,5 +64,10 @@ extension Provider: OperatorRecord {
   }
 
   /// How it signs viewers in, as one word.
-  public var kindName: KindName { temporaryPass == nil ? .local : .temporary }
+  public var kindName: KindName {
+    switch kind {
+    case .local: .local
+    case .temporary: .temporary
+    }
+  }
 }

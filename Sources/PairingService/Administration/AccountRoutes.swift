@@ -80,7 +80,7 @@ extension AdminCall {
       },
       provision: Provision.account,
       check: { (_) throws(AdminError) in
-        guard provider.kind == .local else {
+        guard provider.hasAccounts else {
           throw AdminError(
             .refused, "provider \(provider.id) is temporary and has no accounts",
             hint: "add the account to a provider of kind local")
@@ -157,7 +157,7 @@ extension AdminCall {
     let provider = known.id
     let request: EntitlementRequest = try document()
     // Allowing what is allowed anyway does no harm; an operator would rely on a denial that has no effect.
-    guard known.kind == .local || request.effect == .allow else {
+    guard known.hasAccounts || request.effect == .allow else {
       throw AdminError(
         .refused, "provider \(provider) is temporary: its passes open every title",
         hint:

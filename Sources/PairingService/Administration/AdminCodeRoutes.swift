@@ -55,7 +55,7 @@ extension AdminCall {
     guard let provider = core.provisioning.now.records.providers[approval.provider] else {
       throw .missing("provider", approval.provider.text)
     }
-    guard (approval.account == nil) == (provider.kind != .local) else {
+    guard (approval.account != nil) == provider.hasAccounts else {
       throw AdminError(
         .invalid,
         approval.account == nil

@@ -135,7 +135,7 @@ extension AdminCall {
     var findings: [Finding] = []
     // A temporary pass opens every title up to its limits, to whoever comes.
     for provider in offered.sorted()
-    where provisioned.records.providers[provider]?.kind == .local {
+    where provisioned.records.providers[provider]?.hasAccounts == true {
       if let finding = try await accountFinding(provider) { findings.append(finding) }
       let rules = provisioned.records.entitlements[provider, default: []]
       if !rules.contains(where: { $0.effect == .allow }) {

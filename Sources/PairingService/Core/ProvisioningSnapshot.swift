@@ -34,7 +34,7 @@ package final class ProvisioningSnapshot: Sendable {
 
     /// Whether everybody counts as signed in there at the moment.
     package var letsEverybodyIn: Bool {
-      integration.degradation == .authenticateEverybody && provider.kind == .local
+      integration.degradation == .authenticateEverybody && provider.hasAccounts
     }
   }
 
@@ -46,7 +46,7 @@ package final class ProvisioningSnapshot: Sendable {
   package let choices: [RequestorID: [Choice]]
   /// The providers that let everybody in at the moment, by requestor; requestors without one are not in it.
   package let openProviders: [RequestorID: [Choice]]
-  private let rules: [ProviderID: ProviderRules]
+  private let rules: [ProviderID: ProviderEntitlements]
   private let rowKeys: [RequestorID: PublicKey]
 
   /// A look at these records.
@@ -67,7 +67,7 @@ package final class ProvisioningSnapshot: Sendable {
       }.sorted { $0.provider.precedes($1.provider) }
     }
     openProviders = choices.mapValues { $0.filter(\.letsEverybodyIn) }.filter { !$0.value.isEmpty }
-    rules = records.entitlements.mapValues(ProviderRules.init)
+    rules = records.entitlements.mapValues(ProviderEntitlements.init)
     var rowKeys: [RequestorID: PublicKey] = [:]
     for id in records.requestors.keys { rowKeys[id] = records.rowKey(of: id)?.publicKey }
     self.rowKeys = rowKeys
@@ -80,7 +80,7 @@ package final class ProvisioningSnapshot: Sendable {
   package func rowKey(of id: RequestorID) -> PublicKey? { rowKeys[id] }
 
   /// The rules of a provider.
-  package func rules(of provider: ProviderID) -> ProviderRules { rules[provider] ?? .none }
+  package func rules(of provider: ProviderID) -> ProviderEntitlements { rules[provider] ?? .none }
 
   /// A provider that works with a requestor now.
   package func choice(_ provider: ProviderID, of requestor: RequestorID) -> Choice? {

@@ -47,7 +47,7 @@ extension Phone {
   // MARK: - Signing in
 
   private var localProviders: [Provider] {
-    core.provisioning.now.records.providers.values.filter { $0.kind == .local }
+    core.provisioning.now.records.providers.values.filter { $0.hasAccounts }
       .sorted {
         ($0.featured ? 0 : 1, $0.name.lowercased()) < ($1.featured ? 0 : 1, $1.name.lowercased())
       }
@@ -56,7 +56,7 @@ extension Phone {
   private func local(_ id: String?) -> Provider? {
     guard let id = id.flatMap({ ProviderID($0) }) else { return nil }
     let provider = core.provisioning.now.records.providers[id]
-    return provider?.kind == .local ? provider : nil
+    return provider?.hasAccounts == true ? provider : nil
   }
 
   private func showSignInProviders(_ call: inout PhoneCall) async throws -> PhoneAnswer {

@@ -120,7 +120,7 @@ extension Phone {
       return .redirect(opened.path(.approve))
     }
     let all = choices(opened)
-    guard let only = preselected ?? (all.count == 1 ? all.first : nil), only.kind == .local else {
+    guard let only = preselected ?? (all.count == 1 ? all.first : nil), only.hasAccounts else {
       return .redirect(opened.path(.provider))
     }
     return .redirect(signIn(opened, at: only))

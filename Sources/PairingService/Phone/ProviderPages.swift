@@ -98,7 +98,7 @@ extension Phone {
   private func signInProvider(_ opened: OpenedCode, _ call: PhoneCall) throws -> Provider {
     let wanted = call.queried("provider") ?? ""
     let provider = choices(opened).first { $0.id.text.utf8.elementsEqual(wanted.utf8) }
-    guard let provider, provider.kind == .local else {
+    guard let provider, provider.hasAccounts else {
       throw PhoneStop(.redirect(opened.path(.provider)))
     }
     return provider

@@ -72,7 +72,7 @@ extension SignInContext {
       case .regular: return .gone
       }
     }
-    guard let account, provider?.kind == .local else { return .gone }
+    guard let account, provider?.hasAccounts == true else { return .gone }
     return account.isDisabled ? .disabled : .good
   }
 }

@@ -139,7 +139,7 @@ extension SignedRows {
     guard let name = viewer.account else {
       return provider.temporaryPass == nil ? .accountGone : nil
     }
-    guard provider.kind == .local, let account = try account(context, viewer.provider, name) else {
+    guard provider.hasAccounts, let account = try account(context, viewer.provider, name) else {
       return .accountGone
     }
     return account.isDisabled ? .accountDisabled : nil

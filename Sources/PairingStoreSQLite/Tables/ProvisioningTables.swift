@@ -46,16 +46,18 @@ extension Tables {
       "boarding": .string(one.boarding.rawValue), "platformID": .optional(one.platformID),
       "secureSheet": .bool(one.secureSheet),
     ]
-    if let rules = one.temporaryPass, case .object(var object) = settings {
+    let word: String
+    switch one.kind {
+    case .local: word = "local"
+    case .temporary(let rules):
+      word = "temporary"
+      guard case .object(var object) = settings else { break }
       object["duration"] = .span(rules.duration)
       object["resourceLimit"] = rules.resourceLimit.map { .integer(Int64($0)) }
       object["promotional"] = .bool(rules.promotional)
       settings = .object(object)
     }
-    return [
-      .text(one.id.text), .text(one.name),
-      .text(one.temporaryPass == nil ? "local" : "temporary"), settings.column,
-    ]
+    return [.text(one.id.text), .text(one.name), .text(word), settings.column]
   } decode: { fields, _ throws(UnreadableRow) in
     let id: ProviderID = try fields.name()
     let name = try fields.text()

@@ -32,6 +32,14 @@ public struct Provider: Hashable, Sendable {
     self.secureSheet = secureSheet
   }
 
+  /// Whether its viewers have accounts with passwords, kept here.
+  public var hasAccounts: Bool {
+    switch kind {
+    case .local: true
+    case .temporary: false
+    }
+  }
+
   /// The rules of its temporary pass, when it is that kind.
   public var temporaryPass: TemporaryPassRules? {
     if case .temporary(let rules) = kind { rules } else { nil }
@@ -39,6 +47,9 @@ public struct Provider: Hashable, Sendable {
 }
 
 /// How a provider signs viewers in.
+///
+/// Whoever adds a kind is led by the compiler: to `hasAccounts` above, the admin record (`ProviderRecord`), the row
+/// (`ProvisioningTables`) and `regentctl provider`. What asks for `hasAccounts` or `temporaryPass` has to be looked at.
 public enum ProviderKind: Hashable, Sendable {
   /// Accounts with passwords, kept here.
   case local

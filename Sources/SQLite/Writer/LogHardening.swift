@@ -14,7 +14,7 @@ extension Connection {
       let methods = unsafe file.pointee.pMethods
     else { return }
     var size: sqlite3_int64 = 0
-    try log(unsafe methods.pointee.xFileSize?(file, &size))
+    try requireOK(unsafe methods.pointee.xFileSize?(file, &size))
     guard size > 0 else { return }
     var chunk = [UInt8](repeating: 0, count: 65_536)
     var offset: sqlite3_int64 = 0
@@ -25,10 +25,10 @@ extension Connection {
         guard code == SQLITE_OK else { return code }
         return unsafe methods.pointee.xWrite?(file, buffer.baseAddress, count, offset)
       }
-      try log(code)
+      try requireOK(code)
       offset += sqlite3_int64(count)
     }
-    try log(unsafe methods.pointee.xSync?(file, SQLITE_SYNC_NORMAL))
+    try requireOK(unsafe methods.pointee.xSync?(file, SQLITE_SYNC_NORMAL))
   }
 
   /// Cuts off what a transaction that met a full disk left behind the last commit.
@@ -48,10 +48,10 @@ extension Connection {
     // The log's format: 32 bytes of header, then 24 bytes before each page.
     let end = pages == 0 ? 0 : 32 + pages * (pageSize + 24)
     var size: sqlite3_int64 = 0
-    try log(unsafe methods.pointee.xFileSize?(file, &size))
+    try requireOK(unsafe methods.pointee.xFileSize?(file, &size))
     guard size > end else { return }
-    try log(unsafe methods.pointee.xTruncate?(file, end))
-    try log(unsafe methods.pointee.xSync?(file, SQLITE_SYNC_NORMAL))
+    try requireOK(unsafe methods.pointee.xTruncate?(file, end))
+    try requireOK(unsafe methods.pointee.xSync?(file, SQLITE_SYNC_NORMAL))
   }
 
   /// How many pages of the log are committed, from the log's index (its header is documented in SQLite's walformat).
@@ -62,7 +62,7 @@ extension Connection {
       let methods = unsafe file.pointee.pMethods
     else { throw SQLiteError(code: .misuse, message: "the file layer is incomplete") }
     var index: UnsafeMutableRawPointer?
-    try log(unsafe methods.pointee.xShmMap?(file, 0, 32_768, 0, &index))
+    try requireOK(unsafe methods.pointee.xShmMap?(file, 0, 32_768, 0, &index))
     guard let index = unsafe index else {
       throw SQLiteError(code: .misuse, message: "the log has no index")
     }
@@ -77,7 +77,7 @@ extension Connection {
     return asked == SQLITE_OK ? unsafe file : nil
   }
 
-  private borrowing func log(_ code: Int32?) throws(SQLiteError) {
+  private borrowing func requireOK(_ code: Int32?) throws(SQLiteError) {
     guard let code else {
       throw SQLiteError(code: .misuse, message: "the file layer is incomplete")
     }

@@ -104,10 +104,10 @@ enum AccountNoun {
 
   private static let provider = Input.argument(
     "PROVIDER", identifier("ID", Names.Provider.self), "the provider's id"
-  ).completedByProviders { $0.kind == .local }
+  ).completedByProviders { $0.hasAccounts }
   private static let optionalProvider = Input.optionalArgument(
     "PROVIDER", identifier("ID", Names.Provider.self), "of one provider only"
-  ).completedByProviders { $0.kind == .local }
+  ).completedByProviders { $0.hasAccounts }
   private static let newName = Input.argument(
     "NAME", identifier("NAME", Names.Account.self), "the name that the viewer types")
   private static let name = Input.argument(
@@ -133,7 +133,7 @@ enum AccountNoun {
   ) async throws(AdminError) -> [Account] {
     if let provider { return try await admin.accounts(of: provider) }
     var all: [Account] = []
-    for provider in try await admin.providers() where provider.kind == .local {
+    for provider in try await admin.providers() where provider.hasAccounts {
       all += try await admin.accounts(of: provider.id)
     }
     return all

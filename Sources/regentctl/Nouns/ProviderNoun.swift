@@ -128,8 +128,10 @@ enum ProviderNoun {
   }
 
   private static func kindText(_ provider: Provider) -> String {
-    guard let rules = provider.temporaryPass else { return "local" }
-    return "temporary \(shownDuration(rules.duration))"
+    switch provider.kind {
+    case .local: "local"
+    case .temporary(let rules): "temporary \(shownDuration(rules.duration))"
+    }
   }
 
   private static func lines(of provider: Provider) -> [String] {

@@ -14,7 +14,7 @@ struct ProvisioningState {
       file.integrations += try await admin.integrations(of: requestor.id)
     }
     for provider in file.providers {
-      if provider.kind == .local { file.accounts += try await admin.accounts(of: provider.id) }
+      if provider.hasAccounts { file.accounts += try await admin.accounts(of: provider.id) }
       rules += try await admin.entitlements(of: provider.id)
     }
     // Ids are drawn by the service: an order of the rules themselves keeps two exports alike.

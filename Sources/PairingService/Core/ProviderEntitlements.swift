@@ -3,7 +3,7 @@ package import RegentPairing
 /// The entitlement rules of one provider, sorted by whom they are about.
 ///
 /// A provider may have a rule for each of its accounts; a decision looks at those of one viewer only.
-package struct ProviderRules: Sendable {
+package struct ProviderEntitlements: Sendable {
   private var everybody: [Entitlement] = []
   private var households: [HouseholdID: [Entitlement]] = [:]
   private var accounts: [AccountName: [Entitlement]] = [:]
@@ -19,7 +19,7 @@ package struct ProviderRules: Sendable {
   }
 
   /// No rules.
-  package static let none = ProviderRules([])
+  package static let none = ProviderEntitlements([])
 
   /// The rules that are about a viewer; a guest has those about everybody.
   package func about(_ account: Account?) -> [Entitlement] {
