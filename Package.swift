@@ -210,7 +210,10 @@ let package = Package(
     tests(of: "RegentPairingWire", ["RegentEncodings", "RegentPairing"]),
     tests(
       of: "PairingStoreSQLite",
-      ["RegentPairing", "PairingStore", "SQLite", "RegentCryptography", "StorageFaults", "StoreConformance"]),
+      [
+        "RegentPairing", "PairingStore", "SQLite", "RegentCryptography", "RegentEncodings", "RegentJSON",
+        "StorageFaults", "StoreConformance",
+      ]),
     .testTarget(
       name: "StoreConformanceTests",
       dependencies: [

@@ -8,9 +8,11 @@ struct VersionTests {
   }
 
   /// What stands after `beginning` in the first line that begins with it.
-  private func value(after beginning: String, in path: String) throws -> Substring {
+  private func value(after beginning: String, in path: String, except other: String? = nil) throws -> Substring {
     let lines = try text(path).split(separator: "\n").map { $0.drop { $0 == " " } }
-    let line = lines.first { $0.hasPrefix(beginning) }
+    let line = lines.first { line in
+      line.hasPrefix(beginning) && other.map { line.hasPrefix(beginning + $0) } != true
+    }
     return try #require(line, "\(path) has no line \(beginning)").dropFirst(beginning.count)
   }
 
@@ -31,10 +33,11 @@ struct VersionTests {
     #expect(try value(after: "\"version\": ", in: "web/openapi.json") == "\"\(try version())\",")
   }
 
-  @Test func `the changelog begins with it, and with the day in the code`() throws {
-    let heading = try value(after: "## ", in: "CHANGELOG.md")
+  @Test func `the newest release in the changelog is it, with the day in the code`() throws {
+    // What is not released yet has no version and no day.
+    let heading = try value(after: "## [", in: "CHANGELOG.md", except: "Unreleased]")
     let words = heading.split(separator: " ").map(String.init)
-    #expect(words.first == "[\(try version())]", "the newest entry of CHANGELOG.md is \(heading)")
+    #expect(words.first == "\(try version())]", "the newest entry of CHANGELOG.md is \(heading)")
     let milliseconds = try value(
       after: "public let regentReleased: Int64 = ", in: "Sources/RegentPairing/Version.swift")
     let released = try #require(Int64(milliseconds.filter { $0 != "_" }))

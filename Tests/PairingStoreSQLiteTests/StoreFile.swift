@@ -33,7 +33,8 @@ struct StoreFile: Sendable {
   func behindTheBack(_ body: @escaping @Sendable (borrowing WriteContext) throws -> Void) throws {
     let database = try Database(
       DatabaseOptions(
-        path: path, applicationID: Schema.applicationID, migrations: Schema.migrations))
+        path: path, applicationID: Schema.applicationID,
+        migrations: Schema.migrations(MigrationKeys(try DataKeys.masterKey(master)))))
     defer { database.close() }
     try database.writeBlocking(body)
   }
@@ -81,7 +82,7 @@ struct FullHouse: Sendable {
     _ = try await store.record(
       Permit(resource, for: authentication.authentication, lifetime: .seconds(900), at: now),
       at: now)
-    let guest = try await store.signIn(
+    let guest = try await store.signInWithoutCode(
       stage.guest(9, at: stage.promotion, device: 9, identity: 1), at: now)
     _ = try await store.openTemporarily(guest.authentication.id, resource, at: now)
     let matched = try stage.registration(

@@ -197,12 +197,3 @@ func failure(_ body: () async throws -> Void) async -> (any Error)? {
     return error
   }
 }
-
-/// Lays out what a power cut left.
-func makeDisk(_ folder: String, from files: [String: [UInt8]]) throws {
-  unsafe mkdir(folder, 0o700)
-  for (path, content) in files {
-    let name = path.split(separator: "/").last.map(String.init) ?? path
-    try writeFile("\(folder)/\(name)", content)
-  }
-}

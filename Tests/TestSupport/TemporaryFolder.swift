@@ -96,3 +96,12 @@ func writeAll(_ descriptor: Int32, _ bytes: [UInt8]) throws {
     }
   }
 }
+
+/// Lays out in a new folder what a power cut left of some files.
+public func makeDisk(_ folder: String, from files: [String: [UInt8]]) throws {
+  unsafe mkdir(folder, 0o700)
+  for (path, content) in files {
+    let name = path.split(separator: "/").last.map(String.init) ?? path
+    try writeFile("\(folder)/\(name)", content)
+  }
+}

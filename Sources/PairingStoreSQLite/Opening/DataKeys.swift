@@ -15,23 +15,20 @@ enum DataKeys {
   }
 
   /// Opens the data keys, and makes those that are missing.
-  static func open(in database: Database, with master: SealingKey) throws -> Vault {
-    let keys = try database.writeBlocking { context in
-      var keys = try stored(in: context, master)
-      let wanted = core + KeyPurpose.allCases.map(name)
-      // A newer program may want more material; without one of the three that hold the rows together nothing would
-      // verify.
-      if !keys.isEmpty, let missing = core.first(where: { keys[$0] == nil }) {
-        throw SQLiteStoreFailure.missingDataKey(missing)
-      }
-      for purpose in wanted where keys[purpose] == nil {
-        let secret = Random.secret()
-        try context.run(
-          "INSERT INTO data_key (purpose, sealed) VALUES (\(purpose), \(seal(secret, purpose, master)))"
-        )
-        keys[purpose] = secret
-      }
-      return keys
+  static func open(in context: borrowing WriteContext, with master: SealingKey) throws -> Vault {
+    var keys = try stored(in: context, master)
+    let wanted = core + KeyPurpose.allCases.map(name)
+    // A newer program may want more material; without one of the three that hold the rows together nothing would
+    // verify.
+    if !keys.isEmpty, let missing = core.first(where: { keys[$0] == nil }) {
+      throw SQLiteStoreFailure.missingDataKey(missing)
+    }
+    for purpose in wanted where keys[purpose] == nil {
+      let secret = Random.secret()
+      try context.run(
+        "INSERT INTO data_key (purpose, sealed) VALUES (\(purpose), \(seal(secret, purpose, master)))"
+      )
+      keys[purpose] = secret
     }
     guard let sealing = keys["sealing"].flatMap({ SealingKey(id: 1, $0) }),
       let records = keys["records"], let rows = keys["rows"]

@@ -19,6 +19,12 @@ struct Fields {
     return values[place]
   }
 
+  /// All that are left, as they are.
+  mutating func all() throws(UnreadableRow) -> [SQLValue] {
+    defer { place = values.count }
+    return Array(values[place...])
+  }
+
   mutating func optionalText() throws(UnreadableRow) -> String? {
     switch try take() {
     case .text(let text): return text

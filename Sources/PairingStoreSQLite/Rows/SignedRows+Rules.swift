@@ -73,12 +73,6 @@ extension SignedRows {
       .record.phc
   }
 
-  func pair<Context: Querying & ~Copyable>(
-    _ context: borrowing Context, _ id: PublicKey
-  ) throws -> Stored<KeyPair>? {
-    try one(context, Tables.keyPairs, "\(all: Tables.keyPairs) WHERE id = \(id.text)")
-  }
-
   /// What a sign-in stands on.
   func signInContext<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ viewer: Viewer, _ requestor: RequestorID, rowKey: PublicKey,

@@ -15,12 +15,18 @@ struct TamperedRow: Hashable, Sendable {
 package final class SignedRows {
   let vault: Vault
   private let known: VerifiedRowCache
+  private let keyPairs: Table<KeyPair>
   private(set) var tampered: [TamperedRow] = []
   private var rowKeys: [PublicKey: HMACKey] = [:]
 
-  init(_ vault: Vault, _ known: VerifiedRowCache) {
+  /// - Parameters:
+  ///   - vault: the data keys.
+  ///   - known: rows that verified before.
+  ///   - keyPairs: the form that rows of key pairs have in the file, which is an earlier one in a migration.
+  init(_ vault: Vault, _ known: VerifiedRowCache, keyPairs: Table<KeyPair> = Tables.keyPairs) {
     self.vault = vault
     self.known = known
+    self.keyPairs = keyPairs
   }
 }
 
@@ -96,7 +102,7 @@ extension SignedRows {
     }
     let known = table.known.map { $0(self.known) }
     if let known, let row = known.find(values[0].shown, values, signature) { return row }
-    let message = Vault.message(table.name, values)
+    let message = Vault.message(table.name, table.form, values)
     guard let key = try signingKey(context, table, values), key.isValid(signature, for: message)
     else {
       noteTampered(table, values)
@@ -134,6 +140,12 @@ extension SignedRows {
 }
 
 extension SignedRows {
+  func pair<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, _ id: PublicKey
+  ) throws -> Stored<KeyPair>? {
+    try one(context, keyPairs, "\(all: keyPairs) WHERE id = \(id.text)")
+  }
+
   /// Signs and verifies with a row pair from here on; nothing when it signs no rows, or none any more.
   @discardableResult
   func use(_ pair: Stored<KeyPair>) -> HMACKey? {
@@ -208,7 +220,7 @@ extension SignedRows {
     guard let key = try signingKey(context, table, values) else {
       throw StoreError.notFound(what: "row key")
     }
-    return key.code(Vault.message(table.name, values))
+    return key.code(Vault.message(table.name, table.form, values))
   }
 }
 

@@ -1,8 +1,17 @@
 import SQLite
 
+/// What a signature of a row covers: its columns in this order, under a version number.
+///
+/// A table that gets a column, loses one or says something else in one gets the next version, and a migration signs its
+/// rows anew (``Resigning``). Neither row keys nor sealed values know of it.
+struct SignedForm: Sendable {
+  let version: UInt8
+  let columns: [Column]
+}
+
 /// A table of signed rows: which columns it has, in the order in which they are signed, and how a record becomes a row.
 ///
-/// The order is part of the signature: a change of it is a new version of the table.
+/// The order is part of the signature: a change of it is a new version of the table's signed form.
 package struct Table<Record: Sendable>: Sendable {
   /// With which key a row is signed.
   enum Signer: Sendable {
@@ -16,7 +25,7 @@ package struct Table<Record: Sendable>: Sendable {
   let signer: Signer
   /// How many of the first columns are the primary key.
   let keyCount: Int
-  let columns: [Column]
+  let form: SignedForm
   let encode: @Sendable (Record, Vault) -> [SQLValue]
   let decode: @Sendable (inout Fields, Vault) throws(UnreadableRow) -> Record
   let select: String
@@ -26,7 +35,7 @@ package struct Table<Record: Sendable>: Sendable {
   let known: (@Sendable (VerifiedRowCache) -> VerifiedTableCache<Record>)?
 
   init(
-    _ name: String, signer: Signer = .service, key keyCount: Int = 1,
+    _ name: String, version: UInt8 = 1, signer: Signer = .service, key keyCount: Int = 1,
     known: (@Sendable (VerifiedRowCache) -> VerifiedTableCache<Record>)? = nil, _ columns: [Column],
     encode: @escaping @Sendable (Record, Vault) -> [SQLValue],
     decode: @escaping @Sendable (inout Fields, Vault) throws(UnreadableRow) -> Record
@@ -35,7 +44,7 @@ package struct Table<Record: Sendable>: Sendable {
     self.signer = signer
     self.keyCount = keyCount
     self.known = known
-    self.columns = columns
+    form = SignedForm(version: version, columns: columns)
     self.encode = encode
     self.decode = decode
     let names = columns.map(\.name).joined(separator: ", ")
@@ -44,6 +53,8 @@ package struct Table<Record: Sendable>: Sendable {
     insert = "INSERT INTO \(name) (\(names), signature) VALUES (\(places)?)"
     publicKey = columns.firstIndex { $0.name == "public_key" }
   }
+
+  var columns: [Column] { form.columns }
 }
 
 /// A record with the row it was read from: what a change of some columns starts from.

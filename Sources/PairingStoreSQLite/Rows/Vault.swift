@@ -5,8 +5,13 @@ import SQLite
 
 /// The data keys in use: what seals secrets and signs rows.
 struct Vault: Sendable {
-  /// Version of the signed form of all rows.
-  static let version: UInt8 = 1
+  /// How row keys are derived.
+  ///
+  /// Another number is another key for every row of every requestor, so it never changes: a
+  /// table that gets a column has a signed form of its own version (``SignedForm``).
+  private static let derivation: UInt8 = 1
+  /// What a sealed value is bound to: for the same reason it never changes.
+  private static let binding: UInt8 = 1
 
   /// Seals secrets inside rows.
   let sealing: SealingKey
@@ -22,15 +27,15 @@ struct Vault: Sendable {
   /// The pair's secret alone must not suffice, so the random data key is what is expanded; whoever has the data key
   /// alone has not the pair's secret.
   func rowKey(of pair: KeyPair) -> HMACKey? {
-    var info = FramedFields(purpose: "row key", version: Vault.version)
+    var info = FramedFields(purpose: "row key", version: Vault.derivation)
     info.append(pair.publicKey.text)
     info.append(pair.secret.bytes)
     return try? HMACKey(.sha256, HKDF.derive(from: rows, info: info.bytes))
   }
 
   /// What a signature is made over.
-  static func message(_ table: String, _ values: [SQLValue]) -> [UInt8] {
-    var fields = FramedFields(purpose: table, version: version)
+  static func message(_ table: String, _ form: SignedForm, _ values: [SQLValue]) -> [UInt8] {
+    var fields = FramedFields(purpose: table, version: form.version)
     for value in values { fields.append(value) }
     return fields.bytes
   }
@@ -50,7 +55,7 @@ struct Vault: Sendable {
   }
 
   private static func place(_ column: String, _ row: String) -> [UInt8] {
-    var fields = FramedFields(purpose: column, version: version)
+    var fields = FramedFields(purpose: column, version: binding)
     fields.append(row)
     return fields.bytes
   }

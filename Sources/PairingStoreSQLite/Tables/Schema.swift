@@ -5,18 +5,24 @@ enum Schema {
   /// "RGNT": says whose file this is.
   static let applicationID: Int32 = 0x5247_4E54
 
-  static let migrations = [
-    Migration("first tables") { context in
-      try context.runScript(keys)
-      try context.runScript(codes)
-      try context.runScript(tokens)
-      try context.runScript(provisioning)
-      try context.runScript(upkeep)
-    },
-    Migration("the numbers of the day") { context in try context.runScript(numbers) },
-  ]
+  /// The one list of migrations: later work appends to it, and `0.1.0` ends with the second.
+  ///
+  /// - Parameter keys: what a step signs rows with; see ``Resigning``.
+  /// - Returns: the steps, oldest first.
+  static func migrations(_ keys: MigrationKeys) -> [Migration] {
+    [
+      Migration("first tables") { context in
+        try context.runScript(keyTables)
+        try context.runScript(codes)
+        try context.runScript(tokens)
+        try context.runScript(provisioning)
+        try context.runScript(upkeep)
+      },
+      Migration("the numbers of the day") { context in try context.runScript(numbers) },
+    ]
+  }
 
-  private static let keys: StaticString = """
+  private static let keyTables: StaticString = """
     CREATE TABLE data_key (purpose TEXT PRIMARY KEY, sealed BLOB NOT NULL) STRICT;
     CREATE TABLE key_pair (
       id TEXT PRIMARY KEY, requestor TEXT NOT NULL, purpose TEXT NOT NULL, secret BLOB NOT NULL,

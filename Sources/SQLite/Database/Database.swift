@@ -112,7 +112,8 @@ public final class Database: Sendable {
     try context.connection.forceLogToDisk()
     try context.connection.run("COMMIT")
     try Migrator(
-      migrations: options.migrations, applicationID: options.applicationID, path: path
+      migrations: options.migrations, applicationID: options.applicationID, path: path,
+      onStep: options.onMigration
     ).run(in: context)
     return context
   }

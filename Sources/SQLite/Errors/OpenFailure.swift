@@ -8,6 +8,10 @@ public enum OpenFailure: Error, Hashable, Sendable {
   case foreignFile(path: String, applicationID: Int32)
   /// A migration broke references between rows; it was rolled back.
   case brokenReferences(path: String, migration: String, table: String)
+  /// The file says that a long migration is under way, and the newest one is none.
+  case strayProgress(path: String, migration: String)
+  /// A long migration does not move; it is left where it was.
+  case stuckMigration(path: String, migration: String)
   /// The file system gave another journal than the write-ahead log.
   case noWriteAheadLog(path: String, journal: String)
 
@@ -17,6 +21,8 @@ public enum OpenFailure: Error, Hashable, Sendable {
     case .newerSchema: "install the newer version again, or restore a backup made by this one"
     case .foreignMigration: "install the program version that this file belongs to"
     case .foreignFile: "give another path: this file is left as it is"
+    case .strayProgress: "restore the last backup: somebody else wrote to this file"
+    case .stuckMigration: "go back to the version before with the last backup, and report this"
     case .brokenReferences:
       "go back to the version before and report this; the file was not changed"
     case .noWriteAheadLog:
@@ -37,6 +43,10 @@ extension OpenFailure: CustomStringConvertible {
       "\(path) belongs to another program (application id \(applicationID))"
     case .brokenReferences(let path, let migration, let table):
       "\(path): migration “\(migration)” leaves rows of “\(table)” that point to nothing"
+    case .strayProgress(let path, let migration):
+      "\(path) is marked as half migrated, but “\(migration)” is done at once"
+    case .stuckMigration(let path, let migration):
+      "\(path): migration “\(migration)” does not get any further"
     case .noWriteAheadLog(let path, let journal):
       "\(path): SQLite cannot use a write-ahead log here (it says “\(journal)”)"
     }

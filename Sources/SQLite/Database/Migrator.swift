@@ -1,0 +1,129 @@
+/// Brings a file to the program's schema.
+///
+/// The record of a step, the version number and the step's changes are one transaction: a crash leaves a file either
+/// before or after a step, never within. A long step is recorded when it begins, together with the place it has
+/// reached: an older program, which could not read what is half done, refuses the file from then on.
+struct Migrator {
+  let migrations: [Migration]
+  let applicationID: Int32
+  let path: String
+  /// Told the name of a step when it begins, and with each part of a long one.
+  let onStep: @Sendable (String) -> Void
+
+  func run(in context: borrowing WriteContext) throws {
+    let version = try context.connection.value("PRAGMA user_version", as: Int.self) ?? 0
+    let marked = try context.connection.value("PRAGMA application_id", as: Int64.self) ?? 0
+    let tables =
+      try context.connection.value("SELECT count(*) FROM sqlite_schema", as: Int.self) ?? 0
+    if tables == 0 && version == 0 && marked == 0 {
+      try transaction(context.connection) {
+        try context.connection.run("PRAGMA application_id = \(unsafeRawSQL: String(applicationID))")
+        try context.connection.run(
+          "CREATE TABLE schema_migration (position INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT")
+      }
+    } else if marked != Int64(applicationID) {
+      throw OpenFailure.foreignFile(path: path, applicationID: Int32(truncatingIfNeeded: marked))
+    }
+    guard version >= 0, version <= migrations.count else {
+      throw OpenFailure.newerSchema(path: path, found: version, known: migrations.count)
+    }
+    try compareNames(in: context.connection)
+    // With the checks on, rebuilding a table would delete the rows that point to it. They are made up for before
+    // COMMIT.
+    try context.connection.run("PRAGMA foreign_keys = OFF")
+    defer { context.connection.keepReferencesAgain() }
+    if version > 0 { try goOn(migrations[version - 1], in: context) }
+    for (index, migration) in migrations.enumerated().dropFirst(version) {
+      try apply(migration, number: index + 1, in: context)
+      try goOn(migration, in: context)
+    }
+  }
+
+  private func apply(
+    _ migration: Migration, number: Int, in context: borrowing WriteContext
+  ) throws {
+    onStep(migration.name)
+    try transaction(context.connection) {
+      try guarded(context) { try migration.apply(context) }
+      if migration.part != nil {
+        // There only while a long step is under way.
+        try context.connection.run("CREATE TABLE schema_migration_progress (place INTEGER NOT NULL) STRICT")
+        try context.connection.run("INSERT INTO schema_migration_progress (place) VALUES (\(Int64.min))")
+      }
+      try checkReferences(migration, in: context)
+      try context.connection.run(
+        "INSERT INTO schema_migration (position, name) VALUES (\(number), \(migration.name))")
+      try context.connection.run("PRAGMA user_version = \(unsafeRawSQL: String(number))")
+    }
+  }
+
+  /// Brings the newest step to its end, if it is a long one that has not reached it.
+  private func goOn(_ migration: Migration, in context: borrowing WriteContext) throws {
+    while let place = try placeReached(in: context.connection) {
+      guard let part = migration.part else { throw OpenFailure.strayProgress(path: path, migration: migration.name) }
+      onStep(migration.name)
+      try transaction(context.connection) {
+        var next: Int64?
+        try guarded(context) { next = try part(context, place) }
+        guard let next else {
+          try checkReferences(migration, in: context)
+          try context.connection.run("DROP TABLE schema_migration_progress")
+          return
+        }
+        // A part that stays where it is would be repeated for ever.
+        guard next > place else { throw OpenFailure.stuckMigration(path: path, migration: migration.name) }
+        try context.connection.run("UPDATE schema_migration_progress SET place = \(next)")
+      }
+    }
+  }
+
+  private func placeReached(in connection: borrowing Connection) throws -> Int64? {
+    let isUnderWay = try connection.value(
+      "SELECT count(*) FROM sqlite_schema WHERE name = 'schema_migration_progress'", as: Int.self)
+    guard isUnderWay == 1 else { return nil }
+    return try connection.value("SELECT place FROM schema_migration_progress", as: Int64.self) ?? Int64.min
+  }
+
+  /// Runs a step's own code as a request is run, which may not end the transaction that it is in.
+  private func guarded(_ context: borrowing WriteContext, _ body: () throws -> Void) throws {
+    context.connection.state.insideRequest = true
+    defer { context.connection.state.insideRequest = false }
+    try body()
+    // Otherwise the record of the step would be kept without the step.
+    guard context.connection.isInTransaction else {
+      throw context.connection.state.lastError
+        ?? SQLiteError(code: .error, message: "the migration's transaction ended by itself")
+    }
+  }
+
+  private func checkReferences(_ migration: Migration, in context: borrowing WriteContext) throws {
+    try context.connection.each("PRAGMA foreign_key_check") { row in
+      throw OpenFailure.brokenReferences(
+        path: path, migration: migration.name, table: try row.text(0))
+    }
+  }
+
+  private func compareNames(in connection: borrowing Connection) throws {
+    try connection.each("SELECT position, name FROM schema_migration ORDER BY position") { row in
+      let position: Int = try row.get(0)
+      let found = try row.text(1)
+      let expected =
+        position > 0 && position <= migrations.count ? migrations[position - 1].name : ""
+      guard found == expected else {
+        throw OpenFailure.foreignMigration(
+          path: path, position: position, found: found, expected: expected)
+      }
+    }
+  }
+
+  private func transaction(_ connection: borrowing Connection, _ body: () throws -> Void) throws {
+    try connection.run("BEGIN IMMEDIATE")
+    do {
+      try body()
+      try connection.run("COMMIT")
+    } catch {
+      connection.abandonTransaction()
+      throw error
+    }
+  }
+}
