@@ -6,6 +6,7 @@
 ///        │                 ▲                 │ │
 ///        └──claim (the page was not opened)──┤ └─deny, wrong number──▶ denied
 ///                          └────release──────┘
+///     offered, opened, claimed ──approve by an operator──▶ approved
 ///     offered, opened, claimed ──time──▶ expired        any but expired ──withdraw──▶ withdrawn
 ///
 /// A store runs this inside one transaction on the row it has just read (`PairingStore`), which makes "approve" the
@@ -153,6 +154,7 @@ extension PairingFlow {
   private func approving(
     by name: OperatorName, for viewer: Viewer, as authentication: AuthenticationID, at now: Instant
   ) throws(PairingRefusal) -> PairingStep {
+    // An operator needs no lease; a second yes of theirs ends here.
     guard state.isPending else { throw ended }
     return approved(
       Approval(viewer: viewer, authentication: authentication, by: .operator(name), at: now))
@@ -194,7 +196,7 @@ extension PairingFlow {
 extension PairingFlow {
   /// The lease that this session holds now: what approving and denying stand on.
   ///
-  /// "Whoever read the code may approve" is the hole of better-auth and django-oauth-toolkit.
+  /// Without it anybody who read the code off the screen could approve it, as in better-auth and django-oauth-toolkit.
   private func requireLease(of session: SessionID, at now: Instant) throws(PairingRefusal) -> ClaimLease {
     switch state {
     case .offered, .opened: throw .notClaimed
@@ -202,7 +204,7 @@ extension PairingFlow {
       guard lease.claimer.session == session else { throw .notTheClaimer }
       guard lease.until > now else { throw .leaseLapsed }
       return lease
-    // Approved already, denied, expired or withdrawn: this is what stops a second approval.
+    // Approved already, denied, expired or withdrawn: this is what stops a second approval by a viewer.
     default: throw ended
     }
   }
@@ -231,7 +233,7 @@ extension PairingFlow {
     case .denied: .denied
     case .expired: .expired
     case .withdrawn: .withdrawn
-    // Pending states never ask; an answer that is wrong in no direction.
+    // Not reached: pending states are dealt with before.
     case .offered, .opened, .claimed: .notApproved
     }
   }

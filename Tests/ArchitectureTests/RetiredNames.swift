@@ -50,6 +50,7 @@ let retiredNames: [RetiredName] = [
   RetiredName("PairingService", "Known", "LiveCodes.CachedCode"),
   RetiredName("PairingService", "known(", "cached("),
   RetiredName("PairingService", "Provisioned", "ProvisioningSnapshot"),
+  RetiredName("PairingService", "ProviderRules", "ProviderEntitlements"),
   RetiredName("PairingService", "HeldPermit", "PermitLookup"),
   RetiredName("PairingService", "CodeOffer", "CodeRequest"),
   RetiredName("PairingService", "WayBack", "ReturnAddress"),

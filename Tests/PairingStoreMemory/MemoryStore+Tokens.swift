@@ -56,7 +56,7 @@ extension MemoryStore {
   }
 
   /// Signs a device in without a code.
-  public func signIn(_ record: AuthenticationRecord, at now: Instant) async throws(StoreError)
+  public func signInWithoutCode(_ record: AuthenticationRecord, at now: Instant) async throws(StoreError)
     -> StandingSignIn
   {
     let authentication = record.authentication

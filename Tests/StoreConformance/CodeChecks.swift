@@ -92,14 +92,14 @@ extension StoreConformance {
       }
       let first = try await reserve(1, second: 0)
       try expect(!first.hasEarlierSignIn, "signed in before anything happened")
-      _ = try await stage.store.signIn(stage.guest(1, at: stage.pass), at: stage.at(1))
+      _ = try await stage.store.signInWithoutCode(stage.guest(1, at: stage.pass), at: stage.at(1))
       let second = try await reserve(2, second: 2)
       try expect(second.hasEarlierSignIn, "the sign-in was not seen")
       let other = try await reserve(3, device: 2, second: 2)
       try expect(!other.hasEarlierSignIn, "another device's was seen")
       let late = try await reserve(4, second: 3700)
       try expect(!late.hasEarlierSignIn, "one that has run out was seen")
-      _ = try await stage.store.signIn(
+      _ = try await stage.store.signInWithoutCode(
         stage.guest(2, at: stage.pass, second: 3700), at: stage.at(3700))
       _ = try await stage.store.signOut(
         requestor: stage.requestor, device: stage.hash(1001), at: stage.at(3701))

@@ -4,7 +4,7 @@ import RegentPairing
 extension StoreConformance {
   static let passChecks = [
     ConformanceCheck("a pass runs from the first opening, and everything ends with it") { stage in
-      let guest = try await stage.store.signIn(stage.guest(1, at: stage.pass), at: stage.at(0))
+      let guest = try await stage.store.signInWithoutCode(stage.guest(1, at: stage.pass), at: stage.at(0))
       try expect(guest.authentication.expires == stage.at(3600), "ends at another time")
       let id = guest.authentication.id
       let permit = try await stage.store.openTemporarily(
@@ -18,28 +18,28 @@ extension StoreConformance {
     },
     ConformanceCheck("signing out and in again gives the rest of the time, and then none") {
       stage in
-      let guest = try await stage.store.signIn(stage.guest(1, at: stage.pass), at: stage.at(0))
+      let guest = try await stage.store.signInWithoutCode(stage.guest(1, at: stage.pass), at: stage.at(0))
       _ = try await stage.store.openTemporarily(
         guest.authentication.id, ConformanceFixture.name("A"), at: stage.at(100))
       _ = try await stage.store.signOut(
         requestor: stage.requestor, device: stage.hash(1001), at: stage.at(200))
-      let again = try await stage.store.signIn(
+      let again = try await stage.store.signInWithoutCode(
         stage.guest(2, at: stage.pass, second: 300), at: stage.at(300))
       try expect(again.authentication.expires == stage.at(3700), "has another rest")
       try await expect(.pass(.durationExceeded)) {
-        try await stage.store.signIn(
+        try await stage.store.signInWithoutCode(
           stage.guest(3, at: stage.pass, second: 3700), at: stage.at(3700))
       }
       // Another device begins its own.
-      let other = try await stage.store.signIn(
+      let other = try await stage.store.signInWithoutCode(
         stage.guest(4, at: stage.pass, device: 2, second: 3700), at: stage.at(3700))
       try expect(other.authentication.expires == stage.at(7300), "shares another device's pass")
     },
     ConformanceCheck("a promotional pass is found by device and by identity") { stage in
       try await expect(.pass(.identityMissing)) {
-        try await stage.store.signIn(stage.guest(1, at: stage.promotion), at: stage.at(0))
+        try await stage.store.signInWithoutCode(stage.guest(1, at: stage.promotion), at: stage.at(0))
       }
-      let first = try await stage.store.signIn(
+      let first = try await stage.store.signInWithoutCode(
         stage.guest(1, at: stage.promotion, identity: 1), at: stage.at(0))
       for title in ["A", "B", "A"] {
         _ = try await stage.store.openTemporarily(
@@ -52,7 +52,7 @@ extension StoreConformance {
       // The same device with another identity, and another device with the same identity.
       let pairs = [(device: 1, identity: 2, number: 2), (2, 1, 3)]
       for (device, identity, number) in pairs {
-        let guest = try await stage.store.signIn(
+        let guest = try await stage.store.signInWithoutCode(
           stage.guest(number, at: stage.promotion, device: device, identity: identity),
           at: stage.at(20))
         try expect(guest.authentication.expires == stage.at(3610), "began anew")
@@ -61,7 +61,7 @@ extension StoreConformance {
             guest.authentication.id, ConformanceFixture.name("C"), at: stage.at(21))
         }
       }
-      let fresh = try await stage.store.signIn(
+      let fresh = try await stage.store.signInWithoutCode(
         stage.guest(4, at: stage.promotion, device: 3, identity: 3, second: 20), at: stage.at(20))
       _ = try await stage.store.openTemporarily(
         fresh.authentication.id, ConformanceFixture.name("C"), at: stage.at(21))
@@ -76,7 +76,7 @@ extension StoreConformance {
         (stage.promotion, 1, 2),
       ]
       for (number, (provider, device, identity)) in guests.enumerated() {
-        let guest = try await stage.store.signIn(
+        let guest = try await stage.store.signInWithoutCode(
           stage.guest(number + 1, at: provider, device: device, identity: identity),
           at: stage.at(number))
         _ = try await stage.store.openTemporarily(
@@ -101,7 +101,7 @@ extension StoreConformance {
     },
     ConformanceCheck("a reset lets one pass begin anew and leaves the others") { stage in
       for device in 1...2 {
-        let guest = try await stage.store.signIn(
+        let guest = try await stage.store.signInWithoutCode(
           stage.guest(device, at: stage.pass, device: device), at: stage.at(0))
         _ = try await stage.store.openTemporarily(
           guest.authentication.id, ConformanceFixture.name("A"), at: stage.at(1))
@@ -114,20 +114,20 @@ extension StoreConformance {
       }
       let left = try await stage.allAuthentications()
       try expect(left.map(\.device.text) == ["device-2"], "left \(left.map(\.device.text))")
-      let again = try await stage.store.signIn(
+      let again = try await stage.store.signInWithoutCode(
         stage.guest(3, at: stage.pass, second: 5000), at: stage.at(5000))
       try expect(again.authentication.expires == stage.at(8600), "did not begin anew")
       try await expect(.pass(.durationExceeded)) {
-        try await stage.store.signIn(
+        try await stage.store.signInWithoutCode(
           stage.guest(4, at: stage.pass, device: 2, second: 5000), at: stage.at(5000))
       }
       try await stage.store.resetTemporaryPasses(
         requestor: stage.requestor, provider: stage.pass, .all, audit: nil, at: stage.at(5001))
-      _ = try await stage.store.signIn(
+      _ = try await stage.store.signInWithoutCode(
         stage.guest(5, at: stage.pass, device: 2, second: 5002), at: stage.at(5002))
     },
     ConformanceCheck("a reset by identity frees the devices it was used on") { stage in
-      let guest = try await stage.store.signIn(
+      let guest = try await stage.store.signInWithoutCode(
         stage.guest(1, at: stage.promotion, identity: 1), at: stage.at(0))
       _ = try await stage.store.openTemporarily(
         guest.authentication.id, ConformanceFixture.name("A"), at: stage.at(1))
@@ -142,7 +142,7 @@ extension StoreConformance {
     ConformanceCheck("the oldest passes that are used up make room, the others stay used up") {
       stage in
       func begin(_ device: Int, second: Int) async throws {
-        let guest = try await stage.store.signIn(
+        let guest = try await stage.store.signInWithoutCode(
           stage.guest(device, at: stage.pass, device: device, second: second), at: stage.at(second))
         _ = try await stage.store.openTemporarily(
           guest.authentication.id, ConformanceFixture.name("A"), at: stage.at(second))
@@ -171,7 +171,7 @@ extension StoreConformance {
       left = try await used()
       try expect(left == [4, 5, 6], "the newest three: \(left)")
       try await expect(.pass(.durationExceeded)) {
-        try await stage.store.signIn(
+        try await stage.store.signInWithoutCode(
           stage.guest(7, at: stage.pass, device: 4, second: 5001), at: stage.at(5001))
       }
       // Those that still run stay, however many they are.
@@ -182,7 +182,7 @@ extension StoreConformance {
     ConformanceCheck("a guest comes in only where a temporary pass, or degradation, lets him") {
       stage in
       try await expect(.notInForce(.accountGone)) {
-        try await stage.store.signIn(stage.guest(1, at: stage.local), at: stage.at(0))
+        try await stage.store.signInWithoutCode(stage.guest(1, at: stage.local), at: stage.at(0))
       }
       let open = Integration(
         requestor: stage.requestor, provider: stage.local, degradation: .authenticateEverybody)
@@ -195,10 +195,10 @@ extension StoreConformance {
           issued: stage.at(0), expires: stage.at(900)), device: guest.device,
         deviceHash: guest.deviceHash, rowKey: stage.rowKey)
       try await expect(.notInForce(.accountGone)) {
-        try await stage.store.signIn(degraded, at: stage.at(0))
+        try await stage.store.signInWithoutCode(degraded, at: stage.at(0))
       }
       try await stage.put(.integration(open), replacing: .integration(usual))
-      let kept = try await stage.store.signIn(degraded, at: stage.at(0))
+      let kept = try await stage.store.signInWithoutCode(degraded, at: stage.at(0))
       try expect(kept.record == degraded, "kept \(kept)")
       try expect(kept.account == nil && kept.integration == open, "stands on \(kept)")
       try await stage.put(.integration(usual), replacing: .integration(open))
@@ -216,7 +216,7 @@ extension StoreConformance {
           viewer: Viewer(provider: stage.local, account: nil), household: nil, profile: nil,
           source: .degraded, issued: stage.at(3), expires: stage.at(900)),
         device: signedIn.device, deviceHash: signedIn.deviceHash, rowKey: stage.rowKey)
-      let kept = try await stage.store.signIn(degraded, at: stage.at(3))
+      let kept = try await stage.store.signInWithoutCode(degraded, at: stage.at(3))
       try expect(kept.record == signedIn, "kept \(kept)")
       try expect(try kept.account == stage.account(stage.ann), "stands on \(kept)")
       let found = try await stage.pickUp(second: 4)

@@ -69,9 +69,7 @@ package struct CodeTransitions: Sendable {
     let now = clock.now
     let result = try await store.approve(id, request, audit: entry, at: now)
     let flow = result.change.record.flow
-    if let approval = flow.state.approval, result.authentication != nil,
-      !result.change.actions.isEmpty
-    {
+    if let approval = flow.state.approval, result.authentication != nil {
       metrics.approved(after: now.since(flow.issued), at: approval.viewer.provider)
     }
     settle(result.change, counting: result.authentication == nil ? .codesDenied : nil)

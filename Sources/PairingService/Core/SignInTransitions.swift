@@ -57,7 +57,7 @@ package struct SignInTransitions: Sendable {
   package func signIn(_ record: AuthenticationRecord, at now: Instant) async throws(StoreError)
     -> StandingSignIn
   {
-    let signIn = try await store.signIn(record, at: now)
+    let signIn = try await store.signInWithoutCode(record, at: now)
     let (requestor, device) = (record.authentication.requestor, record.deviceHash)
     codes.noteSignIn(of: device, at: requestor)
     if let id = codes.latest(of: device, at: requestor)?.record.id { waiters.wake(.device, of: id) }

@@ -28,7 +28,7 @@ public protocol AuthenticationStore: Sendable {
   /// provider's takes the place of none that is in force and is not degraded: that one is returned.
   /// - Returns: the authentication as it was kept, with what it stands on.
   /// - Throws: `notInForce`, `pass`, `notFound`.
-  func signIn(_ record: AuthenticationRecord, at now: Instant)
+  func signInWithoutCode(_ record: AuthenticationRecord, at now: Instant)
     async throws(StoreError) -> StandingSignIn
 
   /// Signs a device out at a requestor: its authentication and all its permits are gone. Nothing to do is no error.

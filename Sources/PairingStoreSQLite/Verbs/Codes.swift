@@ -109,7 +109,9 @@ extension SQLiteStore {
       case .operator(let name, let viewer):
         event = .approveByOperator(name, for: viewer, as: request.authentication)
       }
+      // A second approval is refused here.
       let step = try rows.step(event, of: stored.record, at: now)
+      // None after a wrong number: the code is denied then.
       var authentication: AuthenticationRecord?
       if let approval = step.flow.state.approval {
         guard try rows.authentication(context, approval.authentication) == nil else {
@@ -186,7 +188,7 @@ extension SignedRows {
     _ context: borrowing WriteContext, _ record: RegistrationRecord, at now: Instant
   ) throws -> Bool {
     let code = record.code.bytes
-    // One look for both, and nearly always the last one.
+    // One query for id and code: nearly always neither is there, and no other is needed.
     guard
       try context.exists(
         "SELECT 1 FROM registration WHERE id = \(record.id.text) OR code = \(code)")

@@ -1,6 +1,7 @@
 /// The failed sign-ins of one account or source, as a store counts them.
 public struct LoginFailures: Hashable, Sendable {
-  /// How many in a row.
+  /// How many since counting began: an account's begins anew with a right password, anybody's after
+  /// ``LoginThrottle/memory`` without a failure.
   public let count: Int
   /// The last of them.
   public let last: Instant
@@ -17,7 +18,7 @@ public struct LoginFailures: Hashable, Sendable {
 /// The counts are durable: who could restart the service would otherwise start anew. The pause doubles and has an end,
 /// because a lock for ever is a way to lock others out.
 public enum LoginThrottle {
-  /// Wrong passwords that cost nothing.
+  /// After so many wrong passwords the pauses begin, with one second.
   public static let free = 5
   /// The longest pause: 15 minutes.
   public static let longestPause: Duration = .seconds(900)

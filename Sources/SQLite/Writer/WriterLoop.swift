@@ -181,13 +181,13 @@ extension WriterLoop {
       try rollBack(answers, after: state.lastError)
       return .lost(definite(state.lastError))
     case .failure(let error):
-      let isTangled = !alone && !guarded && state.hasWritten
+      let cannotBeUndoneAlone = !alone && !guarded && state.hasWritten
       let isFull = state.lastError?.code.primary == .full
-      if isTangled, !isFull, context.connection.isInTransaction { return .again(error) }
+      // The others run again without it, unless the disk is full: it would be the second time, too.
+      if cannotBeUndoneAlone, !isFull, context.connection.isInTransaction { return .again(error) }
       counters.noteFailedRequest()
       answers.append(Answer(request: request, outcome: .failed(reported(error))))
-      // A full disk is no better the second time.
-      guard context.connection.isInTransaction, !isTangled else {
+      guard context.connection.isInTransaction, !cannotBeUndoneAlone else {
         try rollBack(answers, after: state.lastError)
         return .lost(definite(state.lastError))
       }

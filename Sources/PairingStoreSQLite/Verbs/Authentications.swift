@@ -39,7 +39,7 @@ extension SQLiteStore {
   }
 
   /// Signs a device in without a code.
-  public func signIn(_ record: AuthenticationRecord, at now: Instant) async throws(StoreError)
+  public func signInWithoutCode(_ record: AuthenticationRecord, at now: Instant) async throws(StoreError)
     -> StandingSignIn
   {
     try await write { context, rows in
