@@ -9,8 +9,7 @@ extension Database {
   /// - Parameters:
   ///   - body: runs on the writer thread in a transaction that may be shared; throwing undoes this request alone. It
   ///     must not block and must not ask this database through another way. When another request of the transaction
-  ///     fails
-  ///     after it has written, this one runs again: only what it did the last time counts and is answered.
+  ///     fails after it has written, this one runs again: only what it did the last time counts and is answered.
   ///   - completion: called once, usually on the writer thread: it must only hand the answer on. The error is
   ///     `DatabaseFailure`, or what `body` threw.
   public func write<Value: Sendable>(
