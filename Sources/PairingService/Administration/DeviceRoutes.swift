@@ -57,11 +57,10 @@ extension AdminRouteBuilder {
       let session = try await call.session()
       let id = session.id
       let line = call.entry("session.end", id.text)
-      let changes = try await stored { () throws(StoreError) in
-        try await call.core.store.endSession(id, audit: line, at: call.now)
+      let wasThere = try await stored { () throws(StoreError) in
+        try await call.core.codeTransitions.endSession(id, audit: line)
       }
-      guard let changes else { throw .missing("session", id.text) }
-      call.core.codeTransitions.settle(changes)
+      guard wasThere else { throw .missing("session", id.text) }
       return .document(SessionEntry(session))
     }
   }

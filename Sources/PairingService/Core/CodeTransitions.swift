@@ -98,6 +98,16 @@ package struct CodeTransitions: Sendable {
     if case .expired = codes.find(id)?.flow.state { throw .refused(.expired) }
   }
 
+  /// Ends a browser's session; what it had claimed is free again.
+  ///
+  /// - Returns: whether there was one: of two taps on "sign out" the second finds nothing to do.
+  @discardableResult
+  package func endSession(_ id: SessionID, audit entry: AuditEntry?) async throws(StoreError) -> Bool {
+    guard let changes = try await store.endSession(id, audit: entry, at: clock.now) else { return false }
+    settle(changes)
+    return true
+  }
+
   /// Makes the memory agree with changes that other verbs brought about: sessions that ended give codes back.
   package func settle(_ changes: [RegistrationChange]) {
     for change in changes { settle(change) }

@@ -48,8 +48,6 @@ struct PhoneSessions: Sendable {
 
   /// Signs a browser out; what it had claimed is free again.
   func end(_ session: SessionRecord, audit entry: AuditEntry?) async throws(StoreError) {
-    // Two taps on "sign out" end one session: the second finds nothing to do.
-    let changes = try await core.store.endSession(session.id, audit: entry, at: core.clock.now)
-    core.codeTransitions.settle(changes ?? [])
+    try await core.codeTransitions.endSession(session.id, audit: entry)
   }
 }
