@@ -30,7 +30,6 @@ public final class SQLiteStore: Store {
     var file = DatabaseOptions(
       path: options.path, applicationID: Schema.applicationID,
       migrations: Schema.migrations(MigrationKeys(master)))
-    file.onMigration = options.onMigration
     file.readers = options.readers
     file.onFailStop = options.onFailStop
     file.fileLayer = options.fileLayer
@@ -74,8 +73,6 @@ public struct SQLiteStoreOptions: Sendable {
   public var wallClock: @Sendable () -> Instant
   /// Called once when the writer stopped for good: the program ends itself and starts again.
   public var onFailStop: @Sendable (SQLiteError) -> Void = { _ in }
-  /// Told the name of a migration when it begins, and again with each part of a long one.
-  public var onMigration: @Sendable (String) -> Void = { _ in }
   /// The name of the registered file layer (VFS) below SQLite; `nil` is SQLite's own, and a service's only one.
   package var fileLayer: String?
 

@@ -112,8 +112,7 @@ public final class Database: Sendable {
     try context.connection.forceLogToDisk()
     try context.connection.run("COMMIT")
     try Migrator(
-      migrations: options.migrations, applicationID: options.applicationID, path: path,
-      onStep: options.onMigration
+      migrations: options.migrations, applicationID: options.applicationID, path: path
     ).run(in: context)
     return context
   }

@@ -8,8 +8,6 @@ public struct DatabaseOptions: Sendable {
   public var applicationID: Int32
   /// The steps that make the schema, oldest first.
   public var migrations: [Migration]
-  /// Told the name of a migration when it begins, and again with each part of a long one.
-  public var onMigration: @Sendable (String) -> Void = { _ in }
   /// How many reads run at the same time.
   public var readers = 2
   /// The most reads that may wait; more are refused at once.

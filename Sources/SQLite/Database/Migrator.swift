@@ -7,8 +7,6 @@ struct Migrator {
   let migrations: [Migration]
   let applicationID: Int32
   let path: String
-  /// Told the name of a step when it begins, and with each part of a long one.
-  let onStep: @Sendable (String) -> Void
 
   func run(in context: borrowing WriteContext) throws {
     let version = try context.connection.value("PRAGMA user_version", as: Int.self) ?? 0
@@ -42,7 +40,6 @@ struct Migrator {
   private func apply(
     _ migration: Migration, number: Int, in context: borrowing WriteContext
   ) throws {
-    onStep(migration.name)
     try transaction(context.connection) {
       try guarded(context) { try migration.apply(context) }
       if migration.part != nil {
@@ -61,7 +58,6 @@ struct Migrator {
   private func goOn(_ migration: Migration, in context: borrowing WriteContext) throws {
     while let place = try placeReached(in: context.connection) {
       guard let part = migration.part else { throw OpenFailure.strayProgress(path: path, migration: migration.name) }
-      onStep(migration.name)
       try transaction(context.connection) {
         var next: Int64?
         try guarded(context) { next = try part(context, place) }
