@@ -1,5 +1,6 @@
-/// One thing that somebody does: a box, a phone, an operator, or time itself. Who and which are numbers of the player's
-/// lists, so that the same seed gives the same story.
+/// One thing that somebody does: a box, a phone, an operator, or time itself.
+///
+/// Who and which are numbers of the player's lists, so that the same seed gives the same story.
 enum Act: Hashable, Sendable {
   // A box.
   case offer(box: Int, matches: Bool, seconds: Int)
@@ -34,7 +35,9 @@ enum Act: Hashable, Sendable {
   case restart
 }
 
-/// Draws acts. Most are steps of an ordinary evening, so that stories get somewhere; the rest are what spoils it.
+/// Draws acts.
+///
+/// Most are steps of an ordinary evening, so that stories get somewhere; the rest are what spoils it.
 struct ActSource {
   static let boxes = 4
   static let phones = 3

@@ -11,7 +11,9 @@ enum PlantedFault: String, CaseIterable {
   case withdrawal
 }
 
-/// A store with a fault in one verb. The other verbs, below, pass everything on.
+/// A store with a fault in one verb.
+///
+/// The other verbs, below, pass everything on: that is what makes this file long.
 struct PlantedStore: Store {
   let base: any Store
   let fault: PlantedFault
