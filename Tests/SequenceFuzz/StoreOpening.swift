@@ -36,4 +36,10 @@ final class StoreOpening {
     store?.close()
     store = nil
   }
+
+  /// The end of the story: what the disk remembers of its files would add up over an hour of stories.
+  func end() {
+    close()
+    disk.forget()
+  }
 }

@@ -25,7 +25,7 @@ struct Story {
     do {
       try await withTemporaryFolder { folder in
         let opening = StoreOpening(folder: folder, fault: fault)
-        defer { opening.close() }
+        defer { opening.end() }
         var source = ActSource(seed: seed)
         var player = try await Player(opening)
         defer { outcome.refusals = player.refusals }
