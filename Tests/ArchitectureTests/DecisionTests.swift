@@ -4,10 +4,6 @@ import Testing
 
 @Suite("The decisions are a map of the house")
 struct DecisionTests {
-  private func text(_ path: String) throws -> String {
-    String(decoding: try readFile("\(packageFolder())/\(path)"), as: UTF8.self)
-  }
-
   /// The words between back quotes in the rows of a page's tables, split at spaces.
   private func namesInTables(_ page: String) -> [String] {
     page.split(separator: "\n").filter { $0.hasPrefix("|") }.flatMap { row in

@@ -3,27 +3,8 @@ import Testing
 
 @Suite("The documents name what exists")
 struct DocumentTests {
-  private func text(_ path: String) throws -> String {
-    String(decoding: try readFile("\(packageFolder())/\(path)"), as: UTF8.self)
-  }
-
   private func documents() throws -> [String] {
     ["README.md", "CHANGELOG.md"] + (try filesBelow("docs").filter { $0.hasSuffix(".md") })
-  }
-
-  /// What stands between single back quotes, outside of blocks.
-  private func codeSpans(_ page: String) -> [Substring] {
-    var isBlock = false
-    var spans: [Substring] = []
-    for line in page.split(separator: "\n") {
-      if line.hasPrefix("```") {
-        isBlock.toggle()
-      } else if !isBlock {
-        let pieces = line.split(separator: "`", omittingEmptySubsequences: false)
-        spans += pieces.enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
-      }
-    }
-    return spans
   }
 
   @Test func `every path that begins at a folder of the package leads somewhere`() throws {

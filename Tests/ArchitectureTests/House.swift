@@ -91,6 +91,26 @@ func swiftFiles(below top: String) throws -> [SourceFile] {
   }
 }
 
+/// A file of the package.
+func text(_ path: String) throws -> String {
+  String(decoding: try readFile("\(packagePath)/\(path)"), as: UTF8.self)
+}
+
+/// What stands between single back quotes, outside of blocks.
+func codeSpans(_ page: String) -> [Substring] {
+  var isBlock = false
+  var spans: [Substring] = []
+  for line in page.split(separator: "\n") {
+    if line.hasPrefix("```") {
+      isBlock.toggle()
+    } else if !isBlock {
+      let pieces = line.split(separator: "`", omittingEmptySubsequences: false)
+      spans += pieces.enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
+    }
+  }
+  return spans
+}
+
 /// The paths of all files and folders below a top folder of the package, from the package's own folder on.
 func filesBelow(_ top: String) throws -> [String] {
   try FileManager.default.subpathsOfDirectory(atPath: "\(packagePath)/\(top)").map { "\(top)/\($0)" }.sorted()

@@ -3,10 +3,6 @@ import Testing
 
 @Suite("A release has one version and one date")
 struct VersionTests {
-  private func text(_ path: String) throws -> String {
-    String(decoding: try readFile("\(packageFolder())/\(path)"), as: UTF8.self)
-  }
-
   /// What stands after `beginning` in the first line that begins with it.
   private func value(after beginning: String, in path: String, except other: String? = nil) throws -> Substring {
     let lines = try text(path).split(separator: "\n").map { $0.drop { $0 == " " } }

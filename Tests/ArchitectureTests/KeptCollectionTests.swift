@@ -1,0 +1,72 @@
+import Testing
+
+/// What the service keeps between two calls can be filled by somebody, so each such collection has a cap, and a row in
+/// docs/limits.md that says what happens then.
+@Suite struct `Collections that are kept` {
+  private static let targets: Set = ["PairingService", "HTTPServer"]
+
+  @Test func `are all in docs/limits`() throws {
+    let page = try text("docs/limits.md")
+    let listed = Set(codeSpans(page).map(String.init))
+    for file in try swiftFiles(below: "Sources") where Self.targets.contains(file.target) {
+      for kept in Self.collections(in: file.codeLines) {
+        #expect(listed.contains(kept.name), "docs/limits.md has no row for \(kept.name) (\(file.path):\(kept.line))")
+      }
+    }
+  }
+
+  @Test(arguments: [
+    ("final class Codes {", "  private var byHash: [CodeHash: Code] = [:]", ["Codes.byHash"]),
+    ("struct Meters {", "  var meters = Set<Source>()", ["Meters.meters"]),
+    ("final class Uses: Sendable {", "  private let uses = Locked([Key: Instant]())", ["Uses.uses"]),
+    ("final class Keys {", "  private let keys: Locked<[Ready]>", ["Keys.keys"]),
+    ("struct Batch {", "  var rows: Array<Row>", ["Batch.rows"]),
+    ("struct Page {", "  let rows: [Row]", []), ("struct Page {", "  var rows: [Row] { all }", []),
+    ("struct Page {", "  var count = 0", []), ("struct Page {", "    var local = [1]", []),
+  ])
+  func `are seen`(type: String, member: String, expected: [String]) {
+    let lines = [type, member, "}"].map { $0[...] }
+    #expect(Self.collections(in: lines).map(\.name) == expected)
+  }
+
+  /// The members that can grow: a collection in a `var`, or in a lock. What a `let` has is as large as it was made.
+  private static func collections(in lines: [Substring]) -> [(name: String, line: Int)] {
+    var types: [(indent: Int, name: Substring)] = []
+    var found: [(name: String, line: Int)] = []
+    for (number, line) in lines.enumerated() {
+      let indent = line.prefix { $0 == " " }.count
+      let words = line.dropFirst(indent)
+      guard !words.isEmpty else { continue }
+      while let last = types.last, indent <= last.indent { types.removeLast() }
+      if let type = try? typeHead.firstMatch(in: words)?.output.1 {
+        types.append((indent, type))
+        continue
+      }
+      guard let type = types.last, indent == type.indent + 2,
+        let member = try? memberHead.firstMatch(in: words)?.output
+      else { continue }
+      let (isVariable, name, rest) = (member.1 == "var", member.2, member.3)
+      let isComputed = rest.hasSuffix("{") || rest.contains(" { ")
+      let isLocked = lock.firstMatchExists(in: rest)
+      guard !isComputed || rest.contains("didSet"), isLocked || isVariable && collection.firstMatchExists(in: rest)
+      else { continue }
+      found.append(("\(type.name).\(name)", number + 1))
+    }
+    return found
+  }
+
+  private static var typeHead: Regex<(Substring, Substring)> {
+    /^(?:[a-z()@_]+ )*(?:struct|class|actor|enum|extension) ([A-Za-z0-9.]+)/
+  }
+  private static var memberHead: Regex<(Substring, Substring, Substring, Substring)> {
+    /^(?:(?:private|fileprivate|package|public|internal|weak|private\(set\)|package\(set\)) )*(var|let) ([A-Za-z0-9]+)(.*)$/
+  }
+  private static var collection: Regex<Substring> {
+    /^ ?(?:: ?(?:\[|Set<|Dictionary<|Array<|ContiguousArray<)|= ?(?:\[|Set[<(]|ContiguousArray))/
+  }
+  private static var lock: Regex<Substring> { /(?:Locked|Monitor|Mutex)[<(](?:\[|Set[<(]|Dictionary<|Array<)/ }
+}
+
+extension Regex {
+  fileprivate func firstMatchExists(in text: Substring) -> Bool { ((try? firstMatch(in: text)) ?? nil) != nil }
+}
