@@ -57,7 +57,7 @@ import Testing
       try await box.daemonListens()
       let pairing = try box.start(["pair", "--json"])
       let wire = try #require(try await box.event("code")["code"]?.string)
-      try await eventually("the code in the daemon's folder") { try box.keeps(wire) }
+      #expect(try box.keeps(wire), "the code in the daemon's folder")
       try await service.service.approve(wire)
       #expect(try await eventually("the end") { pairing.poll() } == 0)
       #expect(realPath("\(folder)/.local") == nil, "nothing in a folder of its own")

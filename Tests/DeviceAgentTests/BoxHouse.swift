@@ -129,12 +129,12 @@ struct Box {
     try await eventually("the socket") { printed("\(output).err").contains("listening on") }
   }
 
-  /// Waits for the code of `pair --json`, and until it would outlive a kill: it is shown before it is on disk.
+  /// Waits for the code of `pair --json`, which is on disk by then and outlives a kill.
   func keptCode() async throws -> String {
     guard let wire = try await event("code")["code"]?.string else {
       throw TestSupportError("the event has no code")
     }
-    try await eventually("the code on disk") { try keeps(wire) }
+    guard try keeps(wire) else { throw TestSupportError("the code \(wire) was shown before it was on disk") }
     return wire
   }
 

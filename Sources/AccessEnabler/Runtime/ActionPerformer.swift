@@ -78,12 +78,10 @@ actor ActionPerformer {
 
   private func handle(_ event: MachineEvent) async {
     let actions = machine.handle(event, at: caller.clock.now)
-    // First to disk, then to the app: what a callback says has happened for good. Only a new code is shown at once:
-    // without it on disk the next start asks for another, which takes this one back.
-    let waitsForDisk = !actions.allSatisfy(\.mayPrecedeDisk)
-    if waitsForDisk { await save(actions) }
+    // First to disk, then to the app: what a callback says has happened for good. A code, too: whoever has typed it
+    // into a phone finds it on the screen again when the box was switched off meanwhile.
+    await save(actions)
     for action in actions { perform(action) }
-    if !waitsForDisk { await save(actions) }
   }
 
   private func save(_ actions: [MachineAction]) async {
@@ -141,15 +139,6 @@ actor ActionPerformer {
       do { try await Task.sleep(for: jittered) } catch { return }
       outbox.yield(EnablerRuntime.Envelope(message: .timer(timer), request: RequestID(number: 0)))
     }
-  }
-}
-
-extension MachineAction {
-  /// Whether nothing is lost when the power goes before this is on disk.
-  fileprivate var mayPrecedeDisk: Bool {
-    guard case .store(let change, _) = self else { return true }
-    if case .pending(_?) = change { return true }
-    return false
   }
 }
 

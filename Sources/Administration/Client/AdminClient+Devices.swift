@@ -37,6 +37,11 @@ extension AdminClient {
       after: { (signIn: SignIn) in signIn.id.text }, take)
   }
 
+  /// One sign-in.
+  public func signIn(_ id: AuthenticationID) async throws(AdminError) -> SignIn {
+    try await document(.get, AdminPaths.one(AdminPaths.signIns, id.text))
+  }
+
   /// The sign-ins of one device, by its short name or its own id.
   public func device(_ id: String) async throws(AdminError) -> [SignIn] {
     try await list(AdminPaths.devices, query: [("id", id)])
@@ -67,6 +72,11 @@ extension AdminClient {
   /// All signed-in browsers.
   public func sessions() async throws(AdminError) -> [SessionEntry] {
     try await wholeList(AdminPaths.sessions) { (session: SessionEntry) in session.id.text }
+  }
+
+  /// One signed-in browser.
+  public func session(_ id: SessionID) async throws(AdminError) -> SessionEntry {
+    try await document(.get, AdminPaths.one(AdminPaths.sessions, id.text))
   }
 
   /// Signs a browser out.

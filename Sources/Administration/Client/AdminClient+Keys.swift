@@ -15,6 +15,11 @@ extension AdminClient {
     try await list(AdminPaths.keys(of: requestor.text))
   }
 
+  /// One key pair of any requestor.
+  public func key(_ key: PublicKey) async throws(AdminError) -> KeyPairEntry {
+    try await document(.get, AdminPaths.one(AdminPaths.keys, key.text))
+  }
+
   /// Makes nothing new with a key pair any more; what exists stays good.
   public func retireKey(_ key: PublicKey) async throws(AdminError) -> KeyPairEntry {
     try await document(.post, AdminPaths.act(AdminPaths.keys, key.text, "retire"))
@@ -41,6 +46,11 @@ extension AdminClient {
     try await list(AdminPaths.statements)
   }
 
+  /// One software statement.
+  public func statement(_ id: StatementID) async throws(AdminError) -> StatementEntry {
+    try await document(.get, AdminPaths.one(AdminPaths.statements, id.text))
+  }
+
   /// Honours a statement, and every client that registered with it, no more.
   public func revokeStatement(_ id: StatementID) async throws(AdminError) -> StatementEntry {
     try await document(.post, AdminPaths.act(AdminPaths.statements, id.text, "revoke"))
@@ -49,6 +59,11 @@ extension AdminClient {
   /// The keys that sign media tokens, oldest first.
   public func signingKeys() async throws(AdminError) -> [SigningKeyEntry] {
     try await list(AdminPaths.signingKeys)
+  }
+
+  /// One signing key.
+  public func signingKey(_ id: SigningKeyID) async throws(AdminError) -> SigningKeyEntry {
+    try await document(.get, AdminPaths.one(AdminPaths.signingKeys, id.text))
   }
 
   /// Makes a new signing key, which is published now and signs once every verifier can know it.

@@ -144,6 +144,11 @@ extension AdminClient {
     try await list(AdminPaths.entitlements(of: provider.text))
   }
 
+  /// One rule of any provider.
+  public func entitlement(_ id: EntitlementID) async throws(AdminError) -> Entitlement {
+    try await document(.get, AdminPaths.one(AdminPaths.entitlements, id.text))
+  }
+
   /// Adds a rule; the same again changes nothing.
   public func add(_ rule: EntitlementRequest) async throws(AdminError) -> Saved<Entitlement> {
     try await document(.put, AdminPaths.entitlements(of: rule.provider.text), rule.object)

@@ -9,21 +9,21 @@
 /// | `/v1/requestors/{id}/integrations` | list | | | | |
 /// | `/v1/requestors/{id}/integrations/{provider}` | show | | add or set | remove | |
 /// | `/v1/requestors/{id}/statements` | | | | | issue |
-/// | `/v1/keys/{key}/retire`, `…/revoke` | | | | | act |
-/// | `/v1/statements`, `/v1/statements/{id}/revoke` | list | | | | revoke |
+/// | `/v1/keys/{key}`, `…/retire`, `…/revoke` | show | | | | act |
+/// | `/v1/statements`, `/v1/statements/{id}`, `…/revoke` | list, show | | | | revoke |
 /// | `/v1/providers`, `/v1/providers/{id}` | list, show | add | set | remove | |
 /// | `/v1/providers/{id}/accounts` | list | | | | |
 /// | `/v1/providers/{id}/account?name=N` | show | add | set | remove | |
 /// | `/v1/providers/{id}/account/password?name=N` | | set | | | |
 /// | `/v1/providers/{id}/entitlements` | list | add | | | |
-/// | `/v1/entitlements/{id}` | | | | remove | |
+/// | `/v1/entitlements/{id}` | show | | | remove | |
 /// | `/v1/codes`, `/v1/codes/{code}`, `…/withdraw`, `…/approve` | list, show | | | | act |
-/// | `/v1/sign-ins`, `/v1/sign-ins/{id}/revoke` | list | | | | revoke |
+/// | `/v1/sign-ins`, `/v1/sign-ins/{id}`, `…/revoke` | list, show | | | | revoke |
 /// | `/v1/devices?id=D` | sign-ins | | name | sign out | |
-/// | `/v1/sessions`, `/v1/sessions?account=N&provider=P`, `/v1/sessions/{id}/end` | list | | | | end |
+/// | `/v1/sessions`, `/v1/sessions?account=N&provider=P`, `/v1/sessions/{id}`, `…/end` | list, show | | | | end |
 /// | `/v1/tokens/verify`, `/v1/temporary-passes/reset` | | | | | act |
 /// | `/v1/temporary-passes?requestor=R&provider=P` | list | | | | |
-/// | `/v1/signing-keys`, `…/rotate`, `…/{id}/retire` | list | | | | act |
+/// | `/v1/signing-keys`, `…/rotate`, `…/{id}`, `…/{id}/retire` | list, show | | | | act |
 /// | `/v1/master-key/change` | | | | | act |
 /// | `/v1/audit?after=N&limit=N`, `/v1/audit/newest` | list, last number | | | | |
 /// | `/v1/stats`, `/v1/doctor` | numbers, findings | | | | |

@@ -1,3 +1,5 @@
+public import RegentJSON
+
 /// A verb with what it is told and what it does, or a noun with verbs below it.
 public struct Command: Sendable {
   /// The word that calls it, lower case with dashes.
@@ -19,6 +21,9 @@ public struct Command: Sendable {
   /// Left out of help and completion.
   public let isHidden: Bool
   let action: Action?
+  /// The line on standard output that a failure is with `--json`, for a command whose answer is a line for each event;
+  /// the others' failures are documents on standard error.
+  public private(set) var failureEvent: (@Sendable (CommandError) -> JSONValue)?
 
   enum Action: Sendable {
     case now(@Sendable (Invocation) throws -> Void)
@@ -72,6 +77,15 @@ public struct Command: Sendable {
     self.commands = commands
     self.isHidden = isHidden
     self.action = action
+  }
+
+  /// The same command with failures that are events among its others, those of the command line included.
+  public func withFailures(
+    as event: @escaping @Sendable (CommandError) -> JSONValue
+  ) -> Command {
+    var command = self
+    command.failureEvent = event
+    return command
   }
 
   /// All inputs in the order of declaration.

@@ -4,8 +4,16 @@ internal import RegentPlatform
 
 extension Program {
   /// Says what went wrong, on standard error, and gives the exit code.
-  func report(_ error: CommandError, asJSON: Bool, to console: Console) -> ExitCode {
-    if asJSON {
+  func report(
+    _ error: CommandError, asJSON: Bool, to console: Console, of command: Command? = nil
+  ) -> ExitCode {
+    if asJSON, let event = command?.failureEvent {
+      let shown = CommandError(
+        shortened(error.message), hint: error.hint.map(shortened), code: error.code, exit: error.exit)
+      console.print(json: event(shown))
+      // The exit code says that it failed; whoever does not read cannot be told.
+      console.flush()
+    } else if asJSON {
       var details: JSONObject = [
         "code": .string(error.code), "message": .string(shortened(error.message)),
       ]
@@ -55,7 +63,8 @@ extension Program {
       return written == .done ? quiet.code : written
     }
     let known = error as? CommandError ?? explain(error) ?? explainedByKind(error)
-    return report(known, asJSON: wantsJSON(arguments), to: console)
+    return report(
+      known, asJSON: wantsJSON(arguments), to: console, of: CommandLineWords(arguments, of: self).command)
   }
 }
 

@@ -87,7 +87,7 @@ extension Program {
       case .later(let run): .later(run, call)
       }
     } catch {
-      return .ended(report(error, asJSON: wantsJSON(arguments), to: console))
+      return .ended(report(error, asJSON: wantsJSON(arguments), to: console, of: words.command))
     }
   }
 }

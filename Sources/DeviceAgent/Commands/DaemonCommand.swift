@@ -17,7 +17,7 @@ enum DaemonCommand {
 
         allow = user:kodi token=sport-* preauthorize status
 
-        Actions are status, providers, preauthorize, token, metadata, header and logout; token and preauthorize may \
+        Actions are status, providers, preauthorize, token, metadata, header, logout and pair (signs this box in); token and preauthorize may \
         name a pattern of resources. The list is read at the start: after a change, systemctl restart regent.
 
         A command that was given another service, requestor, key or state folder than the daemon has, in options, \
@@ -44,7 +44,10 @@ enum DaemonCommand {
     let console = call.console
     let daemon = DaemonServer(
       source, of: BoxIdentity(settings, onlyGiven: false),
-      state: realPath(settings.state) ?? settings.state, allowRules: settings.allowRules
+      state: realPath(settings.state) ?? settings.state, allowRules: settings.allowRules,
+      pairing: PairHost { order throws(CommandError) in
+        try settings.link(order, buildTime: context.buildTime)
+      }
     ) { console.note($0) }
     let (address, folder) = try place(settings, variables, process, mode: call[mode])
     // After the server has taken its socket away.

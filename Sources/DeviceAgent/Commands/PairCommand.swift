@@ -27,8 +27,9 @@ enum PairCommand {
         denied, expired, error (code, message, hint). What time can mend is tried again at growing intervals, also when \
         the service cannot be reached at the start; a signal ends that with the exit code 6.
 
-        Beside a daemon the sign-in goes to the daemon's tokens; as root, regent becomes the daemon's user for that. With \
-        --state it goes elsewhere.
+        Beside a daemon the sign-in goes to the daemon's tokens: as root, regent becomes the daemon's user for that; as \
+        another user the daemon does it where agent.conf has a line like allow = user:kodi pair. With --state it goes \
+        elsewhere.
 
         A box that is signed in already says so and ends with 0; --force signs in anew.
 
@@ -43,15 +44,21 @@ enum PairCommand {
       ],
       example: "regent pair"
     ) { call async throws in
-      let settings = try await AgentSettings(call).besideDaemon()
+      let order = PairOrder(
+        isForced: call[force], numberMatching: call[matching], lifetime: call[lifetime]?.wholeMilliseconds)
+      let place = try await AgentSettings(call).besideDaemon(order)
+      let settings = place.settings
       let set = try PairSetUp(
         call, settings, isUnattended: call[unattended], product: call[product])
-      let enabler = try settings.enabler(
-        numberMatching: call[matching], codeLifetime: call[lifetime], buildTime: context.buildTime)
-      let link = try EnablerLink(enabler, settings, isForced: call[force])
+      let link: any PairLink = try place.link ?? settings.link(order, buildTime: context.buildTime)
       let model = PairModel(mode: set.mode, provider: call[provider], product: call[product])
       let code = try await set.run(link, model, context.held)
       if code != .done { throw QuietExit(code) }
+    }
+    .withFailures { error in
+      PairEvent.error(
+        AgentFailure(code: error.code, message: error.message, hint: error.hint, trouble: .service)
+      ).document
     }
   }
 }

@@ -97,6 +97,11 @@ struct DaemonClient: EntitlementSource {
     return header
   }
 
+  /// A step of a sign-in that the daemon does for this user.
+  func pair(_ step: String, _ body: JSONObject) async throws(CommandError) -> JSONValue {
+    try await ask(.post, "/v1/pair/\(step)", .object(body))
+  }
+
   func signOut() async throws(CommandError) { _ = try await ask(.post, "/v1/logout", [:]) }
 
   private var unreadable: CommandError {

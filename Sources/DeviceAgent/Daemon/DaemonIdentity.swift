@@ -40,24 +40,50 @@ extension DaemonIdentity {
 extension AgentSettings {
   /// The same settings for signing in beside a daemon: its tokens are the ones to renew.
   ///
-  /// Root reads the credentials and then becomes the daemon's user, who must be able to read what is stored.
-  func besideDaemon() async throws(CommandError) -> AgentSettings {
+  /// Root reads the credentials and then becomes the daemon's user, who must be able to read what is stored. Another
+  /// user has the daemon do it, if the allow list says so.
+  ///
+  /// - Parameter order: how the daemon is to do it.
+  /// - Returns: the settings, and the daemon's sign-in when it does it.
+  func besideDaemon(
+    _ order: PairOrder
+  ) async throws(CommandError) -> (settings: AgentSettings, link: (any PairLink)?) {
     guard usesOwnState, case .found(let daemon) = try await DaemonClient.find(self) else {
-      return self
+      return (self, nil)
     }
     let home = daemon.home
     var settings = self
     settings.state = home.state
-    guard home.isForeign else { return settings }
+    guard home.isForeign else { return (settings, nil) }
     let owner = try user(home.user)
-    guard Accounts.effectiveUser == 0, let owner else { throw cannotPair(beside: home, owner) }
+    guard Accounts.effectiveUser == 0, let owner else {
+      do throws(CommandError) {
+        return (settings, try await DaemonLink(daemon, order))
+      } catch {
+        // A daemon of an earlier version knows no such question, and says so without a code of ours.
+        guard ["not-allowed", "daemon"].contains(error.code) else { throw error }
+        throw cannotPair(beside: home, owner)
+      }
+    }
     settings.keptCredentials = try credentials()
     do throws(SystemError) {
       try ActingUser.become(owner.id)
     } catch {
       throw CommandError(error.description, hint: error.hint)
     }
-    return settings
+    return (settings, nil)
+  }
+
+  private var ownName: String {
+    (try? Accounts.user(id: Accounts.effectiveUser))?.name ?? String(Accounts.effectiveUser)
+  }
+
+  /// A sign-in that this process does with the SDK.
+  func link(_ order: PairOrder, buildTime: Int64) throws(CommandError) -> EnablerLink {
+    let enabler = try enabler(
+      numberMatching: order.numberMatching, codeLifetime: order.lifetime.map { .milliseconds($0) },
+      buildTime: buildTime)
+    return try EnablerLink(enabler, self, isForced: order.isForced)
   }
 
   private func user(_ id: UInt32) throws(CommandError) -> UserAccount? {
@@ -73,7 +99,8 @@ extension AgentSettings {
     return CommandError(
       "the daemon keeps its tokens in \(home.state) as user \(owner?.name ?? String(home.user)); "
         + "this user may not write there",
-      hint: "type: sudo regent pair\(place), or give --state DIR for a sign-in of this user alone",
+      hint: "type: sudo regent pair\(place), or give --state DIR for a sign-in of this user alone; a launcher may "
+        + "when agent.conf says allow = user:\(ownName) pair",
       code: "daemon")
   }
 }

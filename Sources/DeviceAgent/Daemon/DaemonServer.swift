@@ -12,6 +12,7 @@ struct DaemonServer: Sendable {
   private let allowRules: [AllowRule]
   private let owner: UInt32
   private let report: @Sendable (String) -> Void
+  private let pairing: PairHost
   private let grants = SingleFlight<MediaGrant>()
 
   /// A daemon over the tokens of `source`, which are in the folder `state`; `owner` may do everything, as root may.
@@ -19,7 +20,7 @@ struct DaemonServer: Sendable {
   /// `report` gets a line for the log: who got a secret or changed something, and who was refused; never a token.
   init(
     _ source: any EntitlementSource, of identity: BoxIdentity = BoxIdentity(), state: String = "",
-    allowRules: [AllowRule], owner: UInt32 = Accounts.effectiveUser,
+    allowRules: [AllowRule], owner: UInt32 = Accounts.effectiveUser, pairing: PairHost? = nil,
     report: @escaping @Sendable (String) -> Void
   ) {
     self.source = source
@@ -27,6 +28,11 @@ struct DaemonServer: Sendable {
     self.state = state
     self.allowRules = allowRules
     self.owner = owner
+    self.pairing =
+      pairing
+      ?? PairHost { _ throws(CommandError) in
+        throw CommandError("this daemon signs nobody in", code: "not-allowed")
+      }
     self.report = report
   }
 
@@ -73,8 +79,48 @@ struct DaemonServer: Sendable {
         return [:]
       }
     }
+    mountPairing(&routes)
     return try Router(routes)
   }
+
+  /// A sign-in for a local program: begun, its codes asked for, listened to, taken back.
+  private func mountPairing(_ routes: inout Routes) {
+    routes.post("/v1/pair/begin") { request, _ in
+      guard let order = body(request).map(PairOrder.init) else { return malformed }
+      return reply(request, .pair) { () throws(CommandError) in
+        let begun = try await pairing.begin(order, by: user(request))
+        return ["id": .string(begun.id), "after": .integer(Int64(begun.after))]
+      }
+    }
+    routes.post("/v1/pair/code") { request, _ in
+      guard let body = body(request), let id = body["id"]?.string else { return malformed }
+      return reply(request, .pair, detail: "code") { () throws(CommandError) in
+        try await pairing.requestCode(
+          id, body["provider"]?.string, isFirst: body["first"]?.bool ?? false, by: user(request))
+        return [:]
+      }
+    }
+    routes.post("/v1/pair/news") { request, _ in
+      guard let body = body(request), let id = body["id"]?.string,
+        let last = body["after"]?.int64.flatMap({ Int(exactly: $0) }), last >= 0
+      else { return malformed }
+      return reply(request, .pair, isLogged: false) { () throws(CommandError) in
+        let news = try await pairing.news(of: id, after: last, by: user(request))
+        return [
+          "events": .array(news.events.map(\.document)), "last": .integer(Int64(news.last)),
+        ]
+      }
+    }
+    routes.post("/v1/pair/withdraw") { request, _ in
+      guard let id = body(request)?["id"]?.string else { return malformed }
+      return reply(request, .pair, detail: "withdraw") { () throws(CommandError) in
+        try await pairing.withdraw(id, by: user(request))
+        return [:]
+      }
+    }
+  }
+
+  private func user(_ request: Request) -> UInt32 { request.peer.credentials?.user ?? .max }
 
   private func preauthorize(_ request: Request) -> Answer {
     guard let texts = body(request)?["resources"]?.array, texts.count <= 1_000 else {
@@ -112,8 +158,10 @@ struct DaemonServer: Sendable {
 
   private func reply(
     _ request: Request, _ action: DaemonAction, resource: String? = nil, detail: String = "",
+    isLogged: Bool? = nil,
     _ ask: @escaping @Sendable () async throws(CommandError) -> JSONValue
   ) -> Answer {
+    let isLogged = isLogged ?? action.isWorthALine
     let line = ["\(request.peer)", action.rawValue, detail].filter { !$0.isEmpty }
       .joined(separator: " ")
     guard isAllowed(request, action, resource) else {
@@ -130,10 +178,10 @@ struct DaemonServer: Sendable {
       Task {
         do throws(CommandError) {
           let document = try await ask()
-          if action.isWorthALine { report(line) }
+          if isLogged { report(line) }
           pending.complete(answer(.ok, document))
         } catch {
-          if action.isWorthALine { report("not given: \(line): \(error.message)") }
+          if isLogged { report("not given: \(line): \(error.message)") }
           pending.complete(answer(Status(422), error.document))
         }
       }

@@ -45,9 +45,10 @@ extension AdminRouteBuilder {
       return .list(of: rules.sorted { $0.id < $1.id })
     }
     on(.put, all) { call throws(AdminError) in .document(try await call.addRule()) }
-    on(.delete, AdminPaths.one(AdminPaths.entitlements, "{rule}")) { call throws(AdminError) in
-      let rules = call.core.provisioning.now.records.entitlements.values.joined()
-      let rule = try call.lookUp("rule", call.text("rule"), among: rules) { $0.id.text }
+    let one = AdminPaths.one(AdminPaths.entitlements, "{rule}")
+    on(.get, one) { call throws(AdminError) in .document(try call.rule()) }
+    on(.delete, one) { call throws(AdminError) in
+      let rule = try call.rule()
       _ = try await call.remove(.entitlement(rule.id), .rule(rule.id))
       return .document(rule)
     }
@@ -59,6 +60,11 @@ extension Account {
 }
 
 extension AdminCall {
+  fileprivate func rule() throws(AdminError) -> Entitlement {
+    let rules = core.provisioning.now.records.entitlements.values.joined()
+    return try lookUp("rule", text("rule"), among: rules) { $0.id.text }
+  }
+
   fileprivate func account() async throws(AdminError) -> Account {
     let writer = try accountWriter()
     guard let account = try await writer.find() else {

@@ -20,6 +20,11 @@ extension AdminRouteBuilder {
       let limit = try call.limit()
       return .list(of: try await call.signIns(filter, after: after, limit: limit))
     }
+    on(.get, AdminPaths.one(AdminPaths.signIns, "{authentication}")) { call throws(AdminError) in
+      let record = try await call.signInRecord()
+      let names = try await stored { () throws(StoreError) in try await call.core.screenNames(of: [record]) }
+      return .document(call.signIn(record, name: names[record.authentication.id]))
+    }
     on(.post, AdminPaths.act(AdminPaths.signIns, "{authentication}", "revoke")) {
       call throws(AdminError) in .document(try await call.revokeSignIn())
     }
@@ -52,6 +57,9 @@ extension AdminRouteBuilder {
       }
       return .list(of: records.map(SessionEntry.init))
     }
+    on(.get, AdminPaths.one(AdminPaths.sessions, "{session}")) { call throws(AdminError) in
+      .document(SessionEntry(try await call.session()))
+    }
     on(.post, AdminPaths.act(AdminPaths.sessions, "{session}", "end")) {
       call throws(AdminError) in
       let session = try await call.session()
@@ -81,7 +89,7 @@ extension AdminCall {
   }
 
   /// A sign-in with its last use, as far as this process saw one.
-  private func signIn(_ record: AuthenticationRecord, name: String?) -> SignIn {
+  fileprivate func signIn(_ record: AuthenticationRecord, name: String?) -> SignIn {
     var signIn = SignIn(record, name: name)
     signIn.lastUsed = core.lastUses.of(record.authentication.id)
     return signIn
@@ -117,12 +125,17 @@ extension AdminCall {
     }
   }
 
-  fileprivate func revokeSignIn() async throws(AdminError) -> SignIn {
-    let record = try await lookUp("sign-in", text("authentication"), \.authentication.id) {
+  /// The sign-in that the path names.
+  fileprivate func signInRecord() async throws(AdminError) -> AuthenticationRecord {
+    try await lookUp("sign-in", text("authentication"), \.authentication.id) {
       (after, limit) throws(StoreError) in
       try await core.store.authentications(
         AuthenticationFilter(), after: after, limit: limit, at: now)
     }
+  }
+
+  fileprivate func revokeSignIn() async throws(AdminError) -> SignIn {
+    let record = try await signInRecord()
     let authentication = record.authentication
     let line = entry(
       "token.revoke", authentication.id.text,

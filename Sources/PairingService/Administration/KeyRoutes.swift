@@ -25,6 +25,9 @@ extension AdminRouteBuilder {
       let (pair, secret) = try await call.addKey(.calls, to: try call.requestor().id)
       return .document(IssuedKey(publicKey: pair.publicKey, secret: secret))
     }
+    on(.get, AdminPaths.one(AdminPaths.keys, "{key}")) { call throws(AdminError) in
+      .document(call.listed(try call.pair()))
+    }
     on(.post, AdminPaths.act(AdminPaths.keys, "{key}", "retire")) { call throws(AdminError) in
       .document(try await call.retireKey())
     }
@@ -38,6 +41,9 @@ extension AdminRouteBuilder {
       let all = call.core.provisioning.now.records.applications.values
       let sorted = all.sorted { ($0.issued, $0.id) < ($1.issued, $1.id) }
       return .list(of: sorted.map(StatementEntry.init))
+    }
+    on(.get, AdminPaths.one(AdminPaths.statements, "{statement}")) { call throws(AdminError) in
+      .document(StatementEntry(try call.statement()))
     }
     on(.post, AdminPaths.statements(of: "{requestor}")) { call throws(AdminError) in
       .document(try await call.issueStatement())
@@ -75,7 +81,7 @@ extension AdminCall {
     return (pair, secret)
   }
 
-  private func pair() throws(AdminError) -> KeyPair {
+  fileprivate func pair() throws(AdminError) -> KeyPair {
     try lookUp("key", text("key"), among: core.provisioning.now.records.keyPairs.values) {
       $0.publicKey.text
     }
@@ -167,9 +173,14 @@ extension AdminCall {
     return IssuedStatement(id: application.id, softwareStatement: text)
   }
 
+  fileprivate func statement() throws(AdminError) -> ApplicationRecord {
+    try lookUp("statement", text("statement"), among: core.provisioning.now.records.applications.values) {
+      $0.id.text
+    }
+  }
+
   fileprivate func revokeStatement() async throws(AdminError) -> StatementEntry {
-    let all = core.provisioning.now.records.applications.values
-    let there = try lookUp("statement", text("statement"), among: all) { $0.id.text }
+    let there = try statement()
     guard !there.isRevoked else { return StatementEntry(there) }
     var revoked = there
     revoked.isRevoked = true

@@ -19,6 +19,11 @@ extension AdminRouteBuilder {
     on(.get, AdminPaths.signingKeys) { call throws(AdminError) in
       .list(of: try await call.signingKeys())
     }
+    on(.get, AdminPaths.one(AdminPaths.signingKeys, "{key}")) { call throws(AdminError) in
+      let all = try await call.signingKeyRecords()
+      let key = try call.lookUp("signing key", call.text("key"), among: all) { $0.id.text }
+      return .document(SigningKeyEntry(key, at: call.now))
+    }
     on(.post, AdminPaths.rotateSigningKey) { call throws(AdminError) in
       let line = call.entry("signing-key.rotate", "media tokens")
       let made: SigningKeyRecord
@@ -76,7 +81,7 @@ extension AdminCall {
 // MARK: - Signing keys
 
 extension AdminCall {
-  private func signingKeyRecords() async throws(AdminError) -> [SigningKeyRecord] {
+  fileprivate func signingKeyRecords() async throws(AdminError) -> [SigningKeyRecord] {
     try await stored { () throws(StoreError) in try await core.store.signingKeys() }
   }
 

@@ -40,7 +40,7 @@ enum AccountNoun {
       ) { call, admin in
         let isOfAll = call[optionalProvider] == nil
         call.show(
-          list: try await accounts(of: call[optionalProvider], admin),
+          list: try await accounts(of: call[optionalProvider], admin), id: title,
           (isOfAll ? [Table.Column("PROVIDER")] : []) + [
             Table.Column("NAME"), Table.Column("STATE", .name), Table.Column("HOUSEHOLD"),
             Table.Column("RATINGS"), Table.Column("CHANNELS"),
@@ -52,10 +52,14 @@ enum AccountNoun {
           ]
         }
       },
-      verb("show", "show an account", inputs: [provider, name], example: "account show cable anna") { call, admin in
-        let account = try await admin.account(call[provider], call[name])
+      verb(
+        "show", "show an account", inputs: [providerOrWhole, optionalName],
+        example: "account show cable anna"
+      ) { call, admin in
+        let (provider, name) = try named(call)
+        let account = try await admin.account(provider, name)
         call.show(
-          account.json,
+          account.json(under: title(of: account)),
           lines: details([
             "provider": account.provider.text,
             "name": account.name.text,
@@ -113,6 +117,13 @@ enum AccountNoun {
   private static let name = Input.argument(
     "NAME", identifier("NAME", Names.Account.self), "the account's name"
   ).completedByAccounts { $0[provider] }
+  // Lists name an account cable/anna, which is one word: no provider's id has a slash.
+  private static let providerOrWhole = Input.argument(
+    "PROVIDER", .text("ID"), "the provider's id, or PROVIDER/NAME in one word"
+  ).completedByProviders { $0.hasAccounts }
+  private static let optionalName = Input.optionalArgument(
+    "NAME", identifier("NAME", Names.Account.self), "the account's name"
+  ).completedByAccounts { $0[providerOrWhole].flatMap { ProviderID($0) } }
   private static let noPassword = Input.flag(
     "no-password", "add it without a password: nobody can sign in until it has one")
   private static let household = Input.option(
@@ -127,6 +138,21 @@ enum AccountNoun {
   ]
 
   private typealias JSONKind = ValueKind<JSONValue>
+
+  private static func title(of account: Account) -> String { "\(account.provider)/\(account.name)" }
+
+  private static func named(_ call: Invocation) throws(CommandError) -> (ProviderID, AccountName) {
+    let typed = call[providerOrWhole]
+    if let name = call[optionalName], let provider = ProviderID(typed) { return (provider, name) }
+    let parts = typed.split(separator: "/", maxSplits: 1).map(String.init)
+    guard call[optionalName] == nil, parts.count == 2, let provider = ProviderID(parts[0]),
+      let name = AccountName(parts[1])
+    else {
+      throw .usage(
+        "\(typed) alone names no account", hint: "write regentctl account show PROVIDER NAME")
+    }
+    return (provider, name)
+  }
 
   private static func accounts(
     of provider: ProviderID?, _ admin: AdminClient

@@ -17,7 +17,7 @@ enum CodeNoun {
       ) { call, admin in
         call.show(
           list: try await admin.codes().of(call[optionalRequestor], admin, \.requestor)
-            .inOrder(of: \.generated),
+            .inOrder(of: \.generated), id: \.id.text,
           [
             Table.Column.id("ID"), Table.Column("REQUESTOR"), Table.Column("STATE", .name),
             Table.Column("DEVICE"), Table.Column("NETWORK"), Table.Column("VIEWER"),

@@ -17,6 +17,7 @@ enum DeviceNoun {
       ) { call, admin in
         call.show(
           list: try await allSignIns(call, admin, of: call[optionalRequestor] ?? call[requestor]),
+          json: \.boxJSON,
           [
             Table.Column.id("ID"), Table.Column("NAME"), Table.Column("REQUESTOR"),
             Table.Column("VIEWER"), Table.Column("LAST USED", .time),
@@ -33,7 +34,7 @@ enum DeviceNoun {
         call, admin in
         let signIns = try await admin.device(call[id])
         call.show(
-          .array(signIns.map(\.json)),
+          .array(signIns.map(\.boxJSON)),
           lines: signIns.map(lines).joined(separator: [""]).map(\.self))
       },
       verb(
@@ -51,12 +52,9 @@ enum DeviceNoun {
         example: "device sign-out 3f9a0c21d4e5b687 --yes"
       ) { call, admin in
         let signIns = try await admin.device(call[id])
-        // Many boxes are called the same.
-        let name = signIns.first.flatMap { $0.givenName ?? $0.name }
         // The box that was found and asked about: what was typed may be another one's by now.
         let device = signIns.first?.device ?? call[id]
-        try Prompt.confirm(
-          "sign out \(name.map { "\($0) (\(device))" } ?? device)", unless: yes, call)
+        try Prompt.confirm("sign out \(signIns.first.map(title) ?? device)", unless: yes, call)
         let ended = try await admin.signOutDevice(device)
         call.show(
           ended.json, lines: ["device \(device): \(counted(ended.count, "sign-in")) ended"])
@@ -90,7 +88,12 @@ enum DeviceNoun {
     return all
   }
 
-  private static func lines(of signIn: SignIn) -> [String] {
+  /// `Living room (3f9a0c21d4e5b687)`: many boxes are called the same.
+  static func title(of signIn: SignIn) -> String {
+    (signIn.givenName ?? signIn.name).map { "\($0) (\(signIn.device))" } ?? signIn.device
+  }
+
+  static func lines(of signIn: SignIn) -> [String] {
     details([
       "id": signIn.device,
       "name": signIn.givenName ?? signIn.name,
@@ -118,7 +121,7 @@ enum SessionNoun {
         example: "session list anna"
       ) { call, admin in
         call.show(
-          list: try await sessions(call, admin).inOrder(of: \.started),
+          list: try await sessions(call, admin).inOrder(of: \.started), id: \.id.text,
           [
             Table.Column.id("ID"), Table.Column("VIEWER"),
             Table.Column("SINCE", .time), Table.Column("LAST USED", .time),
@@ -130,6 +133,17 @@ enum SessionNoun {
             $0.address ?? "-", $0.userAgent ?? "-",
           ]
         }
+      },
+      verb("show", "show a browser", inputs: [id], example: "session show 4f2a9c01") { call, admin in
+        let session = try await admin.session(call[id])
+        call.show(
+          session.json,
+          lines: details([
+            "id": session.id.text, "viewer": shown(session.provider, session.account),
+            "since": shown(session.started), "last used": shown(session.lastUsed),
+            "until": shown(session.expires), "network": session.address,
+            "user agent": session.userAgent,
+          ]))
       },
       verb("end", "sign a browser out", inputs: [id], example: "session end 4f2a9c") {
         call, admin in

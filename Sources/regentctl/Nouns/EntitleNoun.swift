@@ -42,7 +42,7 @@ enum EntitleNoun {
           all += try await admin.entitlements(of: id)
         }
         call.show(
-          list: all,
+          list: all, id: \.id.text,
           (one == nil ? [Table.Column("PROVIDER", .name)] : []) + [
             Table.Column.id("ID"), Table.Column("RULE"), Table.Column("PATTERN"),
             Table.Column("FOR"), Table.Column("MESSAGE"),
@@ -52,6 +52,15 @@ enum EntitleNoun {
             rule.id.text, effect(rule), rule.pattern.text, scope(rule), messageText(rule),
           ]
         }
+      },
+      verb("show", "show a rule", inputs: [id], example: "entitle show 4f2a9c01") { call, admin in
+        let rule = try await admin.entitlement(call[id])
+        call.show(
+          rule.json(under: rule.id.text),
+          lines: details([
+            "id": rule.id.text, "provider": rule.provider.text, "rule": effect(rule),
+            "pattern": rule.pattern.text, "for": scope(rule), "message": messageText(rule),
+          ]))
       },
       verb("remove", "remove a rule", inputs: [id], example: "entitle remove 4f2a9c") {
         call, admin in

@@ -118,7 +118,7 @@ enum IntegrateVerb {
       all += try await admin.integrations(of: id)
     }
     call.show(
-      list: all,
+      list: all, id: nil,
       (one == nil ? [Table.Column("REQUESTOR", .name)] : []) + [
         Table.Column("PROVIDER", .name), Table.Column("STATE"), Table.Column("SSO"),
         Table.Column("SIGNED IN", .number), Table.Column("PERMIT", .number),

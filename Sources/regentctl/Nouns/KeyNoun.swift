@@ -30,7 +30,7 @@ enum KeyNoun {
           all += try await admin.keys(of: id)
         }
         call.show(
-          list: all,
+          list: all, id: \.publicKey.text,
           (one == nil ? [Table.Column("REQUESTOR", .name)] : []) + [
             Table.Column.id("PUBLIC KEY"), Table.Column("PURPOSE"),
             Table.Column("STATE", .name), Table.Column("CREATED", .time),
@@ -41,6 +41,17 @@ enum KeyNoun {
             key.publicKey.text, key.purpose, key.state, shown(key.created), shown(key.lastUsed),
           ]
         }
+      },
+      verb("show", "show a key pair, without its secret", inputs: [shownKey], example: "key show 0a1B2c3D") {
+        call, admin in
+        let key = try await admin.key(call[shownKey])
+        call.show(
+          key.json(under: key.publicKey.text),
+          lines: details([
+            "public key": key.publicKey.text, "requestor": key.requestor.text,
+            "purpose": key.purpose, "state": key.state, "created": shown(key.created),
+            "last used": key.lastUsed.map(shown),
+          ]))
       },
       verb(
         "retire", "use a key pair for nothing new",
@@ -61,12 +72,16 @@ enum KeyNoun {
         inputs: [revoked, rows, yes],
         example: "key revoke 0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P --yes"
       ) { call, admin in
+        // Nobody is asked about a key that is not there, and what was typed may be another one's beginning by the time
+        // it is answered.
+        let found = try await admin.key(call[revoked])
+        let what = "revoke key \(found.publicKey) of \(found.requestor)"
         try Prompt.confirm(
           call[rows]
-            ? "revoke key \(call[revoked]) and sign out every device of its requestor"
-            : "revoke key \(call[revoked]): apps that have no other cannot call any more",
+            ? "\(what) and sign out every device of that requestor"
+            : "\(what): apps that have no other cannot call any more",
           unless: yes, call)
-        let key = try await admin.revokeKey(call[revoked], rows: call[rows])
+        let key = try await admin.revokeKey(found.publicKey, rows: call[rows])
         call.show(key.json, lines: ["key \(key.publicKey) \(key.state)"])
       },
     ])
@@ -74,6 +89,9 @@ enum KeyNoun {
   private static let requestor = Input.argument(
     "REQUESTOR", identifier("ID", Names.Requestor.self), "the requestor's id"
   ).completedByRequestors()
+  private static let shownKey = Input.argument(
+    "PUBLICKEY", identifier("KEY", Names.PublicKey.self), "the key pair's id"
+  ).completedByKeys(in: ["active", "retired", "revoked"])
   private static let retired = Input.argument(
     "PUBLICKEY", identifier("KEY", Names.PublicKey.self), "the key pair's id"
   ).completedByKeys(in: ["active"])
@@ -104,7 +122,7 @@ enum StatementNoun {
         example: "statement list acme"
       ) { call, admin in
         call.show(
-          list: try await admin.statements().of(call[optionalRequestor], admin, \.requestor),
+          list: try await admin.statements().of(call[optionalRequestor], admin, \.requestor), id: \.id.text,
           [
             Table.Column.id("ID"), Table.Column("REQUESTOR"),
             Table.Column("APPLICATION"), Table.Column("ISSUED", .time),
@@ -117,14 +135,25 @@ enum StatementNoun {
           ]
         }
       },
+      verb("show", "show a statement", inputs: [id], example: "statement show 4f2a9c01") { call, admin in
+        let statement = try await admin.statement(call[id])
+        call.show(
+          statement.json,
+          lines: details([
+            "id": statement.id.text, "requestor": statement.requestor.text,
+            "application": statement.application, "issued": shown(statement.issued),
+            "state": statement.revoked ? "revoked" : "active",
+          ]))
+      },
       verb(
         "revoke", "honour a statement, and what registered with it, no more", inputs: [id, yes],
         example: "statement revoke 4f2a --yes"
       ) { call, admin in
+        let found = try await admin.statement(call[id])
         try Prompt.confirm(
-          "revoke statement \(call[id]): every installation that registered with it loses access",
-          unless: yes, call)
-        let statement = try await admin.revokeStatement(call[id])
+          "revoke statement \(found.id) of \(found.application): every installation that registered with it loses "
+            + "access", unless: yes, call)
+        let statement = try await admin.revokeStatement(found.id)
         call.show(statement.json, lines: ["statement \(statement.id) revoked"])
       },
     ])

@@ -39,7 +39,7 @@ enum ProviderNoun {
       },
       verb("list", "list the providers", example: "provider list") { call, admin in
         call.show(
-          list: try await admin.providers(),
+          list: try await admin.providers(), id: \.id.text,
           [
             Table.Column("ID", .name), Table.Column("NAME"), Table.Column("KIND"),
             Table.Column("FEATURED"),

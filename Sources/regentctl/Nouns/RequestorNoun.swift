@@ -36,7 +36,7 @@ enum RequestorNoun {
       },
       verb("list", "list the requestors", example: "requestor list") { call, admin in
         call.show(
-          list: try await admin.requestors(),
+          list: try await admin.requestors(), id: \.id.text,
           [Table.Column("ID", .name), Table.Column("NAME"), Table.Column("DOMAINS")]
         ) { [$0.id.text, $0.name, shown($0.domains)] }
       },

@@ -10,7 +10,7 @@ enum SigningKeyNoun {
       verb("list", "list the signing keys, oldest first", example: "signing-key list") {
         call, admin in
         call.show(
-          list: try await admin.signingKeys(),
+          list: try await admin.signingKeys(), id: \.id.text,
           [
             Table.Column.id("ID"), Table.Column("STATE", .name),
             Table.Column("CREATED", .time), Table.Column("SIGNS FROM", .time),
@@ -22,6 +22,15 @@ enum SigningKeyNoun {
             shown($0.neededUntil),
           ]
         }
+      },
+      verb("show", "show a signing key", inputs: [id], example: "signing-key show 2026-11-20-a") { call, admin in
+        let key = try await admin.signingKey(call[id])
+        call.show(
+          key.json,
+          lines: details([
+            "id": key.id.text, "state": key.state.rawValue, "created": shown(key.created),
+            "signs from": shown(key.signsFrom), "needed until": key.neededUntil.map(shown),
+          ]))
       },
       verb(
         "rotate", "make a new signing key",
@@ -38,8 +47,9 @@ enum SigningKeyNoun {
         "retire", "have a key sign no more", inputs: [id, yes],
         example: "signing-key retire 2026-11-20-a --yes"
       ) { call, admin in
-        try Prompt.confirm("retire signing key \(call[id])", unless: yes, call)
-        let key = try await admin.retireSigningKey(call[id])
+        let found = try await admin.signingKey(call[id])
+        try Prompt.confirm("retire signing key \(found.id)", unless: yes, call)
+        let key = try await admin.retireSigningKey(found.id)
         call.show(
           key.json, lines: ["signing key \(key.id) stays published until \(shown(key.neededUntil))"]
         )

@@ -15,7 +15,7 @@ enum TokenNoun {
         call, admin in
         call.show(
           list: try await DeviceNoun.allSignIns(
-            call, admin, of: call[optionalRequestor] ?? call[requestor]),
+            call, admin, of: call[optionalRequestor] ?? call[requestor]), id: \.id.text,
           [
             Table.Column.id("ID"), Table.Column("REQUESTOR"), Table.Column("VIEWER"),
             Table.Column.id("DEVICE"), Table.Column("SOURCE"),
@@ -28,12 +28,18 @@ enum TokenNoun {
           ]
         }
       },
+      verb("show", "show a sign-in", inputs: [id], example: "token show 4f2a9c01") { call, admin in
+        let signIn = try await admin.signIn(call[id])
+        call.show(signIn.json, lines: DeviceNoun.lines(of: signIn))
+      },
       verb(
         "revoke", "end a sign-in with its permits", inputs: [id, yes],
         example: "token revoke 4f2a9c --yes"
       ) { call, admin in
-        try Prompt.confirm("sign out the device of \(call[id])", unless: yes, call)
-        let signIn = try await admin.revokeToken(call[id])
+        let found = try await admin.signIn(call[id])
+        try Prompt.confirm(
+          "sign out \(DeviceNoun.title(of: found)) at \(found.requestor)", unless: yes, call)
+        let signIn = try await admin.revokeToken(found.id)
         call.show(
           signIn.json,
           lines: ["sign-in \(signIn.id) of \(shown(signIn.provider, signIn.account)) ended"])
@@ -88,7 +94,7 @@ enum TemporaryPassNoun {
           passes += $0
         }
         call.show(
-          list: passes,
+          list: passes, id: nil,
           [
             Table.Column.id("DEVICE"), Table.Column("REQUESTOR"), Table.Column("PROVIDER"),
             Table.Column("IDENTITY"), Table.Column("STATE", .name), Table.Column("UNTIL", .time),

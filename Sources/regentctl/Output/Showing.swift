@@ -48,6 +48,24 @@ extension Table.Column {
   }
 }
 
+extension AdminDocument {
+  /// The document with the id under which commands find it, in front of everything else.
+  func json(under id: String) -> JSONValue {
+    var object: JSONObject = ["id": .string(id)]
+    for member in self.object.members where member.name != "id" { object[member.name] = member.value }
+    return .object(object)
+  }
+}
+
+extension SignIn {
+  /// The document of a box: `id` is the box's, and the sign-in's own stands beside it.
+  var boxJSON: JSONValue {
+    var object: JSONObject = ["id": .string(device), "signIn": .string(id.text)]
+    for member in self.object.members where member.name != "id" { object[member.name] = member.value }
+    return .object(object)
+  }
+}
+
 extension Invocation {
   /// Says what became of a record.
   func show<Record>(_ saved: Saved<Record>, _ what: String) {
@@ -55,11 +73,25 @@ extension Invocation {
   }
 
   /// Answers with a list.
+  ///
+  /// - Parameters:
+  ///   - list: what it has.
+  ///   - id: what the commands of the same noun take for an entry: the member `id` of each document. None where no
+  ///     command takes one.
+  ///   - columns: the table's head.
+  ///   - row: the table's cells for an entry.
   func show<Entry: AdminDocument>(
-    list: [Entry], _ columns: [Table.Column], _ row: (Entry) -> [String]
+    list: [Entry], id: ((Entry) -> String)?, _ columns: [Table.Column], _ row: (Entry) -> [String]
+  ) {
+    show(list: list, json: { entry in id.map { entry.json(under: $0(entry)) } ?? entry.json }, columns, row)
+  }
+
+  /// Answers with a list whose documents are made here.
+  func show<Entry>(
+    list: [Entry], json: (Entry) -> JSONValue, _ columns: [Table.Column], _ row: (Entry) -> [String]
   ) {
     if wantsJSON {
-      console.print(json: .array(list.map(\.json)))
+      console.print(json: .array(list.map(json)))
       return
     }
     var table = Table(columns)

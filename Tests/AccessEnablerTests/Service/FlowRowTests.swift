@@ -103,8 +103,7 @@ struct FlowRowTests {
       let (before, after) = (Recorder(), Recorder())
       var enabler: AccessEnabler? = try await live.enabler(storage, delegate: before)
       let first = try await Self.firstCode(of: try #require(enabler))
-      // A code is told before it is on disk: the box goes on with it only when it is there.
-      try await eventually("the code on disk") { try Self.isKept(first, in: folder) }
+      #expect(try Self.isKept(first, in: folder), "a code is on disk when it is told")
       // The process ends without giving the code back.
       enabler = nil
       let second = try await live.enabler(storage, delegate: after)

@@ -1,0 +1,144 @@
+import CommandKit
+import RegentJSON
+import RegentPlatform
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+@testable import DeviceAgent
+
+@Suite struct `A launcher that signs the box in` {
+  @Test(
+    arguments: [
+      (["pair", "--json", "--lifetime", "soon"], "usage"),
+      (["pair", "--json", "--bogus"], "usage"),
+      (["pair", "--json", "--secret-file", "nowhere"], nil),
+      (["pair", "--json", "--service", "nonsense"], "usage"),
+    ] as [([String], String?)])
+  func `hears of every failure as one event, whatever failed`(arguments: [String], code: String?)
+    async throws
+  {
+    try await withTemporaryFolder { folder in
+      let box = try Box(folder, "http://127.0.0.1:\(try freePort())")
+      let end = try await box.run(arguments)
+      #expect(end.status != 0)
+      #expect(end.errorText.isEmpty, "\(end.errorText)")
+      let event = try #require(try JSONValue(reading: end.output).object)
+      #expect(event["event"]?.string == "error")
+      #expect(event["message"]?.string?.isEmpty == false)
+      if let code { #expect(event["code"]?.string == code) }
+    }
+  }
+
+  @Test(.enabled(if: Accounts.effectiveUser == 0 && installedProgram("setpriv") != nil))
+  func `as another user has the daemon do it where agent.conf says so`() async throws {
+    let service = try await BoxService()
+    defer { service.stop() }
+    try await withTemporaryFolder { folder in
+      let box = try Box(folder, service.url)
+      try writeFile("\(folder)/agent.conf", "allow = user:12345 pair status\n".utf8)
+      _ = try await box.shell(
+        "chmod 711 . && cp \"$(command -v regent)\" regent-copy && chmod 755 regent-copy && chmod 600 secret")
+      let daemon = try box.start(
+        ["daemon", "--config", "\(folder)/agent.conf", "--socket", "\(folder)/s"], output: "daemon")
+      try await box.daemonListens()
+      // Neither the secret nor the tokens are this user's to read.
+      func launcher(_ user: Int, _ output: String, _ arguments: [String]) throws -> RunningProgram {
+        try RunningProgram(
+          "setpriv",
+          [
+            "--reuid=\(user)", "--regid=\(user)", "--clear-groups", "env", "-u", "REGENT_SECRET_FILE", "-u",
+            "REGENT_STATE",
+            "\(folder)/regent-copy",
+          ] + arguments + ["--socket", "\(folder)/s"],
+          environment: box.environment, standardOutput: "\(folder)/\(output)",
+          standardError: "\(folder)/\(output).err")
+      }
+      let first = try launcher(12345, "first", ["pair", "--json"])
+      let wire = try #require(try await box.event("code", in: "first")["code"]?.string)
+      #expect(try box.keeps(wire), "in the daemon's folder")
+      // The launcher is killed; the next one goes on with the code that is on the screen.
+      first.signal(9)
+      _ = try await eventually("the end") { first.poll() }
+      let second = try launcher(12345, "second", ["pair", "--json"])
+      #expect(try await box.event("code", in: "second")["code"]?.string == wire)
+
+      let stranger = try launcher(54321, "stranger", ["pair", "--json"])
+      #expect(try await eventually("the refusal") { stranger.poll() } == 1)
+      #expect(box.printed("stranger").contains("allow = user:54321 pair"))
+
+      try await service.service.approve(wire)
+      #expect(try await box.event("authenticated", in: "second")["provider"]?.string == "Sample TV")
+      #expect(try await eventually("the end") { second.poll() } == 0)
+      let status = try launcher(12345, "status", ["status"])
+      #expect(try await eventually("the end") { status.poll() } == 0)
+      daemon.signal(15)
+      #expect(try await eventually("the end") { daemon.poll() } == 0)
+    }
+  }
+}
+
+@Suite struct `The daemon's sign-in for others` {
+  @Test func `is one at a time, is joined by its own user, and ends when nobody asks`() async throws {
+    let time = Locked<UInt64>(0)
+    let link = StillLink()
+    let host = PairHost(
+      patience: .seconds(1), hold: .milliseconds(10), clock: { time.withLock { $0 } }
+    ) { _ throws(CommandError) in link }
+    let mine = try await host.begin(PairOrder(), by: 1)
+    try await host.requestCode(mine.id, nil, isFirst: true, by: 1)
+    link.sink.yield(.code(Scene.code()))
+    #expect(try await host.news(of: mine.id, after: 0, by: 1).events.first == .code(Scene.code()))
+    #expect(try await host.begin(PairOrder(), by: 1).id == mine.id)
+    await #expect(throws: CommandError.self) { try await host.begin(PairOrder(), by: 2) }
+    await #expect(throws: CommandError.self) { try await host.news(of: mine.id, after: 0, by: 2) }
+    time.withLock { $0 = 2_000_000_000 }
+    try await eventually("the code is taken back") { link.isWithdrawn }
+    let theirs = try await host.begin(PairOrder(), by: 2)
+    #expect(theirs.id != mine.id)
+  }
+
+  @Test func `makes sixty codes an hour at most, and keeps its last events only`() async throws {
+    let link = StillLink()
+    let time = Locked<UInt64>(0)
+    let host = PairHost(hold: .milliseconds(10), clock: { time.withLock { $0 } }) { _ throws(CommandError) in link }
+    let id = try await host.begin(PairOrder(), by: 1).id
+    for _ in 0..<70 { try await host.requestCode(id, nil, isFirst: false, by: 1) }
+    #expect(link.codes == 60)
+    for _ in 0..<200 { link.sink.yield(.opened) }
+    link.sink.yield(.match(7))
+    try await eventually("the last event") {
+      try await host.news(of: id, after: 0, by: 1).events.last == .match(7) ? true : nil
+    }
+    #expect(try await host.news(of: id, after: 0, by: 1).events.count == PairHost.mostEvents)
+    time.withLock { $0 = 3_600_000_000_000 }
+    _ = try? await host.begin(PairOrder(isForced: true), by: 1)
+    #expect(link.isWithdrawn, "another order takes its place")
+  }
+
+  @Test func `travels as it is`() throws {
+    let failure = AgentFailure(code: "busy", message: "m", hint: "h", trouble: .busy(seconds: 3))
+    let events: [LinkEvent] = [
+      .providers([ProviderEntry(id: "a", name: "A", isFeatured: true)], last: "a"), .code(Scene.code()), .opened,
+      .match(42), .authenticated(name: "n", provider: "p"), .alreadySignedIn(name: nil, provider: "p"), .denied,
+      .expired, .withdrawn, .recovered, .trouble(failure), .failed(failure),
+      .failed(AgentFailure(code: "c", message: "m", hint: nil, trouble: .offline(host: "h"))),
+    ]
+    for event in events { #expect(LinkEvent(event.document) == event) }
+  }
+}
+
+/// A conversation in which nothing happens but what the test says.
+private final class StillLink: PairLink {
+  let sink: AsyncStream<LinkEvent>.Continuation
+  private let stream: AsyncStream<LinkEvent>
+  private let state = Locked((codes: 0, isWithdrawn: false))
+
+  init() { (stream, sink) = AsyncStream.makeStream(of: LinkEvent.self) }
+
+  var codes: Int { state.withLock { $0.codes } }
+  var isWithdrawn: Bool { state.withLock { $0.isWithdrawn } }
+  func events() -> AsyncStream<LinkEvent> { stream }
+  func requestCode(provider: String?) { state.withLock { $0.codes += 1 } }
+  func withdraw() async { state.withLock { $0.isWithdrawn = true } }
+}
