@@ -18,6 +18,7 @@ public final class SQLiteStore: Store {
   let vault: Vault
   let tamperLog = TamperLog()
   let known = VerifiedRowCache()
+  let liveCodes = LiveCodeBound()
   private let wallClock: @Sendable () -> Instant
 
   /// Opens the file, brings it to this program's schema and opens its data keys with the master key.
@@ -30,6 +31,7 @@ public final class SQLiteStore: Store {
     var file = DatabaseOptions(
       path: options.path, applicationID: Schema.applicationID,
       migrations: Schema.migrations(MigrationKeys(master)))
+    file.schema = try Schema.made.get()
     file.readers = options.readers
     file.onFailStop = options.onFailStop
     file.fileLayer = options.fileLayer

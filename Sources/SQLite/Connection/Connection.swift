@@ -20,6 +20,18 @@ import CSQLite
     guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else {
       throw SQLiteError(code: .cannotOpen, message: "an absolute path is needed")
     }
+    return try open(named: path, role: role, fileLayer: fileLayer)
+  }
+
+  /// A database that is nowhere but in memory.
+  static func inMemory() throws(SQLiteError) -> Connection {
+    SQLiteLibrary.prepare()
+    return try open(named: ":memory:", role: .writer, fileLayer: nil)
+  }
+
+  private static func open(
+    named path: String, role: Role, fileLayer: String?
+  ) throws(SQLiteError) -> Connection {
     // NOMUTEX: SQLite's own lock is not needed where one thread at a time uses a connection.
     // NOFOLLOW: a link planted under the name must not make us write elsewhere.
     let access = role == .writer ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY

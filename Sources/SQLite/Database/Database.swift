@@ -13,6 +13,7 @@ public final class Database: Sendable {
   let readers: ReaderPool
   let counters: Counters
   let fileLayer: String?
+  let schema: DatabaseSchema?
   let writer: DedicatedThread
   private let lock: DatabaseLock
   private let closed = Once<Bool>()
@@ -62,6 +63,7 @@ public final class Database: Sendable {
     self.queue = queue
     self.counters = counters
     self.fileLayer = fileLayer
+    schema = options.schema
   }
 
   deinit {
@@ -114,6 +116,9 @@ public final class Database: Sendable {
     try Migrator(
       migrations: options.migrations, applicationID: options.applicationID, path: path
     ).run(in: context)
+    if let strangers = try options.schema?.differences(in: context.connection), !strangers.isEmpty {
+      throw OpenFailure.foreignSchema(path: path, differences: strangers)
+    }
     return context
   }
 
