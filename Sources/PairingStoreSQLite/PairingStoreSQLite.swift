@@ -34,6 +34,7 @@ public final class SQLiteStore: Store {
     file.schema = try Schema.made.get()
     file.readers = options.readers
     file.onFailStop = options.onFailStop
+    file.onMigration = options.onMigration
     file.fileLayer = options.fileLayer
     let database = try Database(file)
     do {
@@ -75,6 +76,8 @@ public struct SQLiteStoreOptions: Sendable {
   public var wallClock: @Sendable () -> Instant
   /// Called once when the writer stopped for good: the program ends itself and starts again.
   public var onFailStop: @Sendable (SQLiteError) -> Void = { _ in }
+  /// Called while a database of an earlier version is brought to this one, for whoever waits for the service to start.
+  public var onMigration: @Sendable (MigrationProgress) -> Void = { _ in }
   /// The name of the registered file layer (VFS) below SQLite; `nil` is SQLite's own, and a service's only one.
   package var fileLayer: String?
 

@@ -104,6 +104,9 @@ extension MemoryStore {
     return old.count
   }
 
+  /// Memory takes anything.
+  public func tryWriting() async throws(StoreError) {}
+
   /// Keeps what the service counts.
   public func keepNumbers(_ text: String, as kind: StoredCounters) async throws(StoreError) {
     numbers[kind] = text

@@ -79,9 +79,11 @@ import Testing
     try await withStoreFile { file in
       let earlier = try await file.with { store async throws in
         for number in 1...3 { try await store.append(line(number)) }
-        return try await store.database.read { try $0.all("SELECT * FROM audit_head") { row in
-          try Tables.auditHead.columns.enumerated().map { try $1.value(of: row, at: $0) } + [.blob(try row.blob(5))]
-        } }
+        return try await store.database.read {
+          try $0.all("SELECT * FROM audit_head") { row in
+            try Tables.auditHead.columns.enumerated().map { try $1.value(of: row, at: $0) } + [.blob(try row.blob(5))]
+          }
+        }
       }
       try await file.with { store async throws in
         for number in 4...6 { try await store.append(line(number)) }
@@ -128,7 +130,8 @@ import Testing
         let retention = AuditRetention(age: .milliseconds(10), most: 12, least: 4)
         var gone = 0
         while case let step = try await store.forgetAudit(
-          beyond: retention, at: Instant(milliseconds: 17), limit: 2), step > 0 { gone += step }
+          beyond: retention, at: Instant(milliseconds: 17), limit: 2), step > 0
+        { gone += step }
         // Eight are too many, and of the rest none is too old.
         #expect(gone == 8)
         _ = try await store.forgetAudit(beyond: retention, at: Instant(milliseconds: 1 << 60), limit: 99)

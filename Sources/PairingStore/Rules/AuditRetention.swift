@@ -17,11 +17,7 @@ public struct AuditRetention: Hashable, Sendable {
     self.least = least
   }
 
-  /// Whether a line goes.
-  ///
-  /// - Parameters:
-  ///   - time: when it was written.
-  ///   - newer: how many lines are newer.
+  /// Whether a line of that time goes, when so many lines are newer.
   public func forgets(_ time: Instant, newer: Int64, at now: Instant) -> Bool {
     newer >= most || (newer >= least && time <= now - age)
   }
