@@ -18,6 +18,7 @@ public final class SQLiteStore: Store {
   let vault: Vault
   let tamperLog = TamperLog()
   let known = VerifiedRowCache()
+  let liveCodes = LiveCodeBound()
   private let wallClock: @Sendable () -> Instant
 
   /// Opens the file, brings it to this program's schema and opens its data keys with the master key.
@@ -30,8 +31,10 @@ public final class SQLiteStore: Store {
     var file = DatabaseOptions(
       path: options.path, applicationID: Schema.applicationID,
       migrations: Schema.migrations(MigrationKeys(master)))
+    file.schema = try Schema.made.get()
     file.readers = options.readers
     file.onFailStop = options.onFailStop
+    file.onMigration = options.onMigration
     file.fileLayer = options.fileLayer
     let database = try Database(file)
     do {
@@ -73,6 +76,8 @@ public struct SQLiteStoreOptions: Sendable {
   public var wallClock: @Sendable () -> Instant
   /// Called once when the writer stopped for good: the program ends itself and starts again.
   public var onFailStop: @Sendable (SQLiteError) -> Void = { _ in }
+  /// Called while a database of an earlier version is brought to this one, for whoever waits for the service to start.
+  public var onMigration: @Sendable (MigrationProgress) -> Void = { _ in }
   /// The name of the registered file layer (VFS) below SQLite; `nil` is SQLite's own, and a service's only one.
   package var fileLayer: String?
 

@@ -76,6 +76,9 @@ public struct SystemError: Error, Equatable, Sendable {
   /// Whether there is nothing of that name.
   public var isAboutAbsence: Bool { code == ENOENT }
 
+  /// Whether there was no room: the disk is full, or the user's quota used up.
+  public var isFull: Bool { code == ENOSPC || code == EDQUOT }
+
   /// What to do about it, when there is something to do.
   public var hint: String? {
     switch code {

@@ -2,26 +2,42 @@ import CommandKit
 import RegentCryptography
 import Glibc
 internal import RegentEncodings
+import PairingStoreSQLite
 import RegentPlatform
 
-/// A backup on disk: the database, and behind it one line with the SHA-256 of all of it.
+/// A backup on disk: the database, and behind it one line with the SHA-256 of all of it and the service's seal on that.
 ///
 /// SQLite's own check sees damage in what it uses, signatures see changes of rows; a flipped bit anywhere else shows in
-/// the hash alone. SQLite ignores what lies behind its last page, so other programs still open the file.
+/// the hash, and rows that were taken out or exchanged for those of another day in the seal. SQLite ignores what lies
+/// behind its last page, so other programs still open the file.
 struct BackupFile {
-  private static let mark = Array("\nregent-backup-1 ".utf8)
-  private static let lineLength = mark.count + 2 * SHA256.size + 1
+  /// What the line behind the database says.
+  struct Ending {
+    /// Where the database ends.
+    let end: Int64
+    let hash: [UInt8]
+    /// None in backups of version 0.1.0.
+    let seal: [UInt8]?
+  }
+
+  private static let mark = Array("\nregent-backup-2 ".utf8)
+  private static let oldMark = Array("\nregent-backup-1 ".utf8)
+  private static let digits = 2 * SHA256.size
+  private static let lineLength = mark.count + digits + 1 + digits + 1
+  private static let oldLineLength = oldMark.count + digits + 1
   private static let step = 1 << 20
 
   let path: String
 
   /// Writes the line behind a database that was just copied.
   ///
+  /// - Parameter seal: makes the seal of a hash.
   /// - Returns: the length and the hash of the whole file.
-  func complete() throws -> (size: Int64, hash: String) {
+  /// - Throws: `SystemError`, and what making the seal throws.
+  func complete(seal: ([UInt8]) throws -> [UInt8]) throws -> (size: Int64, hash: String) {
     let file = try FileDescriptor.open(path, O_RDWR | O_APPEND | O_NOFOLLOW)
     let (size, hash) = try Self.hash(of: file, path, upTo: .max)
-    let line = Self.mark + Hex.encode(hash).utf8 + [UInt8(ascii: "\n")]
+    let line = Self.mark + "\(Hex.encode(hash)) \(Hex.encode(try seal(hash)))\n".utf8
     try file.writeAll(line, to: path)
     let number = file.number
     try systemCall("force to disk", on: path) { fsync(number) }
@@ -46,17 +62,19 @@ struct BackupFile {
 
   /// Copies the database out of a backup into a new file.
   ///
+  /// - Returns: what stood behind it; whether the seal is right only the opened database can say.
   /// - Throws: `CommandError` for what is no backup or was damaged; the new file is not there then.
-  func extract(from file: borrowing FileDescriptor, to target: String) throws {
-    let (end, stored) = try line(of: file)
+  func extract(from file: borrowing FileDescriptor, to target: String) throws -> Ending {
+    let ending = try ending(of: file)
     let copy = try NewFile(target)
     var hash = SHA256()
-    try Self.read(file, path, upTo: end) { part in
+    try Self.read(file, path, upTo: ending.end) { part in
       hash.update(part)
       try copy.write(part)
     }
-    guard hash.finish() == stored else { throw damaged }
+    guard hash.finish() == ending.hash else { throw damaged }
     try copy.finish()
+    return ending
   }
 
   private var damaged: CommandError {
@@ -64,23 +82,49 @@ struct BackupFile {
       "\(path) is damaged: its content is not what was written", hint: "take an older backup")
   }
 
-  /// Where the database ends, and what its hash was.
-  private func line(of file: borrowing FileDescriptor) throws -> (end: Int64, hash: [UInt8]) {
+  private func ending(of file: borrowing FileDescriptor) throws -> Ending {
     let size = try Self.size(of: file, path)
-    let end = size - Int64(Self.lineLength)
-    if end > 0 {
-      let line = try file.read(atMost: Self.lineLength, at: end, from: path)
-      let digits = String(decoding: line.dropFirst(Self.mark.count).dropLast(), as: UTF8.self)
-      if line.count == Self.lineLength, line.starts(with: Self.mark) {
-        guard line.last == UInt8(ascii: "\n"), let hash = try? Hex.decode(digits) else {
-          throw damaged
-        }
-        return (end, hash)
+    if let texts = try line(of: file, Self.mark, Self.lineLength, size) {
+      guard texts.count == 2, let hash = Self.decoded(texts[0]), let seal = Self.decoded(texts[1]) else {
+        throw damaged
       }
+      return Ending(end: size - Int64(Self.lineLength), hash: hash, seal: seal)
+    }
+    if let texts = try line(of: file, Self.oldMark, Self.oldLineLength, size) {
+      guard texts.count == 1, let hash = Self.decoded(texts[0]) else { throw damaged }
+      // Nobody gets rid of a seal by writing the line as it was before there were any.
+      guard try schemaVersion(of: file) <= SQLiteStore.newestUnsealedSchema else {
+        throw CommandError(
+          "\(path) has no seal, and is newer than backups without one: somebody took it away",
+          hint: "take an older backup, and find out who can write this one")
+      }
+      return Ending(end: size - Int64(Self.oldLineLength), hash: hash, seal: nil)
     }
     throw CommandError(
       "\(path) is no whole backup of regentctl: its last line is missing",
       hint: "take a file that regentctl backup wrote, and all of it")
+  }
+
+  /// The words of the last line, if it begins with the mark.
+  private func line(
+    of file: borrowing FileDescriptor, _ mark: [UInt8], _ length: Int, _ size: Int64
+  ) throws -> [Substring]? {
+    guard size > length else { return nil }
+    let line = try file.read(atMost: length, at: size - Int64(length), from: path)
+    guard line.count == length, line.starts(with: mark) else { return nil }
+    guard line.last == UInt8(ascii: "\n") else { throw damaged }
+    return String(decoding: line.dropFirst(mark.count).dropLast(), as: UTF8.self)
+      .split(separator: " ", omittingEmptySubsequences: false)
+  }
+
+  private static func decoded(_ text: Substring) -> [UInt8]? {
+    guard text.utf8.count == digits else { return nil }
+    return try? Hex.decode(String(text))
+  }
+
+  /// The number of the newest step of the schema, from the database's header (60 bytes in, SQLite's user version).
+  private func schemaVersion(of file: borrowing FileDescriptor) throws -> UInt32 {
+    try file.read(atMost: 4, at: 60, from: path).reduce(0) { $0 << 8 | UInt32($1) }
   }
 
   private static func size(of file: borrowing FileDescriptor, _ path: String) throws -> Int64 {

@@ -81,6 +81,13 @@ private func checkDatabase(
       )
     }
     console.print("rows: every row is signed as it must be")
+    let gaps = try await store.auditProblems()
+    guard gaps.isEmpty else {
+      throw CommandError(
+        "the audit log was changed from outside: \(gaps.prefix(3).joined(separator: ", "))",
+        hint: "find out who can write the database; an earlier backup may hold what is missing")
+    }
+    console.print("audit: the log is whole")
   } catch {
     await close(store)
     throw error

@@ -47,7 +47,7 @@ actor DatabaseUpkeep: AdminUpkeep {
         try await onThread("backup") { try store.backup(to: path) }
         try await verify(path, paths)
         let (size, hash) = try await onThread("backup") {
-          try BackupFile(path: path).complete()
+          try BackupFile(path: path).complete(seal: store.seal(ofBackup:))
         }
         let entry = BackupEntry(id: id, size: size, sha256: hash, created: now)
         copy = Copy(entry: entry, path: path)
@@ -123,6 +123,13 @@ actor DatabaseUpkeep: AdminUpkeep {
           : Finding(
             "rows", .bad, "\(bad) rows were changed from outside and do not count",
             fix: "regentctl audit export | grep row.tampered says which; restore a backup"))
+      let gaps = try await store.auditProblems()
+      findings.append(
+        gaps.isEmpty
+          ? Finding("audit", .good, "the audit log is whole")
+          : Finding(
+            "audit", .bad, "the audit log was changed from outside: \(gaps.prefix(3).joined(separator: ", "))",
+            fix: "find out who can write \(paths.database); an earlier backup may hold what is missing"))
     } catch {
       findings.append(Finding("database", .bad, sentence(error), fix: hint(error)))
     }
@@ -130,14 +137,21 @@ actor DatabaseUpkeep: AdminUpkeep {
       check("master-key", "\(paths.masterKey) is private") { () throws(FileError) in
         _ = try PrivateFile.check(paths.masterKey, widest: paths.masterKeyMode)
       })
-    findings.append(diskFinding())
+    findings.append(await diskFinding())
     return findings
   }
 
   /// A backup is as large as the database, and a full disk ends all writing.
-  private func diskFinding() -> Finding {
+  private func diskFinding() async -> Finding {
+    let place = folder(of: paths.database)
+    do throws(StoreError) {
+      try await store.tryWriting()
+    } catch {
+      return Finding(
+        "disk", .bad, error == .diskFull ? "the disk of \(place) is full: nothing can be written" : "\(error)",
+        fix: "make room, writing goes on by itself: df -h \(shellQuoted(place)); du -xh \(shellQuoted(place))")
+    }
     do throws(SystemError) {
-      let place = folder(of: paths.database)
       let free = try DiskSpace.free(at: place)
       let said = "\(free >> 20) MiB are free in \(place)"
       guard free < Self.scarce else { return Finding("disk", .good, said) }
@@ -214,12 +228,25 @@ func removeCopy(_ path: String) {
 }
 
 private func sentence(_ error: any Error) -> String {
-  explained(error)?.message ?? (error as? FileError)?.description
+  if isFull(error) { return "the disk is full: there is no room for a copy, and none was kept" }
+  return explained(error)?.message ?? (error as? FileError)?.description
     ?? (error as? BackupFailure)?.description ?? "\(error)"
 }
 
 private func hint(_ error: any Error) -> String? {
-  explained(error)?.hint ?? (error as? FileError)?.hint ?? (error as? BackupFailure)?.hint
+  if isFull(error) { return "make room for a file as large as the database, which is copied beside it" }
+  return explained(error)?.hint ?? (error as? FileError)?.hint ?? (error as? BackupFailure)?.hint
+}
+
+private func isFull(_ error: any Error) -> Bool {
+  switch error {
+  case let error as StoreError: error == .diskFull
+  case let error as SQLiteError: error.code.primary == .full
+  case DatabaseFailure.diskFull: true
+  case let error as SystemError: error.isFull
+  case let error as FileError: if case .system(let cause) = error.kind { cause.isFull } else { false }
+  default: false
+  }
 }
 
 /// Runs what blocks on a thread of its own: the pool has only as many threads as cores.

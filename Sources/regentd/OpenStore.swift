@@ -9,22 +9,25 @@ import SQLite
 
 /// Opens the database with its master key; the first start makes both.
 func openStore(
-  _ paths: ServicePaths, onFailStop: @escaping @Sendable (SQLiteError) -> Void
+  _ paths: ServicePaths, onMigration: @escaping @Sendable (MigrationProgress) -> Void = { _ in },
+  onFailStop: @escaping @Sendable (SQLiteError) -> Void
 ) throws -> SQLiteStore {
   try RestoredDatabase(of: paths.database).finish()
   return try MasterKeyFile(paths).open { key in
-    try openStore(at: paths.database, key, onFailStop: onFailStop)
+    try openStore(at: paths.database, key, onMigration: onMigration, onFailStop: onFailStop)
   }
 }
 
 /// Opens a database with a key.
 func openStore(
-  at path: String, _ key: Secret, onFailStop: @escaping @Sendable (SQLiteError) -> Void = { _ in }
+  at path: String, _ key: Secret, onMigration: @escaping @Sendable (MigrationProgress) -> Void = { _ in },
+  onFailStop: @escaping @Sendable (SQLiteError) -> Void = { _ in }
 ) throws -> SQLiteStore {
   var options = SQLiteStoreOptions(
     path: path, masterKey: key,
     wallClock: { Instant(milliseconds: Clocks.wallMilliseconds()) })
   options.onFailStop = onFailStop
+  options.onMigration = onMigration
   return try SQLiteStore(options)
 }
 
@@ -37,7 +40,9 @@ func storeSentence(_ error: any Error) -> CommandError? {
   case let error as SQLiteError:
     return CommandError(
       "the database cannot be opened: \(error.description)",
-      hint: "see whether the disk is full or the file is damaged: regentd check")
+      hint: error.code.primary == .full
+        ? "make room on the disk of the database, then start the service again"
+        : "see whether the disk is full or the file is damaged: regentd check")
   case let error as DatabaseFailure:
     return CommandError("the database cannot be used: \(error.description)")
   case let error as StoreError: return CommandError(error.description)

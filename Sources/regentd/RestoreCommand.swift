@@ -32,6 +32,7 @@ enum RestoreCommand {
     call.console.print("\(paths.database) is \(call[file]) now")
     if let kept = restored.kept { call.console.print("what was there before is \(kept)") }
     call.console.print(restored.numbers)
+    for remark in restored.remarks { call.console.print(remark) }
     if call.source(of: ServeCommand.masterKey) == "--master-key" {
       call.console.print(
         "the service needs the same key: start it with --master-key, or put it in the usual place:")
@@ -59,7 +60,7 @@ private final class OpenBackup: Sendable {
 /// - Returns: where the database that was there is kept, and what became of the day's numbers.
 private func restore(
   _ backup: OpenBackup, _ paths: ServicePaths, by person: UInt32
-) async throws -> (kept: String?, numbers: String) {
+) async throws -> (kept: String?, numbers: String, remarks: [String]) {
   try checkOwner(of: folder(of: paths.database))
   let lock: FileLock
   do throws(FileError) {
@@ -73,11 +74,17 @@ private func restore(
   try MasterKeyFile(paths).refusePendingChange()
   let draft = "\(paths.database).restoring"
   do {
-    try prepare(draft, of: backup)
-    let numbers = try await check(draft, backup.path, paths, by: person)
+    let ending = try prepare(draft, of: backup)
+    let (numbers, gaps) = try await check(draft, backup.path, ending, paths, by: person)
     let kept = try RestoredDatabase(of: paths.database).exchange(for: draft)
     lock.release()
-    return (kept, fate(of: numbers, at: Instant(milliseconds: Clocks.wallMilliseconds())))
+    var remarks = gaps.isEmpty ? [] : ["the audit log in it has gaps: \(gaps.joined(separator: ", "))"]
+    if ending.seal == nil {
+      remarks.append(
+        "it was made by version 0.1.0, whose backups have no seal: every row in it is signed, but nobody can say whether all are there; make a new one soon: regentctl backup FILE"
+      )
+    }
+    return (kept, fate(of: numbers, at: Instant(milliseconds: Clocks.wallMilliseconds())), remarks)
   } catch {
     for suffix in ["", "-wal", "-shm", ".lock"] { try? DurableFile.remove(draft + suffix) }
     throw error
@@ -98,9 +105,9 @@ private func checkOwner(of folder: String) throws {
 }
 
 /// A copy beside the database, so that a backup on another disk is read once and the exchange is one step.
-private func prepare(_ draft: String, of backup: OpenBackup) throws {
+private func prepare(_ draft: String, of backup: OpenBackup) throws -> BackupFile.Ending {
   for suffix in ["", "-wal", "-shm"] { try DurableFile.remove(draft + suffix) }
-  try BackupFile(path: backup.path).extract(from: backup.file, to: draft)
+  return try BackupFile(path: backup.path).extract(from: backup.file, to: draft)
 }
 
 /// What `regentctl stats` shows of today when the service runs again.
@@ -116,11 +123,12 @@ private func fate(of numbers: String?, at now: Instant) -> String {
 
 /// Refuses a backup that is damaged, sealed with another key or changed by anybody; marks the new epoch in it.
 ///
-/// - Returns: the day's numbers in it.
+/// - Returns: the day's numbers in it, and what is missing in its audit log.
 private func check(
-  _ draft: String, _ backup: String, _ paths: ServicePaths, by person: UInt32
-) async throws -> String? {
+  _ draft: String, _ backup: String, _ ending: BackupFile.Ending, _ paths: ServicePaths, by person: UInt32
+) async throws -> (numbers: String?, gaps: [String]) {
   let numbers: String?
+  let gaps: [String]
   var copied = paths
   copied.database = draft
   let store: SQLiteStore
@@ -139,6 +147,12 @@ private func check(
       hint: "take an older backup")
   }
   do {
+    // Here, because the key for it is in the database, sealed with the master key.
+    if let seal = ending.seal, try !store.isSeal(seal, ofBackup: ending.hash) {
+      throw CommandError(
+        "\(backup) is damaged: its content is not what was written, or its seal not the service's own",
+        hint: "take an older backup, and find out who can write this one")
+    }
     let problems = try await store.integrityProblems()
     guard problems.isEmpty else {
       throw CommandError("\(backup) is damaged: \(problems[0])", hint: "take an older backup")
@@ -149,6 +163,7 @@ private func check(
         "\(backup) was changed: the signatures of \(bad) rows are wrong",
         hint: "take an older backup")
     }
+    gaps = try await store.auditProblems()
     numbers = try await store.keptNumbers(.day)
     try await store.beginEpoch(audit: epochEntry(by: person))
     // The backup cannot have in it that it was made; its numbers were written down just before.
@@ -164,7 +179,7 @@ private func check(
     throw CommandError("the copy of \(backup) was not closed cleanly", hint: "try again")
   }
   try DurableFile.remove("\(draft).lock")
-  return numbers
+  return (numbers, gaps)
 }
 
 private func epochEntry(by person: UInt32) -> AuditEntry {

@@ -20,17 +20,23 @@ struct RunningService {
   private let upkeep: Task<Void, Never>
 
   /// Opens the database and starts everything that is not the network.
-  init(_ settings: ServiceSettings, publicURL: String, of server: Server, _ log: Log) async throws {
+  ///
+  /// `onMigration` is told while a database of an earlier version is brought to this one.
+  init(
+    _ settings: ServiceSettings, publicURL: String, of server: Server, _ log: Log,
+    onMigration: @escaping @Sendable (MigrationProgress) -> Void
+  ) async throws {
     // First, because nothing is to be created for pages that cannot be shown.
     var options = ServiceOptions(publicURL: publicURL)
     let pages = try pages(in: settings.paths.web, base: options.basePath)
-    let store = try openStore(settings.paths) { error in
+    let store = try openStore(settings.paths, onMigration: onMigration) { error in
       // Nobody knows what is on the disk: the service manager starts us again, and reopening tells.
       log.error("store-stopped", ["reason": .text(error.description)])
       Glibc._exit(70)
     }
     do {
       options.limits = settings.limits
+      options.auditRetention = settings.auditRetention
       options.version = regentVersion
       options.port = server.addresses.lazy.compactMap(\.port).first
       let core = try await ServiceCore(options, store: store, log: ServiceLog(log))
@@ -101,8 +107,17 @@ func pages(in folder: String, base: String = "") throws -> PhonePages {
 
 /// What was changed behind the service's back while it was stopped.
 private func reportTamperedRows(_ store: SQLiteStore, _ log: Log) async {
-  guard let bad = try? await store.verifyRows(), bad > 0 else { return }
-  log.error(
-    "rows-changed",
-    ["count": .number(Int64(bad)), "hint": "rows were changed from outside: see the audit log"])
+  if let bad = try? await store.verifyRows(), bad > 0 {
+    log.error(
+      "rows-changed",
+      ["count": .number(Int64(bad)), "hint": "rows were changed from outside: see the audit log"])
+  }
+  if let gaps = try? await store.auditProblems(), let first = gaps.first {
+    log.error(
+      "audit-broken",
+      [
+        "reason": .text(first), "count": .number(Int64(gaps.count)),
+        "hint": "lines were removed from outside: compare with the last backup",
+      ])
+  }
 }

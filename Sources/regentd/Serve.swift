@@ -4,6 +4,7 @@ import RegentHTTPCodec
 import HTTPServer
 import RegentPairing
 import RegentPlatform
+import SQLite
 
 /// Runs the service until a signal ends it.
 func serve(_ settings: ServiceSettings, _ console: Console, _ held: HeldSignals) async throws {
@@ -39,7 +40,9 @@ func serve(_ settings: ServiceSettings, _ console: Console, _ held: HeldSignals)
   }
   let service: RunningService
   do {
-    service = try await RunningService(settings, publicURL: publicURL, of: server, log)
+    service = try await RunningService(settings, publicURL: publicURL, of: server, log) { progress in
+      manager.migrating(progress)
+    }
   } catch {
     server.stop(within: .zero)
     throw error
@@ -108,7 +111,7 @@ private func engineConfiguration(_ settings: ServiceSettings, _ log: Log) -> Ser
 }
 
 /// What the service manager is told; that it cannot be told is worth a line in the log and nothing more.
-private struct ServiceManager {
+private struct ServiceManager: Sendable {
   private let notification: ServiceNotification?
   private let log: Log
 
@@ -119,6 +122,24 @@ private struct ServiceManager {
 
   func ready(_ status: String) { tell { n throws(SystemError) in try n.ready(status: status) } }
   func reloading() { tell { n throws(SystemError) in try n.reloading() } }
+
+  /// A step through many rows takes longer than a start may: five minutes from here on.
+  func migrating(_ progress: MigrationProgress) {
+    // A part is some hundred rows: told of each, a million would fill the log.
+    if progress.parts % 100 == 0 {
+      log.info(
+        "migrating",
+        [
+          "step": .text(progress.step), "parts": .number(Int64(progress.parts)),
+          "hint": "the database of an earlier version is brought to this one",
+        ])
+    }
+    tell { n throws(SystemError) in
+      try n.extendTimeout(by: .seconds(300))
+      try n.status("bringing the database to this version: \(progress.step)")
+    }
+  }
+
   func stopping() { tell { n throws(SystemError) in try n.stopping() } }
 
   /// Says that we are alive as often as the manager wants to hear it, as long as every event loop answers: a service

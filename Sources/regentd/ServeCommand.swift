@@ -62,6 +62,9 @@ enum ServeCommand {
   static let liveCodes = Input.option(
     "live-codes", .integer(1...100_000_000), default: 100_000,
     "codes that wait for a phone at a time")
+  static let auditDays = Input.option(
+    "audit-days", .integer(1...36_500), default: 400,
+    "how long lines of the audit log are kept; the newest 10000 always, and never more than a million")
 
   static let connections = Input.option(
     "connections", .integer(1...1_000_000),
@@ -94,7 +97,7 @@ enum ServeCommand {
         "limits of the service",
         [
           deviceRate, deviceBurst, sourceRate, newcomerRate, codeRate, wrongCodes, wrongCodesWindow,
-          wrongCodesTotal, liveCodes,
+          wrongCodesTotal, liveCodes, auditDays,
         ]),
       InputSection(
         "limits of connections",

@@ -1,6 +1,7 @@
 import CommandKit
 import RegentHTTPCodec
 import HTTPServer
+import PairingStore
 import RegentPairing
 import RegentPlatform
 
@@ -15,6 +16,7 @@ struct ServiceSettings: Sendable {
   let paths: ServicePaths
   let log: LogFormat
   let limits: ServiceLimits
+  let auditRetention: AuditRetention
   let engine: ServerConfiguration
   /// Whether somebody said how many connections there may be.
   let choseConnections: Bool
@@ -54,6 +56,7 @@ extension ServiceSettings {
     metricsListen = call[ServeCommand.metricsListen]
     log = call[ServeCommand.log]
     limits = ServiceLimits(call)
+    auditRetention = AuditRetention(age: .seconds(86_400 * Int64(call[ServeCommand.auditDays])))
     proxies = TrustedProxies(call[ServeCommand.trustProxy])
     engine = ServerConfiguration(call, proxies: proxies)
     choseConnections = call[ServeCommand.connections] != nil

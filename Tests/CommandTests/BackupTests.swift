@@ -54,6 +54,48 @@ import Testing
     }
   }
 
+  @Test func `put together by somebody without the key is refused, also when the seal is taken away`() throws {
+    try withTemporaryFolder { folder in
+      let shell = Operator(folder: folder)
+      try shell.makeBackup()
+      // What an intruder can do: rows and hash that are right, and a seal from the backup as it was.
+      let forge = """
+        import hashlib, sqlite3, sys
+        whole = open('copy.db', 'rb').read()
+        start = whole.rindex(b'\\nregent-backup-2 ')
+        open('forged.db', 'wb').write(whole[:start])
+        database = sqlite3.connect('forged.db')
+        database.execute("DELETE FROM key_pair")
+        database.execute("PRAGMA user_version")
+        database.commit()
+        database.close()
+        body = open('forged.db', 'rb').read()
+        digest = hashlib.sha256(body).hexdigest().encode()
+        seal = whole[start:].split()[2]
+        open('forged.db', 'wb').write(body + b'\\nregent-backup-2 ' + digest + b' ' + seal + b'\\n')
+        open('bare.db', 'wb').write(body + b'\\nregent-backup-1 ' + digest + b'\\n')
+        """
+      try writeFile("\(folder)/forge.py", forge.utf8)
+      try shell.get("python3 forge.py")
+      let forged = try shell.refusal("regentctl restore forged.db --yes")
+      #expect(forged.contains("or its seal not the service's own"), "\(forged)")
+      let bare = try shell.refusal("regentctl restore bare.db --yes")
+      #expect(bare.contains("bare.db has no seal, and is newer than backups without one"), "\(bare)")
+      #expect(try shell.get("regentctl restore copy.db --yes").contains("is copy.db now"))
+    }
+  }
+
+  @Test func `of version 0_1_0 is restored, and it is said what it cannot show`() throws {
+    try withTemporaryFolder { folder in
+      let shell = Operator(folder: folder)
+      let old = "\(packageFolder())/Tests/fixtures/0.1.0"
+      try shell.get("mkdir -m 700 data && install -m 600 \(old)/backup.db \(old)/master-key .")
+      let said = try shell.get("regentd restore backup.db --database data/regent.db --master-key master-key")
+      #expect(said.contains("made by version 0.1.0, whose backups have no seal"), "\(said)")
+      #expect(!said.contains("gaps"), "\(said)")
+    }
+  }
+
   @Test func `has the numbers of the moment it was made`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
@@ -130,12 +172,13 @@ import Testing
     }
   }
 
-  @Test func `is refused when rows were changed, with a hash that fits`() throws {
+  @Test func `is refused when rows were changed, with a hash that fits, of a time before seals`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
-      try withService(in: folder) { _ in
-        try shell.get("regentctl requestor add acme --name Acme && regentctl backup copy.db")
-      }
+      let old = "\(packageFolder())/Tests/fixtures/0.1.0"
+      try shell.get(
+        "mkdir -m 700 data && install -m 600 \(old)/master-key . && install -m 600 \(old)/backup.db copy.db")
+      let restore = "regentd restore --database data/regent.db --master-key master-key"
       // Without its last line a backup is a database like any other.
       let line = "\nregent-backup-1 ".utf8.count + 64 + 1
       try writeFile("\(folder)/changed.db", Array(try readFile("\(folder)/copy.db").dropLast(line)))
@@ -144,10 +187,10 @@ import Testing
       try shell.get(
         "printf '\\nregent-backup-1 %.64s\\n' \"$(sha256sum < changed.db)\" > line && cat line >> changed.db"
       )
-      let refused = try shell.refusal("regentctl restore changed.db --yes")
+      let refused = try shell.refusal("\(restore) changed.db")
       #expect(refused.contains("changed.db was changed: the signatures of 1 rows are wrong"))
       #expect(refused.contains("hint: take an older backup"))
-      try shell.get("regentctl restore copy.db --yes")
+      try shell.get("\(restore) copy.db")
     }
   }
 

@@ -83,12 +83,29 @@ extension MemoryStore {
   public func audit(after number: Int64, limit: Int) async throws(StoreError)
     -> [NumberedAuditEntry]
   {
-    log.enumerated().lazy.map { NumberedAuditEntry(number: Int64($0) + 1, entry: $1) }
-      .filter { $0.number > number }.prefix(limit).map(\.self)
+    numbered.filter { $0.number > number }.prefix(limit).map(\.self)
+  }
+
+  private var numbered: [NumberedAuditEntry] {
+    log.enumerated().map { NumberedAuditEntry(number: Int64($0 + forgotten) + 1, entry: $1) }
   }
 
   /// The number of the newest line.
-  public func newestAuditNumber() async throws(StoreError) -> Int64 { Int64(log.count) }
+  public func newestAuditNumber() async throws(StoreError) -> Int64 { Int64(forgotten + log.count) }
+
+  /// Forgets the oldest lines.
+  public func forgetAudit(beyond retention: AuditRetention, at now: Instant, limit: Int)
+    async throws(StoreError) -> Int
+  {
+    let newest = Int64(forgotten + log.count)
+    let old = numbered.prefix(limit).prefix { retention.forgets($0.entry.at, newer: newest - $0.number, at: now) }
+    log.removeFirst(old.count)
+    forgotten += old.count
+    return old.count
+  }
+
+  /// Memory takes anything.
+  public func tryWriting() async throws(StoreError) {}
 
   /// Keeps what the service counts.
   public func keepNumbers(_ text: String, as kind: StoredCounters) async throws(StoreError) {

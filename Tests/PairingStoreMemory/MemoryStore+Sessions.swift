@@ -4,11 +4,22 @@ public import RegentPairing
 extension MemoryStore {
   /// Keeps a new session.
   public func startSession(_ record: SessionRecord, replacing earlier: SessionID?, at now: Instant)
-    async throws(StoreError)
+    async throws(StoreError) -> [RegistrationChange]
   {
     if let refusal = signInRefusal(of: record.viewer) { throw .notInForce(refusal) }
-    if let earlier, earlier != record.id { _ = endSessions(at: now) { $0.id == earlier } }
+    var changes: [RegistrationChange] = []
+    if let earlier, earlier != record.id { changes += endSessions(at: now) { $0.id == earlier } }
     sessions[record.id] = record
+    func endOldest(beyond most: Int, _ isMeant: (SessionRecord) -> Bool) {
+      let others = sessions.values.filter { $0.viewer == record.viewer && $0.id != record.id && isMeant($0) }
+        .sorted { ($1.lastUsed, $0.id) < ($0.lastUsed, $1.id) }
+      let ended = Set(others.dropFirst(most - 1).map(\.id))
+      changes += endSessions(at: now) { ended.contains($0.id) }
+    }
+    let isGuest = record.viewer.account == nil
+    endOldest(beyond: SessionRecord.mostOfAccount) { !isGuest || $0.address == record.address }
+    if isGuest { endOldest(beyond: SessionRecord.mostOfGuests) { _ in true } }
+    return changes
   }
 
   /// The session of a cookie.

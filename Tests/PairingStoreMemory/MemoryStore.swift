@@ -19,6 +19,8 @@ public actor MemoryStore: Store {
   var material: [KeyPurpose: StoredSecret] = [:]
   var signing: [SigningKeyID: SigningKeyRecord] = [:]
   var log: [AuditEntry] = []
+  /// How many lines went from its beginning.
+  var forgotten = 0
   var failures: [LoginSubject: LoginFailures] = [:]
   var names: [ScreenHash: String] = [:]
   var numbers: [StoredCounters: String] = [:]

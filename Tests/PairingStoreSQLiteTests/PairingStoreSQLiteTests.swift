@@ -113,24 +113,30 @@ import Testing
     #expect(StoreError(of: StoreError.codeTaken) == .codeTaken)
   }
 
-  @Test func `the count of live codes is right whatever ends them`() async throws {
+  @Test func `however codes end, there is room for exactly as many as the limit says`() async throws {
     try await withStoreFile { file in
-      try await file.with { store async throws in
+      let stage = try await file.with { store async throws in
         let stage = try await ConformanceFixture(store)
-        func count() async throws -> Int {
-          try await store.database.read {
-            try $0.value("SELECT count FROM live_code_count") ?? -1
-          }
+        func reserve(_ number: Int, device: Int) async throws {
+          _ = try await store.reserve(stage.registration(number, device: device), limit: 4, at: stage.at(0))
         }
-        for number in 1...4 { try await stage.reserve(stage.registration(number, device: number)) }
-        #expect(try await count() == 4)
-        try await stage.reserve(stage.registration(5, device: 4))
-        #expect(try await count() == 4)
+        for number in 1...4 { try await reserve(number, device: number) }
+        // In the place of the device's earlier one there is room at the limit.
+        try await reserve(5, device: 4)
+        await #expect(throws: StoreError.tooManyLiveCodes(limit: 4)) { try await reserve(6, device: 6) }
         _ = try await store.withdraw(
           ConformanceFixture.name("registration-1"), .device, audit: nil, at: stage.at(1))
-        #expect(try await count() == 3)
+        try await reserve(7, device: 7)
+        await #expect(throws: StoreError.tooManyLiveCodes(limit: 4)) { try await reserve(8, device: 8) }
+        return stage
+      }
+      // What is there is counted anew after a start.
+      try await file.with { store async throws in
+        await #expect(throws: StoreError.tooManyLiveCodes(limit: 4)) {
+          try await store.reserve(stage.registration(9, device: 9), limit: 4, at: stage.at(2))
+        }
         _ = try await store.forgetExpired(at: stage.at(9999), limit: 100)
-        #expect(try await count() == 0)
+        _ = try await store.reserve(stage.registration(10, device: 10), limit: 1, at: stage.at(0))
       }
     }
   }

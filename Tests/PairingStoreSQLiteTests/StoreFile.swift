@@ -39,6 +39,13 @@ struct StoreFile: Sendable {
     try database.writeBlocking(body)
   }
 
+  /// What another program does to the file, with everything switched on that Regent switches off.
+  func changeFromOutside(_ statements: String) throws {
+    let script = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.executescript(sys.argv[2]); c.commit()"
+    let done = try run("python3", ["-c", script, path, statements])
+    guard done.status == 0 else { throw TestSupportError("python3 said: \(done.errorText)") }
+  }
+
   /// The same file again under another name.
   func copy(to path: String) throws -> StoreFile {
     try writeFile(path, readFile(self.path))

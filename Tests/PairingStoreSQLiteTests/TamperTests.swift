@@ -113,6 +113,9 @@ struct SignedTable: Sendable, CustomTestStringConvertible {
     SignedTable(Tables.audit) { _, store in
       try await store.audit(after: 0, limit: 99).contains { $0.entry.action == "test" }
     },
+    SignedTable(Tables.auditHead) { _, store in
+      try await !store.audit(after: 0, limit: 99).contains { $0.entry.action == "audit.broken" }
+    },
   ]
 }
 

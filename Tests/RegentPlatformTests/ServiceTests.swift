@@ -18,6 +18,8 @@ import Testing
       #expect(manager.hear() == "STATUS=two READY=1")
       try notification.watchdog()
       #expect(manager.hear() == "WATCHDOG=1")
+      try notification.extendTimeout(by: .seconds(300))
+      #expect(manager.hear() == "EXTEND_TIMEOUT_USEC=300000000")
       let before = Clocks.monotonicMicroseconds()
       try notification.reloading()
       let reload = manager.hear().split(separator: "\n")

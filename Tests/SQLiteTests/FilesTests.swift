@@ -6,6 +6,20 @@ internal import Testing
 
 @Suite("The files of a database")
 struct FilesTests {
+  @Test func `the index of the log has its room on the disk before anybody touches it`() async throws {
+    try await withTemporaryFolder { folder in
+      let database = try Database(things(at: "\(folder)/things.db"))
+      defer { database.close() }
+      var status = stat()
+      #expect(unsafe stat("\(folder)/things.db-shm", &status) == 0)
+      #expect(status.st_size >= 1 << 20)
+      // In units of 512 bytes: no holes, whose first touch on a full disk is a signal.
+      #expect(Int(status.st_blocks) * 512 >= 1 << 20)
+      try await database.write { try insert("row", in: $0) }
+      #expect(try await database.names() == ["row"])
+    }
+  }
+
   @Test(arguments: ["000", "027", "077"])
   func `everything is private whatever the umask is`(umask: String) throws {
     try withTemporaryFolder { folder in

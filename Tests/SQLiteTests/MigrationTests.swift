@@ -34,6 +34,27 @@ struct MigrationTests {
     }
   }
 
+  @Test func `whoever waits is told of each step and part on a file that holds something, never on a new one`()
+    throws
+  {
+    try withTemporaryFolder { folder in
+      var options = things(at: "\(folder)/things.db")
+      let told = Collected<MigrationProgress>()
+      options.onMigration = { told.add($0) }
+      try Database(options).close()
+      options.migrations += [
+        second,
+        Migration("long") { _ in
+        } inParts: { _, place in
+          place < 3 ? max(place, 0) + 1 : nil
+        },
+      ]
+      try Database(options).close()
+      try Database(options).close()
+      #expect(told.all.map { "\($0.step) \($0.parts)" } == ["second 0", "long 0", "long 1", "long 2", "long 3"])
+    }
+  }
+
   @Test func `a newer file is refused with a sentence and left alone`() throws {
     try withTemporaryFolder { folder in
       var options = things(at: "\(folder)/things.db")

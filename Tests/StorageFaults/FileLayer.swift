@@ -57,9 +57,7 @@ nonisolated(unsafe) private let methods: UnsafePointer<sqlite3_io_methods> = {
   unsafe table.pointee.xCheckReservedLock = {
     unsafe below($0).pointee.pMethods.pointee.xCheckReservedLock(below($0), $1)
   }
-  unsafe table.pointee.xFileControl = {
-    unsafe below($0).pointee.pMethods.pointee.xFileControl(below($0), $1, $2)
-  }
+  unsafe table.pointee.xFileControl = controlFile
   unsafe table.pointee.xSectorSize = {
     unsafe below($0).pointee.pMethods.pointee.xSectorSize(below($0))
   }
@@ -230,6 +228,8 @@ private func writeFile(
     let growth = max(0, Int(offset) + content.count - (state.files[path]?.size ?? 0))
     let isFull = state.capacity.map { growth > 0 && state.size + growth > $0 } ?? false
     if isFull { return (SQLITE_FULL, 0) }
+    state.isOverQuota = fault == .overQuota
+    if fault == .overQuota { return (SQLITE_IOERR | 3 << 8, 0) }
     let isWhole = fault == nil || fault == .fullByChanceComplete
     let part = isWhole ? content : Array(content.prefix(content.count / 2))
     state.files[path]?.pending.append(.write(offset: Int(offset), bytes: part))
@@ -238,7 +238,7 @@ private func writeFile(
     switch fault {
     case nil: return (SQLITE_OK, Int32(part.count))
     case .full, .fullByChanceComplete: return (SQLITE_FULL, Int32(part.count))
-    case .inputOutput: return (SQLITE_IOERR | 3 << 8, Int32(part.count))
+    case .inputOutput, .overQuota: return (SQLITE_IOERR | 3 << 8, Int32(part.count))
     }
   }
   if written > 0 {
@@ -267,10 +267,26 @@ private func truncateFile(_ file: UnsafeMutablePointer<sqlite3_file>?, _ size: s
   return unsafe below(file).pointee.pMethods.pointee.xTruncate(below(file), size)
 }
 
+/// SQLite's own file layer tells what the kernel said last.
+private func controlFile(
+  _ file: UnsafeMutablePointer<sqlite3_file>?, _ operation: Int32, _ argument: UnsafeMutableRawPointer?
+) -> Int32 {
+  if operation == SQLITE_FCNTL_LAST_ERRNO, let argument = unsafe argument,
+    unsafe owner(file).disk.state.withLock(\.isOverQuota)
+  {
+    unsafe argument.storeBytes(of: EDQUOT, as: Int32.self)
+    return SQLITE_OK
+  }
+  return unsafe below(file).pointee.pMethods.pointee.xFileControl(below(file), operation, argument)
+}
+
 /// The real files are not synchronised: the image beside them is what counts, and tests need not wait for a disk.
 private func synchroniseFile(_ file: UnsafeMutablePointer<sqlite3_file>?, _: Int32) -> Int32 {
   let owner = unsafe owner(file)
   guard let path = owner.path else { return SQLITE_OK }
+  owner.disk.state.withLock { $0.waiting += $0.isHeld ? 1 : 0 }
+  owner.disk.state.wakeAll()
+  _ = owner.disk.state.wait { $0.isHeld ? nil : true }
   let due = owner.disk.state.withLock { $0.files[path]?.takeLate() ?? [] }
   for case .write(let offset, let content) in due {
     let code = unsafe content.withUnsafeBytes { buffer in

@@ -22,6 +22,8 @@ public final class FaultyDisk: Sendable {
     case inputOutput
     /// No space is left; the first half was written.
     case full
+    /// The user's quota is used up, which SQLite takes for an I/O error; nothing was written.
+    case overQuota
     /// No space is left, and yet what is in the file is complete: behind the cut stood the same bytes before.
     case fullByChanceComplete
   }
@@ -78,6 +80,18 @@ public final class FaultyDisk: Sendable {
       return state.plan?.happened ?? false
     }
   }
+
+  /// Has every synchronisation from now on wait for ``letGo()``, as a disk does that does not answer.
+  public func hold() { state.withLock { $0.isHeld = true } }
+
+  /// Ends ``hold()``.
+  public func letGo() {
+    state.withLock { $0.isHeld = false }
+    state.wakeAll()
+  }
+
+  /// Waits until a synchronisation waits.
+  public func waitUntilHeld() { _ = state.wait { $0.waiting > 0 ? true : nil } }
 
   /// Frees what it remembers of the files; SQLite keeps the file layer itself for the rest of the process.
   public func forget() { state.withLock { $0 = DiskState() } }
@@ -150,6 +164,11 @@ struct DiskState {
   var plan: FaultPlan?
   var lie: FaultyDisk.Lie?
   var capacity: Int?
+  /// Whether the last write was refused for it.
+  var isOverQuota = false
+  var isHeld = false
+  /// How many synchronisations wait.
+  var waiting = 0
   var calls: [FaultyDisk.Operation: Int] = [:]
 
   var size: Int { files.values.reduce(0) { $0 + $1.size } }

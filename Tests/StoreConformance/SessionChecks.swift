@@ -52,6 +52,40 @@ extension StoreConformance {
       let new = try await stage.store.session(stage.hash(7), at: stage.at(2))
       try expect(new == second, "found \(String(describing: new))")
     },
+    ConformanceCheck("an account has so many sessions: the one used longest ago makes room") { stage in
+      let (record, first) = try await stage.claimed(1)
+      for number in 2...SessionRecord.mostOfAccount {
+        _ = try await stage.session(number, as: stage.ann, second: number)
+      }
+      let other = try await stage.session(900, as: stage.bob, second: 1)
+      let full = try await stage.store.sessions(of: stage.ann, at: stage.at(60))
+      try expect(full.count == SessionRecord.mostOfAccount, "are \(full.count)")
+      let next = SessionRecord(
+        id: try ConformanceFixture.name("next"), token: try stage.hash(9), viewer: stage.ann,
+        started: stage.at(60), lastUsed: stage.at(60))
+      let changes = try await stage.store.startSession(next, replacing: nil, at: stage.at(60))
+      try expect(changes.map(\.record.id) == [record.id], "gave back \(changes)")
+      let left = try await stage.store.sessions(of: stage.ann, at: stage.at(61)).map(\.id)
+      try expect(left.count == SessionRecord.mostOfAccount, "are \(left.count)")
+      try expect(!left.contains(first) && left.contains(next.id), "ended another: \(left)")
+      let bobs = try await stage.store.sessions(of: stage.bob, at: stage.at(61)).map(\.id)
+      try expect(bobs == [other], "ended \(bobs) of another account")
+    },
+    ConformanceCheck("a guest's flood ends the sessions of its own address alone") { stage in
+      let guest = Viewer(provider: stage.promotion, account: nil)
+      func start(_ number: Int, from address: String) async throws {
+        let record = SessionRecord(
+          id: try ConformanceFixture.name("guest-\(number)"), token: try stage.hash(2000 + number), viewer: guest,
+          started: stage.at(number), lastUsed: stage.at(number), address: address)
+        try await stage.store.startSession(record, replacing: nil, at: stage.at(number))
+      }
+      try await start(1, from: "192.0.2.1")
+      for number in 2...(SessionRecord.mostOfAccount + 9) { try await start(number, from: "192.0.2.2") }
+      let left = try await stage.store.sessions(of: guest, at: stage.at(99))
+      let flood = left.filter { $0.address == "192.0.2.2" }
+      try expect(flood.count == SessionRecord.mostOfAccount, "are \(flood.count)")
+      try expect(left.contains { $0.address == "192.0.2.1" }, "ended another guest's")
+    },
     ConformanceCheck("a session that ends gives back what it had claimed") { stage in
       let (record, session) = try await stage.claimed(1)
       let changes = try await stage.store.endSession(session, audit: nil, at: stage.at(2))

@@ -29,6 +29,7 @@ import Testing
       // An honest history never looks tampered with.
       let bad = try await store.verifyRows(step: 3)
       #expect(bad == 0)
+      #expect(try await store.auditProblems(step: 2) == [])
     }
   }
 

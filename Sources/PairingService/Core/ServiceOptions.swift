@@ -1,4 +1,5 @@
 internal import RegentHTTPCodec
+package import PairingStore
 package import RegentPairing
 internal import RegentPairingWire
 
@@ -13,6 +14,8 @@ package struct ServiceOptions: Sendable {
   package var accessTokenLifetime: Duration = .seconds(6 * 3600)
   /// How long a new signing key is published before it signs: longer than key sets are cached.
   package var signingKeyLead: Duration = .seconds(600)
+  /// How much of the audit log is kept.
+  package var auditRetention = AuditRetention()
   /// The port that it listens on; none when that is a Unix socket.
   package var port: UInt16?
   /// What the service calls itself.

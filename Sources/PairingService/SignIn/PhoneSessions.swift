@@ -40,7 +40,8 @@ struct PhoneSessions: Sendable {
       id: id, token: core.hasher.token(cookie), viewer: viewer, started: now, lastUsed: now,
       userAgent: request.header(.userAgent).flatMap { CleanText.line($0) },
       address: request.clientAddress.map(\.description))
-    try await core.store.startSession(session, replacing: nil, at: now)
+    core.codeTransitions.settle(
+      try await core.store.startSession(session, replacing: nil, at: now))
     core.metrics.count(.signIns)
     core.audit.note(.viewer(viewer), "session.start", id.text)
     return (session, cookie)

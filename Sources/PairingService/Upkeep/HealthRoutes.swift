@@ -6,24 +6,30 @@ internal import PairingStore
 /// Whether the service is alive, and whether it is ready to serve.
 package struct HealthRoutes: Sendable {
   private let core: ServiceCore
+  private let writing: WritingProbe
 
-  package init(_ core: ServiceCore) { self.core = core }
+  package init(_ core: ServiceCore) {
+    self.core = core
+    writing = WritingProbe(core)
+  }
 
   /// Mounts the two.
   package func mount(_ routes: inout Routes) {
     let alive = PreparedResponse(Self.answer(.ok, "ok", core.options.version))
     routes.get("/healthz") { _, _ in .now(Response(alive)) }
-    routes.get("/readyz") { [core] _, _ in
+    routes.get("/readyz") { [core, writing] _, _ in
       .later { reply in
         Task {
           do throws(StoreError) {
             // The cheapest question that goes to the disk and back.
             _ = try await core.store.newestAuditNumber()
+            try await writing.check()
             reply.complete(Self.answer(.ok, "ready", core.options.version))
           } catch {
             core.log.storeFailed(error)
-            reply.complete(
-              Self.answer(.serviceUnavailable, "the store does not answer", core.options.version))
+            let word =
+              error == .diskFull ? "the disk is full: nothing can be written" : "the store does not answer"
+            reply.complete(Self.answer(.serviceUnavailable, word, core.options.version))
           }
         }
       }

@@ -79,6 +79,11 @@ package struct Upkeep: Sendable {
       while try await core.store.forgetExpired(at: now, limit: Self.step) == Self.step {
         if Task.isCancelled { return }
       }
+      while try await core.store.forgetAudit(
+        beyond: core.options.auditRetention, at: now, limit: Self.step) == Self.step
+      {
+        if Task.isCancelled { return }
+      }
       try await core.mediaKeys.retireReplaced(
         tokenLifetime: core.options.mediaTokenLifetime, at: now)
     } catch {

@@ -8,6 +8,10 @@ public struct SessionRecord: Hashable, Sendable {
   public static let longest: Duration = .seconds(30 * 86_400)
   /// How often its last use is written: once in 5 minutes, so that a page that renews its lease is no disk write.
   public static let touchInterval: Duration = .seconds(300)
+  /// How many an account has at most; the one that was used longest ago makes room for a new one.
+  public static let mostOfAccount = 50
+  /// How many all guests of a provider have at most, who share no account.
+  public static let mostOfGuests = 10_000
 
   /// Its id: what lists and claims use instead of the cookie.
   public let id: SessionID

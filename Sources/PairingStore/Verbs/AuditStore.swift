@@ -1,4 +1,6 @@
-/// The audit log: append only, numbered without gaps.
+public import RegentPairing
+
+/// The audit log: append only, numbered without gaps, forgotten from its beginning.
 public protocol AuditStore: Sendable {
   /// Appends a line.
   func append(_ entry: AuditEntry) async throws(StoreError)
@@ -8,4 +10,9 @@ public protocol AuditStore: Sendable {
 
   /// The number of the newest line; zero when there is none.
   func newestAuditNumber() async throws(StoreError) -> Int64
+
+  /// Forgets the oldest lines, at most `limit`, that are too old or too many.
+  ///
+  /// - Returns: how many went.
+  func forgetAudit(beyond retention: AuditRetention, at now: Instant, limit: Int) async throws(StoreError) -> Int
 }

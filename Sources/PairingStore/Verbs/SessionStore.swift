@@ -5,10 +5,15 @@ public protocol SessionStore: Sendable {
   /// Keeps a new session; one that the browser had before ends with it, so that a session id that was slipped in before
   /// the sign-in is worth nothing after it.
   ///
+  /// An account has at most ``SessionRecord/mostOfAccount`` sessions, a guest's address as many at a provider, and all
+  /// guests of a provider ``SessionRecord/mostOfGuests``: beyond that those end that were used longest ago.
+  ///
   /// Guarantees: the account exists and is not disabled at this moment.
+  /// - Returns: the registrations that are free again with the sessions that ended.
   /// - Throws: `notInForce`.
+  @discardableResult
   func startSession(_ record: SessionRecord, replacing earlier: SessionID?, at now: Instant)
-    async throws(StoreError)
+    async throws(StoreError) -> [RegistrationChange]
 
   /// The session of a cookie, if it is in force and its account stands.
   func session(_ token: TokenHash, at now: Instant) async throws(StoreError) -> SessionRecord?

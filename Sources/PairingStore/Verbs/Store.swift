@@ -30,6 +30,9 @@ public protocol MaintenanceStore: Sendable {
   /// - Returns: how many rows went; zero when there is nothing left to forget now.
   func forgetExpired(at now: Instant, limit: Int, passes: Int) async throws(StoreError) -> Int
 
+  /// Writes something that changes nothing, to see whether anything can be written.
+  func tryWriting() async throws(StoreError)
+
   /// Keeps what the service counts in the place of what was kept before; a text that only the service reads.
   func keepNumbers(_ text: String, as kind: StoredCounters) async throws(StoreError)
 

@@ -1,4 +1,5 @@
 public import PairingStore
+import RegentCryptography
 import SQLite
 
 extension SQLiteStore {
@@ -9,6 +10,17 @@ extension SQLiteStore {
   ///
   /// - Throws: `FileError`, `SQLiteError` or `BackupFailure`.
   public func backup(to path: String) throws { try database.backup(to: path) }
+
+  /// The seal of a backup with this hash: whoever has not the master key cannot make it.
+  public func seal(ofBackup hash: [UInt8]) throws -> [UInt8] { try vault.backupKey().code(hash) }
+
+  /// Whether that is the seal of a backup with this hash.
+  public func isSeal(_ seal: [UInt8], ofBackup hash: [UInt8]) throws -> Bool {
+    try vault.backupKey().isValid(seal, for: hash)
+  }
+
+  /// The number of the newest step of the schema in files of version 0.1.0, whose backups have no seal.
+  public static var newestUnsealedSchema: UInt32 { 2 }
 
   /// SQLite's words for what is damaged in the open file; empty when all is well.
   ///

@@ -209,11 +209,4 @@ extension SignedRows {
     )
     try insert(context, Tables.authentications, record)
   }
-
-  /// Appends a line to the audit log, if there is one to append.
-  func note(_ context: borrowing WriteContext, _ entry: AuditEntry?) throws {
-    guard let entry else { return }
-    let newest: Int64 = try context.value("SELECT coalesce(max(number), 0) FROM audit") ?? 0
-    try insert(context, Tables.audit, NumberedAuditEntry(number: newest + 1, entry: entry))
-  }
 }

@@ -160,11 +160,15 @@ extension SignedRows {
 
 extension SignedRows {
   /// Writes a new row; one that does not verify does not exist, so it is replaced.
+  ///
+  /// - Returns: the row's signature.
+  @discardableResult
   package func insert<Record>(
     _ context: borrowing WriteContext, _ table: Table<Record>, _ record: Record
-  ) throws {
+  ) throws -> [UInt8] {
     let values = table.encode(record, vault)
-    let row = values + [.blob(try signature(context, table, values))]
+    let signature = try signature(context, table, values)
+    let row = values + [.blob(signature)]
     do throws(SQLiteError) {
       try context.run("\(unsafeRawSQL: table.insert, row)")
     } catch {
@@ -172,6 +176,7 @@ extension SignedRows {
       try context.run("DELETE FROM \(unsafeRawSQL: table.name) WHERE \(keyOf: values, in: table)")
       try context.run("\(unsafeRawSQL: table.insert, row)")
     }
+    return signature
   }
 
   /// Writes some columns of a row that was read in this transaction, and its signature with them.
@@ -206,7 +211,10 @@ extension SignedRows {
     _ context: borrowing WriteContext, _ table: Table<Record>, _ record: Record,
     over stored: Stored<Record>?
   ) throws {
-    guard let stored else { return try insert(context, table, record) }
+    guard let stored else {
+      try insert(context, table, record)
+      return
+    }
     let values = table.encode(record, vault)
     let changes = zip(table.columns, zip(values, stored.values)).dropFirst(table.keyCount)
       .filter { $0.1.0 != $0.1.1 }.map { (name: $0.0.name, value: $0.1.0) }

@@ -33,6 +33,13 @@ struct Vault: Sendable {
     return try? HMACKey(.sha256, HKDF.derive(from: rows, info: info.bytes))
   }
 
+  /// What proves that a backup is one of this service, whole and as it was made.
+  ///
+  /// Its rows are signed one by one: that none is missing, or from another day than the rest, no row can say.
+  func backupKey() throws -> HMACKey {
+    try HMACKey(.sha256, HKDF.derive(from: rows, info: FramedFields(purpose: "backup", version: 1).bytes))
+  }
+
   /// What a signature is made over.
   static func message(_ table: String, _ form: SignedForm, _ values: [SQLValue]) -> [UInt8] {
     var fields = FramedFields(purpose: table, version: form.version)

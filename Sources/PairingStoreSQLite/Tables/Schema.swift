@@ -1,3 +1,4 @@
+import RegentCryptography
 import SQLite
 
 /// The schema, step by step; a step that was released is never changed.
@@ -19,7 +20,19 @@ enum Schema {
         try context.runScript(upkeep)
       },
       Migration("the numbers of the day") { context in try context.runScript(numbers) },
+      Migration("no triggers") { context in try context.runScript(noTriggers) },
+      Migration("a head for the audit log") { context in
+        try context.runScript(auditHead)
+        try AuditHead.begin(in: context, keys.vault(in: context))
+      },
     ]
+  }
+
+  /// What these steps make of an empty file: what every file consists of once it is open.
+  static let made = Result {
+    // A key of its own: the vault that a step opens must be that of the file.
+    guard let key = SealingKey(id: 0, Random.secret()) else { throw SQLiteStoreFailure.masterKeyLength(found: 0) }
+    return try DatabaseSchema(madeBy: migrations(MigrationKeys(key)), applicationID: applicationID)
   }
 
   private static let keyTables: StaticString = """
@@ -36,8 +49,7 @@ enum Schema {
     ) STRICT;
     """
 
-  // live_code_count saves counting a hundred thousand codes for each new one. It only ever says when counting is
-  // needed: codes whose time is up are in it until they are forgotten.
+  // live_code_count and the triggers that kept it are gone since "no triggers": see LiveCodeBound.
   private static let codes: StaticString = """
     CREATE TABLE registration (
       id TEXT PRIMARY KEY, code BLOB NOT NULL UNIQUE, requestor TEXT NOT NULL, device BLOB NOT NULL,
@@ -160,5 +172,20 @@ enum Schema {
 
   private static let numbers: StaticString = """
     CREATE TABLE numbers (id TEXT PRIMARY KEY, text TEXT NOT NULL, signature BLOB NOT NULL) STRICT;
+    """
+
+  // A trigger in the file would run whatever whoever can write the file planted in it, so none may run, ours included.
+  private static let noTriggers: StaticString = """
+    DROP TRIGGER IF EXISTS registration_added;
+    DROP TRIGGER IF EXISTS registration_gone;
+    DROP TRIGGER IF EXISTS registration_ended;
+    DROP TABLE IF EXISTS live_code_count;
+    """
+
+  private static let auditHead: StaticString = """
+    CREATE TABLE audit_head (
+      id TEXT PRIMARY KEY, floor INTEGER NOT NULL, floor_chain BLOB NOT NULL, newest INTEGER NOT NULL,
+      chain BLOB NOT NULL, signature BLOB NOT NULL
+    ) STRICT;
     """
 }

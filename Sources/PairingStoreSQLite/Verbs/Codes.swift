@@ -7,7 +7,7 @@ extension SQLiteStore {
   public func reserve(_ record: RegistrationRecord, limit: Int, at now: Instant)
     async throws(StoreError) -> Reservation
   {
-    try await write { context, rows in
+    try await write { [liveCodes] context, rows in
       let requestor = record.requestor.text
       guard
         try rows.one(
@@ -30,7 +30,10 @@ extension SQLiteStore {
         AND requestor = \(requestor) AND state IN ('offered', 'opened', 'claimed') ORDER BY id
         """
       ).filter { $0.record.flow.settled(at: now).state.isPending }
-      try SQLiteStore.checkRoom(context, freed: earlier.count, limit: limit, at: now)
+      let hasRoom = try liveCodes.take(below: limit, freed: earlier.count) {
+        try SQLiteStore.countLiveCodes(context, at: now)
+      }
+      guard hasRoom else { throw StoreError.tooManyLiveCodes(limit: limit) }
       try rows.insert(context, Tables.registrations, record)
       let withdrawn = try earlier.map {
         try rows.apply(context, .withdraw(.newerCode), to: $0, at: now)
@@ -39,20 +42,12 @@ extension SQLiteStore {
     }
   }
 
-  private static func checkRoom(
-    _ context: borrowing WriteContext, freed: Int, limit: Int, at now: Instant
-  ) throws {
-    let most: Int = try context.value("SELECT count FROM live_code_count WHERE id = 1") ?? Int.max
-    // The figure counts codes whose time is up, too: only when it is too high the rest is worth counting. Never trusted
-    // below zero, which no honest history gives.
-    if most >= 0, most - freed < limit { return }
-    let pending: Int =
-      try context.value(
-        """
-        SELECT count(*) FROM registration
-        WHERE state IN ('offered', 'opened', 'claimed') AND expires > \(now.milliseconds)
-        """) ?? 0
-    guard pending - freed < limit else { throw StoreError.tooManyLiveCodes(limit: limit) }
+  private static func countLiveCodes(_ context: borrowing WriteContext, at now: Instant) throws -> Int {
+    try context.value(
+      """
+      SELECT count(*) FROM registration
+      WHERE state IN ('offered', 'opened', 'claimed') AND expires > \(now.milliseconds)
+      """) ?? 0
   }
 
   /// The phone's page is there.

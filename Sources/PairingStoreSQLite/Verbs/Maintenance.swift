@@ -20,6 +20,16 @@ extension SQLiteStore {
     }
   }
 
+  /// Sees whether anything can be written.
+  public func tryWriting() async throws(StoreError) {
+    _ = try await write { context, _ in
+      // A row that comes and goes: its page goes to the log and is forced to disk. SQLite leaves out a page on which an
+      // UPDATE changes nothing.
+      try context.run("INSERT INTO numbers (id, text, signature) VALUES ('trial', '', x'')")
+      try context.run("DELETE FROM numbers WHERE id = 'trial'")
+    }
+  }
+
   /// Forgets what nobody can ask for any more.
   public func forgetExpired(at now: Instant, limit: Int, passes: Int) async throws(StoreError)
     -> Int
@@ -76,8 +86,9 @@ extension SignedRows {
     _ context: borrowing WriteContext, beyond most: Int, at now: Instant, limit: Int
   ) throws -> Int {
     let newest: Int64 = try context.value("SELECT coalesce(max(rowid), 0) FROM temporary_pass") ?? 0
-    let last = newest - Int64(max(0, most))
-    guard limit > 0, try context.exists("SELECT 1 FROM temporary_pass WHERE rowid <= \(last)")
+    // Somebody may have given a row the smallest number that there is.
+    let (last, isNone) = newest.subtractingReportingOverflow(Int64(max(0, most)))
+    guard !isNone, limit > 0, try context.exists("SELECT 1 FROM temporary_pass WHERE rowid <= \(last)")
     else { return 0 }
     // The latest start of a pass that is over by now. By the bytes of the name in hexadecimal: these rows are not
     // verified, and one that was changed must not stop the clean-up.

@@ -5,16 +5,18 @@ import SQLite
 extension SQLiteStore {
   /// Keeps a new session.
   public func startSession(_ record: SessionRecord, replacing earlier: SessionID?, at now: Instant)
-    async throws(StoreError)
+    async throws(StoreError) -> [RegistrationChange]
   {
     try await write { context, rows in
       if let refusal = try rows.signInRefusal(context, of: record.viewer) {
         throw StoreError.notInForce(refusal)
       }
+      var changes: [RegistrationChange] = []
       if let earlier, earlier != record.id {
-        _ = try rows.endSession(context, earlier, at: now)
+        changes += try rows.endSession(context, earlier, at: now) ?? []
       }
       try rows.keep(context, Tables.sessions, record)
+      return try changes + rows.makeRoom(context, beside: record, at: now)
     }
   }
 
@@ -89,6 +91,39 @@ extension SQLiteStore {
 }
 
 extension SignedRows {
+  /// Ends the sessions that are too many with a new one: those that were used longest ago.
+  fileprivate func makeRoom(
+    _ context: borrowing WriteContext, beside record: SessionRecord, at now: Instant
+  ) throws -> [RegistrationChange] {
+    let most = SessionRecord.mostOfAccount
+    guard record.viewer.account == nil else { return try endOldest(context, beside: record, beyond: most, at: now) }
+    // Anybody may be a guest: a flood of one address ends the flood's own sessions.
+    return try endOldest(context, beside: record, fromItsAddress: true, beyond: most, at: now)
+      + endOldest(context, beside: record, beyond: SessionRecord.mostOfGuests, at: now)
+  }
+
+  private func endOldest(
+    _ context: borrowing WriteContext, beside record: SessionRecord, fromItsAddress: Bool = false,
+    beyond most: Int, at now: Instant
+  ) throws -> [RegistrationChange] {
+    let viewer = record.viewer
+    // By their columns alone: a row that does not verify counts for nobody, and going is all that happens here.
+    let ids = try context.all(
+      """
+      SELECT id FROM session WHERE provider = \(viewer.provider.text)
+      AND account IS \(SQLValue.optional(viewer.account?.text)) AND id <> \(record.id.text)
+      AND (\(fromItsAddress ? 0 : 1) OR address IS \(SQLValue.optional(record.address)))
+      ORDER BY last_used DESC, id LIMIT -1 OFFSET \(most - 1)
+      """
+    ) { try $0.text(0) }
+    var changes: [RegistrationChange] = []
+    for id in ids {
+      if let id = SessionID(id) { changes += try endSession(context, id, at: now) ?? [] }
+      try context.run("DELETE FROM session WHERE id = \(id)")
+    }
+    return changes
+  }
+
   fileprivate func endSession(
     _ context: borrowing WriteContext, _ id: SessionID, at now: Instant
   ) throws -> [RegistrationChange]? {

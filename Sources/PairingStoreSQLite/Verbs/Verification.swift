@@ -30,10 +30,12 @@ extension SQLiteStore {
     bad += try await verify(Tables.numbers, step)
     bad += try await verify(Tables.loginFailures, step)
     bad += try await verify(Tables.audit, step)
+    bad += try await verify(Tables.auditHead, step)
     return bad
   }
 
   private func verify<Record>(_ table: Table<Record>, _ step: Int) async throws(StoreError) -> Int {
+    // From the very smallest number on, which somebody may have given a row.
     var place = Int64.min
     var bad = 0
     while true {
@@ -41,17 +43,19 @@ extension SQLiteStore {
       let seen = try await read { context, rows -> (last: Int64, bad: Int)? in
         let places: [Int64] = try context.all(
           """
-          SELECT rowid FROM \(unsafeRawSQL: table.name) WHERE rowid > \(from)
+          SELECT rowid FROM \(unsafeRawSQL: table.name) WHERE rowid >= \(from)
           ORDER BY rowid LIMIT \(max(1, step))
           """
         ) { try $0.integer(0) }
         guard let last = places.last else { return nil }
         let good = try rows.all(
-          context, table, "\(all: table) WHERE rowid > \(from) AND rowid <= \(last)")
+          context, table, "\(all: table) WHERE rowid >= \(from) AND rowid <= \(last)")
         return (last, places.count - good.count)
       }
       guard let seen else { return bad }
-      (place, bad) = (seen.last, bad + seen.bad)
+      bad += seen.bad
+      guard seen.last < .max else { return bad }
+      place = seen.last + 1
     }
   }
 }

@@ -44,8 +44,11 @@ public struct FileLock: ~Copyable, Sendable {
         if let there = try directory.statusInside(place.name, path: path),
           there.isSameFile(as: status)
         {
-          try onFile(path) { () throws(SystemError) in
+          do throws(SystemError) {
             try FileLock.record(getpid(), in: file, path: path)
+          } catch {
+            // The number only says in a sentence who holds the lock: a full disk must not keep a service from starting.
+            guard error.isFull else { throw FileError(.system(error), path: path) }
           }
           self.path = path
           self.descriptor = file

@@ -62,6 +62,15 @@ public struct ServiceNotification: Sendable {
     try send(statusLine(sentence))
   }
 
+  /// Asks for more time before the start counts as failed; asked again before it is over, it goes on.
+  ///
+  /// - Parameter span: from now on.
+  /// - Throws: `SystemError` when the manager cannot be told.
+  public func extendTimeout(by span: Duration) throws(SystemError) {
+    let microseconds = span.components.seconds * 1_000_000
+    try send(["EXTEND_TIMEOUT_USEC=\(microseconds)"])
+  }
+
   /// Says that the program is alive; due every `watchdogInterval`.
   ///
   /// - Throws: `SystemError` when the manager cannot be told.

@@ -12,14 +12,33 @@ import CSQLite
   let state: ConnectionState
   let interrupter: Interrupter
 
+  /// Opens a file; `beforeUse` comes before the first statement.
   static func open(
-    _ path: String, role: Role, fileLayer: String? = nil
+    _ path: String, role: Role, fileLayer: String? = nil,
+    beforeUse: (borrowing Connection) throws(SQLiteError) -> Void = { _ throws(SQLiteError) in }
   ) throws(SQLiteError) -> Connection {
     SQLiteLibrary.prepare()
     // Anything else SQLite would take for a URI, a temporary database, or another file's name.
     guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else {
       throw SQLiteError(code: .cannotOpen, message: "an absolute path is needed")
     }
+    let connection = try open(named: path, role: role, fileLayer: fileLayer)
+    try beforeUse(connection)
+    try connection.configure(role)
+    return connection
+  }
+
+  /// A database that is nowhere but in memory.
+  static func inMemory() throws(SQLiteError) -> Connection {
+    SQLiteLibrary.prepare()
+    let connection = try open(named: ":memory:", role: .writer, fileLayer: nil)
+    try connection.configure(.writer)
+    return connection
+  }
+
+  private static func open(
+    named path: String, role: Role, fileLayer: String?
+  ) throws(SQLiteError) -> Connection {
     // NOMUTEX: SQLite's own lock is not needed where one thread at a time uses a connection.
     // NOFOLLOW: a link planted under the name must not make us write elsewhere.
     let access = role == .writer ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY
@@ -34,9 +53,7 @@ import CSQLite
       unsafe sqlite3_close_v2(made)
       throw error
     }
-    let connection = unsafe Connection(owning: made)
-    try connection.configure(role)
-    return connection
+    return unsafe Connection(owning: made)
   }
 
   private init(owning handle: OpaquePointer) {

@@ -8,6 +8,9 @@ extension Connection {
     try check(unsafe csqlite_switch(handle, SQLITE_DBCONFIG_DEFENSIVE, 1))
     try check(unsafe csqlite_switch(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0))
     try check(unsafe csqlite_switch(handle, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0))
+    // Whoever can write the file could plant a trigger that undoes a change, or a view in the place of a table.
+    try check(unsafe csqlite_switch(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0))
+    try check(unsafe csqlite_switch(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0))
     // Double-quoted words that are no column would silently be text.
     try check(unsafe csqlite_switch(handle, SQLITE_DBCONFIG_DQS_DML, 0))
     try check(unsafe csqlite_switch(handle, SQLITE_DBCONFIG_DQS_DDL, 0))

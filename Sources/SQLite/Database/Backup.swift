@@ -38,12 +38,14 @@ extension Database {
     }
   }
 
-  /// Looks for damage in the open database, on a reader thread.
+  /// Looks for damage in the open database, on a reader thread, and for tables that somebody changed since.
   ///
-  /// - Returns: SQLite's words for what is damaged; empty when all is well.
+  /// - Returns: SQLite's words for what is damaged, or ours; empty when all is well.
   /// - Throws: `DatabaseFailure` or `SQLiteError`.
   public func integrityProblems() async throws -> [String] {
-    try await read { try $0.integrityProblems() }
+    try await read { [schema] context in
+      try (schema?.differences(in: context.connection) ?? []) + context.integrityProblems()
+    }
   }
 
   /// Looks for damage in a database file that no program has open.

@@ -13,10 +13,13 @@ public final class Database: Sendable {
   let readers: ReaderPool
   let counters: Counters
   let fileLayer: String?
+  let schema: DatabaseSchema?
   let writer: DedicatedThread
   private let lock: DatabaseLock
   private let closed = Once<Bool>()
   private let closing = Atomic(false)
+  private let writerEnded: Once<Bool>
+  private let closingNanoseconds: UInt64
 
   /// Opens the file, recovers it, brings it to the program's schema, and starts the threads.
   ///
@@ -30,7 +33,7 @@ public final class Database: Sendable {
     try DatabaseFiles.check(path)
     try DatabaseFiles.createIfMissing(path)
     let lock = DatabaseLock(claim, try ClaimedFile(claiming: path))
-    let context = try Database.openForWriting(path, options)
+    let context = try Database.openForWriting(path, options, lock)
     // The log and its index exist now, made by SQLite: their modes are checked like the rest.
     try DatabaseFiles.check(path)
 
@@ -42,9 +45,11 @@ public final class Database: Sendable {
     let onFailStop = options.onFailStop
     let readers = try ReaderPool(
       path: path, count: options.readers, capacity: options.readQueueCapacity, fileLayer: fileLayer,
-      counters: counters)
+      counters: counters, writer: queue)
+    let writerEnded = Once<Bool>()
     do {
       writer = try DedicatedThread.start(named: "sqlite writer") {
+        defer { writerEnded.fulfil(true) }
         guard let context = handover.take() else { return }
         let failure = Database.write(
           context, lock, queue: queue, limits: limits, counters: counters)
@@ -62,6 +67,9 @@ public final class Database: Sendable {
     self.queue = queue
     self.counters = counters
     self.fileLayer = fileLayer
+    schema = options.schema
+    self.writerEnded = writerEnded
+    closingNanoseconds = limits.closingNanoseconds
   }
 
   deinit {
@@ -74,7 +82,9 @@ public final class Database: Sendable {
   ///
   /// Blocks the caller.
   ///
-  /// Called from a request's own code or completion it does not wait: the threads end on their own time.
+  /// Called from a request's own code or completion it does not wait: the threads end on their own time. Neither does
+  /// it wait for ever for a disk that does not answer: what is under way then goes on, the file stays claimed, and what
+  /// waits behind it is refused as `.closed`.
   public func close() {
     guard !writer.isCurrent, !readers.isCurrent else {
       readers.startClosing()
@@ -86,9 +96,13 @@ public final class Database: Sendable {
     }
     // Readers first: they would keep the last checkpoint from finishing.
     readers.close()
-    queue.close()
-    writer.join()
-    lock.release()
+    let lastMoment = monotonicNow() + closingNanoseconds
+    queue.close(by: lastMoment)
+    // A commit that began in time has as long again.
+    if writerEnded.wait(until: lastMoment + closingNanoseconds) != nil {
+      writer.join()
+      lock.release()
+    }
     closed.fulfil(true)
   }
 
@@ -102,18 +116,25 @@ public final class Database: Sendable {
   public func checkpointSoon() { queue.askForCheckpoint() }
 
   private static func openForWriting(
-    _ path: String, _ options: DatabaseOptions
+    _ path: String, _ options: DatabaseOptions, _ lock: DatabaseLock
   ) throws -> WriteContext {
     let context = WriteContext(
-      connection: try Connection.open(path, role: .writer, fileLayer: options.fileLayer))
+      connection: try Connection.open(path, role: .writer, fileLayer: options.fileLayer) {
+        connection throws(SQLiteError) in
+        lock.keep(try LogIndexRoom(for: connection, path: path))
+      })
     let journal = try context.connection.value("PRAGMA journal_mode = WAL", as: String.self) ?? ""
     guard journal == "wal" else { throw OpenFailure.noWriteAheadLog(path: path, journal: journal) }
     try context.connection.run("BEGIN IMMEDIATE")
     try context.connection.forceLogToDisk()
     try context.connection.run("COMMIT")
     try Migrator(
-      migrations: options.migrations, applicationID: options.applicationID, path: path
+      migrations: options.migrations, applicationID: options.applicationID, path: path,
+      onProgress: options.onMigration
     ).run(in: context)
+    if let strangers = try options.schema?.differences(in: context.connection), !strangers.isEmpty {
+      throw OpenFailure.foreignSchema(path: path, differences: strangers)
+    }
     return context
   }
 
@@ -136,6 +157,7 @@ final class DatabaseLock: Sendable {
   private struct Claims: ~Copyable {
     let path: FileLock
     let file: ClaimedFile
+    var room: LogIndexRoom?
   }
 
   private let held: Mutex<Claims?>
@@ -143,6 +165,9 @@ final class DatabaseLock: Sendable {
   init(_ path: consuming FileLock, _ file: consuming ClaimedFile) {
     held = Mutex(Claims(path: path, file: file))
   }
+
+  /// Keeps the room of the log's index for as long as the file is claimed.
+  func keep(_ room: LogIndexRoom) { held.withLock { $0?.room = room } }
 
   /// Whether the database's path still leads to the file that is open.
   var isInPlace: Bool { held.withLock { $0 == nil || $0?.file.isInPlace == true } }

@@ -8,6 +8,10 @@ public struct DatabaseOptions: Sendable {
   public var applicationID: Int32
   /// The steps that make the schema, oldest first.
   public var migrations: [Migration]
+  /// What the file must consist of once it is at the newest step, and nothing else; `nil` does not look.
+  public var schema: DatabaseSchema?
+  /// Called on the opening thread when a step begins on a file that holds something, and after each part of a long one.
+  public var onMigration: @Sendable (MigrationProgress) -> Void = { _ in }
   /// How many reads run at the same time.
   public var readers = 2
   /// The most reads that may wait; more are refused at once.

@@ -84,6 +84,9 @@ final class Counters: Sendable {
     }
   }
 
+  /// A request met a full disk and was undone alone.
+  func noteFull() { state.withLock { $0.diskFull += 1 } }
+
   func noteLog(pages: Int) { state.withLock { $0.logPages = pages } }
 
   func noteLogOverLimit() { state.withLock { $0.logOverLimit += 1 } }

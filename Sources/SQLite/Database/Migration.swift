@@ -34,6 +34,14 @@ public struct Migration: Sendable {
   }
 }
 
+/// How far bringing a file to the program's schema has come.
+public struct MigrationProgress: Hashable, Sendable {
+  /// The step that runs.
+  public let step: String
+  /// How many parts of it are done.
+  public let parts: Int
+}
+
 extension Connection {
   /// Rolls back after a failure, whose error is the one to report.
   borrowing func abandonTransaction() {

@@ -7,6 +7,7 @@ struct Migrator {
   let migrations: [Migration]
   let applicationID: Int32
   let path: String
+  var onProgress: @Sendable (MigrationProgress) -> Void = { _ in }
 
   func run(in context: borrowing WriteContext) throws {
     let version = try context.connection.value("PRAGMA user_version", as: Int.self) ?? 0
@@ -30,10 +31,13 @@ struct Migrator {
     // COMMIT.
     try context.connection.run("PRAGMA foreign_keys = OFF")
     defer { context.connection.keepReferencesAgain() }
-    if version > 0 { try goOn(migrations[version - 1], in: context) }
+    // A new file is made in a moment, and nobody waits for that.
+    let tell: (MigrationProgress) -> Void = { if version > 0 { onProgress($0) } }
+    if version > 0 { try goOn(migrations[version - 1], in: context, tell) }
     for (index, migration) in migrations.enumerated().dropFirst(version) {
+      tell(MigrationProgress(step: migration.name, parts: 0))
       try apply(migration, number: index + 1, in: context)
-      try goOn(migration, in: context)
+      try goOn(migration, in: context, tell)
     }
   }
 
@@ -55,21 +59,29 @@ struct Migrator {
   }
 
   /// Brings the newest step to its end, if it is a long one that has not reached it.
-  private func goOn(_ migration: Migration, in context: borrowing WriteContext) throws {
+  private func goOn(
+    _ migration: Migration, in context: borrowing WriteContext, _ tell: (MigrationProgress) -> Void
+  ) throws {
+    var parts = 0
     while let place = try placeReached(in: context.connection) {
       guard let part = migration.part else { throw OpenFailure.strayProgress(path: path, migration: migration.name) }
+      var isDone = false
       try transaction(context.connection) {
         var next: Int64?
         try guarded(context) { next = try part(context, place) }
         guard let next else {
           try checkReferences(migration, in: context)
           try context.connection.run("DROP TABLE schema_migration_progress")
+          isDone = true
           return
         }
         // A part that stays where it is would be repeated for ever.
         guard next > place else { throw OpenFailure.stuckMigration(path: path, migration: migration.name) }
         try context.connection.run("UPDATE schema_migration_progress SET place = \(next)")
       }
+      if isDone { return }
+      parts += 1
+      tell(MigrationProgress(step: migration.name, parts: parts))
     }
   }
 

@@ -6,6 +6,8 @@ public enum OpenFailure: Error, Hashable, Sendable {
   case foreignMigration(path: String, position: Int, found: String, expected: String)
   /// The file is a database of some other program.
   case foreignFile(path: String, applicationID: Int32)
+  /// Something in the file is not what the migrations made: somebody else wrote to it.
+  case foreignSchema(path: String, differences: [String])
   /// A migration broke references between rows; it was rolled back.
   case brokenReferences(path: String, migration: String, table: String)
   /// The file says that a long migration is under way, and the newest one is none.
@@ -21,7 +23,7 @@ public enum OpenFailure: Error, Hashable, Sendable {
     case .newerSchema: "install the newer version again, or restore a backup made by this one"
     case .foreignMigration: "install the program version that this file belongs to"
     case .foreignFile: "give another path: this file is left as it is"
-    case .strayProgress: "restore the last backup: somebody else wrote to this file"
+    case .strayProgress, .foreignSchema: "restore the last backup: somebody else wrote to this file"
     case .stuckMigration: "go back to the version before with the last backup, and report this"
     case .brokenReferences:
       "go back to the version before and report this; the file was not changed"
@@ -41,6 +43,8 @@ extension OpenFailure: CustomStringConvertible {
       "\(path): migration \(position) is “\(found)”, this program expects “\(expected)”"
     case .foreignFile(let path, let applicationID):
       "\(path) belongs to another program (application id \(applicationID))"
+    case .foreignSchema(let path, let differences):
+      "\(path) is not as this program made it: \(differences.prefix(3).joined(separator: ", "))"
     case .brokenReferences(let path, let migration, let table):
       "\(path): migration “\(migration)” leaves rows of “\(table)” that point to nothing"
     case .strayProgress(let path, let migration):

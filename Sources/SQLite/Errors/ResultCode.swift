@@ -36,6 +36,8 @@ extension ResultCode {
   public static let full = ResultCode(SQLITE_FULL)
   /// The operating system failed to read, write or synchronise.
   public static let inputOutput = ResultCode(SQLITE_IOERR)
+  /// The operating system failed to write; SQLite tells a full disk apart, but not a quota.
+  public static let write = inputOutput.refined(3)
   /// The file is damaged.
   public static let corrupt = ResultCode(SQLITE_CORRUPT)
   /// The file is no database.

@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 
 /// A call to SQLite that failed: what it said, and on which statement.
 ///
@@ -53,6 +54,24 @@ extension SQLiteError {
     // errmsg describes the connection's last call, which is the failed one: connections are used by one thread.
     let words = unsafe database.flatMap { unsafe sqlite3_errmsg($0) } ?? sqlite3_errstr(code)
     let message = unsafe words.map { unsafe String(cString: $0) } ?? "unknown error"
-    self.init(code: ResultCode(code), message: message, sql: sql)
+    let result = ResultCode(code)
+    // SQLite knows one errno for a full disk. Over a quota there is no room either: the write wrote nothing, and later
+    // ones succeed once there is. (A force that fails for it stays an I/O error: its outcome is unknown.)
+    let isOverQuota = unsafe result == .write && lastWriteWasOverQuota(database)
+    self.init(code: isOverQuota ? .full : result, message: isOverQuota ? "over quota" : message, sql: sql)
+  }
+}
+
+/// What the kernel said to the last write that failed, to the log or to the database itself.
+private func lastWriteWasOverQuota(_ database: OpaquePointer?) -> Bool {
+  [SQLITE_FCNTL_JOURNAL_POINTER, SQLITE_FCNTL_FILE_POINTER].contains { which in
+    var file: UnsafeMutablePointer<sqlite3_file>?
+    let asked = unsafe withUnsafeMutablePointer(to: &file) { pointer in
+      unsafe sqlite3_file_control(database, nil, which, pointer)
+    }
+    guard asked == SQLITE_OK, let file = unsafe file, let methods = unsafe file.pointee.pMethods else { return false }
+    var code: Int32 = 0
+    _ = unsafe methods.pointee.xFileControl?(file, SQLITE_FCNTL_LAST_ERRNO, &code)
+    return code == EDQUOT
   }
 }

@@ -12,11 +12,13 @@ final class ReaderPool: Sendable {
   private let interrupters: [Interrupter]
   private let threads: [DedicatedThread]
   private let capacity: Int
+  private let writer: WriteQueue
 
   init(
-    path: String, count: Int, capacity: Int, fileLayer: String?, counters: Counters
+    path: String, count: Int, capacity: Int, fileLayer: String?, counters: Counters, writer: WriteQueue
   ) throws {
     self.capacity = capacity
+    self.writer = writer
     var interrupters: [Interrupter] = []
     var threads: [DedicatedThread] = []
     do {
@@ -28,7 +30,7 @@ final class ReaderPool: Sendable {
         threads.append(
           try DedicatedThread.start(named: "sqlite reader \(number)") {
             guard let context = handover.take() else { return }
-            ReaderPool.serve(monitor, context, counters)
+            ReaderPool.serve(monitor, context, counters, writer)
           })
       }
     } catch {
@@ -80,7 +82,7 @@ final class ReaderPool: Sendable {
   }
 
   private static func serve(
-    _ monitor: Monitor<State>, _ context: borrowing ReadContext, _ counters: Counters
+    _ monitor: Monitor<State>, _ context: borrowing ReadContext, _ counters: Counters, _ writer: WriteQueue
   ) {
     while true {
       let job = monitor.wait { state -> PendingRead?? in
@@ -91,9 +93,15 @@ final class ReaderPool: Sendable {
         return state.closing ? .some(nil) : nil
       }
       guard case .some(.some(let job)) = job else { return }
-      // Before the answer, as a commit is: whoever has it finds the read counted.
-      counters.noteRead()
-      job.serve(in: context)
+      // After a failed commit a reader may find rows in the log of which nobody knows whether they are on the disk:
+      // whoever acted on one could see it gone after the next start.
+      if let cause = writer.stopped {
+        job.refuse(DatabaseFailure.stopped(cause))
+      } else {
+        // Before the answer, as a commit is: whoever has it finds the read counted.
+        counters.noteRead()
+        job.serve(in: context)
+      }
       monitor.withLock { $0.running -= 1 }
       monitor.wakeAll()
     }

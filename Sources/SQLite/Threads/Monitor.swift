@@ -42,7 +42,7 @@ import Glibc
   }
 
   /// Waits until `body` gives something, or until the deadline, when it is asked a last time.
-  func wait<Result>(
+  package func wait<Result>(
     until deadline: Nanoseconds? = nil, for body: (inout State) -> Result?
   ) -> Result? {
     unsafe pthread_mutex_lock(mutex)
@@ -63,11 +63,11 @@ import Glibc
   func wakeOne() { unsafe pthread_cond_signal(changed) }
 
   /// Wakes every waiting thread.
-  func wakeAll() { unsafe pthread_cond_broadcast(changed) }
+  package func wakeAll() { unsafe pthread_cond_broadcast(changed) }
 }
 
 /// A time of the monotonic clock in nanoseconds, for waits and for measuring.
-typealias Nanoseconds = UInt64
+package typealias Nanoseconds = UInt64
 
 /// The monotonic clock, which these threads use for nothing but intervals.
 func monotonicNow() -> Nanoseconds {

@@ -7,5 +7,5 @@ final class Once<Value: Sendable>: Sendable {
     monitor.wakeAll()
   }
 
-  func wait() -> Value? { monitor.wait { $0 } }
+  func wait(until deadline: Nanoseconds? = nil) -> Value? { monitor.wait(until: deadline) { $0 } }
 }

@@ -3,6 +3,8 @@ final class WriteQueue: Sendable {
   private struct State {
     var requests: [PendingWrite] = []
     var closing = false
+    /// Until when what waits is still written, once it is being closed.
+    var lastMoment: Nanoseconds?
     var stopped: SQLiteError?
     /// How many requests the waiting writer wants; 0 when it does not wait.
     var wakeAt = 0
@@ -81,9 +83,15 @@ final class WriteQueue: Sendable {
   /// The error that stopped the writer.
   var stopped: SQLiteError? { monitor.withLock { $0.stopped } }
 
-  /// Takes no more requests; those that wait are still served.
-  func close() {
-    monitor.withLock { $0.closing = true }
+  /// Whether what is being written is the last: the time for closing is over.
+  var isOverdue: Bool { monitor.withLock { $0.lastMoment.map { monotonicNow() >= $0 } ?? false } }
+
+  /// Takes no more requests; those that wait are still served, until the last moment.
+  func close(by lastMoment: Nanoseconds? = nil) {
+    monitor.withLock { state in
+      state.closing = true
+      state.lastMoment = lastMoment
+    }
     monitor.wakeAll()
   }
 

@@ -18,6 +18,10 @@ public struct WriterLimits: Sendable {
   public var quietNanoseconds: UInt64 = 500_000_000
   /// After so long without a write the log file is emptied, in nanoseconds.
   public var truncateNanoseconds: UInt64 = 10_000_000_000
+  /// From which time on a commit counts as slow when the database is closed, in nanoseconds.
+  public var slowCommitNanoseconds: UInt64 = 1_000_000_000
+  /// How long closing goes on writing, and waits for a disk that does not come back, in nanoseconds.
+  public var closingNanoseconds: UInt64 = 2_000_000_000
 
   /// The values above.
   public init() {}

@@ -13,6 +13,8 @@ final class WriterLoop {
   private var waiting: ArraySlice<PendingWrite> = []
   /// How many requests the last transaction held: that many requesters may be about to come back.
   private var lastBatch = 1
+  /// Whether the last commit took so long that closing must not wait for several more.
+  private var isSlow = false
   /// How many of the next requests get a savepoint each.
   private var careful = 0
 
@@ -40,6 +42,11 @@ final class WriterLoop {
         case .write(let requests):
           waiting = requests[...]
           while !waiting.isEmpty {
+            guard !queue.isOverdue else {
+              for request in waiting { request.refuse(DatabaseFailure.closed) }
+              waiting = []
+              break
+            }
             try runTransaction()
             try checkpointer.afterCommit(
               on: context.connection, busy: !waiting.isEmpty || queue.hasRequests)
@@ -47,7 +54,13 @@ final class WriterLoop {
         case .checkpoint: try checkpointer.run(.truncate, on: context.connection)
         case nil: try checkpointer.quiet(on: context.connection)
         case .finish:
-          try checkpointer.run(.truncate, on: context.connection)
+          // A disk that takes seconds to force one commit would take as long several times over: the log stays as it
+          // is, and the next opening goes on from it.
+          if queue.isOverdue || isSlow {
+            context.connection.keepLogWhenClosing()
+          } else {
+            try checkpointer.run(.truncate, on: context.connection)
+          }
           return nil
         }
       } catch {
@@ -126,7 +139,9 @@ final class WriterLoop {
       default: throw FailStop(cause: error, unknown: answers)
       }
     }
-    counters.noteCommit(requests: answers.count, nanoseconds: monotonicNow() - start)
+    let taken = monotonicNow() - start
+    isSlow = taken > limits.slowCommitNanoseconds
+    counters.noteCommit(requests: answers.count, nanoseconds: taken)
     // What was written to a file that nobody can find any more must not be called kept.
     guard lock.isInPlace else { throw FailStop(cause: .moved, unknown: answers) }
     for answer in answers { answer.release() }
@@ -191,6 +206,7 @@ extension WriterLoop {
         try rollBack(answers, after: state.lastError)
         return .lost(definite(state.lastError))
       }
+      if isFull { counters.noteFull() }
       do throws(SQLiteError) {
         try own { () throws(SQLiteError) in
           if alone { try transaction.rollbackNow() }

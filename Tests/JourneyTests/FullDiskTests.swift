@@ -1,0 +1,46 @@
+import HTTPTestSupport
+import PairingStore
+import PairingStoreSQLite
+import RegentCryptography
+import RegentPairing
+import SQLite
+import ServiceTestSupport
+import StorageFaults
+import TestSupport
+import Testing
+
+@testable import PairingService
+
+@Suite struct `A service whose disk is full` {
+  @Test func `is not ready as long as nothing can be written, and then again`() async throws {
+    let disk = FaultyDisk()
+    try await withTemporaryFolder { folder in
+      var options = SQLiteStoreOptions(
+        path: "\(folder)/regent.db", masterKey: Random.secret(), wallClock: { Instant(milliseconds: 0) })
+      options.fileLayer = disk.name
+      let store = try SQLiteStore(options)
+      defer { store.close() }
+      let service = try await TestService(on: store)
+      try await TestTransport.inProcess.withClient(of: try service.router()) { client in
+        func ready() async throws -> (status: UInt16, text: String) {
+          let answer = try await client.get("/readyz")
+          return (answer.status, answer.text)
+        }
+        #expect(try await ready().status == 200)
+        // Nobody writes anything; the probe alone finds it.
+        disk.fail([.write], at: 1, forEver: true, with: .full)
+        service.clock.pass(.seconds(31))
+        let full = try await ready()
+        #expect(full.status == 503)
+        #expect(full.text.contains("the disk is full: nothing can be written"))
+        let refusals = store.statistics.diskFull
+        for _ in 1...20 { #expect(try await ready().status == 503) }
+        // Whoever asks often does not wear the disk out.
+        #expect(store.statistics.diskFull == refusals)
+        disk.heal()
+        service.clock.pass(.seconds(2))
+        #expect(try await ready().status == 200)
+      }
+    }
+  }
+}

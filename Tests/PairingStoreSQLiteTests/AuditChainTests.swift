@@ -1,0 +1,150 @@
+import PairingStore
+import RegentPairing
+@testable import PairingStoreSQLite
+@testable import StoreConformance
+import SQLite
+import TestSupport
+import Testing
+
+@Suite struct `The audit log against who can write the file` {
+  private func withLog(
+    of count: Int, _ change: String, _ body: @escaping @Sendable (SQLiteStore) async throws -> Void
+  ) async throws {
+    try await withStoreFile { file in
+      try await file.with { store async throws in
+        for number in 1...count { try await store.append(line(number)) }
+        #expect(try await store.auditProblems(step: 3) == [])
+      }
+      try file.behindTheBack { context in
+        for statement in change.split(separator: ";") { try context.run("\(unsafeRawSQL: String(statement))") }
+      }
+      try await file.with(body)
+    }
+  }
+
+  private func line(_ number: Int) -> AuditEntry {
+    AuditEntry(at: Instant(milliseconds: Int64(number)), actor: .service, action: "line.\(number)", subject: "x")
+  }
+
+  @Test func `the last lines cannot go without a trace, and no number is given twice`() async throws {
+    try await withLog(of: 9, "DELETE FROM audit WHERE number > 7") { store async throws in
+      #expect(try await store.auditProblems(step: 3) == ["lines 8 to 9 are missing"])
+      try await store.append(line(10))
+      #expect(try await store.newestAuditNumber() == 10)
+      #expect(try await store.auditProblems(step: 3) == ["lines 8 to 9 are missing"])
+    }
+  }
+
+  @Test(arguments: [
+    ("DELETE FROM audit WHERE number IN (4, 5)", ["lines 4 to 5 are missing"]),
+    ("DELETE FROM audit WHERE number = 1", ["line 1 is missing"]),
+    ("UPDATE audit SET detail = 'x' WHERE number = 3", ["line 3 is missing"]),
+    ("DELETE FROM audit", ["lines 1 to 9 are missing"]),
+    ("DELETE FROM audit_head", ["what says how far it reaches was removed or changed"]),
+    ("UPDATE audit_head SET newest = 8", ["what says how far it reaches was removed or changed"]),
+  ])
+  func `what is gone or changed is said`(change: String, problems: [String]) async throws {
+    try await withLog(of: 9, change) { store async throws in
+      #expect(try await store.auditProblems(step: 2) == problems)
+    }
+  }
+
+  @Test func `a planted row with the largest number stops nothing and is told`() async throws {
+    let columns = "at, actor, action, subject, outcome, detail, signature"
+    let plant = "INSERT INTO audit (number, \(columns)) SELECT \(Int64.max), \(columns) FROM audit LIMIT 1"
+    try await withLog(of: 3, plant) { store async throws in
+      #expect(try await store.newestAuditNumber() == 3)
+      try await store.append(line(4))
+      try await store.append(line(5))
+      let lines = try await store.audit(after: 3, limit: 99)
+      #expect(lines.map(\.entry.action) == ["line.4", "row.tampered", "line.5"])
+      #expect(lines.map(\.number) == [4, 5, 6])
+      #expect(try await store.auditProblems() == [])
+    }
+  }
+
+  @Test func `rows with the smallest number are seen, and stop nothing`() async throws {
+    let columns = "requestor, provider, device_hash, identity, started, resources, signature"
+    let plant = """
+      INSERT INTO temporary_pass (rowid, \(columns)) VALUES
+      (\(Int64.min), 'x', 'x', x'00', x'00', 1, '[]', x'00')
+      """
+    try await withLog(of: 1, plant) { store async throws in
+      #expect(try await store.forgetExpired(at: Instant(milliseconds: 5), limit: 10) >= 0)
+      #expect(try await store.verifyRows() == 1)
+    }
+  }
+
+  @Test func `a head from an earlier copy of the file does not let later lines be written over`() async throws {
+    try await withStoreFile { file in
+      let earlier = try await file.with { store async throws in
+        for number in 1...3 { try await store.append(line(number)) }
+        return try await store.database.read {
+          try $0.all("SELECT * FROM audit_head") { row in
+            try Tables.auditHead.columns.enumerated().map { try $1.value(of: row, at: $0) } + [.blob(try row.blob(5))]
+          }
+        }
+      }
+      try await file.with { store async throws in
+        for number in 4...6 { try await store.append(line(number)) }
+      }
+      let head = try #require(earlier.first)
+      try file.behindTheBack { context in
+        try context.run("DELETE FROM audit_head")
+        try context.run("\(unsafeRawSQL: Tables.auditHead.insert, head)")
+      }
+      try await file.with { store async throws in
+        try await store.append(line(7))
+        let lines = try await store.audit(after: 0, limit: 99).map(\.entry.action)
+        #expect(lines == (1...6).map { "line.\($0)" } + ["audit.broken", "line.7"])
+      }
+    }
+  }
+
+  @Test func `without a head the log goes on behind its last line, and says so`() async throws {
+    try await withLog(of: 4, "DELETE FROM audit_head") { store async throws in
+      try await store.append(line(5))
+      let lines = try await store.audit(after: 4, limit: 99)
+      #expect(lines.map(\.entry.action) == ["audit.broken", "line.5"])
+      #expect(lines.map(\.number) == [5, 6])
+    }
+  }
+
+  @Test func `what earlier versions wrote gets a head`() async throws {
+    let version = try #require(EarlierVersion.all.first { $0.name == "0.1.0" })
+    try await withTemporaryFolder { temporary in
+      try await version.copy("regent.db", in: temporary).with { store async throws in
+        let newest = try await store.newestAuditNumber()
+        #expect(newest > 0)
+        #expect(try await store.auditProblems(step: 3) == [])
+        try await store.append(line(1))
+        #expect(try await store.newestAuditNumber() == newest + 1)
+      }
+    }
+  }
+
+  @Test func `lines that are forgotten leave no gap`() async throws {
+    try await withStoreFile { file in
+      try await file.with { store async throws in
+        for number in 1...20 { try await store.append(line(number)) }
+        let retention = AuditRetention(age: .milliseconds(10), most: 12, least: 4)
+        var gone = 0
+        while case let step = try await store.forgetAudit(
+          beyond: retention, at: Instant(milliseconds: 17), limit: 2), step > 0
+        { gone += step }
+        // Eight are too many, and of the rest none is too old.
+        #expect(gone == 8)
+        _ = try await store.forgetAudit(beyond: retention, at: Instant(milliseconds: 1 << 60), limit: 99)
+        let left = try await store.audit(after: 0, limit: 99).map(\.number)
+        // A clock that is years ahead takes all but the newest.
+        #expect(left == [17, 18, 19, 20])
+        #expect(try await store.auditProblems(step: 2) == [])
+        #expect(try await store.verifyRows() == 0)
+      }
+      try file.behindTheBack { try $0.run("DELETE FROM audit WHERE number = 17") }
+      try await file.with { store async throws in
+        #expect(try await store.auditProblems() == ["line 17 is missing"])
+      }
+    }
+  }
+}
