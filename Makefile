@@ -5,7 +5,7 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 PRODUCTS := regentd regentctl regent
-SWIFT_RELEASE := swift build -c release --static-swift-stdlib
+SWIFT_RELEASE := swift build --no-color-diagnostics -c release --static-swift-stdlib
 SECONDS_PER_FUZZ_TARGET := $(or $(SECONDS),60)
 
 help: ## this list
@@ -21,7 +21,7 @@ programs:
 # In a folder of its own: SwiftPM gives the static runtime to programs only, and other flags would build everything twice.
 library:
 	@deploy/bootstrap
-	@swift build -c release --scratch-path .build/library --product MediaToken -Xswiftc -static-stdlib \
+	@swift build --no-color-diagnostics -c release --scratch-path .build/library --product MediaToken -Xswiftc -static-stdlib \
 	  -Xlinker --gc-sections -Xlinker --version-script=$(CURDIR)/deploy/media-token.exports
 
 demo: programs ## a service, and a box that shows its code; AUTO=1 plays the phone, LAN=1 listens on the network
@@ -43,7 +43,7 @@ bench: ## one table of figures and bars; ONLY=name runs one row
 soak: ## kill -9 a writer, the whole service, under load, and the box; a box's memory; CYCLES=1000 KILLS=200
 	@deploy/bootstrap --test
 	@set -e; for product in Soak ServiceSoak SDKProbe regentd regentctl regent; do \
-	  swift build -c release --product $$product; done
+	  swift build --no-color-diagnostics -c release --product $$product; done
 	@"$$(swift build -c release --show-bin-path)/Soak" kill --cycles $(or $(CYCLES),1000)
 	@"$$(swift build -c release --show-bin-path)/ServiceSoak" --cycles $(or $(CYCLES),1000)
 	@products="$$(swift build -c release --show-bin-path)"; \
@@ -55,7 +55,7 @@ long: ## what takes longer than make test: soaks, fuzzing, whole matrices, sanit
 
 describe: ## generated requests against web/openapi.json; CASES=10000
 	@deploy/bootstrap --test
-	@set -e; for product in regentd regentctl; do swift build --product $$product; done
+	@set -e; for product in regentd regentctl; do swift build --no-color-diagnostics --product $$product; done
 	@Tests/acceptance/schemathesis/run $(or $(CASES),10000)
 
 fuzz: ## every parser against libFuzzer; SECONDS=60 each, ONLY=target runs one
@@ -64,7 +64,7 @@ fuzz: ## every parser against libFuzzer; SECONDS=60 each, ONLY=target runs one
 
 pages: ## the phone's pages in a real browser: axe-core, HTML validator, narrow windows, the script
 	@deploy/bootstrap --pages
-	@swift build --product PagePreview
+	@swift build --no-color-diagnostics --product PagePreview
 	@Tests/acceptance/run pages
 
 sanitize: ## the suites under ThreadSanitizer and AddressSanitizer

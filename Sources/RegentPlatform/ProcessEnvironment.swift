@@ -3,6 +3,12 @@ import Glibc
 
 /// The environment variables of this process.
 public enum ProcessEnvironment {
+  /// One variable that every program of this machine knows; an empty one counts as none.
+  public static func value(_ name: String) -> String? {
+    guard let text = unsafe getenv(name), unsafe text.pointee != 0 else { return nil }
+    return unsafe String(cString: text)
+  }
+
   /// All variables, read once at the edge and passed down as a value.
   ///
   /// Entries without "=" are left out. When a name comes twice the first wins, as in `getenv`.

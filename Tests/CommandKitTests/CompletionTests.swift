@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct `Completion` {
   @Test(arguments: [
-    ("", "words|book|open|completion"), ("b", "words|book"), ("book |", "words|add|lend|list|find"),
+    ("", "words|book|open|completion|version"), ("b", "words|book"), ("book |", "words|add|lend|list|find"),
     ("book l", "words|lend|list"), ("fa", "words"), ("--s", "words|--shelf"),
     ("book add --t", "words|--title"), ("book add --title x --t", "words"),
     ("book add --author x --au", "words|--author"),

@@ -17,6 +17,7 @@ import Testing
         book          the books
         open          open the doors
         completion    print a script that completes commands in your shell
+        version       show the version
 
       options:
         --shelf TEXT  where to look (environment: LIBRARY_PLACE)

@@ -30,9 +30,19 @@ import Testing
     #expect(answer == Answer(output: output))
   }
 
+  @Test(arguments: ["", "book"])
+  func `without a command shows what there is`(line: String) async {
+    let (bare, help) = (await library(line), await library(line + " --help"))
+    #expect(bare == help && bare.code == 0)
+    let json = await library(line + " --json")
+    #expect(json.output.isEmpty && json.errors.contains("needs a command"))
+  }
+
+  @Test func `never suggests the opposite`() async {
+    #expect(!(await library("book add x --no-title")).errors.contains("did you mean"))
+  }
+
   @Test(arguments: [
-    ("", "library needs a command", "library --help lists what it has"),
-    ("book", "library book needs a command", "library book --help lists what it has"),
     ("bok list", "library has no command \"bok\"", "did you mean \"library book\"?"),
     ("zebra", "library has no command \"zebra\"", "library --help lists what it has"),
     ("book lsit", "library book has no command \"lsit\"", "did you mean \"library book list\"?"),

@@ -214,5 +214,5 @@ private actor CountingSource: EntitlementSource {
   func preauthorize(_ resources: [String]) async throws(CommandError) -> [String] { resources }
   func metadata(_ key: String) async throws(CommandError) -> JSONValue { .null }
   func header(method: String, path: String) async throws(CommandError) -> String { "" }
-  func signOut() async throws(CommandError) {}
+  func signOut() async throws(CommandError) -> Bool { true }
 }

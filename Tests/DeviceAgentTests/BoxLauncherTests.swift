@@ -78,6 +78,28 @@ import Testing
   }
 }
 
+@Suite struct `Words of the box` {
+  @Test func `say that nobody was signed in, and that a secret's file is empty`() async throws {
+    let service = try await BoxService()
+    defer { service.stop() }
+    try await withTemporaryFolder { folder in
+      let box = try Box(folder, service.url)
+      #expect(try await box.run(["logout"]).outputText == "nobody was signed in\n")
+      let daemon = try box.start(["daemon"], output: "daemon")
+      try await box.daemonListens()
+      let asked = try await box.run(["logout", "--json"])
+      #expect(try JSONValue(reading: asked.output)["wasSignedIn"]?.bool == false)
+      daemon.signal(15)
+      #expect(try await eventually("the end") { daemon.poll() } == 0)
+      try writeFile("\(folder)/secret", "\n".utf8)
+      let refused = try await box.run(["providers"])
+      #expect(refused.errorText.contains("--secret-file: \(folder)/secret is empty"))
+      let bare = try await box.run([])
+      #expect(bare.status == 0 && bare.outputText.hasPrefix("regent: signs this box in"))
+    }
+  }
+}
+
 @Suite struct `The daemon's sign-in for others` {
   @Test func `is one at a time, is joined by its own user, and ends when nobody asks`() async throws {
     let time = Locked<UInt64>(0)

@@ -53,6 +53,24 @@ struct AccentTests {
     }
   }
 
+  @Test func `denying can be read as well as approving, and shines no more in the dark`() throws {
+    let bytes = try #require(realWeb.get().contents["static/phone.css"])
+    let css = String(decoding: bytes, as: UTF8.self)
+    let schemes = css.split(separator: "@media (prefers-color-scheme: dark)", maxSplits: 1)
+    func color(_ name: String, _ text: Substring) throws -> Color {
+      let value = try #require(text.split(separator: "\(name): #", maxSplits: 1).last)
+      return try #require(Color(hex: String(value.prefix(6))))
+    }
+    for scheme in schemes {
+      let (deny, words) = (try color("--deny", scheme), try color("--on-deny", scheme))
+      #expect(deny.contrast(with: words) >= 7)
+    }
+    let dark = schemes[1]
+    let card = try color("--card", dark)
+    #expect(try color("--deny", dark).contrast(with: card) <= color("--fill", dark).contrast(with: card))
+    #expect(!css.contains(".deny { border-color: var(--ink)"))
+  }
+
   @Test(arguments: ["#E4B400", "e4b400", "#e4b400"])
   func `a colour has one address`(hex: String) throws {
     let accent = try #require(AccentColor(hex: hex))

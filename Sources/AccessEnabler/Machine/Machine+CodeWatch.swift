@@ -29,8 +29,9 @@ extension Machine {
     news(record)
     guard case .waiting(_, _, var watch) = phase else { return }
     let wasAway = watch.failures > 0
-    if wasAway { tell(.connectionBack) }
+    if watch.trouble != nil { tell(.connectionBack) }
     watch.failures = 0
+    watch.awaySince = nil
     watch.trouble = nil
     switch record.status {
     case .approved, .delivered: return fetch(login, choice, watch)
@@ -79,9 +80,20 @@ extension Machine {
   private mutating func watchFailed(
     _ failure: ServiceFailure, _ login: Login, _ choice: Choice, _ watch: CodeWatch
   ) {
+    if watch.failures == 0, !watch.asksForSignIn,
+      hold.shorten(failure, after: now.since(watch.asked), usual: settings.timing.wait)
+    {
+      var watch = watch
+      askForNews(&watch, choice)
+      phase = .waiting(login, choice, watch)
+      return
+    }
     switch failure.status {
     case 403 where failure.details == ErrorDetails.denied:
       end(login, .genericAuthentication, Self.denied)
+    // A service that has just come back: a proxy may still lead to nobody, or to one that has not read its codes.
+    case 404 where watch.failures > 0 && !watch.asksForSignIn && isSilent(watch):
+      askAgain(failure, login, choice, watch)
     case 403, 404, 410, 412:
       if !watch.asksForSignIn {
         // The code is gone, perhaps because it was used: the sign-in tells.
@@ -129,6 +141,12 @@ extension Machine {
     guard now < watch.offer.expires else {
       return end(login, .genericAuthentication, Self.codeExpired)
     }
+    askAgain(failure, login, choice, watch)
+  }
+
+  private mutating func askAgain(
+    _ failure: ServiceFailure, _ login: Login, _ choice: Choice, _ watch: CodeWatch
+  ) {
     var watch = watch
     tellTrouble(failure, &watch)
     watch.failures += 1
@@ -137,8 +155,15 @@ extension Machine {
     phase = .waiting(login, choice, watch)
   }
 
-  /// Says what is in the way when it was not said already.
+  /// Whether the service has been away for no longer than a restart takes.
+  private func isSilent(_ watch: CodeWatch) -> Bool {
+    watch.awaySince.map { now.since($0) < settings.timing.silence } ?? true
+  }
+
+  /// Says what is in the way when it was not said already, and a restart would be over by now.
   mutating func tellTrouble(_ failure: ServiceFailure, _ watch: inout CodeWatch) {
+    watch.awaySince = watch.awaySince ?? now
+    if failure.mayBeARestart(within: settings.timing.silence), isSilent(watch) { return }
     let trouble: StatusID = failure.asksForPatience ? .serviceBusy : .connectionLost
     guard watch.trouble != trouble else { return }
     watch.trouble = trouble

@@ -21,6 +21,7 @@ struct Machine: Sendable {
   var pendingCalls: [RequestID: PendingCall] = [:]
   var calls: [CallID: Purpose] = [:]
   var denials = DenialLog()
+  var hold = HoldLength()
   private var lastNumber = 0
 
   private(set) var now = Instant(milliseconds: 0)
@@ -165,7 +166,7 @@ extension Machine {
       .call(
         OutgoingCall(
           id: id, requestor: requestor, service: service, operation: operation,
-          deadline: deadline(of: operation, for: purpose))))
+          deadline: deadline(of: operation, for: purpose), hold: hold.seconds)))
     return id
   }
 

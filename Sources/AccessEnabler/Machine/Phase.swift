@@ -105,6 +105,8 @@ struct CodeWatch: Hashable, Sendable {
   var status = PairingStatus.offered
   var match: Int?
   var failures = 0
+  /// Since when the service has been away; none while it answers.
+  var awaySince: Instant?
   /// What the app was told about these failures last.
   var trouble: StatusID?
   var call: CallID?

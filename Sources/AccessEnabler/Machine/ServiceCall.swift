@@ -40,6 +40,8 @@ struct OutgoingCall: Hashable, Sendable {
   let operation: Operation
   /// How long it may take in all.
   let deadline: Duration
+  /// How long the answer may be held, in whole seconds, where a proxy on the way waits shorter than is usual.
+  var hold: Int?
 }
 
 /// What a service answered.
@@ -118,6 +120,16 @@ struct ServiceFailure: Hashable, Sendable {
 
   /// Whether the service is well and wants to be asked less.
   var asksForPatience: Bool { status == 429 || (status == 503 && retryAfter != nil) }
+
+  /// Whether a service that is started anew looks like this, or the proxy before it.
+  func mayBeARestart(within silence: Duration) -> Bool {
+    switch kind {
+    case .unreachable: true
+    case .status(404), .status(502), .status(504): true
+    case .status(503): retryAfter.map { $0 <= silence } ?? true
+    case .status, .unsafeConnection, .unreadable, .registration, .accessToken: false
+    }
+  }
 
   /// Whether asking the same again later may go well.
   var isPassing: Bool {

@@ -130,11 +130,17 @@ actor ActionPerformer {
     }
   }
 
+  /// A pause that is drawn between itself and half as long again and up to three seconds more.
+  ///
+  /// Many boxes begin to wait at the same moment, when a service goes away: 18,000 that lost it together come back over
+  /// seconds. Never before the time that a service asked for.
+  static func spread(_ pause: Duration, _ draw: Double) -> Duration {
+    pause + (pause / 4 + min(pause, .seconds(3))) * draw
+  }
+
   private func start(_ timer: TimerID, _ pause: Duration) {
     let outbox = outbox
-    // Many boxes begin to wait at the same moment, when a service comes back: they must not all ask at the same one.
-    // Never before the time that a service asked for.
-    let jittered = pause * Double.random(in: 1...1.25)
+    let jittered = Self.spread(pause, Double.random(in: 0...1))
     timers[timer] = Task {
       do { try await Task.sleep(for: jittered) } catch { return }
       outbox.yield(EnablerRuntime.Envelope(message: .timer(timer), request: RequestID(number: 0)))

@@ -7,6 +7,8 @@ import RegentPlatform
 struct StoreFiles: Sendable {
   private let folder: String
   private var installationPath: String { "\(folder)/installation" }
+  /// The same once more: without its device id a box is another one, and signed in nowhere.
+  private var copyPath: String { "\(folder)/installation.copy" }
   private var tokensPath: String { "\(folder)/tokens" }
 
   /// Larger than any store with 256 permits for each of dozens of requestors.
@@ -47,6 +49,10 @@ struct StoreFiles: Sendable {
     // Another process may have made one meanwhile.
     let found = try readInstallation()
     if let found, found.belongs(to: machineID) { return (found, nil) }
+    if found == nil, let copy = try readInstallation(copyPath), copy.belongs(to: machineID) {
+      try DurableFile.write(copy.bytes, to: installationPath)
+      return (copy, nil)
+    }
     let isThere = try PrivateFile.check(installationPath)
     let isFirst = found == nil && !isThere
     let new = Installation(machineID: machineID)
@@ -54,13 +60,14 @@ struct StoreFiles: Sendable {
     if !isFirst { try DurableFile.remove(tokensPath) }
     // Not forced to disk yet: until there are tokens, a new device id is as good as this one.
     try DurableFile.writeUnforced(new.bytes, to: installationPath)
+    try DurableFile.writeUnforced(new.bytes, to: copyPath)
     let why = found == nil ? "damaged" : "other machine"
     return (new, isFirst ? nil : TokenStore.cleared(why))
   }
 
-  private func readInstallation() throws(FileError) -> Installation? {
+  private func readInstallation(_ path: String? = nil) throws(FileError) -> Installation? {
     do throws(FileError) {
-      return Installation(reading: try DurableFile.read(installationPath, limit: 4096))
+      return Installation(reading: try DurableFile.read(path ?? installationPath, limit: 4096))
     } catch {
       guard error.kind == .missing || error.kind == .tooLarge(limit: 4096) else { throw error }
       return nil
@@ -118,6 +125,11 @@ struct StoreFiles: Sendable {
       // Somebody has removed it under this process, whose tokens belong to it.
       try DurableFile.write(installation.bytes, to: installationPath)
     }
+    // Also for stores of a version that kept one only.
+    guard try readInstallation(copyPath)?.deviceID != installation.deviceID else {
+      return try DurableFile.force(copyPath)
+    }
+    try DurableFile.write(installation.bytes, to: copyPath)
   }
 
   func write(_ bytes: [UInt8]) throws(FileError) {

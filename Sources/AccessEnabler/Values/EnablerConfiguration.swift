@@ -64,6 +64,8 @@ public struct EnablerTiming: Hashable, Sendable {
   public var wait = 50
   /// The pause between two polls of a service that does not know how to wait.
   public var poll = Duration.seconds(5)
+  /// How long a service may be away in the middle of a wait before the app is told: a restart takes a few seconds.
+  public var silence = Duration.seconds(6)
   /// The longest pause after failures.
   public var longestPause = Duration.seconds(60)
 

@@ -45,7 +45,8 @@ struct AnswerReader: Sendable {
         )
       case .deleteCode, .freePreview, .logout:
         // Nothing to read; but a page of somebody else's is no confirmation.
-        return response.isHTML ? .failed(unreadable("a web page")) : .done
+        return response.isHTML
+          ? .failed(unreadable("the answer is not one of this protocol\(Self.advice(response))")) : .done
       }
     } catch {
       return .failed(unreadable(error.description))
@@ -94,12 +95,28 @@ struct AnswerReader: Sendable {
     let document = try? ErrorDocument(json: response.body)
     let needsDocument = (300..<500).contains(status) && ![401, 408, 429].contains(status)
     guard document != nil || !needsDocument else {
-      return unreadable("the answer (\(status)) is not one of this protocol")
+      return unreadable("the answer (\(status)) is not one of this protocol\(Self.advice(response))")
     }
     return ServiceFailure(
       kind: .status(status), code: document?.enhancement?.code,
       message: document?.message ?? ErrorDocument.message(for: status),
       details: document?.details, retryAfter: response.retryAfter)
+  }
+
+  /// What to do about an answer that a proxy, another port or a hotel gave in the service's place.
+  private static func advice(_ response: ClientResponse) -> String {
+    let status = Int(response.status.rawValue)
+    if (301...308).contains(status), let location = response.header(.location) {
+      let place = (try? ClientURL(location))?.origin.description
+      return ": it leads elsewhere; " + (place.map { "write \($0) if that is the service, or " } ?? "")
+        + "sign in to the network first if it is a guest network's page"
+    }
+    let text = String(decoding: response.body.prefix(2_000), as: UTF8.self).lowercased()
+    if status == 400, text.contains("https") || text.contains("tls") || text.contains("ssl") {
+      return ": that port speaks TLS; write https:// in the service's address"
+    }
+    return response.isHTML
+      ? ": a web page; check the address, or sign in to the network first if it is a guest network's page" : ""
   }
 
   /// The failure that no answer amounts to.
@@ -113,6 +130,12 @@ struct AnswerReader: Sendable {
         .unreachable
       }
     var failure = ServiceFailure(kind: kind, message: error.description)
+    // Time may mend these, so that the advice is part of what is said and not a reason to give up.
+    switch error.kind {
+    case .tls, .connectionLost, .redirectRefused, .malformed:
+      if let hint = error.hint { failure.message += "; \(hint)" }
+    default: break
+    }
     // Nothing on the network helps a box without the library: the next step must not send anybody there.
     if case .libraryMissing = error.kind { failure.hint = error.hint }
     return failure

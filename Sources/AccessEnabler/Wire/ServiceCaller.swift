@@ -77,7 +77,7 @@ final class ServiceCaller: Sendable {
     }
     var wire = call.wireCall(
       deviceID: deviceID, options: options, numberMatching: configuration.numberMatching,
-      codeLifetime: configuration.codeLifetime, wait: configuration.timing.wait)
+      codeLifetime: configuration.codeLifetime, wait: call.hold ?? configuration.timing.wait)
     let deviceInfo = DeviceFacts.headerValue(device, options.deviceInformation)
     wire.headers.append((HeaderName(literal: "X-Device-Info"), deviceInfo))
     let known = identity.withLock { $0 }

@@ -1,7 +1,9 @@
+internal import RegentJSON
+
 extension Program {
   /// The program's own commands and those that every program has.
   var allCommands: [Command] {
-    commands + [completionCommand, manualCommand, completeCommand]
+    commands + [completionCommand, versionCommand, manualCommand, completeCommand]
   }
 
   private var completionCommand: Command {
@@ -11,6 +13,13 @@ extension Program {
       example: "\(name) completion bash > ~/.local/share/bash-completion/completions/\(name)"
     ) { call in
       call.console.draw(completionScript(for: call[shell]))
+    }
+  }
+
+  /// What people type who know other programs; the same as `--version`.
+  private var versionCommand: Command {
+    Command("version", "show the version", example: "\(name) version") { call in
+      call.show(["version": .string(version)], lines: ["\(name) \(version)"])
     }
   }
 

@@ -108,7 +108,13 @@ extension CommandLineWords {
 
   private func unknownOption(_ label: String, among known: [InputSpecification]) -> CommandError {
     let words = known.map(\.label) + ["--help"]
-    if let nearest = nearest(to: label, among: words) {
+    if Self.secrets.contains(label) {
+      return .usage(
+        "\(calledAs) has no option \(label): other users could read it in the list of processes",
+        hint: "it is asked for at the terminal, or read as the first line of standard input")
+    }
+    // The opposite is never what was meant, however near it is by its letters.
+    if let nearest = nearest(to: label, among: words.filter { !$0.isOpposite(of: label) }) {
       return .usage("\(calledAs) has no option \(label)", hint: "did you mean \(nearest)?")
     }
     // The usual slip: the option stands before the command that has it.
@@ -122,12 +128,21 @@ extension CommandLineWords {
       "\(calledAs) has no option \(label)", hint: "\(calledAs) --help lists what it has")
   }
 
+  private static let secrets: Set<String> = ["--password", "--passphrase", "--secret"]
+
   private func missingValue(of input: InputSpecification, before next: String?) -> CommandError {
     let hint = next.map { next in
       "a value that begins with a dash is written \(input.label)=\(next)"
     }
     return .usage(
       "\(input.label) needs a value", hint: hint ?? "write \(input.label) \(input.placeholder)")
+  }
+}
+
+extension String {
+  /// Whether one option takes away what the other asks for: `--no-password` and `--password`.
+  fileprivate func isOpposite(of label: String) -> Bool {
+    self == "--no-" + label.dropFirst(2) || label == "--no-" + dropFirst(2)
   }
 }
 

@@ -77,6 +77,11 @@ extension Program {
     do throws(CommandError) {
       if let problem = words.problem { throw problem }
       guard let command = words.command, let action = command.action else {
+        // Whoever types the name alone wants to know what there is.
+        if !wantsJSON(arguments) {
+          console.print(lines: helpLines(for: words.path, width: console.output.columns()))
+          return .ended(finished(console, arguments))
+        }
         throw .usage(
           "\(words.calledAs) needs a command", hint: "\(words.calledAs) --help lists what it has")
       }

@@ -112,8 +112,10 @@ enum LogoutCommand {
       "logout", "sign this box out, here and at the service", example: "regent logout"
     ) { call async throws in
       context.hearsNoSignals()
-      try await context.source(AgentSettings(call)).signOut()
-      call.show(["signedIn": false], lines: ["signed out"])
+      let wasSignedIn = try await context.source(AgentSettings(call)).signOut()
+      call.show(
+        ["signedIn": false, "wasSignedIn": .bool(wasSignedIn)],
+        lines: [wasSignedIn ? "signed out" : "nobody was signed in"])
     }
   }
 }

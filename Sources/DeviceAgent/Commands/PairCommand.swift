@@ -16,7 +16,7 @@ enum PairCommand {
     "lifetime", .duration(.seconds(1)...CodeLifetime.longest.span),
     "how long a code is good for; by default the service decides")
   private static let product = Input.option(
-    "product", .text("NAME"), default: "Regent", "the name on the screen")
+    "product", .text("NAME"), default: PairView.usualProduct, "the name on the screen")
 
   static func command(_ context: AgentContext) -> Command {
     Command(

@@ -49,7 +49,7 @@ extension AuthorizeCommand {
     var verdict = MediaTokenVerdict.unknown
     for service in try settings.neededServices() {
       let base = service.description.trimmingSlashes
-      let verifier = MediaTokenVerifier(keys: .url(base + Paths.keySet))
+      let verifier = MediaTokenVerifier(keys: .url(base + Paths.keySet, authorities: settings.authorities))
       let checked = await verifier.verify(grant.token, resource: grant.resource)
       if checked.verdict == .valid, let contents = checked.contents { return contents }
       verdict = checked.verdict

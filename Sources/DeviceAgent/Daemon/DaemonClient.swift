@@ -102,7 +102,10 @@ struct DaemonClient: EntitlementSource {
     try await ask(.post, "/v1/pair/\(step)", .object(body))
   }
 
-  func signOut() async throws(CommandError) { _ = try await ask(.post, "/v1/logout", [:]) }
+  func signOut() async throws(CommandError) -> Bool {
+    // A daemon of an earlier version does not say.
+    try await ask(.post, "/v1/logout", [:])["wasSignedIn"]?.bool ?? true
+  }
 
   private var unreadable: CommandError {
     CommandError(

@@ -75,8 +75,7 @@ struct DaemonServer: Sendable {
     }
     routes.post("/v1/logout") { request, _ in
       reply(request, .logout) { () throws(CommandError) in
-        try await source.signOut()
-        return [:]
+        ["wasSignedIn": .bool(try await source.signOut())]
       }
     }
     mountPairing(&routes)

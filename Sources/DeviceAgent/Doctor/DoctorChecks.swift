@@ -28,7 +28,9 @@ struct DoctorChecks: Sendable {
     let (search, daemon) = await daemon(settings)
     var findings = setUp(settings)
     findings.append(state(settings, search))
-    for service in settings.services { findings += await reach(service) }
+    for service in settings.services {
+      findings += await reach(service, settings.authorities)
+    }
     findings.append(daemon)
     if !findings.contains(where: { $0.verdict == .bad }) {
       findings.append(await signIn(settings, search))
@@ -72,10 +74,13 @@ struct DoctorChecks: Sendable {
     }
   }
 
-  private func reach(_ service: AbsoluteURL) async -> [Finding] {
-    let client = Client(
-      ClientConfiguration(
-        wallClock: { Clocks.wallMilliseconds() }, buildTime: context.buildTime))
+  private func reach(
+    _ service: AbsoluteURL, _ authorities: CertificateAuthorities
+  ) async -> [Finding] {
+    var configuration = ClientConfiguration(
+      wallClock: { Clocks.wallMilliseconds() }, buildTime: context.buildTime)
+    configuration.authorities = authorities
+    let client = Client(configuration)
     do throws(ClientError) {
       var request = ClientRequest(
         .get, try ClientURL(service.description.trimmingSlashes + "/healthz"))

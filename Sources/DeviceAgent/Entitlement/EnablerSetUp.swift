@@ -21,6 +21,7 @@ extension AgentSettings {
       var configuration = EnablerConfiguration(
         credentials: credentials, services: services,
         storage: leavesNoTrace ? .memory : .folder(state))
+      configuration.authorities = authorities
       configuration.device[.deviceName] = name
       configuration.numberMatching = numberMatching
       configuration.codeLifetime = codeLifetime

@@ -81,10 +81,12 @@ actor EnablerSource: EntitlementSource {
     }
   }
 
-  func signOut() async throws(CommandError) {
+  func signOut() async throws(CommandError) -> Bool {
     _ = await configureIfNeeded()
+    let wasSignedIn = await enabler.currentSignIn() != nil
     do throws(EntitlementError) {
       try await enabler.signOut()
+      return wasSignedIn
     } catch {
       throw CommandError(error)
     }

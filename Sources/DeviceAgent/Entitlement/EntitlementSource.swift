@@ -11,7 +11,10 @@ protocol EntitlementSource: Sendable {
   func authorize(_ resource: String) async throws(CommandError) -> MediaGrant
   func metadata(_ key: String) async throws(CommandError) -> JSONValue
   func header(method: String, path: String) async throws(CommandError) -> String
-  func signOut() async throws(CommandError)
+  /// Signs this box out.
+  ///
+  /// - Returns: whether somebody was signed in.
+  func signOut() async throws(CommandError) -> Bool
 }
 
 /// Whether and how this box is signed in.

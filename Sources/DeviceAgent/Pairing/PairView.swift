@@ -112,8 +112,11 @@ enum PictureMode: Sendable, Equatable {
 
 /// Everything that the screen shows.
 struct PairView: Sendable, Equatable {
+  /// What the screen says of itself when nobody gave it a name.
+  static let usualProduct = "Regent"
+
   /// What this is: the product's name.
-  var product = "Regent"
+  var product = Self.usualProduct
   /// What the box is doing.
   var stage = PairStage.starting
   /// What is in its way meanwhile.

@@ -12,6 +12,9 @@ enum AgentOptions {
     "secret-file", .file, "a file of mode 0600 with the secret half of the key pair")
   static let softwareStatement = Input.option(
     "software-statement", .file, "a file of mode 0600 with a software statement, instead of keys")
+  static let authorities = Input.option(
+    "ca-file", .file,
+    "a PEM file with the certificate authorities to trust, and no others; by default the machine's and SSL_CERT_FILE")
   static let publicHost = Input.option(
     "public-host", .host, "the host that phones open, when it is not the service's")
   static let name = Input.option(
@@ -27,7 +30,7 @@ enum AgentOptions {
     "language", .choice("en", "it", "es", "ko"), "the screen's language; by default the locale's")
 
   static let all: [any InputDeclaration] = [
-    service, requestor, publicKey, secretFile, softwareStatement, publicHost, name, state, socket,
+    service, requestor, publicKey, secretFile, softwareStatement, authorities, publicHost, name, state, socket,
     configuration, language,
   ]
 

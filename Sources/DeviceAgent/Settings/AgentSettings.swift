@@ -1,5 +1,6 @@
 import CommandKit
 import RegentCryptography
+import RegentHTTPClient
 import RegentHTTPCodec
 import RegentPlatform
 
@@ -14,6 +15,8 @@ struct AgentSettings: Sendable {
   let services: [AbsoluteURL]
   let requestor: String?
   let publicHost: HostName?
+  /// Which certificate authorities are trusted.
+  let authorities: CertificateAuthorities
   /// What the phone calls this box, when somebody gave it a name.
   let name: String?
   var state: String
@@ -41,6 +44,7 @@ struct AgentSettings: Sendable {
     services = try reader.list(AgentOptions.service, .webAddress)
     requestor = try reader.one(AgentOptions.requestor, .text)
     publicHost = try reader.one(AgentOptions.publicHost, .host)
+    authorities = try reader.one(AgentOptions.authorities, .file).map { .file($0) } ?? .system
     name = try reader.one(AgentOptions.name, .text)
     publicKey = try reader.one(AgentOptions.publicKey, .text)
     statementFile =
@@ -138,8 +142,7 @@ extension AgentSettings {
       while let last = bytes.last, last == 0x0a || last == 0x0d || last == 0x20 {
         bytes.removeLast()
       }
-      guard !bytes.isEmpty else { throw FileError(.missing, path: path) }
-      return Secret(wiping: bytes)
+      if !bytes.isEmpty { return Secret(wiping: bytes) }
     } catch {
       var hint = error.hint
       if case .system(let refusal) = error.kind, refusal.isAboutRights {
@@ -148,5 +151,8 @@ extension AgentSettings {
       }
       throw CommandError("\(option): \(error.description)", hint: hint)
     }
+    throw CommandError(
+      "\(option): \(path) is empty",
+      hint: "write into it what regentctl showed once when it was issued; an editor or a full disk may have emptied it")
   }
 }

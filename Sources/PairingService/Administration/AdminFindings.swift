@@ -174,13 +174,3 @@ extension AdminCall {
       fix: "regentctl account password \(provider) \(first.name)")
   }
 }
-
-extension String {
-  fileprivate var isLoopbackURL: Bool {
-    guard let url = try? AbsoluteURL(parsing: self) else { return false }
-    switch url.host {
-    case .address(let address): return address.isLoopback
-    case .name(let name): return name == "localhost"
-    }
-  }
-}

@@ -36,6 +36,20 @@ package struct ServiceOptions: Sendable {
   /// Where errors are explained.
   package var helpURL: String { publicURL + Paths.openAPI }
 
-  /// Whether pages and passwords travel in clear: said so on the pages.
+  /// Whether the public address is without TLS.
   package var isPlainHTTP: Bool { publicURL.utf8.starts(with: "http://".utf8) }
+
+  /// Whether pages and passwords travel over a network in clear: said so on the pages.
+  package var isReadableOnTheWay: Bool { isPlainHTTP && !publicURL.isLoopbackURL }
+}
+
+extension String {
+  /// Whether a URL leads to this machine itself.
+  var isLoopbackURL: Bool {
+    guard let url = try? AbsoluteURL(parsing: self) else { return false }
+    switch url.host {
+    case .address(let address): return address.isLoopback
+    case .name(let name): return name == "localhost"
+    }
+  }
 }

@@ -180,7 +180,7 @@ extension Phone {
     let frame = PageFrame(
       language: call.language, now: call.now,
       formToken: seals.formToken(browserID: call.browserID, session: call.session?.id, at: call.now),
-      here: here, isPlainHTTP: core.options.isPlainHTTP, viewer: viewer(call), brand: brand)
+      here: here, isPlainHTTP: core.options.isReadableOnTheWay, viewer: viewer(call), brand: brand)
     var response = Response(
       Status(UInt16(clamping: page.status)), type: "text/html; charset=utf-8",
       body: pages.render(page, in: frame))

@@ -1,6 +1,6 @@
 /// Which certificate authorities are trusted.
 public enum CertificateAuthorities: Hashable, Sendable {
-  /// Those of the machine (`/etc/ssl/certs`).
+  /// Those of the machine (`/etc/ssl/certs`, or `SSL_CERT_DIR`), and those in the PEM file `SSL_CERT_FILE` when set.
   case system
   /// Those in one PEM file and no others.
   case file(String)

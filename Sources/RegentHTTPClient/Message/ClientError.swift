@@ -123,7 +123,11 @@ extension ClientError: CustomStringConvertible {
     case .tls(let fault): fault.hint
     case .tooLarge, .malformed:
       "check that the address is the service's own, not a sign-in page of the network"
+    case .connectionLost where origin?.scheme == .http:
+      "if the service has TLS there, write https://; else try again, it may have been restarting"
     case .connectionLost: "try again; the service may have been restarting"
+    case .redirectRefused where origin?.scheme == .http:
+      "write the address that it redirects to: https:// if the service has TLS"
     case .redirectRefused: "use the address that the service really has"
     case .libraryMissing: "install the Debian package libcurl4: apt install libcurl4"
     case .system: nil
@@ -187,11 +191,13 @@ extension ClientError.TLSFault {
     case .expired: "the service's certificate must be renewed"
     case .notYetValid: "check this machine's clock: date"
     case .untrusted:
-      "install the service's certificate authority, or the Debian package ca-certificates"
+      "name the authority of its certificate, a PEM file: --ca-file FILE, SSL_CERT_FILE=FILE, or for the whole machine "
+        + "/usr/local/share/ca-certificates/NAME.crt and update-ca-certificates"
     case .wrongHost: "use the host name that the certificate is for"
-    case .refusedCertificate, .handshake: "look at it with: openssl s_client -connect HOST:PORT"
+    case .refusedCertificate: "look at it with: openssl s_client -connect HOST:PORT"
+    case .handshake: "if the service has no TLS there, write http://; else look: openssl s_client -connect HOST:PORT"
     case .noAuthorities:
-      "install the Debian package ca-certificates, or correct the configured path"
+      "install the Debian package ca-certificates, or correct the path given as --ca-file or SSL_CERT_FILE"
     }
   }
 }

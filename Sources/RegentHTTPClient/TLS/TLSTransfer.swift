@@ -1,6 +1,7 @@
 import CRegentCurl
 import Glibc
 import RegentHTTPCodec
+import RegentPlatform
 
 /// One call on its way through libcurl: what libcurl was given and what came back.
 @safe final class TLSTransfer {
@@ -87,7 +88,12 @@ import RegentHTTPCodec
   private func trust(_ authorities: CertificateAuthorities) -> [CURLcode] {
     switch authorities {
     // The folder alone: OpenSSL then reads the one certificate it needs instead of all 140 (2 MiB).
-    case .system: [setNull(CURLOPT_CAINFO), set(CURLOPT_CAPATH, "/etc/ssl/certs")]
+    case .system:
+      // As OpenSSL itself and most programs do: a house with an authority of its own names it once for all of them.
+      [
+        ProcessEnvironment.value("SSL_CERT_FILE").map { set(CURLOPT_CAINFO, $0) } ?? setNull(CURLOPT_CAINFO),
+        set(CURLOPT_CAPATH, ProcessEnvironment.value("SSL_CERT_DIR") ?? "/etc/ssl/certs"),
+      ]
     case .folder(let path): [setNull(CURLOPT_CAINFO), set(CURLOPT_CAPATH, path)]
     case .file(let path): [set(CURLOPT_CAINFO, path), setNull(CURLOPT_CAPATH)]
     }

@@ -11,25 +11,15 @@ enum DeviceNoun {
     details: "A command takes the short id that the list shows, or the device's own id.",
     commands: [
       verb(
-        "list", "list the boxes that are signed in", inputs: [optionalRequestor, requestor],
-        rules: [.atMostOne([optionalRequestor, requestor])],
-        example: "device list acme"
-      ) { call, admin in
-        call.show(
-          list: try await allSignIns(call, admin, of: call[optionalRequestor] ?? call[requestor]),
-          json: \.boxJSON,
-          [
-            Table.Column.id("ID"), Table.Column("NAME"), Table.Column("REQUESTOR"),
-            Table.Column("VIEWER"), Table.Column("LAST USED", .time),
-            Table.Column("NETWORK"),
-          ]
-        ) {
-          [
-            $0.device, $0.givenName ?? $0.name ?? "-", $0.requestor.text,
-            shown($0.provider, $0.account), shown($0.lastUsed ?? $0.issued), $0.address ?? "-",
-          ]
-        }
-      },
+        "list", "list the boxes that are signed in",
+        details: """
+          With --limit the list is in the order of the sign-ins' ids, and says how it goes on. With --json and --lines \
+          each box is a document on a line of its own, as it comes: for lists of any length.
+          """,
+        inputs: [optionalRequestor] + DeviceFilter.inputs + [limit, after, asLines],
+        rules: [.atMostOne([optionalRequestor, DeviceFilter.requestor])],
+        example: "device list acme --since 24h --limit 100"
+      ) { call, admin in try await list(call, admin) },
       verb("show", "show a box", inputs: [id], example: "device show 3f9a0c21d4e5b687") {
         call, admin in
         let signIns = try await admin.device(call[id])
@@ -48,22 +38,27 @@ enum DeviceNoun {
         call.say("device \(call[id]) \(name.map { "is called \($0)" } ?? "has no name")", document)
       },
       verb(
-        "sign-out", "sign a box out of everything", inputs: [id, yes],
-        example: "device sign-out 3f9a0c21d4e5b687 --yes"
-      ) { call, admin in
-        let signIns = try await admin.device(call[id])
-        // The box that was found and asked about: what was typed may be another one's by now.
-        let device = signIns.first?.device ?? call[id]
-        try Prompt.confirm("sign out \(signIns.first.map(title) ?? device)", unless: yes, call)
-        let ended = try await admin.signOutDevice(device)
-        call.show(
-          ended.json, lines: ["device \(device): \(counted(ended.count, "sign-in")) ended"])
-      },
+        "sign-out", "sign a box out of everything, or end the sign-ins of many",
+        details: """
+          Without ID it ends every sign-in that all the options fit; at least one is needed. With --dry-run it only says \
+          which.
+          """,
+        inputs: [optionalID] + DeviceFilter.inputs + [dryRun, yes],
+        example: "device sign-out --requestor acme --before 365d --dry-run"
+      ) { call, admin in try await signOut(call, admin) },
     ])
 
-  private static let requestor = Input.option(
-    "requestor", identifier("ID", Names.Requestor.self), "the same as REQUESTOR"
-  ).completedByRequestors()
+  private static let limit = Input.option(
+    "limit", .integer(1...1_000_000), "at most so many")
+  private static let after = Input.option(
+    "after", identifier("ID", Names.Authentication.self), "those behind this sign-in")
+  private static let asLines = Input.flag("lines", "with --json: a document a line")
+  private static let dryRun = Input.flag("dry-run", "say what would be ended and do nothing")
+  private static let optionalID = Input.optionalArgument(
+    "ID", .text("ID"), "the box's short id, or its own"
+  ).completed(from: { admin throws(AdminError) in try await firstSignIns(admin) }) {
+    Candidate($0.device, $0.givenName ?? $0.name ?? "")
+  }
   private static let id = Input.argument(
     "ID", .text("ID"), "the box's short id, or its own"
   ).completed(from: { admin throws(AdminError) in try await firstSignIns(admin) }) {
@@ -72,6 +67,64 @@ enum DeviceNoun {
   private static let name = Input.argument(
     "NAME", ValueKind("NAME", show: { $0 }) { text throws(ValueProblem) in text },
     "what it is called; an empty word takes the name away")
+
+  private static func list(_ call: Invocation, _ admin: AdminClient) async throws {
+    let filter = DeviceFilter(call, requestor: call[optionalRequestor])
+    if call[asLines], !call.wantsJSON {
+      throw CommandError.usage("--lines is for programs", hint: "add --json")
+    }
+    var all: [SignIn] = []
+    let next = try await filter.read(admin, after: call[after], limit: call[limit] ?? .max) { page in
+      if call[asLines] {
+        for signIn in page { call.console.print(json: signIn.boxJSON) }
+      } else {
+        all += page
+      }
+    }
+    if call[asLines] { return }
+    call.show(
+      list: call[limit] == nil ? all.inOrder(of: \.issued) : all, json: \.boxJSON,
+      [
+        Table.Column.id("ID"), Table.Column("NAME"), Table.Column("REQUESTOR"),
+        Table.Column("VIEWER"), Table.Column("LAST USED", .time),
+        Table.Column("NETWORK"),
+      ]
+    ) {
+      [
+        $0.device, $0.givenName ?? $0.name ?? "-", $0.requestor.text,
+        shown($0.provider, $0.account), shown($0.lastUsed ?? $0.issued), $0.address ?? "-",
+      ]
+    }
+    if let next, !call.wantsJSON { call.console.note("there may be more: add --after \(next)") }
+  }
+
+  private static func signOut(_ call: Invocation, _ admin: AdminClient) async throws {
+    let filter = DeviceFilter(call)
+    guard let id = call[optionalID] else {
+      guard filter.isNarrow else {
+        throw CommandError.usage(
+          "ID is missing",
+          hint: "write regentctl device sign-out ID, or say which: --requestor, --provider, "
+            + "--account, --since, --before")
+      }
+      return try await DeviceSignOut.perform(
+        filter, isDry: call[dryRun], unless: yes, call, admin)
+    }
+    guard !filter.isNarrow else {
+      throw CommandError.usage("a box and options that choose boxes contradict each other", hint: "give one of them")
+    }
+    let signIns = try await admin.device(id)
+    // The box that was found and asked about: what was typed may be another one's by now.
+    let device = signIns.first?.device ?? id
+    let what = signIns.first.map(title) ?? device
+    if call[dryRun] {
+      return call.show(
+        Tally(signIns.count).json, lines: ["would sign out \(what): \(counted(signIns.count, "sign-in"))"])
+    }
+    try Prompt.confirm("sign out \(what)", unless: yes, call)
+    let ended = try await admin.signOutDevice(device)
+    call.show(ended.json, lines: ["device \(device): \(counted(ended.count, "sign-in")) ended"])
+  }
 
   /// Every sign-in there is, the newest last.
   static func allSignIns(
@@ -130,7 +183,7 @@ enum SessionNoun {
         ) {
           [
             $0.id.text, shown($0.provider, $0.account), shown($0.started), shown($0.lastUsed),
-            $0.address ?? "-", $0.userAgent ?? "-",
+            $0.address ?? "-", $0.userAgent.map(BrowserName.text) ?? "-",
           ]
         }
       },
@@ -142,7 +195,7 @@ enum SessionNoun {
             "id": session.id.text, "viewer": shown(session.provider, session.account),
             "since": shown(session.started), "last used": shown(session.lastUsed),
             "until": shown(session.expires), "network": session.address,
-            "user agent": session.userAgent,
+            "browser": session.userAgent.map(BrowserName.text), "user agent": session.userAgent,
           ]))
       },
       verb("end", "sign a browser out", inputs: [id], example: "session end 4f2a9c") {

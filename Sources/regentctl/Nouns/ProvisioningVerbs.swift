@@ -31,7 +31,9 @@ enum ProvisioningVerbs {
     inputs: [file, dryRun, prune, yes], example: "apply regent.json --dry-run"
   ) { call, admin in
     let wanted = try read(call[file])
-    let state = try await ProvisioningState(admin)
+    let state = try await call.console.progress("reading what the service has") {
+      try await ProvisioningState(admin)
+    }
     try wanted.checkNames(beside: state.file, prunes: call[prune], in: title(of: call[file]))
     let plan = makePlan(from: state, to: wanted, call)
     if call[dryRun] {
@@ -43,11 +45,17 @@ enum ProvisioningVerbs {
     if removals > 0 {
       try Prompt.confirm("remove \(counted(removals, "record"))", unless: yes, call)
     }
-    try await plan.perform(admin) { step in
-      if !call.wantsJSON { call.console.print(lines: step.lines) }
+    let progress = StepProgress(call.console, of: plan.steps.count)
+    do {
+      defer { progress.end() }
+      try await plan.perform(admin) { step in
+        if !call.wantsJSON { call.console.print(lines: step.lines) }
+        progress.step()
+      }
     }
     if !plan.steps.isEmpty {
-      try makePlan(from: try await ProvisioningState(admin), to: wanted, call)
+      let after = try await call.console.progress("looking again") { try await ProvisioningState(admin) }
+      try makePlan(from: after, to: wanted, call)
         .refuseRest(call[file])
     }
     call.sum(plan, "changed")
@@ -118,8 +126,8 @@ private func wholeFile(_ path: String, limit: Int) throws -> [UInt8] {
 extension Invocation {
   /// The plan as a document, or how many records it is about.
   fileprivate func sum(_ plan: Plan, _ verb: String) {
-    show(
-      .array(plan.steps.map { .object($0.object) }),
-      lines: ["\(verb): \(plan.steps.count), as wanted already: \(plan.unchanged)"])
+    var lines = ["\(verb): \(plan.steps.count), as wanted already: \(plan.unchanged)"]
+    if let summary = plan.summary { lines.append(summary) }
+    show(.array(plan.steps.map { .object($0.object) }), lines: lines)
   }
 }

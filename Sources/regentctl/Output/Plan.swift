@@ -116,6 +116,27 @@ struct Plan {
     }
   }
 
+  /// What the steps come to, by what is done and to what: `added 7 accounts, 1 provider; removed 1 rule`.
+  var summary: String? {
+    let words: [(change: Change, word: String)] = [
+      (.add, "added"), (.set, "changed"), (.remove, "removed"),
+    ]
+    let parts = words.compactMap { change, word -> String? in
+      let kinds = steps.filter { $0.change == change }.map(\.kind)
+      guard !kinds.isEmpty else { return nil }
+      var counts: [(kind: String, count: Int)] = []
+      for kind in kinds {
+        if let place = counts.firstIndex(where: { $0.kind == kind }) {
+          counts[place].count += 1
+        } else {
+          counts.append((kind, 1))
+        }
+      }
+      return "\(word) " + counts.map { counted($0.count, $0.kind) }.joined(separator: ", ")
+    }
+    return parts.isEmpty ? nil : parts.joined(separator: "; ")
+  }
+
   /// Leaves what the file does not have, except rules that would contradict it.
   mutating func dropRemovals() {
     steps.removeAll(where: \.isLoss)

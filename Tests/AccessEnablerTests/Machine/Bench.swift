@@ -18,6 +18,8 @@ struct Bench {
   init(_ change: (inout MachineSettings) -> Void = { _ in }) {
     var settings = MachineSettings(
       services: [Self.service], deviceID: "device", tracked: ["tv", "linux", "Linux 12"])
+    // Most tables are about what is told once a restart would be over.
+    settings.timing.silence = .zero
     change(&settings)
     machine = Machine(settings)
   }
@@ -127,8 +129,10 @@ struct Bench {
   }
 
   /// A code is shown and waited for.
-  static func waiting() -> (bench: Bench, request: RequestID) {
-    var bench = ready()
+  static func waiting(
+    _ change: (inout MachineSettings) -> Void = { _ in }
+  ) -> (bench: Bench, request: RequestID) {
+    var bench = ready(change)
     let request = bench.call(
       .getAuthentication(AuthenticationRequest(choice: .provider("CABLE"))))
     bench.answer(.code(.offered))

@@ -88,7 +88,7 @@ struct TokenStoreTests {
     try withTemporaryFolder { folder in
       let store = try store(folder)
       try store.save([.tokens("SPORT", .selected(nil))])
-      for name in ["installation", "tokens", "lock"] {
+      for name in ["installation", "installation.copy", "tokens", "lock"] {
         var status = stat()
         #expect(unsafe stat("\(folder)/state/\(name)", &status) == 0)
         #expect(status.st_mode & 0o777 == 0o600, "\(name)")
@@ -170,11 +170,31 @@ struct TokenStoreTests {
     }
   }
 
-  @Test func `a damaged installation is replaced, and its tokens go`() throws {
+  @Test(arguments: ["{", "", nil])
+  func `a damaged installation comes back from its copy, with its tokens`(content: String?) throws {
+    try withTemporaryFolder { folder in
+      let first = try store(folder)
+      try first.save(Self.changes.map { .tokens("SPORT", $0) })
+      let path = "\(folder)/state/installation"
+      if let content { try writeFile(path, Array(content.utf8)) } else { removeTree(path) }
+      let second = try store(folder)
+      #expect(second.openingNews == nil)
+      #expect(second.installation.deviceID == first.installation.deviceID)
+      #expect(second.tokens(of: "SPORT") == first.tokens(of: "SPORT"))
+      // And the other way round: the copy is made again with the next tokens.
+      removeTree("\(path).copy")
+      try store(folder).save([.serverTime(5)])
+      try writeFile(path, Array("{".utf8))
+      #expect(try store(folder).installation.deviceID == first.installation.deviceID)
+    }
+  }
+
+  @Test func `a damaged installation without a copy is replaced, and its tokens go`() throws {
     try withTemporaryFolder { folder in
       let first = try store(folder)
       try first.save(Self.changes.map { .tokens("SPORT", $0) })
       try writeFile("\(folder)/state/installation", Array("{".utf8))
+      try writeFile("\(folder)/state/installation.copy", Array("{".utf8))
       let second = try store(folder)
       #expect(second.openingNews?.id == .deviceChanged)
       #expect(second.tokens(of: "SPORT") == RequestorTokens())

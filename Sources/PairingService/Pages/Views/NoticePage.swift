@@ -74,19 +74,27 @@ package struct NoticePage: PhonePage {
   }
 
   /// What picture stands above the words.
-  private enum Picture { case done, stop, time }
+  private enum Picture { case done, no, stop, time }
 
   private var picture: Picture {
     switch kind {
-    case .signedOut, .denied, .reported: .done
+    case .signedOut: .done
+    // Done as it was wanted, but nothing was let in: a green tick says the opposite at a glance.
+    case .denied, .reported: .no
     case .expired, .withdrawn, .used, .held, .tooManyTries, .busy, .formExpired: .time
     default: .stop
     }
   }
 
+  /// Whether the picture says that something was let in or done.
+  var saysDone: Bool { picture == .done }
+  /// Whether the picture says that nothing was let in, as was wanted.
+  var saysNo: Bool { picture == .no }
+
   package static let fields: [TemplateField<NoticePage>] = [
     .choice("kind") { $0.kind },
-    .flag("isDone") { $0.picture == .done },
+    .flag("isDone") { $0.saysDone },
+    .flag("isNo") { $0.saysNo },
     .flag("isTime") { $0.picture == .time },
     .duration("wait") { $0.wait },
     .text("reference") { $0.reference },

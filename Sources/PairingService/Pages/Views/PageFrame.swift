@@ -10,7 +10,7 @@ package struct PageFrame: Sendable {
   package var formToken: String
   /// Where a GET shows this page again: the language switch returns there.
   package var here: SafePath
-  /// Whether `--public-url` says `http`: then the page says what that means.
+  /// Whether `--public-url` says `http` and is on a network: then the page says what that means.
   package var isPlainHTTP: Bool
   /// Who is signed in on this phone.
   package var viewer: ViewerLabel?

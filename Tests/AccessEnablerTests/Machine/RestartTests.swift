@@ -1,0 +1,80 @@
+import RegentPairing
+import Testing
+
+@testable import AccessEnabler
+
+@Suite struct `A service that is started anew, or is behind a proxy` {
+  @Test func `is not told of while a restart lasts, whatever it looks like`() {
+    var (bench, request) = waiting()
+    let away: [ServiceFailure] = [
+      ServiceFailure(kind: .status(503)), .away, ServiceFailure(kind: .status(502)), .status(404),
+      ServiceFailure(kind: .status(503), retryAfter: .seconds(1)),
+    ]
+    for failure in away {
+      bench.answer(.failed(failure))
+      bench.now = bench.now + .seconds(1)
+      bench.ring()
+    }
+    bench.answer(.code(.record(.offered, 1, wasHeld: false)))
+    #expect(bench.statuses.isEmpty, "nothing was told: \(bench.statuses)")
+    #expect(bench.error(of: request) == nil)
+    bench.answer(.code(.record(.approved, 2)))
+    bench.answer(.granted)
+    #expect(bench.outcomes(of: request).count == 1)
+  }
+
+  @Test func `is told of when it stays away, and believed that the code is gone`() {
+    var (bench, request) = waiting()
+    for _ in 0..<8 {
+      bench.answer(.failed(.away))
+      bench.now = bench.now + .seconds(1)
+      bench.ring()
+    }
+    #expect(bench.statuses == [.connectionLost])
+    bench.answer(.failed(.status(404)))
+    bench.answer(.failed(.status(404)))
+    #expect(bench.error(of: request)?.kind == .codeWithdrawn)
+  }
+
+  @Test(arguments: [4, 10, 30])
+  func `asks to be held shorter where a proxy gives up, without a word`(limit: Int) {
+    var (bench, _) = waiting()
+    var asked: [Int] = []
+    for _ in 0..<20 {
+      let hold = bench.open.last?.hold ?? 50
+      asked.append(hold)
+      guard hold >= limit else { break }
+      bench.now = bench.now + .seconds(limit)
+      bench.answer(.failed(ServiceFailure(kind: .status(504))))
+    }
+    #expect((asked.last ?? limit) < limit, "\(asked)")
+    #expect(bench.statuses.isEmpty)
+    #expect(bench.open.count == 1, "it waits")
+    // And it goes on waiting so, one call after the other.
+    bench.now = bench.now + .seconds(3)
+    bench.answer(.code(.record(.offered, 1)))
+    #expect(bench.open.last?.hold == asked.last)
+  }
+
+  @Test func `is away, not slow, where a call ends at once`() {
+    for (status, seconds) in [(504, 1), (500, 10), (504, 80)] {
+      var length = HoldLength()
+      let isWorthIt = length.shorten(
+        ServiceFailure(kind: .status(status)), after: .seconds(seconds), usual: 50)
+      #expect(!isWorthIt && length.seconds == nil)
+    }
+  }
+
+  @Test func `is asked again over seconds by boxes that lost it together`() {
+    let pauses = (0...100).map { ActionPerformer.spread(.seconds(1), Double($0) / 100) }
+    #expect(pauses.allSatisfy { $0 >= .seconds(1) })
+    #expect((pauses.max() ?? .zero) - (pauses.min() ?? .zero) >= .seconds(1))
+    #expect(ActionPerformer.spread(.seconds(60), 1) <= .seconds(78))
+  }
+
+  private func waiting() -> (Bench, RequestID) {
+    var (bench, request) = Bench.waiting { $0.timing.silence = .seconds(6) }
+    bench.forget()
+    return (bench, request)
+  }
+}
