@@ -71,6 +71,10 @@ extension PlantedStore {
     try await base.newestAuditNumber()
   }
 
+  func forgetAudit(beyond retention: AuditRetention, at now: Instant, limit: Int) async throws(StoreError) -> Int {
+    try await base.forgetAudit(beyond: retention, at: now, limit: limit)
+  }
+
   func pickUp(requestor: RequestorID, device: DeviceHash, awaitsDelivery: Bool, at now: Instant)
     async throws(StoreError) -> PickUp
   {
@@ -270,7 +274,9 @@ extension PlantedStore {
     try await base.client(id)
   }
 
-  func startSession(_ record: SessionRecord, replacing earlier: SessionID?, at now: Instant) async throws(StoreError) {
+  func startSession(_ record: SessionRecord, replacing earlier: SessionID?, at now: Instant)
+    async throws(StoreError) -> [RegistrationChange]
+  {
     try await base.startSession(record, replacing: earlier, at: now)
   }
 
@@ -299,6 +305,8 @@ extension PlantedStore {
   func forgetExpired(at now: Instant, limit: Int, passes: Int) async throws(StoreError) -> Int {
     try await base.forgetExpired(at: now, limit: limit, passes: passes)
   }
+
+  func tryWriting() async throws(StoreError) { try await base.tryWriting() }
 
   func keepNumbers(_ text: String, as kind: StoredCounters) async throws(StoreError) {
     try await base.keepNumbers(text, as: kind)
