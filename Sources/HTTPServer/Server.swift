@@ -66,6 +66,7 @@ public final class Server: Sendable {
     for loop in loops {
       sum.open += loop.counters.open.now
       sum.requests += loop.counters.requests.now
+      sum.shed += loop.counters.shed.now
       sum.evicted += loop.counters.evicted.now
       sum.refused += loop.counters.refused.now
       sum.timedOut += loop.counters.timedOut.now

@@ -13,10 +13,16 @@ public struct ServerConfiguration: Sendable {
   ///
   /// When there are nearly so many, connections that only wait for a next request are closed to make room.
   public var connections = 20_000
-  /// How many connections one source (IPv4 address, IPv6 /64) may have that never completed a valid request.
+  /// How many connections one source (IPv4 address, IPv6 /64) may have that never completed a valid request, or have a
+  /// request or a reply unfinished.
   ///
-  /// Those that did are not counted, so that many TVs behind one address work.
+  /// Others are not counted, so that many TVs behind one address work.
   public var unprovenConnectionsPerSource = 512
+  /// How many bytes may be buffered in all: unfinished requests, requests being answered, replies that are not read.
+  ///
+  /// The first 4 KiB of each connection are not counted. A source may have as many as are free beside it, so that
+  /// something is left for the next however many fill it; what is beyond is answered with 503 and closed.
+  public var bufferedBytes = 64 * 1024 * 1024
   /// Whether connections from an address count for the limit per source; a trusted proxy's do not.
   public var countsSource: @Sendable (IPAddress) -> Bool = { _ in true }
   /// The users of this machine who may take every place of a Unix socket; `nil` when all may.

@@ -8,7 +8,7 @@ public struct Statistics: Sendable, Hashable {
   public var requests = 0
   /// Requests the engine itself refused as malformed or too large.
   public var refused = 0
-  /// Connections closed because there were too many in all or from one source.
+  /// Connections closed because there were too many in all, or because one source held too many or too many bytes.
   public var shed = 0
   /// Idle connections closed to make room for others.
   public var evicted = 0

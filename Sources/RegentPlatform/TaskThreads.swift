@@ -3,17 +3,24 @@
 internal import CRegentLinux
 internal import Glibc
 
-/// Runs the tasks of a program on two threads that sleep until there is something to do.
+/// Runs the tasks of a program on a few threads that sleep until there is something to do.
 ///
 /// On Linux tasks run on libdispatch, which looks after its threads once a second for as long as the program lives:
-/// more wake-ups than all the work of a box that waits for a phone.
+/// more wake-ups than all the work of a box that waits for a phone. And it wants its timer before everybody else, for
+/// which Linux asks a privilege: without that, a line on standard error tells so at each start.
 public enum TaskThreads {
   /// Takes over from libdispatch, sleeping tasks included; to be called once, before the first task exists.
   ///
-  /// Without a descriptor to spare everything stays as it was.
-  public static func takeOver() {
-    if TaskThreadsFactory.pool != nil { _createExecutors(factory: TaskThreadsFactory.self) }
+  /// Without a descriptor to spare everything stays as it was. One of two threads may stand still at a terminal that
+  /// somebody stopped with Ctrl-S; the other goes on.
+  public static func takeOver(threads: Int = 2) {
+    guard let pool = TaskThreadsFactory.pool else { return }
+    pool.allow(threads)
+    _createExecutors(factory: TaskThreadsFactory.self)
   }
+
+  /// One for each core that this process may use, and two at least.
+  public static var oneForEachCore: Int { max(2, Int(regent_usable_cores())) }
 
   /// Lets all threads take their memory from one place, for programs in which they seldom want some at the same time.
   ///
@@ -48,15 +55,14 @@ private struct TaskThreadsFactory: ExecutorFactory {
     /// Sorted, the last one is due first.
     var later: [Alarm] = []
     var hasTimer = false
+    /// How many threads there may be.
+    var most = 2
   }
 
   private struct Alarm: Sendable {
     var due: UInt64
     var job: UnownedJob
   }
-
-  /// One of them may stand still at a terminal that somebody stopped with Ctrl-S; the other goes on.
-  private static let most = 2
 
   init() throws(SystemError) {
     // The clock that counts while the machine is suspended, as sleeping tasks are promised.
@@ -73,12 +79,14 @@ private struct TaskThreadsFactory: ExecutorFactory {
     unsafe jobs.deallocate()
   }
 
+  func allow(_ threads: Int) { state.withLock { $0.most = threads } }
+
   func enqueue(_ job: consuming ExecutorJob) { enqueue(UnownedJob(job)) }
 
   func enqueue(_ job: UnownedJob) {
     let needsThread = state.withLock { state in
       state.ready.append(job)
-      guard state.ready.count - state.next > state.idle, state.threads < Self.most else {
+      guard state.ready.count - state.next > state.idle, state.threads < state.most else {
         return false
       }
       state.threads += 1

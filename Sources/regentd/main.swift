@@ -9,6 +9,7 @@ StandardStreams.fill()
 // Before any thread exists: a thread that started without the mask would take the signal and end the program.
 let heldSignals = HeldSignals([.terminate, .interrupt, .hangUp])
 HeldSignals.ignoreBrokenPipes()
+TaskThreads.takeOver(threads: TaskThreads.oneForEachCore)
 
 Program(
   name: "regentd", version: regentVersion,

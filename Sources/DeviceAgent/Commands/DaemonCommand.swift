@@ -56,6 +56,8 @@ enum DaemonCommand {
     configuration.loops = 1
     configuration.connections = 256
     configuration.bodyBytes = 65_536
+    // The unit gives this program 64 MiB in all.
+    configuration.bufferedBytes = 8 * 1024 * 1024
     // Whoever may connect cannot keep the owner out.
     configuration.favour(rootAnd: Accounts.effectiveUser)
     let server: Server

@@ -149,13 +149,24 @@ private func listenUnix(_ path: String, mode: UInt32, group: UInt32?) throws(Ser
     // On the socket before bind: the file never exists with wider rights, not even for a moment.
     try listening(wanted) { fchmod(descriptor, 0o600) }
     try listening(wanted) { unsafe address.withPointer { unsafe bind(descriptor, $0, $1) } }
-    if let group { try listening(wanted) { unsafe lchown(path, uid_t.max, group) } }
+    if let group { try give(path, to: group, wanted) }
     try listening(wanted) { unsafe chmod(path, mode & 0o777) }
     try listening(wanted) { listen(descriptor, backlog) }
     return (descriptor, FileIdentity(path))
   } catch {
     Glibc.close(descriptor)
     throw error
+  }
+}
+
+/// Gives the socket's file to `group`, when it is not that group's already: a sandbox may forbid to give things away.
+private func give(_ path: String, to group: UInt32, _ wanted: ListenAddress) throws(ServerError) {
+  var status = stat()
+  if unsafe lstat(path, &status) == 0, status.st_gid == group { return }
+  let (result, code) = attempt { Int(unsafe lchown(path, uid_t.max, group)) }
+  guard result == 0 else {
+    let hint = "it cannot be given to its group (systemd: set Group= of the unit to that group)"
+    throw .cannotListen(wanted, reason: "\(reasonText(of: code)): \(hint)")
   }
 }
 

@@ -46,8 +46,14 @@ final class Connection {
   var interest: Poller.Events = []
   /// How much was read and dropped while lingering.
   var dropped: Int32 = 0
-  /// Whom it counts for.
-  var countedSource: CountedSource?
+  /// Whom it counts for, when there is a limit for such.
+  let source: CountedSource?
+  /// It counts for its source now.
+  var isCounted: Bool
+  /// How many bytes count for its source.
+  var chargedBytes = 0
+  /// How large the request is that a handler has.
+  var requestBytes = 0
 
   /// The request being read.
   var storage: RequestStorage?
@@ -60,14 +66,15 @@ final class Connection {
 
   init(
     descriptor: Int32, id: UInt64, peer: Peer, service: ListenerService, tls: TLSSession?,
-    countedSource: CountedSource?
+    source: CountedSource?
   ) {
     self.descriptor = descriptor
     self.id = id
     self.peer = peer
     self.service = service
     self.tls = tls
-    self.countedSource = countedSource
+    self.source = source
+    isCounted = source != nil
     phase = tls == nil ? .idle : .handshake
   }
 

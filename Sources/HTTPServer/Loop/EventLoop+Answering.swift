@@ -25,6 +25,7 @@ extension EventLoop {
       let ticket = ReplyTicket(sink: self, connection: connection.id)
       connection.ticket = ticket
       connection.phase = .handling
+      connection.requestBytes = storage.capacity
       setDeadline(connection, times.reply)
       start(PendingReply(ticket: ticket))
     }
@@ -35,11 +36,11 @@ extension EventLoop {
     }
   }
 
-  /// A valid request was read: the connection counts no more for its address.
+  /// A valid request was read: the connection counts no more for its address, until something is unfinished again.
   private func prove(_ connection: Connection) {
     connection.isFresh = false
-    if let source = connection.countedSource, case .address = source {
-      connection.countedSource = nil
+    if connection.isCounted, let source = connection.source, case .address = source {
+      connection.isCounted = false
       sources.release(source)
     }
   }
@@ -48,6 +49,7 @@ extension EventLoop {
   func finish(_ connection: Connection, with response: Response) {
     let isLater = connection.phase == .handling
     connection.phase = .idle
+    connection.requestBytes = 0
     let closes =
       connection.answersLast || response.closesConnection || drainsUntil != nil
     if response.isFaulty {
@@ -65,6 +67,7 @@ extension EventLoop {
     date.refresh(now: now)
     // A body that waits behind the output comes before this reply.
     if !largeBody.isEmpty { output += largeBody }
+    isLargeBodyShared = response.prepared != nil
     largeBody = output.append(
       reply: response, date: date.bytes, toHead: connection.answersHead, closes: closes,
       keeping: EventLoop.largeBodyBytes)

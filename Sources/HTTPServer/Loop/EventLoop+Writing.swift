@@ -20,7 +20,7 @@ extension EventLoop {
     }
     if connection.hasOutbound {
       connection.outbound.append(output)
-      connection.outbound.append(largeBody)
+      connection.outbound.append(largeBody, isShared: isLargeBodyShared)
       return
     }
     guard let sent = transmitted(output, isMoreComing: !largeBody.isEmpty, on: connection) else {
@@ -28,10 +28,10 @@ extension EventLoop {
     }
     if sent < output.count {
       connection.outbound.append(Array(output[sent...]))
-      connection.outbound.append(largeBody)
+      connection.outbound.append(largeBody, isShared: isLargeBodyShared)
     } else if !largeBody.isEmpty {
       guard let sent = transmitted(largeBody, isMoreComing: false, on: connection) else { return }
-      connection.outbound.append(largeBody, from: sent)
+      connection.outbound.append(largeBody, from: sent, isShared: isLargeBodyShared)
     }
     if connection.hasOutbound {
       setDeadline(connection, times.write)
@@ -153,8 +153,7 @@ extension EventLoop {
     Glibc.close(connection.descriptor)
     counters.open.add(-1)
     load.subtract(1, ordering: .relaxed)
-    if let source = connection.countedSource { sources.release(source) }
-    connection.countedSource = nil
+    giveBack(connection)
     abandon(connection)
   }
 }

@@ -35,6 +35,8 @@ final class EventLoop: @unchecked Sendable, ReplySink {
   var output: [UInt8] = []
   /// The body of the last reply in `output`, when it is too large to be copied there.
   var largeBody: [UInt8] = []
+  /// Others have that body, too: it costs this connection nothing.
+  var isLargeBodyShared = false
   let input: ReceiveBuffer
   var spare: RequestStorage? = RequestStorage()
   var date: DateLine
@@ -70,7 +72,10 @@ final class EventLoop: @unchecked Sendable, ReplySink {
       for index in 0..<count {
         let event = poller.event(index)
         guard event.token != EventLoop.wakeUpID else { continue }
-        if let connection = connection(event.token) { handle(event.events, on: connection) }
+        if let connection = connection(event.token) {
+          handle(event.events, on: connection)
+          settle(connection)
+        }
       }
       mailbox.take(&messages)
       for message in messages { read(message) }
@@ -78,7 +83,10 @@ final class EventLoop: @unchecked Sendable, ReplySink {
       takeTurns()
       wheel.advance(to: now, expired: &expired)
       for slot in expired {
-        if let connection = connections[slot] { deadlinePassed(of: connection) }
+        if let connection = connections[slot] {
+          deadlinePassed(of: connection)
+          settle(connection)
+        }
       }
       expired.removeAll(keepingCapacity: true)
       if let drainsUntil, isDrained(by: drainsUntil) { break }
@@ -110,6 +118,7 @@ final class EventLoop: @unchecked Sendable, ReplySink {
       guard let connection = connection(id) else { continue }
       connection.isQueued = false
       resume(connection)
+      settle(connection)
     }
   }
 
@@ -120,6 +129,7 @@ final class EventLoop: @unchecked Sendable, ReplySink {
       if let connection = connection(id), connection.phase == .handling {
         connection.ticket = nil
         finish(connection, with: response)
+        settle(connection)
       }
     case .makeRoom: makeRoom()
     case .pulse: counters.pulses.add()
@@ -198,7 +208,7 @@ extension EventLoop {
     }
     let connection = Connection(
       descriptor: accepted.descriptor, id: id, peer: accepted.peer, service: accepted.service,
-      tls: session, countedSource: accepted.countedSource)
+      tls: session, source: accepted.countedSource)
     connections[slot] = connection
     counters.open.add()
     let isServed = accepted.service.tls == nil || session != nil
@@ -209,6 +219,7 @@ extension EventLoop {
     setDeadline(connection, times.header)
     // The first request is often there already; when it is also the last, epoll never hears of the connection.
     handle(.readable, on: connection)
+    settle(connection)
     if self.connection(id) != nil, connection.interest.isEmpty {
       watch(connection, [.readable, .peerClosed])
     }
@@ -260,5 +271,6 @@ final class LoopCounters: Sendable {
   let faulty = Counter()
   let failedHandshakes = Counter()
   let evicted = Counter()
+  let shed = Counter()
   let pulses = Counter()
 }

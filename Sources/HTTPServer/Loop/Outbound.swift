@@ -5,16 +5,19 @@ struct Outbound {
   private var pieces: [[UInt8]] = []
   /// How much of the first piece is sent.
   private(set) var start = 0
+  /// How many bytes are held for this client alone.
+  private(set) var ownBytes = 0
 
   var isEmpty: Bool { pieces.isEmpty }
 
   /// The piece to send from `start` on; empty when there is none.
   var first: [UInt8] { pieces.first ?? [] }
 
-  mutating func append(_ piece: [UInt8], from sent: Int = 0) {
+  mutating func append(_ piece: [UInt8], from sent: Int = 0, isShared: Bool = false) {
     guard sent < piece.count else { return }
     if pieces.isEmpty { start = sent }
     pieces.append(piece)
+    if !isShared { ownBytes += piece.count }
   }
 
   mutating func advance(_ count: Int) {
@@ -22,5 +25,6 @@ struct Outbound {
     guard let piece = pieces.first, start >= piece.count else { return }
     start = 0
     pieces.removeFirst()
+    if pieces.isEmpty { ownBytes = 0 }
   }
 }

@@ -130,6 +130,9 @@ final class RequestStorage: @unchecked Sendable {
   /// What is worth keeping between requests; a rare large request must not stay in memory.
   private static let keptBytes = 16384
 
+  /// How much memory its bytes have.
+  var capacity: Int { head.capacity + body.capacity }
+
   func reset() {
     parsed.reset()
     if head.capacity > RequestStorage.keptBytes { head = [] }

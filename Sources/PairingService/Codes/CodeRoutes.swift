@@ -92,13 +92,15 @@ package struct CodeRoutes: Sendable {
     guard case .park(let sequence, let span) = plan else {
       return .reply(try answer(call, code, record))
     }
+    // Nothing of the record but its id is held while the box waits.
+    let id = record.id
     return .wait(
       V1Wait(
-        registration: record.id, place: .record, span: span,
+        registration: id, place: .record, span: span,
         granted: WaitPlan.granted(call.request.preferredWait ?? 0),
-        while: { core.codes.find(record.id)?.flow.sequence == sequence },
+        while: { core.codes.find(id)?.flow.sequence == sequence },
         answer: { () throws(CallError) in
-          guard let record = core.codes.find(record.id) else { throw .unknownCode }
+          guard let record = core.codes.find(id) else { throw .unknownCode }
           return .reply(try answer(call, code, record))
         }))
   }

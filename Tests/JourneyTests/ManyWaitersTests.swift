@@ -1,0 +1,60 @@
+import HTTPServer
+import PairingStore
+import RegentHTTPCodec
+import RegentPairing
+import RegentPlatform
+import TestSupport
+import Testing
+
+@testable import PairingService
+
+/// More boxes than this machine has descriptors for: the real waiters and timers, without sockets.
+@Suite struct `A hundred thousand who wait` {
+  private static let boxes = 100_000
+
+  /// How the waits ended, and how often each.
+  private final class Ends: Sendable {
+    private let state = Locked((changed: 0, timeUp: 0, other: 0, replies: 0))
+
+    func add(_ end: Waiters.End) {
+      state.withLock { state in
+        switch end {
+        case .changed: state.changed += 1
+        case .timeUp: state.timeUp += 1
+        case .displaced, .stopping: state.other += 1
+        }
+      }
+    }
+
+    func addReply() { state.withLock { $0.replies += 1 } }
+    var now: (changed: Int, timeUp: Int, other: Int, replies: Int) { state.withLock { $0 } }
+  }
+
+  @Test func `are each answered once, by what happened or by the time`() async throws {
+    let waiters = Waiters(clock: .machine)
+    let ends = Ends()
+    let ids = try (0..<Self.boxes).map { try #require(RegistrationID("waiting-\($0)")) }
+    let hasChanged = Flag()
+    for (number, id) in ids.enumerated() {
+      let span = number.isMultiple(of: 2) ? Duration.seconds(3_600) : .milliseconds(number % 1_000)
+      let reply = PendingReply { _ in ends.addReply() }
+      waiters.park(reply, for: id, .device(.check), span: span, while: { !hasChanged.isSet }) { end in
+        ends.add(end)
+        reply.complete(.text(.ok, ""))
+      }
+    }
+    try await eventually("half of them ended by the time") { ends.now.timeUp == Self.boxes / 2 }
+    #expect(waiters.count == Self.boxes / 2)
+    hasChanged.set()
+    for id in ids { waiters.wake(.device, of: id) }
+    let all = ends.now
+    #expect(all.changed == Self.boxes / 2 && all.other == 0 && all.replies == Self.boxes)
+    #expect(waiters.count == 0)
+  }
+}
+
+private final class Flag: Sendable {
+  private let state = Locked(false)
+  var isSet: Bool { state.withLock { $0 } }
+  func set() { state.withLock { $0 = true } }
+}

@@ -1,0 +1,239 @@
+"""A minimal Debian under systemd-nspawn, with this build installed: for tests of what only a service manager shows."""
+
+import contextlib, fcntl, os, pathlib, re, select, shutil, struct, subprocess, time
+
+SECONDS = 60
+PACKAGES = (
+    "systemd systemd-sysv dbus util-linux procps curl ca-certificates fail2ban python3-systemd iptables"
+    " libsqlite3-0 libssl3 libqrencode4 libcurl4 libargon2-1 libexpat1 libstdc++6").split()
+TERMINAL_NUMBER, UNLOCK_TERMINAL, TERMINAL_SIZE = 0x80045430, 0x40045431, 0x5414
+
+
+class Unavailable(Exception):
+    """Here no such machine can be had."""
+
+
+class Container:
+    """It runs when this returns; commands run in it as root."""
+
+    def __init__(self, folder, programs):
+        if os.geteuid() != 0:
+            raise Unavailable("only root can")
+        for program in ("systemd-nspawn", "mmdebstrap", "nsenter"):
+            if shutil.which(program) is None:
+                raise Unavailable(f"{program} is missing: deploy/bootstrap --test")
+        root = folder / "root"
+        self.make(root, folder / "made-of")
+        subprocess.run(
+            ["deploy/install", "install", "/usr"], check=True, capture_output=True,
+            env=os.environ | {"DESTDIR": str(root), "PROGRAMS": programs})
+        # A debug build finds Swift's libraries where the compiler is.
+        linked = subprocess.run(["ldd", f"{programs}/regentd"], check=True, capture_output=True, text=True).stdout
+        libraries = {os.path.dirname(path) for path in re.findall(r"=> (/\S*/libswift\S*)", linked)}
+        self.said = folder / "boot.log"
+        with open(self.said, "wb") as log:
+            self.process = subprocess.Popen(
+                ["systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--volatile=overlay", "--private-network",
+                 f"--machine=regent-units-{os.getpid()}", "--console=pipe", f"--directory={root}", "--boot",
+                 *(f"--bind-ro={path}" for path in sorted(libraries))],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        try:
+            self.leader = self.until("a first process", self.first_process)
+            state = ("systemctl", "is-system-running")
+            self.until("the system has booted", lambda: self.run(*state, fails=None).strip() in ("running", "degraded"))
+        except (TimeoutError, Unavailable) as reason:
+            self.stop()
+            raise Unavailable(f"{reason}; {self.said.read_text()[-2000:]}") from None
+
+    def make(self, root, mark):
+        release = dict(re.findall(r'^(\w+)="?([^"\n]*)', pathlib.Path("/etc/os-release").read_text(), re.M))
+        wanted = " ".join([release.get("VERSION_CODENAME", "stable"), *PACKAGES])
+        if mark.exists() and mark.read_text() == wanted:
+            return
+        shutil.rmtree(root, ignore_errors=True)
+        root.parent.mkdir(parents=True, exist_ok=True)
+        print("   making a Debian to boot, once", flush=True)
+        made = subprocess.run(
+            ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(PACKAGES)}", wanted.split()[0],
+             str(root)],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=240)
+        if made.returncode != 0:
+            shutil.rmtree(root, ignore_errors=True)
+            raise Unavailable(f"no Debian from the mirror: {made.stderr[-1000:]}")
+        mark.write_text(wanted)
+
+    def first_process(self):
+        if self.process.poll() is not None:
+            raise Unavailable(f"systemd-nspawn ended with {self.process.returncode}")
+        number = self.process.pid
+        children = pathlib.Path(f"/proc/{number}/task/{number}/children").read_text().split()
+        return int(children[0]) if children else None
+
+    def stop(self):
+        """Asks it to shut down, and ends it when it does not."""
+        self.process.terminate()
+        try:
+            self.process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+    @staticmethod
+    def until(what, look, seconds=SECONDS):
+        end = time.monotonic() + seconds
+        while True:
+            found = look()
+            if found:
+                return found
+            if time.monotonic() > end:
+                raise TimeoutError(f"not within {seconds} s: {what}")
+            time.sleep(0.05)
+
+    def started(self, *words, text=None):
+        return subprocess.run(
+            ["nsenter", "-t", str(self.leader), "-a", "--", *words], input=text, capture_output=True, text=True,
+            stdin=subprocess.DEVNULL if text is None else None, timeout=SECONDS, env={
+                "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8", "HOME": "/root"})
+
+    def code(self, *words):
+        return self.started(*words).returncode
+
+    def run(self, *words, text=None, fails=False):
+        """What it printed. `fails`: with what code it must fail, True for any, None when it may."""
+        done = self.started(*words, text=text)
+        is_right = fails is None or (done.returncode != 0 if fails is True else done.returncode == int(fails))
+        assert is_right, f"{words} ended with {done.returncode}: {done.stdout}{done.stderr}"
+        return done.stdout + (done.stderr if fails else "")
+
+    def show(self, unit, name):
+        return self.run("systemctl", "show", "--value", "-p", name, unit).strip()
+
+    def log(self, *units, lines=500):
+        names = [word for unit in units for word in ("-u", unit)]
+        return self.run("journalctl", "--no-pager", "-o", "short", "-n", str(lines), *names, fails=None)
+
+    def write(self, path, text, mode=0o644):
+        target = pathlib.Path(f"/proc/{self.leader}/root{path}")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text)
+        target.chmod(mode)
+
+    @contextlib.contextmanager
+    def console(self):
+        screen = Screen(self.leader)
+        try:
+            yield screen
+        finally:
+            screen.close()
+
+    @contextlib.contextmanager
+    def memory(self, unit, pid, room):
+        """Leaves that many bytes of memory to a running unit: `MemoryMax`, by systemd where the kernel lets it."""
+        limit = UnifiedLimit(self, unit, room) if self.has_unified_memory() else GroupLimit(self, pid, room)
+        try:
+            yield limit
+        finally:
+            limit.end()
+
+    def has_unified_memory(self):
+        return "memory" in self.run("sh", "-c", "cat /sys/fs/cgroup/cgroup.controllers 2>/dev/null || :")
+
+    def host_process(self, pid):
+        """The number that a process of the container has outside."""
+        for status in pathlib.Path("/proc").glob("[0-9]*/status"):
+            with contextlib.suppress(OSError):
+                found = re.search(r"^NSpid:\t(\d+)\t(\d+)$", status.read_text(), re.M)
+                if found and int(found[2]) == pid and os.stat(f"/proc/{found[1]}/ns/pid") == os.stat(
+                        f"/proc/{self.leader}/ns/pid"):
+                    return int(found[1])
+        raise AssertionError(f"no process {pid}")
+
+    def fill(self, port):
+        """Somebody who begins large requests and never ends them."""
+        return subprocess.Popen(
+            ["nsenter", "-t", str(self.leader), "-n", "--", "python3", "-c", HOG, str(port)], stderr=subprocess.DEVNULL)
+
+
+class Screen:
+    """A console of the container, as a person in front of it would see it."""
+
+    def __init__(self, leader):
+        self.master = os.open(f"/proc/{leader}/root/dev/pts/ptmx", os.O_RDWR | os.O_NOCTTY)
+        fcntl.ioctl(self.master, UNLOCK_TERMINAL, struct.pack("i", 0))
+        self.number = struct.unpack("I", fcntl.ioctl(self.master, TERMINAL_NUMBER, b"\0" * 4))[0]
+        fcntl.ioctl(self.master, TERMINAL_SIZE, struct.pack("HHHH", 48, 120, 0, 0))
+        self.shown = ""
+
+    def code(self, other_than=None):
+        end = time.monotonic() + SECONDS
+        while time.monotonic() < end:
+            codes = re.findall(r"\b([B-Z]{4}-[B-Z]{4})\b", re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", " ", self.shown))
+            if codes and codes[-1] != other_than:
+                return codes[-1]
+            if select.select([self.master], [], [], 1)[0]:
+                # Nobody has the other side open for a moment: the unit hangs the line up when it starts.
+                with contextlib.suppress(OSError):
+                    self.shown += os.read(self.master, 65536).decode(errors="replace")
+        raise AssertionError(f"no code on the screen: {self.shown[-2000:]!r}")
+
+    def close(self):
+        os.close(self.master)
+
+
+class UnifiedLimit:
+    """systemd's own MemoryMax."""
+
+    def __init__(self, machine, unit, room):
+        self.machine, self.unit = machine, unit
+        group = machine.show(unit, "ControlGroup")
+        self.events = f"/sys/fs/cgroup{group}/memory.events"
+        limit = int(machine.show(unit, "MemoryCurrent")) + room
+        self.before = machine.show(unit, "NRestarts")
+        machine.run("systemctl", "set-property", "--runtime", unit, f"MemoryMax={limit}", "MemorySwapMax=0")
+
+    def fill(self, port):
+        return self.machine.fill(port)
+
+    def kills(self):
+        return "oom-kill" in self.machine.log(self.unit)
+
+    def end(self):
+        self.machine.run("systemctl", "revert", self.unit)
+
+
+class GroupLimit:
+    """Where the container's systemd cannot reach the kernel's memory controller (it is of the old kind): a group of ours."""
+
+    def __init__(self, machine, pid, room):
+        self.machine = machine
+        lines = pathlib.Path("/proc/self/cgroup").read_text().splitlines()
+        mine = next((line.split(":", 2)[2] for line in lines if "memory" in line.split(":")[1].split(",")), None)
+        assert mine is not None, "this kernel has no memory controller"
+        self.group = pathlib.Path(f"/sys/fs/cgroup/memory{mine}/regent-units-{os.getpid()}")
+        self.group.mkdir()
+        # What it has stays where it was counted: the limit is for what comes.
+        (self.group / "memory.limit_in_bytes").write_text(str(room))
+        (self.group / "cgroup.procs").write_text(str(machine.host_process(pid)))
+
+    def fill(self, port):
+        return self.machine.fill(port)
+
+    def kills(self):
+        return int(re.search(r"oom_kill (\d+)", (self.group / "memory.oom_control").read_text())[1])
+
+    def end(self):
+        Container.until("the group is empty", lambda: not (self.group / "cgroup.procs").read_text())
+        self.group.rmdir()
+
+
+HOG = """
+import socket, sys, time
+head = b"POST /reggie/v1/acme/regcode HTTP/1.1\\r\\nHost: tv.example.org\\r\\nContent-Length: 262144\\r\\n\\r\\n"
+held = []
+while True:
+  try:
+    held.append(socket.create_connection(("127.0.0.1", int(sys.argv[1])), timeout=5))
+    held[-1].sendall(head + b"a" * 262000)
+  except OSError:
+    time.sleep(0.1)
+"""

@@ -1,0 +1,236 @@
+#!/usr/bin/env python3
+"""The units of deploy/systemd under a real systemd, with what `make install` puts into a minimal Debian.
+
+usage: units.py FOLDER_OF_PROGRAMS
+
+The Debian is made once, below .build/units, from Debian's mirror, and booted by systemd-nspawn; what a run changes in
+it is gone afterwards. Where none can be made or booted, that is said, and it is no failure: not everybody is root.
+"""
+import json, os, pathlib, re, resource, sys, threading, time
+
+from container import Container, Unavailable
+
+programs = os.path.abspath(sys.argv[1])
+place = pathlib.Path(__file__).resolve().parents[2]
+os.chdir(place)
+DOCUMENTS = "/usr/share/doc/regent/examples"
+
+
+def control(*words, user="root", text=None, fails=False):
+    return machine.run("runuser", "-u", user, "--", "regentctl", "--json", *words, text=text, fails=fails)
+
+
+def settled(unit="regentd"):
+    """Waits until a unit runs, and gives its process."""
+    machine.until(f"{unit} runs", lambda: machine.show(unit, "ActiveState") == "active")
+    return int(machine.show(unit, "MainPID"))
+
+
+def replaced(pid, unit="regentd"):
+    machine.until(f"{unit} runs again", lambda: machine.show(unit, "MainPID") not in ("0", str(pid)))
+    return settled(unit)
+
+
+def requestors():
+    return {found["id"] for found in json.loads(control("requestor", "list"))}
+
+
+def the_service_starts():
+    machine.run("systemd-sysusers")
+    machine.run("systemd-tmpfiles", "--create", fails=None)
+    machine.run("install", "-m", "640", "-g", "regentd", f"{DOCUMENTS}/regentd.env", "/etc/regent/")
+    machine.run("systemctl", "enable", "--now", "regentd")
+    settled()
+    assert machine.show("regentd", "NRestarts") == "0"
+    log = machine.log("regentd")
+    for line in ("Failed to set thread priority", "not permitted", "warning", "error"):
+        assert line not in log, log
+    assert machine.run("stat", "-c", "%U:%G %a", "/run/regentd/admin.sock") == "regentd:regent-admin 660\n"
+    assert machine.run("stat", "-c", "%U %a", "/var/lib/regentd") == "regentd 700\n"
+
+
+def every_unit_is_closed_in_tightly():
+    for unit, threshold in (("regentd", 12), ("regent", 15), ("regent-pair@tty1", 15)):
+        machine.run("systemd-analyze", "security", "--no-pager", f"--threshold={threshold}", f"{unit}.service")
+
+
+def the_sandbox_is_in_force(unit="regentd", state="/var/lib/regentd"):
+    pid = settled(unit)
+    status = machine.run("cat", f"/proc/{pid}/status")
+    facts = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
+    assert facts["Seccomp"] == "2" and facts["NoNewPrivs"] == "1", facts
+    assert all(int(facts[name], 16) == 0 for name in ("CapEff", "CapBnd", "CapAmb")), facts
+    assert facts["Uid"].split()[0] == machine.run("id", "-u", unit).strip()
+    assert machine.run("id", "-g", unit).strip() in facts["Groups"].split() + facts["Gid"].split()
+    limits = machine.run("cat", f"/proc/{pid}/limits")
+    if unit == "regentd":
+        assert re.search(r"Max core file size +0 ", limits), limits
+        # Where root may not raise limits (a container of its own), it is what there is.
+        wanted = min(int(machine.show(unit, "LimitNOFILE")), resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+        assert re.search(rf"Max open files +{wanted} ", limits), limits
+    inside = ("nsenter", "-t", str(pid), "-m", "--")
+    for path in ("/etc", "/usr", "/var"):
+        assert "Read-only" in machine.run(*inside, "touch", f"{path}/planted", fails=True), path
+    machine.run(*inside, "test", "-w", state)
+    assert machine.run(*inside, "ls", "-A", "/home", fails=None) == ""
+    assert "mem" not in machine.run(*inside, "ls", "/dev").split()
+    assert machine.run(*inside, "ls", "-A", "/tmp") == "", "another's files"
+
+
+def a_mere_member_of_the_group_uses_regentctl():
+    machine.run("useradd", "-m", "-G", "regent-admin", "anna")
+    machine.run("useradd", "-m", "bob")
+    control("requestor", "add", "acme", "--domain", "tv.example.org", user="anna")
+    control("provider", "add", "cable", "--name", "Cable", "--kind", "local", user="anna")
+    control("integrate", "acme", "cable", user="anna")
+    control("account", "add", "cable", "anna", user="anna", text="a long enough password\n")
+    assert "acme" in requestors()
+    refused = control("requestor", "list", user="bob", fails=True)
+    assert "not-allowed" in refused and "--admin-group" in refused, refused
+    for user in ("anna", "bob"):
+        assert "denied" in machine.run("runuser", "-u", user, "--", "ls", "/var/lib/regentd", fails=True)
+
+
+def a_reload_is_no_restart():
+    pid = settled()
+    machine.run("systemctl", "reload", "regentd")
+    assert settled() == pid
+
+
+def what_is_killed_is_started_again():
+    pid = settled()
+    machine.run("kill", "-9", str(pid))
+    replaced(pid)
+    assert "acme" in requestors()
+
+
+def what_hangs_is_started_again():
+    machine.write("/run/systemd/system/regentd.service.d/soon.conf", "[Service]\nWatchdogSec=1\n")
+    machine.run("systemctl", "daemon-reload")
+    machine.run("systemctl", "restart", "regentd")
+    pid = settled()
+    machine.run("kill", "-STOP", str(pid))
+    replaced(pid)
+    assert "Watchdog timeout" in machine.log("regentd")
+    assert "acme" in requestors()
+    machine.run("rm", "-r", "/run/systemd/system/regentd.service.d")
+    machine.run("systemctl", "daemon-reload")
+    machine.run("systemctl", "restart", "regentd")
+    settled()
+
+
+def the_box_answers_on_its_socket():
+    pair = json.loads(control("key", "issue", "acme"))
+    settings = pathlib.Path("deploy/agent.conf.example").read_text()
+    settings = settings.replace("https://tv.example.org", "http://127.0.0.1:8787")
+    settings = settings.replace("PUT-THE-PUBLIC-KEY-HERE", pair["publicKey"])
+    machine.write("/etc/regent/agent.conf", f"{settings}\npublic-host = tv.example.org\nallow = user:bob status\n")
+    machine.write("/etc/regent/secret", pair["secret"], mode=0o600)
+    machine.run("systemctl", "enable", "--now", "regent.socket")
+    assert machine.show("regent", "ActiveState") == "inactive"
+    assert machine.run("stat", "-c", "%a", "/run/regent/agent.sock") == "666\n"
+    # The first who asks starts the daemon; nobody is signed in yet.
+    said = machine.run("runuser", "-u", "bob", "--", "regent", "status", fails=3)
+    the_sandbox_is_in_force("regent", "/var/lib/regent")
+    refused = machine.run("runuser", "-u", "bob", "--", "regent", "token", "news-1", fails=True)
+    assert "allow" in refused, refused
+    assert "denied" in machine.run("runuser", "-u", "regent", "--", "cat", "/etc/regent/secret", fails=True), said
+
+
+def the_box_shows_a_code_on_a_console_and_is_signed_in():
+    with machine.console() as screen:
+        unit = f"regent-pair@pts-{screen.number}"
+        machine.run("systemctl", "start", unit)
+        first = screen.code()
+        machine.run("systemctl", "kill", "-s", "USR1", "--kill-whom=main", unit)
+        second = screen.code(other_than=first)
+        control("code", "approve", second, "--provider", "cable", "--account", "anna")
+        machine.until("the pairing screen ends", lambda: machine.show(unit, "ActiveState") == "inactive")
+        assert machine.show(unit, "Result") == "success", machine.log(unit)
+    machine.run("systemctl", "restart", "regent")
+    for each in (unit, "regent"):
+        log = machine.log(each)
+        assert "Failed to set" not in log and "not permitted" not in log, log
+    machine.until("the box is signed in", lambda: machine.code("runuser", "-u", "bob", "--", "regent", "status") == 0)
+
+
+def fail2ban_bans_who_tries_codes():
+    for file, target in (("filter", "filter.d"), ("jail", "jail.d")):
+        machine.run("cp", f"{DOCUMENTS}/fail2ban/{file}.conf", f"/etc/fail2ban/{target}/regentd.conf")
+    # Debian's own jail wants a log file that a machine with a journal alone does not have.
+    machine.run("rm", "-f", "/etc/fail2ban/jail.d/defaults-debian.conf")
+    machine.run("systemctl", "restart", "fail2ban")
+    machine.until("fail2ban answers", lambda: machine.code("fail2ban-client", "status", "regentd") == 0)
+    # The service takes five wrong codes of one address in ten minutes, the jail waits for twenty.
+    machine.run("fail2ban-client", "set", "regentd", "maxretry", "4")
+    for letter in "BCDFG":
+        machine.run(
+            "curl", "-s", "-o", "/dev/null", "-H", "X-Forwarded-For: 203.0.113.9",
+            "-H", "X-Forwarded-Proto: https", "http://127.0.0.1:8787/api/v1/authenticate?reg_code=BCDFGHJ" + letter
+            + "&requestor_id=acme&mso_id=cable&domain_name=tv.example.org&noflash=true&no_iframe=true"
+            + "&redirect_url=https://tv.example.org/")
+    assert "wrong-code address=203.0.113.9" in machine.log("regentd")
+    machine.until("a ban", lambda: "203.0.113.9" in machine.run("fail2ban-client", "get", "regentd", "banip"))
+    machine.run("systemctl", "stop", "fail2ban")
+
+
+def nothing_acknowledged_is_lost_when_memory_runs_out():
+    pid, acknowledged, ends = settled(), [], threading.Event()
+
+    def write():
+        number = 0
+        while not ends.is_set():
+            number += 1
+            if machine.code("regentctl", "requestor", "add", f"r{number}", "--domain", "tv.example.org") == 0:
+                acknowledged.append(f"r{number}")
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        machine.until("changes", lambda: len(acknowledged) >= 5)
+        with machine.memory("regentd", pid, 4 << 20) as memory:
+            hog = memory.fill(8787)
+            try:
+                machine.until("the kernel kills it", lambda: memory.kills() > 0, seconds=60)
+                replaced(pid)
+            finally:
+                hog.kill()
+                hog.wait()
+        before = len(acknowledged)
+        machine.until("changes after it", lambda: len(acknowledged) > before)
+    finally:
+        ends.set()
+        writer.join()
+    assert set(acknowledged) <= requestors(), set(acknowledged) - requestors()
+    print(f"   {len(acknowledged)} acknowledged changes around an OOM kill, none lost")
+
+
+def a_stop_is_quick_and_clean():
+    machine.run("systemctl", "stop", "regent.socket", "regent", "regentd")
+    for unit in ("regentd", "regent"):
+        assert machine.show(unit, "Result") == "success", machine.log(unit)
+    assert machine.code("test", "-e", "/run/regentd") != 0
+
+
+STEPS = (
+    the_service_starts, every_unit_is_closed_in_tightly, the_sandbox_is_in_force,
+    a_mere_member_of_the_group_uses_regentctl,
+    a_reload_is_no_restart, what_is_killed_is_started_again, what_hangs_is_started_again, the_box_answers_on_its_socket,
+    the_box_shows_a_code_on_a_console_and_is_signed_in, fail2ban_bans_who_tries_codes,
+    nothing_acknowledged_is_lost_when_memory_runs_out, a_stop_is_quick_and_clean)
+
+try:
+    machine = Container(place / ".build" / "units", programs)
+except Unavailable as reason:
+    print(f"units: NOT RUN, no systemd can be booted here: {reason}")
+    sys.exit(0)
+try:
+    for step in STEPS:
+        begun = time.monotonic()
+        step()
+        print(f"ok {step.__name__.replace('_', ' ')} ({time.monotonic() - begun:.1f} s)", flush=True)
+except BaseException:
+    print(machine.log("regentd", "regent", "regent-pair@*", lines=60), file=sys.stderr)
+    raise
+finally:
+    machine.stop()
