@@ -75,15 +75,23 @@ struct RunningService {
     admin.stop(within: .milliseconds(200))
   }
 
+  /// In microseconds.
+  private static let patience: UInt32 = 500_000
+
   /// Keeps what was counted and finishes what is being written; nothing may be answered any more.
   func close() async {
-    let isKept = Locked(false)
+    let (kept, ended) = AsyncStream<Never>.makeStream()
     Task { [core] in
       await Upkeep(core).keepEverything()
-      isKept.withLock { $0 = true }
+      ended.finish()
     }
-    // A disk that hangs, or another program that holds the database, must not keep the service from ending.
-    for _ in 0..<50 where !isKept.withLock({ $0 }) { try? await Task.sleep(for: .milliseconds(10)) }
+    // A disk that hangs, or another program that holds the database, must not keep the service from ending. A thread
+    // that sleeps for so long, not a timer that is due then: that one never comes when a clock changes under it.
+    let sleeper = try? DedicatedThread.start(named: "closing") {
+      usleep(Self.patience)
+      ended.finish()
+    }
+    if sleeper != nil { for await _ in kept {} }
     store.close()
   }
 }

@@ -142,6 +142,11 @@ import Testing
     let many = LoginFailures(count: 50, last: at(0))
     #expect(LoginThrottle.adding(to: many, at: at(86_400)).count == 1)
     #expect(LoginThrottle.adding(to: many, at: at(86_399)).count == 51)
-    #expect(LoginThrottle.pause(after: many, at: at(-1_000_000)) == .seconds(900))
+    #expect(LoginThrottle.pause(after: many, at: at(-900)) == .seconds(900))
+    // Each try would find the pause before it, for as long as the clock was ahead. The next failure counts on.
+    #expect(LoginThrottle.pause(after: many, at: at(-1_000_000)) == nil)
+    let more = LoginThrottle.adding(to: many, at: at(-1_000_000))
+    #expect(more == LoginFailures(count: 51, last: at(-1_000_000)))
+    #expect(LoginThrottle.pause(after: more, at: at(-1_000_000)) == .seconds(900))
   }
 }

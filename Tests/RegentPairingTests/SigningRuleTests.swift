@@ -118,9 +118,9 @@ import Testing
     #expect(verdict(&window, 3, 110, 111) == .replayed)
     // Nonce 2 is not.
     #expect(verdict(&window, 2, 3700, 3700) == .replayed)
-    // Nor can what was accepted meanwhile and forgotten come once more.
+    // Nor can what was accepted meanwhile come once more, long after its five minutes.
     for second in 3701...4400 { _ = verdict(&window, 10_000 + UInt64(second), second, second) }
-    #expect(verdict(&window, 13_800, 3_800, 3_800) == .outsideWindow)
+    #expect(verdict(&window, 13_800, 3_800, 3_800) == .replayed)
     #expect(verdict(&window, 9, 4_399, 4_400) == nil)
     // Threads look at the clock in any order.
     #expect(verdict(&window, 4, 4_399, 4_399) == nil)
@@ -143,12 +143,90 @@ import Testing
     for nonce in 1..<10 { #expect(verdict(&window, UInt64(nonce), nonce, 20) == .replayed) }
   }
 
-  @Test func `refuses rather than forgets when one second fills it`() {
+  @Test func `refuses a newcomer when one second fills it, and never moves past now`() {
     var window = ReplayWindow(startingAt: at(-1000), capacity: 3)
     for nonce in 0..<3 { #expect(verdict(&window, UInt64(nonce), 5, 5) == nil) }
-    #expect(verdict(&window, 3, 5, 5) == .outsideWindow)
-    #expect(verdict(&window, 0, 5, 5) == .outsideWindow)
-    #expect(verdict(&window, 4, 6, 6) == nil)
+    #expect(verdict(&window, 3, 5, 5) == .tooMany)
+    #expect(verdict(&window, 0, 5, 5) == .replayed)
+    #expect(verdict(&window, 4, 6, 6) == .tooMany)
+    // As soon as that second is not about now any more, it goes.
+    #expect(verdict(&window, 4, 9, 9) == nil)
+    #expect(verdict(&window, 0, 5, 9) == .outsideWindow)
+  }
+
+  @Test(arguments: [-290, -20, 0, 3, 4, 60, 297])
+  func `one source that signs for any second keeps nobody out`(lead: Int) {
+    var window = ReplayWindow(startingAt: at(-1000), capacity: 4096)
+    var nonce: UInt64 = 0
+    func call(_ source: UInt64, _ signed: Int, _ now: Int) -> SignatureRefusal? {
+      nonce += 1
+      do throws(SignatureRefusal) {
+        try window.accept(nonce: nonce, from: source, signedAt: at(signed), at: at(now))
+        return nil
+      } catch {
+        return error
+      }
+    }
+    for now in 0..<40 {
+      var refusals = 0
+      for _ in 0..<3000 where call(7, now + lead, now) != nil { refusals += 1 }
+      #expect(refusals > 0 || now < 9)
+      // The clocks of honest boxes are a little off.
+      for source in 100..<110 { #expect(call(UInt64(source), now + source % 3, now) == nil) }
+      #expect(window.count <= 4096)
+    }
+  }
+
+  @Test func `the flood of many sources that sign ahead leaves room about now`() {
+    var window = ReplayWindow(startingAt: at(-1000), capacity: 4096)
+    var accepted = 0
+    for nonce in 0..<100_000 {
+      do throws(SignatureRefusal) {
+        try window.accept(
+          nonce: UInt64(nonce), from: UInt64(nonce % 5000), signedAt: at(4 + nonce % 296), at: at(0))
+        accepted += 1
+      } catch {
+        #expect(error == .outsideWindow)
+      }
+    }
+    #expect(accepted == 256)
+    for nonce in 200_000..<202_000 {
+      #expect(verdict(&window, UInt64(nonce), nonce % 3, 0) == nil)
+    }
+  }
+
+  @Test(arguments: [12, 1000, 10_000])
+  func `is open at once when a clock that was ahead is set back, and takes no replay`(span: Int) {
+    // It ran with the right time for an hour, and then so many seconds ten thousand ahead.
+    var window = ReplayWindow(startingAt: at(0), capacity: 4096)
+    var used: [(nonce: UInt64, signed: Int)] = []
+    func call(_ signed: Int, _ now: Int) -> SignatureRefusal? {
+      used.append((UInt64(used.count), signed))
+      return verdict(&window, UInt64(used.count - 1), signed, now)
+    }
+    for now in stride(from: 0, to: 3600, by: 60) { #expect(call(now, now) == nil) }
+    for now in stride(from: 13_600, to: 13_600 + span, by: 60) { #expect(call(now, now) == nil) }
+    let (first, back) = (used, 3600 + span)
+    for now in back..<back + 600 {
+      if now % 7 == 0 { #expect(call(now + now % 3, now) == nil) }
+      for (nonce, signed) in first { #expect(verdict(&window, nonce, signed, now) != nil) }
+    }
+    // Also when the time that was ahead comes.
+    for now in stride(from: 13_300, to: 13_900 + span, by: 60) {
+      for (nonce, signed) in first { #expect(verdict(&window, nonce, signed, now) != nil) }
+    }
+  }
+
+  @Test func `says until when times are refused of which it forgot something`() {
+    var window = ReplayWindow(startingAt: at(0), capacity: 80)
+    for second in 0..<2000 { #expect(verdict(&window, UInt64(second), second, second) == nil) }
+    #expect(window.closedUntil == nil)
+    // An hour mistaken, for a service with many calls: these times had their calls.
+    #expect(verdict(&window, 9000, 1000, 1000) == .outsideWindow)
+    let end = (window.closedUntil?.second ?? 0) - at(0).second
+    #expect(end > 1500 && end <= 2000)
+    #expect(verdict(&window, 9001, Int(end), Int(end)) == nil)
+    #expect(window.closedUntil == nil)
   }
 
   @Test func `has room again when time has passed`() {

@@ -15,16 +15,21 @@ import RegentPlatform
 /// Both clocks, moved by hand; without moving they stand still.
 public final class TestClock: Sendable {
   private let offset: Locked<Int64>
+  /// How far somebody set the wall clock ahead.
+  private let ahead = Locked<Int64>(0)
   private static let start: Int64 = 1_700_000_000_000
 
   /// Clocks that stand still.
   public init() { offset = Locked(0) }
 
   /// The wall time.
-  public var now: Instant { Instant(milliseconds: Self.start + offset.withLock { $0 }) }
+  public var now: Instant { Instant(milliseconds: Self.start + offset.withLock { $0 } + ahead.withLock { $0 }) }
 
   /// Lets time pass on both clocks.
   public func pass(_ span: Duration) { offset.withLock { $0 += span.wholeMilliseconds } }
+
+  /// Sets the wall clock so much ahead of what it should show; the boot clock goes on.
+  public func setAhead(_ span: Duration) { ahead.withLock { $0 = span.wholeMilliseconds } }
 
   package var service: ServiceClock {
     ServiceClock(
@@ -82,6 +87,13 @@ public final class TestService: Sendable {
     nonces.withLock { $0 = earlier.nonces.withLock { $0 } }
     core = try await ServiceCore(
       earlier.core.options, store: store, clock: clock.service,
+      passwords: Argon2Parameters(memory: 64, passes: 1, lanes: 1) ?? .standard)
+  }
+
+  /// The core of another process on the same store, at the same time.
+  package func restarted() async throws -> ServiceCore {
+    try await ServiceCore(
+      core.options, store: core.store, clock: core.clock,
       passwords: Argon2Parameters(memory: 64, passes: 1, lanes: 1) ?? .standard)
   }
 

@@ -13,7 +13,7 @@ extension AdminCall {
     let ready = Finding(
       "provisioning", .good,
       "requestors that are ready: \(core.provisioning.now.records.requestors.count)")
-    return try await backupFindings() + addressFindings() + codeFindings()
+    return try await backupFindings() + addressFindings() + clockFindings() + codeFindings()
       + (wrong.isEmpty ? [ready] : wrong)
   }
 
@@ -68,6 +68,28 @@ extension AdminCall {
 
   /// In days.
   private static let oldBackup: Int64 = 7
+
+  private func clockFindings() -> [Finding] {
+    switch core.clockTrouble {
+    case nil: []
+    case .ahead(let ahead, let left):
+      [
+        Finding(
+          "clock", .bad,
+          "the machine's clock is \(ahead.inWords) later than this service expects: nothing is deleted for its age by"
+            + " that time; it is believed in \(left.inWords)",
+          fix: "timedatectl, and set the clock if it is wrong; if it is right, nothing is to be done")
+      ]
+    case .setBack(let left):
+      [
+        Finding(
+          "clock", .bad,
+          "the machine's clock was set back to a time that it had before: signed calls are refused for"
+            + " \(left.inWords), as they could be repeated ones",
+          fix: "timedatectl, and set the clock if it is wrong; else wait")
+      ]
+    }
+  }
 
   private func codeFindings() -> [Finding] {
     let (pending, most) = (core.codes.pending, core.options.limits.liveCodes)
@@ -172,5 +194,18 @@ extension AdminCall {
     return Finding(
       "provider \(provider)", .warning, "nobody can sign in there: no account has a password",
       fix: "regentctl account password \(provider) \(first.name)")
+  }
+}
+
+extension Duration {
+  /// `31 days`, `2 hours`, `12 minutes`: roughly.
+  fileprivate var inWords: String {
+    let seconds = components.seconds
+    return switch seconds {
+    case 172_800...: "\(seconds / 86_400) days"
+    case 7_200...: "\(seconds / 3_600) hours"
+    case 120...: "\(seconds / 60) minutes"
+    default: "\(seconds) seconds"
+    }
   }
 }

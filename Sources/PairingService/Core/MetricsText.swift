@@ -10,6 +10,12 @@ extension ServiceCore {
     }
     text += gauge("codes_live", "Codes that wait for an answer.", codes.pending)
     text += gauge("waiting", "Requests that are held until something changes.", waiters.count)
+    text += gauge(
+      "clock_ahead_seconds", "How much too late the machine's clock seems to be; 0 when it is believed.",
+      Int(age.doubt?.ahead.components.seconds ?? 0))
+    text += gauge(
+      "calls_closed_seconds", "For how long signed calls are refused because the clock was set back.",
+      Int(callsClosed?.components.seconds ?? 0))
     return text + numbers.timeToApprove.exposition
   }
 
@@ -48,6 +54,7 @@ extension ServiceMetrics.Event {
     case .wrongCodes: "Codes that were asked for and that there are not."
     case .requestsThrottled: "Requests answered with 429."
     case .callsRefused: "Calls whose credentials were not accepted."
+    case .callsOutsideWindow: "Calls refused for the time at which they say they were signed."
     case .callsByRetiredKeys: "Calls signed with a key pair that was retired."
     case .signIns: "Sign-ins of phones."
     case .signInsFailed: "Sign-ins of phones that failed."

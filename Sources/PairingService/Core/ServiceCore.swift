@@ -37,6 +37,10 @@ package final class ServiceCore: Sendable {
   package let audit: AuditTrail
   /// How many requests and wrong codes are let through.
   package let limits: RequestLimits
+  /// By which time things are deleted.
+  package let age: AgeTime
+  /// Which nonces were used.
+  package let nonces: UsedNonces
   /// Checks signed headers and access tokens.
   package let credentials: Credentials
   /// Tokens of registered clients.
@@ -61,7 +65,9 @@ package final class ServiceCore: Sendable {
     provisioning = try await ProvisioningCache(store)
     codes = LiveCodes(clock: clock)
     waiters = Waiters(clock: clock)
-    metrics = ServiceMetrics(clock, kept: try await store.keptNumbers(.day))
+    let day = try await store.keptNumbers(.day)
+    metrics = ServiceMetrics(clock, kept: day)
+    age = AgeTime(clock, keptAs: try await store.keptNumbers(.clock), day: day)
     lastUses = LastUseTimes()
     keyUses = KeyUseTimes(keptAs: try await store.keptNumbers(.keys))
     codeTransitions = CodeTransitions(
@@ -72,9 +78,12 @@ package final class ServiceCore: Sendable {
       lastUses: lastUses, metrics: metrics, audit: audit, clock: clock)
     limits = RequestLimits(options.limits, clock: clock, metrics: metrics, log: log)
     accessTokens = try await AccessTokens(store, lifetime: options.accessTokenLifetime)
+    nonces = UsedNonces(
+      startingAt: clock.now, keptAs: try await store.keptNumbers(.nonces),
+      capacity: options.limits.nonces)
     credentials = try Credentials(
-      provisioning: provisioning, tokens: accessTokens, keyUses: keyUses, clock: clock, log: log,
-      metrics: metrics)
+      provisioning: provisioning, tokens: accessTokens, keyUses: keyUses, nonces: nonces,
+      clock: clock, log: log, metrics: metrics)
     mediaKeys = try await MediaKeys(store, lead: options.signingKeyLead, at: clock.now)
     statements = try await SoftwareStatements(
       store, keys: mediaKeys, issuer: options.publicURL)

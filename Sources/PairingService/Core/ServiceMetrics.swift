@@ -15,6 +15,7 @@ package final class ServiceMetrics: Sendable {
     case wrongCodes = "wrong_codes"
     case requestsThrottled = "requests_throttled"
     case callsRefused = "calls_refused"
+    case callsOutsideWindow = "calls_outside_window"
     case callsByRetiredKeys = "calls_by_retired_keys"
     case signIns = "sign_ins"
     case signInsFailed = "sign_ins_failed"

@@ -21,6 +21,22 @@ package enum Caller: Hashable, Sendable {
   }
 }
 
+/// Who calls, and what the call uses up once it is let through.
+package struct SignedCaller: Sendable {
+  package let caller: Caller
+  fileprivate let use: NonceUse?
+}
+
+/// A nonce that was good when it was looked at.
+private struct NonceUse: Sendable {
+  let key: PublicKey
+  let owner: RequestorID
+  let nonce: String
+  let hash: UInt64
+  let source: UInt64?
+  let signedAt: Instant
+}
+
 /// Checks who makes a call of protocol V1, by its signed header or its access token.
 ///
 /// It looks at memory only, so it runs on the event loops.
@@ -28,25 +44,24 @@ package final class Credentials: Sendable {
   private let provisioning: ProvisioningCache
   private let tokens: AccessTokens
   private let keyUses: KeyUseTimes
-  private let startedAt: Instant
+  private let nonces: UsedNonces
   private let log: ServiceLog
   private let metrics: ServiceMetrics
   private let stranger: HMACKey
   private let clock: ServiceClock
-  private let replays = Locked([PublicKey: ReplayWindow]())
   private static let lineRate = RateLimit(perSecond: 10, burst: 200)
   private let lines = Locked(RateMeter())
 
   init(
-    provisioning: ProvisioningCache, tokens: AccessTokens, keyUses: KeyUseTimes, clock: ServiceClock,
-    log: ServiceLog, metrics: ServiceMetrics
+    provisioning: ProvisioningCache, tokens: AccessTokens, keyUses: KeyUseTimes, nonces: UsedNonces,
+    clock: ServiceClock, log: ServiceLog, metrics: ServiceMetrics
   ) throws {
     stranger = try HMACKey(.sha256, Random.secret())
     self.provisioning = provisioning
     self.tokens = tokens
     self.keyUses = keyUses
     self.clock = clock
-    startedAt = clock.now
+    self.nonces = nonces
     self.log = log
     self.metrics = metrics
   }
@@ -57,16 +72,17 @@ package final class Credentials: Sendable {
   ///   application was revoked: that one must register again.
   package func caller(
     of request: Request, _ parameters: CallParameters, at now: Instant
-  ) throws(CallError) -> Caller {
+  ) throws(CallError) -> SignedCaller {
     let shown = try authorization(request)
     let parameter = try parameters.value(Field.accessToken)
     guard shown == nil || parameter == nil else {
       throw CallError(
         .badRequest, details: "send credentials once: in the header or as \(Field.accessToken)")
     }
-    if let parameter { return try client(parameter, request, at: now) }
+    if let parameter { return SignedCaller(caller: try client(parameter, request, at: now), use: nil) }
     switch shown {
-    case .token(let token): return try client(token, request, at: now)
+    case .token(let token):
+      return SignedCaller(caller: try client(token, request, at: now), use: nil)
     case .signed(let call): return try keyPair(call, request, at: now)
     case .unreadable(let error): throw refused("\(error)", request)
     case nil: throw .notAuthorized
@@ -117,7 +133,7 @@ package final class Credentials: Sendable {
   // MARK: - Signed headers
 
   private func keyPair(_ call: SignedCall, _ request: Request, at now: Instant)
-    throws(CallError) -> Caller
+    throws(CallError) -> SignedCaller
   {
     let provisioned = provisioning.now
     guard let key = provisioned.callKeys[call.publicKey] else {
@@ -132,6 +148,7 @@ package final class Credentials: Sendable {
     let mac = call.signatureMethod == .hmacSHA256 ? key.sha256 : key.sha1
     // Computed whatever the policy says, for the same reason.
     let isGenuine = mac.isValid(call.signature, for: call.signedText)
+    var use: NonceUse?
     do throws(SignatureRefusal) {
       try request.withHead { (head, bytes) throws(SignatureRefusal) in
         try policy.check(
@@ -139,26 +156,55 @@ package final class Credentials: Sendable {
           path: bytes.extracting(head.path.indices), at: now)
       }
       guard isGenuine else { throw .wrongSignature }
-      // Last, and only for what somebody with the secret has signed: strangers cannot fill the memory of nonces.
-      if policy.remembersNonces { try remember(call, at: now) }
+      // Last, and only for what somebody with the secret has signed. A repeated header must not count as a call of the
+      // box that signed it: whoever saw one could use up the box's limit.
+      if policy.remembersNonces { use = try look(at: call, request, at: now) }
     } catch {
-      throw refused("\(error)", request, owner, call.publicKey)
+      throw refused(error, request, owner, call.publicKey)
     }
     keyUses.note(call.publicKey, at: now)
     // Boxes in the field still have it; once this stands still, revoking it hurts nobody.
     if key.pair.state == .retired { metrics.count(.callsByRetiredKeys) }
-    return .keyPair(owner, call.publicKey)
+    return SignedCaller(caller: .keyPair(owner, call.publicKey), use: use)
   }
 
-  private func remember(_ call: SignedCall, at now: Instant) throws(SignatureRefusal) {
+  private func look(at call: SignedCall, _ request: Request, at now: Instant)
+    throws(SignatureRefusal) -> NonceUse
+  {
     // Swift's hash is keyed anew in every process: nobody can choose two nonces that collide.
     var hasher = Hasher()
     hasher.combine(call.nonce)
-    let nonce = UInt64(bitPattern: Int64(hasher.finalize()))
-    try replays.withLock { replays throws(SignatureRefusal) in
-      try replays[call.publicKey, default: ReplayWindow(startingAt: startedAt)]
-        .accept(nonce: nonce, signedAt: call.requestTime, at: now)
+    let hash = UInt64(bitPattern: Int64(hasher.finalize()))
+    try nonces.check(
+      call.nonce, hash, of: call.publicKey, signedAt: call.requestTime, at: now)
+    return NonceUse(
+      key: call.publicKey, owner: call.requestor, nonce: call.nonce, hash: hash,
+      source: request.clientAddress?.shareOfRoom, signedAt: call.requestTime)
+  }
+
+  /// Uses the caller's nonce up: after the limits, so that what they turn away takes no room.
+  ///
+  /// - Throws: 401 for one that was used meanwhile, 429 when there is no room to remember it.
+  package func useUp(_ signed: SignedCaller, _ request: Request, at now: Instant)
+    throws(CallError)
+  {
+    guard let use = signed.use else { return }
+    do throws(SignatureRefusal) {
+      try nonces.take(
+        use.nonce, use.hash, from: use.source, of: use.key, signedAt: use.signedAt, at: now)
+    } catch {
+      throw refused(error, request, use.owner, use.key)
     }
+  }
+
+  private func refused(
+    _ reason: SignatureRefusal, _ request: Request, _ requestor: RequestorID, _ key: PublicKey
+  ) -> CallError {
+    if reason == .outsideWindow { metrics.count(.callsOutsideWindow) }
+    let error = refused("\(reason)", request, requestor, key)
+    guard reason == .tooMany else { return error }
+    metrics.count(.requestsThrottled)
+    return .tooMany(retryAfter: UsedNonces.pause)
   }
 
   private func refused(
@@ -179,6 +225,16 @@ package final class Credentials: Sendable {
     log.info(
       "call-refused", ("reason", reason), ("requestor", requestor?.text ?? ""),
       ("key", key?.text ?? ""), ("address", request.clientAddress?.description ?? ""))
+  }
+}
+
+extension IPAddress {
+  /// What the room for nonces is shared by: the address, or the /48 of an IPv6 address, in which one subscriber may
+  /// have 65,536 networks.
+  fileprivate var shareOfRoom: UInt64 {
+    var hasher = Hasher()
+    hasher.combine(isIPv4 ? low : high >> 16)
+    return UInt64(bitPattern: Int64(hasher.finalize()))
   }
 }
 

@@ -50,20 +50,28 @@ package struct V1Endpoints: Sendable {
     do throws(CallError) {
       try core.limits.take(request.clientAddress)
       let now = core.clock.now
-      let caller = try core.credentials.caller(of: request, parameters, at: now)
+      let signed = try core.credentials.caller(of: request, parameters, at: now)
+      let caller = signed.caller
       let provisioned = core.provisioning.now
       let requestor = try requestor(caller, path, parameters, provisioned)
       if requestor.enhancedErrors { frame.enhanced = requestor.id }
       let call = try V1Call(
         request: request, path: path, format: frame.format, parameters: parameters, caller: caller,
         requestor: requestor, provisioned: provisioned, now: now, hasher: core.hasher)
-      return frame.perform(try limited(call, work))
+      return frame.perform(try limited(call, signed, work))
     } catch {
       return .now(frame.response(error))
     }
   }
 
-  private func limited(_ call: V1Call, _ work: V1Work) throws(CallError) -> V1Outcome {
+  private func limited(_ call: V1Call, _ signed: SignedCaller, _ answer: V1Work)
+    throws(CallError) -> V1Outcome
+  {
+    // After the limits: what they turn away must take no room among the nonces.
+    func work(_ call: V1Call) throws(CallError) -> V1Outcome {
+      try core.credentials.useUp(signed, call.request, at: call.now)
+      return try answer(call)
+    }
     guard let subject = call.subject else { return try work(call) }
     guard call.request.preferredWait ?? 0 > 0 else {
       try core.limits.take(subject, at: call.requestor.id)

@@ -24,7 +24,8 @@ package struct HealthRoutes: Sendable {
             // The cheapest question that goes to the disk and back.
             _ = try await core.store.newestAuditNumber()
             try await writing.check()
-            reply.complete(Self.answer(.ok, "ready", core.options.version))
+            reply.complete(
+              Self.answer(.ok, "ready", core.options.version, clock: core.clockTrouble?.word))
           } catch {
             core.log.storeFailed(error)
             let word =
@@ -36,11 +37,14 @@ package struct HealthRoutes: Sendable {
     }
   }
 
-  private static func answer(_ status: Status, _ word: String, _ version: String) -> Response {
+  private static func answer(_ status: Status, _ word: String, _ version: String, clock: String? = nil)
+    -> Response
+  {
     let body = JSONWriter.bytes { json in
       json.object { json in
         json.member("status", word)
         json.member("version", version)
+        if let clock { json.member("clock", clock) }
       }
     }
     var response = Response(status, type: "application/json", body: body + [UInt8(ascii: "\n")])

@@ -19,13 +19,19 @@ package struct Upkeep: Sendable {
     // At least once, so that "since when" outlives a restart before anything was counted.
     var kept: DayNumbers?
     var uses: [PublicKey: Instant]?
+    var nonces: String?
+    var believed: Instant?
+    var doubts = false
     var due = core.clock.uptime + Self.keepingPause
     while !Task.isCancelled {
       await once()
+      tellDoubt(&doubts)
       if core.clock.uptime >= due {
         due = core.clock.uptime + Self.keepingPause
         kept = await keepNumbers(unless: kept)
         uses = await keepKeyUses(unless: uses)
+        nonces = await keepNonces(unless: nonces)
+        believed = await keepTime(unless: believed)
       }
       try? await Task.sleep(for: Self.interval)
     }
@@ -35,6 +41,39 @@ package struct Upkeep: Sendable {
   package func keepEverything() async {
     await keepNumbers(unless: nil)
     await keepKeyUses(unless: nil)
+    await keepNonces(unless: nil)
+    await keepTime(unless: nil)
+  }
+
+  /// A clock that is doubted is told once, and that it is believed again.
+  private func tellDoubt(_ doubts: inout Bool) {
+    let doubt = core.age.doubt
+    guard (doubt != nil) != doubts else { return }
+    doubts = doubt != nil
+    if let doubt {
+      core.log.warning(
+        "clock-ahead", ("seconds", "\(doubt.ahead.components.seconds)"),
+        ("hint", "nothing is deleted for its age by this time: set the clock; see regentctl doctor"))
+    } else {
+      core.log.info("clock-believed")
+    }
+  }
+
+  /// Keeps which nonces may come again after a restart, unless they are these.
+  @discardableResult
+  private func keepNonces(unless kept: String?) async -> String? {
+    let text = core.nonces.text(at: core.clock.now)
+    // Most services have none to keep, and need no row for that.
+    guard text != kept ?? "{}" else { return kept }
+    return await keep(text, as: .nonces) ? text : kept
+  }
+
+  /// Keeps the time that is believed, unless it is hardly different.
+  @discardableResult
+  private func keepTime(unless kept: Instant?) async -> Instant? {
+    let now = core.age.now
+    if let kept, kept <= now, now.since(kept) < Self.keyGrain { return kept }
+    return await keep("\(now.milliseconds)", as: .clock) ? now : kept
   }
 
   /// Keeps the numbers of the day, unless they are these.
@@ -75,8 +114,11 @@ package struct Upkeep: Sendable {
   package func once() async {
     let now = core.clock.now
     core.metrics.count(.codesExpired, core.codes.sweep(at: now))
+    core.nonces.sweep(keeping: core.provisioning.now.callKeys.keys, at: now)
+    // Not by the machine's clock: what is deleted does not come back when the clock is right again.
+    let age = core.age.now
     do {
-      while try await core.store.forgetExpired(at: now, limit: Self.step) == Self.step {
+      while try await core.store.forgetExpired(at: age, limit: Self.step) == Self.step {
         if Task.isCancelled { return }
       }
       while try await core.store.forgetAudit(
@@ -85,7 +127,7 @@ package struct Upkeep: Sendable {
         if Task.isCancelled { return }
       }
       try await core.mediaKeys.retireReplaced(
-        tokenLifetime: core.options.mediaTokenLifetime, at: now)
+        tokenLifetime: core.options.mediaTokenLifetime, at: age)
     } catch {
       core.log.warning("upkeep", ("reason", "\(error)"))
     }

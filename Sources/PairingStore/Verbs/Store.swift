@@ -48,6 +48,10 @@ public enum StoredCounters: String, Hashable, Sendable, CaseIterable {
   case backup
   /// When each key pair last signed a call.
   case keys
+  /// Which nonces were used by calls that say they were signed later than that.
+  case nonces
+  /// Which time the service believed last.
+  case clock
 }
 
 extension MaintenanceStore {

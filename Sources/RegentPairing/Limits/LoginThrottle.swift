@@ -28,6 +28,8 @@ public enum LoginThrottle {
   /// How long to wait before a password is even looked at; none when it may be.
   public static func pause(after failures: LoginFailures?, at now: Instant) -> Duration? {
     guard let failures, failures.count >= free else { return nil }
+    // Counted by a clock that was ahead: every try would find its whole pause before it, until that time comes.
+    guard failures.last <= now + longestPause else { return nil }
     let doublings = min(failures.count - free, 20)
     let pause = min(Duration.seconds(1 << doublings), longestPause)
     let left = (failures.last + pause).since(now)
@@ -40,6 +42,8 @@ public enum LoginThrottle {
     guard let failures, now.since(failures.last) < memory else {
       return LoginFailures(count: 1, last: now)
     }
-    return LoginFailures(count: failures.count + 1, last: max(now, failures.last))
+    return LoginFailures(
+      count: failures.count + 1,
+      last: failures.last <= now + longestPause ? max(now, failures.last) : now)
   }
 }

@@ -13,6 +13,8 @@ public struct ServiceLimits: Hashable, Sendable {
   public var wrongCodes: FailureLimit = .wrongCodes
   /// Wrong codes of everybody.
   public var allWrongCodes: FailureLimit = .allWrongCodes
+  /// Nonces of one key that are remembered.
+  public var nonces = ReplayWindow.usualCapacity
   /// Codes that can be approved at one time: more would make guessing any of them easy.
   public var liveCodes = 100_000
 

@@ -27,6 +27,8 @@ public enum SignatureRefusal: Error, Hashable, Sendable {
   case wrongSignature
   /// The nonce has been used.
   case replayed
+  /// There is no room to remember its nonce.
+  case tooMany
 }
 
 extension SignaturePolicy {

@@ -1,0 +1,39 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// The program under a clock that jumps, by libfaketime.
+@Suite(.enabled(if: library != nil, "there is no libfaketime: apt-get install faketime"))
+struct `regentd when the clock jumps` {
+  /// With every clock, as no kernel does it, the one that counts since the boot jumps, too: then timers never ring.
+  @Test(arguments: ["+31d", "-31d"], ["0", "1"])
+  func `ends in time when it is told to`(jump: String, wallClockAlone: String) throws {
+    try withTemporaryFolder { folder in
+      try writeFile("\(folder)/time", Array("+0".utf8))
+      let environment = [
+        "LD_PRELOAD": library ?? "", "FAKETIME_TIMESTAMP_FILE": "\(folder)/time",
+        "FAKETIME_NO_CACHE": "1", "FAKETIME_DONT_FAKE_MONOTONIC": wallClockAlone,
+      ]
+      try withService(environment: environment, in: folder) { service in
+        for time in [jump, "+0"] {
+          try writeFile("\(folder)/time", Array(time.utf8))
+          #expect(try fetch("\(service.url)/healthz").status == 200)
+        }
+        service.program.signal(SIGTERM)
+        let status = try eventually("the end of regentd", within: 30) { service.program.poll() }
+        #expect(status == 0)
+        #expect(try service.log.contains(" info stopped "))
+      }
+    }
+  }
+}
+
+private let library: String? = {
+  #if arch(x86_64)
+    let machine = "x86_64-linux-gnu"
+  #else
+    let machine = "aarch64-linux-gnu"
+  #endif
+  let path = "/usr/lib/\(machine)/faketime/libfaketimeMT.so.1"
+  return unsafe access(path, R_OK) == 0 ? path : nil
+}()
