@@ -56,6 +56,7 @@ package final class ServiceCore: Sendable {
     self.options = options
     self.store = store
     self.clock = clock
+    let log = log.capped(by: clock)
     self.log = log
     hasher = try await KeyedHasher(store)
     provisioning = try await ProvisioningCache(store)

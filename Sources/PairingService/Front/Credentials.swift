@@ -32,10 +32,7 @@ package final class Credentials: Sendable {
   private let log: ServiceLog
   private let metrics: ServiceMetrics
   private let stranger: HMACKey
-  private let clock: ServiceClock
   private let replays = Locked([PublicKey: ReplayWindow]())
-  private static let lineRate = RateLimit(perSecond: 10, burst: 200)
-  private let lines = Locked(RateMeter())
 
   init(
     provisioning: ProvisioningCache, tokens: AccessTokens, keyUses: KeyUseTimes, clock: ServiceClock,
@@ -45,7 +42,6 @@ package final class Credentials: Sendable {
     self.provisioning = provisioning
     self.tokens = tokens
     self.keyUses = keyUses
-    self.clock = clock
     startedAt = clock.now
     self.log = log
     self.metrics = metrics
@@ -173,9 +169,6 @@ package final class Credentials: Sendable {
     _ reason: String, _ request: Request, _ requestor: RequestorID? = nil, _ key: PublicKey? = nil
   ) {
     metrics.count(.callsRefused)
-    // Strangers decide how often this happens: they must not fill the disk with it.
-    let verdict = lines.withLock { $0.take(of: Self.lineRate, at: clock.uptime) }
-    guard case .within = verdict else { return }
     log.info(
       "call-refused", ("reason", reason), ("requestor", requestor?.text ?? ""),
       ("key", key?.text ?? ""), ("address", request.clientAddress?.description ?? ""))

@@ -76,6 +76,7 @@ package struct Upkeep: Sendable {
     let now = core.clock.now
     core.metrics.count(.codesExpired, core.codes.sweep(at: now))
     do {
+      try await core.codeTransitions.forgetGiven()
       while try await core.store.forgetExpired(at: now, limit: Self.step) == Self.step {
         if Task.isCancelled { return }
       }
