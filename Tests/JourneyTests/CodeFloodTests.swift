@@ -144,6 +144,20 @@ import Testing
     #expect(Set(codes.takeGiven()) == all)
   }
 
+  @Test func `has no notes about codes that are long gone`() throws {
+    let codes = LiveCodes(clock: clock)
+    for number in 0..<60_000 {
+      codes.add(try record(number, lifetime: .seconds(36_000), .withdrawn), hasEarlierSignIn: nil)
+    }
+    #expect(codes.remembered <= EndedCodes.mostWithdrawn)
+    #expect(codes.notes <= 8 * EndedCodes.mostWithdrawn + 20_003)
+    wall.pass(.seconds(86_400))
+    boot.pass(.seconds(86_400))
+    _ = codes.sweep(at: wall.now)
+    #expect(codes.notes == 0)
+    #expect(codes.remembered == 0)
+  }
+
   @Test func `takes no more of what devices say than is stated, and every code`() throws {
     let codes = LiveCodes(clock: clock)
     let about = DeviceDescription(information: String(repeating: "x", count: 60_000))

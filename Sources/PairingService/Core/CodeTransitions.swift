@@ -32,8 +32,8 @@ package struct CodeTransitions: Sendable {
     for change in reservation.withdrawn { settle(change, counting: .codesWithdrawn) }
     codes.add(record, hasEarlierSignIn: reservation.hasEarlierSignIn, asOf: signIns)
     metrics.count(.codesStarted)
-    // Whoever brings many in takes the trouble of getting them out.
-    try await forgetGiven(atLeast: Self.manyGiven)
+    // Whoever brings many in takes the trouble of getting them out; when that fails, the next one tries again.
+    try? await forgetGiven(atLeast: Self.manyGiven)
   }
 
   /// Lets the store forget the codes that memory has let go before their time.

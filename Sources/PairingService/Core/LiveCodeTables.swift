@@ -51,6 +51,8 @@ extension LiveCodes {
     var ended: [RequestorID: EndedCodes] = [:]
     /// What the boot clock says is over, by minute: the wall clock may stand still, or go back, for a year.
     var ages: [Int64: [RegistrationID]] = [:]
+    /// How many there are in `due` and `ages`.
+    var entries = 0
     /// Codes that were let go before their time, and that the store is still to forget.
     var given: [RegistrationID] = []
     /// Bytes of what devices say of themselves, in all codes.
@@ -70,6 +72,7 @@ extension LiveCodes.Tables {
       let left = min(max(record.flow.expires.since(clock.now), .zero), CodeLifetime.longest.span)
       let over = clock.uptime + left + CodeLifetime.remembrance
       ages[over.minute + 1, default: []].append(record.id)
+      entries += 1
     }
     codes[record.id] = known
     ids[record.code] = record.id
@@ -78,29 +81,39 @@ extension LiveCodes.Tables {
     if newest.map(record.takesThePlace(of:)) ?? true { latest[key] = LiveCodes.Newest(known) }
     due[record.flow.expires.tick + 1, default: []].append(record.id)
     due[record.flow.forgettable.tick + 1, default: []].append(record.id)
+    entries += 2
     noteEnd(of: record, clock.uptime)
   }
 
   /// A code that came to nothing is remembered only as long as there are few of them.
   mutating func noteEnd(of record: RegistrationRecord, _ now: Uptime) {
-    let isWithdrawn: Bool
-    switch record.flow.state {
-    case .withdrawn: isWithdrawn = true
-    case .expired, .denied: isWithdrawn = false
-    case .offered, .opened, .claimed, .approved, .delivered: return
-    }
+    guard record.flow.state.cameToNothing else { return }
+    let isWithdrawn = record.flow.state == .withdrawn
     for id in ended[record.requestor, default: EndedCodes()].add(record.id, isWithdrawn, at: now) {
-      letGo(id)
+      letGo(id) { $0.cameToNothing }
     }
   }
 
-  /// Forgets a code before its time; the store is told when somebody comes by.
-  mutating func letGo(_ id: RegistrationID) {
-    guard let known = codes[id] else { return }
+  /// Forgets a code before its time, if it is one of those; the store is told when somebody comes by.
+  mutating func letGo(_ id: RegistrationID, if isMeant: (PairingState) -> Bool = { _ in true }) {
+    guard let known = codes[id], isMeant(known.record.flow.state) else { return }
     if known.record.flow.state.isPending { pending[known.record.requestor, default: 0] -= 1 }
     forget(known.record)
     // While the store cannot write, nothing new comes either; what is not told is let go again after a restart.
     if given.count < LiveCodes.mostGiven { given.append(id) }
+    compact()
+  }
+
+  /// Takes codes that were let go before their time out of what is to be looked at later: with codes of ten hours that
+  /// would be millions.
+  ///
+  /// In one go when they are many times as many as the codes, so that each costs a few steps.
+  private mutating func compact() {
+    guard entries > 8 * codes.count + 20_000 else { return }
+    let known = codes
+    due = due.mapValues { $0.filter { known[$0] != nil } }.filter { !$0.value.isEmpty }
+    ages = ages.mapValues { $0.filter { known[$0] != nil } }.filter { !$0.value.isEmpty }
+    entries = (due.values.reduce(0) { $0 + $1.count }) + ages.values.reduce(0) { $0 + $1.count }
   }
 
   /// What the store said of a device's sign-in, unless it may be outdated.
@@ -142,6 +155,7 @@ extension LiveCodes.Tables {
         due[tick] = nil
         break
       }
+      entries -= 1
       guard let known = codes[id] else { continue }
       if now >= look(at: known, now, uptime).record.flow.forgettable { forget(known.record) }
     }
@@ -153,7 +167,7 @@ extension LiveCodes.Tables {
   /// - Returns: false when there was nothing left to look at.
   mutating func sweepAges(at now: Uptime, limit: Int) -> Bool {
     for requestor in Array(ended.keys) {
-      for id in ended[requestor]?.sweep(at: now) ?? [] { letGo(id) }
+      for id in ended[requestor]?.sweep(at: now) ?? [] { letGo(id) { $0.cameToNothing } }
       if ended[requestor]?.isEmpty == true { ended[requestor] = nil }
     }
     guard let minute = ages.keys.filter({ $0 <= now.minute }).min() else { return false }
@@ -162,6 +176,7 @@ extension LiveCodes.Tables {
         ages[minute] = nil
         break
       }
+      entries -= 1
       letGo(id)
     }
     return true
@@ -190,6 +205,16 @@ extension RegistrationRecord {
 extension Instant {
   /// Ten seconds: so long more than its lifetime a code that nobody asks about is counted as pending.
   fileprivate var tick: Int64 { milliseconds / 10_000 }
+}
+
+extension PairingState {
+  /// Whether nobody is signed in by it, nor will be.
+  fileprivate var cameToNothing: Bool {
+    switch self {
+    case .withdrawn, .expired, .denied: true
+    case .offered, .opened, .claimed, .approved, .delivered: false
+    }
+  }
 }
 
 extension Uptime {

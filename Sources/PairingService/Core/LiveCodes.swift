@@ -177,6 +177,9 @@ package final class LiveCodes: Sendable {
   /// Whether there is room for what another device says of itself; a code needs none of it.
   package var hasRoomForDescriptions: Bool { tables.withLock { $0.described < Self.mostDescribed } }
 
+  /// How many notes there are of when to look at which code.
+  var notes: Int { tables.withLock { $0.entries } }
+
   /// How many codes are in memory, whatever their state.
   package var remembered: Int { tables.withLock { $0.codes.count } }
 

@@ -41,7 +41,8 @@ struct FormOrigin: Sendable {
 extension HostName {
   /// Whether nobody outside can own this host.
   ///
-  /// An address, a name of one word, or one of a domain that is every home's own. A name of the public DNS is believed in the public address only.
+  /// An address, a name of one word, or one of a domain that is every home's own. A name of the
+  /// public DNS is believed in the public address only.
   fileprivate var isOfOneHome: Bool {
     guard case .name(let name) = self else { return true }
     let ends = [".local", ".localhost", ".home.arpa", ".internal", ".lan", ".home"]

@@ -3,9 +3,9 @@
 /// - A source or account with 5 wrong codes within 10 minutes stays away until the first of them is 10 minutes old,
 ///   whatever it brings: otherwise its sixth guess could be the right one.
 /// - When everybody together has had 60 within a minute, a stranger could go on from ever new addresses. So sources
-///   that have guessed wrong stay away, and those that have not share 32 places: one wrong code there, and all that share it
-///   wait for a minute. So within any minute at most 92 wrong codes get an answer, and about 60 a minute in the long
-///   run, because those in shared places count among the 60. Somebody who is signed in has a place of her own.
+///   that have guessed wrong stay away, and those that have not share 32 places: one wrong code there, and all that
+///   share it wait for a minute. So within any minute at most 92 wrong codes get an answer, and about 60 a minute in
+///   the long run, because those in shared places count among the 60. Who is signed in has a place of her own.
 /// - A network of IPv6 (/48) has 65,536 subscribers' /64s, or one subscriber has all of it: after 20 wrong codes within
 ///   10 minutes its unknown sources share one place, too, and nobody elsewhere notices.
 /// - Nothing is ever reset by a success, and polls of a device for its own code are never counted here.
