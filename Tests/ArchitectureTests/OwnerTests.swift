@@ -11,7 +11,7 @@ private let ownedCalls: [(owner: String, calls: [String])] = [
     "Sources/PairingService/Core/CodeTransitions.swift",
     [
       "store.reserve(", "store.open(", "store.claim(", "store.renew(", "store.release(",
-      "store.approve(", "store.deny(", "store.withdraw(", "store.endSession(", "codes.note(",
+      "store.approve(", "store.deny(", "store.withdraw(", "store.forgetCodes(", "store.endSession(", "codes.note(",
     ]
   ),
 ]

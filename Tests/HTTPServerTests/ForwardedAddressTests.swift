@@ -85,9 +85,25 @@ import Testing
     #expect(try origin("10.0.0.1", alone).address?.description == "10.0.0.1")
   }
 
-  @Test func `two headers that disagree are both not believed`() throws {
-    let disagree = ForwardedHeaders(forwarded: ["for=1.1.1.1"], forwardedFor: ["203.0.113.5"])
-    #expect(try origin("10.0.0.1", disagree).address?.description == "10.0.0.1")
+  @Test(arguments: [
+    "for=1.1.1.1", "for=unknown", "for=_hidden", "for=\"[::1]\"", "for=1.1.1.1;proto=https;host=evil",
+    "for=10.0.0.1", "proto=https", ";;;", "for=1.1.1.1, for=2.2.2.2", "for=",
+  ])
+  func `a client that writes Forwarded hides behind no proxy that writes X-Forwarded-For`(
+    line: String
+  ) throws {
+    let claimed = ForwardedHeaders(
+      forwarded: [line], forwardedFor: ["203.0.113.5"], forwardedProto: ["http"],
+      forwardedHost: ["tv.example"])
+    let found = try origin("10.0.0.1", claimed)
+    #expect(found.address?.description == "203.0.113.5")
+    #expect(found.scheme == .http)
+    #expect(found.forwardedHost == HostAndPort(parsing: "tv.example"))
+    // And nobody who is no proxy is believed at all.
+    #expect(try origin("203.0.113.9", claimed).address?.description == "203.0.113.9")
+  }
+
+  @Test func `two headers that agree are one`() throws {
     let agree = ForwardedHeaders(
       forwarded: ["for=203.0.113.5;proto=https"], forwardedFor: ["203.0.113.5"])
     #expect(try origin("10.0.0.1", agree).address?.description == "203.0.113.5")

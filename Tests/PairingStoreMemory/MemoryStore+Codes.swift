@@ -131,6 +131,14 @@ extension MemoryStore {
     return change
   }
 
+  /// Forgets codes before their time.
+  public func forgetCodes(_ ids: [RegistrationID]) async throws(StoreError) {
+    for id in ids {
+      guard let gone = registrations.removeValue(forKey: id) else { continue }
+      if codes[gone.code] == id { codes[gone.code] = nil }
+    }
+  }
+
   /// What is remembered of a code.
   public func registration(_ id: RegistrationID, at now: Instant) async throws(StoreError)
     -> RegistrationRecord?

@@ -80,10 +80,8 @@ extension MemoryStore {
     return after
   }
 
-  /// Forgets the failures of an account that has signed in.
-  public func clearLoginFailures(of provider: ProviderID, _ name: AccountName)
-    async throws(StoreError)
-  {
-    failures[.account(provider, name)] = nil
+  /// Forgets the failures of a subject.
+  public func clearLoginFailures(of subject: LoginSubject) async throws(StoreError) {
+    failures[subject] = nil
   }
 }

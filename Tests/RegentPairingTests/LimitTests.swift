@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test func `five within ten minutes and the source stays away until the first is that old`() {
-    var ledger = GuessLedger<SourceKey, String>()
+    var ledger = GuessLedger<String>()
     for second in 0..<5 {
       #expect(ledger.verdict(source: here, account: nil, at: up(second)) == .within)
       ledger.wrong(source: here, account: nil, at: up(second))
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test func `the same one again is counted once, until it is forgotten`() {
-    var ledger = GuessLedger<SourceKey, Never>(
+    var ledger = GuessLedger<Never>(
       each: FailureLimit(count: 2, span: .seconds(600)), all: .allWrongCodes)
     func isCounted(_ source: SourceKey, _ mark: Int, at now: Uptime) -> Bool {
       ledger.wrong(source: source, account: nil, mark: mark, at: now)
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test func `an account is counted wherever it comes from`() throws {
-    var ledger = GuessLedger<SourceKey, String>()
+    var ledger = GuessLedger<String>()
     for last in 0..<5 {
       let source = try #require(SourceKey(address: [10, 0, 0, UInt8(last)]))
       ledger.wrong(source: source, account: "ann", at: up(0))
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test func `when everybody has had sixty, only those without a wrong code go on`() throws {
-    var ledger = GuessLedger<SourceKey, String>()
+    var ledger = GuessLedger<String>()
     for last in 0..<60 {
       let source = try #require(SourceKey(address: [10, 0, 0, UInt8(last)]))
       #expect(ledger.verdict(source: source, account: nil, at: up(0)) == .within)
@@ -97,7 +97,7 @@ import Testing
   }
 
   @Test func `a full ledger frees nobody who is blocked`() throws {
-    var ledger = GuessLedger<SourceKey, String>(capacity: 3)
+    var ledger = GuessLedger<String>(capacity: 3)
     for _ in 0..<5 { ledger.wrong(source: here, account: nil, at: up(0)) }
     for last in 0..<50 {
       let source = try #require(SourceKey(address: [10, 0, 0, UInt8(last)]))
@@ -107,6 +107,45 @@ import Testing
     // When they are old, there is room for new ones again.
     for _ in 0..<5 { ledger.wrong(source: there, account: nil, at: up(700)) }
     #expect(ledger.verdict(source: there, account: nil, at: up(701)) != .within)
+  }
+
+  @Test func `a full ledger opens to nobody`() throws {
+    let many = FailureLimit(count: 1_000_000, span: .seconds(60))
+    var ledger = GuessLedger<Never>(all: many, capacity: 1000)
+    func guess(_ number: Int, at now: Uptime) throws -> Bool {
+      let bytes = [0x2A, 0, UInt8(number >> 16), UInt8(number >> 8 & 255), UInt8(number & 255)]
+      let source = try #require(SourceKey(address: bytes + [UInt8](repeating: 0, count: 11)))
+      guard ledger.verdict(source: source, account: nil, at: now) == .within else { return false }
+      ledger.wrong(source: source, account: nil, at: now)
+      return true
+    }
+    var seen = 0
+    for number in 0..<100_500 where try guess(number, at: up(number / 2000)) { seen += 1 }
+    #expect((1000...1032).contains(seen))
+    // It goes on as slowly as long as it is full, and is as before when the first are old.
+    var later = 0
+    for number in 200_000..<201_000 where try guess(number, at: up(120)) { later += 1 }
+    #expect(later == 32)
+    for number in 300_000..<300_500 { #expect(try guess(number, at: up(700))) }
+  }
+
+  @Test func `a network with all its subnetworks has twenty, and then one a minute`() throws {
+    var ledger = GuessLedger<Never>()
+    func guess(_ net: UInt8, _ number: Int, at now: Uptime) throws -> Bool {
+      let bytes = [0x2A, 0, 0, 1, 0, net, UInt8(number >> 8), UInt8(number & 255)] as [UInt8]
+      let source = try #require(SourceKey(address: bytes + [UInt8](repeating: 0, count: 8)))
+      guard ledger.verdict(source: source, account: nil, at: now) == .within else { return false }
+      ledger.wrong(source: source, account: nil, at: now)
+      return true
+    }
+    var seen = 0
+    for second in 0..<300 {
+      for number in 0..<50 where try guess(1, second * 50 + number, at: up(second)) { seen += 1 }
+    }
+    #expect(seen == 25)
+    // All others have what they had.
+    for number in 0..<5 { #expect(try guess(2, 0, at: up(300)), "\(number)") }
+    #expect(try guess(3, 7, at: up(300)))
   }
 
   @Test func `an IPv6 subscriber is one source, an IPv4 address in IPv6 is itself`() throws {

@@ -141,6 +141,10 @@ extension PlantedStore {
     try await base.deny(id, by: session, audit: entry, at: now)
   }
 
+  func forgetCodes(_ ids: [RegistrationID]) async throws(StoreError) {
+    try await base.forgetCodes(ids)
+  }
+
   func registration(_ id: RegistrationID, at now: Instant) async throws(StoreError) -> RegistrationRecord? {
     try await base.registration(id, at: now)
   }
@@ -187,8 +191,8 @@ extension PlantedStore {
     try await base.recordLoginFailure(of: subject, at: now)
   }
 
-  func clearLoginFailures(of provider: ProviderID, _ name: AccountName) async throws(StoreError) {
-    try await base.clearLoginFailures(of: provider, name)
+  func clearLoginFailures(of subject: LoginSubject) async throws(StoreError) {
+    try await base.clearLoginFailures(of: subject)
   }
 
   func permit(_ authentication: AuthenticationID, _ resource: ResourceID, at now: Instant) async throws(StoreError)

@@ -49,6 +49,21 @@ extension StoreConformance {
       ]
       try expect(statuses == [.withdrawn, .offered], "are \(statuses)")
     },
+    ConformanceCheck("codes that are named are forgotten before their time, and make room") { stage in
+      let records = try (1...3).map { try stage.registration($0, device: $0) }
+      for record in records { try await stage.reserve(record, limit: 3) }
+      try await stage.store.forgetCodes([records[0].id, records[1].id, records[0].id])
+      for (record, isThere) in zip(records, [false, false, true]) {
+        let found = try await stage.store.registration(record.id, at: stage.at(1))
+        try expect((found != nil) == isThere, "\(record.id) is there: \(found != nil)")
+      }
+      for number in 4...5 {
+        try await stage.reserve(stage.registration(number, device: number), limit: 3)
+      }
+      // Its code is free again.
+      try await stage.store.forgetCodes([stage.registration(5).id])
+      try await stage.reserve(records[0], limit: 3)
+    },
     ConformanceCheck("a new code leaves an answer that was given alone") { stage in
       let (record, session) = try await stage.claimed(1)
       _ = try await stage.store.deny(record.id, by: session, audit: nil, at: stage.at(2))

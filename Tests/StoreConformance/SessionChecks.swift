@@ -161,7 +161,7 @@ extension StoreConformance {
       let other = try await stage.store.loginFailures(
         of: .account(stage.local, ConformanceFixture.name("bob")))
       try expect(other == nil, "counted for another")
-      try await stage.store.clearLoginFailures(of: stage.local, name)
+      try await stage.store.clearLoginFailures(of: account)
       let none = try await stage.store.loginFailures(of: account)
       try expect(none == nil, "still counts \(String(describing: none))")
     },

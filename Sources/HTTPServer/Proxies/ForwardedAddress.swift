@@ -68,7 +68,9 @@ public struct ForwardedHeaders: Sendable, Equatable {
 /// Anybody can write these headers. So they are read from the right, where the nearest proxy wrote, and only as long as
 /// the hop that wrote the entry is itself trusted; an entry that is not an address ends the walk at the last fact.
 /// When `Forwarded` and `X-Forwarded-For` are both there and disagree, one of them came from the client through a proxy
-/// that knows only the other: then neither is believed, and the request counts as the proxy's own.
+/// that knows only the other. That other is `X-Forwarded-For` with nearly every proxy, the examples of ours included,
+/// so it counts. To believe neither would make the proxy's address the client's: whoever writes one line of `Forwarded`
+/// would be counted with nobody, or with all who do the same. A proxy that writes `Forwarded` has to clear the other.
 public struct TrustedProxies: Sendable, Equatable {
   /// The most entries that are walked; more hops than this nobody has.
   static let maximumHops = 16
@@ -100,7 +102,7 @@ public struct TrustedProxies: Sendable, Equatable {
     case (nil, nil): return walk(socket, commonEntries(headers))
     case (let only?, nil), (nil, let only?): return only
     case (let standard?, let common?):
-      guard standard.address == common.address else { return socket }
+      guard standard.address == common.address else { return common }
       // The scheme is believed only where nothing contradicts it.
       var agreed = standard
       if standard.scheme != common.scheme, standard.scheme != socket.scheme,

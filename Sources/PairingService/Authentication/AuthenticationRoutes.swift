@@ -71,13 +71,13 @@ package struct AuthenticationRoutes: Sendable {
   /// Takes no whole record: each of its texts is memory of its own, and a copy would touch them all.
   private func pending(
     _ call: V1Call, _ device: CallDevice, _ id: RegistrationID, _ flow: PairingFlow,
-    _ place: Waiters.Resource, _ after: Int?
+    _ place: Waiters.Resource, _ after: Int?, by caller: Waiters.Caller = .owner
   ) throws(CallError) -> V1Wait {
     let plan = WaitPlan(
       seconds: call.request.preferredWait ?? 0, after: after, flow: flow, at: call.now)
     guard case .park(let sequence, let span) = plan else { throw refusal(.pending, place) }
     return V1Wait(
-      registration: id, place: place, span: span,
+      registration: id, place: .device(place, caller), span: span,
       granted: WaitPlan.granted(call.request.preferredWait ?? 0),
       // The answer here is yes, no or not yet: "a phone has the page open" changes nothing of it, unless the caller
       // counts the steps.
@@ -147,7 +147,10 @@ package struct AuthenticationRoutes: Sendable {
     let after = try call.after()
     let device = CallDevice(id: record.device, hash: record.deviceHash)
     switch DeviceAnswer(record.flow, at: call.now) {
-    case .pending: return .wait(try pending(call, device, record.id, record.flow, .poll, after))
+    case .pending:
+      return .wait(
+        try pending(
+          call, device, record.id, record.flow, .poll, after, by: call.side(of: record)))
     case .approved: return .later { try await read(call, device, .poll) }
     case .denied, .expired, .unknown:
       throw refusal(DeviceAnswer(record.flow, at: call.now), .poll)

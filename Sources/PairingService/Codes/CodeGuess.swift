@@ -14,7 +14,7 @@ extension ServiceCore {
     -> (code: RegistrationCode, record: RegistrationRecord)?
   {
     let found = namedCode(call)
-    if let found, found.record.deviceHash == call.deviceIfNamed?.hash { return found }
+    if let found, call.isOwner(of: found.record) { return found }
     let guesser = RequestLimits.Guesser.app(call.requestor.id)
     try limits.mayTryCode(from: call.request.clientAddress, as: guesser)
     if let found { return found }

@@ -25,7 +25,21 @@ extension V1Call {
     try parameters.value(name).flatMap { CleanText.line($0, longest: 1024) }
   }
 
+  /// Whether the call is for the device that made a code: whoever knows that device's id could take the code's place
+  /// anyway.
+  package func isOwner(of record: RegistrationRecord) -> Bool {
+    deviceIfNamed?.hash == record.deviceHash
+  }
+
+  /// By whom a code is waited for: its own device, or somebody at an address.
+  package func side(of record: RegistrationRecord) -> Waiters.Caller {
+    isOwner(of: record) ? .owner : .other(SourceKey(request.clientAddress))
+  }
+
   /// The record of a code as this caller reads it.
+  ///
+  /// The device's id is what all its calls are made with, and the number is the proof that the screen and the phone are
+  /// in one room: neither is for somebody who has glimpsed the code, and holds the app's secret as every box does.
   package func document(
     _ record: RegistrationRecord, _ code: RegistrationCode, _ options: ServiceOptions,
     at now: Instant
@@ -36,7 +50,7 @@ extension V1Call {
       id: record.id.text, code: code.wire, requestor: record.requestor.text,
       provider: record.preselected?.text, generated: flow.issued, expires: flow.expires,
       info: info(record), status: flow.status(at: now), sequence: flow.sequence,
-      match: flow.visibleMatch(at: now)?.number, verificationURL: link.url,
+      match: isOwner(of: record) ? flow.visibleMatch(at: now)?.number : nil, verificationURL: link.url,
       verificationURLComplete: link.complete)
   }
 
@@ -44,7 +58,7 @@ extension V1Call {
     let about = record.about
     let older = about.older
     return RegcodeInfo(
-      deviceID: record.device.text, deviceInformation: about.information,
+      deviceID: isOwner(of: record) ? record.device.text : "", deviceInformation: about.information,
       userAgent: about.userAgent, originalUserAgent: about.userAgent,
       authorizationType: application == nil ? nil : "OAUTH2", application: application,
       older: older.isEmpty

@@ -36,7 +36,7 @@ package struct CodeRoutes: Sendable {
     let offer = CodeRequest(
       device: device, rowKey: rowKey, lifetime: try call.lifetime(),
       preselected: try call.preselected(), profile: try call.profile(),
-      about: try call.deviceDescription(), matchesNumber: try call.wantsNumberMatching())
+      about: try about(call), matchesNumber: try call.wantsNumberMatching())
     try takeRoom(for: device, call)
     return .later { [core] in
       let (code, record) = try await reserve(offer, call)
@@ -45,16 +45,26 @@ package struct CodeRoutes: Sendable {
     }
   }
 
-  /// Takes one code from what the caller's address may have.
+  /// What the device says of itself, as long as there is room for such texts.
   ///
-  /// A device that replaces its code makes no more codes live, only another row: it has ten times as many.
+  /// With made-up devices they would be most of what fills the memory.
+  private func about(_ call: V1Call) throws(CallError) -> DeviceDescription {
+    let about = try call.deviceDescription()
+    guard !core.codes.hasRoomForDescriptions else { return about }
+    // What the viewer compares with the screen in front of her stays.
+    return DeviceDescription(name: about.name, address: about.address)
+  }
+
+  /// Takes one code from what the caller's address may have, and one replacement from what the device may have.
+  ///
+  /// A device that replaces its code makes no more codes live, only another row: its address has ten times as many.
   private func takeRoom(for device: CallDevice, _ call: V1Call) throws(CallError) {
-    guard core.options.limits.newCodes != nil else { return }
     let requestor = call.requestor.id
     let earlier = core.codes.latest(of: device.hash, at: requestor)?.record.flow
     let replaces = earlier?.settled(at: call.now).state.isPending ?? false
     try core.limits.take(
       replaces ? .replacement : .code, from: call.request.clientAddress, at: requestor)
+    if replaces { try core.limits.takeReplacement(of: device.hash, at: requestor) }
   }
 
   /// Draws codes until one is free.
@@ -96,7 +106,7 @@ package struct CodeRoutes: Sendable {
     let id = record.id
     return .wait(
       V1Wait(
-        registration: id, place: .record, span: span,
+        registration: id, place: .device(.record, call.side(of: record)), span: span,
         granted: WaitPlan.granted(call.request.preferredWait ?? 0),
         while: { core.codes.find(id)?.flow.sequence == sequence },
         answer: { () throws(CallError) in

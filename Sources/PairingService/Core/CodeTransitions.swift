@@ -6,6 +6,8 @@ package import PairingStore
 /// No other code calls these verbs, which `ArchitectureTests` hold: whoever did would leave the memory behind.
 /// Devices, the phone's pages and the admin socket all come through here. Sign-ins have ``SignInTransitions``.
 package struct CodeTransitions: Sendable {
+  /// Rows for one transaction: short enough that no answer waits for it noticeably.
+  private static let manyGiven = 60
   private let store: any Store
   private let codes: LiveCodes
   private let waiters: Waiters
@@ -30,6 +32,22 @@ package struct CodeTransitions: Sendable {
     for change in reservation.withdrawn { settle(change, counting: .codesWithdrawn) }
     codes.add(record, hasEarlierSignIn: reservation.hasEarlierSignIn, asOf: signIns)
     metrics.count(.codesStarted)
+    // Whoever brings many in takes the trouble of getting them out; when that fails, the next one tries again.
+    try? await forgetGiven(atLeast: Self.manyGiven)
+  }
+
+  /// Lets the store forget the codes that memory has let go before their time.
+  package func forgetGiven(atLeast count: Int = 1) async throws(StoreError) {
+    var given = codes.takeGiven(atLeast: count)[...]
+    while !given.isEmpty {
+      do throws(StoreError) {
+        try await store.forgetCodes(Array(given.prefix(Self.manyGiven)))
+      } catch {
+        codes.giveBack(Array(given))
+        throw error
+      }
+      given = given.dropFirst(Self.manyGiven)
+    }
   }
 
   /// The phone's page is there.

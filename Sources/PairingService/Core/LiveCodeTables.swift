@@ -47,23 +47,73 @@ extension LiveCodes {
     var signIns = 0
     /// How many ran out of time since the last sweep told.
     var expired = 0
+    /// Codes that came to nothing, of each requestor.
+    var ended: [RequestorID: EndedCodes] = [:]
+    /// What the boot clock says is over, by minute: the wall clock may stand still, or go back, for a year.
+    var ages: [Int64: [RegistrationID]] = [:]
+    /// How many there are in `due` and `ages`.
+    var entries = 0
+    /// Codes that were let go before their time, and that the store is still to forget.
+    var given: [RegistrationID] = []
+    /// Bytes of what devices say of themselves, in all codes.
+    var described = 0
   }
 }
 
 extension LiveCodes.Tables {
   /// A code that was not there, or is further than it was.
-  mutating func put(_ known: LiveCodes.CachedCode) {
+  mutating func put(_ known: LiveCodes.CachedCode, _ clock: ServiceClock) {
     let record = known.record
-    var change = record.flow.state.isPending ? 1 : 0
-    if let before = codes[record.id], before.record.flow.state.isPending { change -= 1 }
+    let before = codes[record.id]?.record
+    let change = (record.flow.state.isPending ? 1 : 0) - (before?.flow.state.isPending == true ? 1 : 0)
     if change != 0 { pending[record.requestor, default: 0] += change }
+    if before == nil {
+      described += record.described
+      let left = min(max(record.flow.expires.since(clock.now), .zero), CodeLifetime.longest.span)
+      let over = clock.uptime + left + CodeLifetime.remembrance
+      ages[over.minute + 1, default: []].append(record.id)
+      entries += 1
+    }
     codes[record.id] = known
     ids[record.code] = record.id
     let key = LiveCodes.DeviceKey(record)
     let newest = latest[key]?.known.record
     if newest.map(record.takesThePlace(of:)) ?? true { latest[key] = LiveCodes.Newest(known) }
-    due[record.flow.expires.minute + 1, default: []].append(record.id)
-    due[record.flow.forgettable.minute + 1, default: []].append(record.id)
+    due[record.flow.expires.tick + 1, default: []].append(record.id)
+    due[record.flow.forgettable.tick + 1, default: []].append(record.id)
+    entries += 2
+    noteEnd(of: record, clock.uptime)
+  }
+
+  /// A code that came to nothing is remembered only as long as there are few of them.
+  mutating func noteEnd(of record: RegistrationRecord, _ now: Uptime) {
+    guard record.flow.state.cameToNothing else { return }
+    let isWithdrawn = record.flow.state == .withdrawn
+    for id in ended[record.requestor, default: EndedCodes()].add(record.id, isWithdrawn, at: now) {
+      letGo(id) { $0.cameToNothing }
+    }
+  }
+
+  /// Forgets a code before its time, if it is one of those; the store is told when somebody comes by.
+  mutating func letGo(_ id: RegistrationID, if isMeant: (PairingState) -> Bool = { _ in true }) {
+    guard let known = codes[id], isMeant(known.record.flow.state) else { return }
+    if known.record.flow.state.isPending { pending[known.record.requestor, default: 0] -= 1 }
+    forget(known.record)
+    // While the store cannot write, nothing new comes either; what is not told is let go again after a restart.
+    if given.count < LiveCodes.mostGiven { given.append(id) }
+    compact()
+  }
+
+  /// Takes codes that were let go before their time out of what is to be looked at later: with codes of ten hours that
+  /// would be millions.
+  ///
+  /// In one go when they are many times as many as the codes, so that each costs a few steps.
+  private mutating func compact() {
+    guard entries > 8 * codes.count + 20_000 else { return }
+    let known = codes
+    due = due.mapValues { $0.filter { known[$0] != nil } }.filter { !$0.value.isEmpty }
+    ages = ages.mapValues { $0.filter { known[$0] != nil } }.filter { !$0.value.isEmpty }
+    entries = (due.values.reduce(0) { $0 + $1.count }) + ages.values.reduce(0) { $0 + $1.count }
   }
 
   /// What the store said of a device's sign-in, unless it may be outdated.
@@ -82,7 +132,9 @@ extension LiveCodes.Tables {
   /// A code as it is now.
   ///
   /// Once somebody was told that it has expired it stays so, even when the clock is set back.
-  mutating func look(at known: LiveCodes.CachedCode, _ now: Instant) -> LiveCodes.CachedCode {
+  mutating func look(
+    at known: LiveCodes.CachedCode, _ now: Instant, _ uptime: @autoclosure () -> Uptime
+  ) -> LiveCodes.CachedCode {
     let flow = known.record.flow
     guard flow.state.isPending, now >= flow.expires else { return known }
     expired += 1
@@ -90,26 +142,48 @@ extension LiveCodes.Tables {
     let settled = LiveCodes.CachedCode(
       known.record.moved(to: flow.settled(at: now)), hasEarlierSignIn: known.hasEarlierSignIn)
     replace(known, settled)
+    noteEnd(of: settled.record, uptime())
     return settled
   }
 
   /// - Returns: false when there was nothing left to look at.
-  mutating func sweep(at now: Instant, limit: Int) -> Bool {
-    // After a jump of the clock the keys that exist are fewer than the minutes in between.
-    guard let minute = due.keys.filter({ $0 <= now.minute }).min() else { return false }
+  mutating func sweep(at now: Instant, _ uptime: Uptime, limit: Int) -> Bool {
+    // After a jump of the clock the keys that exist are fewer than the ticks in between.
+    guard let tick = due.keys.filter({ $0 <= now.tick }).min() else { return false }
     for _ in 0..<limit {
-      guard let id = due[minute]?.popLast() else {
-        due[minute] = nil
+      guard let id = due[tick]?.popLast() else {
+        due[tick] = nil
         break
       }
+      entries -= 1
       guard let known = codes[id] else { continue }
-      if now >= look(at: known, now).record.flow.forgettable { forget(known.record) }
+      if now >= look(at: known, now, uptime).record.flow.forgettable { forget(known.record) }
+    }
+    return true
+  }
+
+  /// Lets go of what is over by the boot clock, whatever the time of day is said to be.
+  ///
+  /// - Returns: false when there was nothing left to look at.
+  mutating func sweepAges(at now: Uptime, limit: Int) -> Bool {
+    for requestor in Array(ended.keys) {
+      for id in ended[requestor]?.sweep(at: now) ?? [] { letGo(id) { $0.cameToNothing } }
+      if ended[requestor]?.isEmpty == true { ended[requestor] = nil }
+    }
+    guard let minute = ages.keys.filter({ $0 <= now.minute }).min() else { return false }
+    for _ in 0..<limit {
+      guard let id = ages[minute]?.popLast() else {
+        ages[minute] = nil
+        break
+      }
+      entries -= 1
+      letGo(id)
     }
     return true
   }
 
   mutating func forget(_ record: RegistrationRecord) {
-    codes[record.id] = nil
+    if codes.removeValue(forKey: record.id) != nil { described -= record.described }
     if ids[record.code] == record.id { ids[record.code] = nil }
     let key = LiveCodes.DeviceKey(record)
     if latest[key]?.known.record.id == record.id { latest[key] = nil }
@@ -129,7 +203,27 @@ extension RegistrationRecord {
 }
 
 extension Instant {
+  /// Ten seconds: so long more than its lifetime a code that nobody asks about is counted as pending.
+  fileprivate var tick: Int64 { milliseconds / 10_000 }
+}
+
+extension PairingState {
+  /// Whether nobody is signed in by it, nor will be.
+  fileprivate var cameToNothing: Bool {
+    switch self {
+    case .withdrawn, .expired, .denied: true
+    case .offered, .opened, .claimed, .approved, .delivered: false
+    }
+  }
+}
+
+extension Uptime {
   fileprivate var minute: Int64 { milliseconds / 60_000 }
+}
+
+extension RegistrationRecord {
+  /// Bytes that the device chose to send.
+  fileprivate var described: Int { device.text.utf8.count + about.size }
 }
 
 extension PairingFlow {

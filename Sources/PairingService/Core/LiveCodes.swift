@@ -24,6 +24,10 @@ package final class LiveCodes: Sendable {
     }
   }
 
+  /// What devices may say of themselves in all codes together: 64 MiB.
+  private static let mostDescribed = 64 << 20
+  /// So many codes wait to be forgotten by the store at most.
+  static let mostGiven = 50_000
   private let tables = Locked(Tables())
   private let clock: ServiceClock
 
@@ -56,7 +60,7 @@ package final class LiveCodes: Sendable {
       if let known = tables.codes[record.id], !record.flow.isNewer(than: known.record.flow) {
         tables.replace(known, CachedCode(known.record, hasEarlierSignIn: hasEarlierSignIn))
       } else {
-        tables.put(CachedCode(record, hasEarlierSignIn: hasEarlierSignIn))
+        tables.put(CachedCode(record, hasEarlierSignIn: hasEarlierSignIn), clock)
       }
     }
   }
@@ -67,7 +71,7 @@ package final class LiveCodes: Sendable {
   package func note(_ record: RegistrationRecord) {
     tables.withLock { tables in
       guard let known = tables.codes[record.id] else {
-        return tables.put(CachedCode(record, hasEarlierSignIn: nil))
+        return tables.put(CachedCode(record, hasEarlierSignIn: nil), clock)
       }
       guard record.flow.isNewer(than: known.record.flow) else { return }
       if known.record.flow.state.isPending, !record.flow.state.isPending {
@@ -76,6 +80,7 @@ package final class LiveCodes: Sendable {
       // The sign-in that a code led to takes the place of earlier ones.
       let hasSignIn = record.flow.state.approval != nil ? true : known.hasEarlierSignIn
       tables.replace(known, CachedCode(record, hasEarlierSignIn: hasSignIn))
+      tables.noteEnd(of: record, clock.uptime)
     }
   }
 
@@ -109,7 +114,7 @@ package final class LiveCodes: Sendable {
     let now = clock.now
     return tables.withLock { tables in
       guard let id = tables.ids[code], let known = tables.codes[id] else { return nil }
-      return tables.look(at: known, now).record
+      return tables.look(at: known, now, clock.uptime).record
     }
   }
 
@@ -119,7 +124,7 @@ package final class LiveCodes: Sendable {
   /// The same with what is known about its device.
   package func cached(_ id: RegistrationID) -> CachedCode? {
     let now = clock.now
-    return tables.withLock { tables in tables.codes[id].map { tables.look(at: $0, now) } }
+    return tables.withLock { tables in tables.codes[id].map { tables.look(at: $0, now, clock.uptime) } }
   }
 
   /// The newest code of a device.
@@ -127,7 +132,7 @@ package final class LiveCodes: Sendable {
     let now = clock.now
     return tables.withLock { tables in
       tables.latest[DeviceKey(requestor: requestor, device: device)].map {
-        tables.look(at: $0.known, now)
+        tables.look(at: $0.known, now, clock.uptime)
       }
     }
   }
@@ -154,7 +159,31 @@ package final class LiveCodes: Sendable {
     }
   }
 
-  /// How many codes wait for an answer, those included whose time has run out in the last minute.
+  /// Codes that were let go before their time since somebody asked last, when there are so many: for the store to
+  /// forget.
+  func takeGiven(atLeast count: Int = 1) -> [RegistrationID] {
+    tables.withLock { tables in
+      guard tables.given.count >= count else { return [] }
+      defer { tables.given = [] }
+      return tables.given
+    }
+  }
+
+  /// Keeps for the next time what the store could not forget.
+  func giveBack(_ given: [RegistrationID]) {
+    tables.withLock { $0.given += given.prefix(max(0, Self.mostGiven - $0.given.count)) }
+  }
+
+  /// Whether there is room for what another device says of itself; a code needs none of it.
+  package var hasRoomForDescriptions: Bool { tables.withLock { $0.described < Self.mostDescribed } }
+
+  /// How many notes there are of when to look at which code.
+  var notes: Int { tables.withLock { $0.entries } }
+
+  /// How many codes are in memory, whatever their state.
+  package var remembered: Int { tables.withLock { $0.codes.count } }
+
+  /// How many codes wait for an answer, those included whose time has run out seconds ago.
   package var pending: Int { tables.withLock { $0.pending.values.reduce(0, +) } }
 
   /// The same for one requestor.
@@ -167,7 +196,9 @@ package final class LiveCodes: Sendable {
   /// - Returns: how many codes ran out of time unanswered since the last call.
   package func sweep(at now: Instant) -> Int {
     // In pieces: no poll waits while all codes of a busy minute are gone through.
-    while tables.withLock({ $0.sweep(at: now, limit: 500) }) {}
+    let uptime = clock.uptime
+    while tables.withLock({ $0.sweep(at: now, uptime, limit: 500) }) {}
+    while tables.withLock({ $0.sweepAges(at: uptime, limit: 500) }) {}
     return tables.withLock { tables in
       defer { tables.expired = 0 }
       return tables.expired

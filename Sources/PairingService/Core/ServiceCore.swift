@@ -60,6 +60,7 @@ package final class ServiceCore: Sendable {
     self.options = options
     self.store = store
     self.clock = clock
+    let log = log.capped(by: clock)
     self.log = log
     hasher = try await KeyedHasher(store)
     provisioning = try await ProvisioningCache(store)
@@ -82,8 +83,7 @@ package final class ServiceCore: Sendable {
       startingAt: clock.now, keptAs: try await store.keptNumbers(.nonces),
       capacity: options.limits.nonces)
     credentials = try Credentials(
-      provisioning: provisioning, tokens: accessTokens, keyUses: keyUses, nonces: nonces,
-      clock: clock, log: log, metrics: metrics)
+      provisioning: provisioning, tokens: accessTokens, keyUses: keyUses, nonces: nonces, log: log, metrics: metrics)
     mediaKeys = try await MediaKeys(store, lead: options.signingKeyLead, at: clock.now)
     statements = try await SoftwareStatements(
       store, keys: mediaKeys, issuer: options.publicURL)

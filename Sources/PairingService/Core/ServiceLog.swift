@@ -1,3 +1,6 @@
+internal import RegentPairing
+internal import RegentPlatform
+
 /// Where the service tells what happened to whoever runs it: the program decides how lines look and where they go.
 ///
 /// Values may come from strangers; secrets have no way in, every value is named one by one.
@@ -12,6 +15,39 @@ package struct ServiceLog: Sendable {
   /// Lines go to a closure.
   package init(_ write: @escaping @Sendable (Level, StaticString, [(String, String)]) -> Void) {
     self.write = write
+  }
+
+  /// The same with an end: of each event 200 lines at once, then ten a second.
+  ///
+  /// Strangers decide how often most things happen, and must not fill the disk with it. Each event counts for itself,
+  /// so that none keeps another out; how many lines were left out is told with the next one that is written.
+  package func capped(by clock: ServiceClock) -> ServiceLog {
+    let meters = Locked([String: Meter]())
+    return ServiceLog { [write] level, event, fields in
+      let name = "\(event)"
+      let leftOut = meters.withLock { $0[name, default: Meter()].take(at: clock.uptime) }
+      guard let leftOut else { return }
+      if leftOut > 0 {
+        write(.warning, "lines-left-out", [("of", name), ("count", String(leftOut))])
+      }
+      write(level, event, fields)
+    }
+  }
+
+  private struct Meter {
+    private static let limit = RateLimit(perSecond: 10, burst: 200)
+    private var meter = RateMeter()
+    private var leftOut = 0
+
+    /// - Returns: how many lines were left out before this one; nothing when it is left out, too.
+    mutating func take(at now: Uptime) -> Int? {
+      guard case .within = meter.take(of: Self.limit, at: now) else {
+        leftOut += 1
+        return nil
+      }
+      defer { leftOut = 0 }
+      return leftOut
+    }
   }
 
   /// Lines go nowhere.

@@ -8,10 +8,18 @@ internal import RegentPlatform
 package final class Waiters: Sendable {
   /// Who waits for a code, and for which answer.
   package enum Place: Hashable, Sendable {
-    /// The device; the newest request for one resource displaces the older one.
-    case device(Resource)
+    /// A device; the newest request of a caller for one resource displaces its older one, and nobody else's.
+    case device(Resource, Caller)
     /// A phone's page; many may look at one result.
     case phone(Int)
+  }
+
+  /// Who waits where the device does.
+  package enum Caller: Hashable, Sendable {
+    /// The device that made the code, as far as its id says so.
+    case owner
+    /// Somebody else who knows the code, at an address: a login page, or a box that names no device.
+    case other(SourceKey?)
   }
 
   /// Which of the two looks at a code.

@@ -48,19 +48,15 @@ package final class Credentials: Sendable {
   private let log: ServiceLog
   private let metrics: ServiceMetrics
   private let stranger: HMACKey
-  private let clock: ServiceClock
-  private static let lineRate = RateLimit(perSecond: 10, burst: 200)
-  private let lines = Locked(RateMeter())
 
   init(
     provisioning: ProvisioningCache, tokens: AccessTokens, keyUses: KeyUseTimes, nonces: UsedNonces,
-    clock: ServiceClock, log: ServiceLog, metrics: ServiceMetrics
+    log: ServiceLog, metrics: ServiceMetrics
   ) throws {
     stranger = try HMACKey(.sha256, Random.secret())
     self.provisioning = provisioning
     self.tokens = tokens
     self.keyUses = keyUses
-    self.clock = clock
     self.nonces = nonces
     self.log = log
     self.metrics = metrics
@@ -219,9 +215,6 @@ package final class Credentials: Sendable {
     _ reason: String, _ request: Request, _ requestor: RequestorID? = nil, _ key: PublicKey? = nil
   ) {
     metrics.count(.callsRefused)
-    // Strangers decide how often this happens: they must not fill the disk with it.
-    let verdict = lines.withLock { $0.take(of: Self.lineRate, at: clock.uptime) }
-    guard case .within = verdict else { return }
     log.info(
       "call-refused", ("reason", reason), ("requestor", requestor?.text ?? ""),
       ("key", key?.text ?? ""), ("address", request.clientAddress?.description ?? ""))

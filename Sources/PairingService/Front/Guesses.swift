@@ -5,25 +5,28 @@ internal import RegentPlatform
 /// Who has tried what is not valid: each kind of guesser for itself, so that neither keeps the other from the right
 /// code.
 struct Guesses: Sendable {
-  struct App: Hashable {
-    let source: SourceKey
-    let requestor: RequestorID
-  }
-
-  fileprivate var phones: GuessLedger<SourceKey, Viewer>
-  fileprivate var apps: GuessLedger<App, Never>
+  fileprivate var phones: GuessLedger<Viewer>
+  /// Of each requestor by itself: whoever has the secret of one app makes no crowd at another's.
+  fileprivate var apps: [RequestorID: GuessLedger<Never>] = [:]
+  private let nobody: GuessLedger<Never>
   /// Those that register or ask for a token with something that is not valid.
-  fileprivate var clients: GuessLedger<SourceKey, Never>
+  fileprivate var clients: GuessLedger<Never>
 
   /// Nobody guesses 256 random bits; a house full of boxes with an old registration must find its way back.
   private static let clientFactor = 12
 
   init(_ limits: ServiceLimits) {
     phones = GuessLedger(each: limits.wrongCodes, all: limits.allWrongCodes)
-    apps = GuessLedger(each: limits.wrongCodes, all: limits.allWrongCodes)
+    nobody = GuessLedger(each: limits.wrongCodes, all: limits.allWrongCodes)
     clients = GuessLedger(
       each: limits.wrongCodes.times(Self.clientFactor),
       all: limits.allWrongCodes.times(Self.clientFactor))
+  }
+
+  /// The guesses of one requestor's apps; there are as many requestors as operators made.
+  fileprivate subscript(requestor: RequestorID) -> GuessLedger<Never> {
+    get { apps[requestor] ?? nobody }
+    _modify { yield &apps[requestor, default: nobody] }
   }
 }
 
@@ -46,8 +49,7 @@ extension RequestLimits {
         case .phone(let account):
           state.guesses.phones.verdict(source: source, account: account, at: now)
         case .app(let requestor):
-          state.guesses.apps.verdict(
-            source: Guesses.App(source: source, requestor: requestor), account: nil, at: now)
+          state.guesses[requestor].verdict(source: source, account: nil, at: now)
         }
       })
   }
@@ -61,14 +63,12 @@ extension RequestLimits {
       case .phone(let account):
         state.guesses.phones.wrong(source: source, account: account, mark: mark, at: now)
       case .app(let requestor):
-        state.guesses.apps.wrong(
-          source: Guesses.App(source: source, requestor: requestor), account: nil, mark: mark,
-          at: now)
+        state.guesses[requestor].wrong(source: source, account: nil, mark: mark, at: now)
       }
     }
     guard isCounted else { return }
     metrics.count(.wrongCodes)
-    // The ledger keeps these lines few.
+    // The ledger keeps these lines few, and the log has a cap of its own.
     switch guesser {
     // What deploy/fail2ban looks for.
     case .phone: log.warning("wrong-code", ("address", address.description))
@@ -94,11 +94,5 @@ extension RequestLimits {
     state.withLock { state in
       _ = state.guesses.clients.wrong(source: source, account: nil, at: now)
     }
-  }
-}
-
-extension FailureLimit {
-  fileprivate func times(_ factor: Int) -> FailureLimit {
-    FailureLimit(count: count.multipliedReportingOverflow(by: factor).partialValue, span: span)
   }
 }

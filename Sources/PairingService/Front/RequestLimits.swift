@@ -11,8 +11,11 @@ package final class RequestLimits: Sendable {
   package enum Subject: Hashable, Sendable {
     /// A device's.
     case device(DeviceHash)
-    /// Those for one code, by callers that name no device.
-    case code(CodeHash)
+    /// Those for one code from one address, by callers that name no device: whoever glimpsed a code on a screen spends
+    /// nothing of what its box may ask.
+    case code(CodeHash, SourceKey?)
+    /// A device's codes that take the place of its own.
+    case replacements(DeviceHash)
     /// What is new at one network address.
     case newcomers(Newcomer, SourceKey)
   }
@@ -39,6 +42,8 @@ package final class RequestLimits: Sendable {
 
   struct State {
     fileprivate var devices: [Meter: RateMeter] = [:]
+    /// For whom there is no room among the devices: each shares one with those that the hash puts there.
+    fileprivate var shared = [RateMeter](repeating: RateMeter(), count: 4096)
     var sources: [SourceKey: RateMeter] = [:]
     var guesses: Guesses
     var nextSweep = Uptime(milliseconds: .min)
@@ -46,6 +51,8 @@ package final class RequestLimits: Sendable {
 
   /// Meters that are full again tell nothing; beyond so many they are looked through.
   fileprivate static let manyMeters = 100_000
+  /// So many at most, about 40 MiB: a meter is full again within minutes, so this takes a thousand new names a second.
+  fileprivate static let mostMeters = 400_000
   /// A code in the place of another adds a row, but none that can be approved.
   private static let replacementFactor = 10
   /// A device waits for four things at most, and again after each change: it never comes near this.
@@ -87,8 +94,17 @@ package final class RequestLimits: Sendable {
     try allow(
       state.withLock { state in
         state.makeRoom(at: now)
+        guard state.devices.count < Self.mostMeters || state.devices[meter] != nil else {
+          let place = Int(UInt(bitPattern: meter.hashValue) % UInt(state.shared.count))
+          return state.shared[place].take(of: limit, at: now)
+        }
         return state.devices[meter, default: RateMeter()].take(of: limit, at: now)
       })
+  }
+
+  /// Takes one new code in the place of a device's own: each is a row and a disk write, whatever its lifetime.
+  package func takeReplacement(of device: DeviceHash, at requestor: RequestorID) throws(CallError) {
+    try take(Meter(requestor: requestor, subject: .replacements(device)), limits.replacements)
   }
 
   /// Takes one request of a network address, when an operator limits those.
@@ -98,6 +114,10 @@ package final class RequestLimits: Sendable {
     try allow(
       state.withLock { state in
         state.makeRoom(at: now)
+        guard state.sources.count < Self.mostMeters || state.sources[source] != nil else {
+          let place = Int(UInt(bitPattern: source.hashValue) % UInt(state.shared.count))
+          return state.shared[place].take(of: limit, at: now)
+        }
         return state.sources[source, default: RateMeter()].take(of: limit, at: now)
       })
   }
@@ -133,12 +153,6 @@ extension RequestLimits.State {
     // They were as many just now, and will be again: growing step by step would move all of them each time.
     devices.reserveCapacity(many)
     sources = sources.filter { !$0.value.isFull(at: now) }
-  }
-}
-
-extension RateLimit {
-  fileprivate func times(_ factor: Int) -> RateLimit {
-    RateLimit(perSecond: perSecond * factor, burst: burst * factor)
   }
 }
 

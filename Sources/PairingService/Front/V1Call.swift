@@ -116,7 +116,7 @@ extension V1Call {
   var subject: RequestLimits.Subject? {
     if let device = deviceIfNamed { return .device(device.hash) }
     let code = path[ifCaptured: "code"].flatMap { try? RegistrationCode(typed: $0) }
-    return code.map { .code(hash($0)) }
+    return code.map { .code(hash($0), SourceKey(request.clientAddress)) }
   }
 
   /// What a code is kept under.

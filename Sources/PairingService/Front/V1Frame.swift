@@ -63,7 +63,7 @@ struct V1Frame: Sendable {
 
   private func park(_ reply: PendingReply, _ wait: V1Wait) {
     core.waiters.park(
-      reply, for: wait.registration, .device(wait.place), span: wait.span,
+      reply, for: wait.registration, wait.place, span: wait.span,
       while: wait.isStill,
       end: { end in answer(reply, wait, closes: end == .stopping) })
   }

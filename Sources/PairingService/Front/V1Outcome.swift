@@ -36,7 +36,7 @@ package struct V1Wait: Sendable {
   /// The code that is waited for.
   package let registration: RegistrationID
   /// By whom, for what.
-  package let place: Waiters.Resource
+  package let place: Waiters.Place
   /// Whether there is still nothing new for the caller.
   package let isStill: @Sendable () -> Bool
   /// How long at most.
@@ -48,7 +48,7 @@ package struct V1Wait: Sendable {
 
   /// A wait for something new about a code.
   package init(
-    registration: RegistrationID, place: Waiters.Resource, span: Duration, granted: Int,
+    registration: RegistrationID, place: Waiters.Place, span: Duration, granted: Int,
     while isStill: @escaping @Sendable () -> Bool,
     answer: @escaping @Sendable () throws(CallError) -> V1Answer
   ) {

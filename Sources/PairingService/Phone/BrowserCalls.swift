@@ -24,7 +24,9 @@ extension Phone {
 
   /// Checks everything that the programmer's page says, and shows the code.
   ///
-  /// It is remembered in the browser alone: a link to this address changes nothing.
+  /// It is remembered in the browser alone: a link to this address changes nothing. Nor is the code looked up: any page
+  /// can make a browser ask for this address, as a picture, and so spend the tries of all who live there. Whether there
+  /// is such a code shows when the viewer taps on, where a wrong one counts.
   private func begin(_ call: inout PhoneCall) async throws -> PhoneAnswer {
     do throws(CallError) {
       let parameters = try CallParameters(call.request)
@@ -48,7 +50,9 @@ extension Phone {
           .badRequest, details: "the provider does not work with this requestor",
           code: .unknownIntegration)
       }
-      let code = try pendingCode(try parameters.required(Field.regcode), requestor, call)
+      guard let code = try? RegistrationCode(typed: try parameters.required(Field.regcode)) else {
+        throw CallError(.badRequest, details: "\(Field.regcode) cannot be a code")
+      }
       let way = ReturnAddress(code: code, provider: provider, address: address)
       if let cookie = jar.keep(.back, seals.seal(way, browserID: call.browserID)) {
         call.setCookies.append(cookie)
@@ -68,24 +72,6 @@ extension Phone {
     return requestor
   }
 
-  /// A code of this requestor that waits for an answer; a wrong one counts as a guess.
-  private func pendingCode(_ text: String, _ requestor: Requestor, _ call: PhoneCall)
-    throws(CallError) -> RegistrationCode
-  {
-    let guesser = RequestLimits.Guesser.phone(call.account)
-    try core.limits.mayTryCode(from: call.request.clientAddress, as: guesser)
-    guard let code = try? RegistrationCode(typed: text),
-      let record = core.codes.find(core.hasher.code(code), of: requestor.id)
-    else {
-      core.limits.wrongCode(from: call.request.clientAddress, as: guesser)
-      throw CallError(.badRequest, details: "there is no such code at this requestor")
-    }
-    guard record.flow.settled(at: call.now).state.isPending else {
-      throw CallError(.badRequest, details: "the code does not wait for an answer any more")
-    }
-    return code
-  }
-
   /// Written last, because pages forget to escape it: whatever follows would belong to it, or be taken from it.
   private func isLast(_ name: String, in request: Request) throws(CallError) -> Bool {
     do throws(RequestTextError) {
@@ -97,7 +83,6 @@ extension Phone {
 
   /// A page for people, the protocol's document for programs.
   private func refusal(_ error: CallError, _ call: PhoneCall) -> PhoneAnswer {
-    if error.status == .tooManyRequests { return .notice(.tooManyTries, wait: error.retryAfter) }
     let format = call.request.wireFormat(suffix: nil, parameter: call.queried(Field.format))
     let document = ErrorDocument(
       status: Int(error.status.rawValue), message: error.message, details: error.details)

@@ -126,7 +126,10 @@ extension Phone {
 
   private func refused(_ reason: String, _ kind: NoticePage.Kind, _ call: PhoneCall) -> PhoneStop {
     core.metrics.count(.callsRefused)
-    core.log.info("form-refused", ("reason", reason))
+    core.log.info(
+      "form-refused", ("reason", reason),
+      ("address", call.request.clientAddress?.description ?? ""),
+      ("host", call.request.authority ?? ""))
     return PhoneStop(.notice(kind, retry: call.code.map { PagePaths.code($0) }))
   }
 

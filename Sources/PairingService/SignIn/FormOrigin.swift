@@ -30,6 +30,22 @@ struct FormOrigin: Sendable {
     }
     guard let authority = forwarded ?? request.authority else { return false }
     let scheme = request.isSecure ? "https" : "http"
-    return (try? AbsoluteURL(parsing: "\(scheme)://\(authority)"))?.origin == origin
+    guard let place = try? AbsoluteURL(parsing: "\(scheme)://\(authority)"), place.origin == origin
+    else { return false }
+    // Without TLS anybody's page can be served by us: its name is made to mean our address (DNS rebinding), and what
+    // the browser then says of its origin is true.
+    return request.isSecure || place.host.isOfOneHome
+  }
+}
+
+extension HostName {
+  /// Whether nobody outside can own this host.
+  ///
+  /// An address, a name of one word, or one of a domain that is every home's own. A name of the
+  /// public DNS is believed in the public address only.
+  fileprivate var isOfOneHome: Bool {
+    guard case .name(let name) = self else { return true }
+    let ends = [".local", ".localhost", ".home.arpa", ".internal", ".lan", ".home"]
+    return !name.contains(".") || ends.contains(where: name.hasSuffix)
   }
 }

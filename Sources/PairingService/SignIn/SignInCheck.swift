@@ -25,6 +25,10 @@ final class SignInCheck: Sendable {
 
   /// What one network address may get wrong before it has to wait; several households may share one.
   private static let freeForSource = 50
+  /// What may be wrong for one account from all addresses together.
+  ///
+  /// One address has ``LoginThrottle/free`` of them: anybody could keep a viewer out otherwise by knowing her name.
+  private static let freeForAccount = 100
   private let core: ServiceCore
   /// How many passwords are being looked at now, so that many at once count as many one after the other.
   private let underWay = Locked([LoginSubject: Int]())
@@ -41,27 +45,34 @@ final class SignInCheck: Sendable {
     let name = AccountName(user)
     let source = SourceKey(address)
     var subjects: [(subject: LoginSubject, free: Int)] = []
-    if let name { subjects.append((.account(provider, name), LoginThrottle.free)) }
+    if let name, let source {
+      subjects.append((.accountFrom(source, provider, name), LoginThrottle.free))
+    }
+    if let name {
+      // Where there is no address, as on a Unix socket, all are one.
+      let free = source == nil ? LoginThrottle.free : Self.freeForAccount
+      subjects.append((.account(provider, name), free))
+    }
     if let source { subjects.append((.source(source), Self.freeForSource)) }
     let ahead = enter(subjects.map(\.subject))
     defer { leave(subjects.map(\.subject)) }
 
-    var hasFailures = false
+    var forgiven: [LoginSubject] = []
     for (place, (subject, free)) in subjects.enumerated() {
       let failures = try await core.store.loginFailures(of: subject)
-      if case .account = subject { hasFailures = failures != nil }
+      if failures != nil, subject.isOfAccount { forgiven.append(subject) }
       if let wait = pause(after: failures, free, underWay: ahead[place]) {
         throttled(subject)
         return .wait(wait)
       }
     }
-    return try await checkAndCount(name, password, provider, subjects.map(\.subject), hasFailures)
+    return try await checkAndCount(name, password, provider, subjects.map(\.subject), forgiven)
   }
 
   /// Checks the password; a wrong one is counted for the account and for the address.
   private func checkAndCount(
     _ name: AccountName?, _ password: String, _ provider: ProviderID,
-    _ subjects: [LoginSubject], _ hasFailures: Bool
+    _ subjects: [LoginSubject], _ forgiven: [LoginSubject]
   ) async throws -> Verdict {
     var account: Account?
     var stored: String?
@@ -88,7 +99,7 @@ final class SignInCheck: Sendable {
         .refused, onceFor: "\(provider)/\(name?.description ?? "")")
       return .wrong
     }
-    if hasFailures { try await core.store.clearLoginFailures(of: provider, name) }
+    for subject in forgiven { try await core.store.clearLoginFailures(of: subject) }
     if check == .rightButOutdated, let stored {
       await renew(password, stored, of: name, at: provider)
     }
@@ -146,7 +157,7 @@ final class SignInCheck: Sendable {
     core.metrics.count(.requestsThrottled)
     let text =
       switch subject {
-      case .account(let provider, _): provider.text
+      case .account(let provider, _), .accountFrom(_, let provider, _): provider.text
       case .source(let source): source.text
       }
     core.audit.note(.service, "session.throttle", text, .refused, once: true)
@@ -171,4 +182,9 @@ final class SignInCheck: Sendable {
       }
     }
   }
+}
+
+extension LoginSubject {
+  /// Whether a right password ends the counting: what a source got wrong stands.
+  fileprivate var isOfAccount: Bool { if case .source = self { false } else { true } }
 }

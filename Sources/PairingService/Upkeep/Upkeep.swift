@@ -118,6 +118,7 @@ package struct Upkeep: Sendable {
     // Not by the machine's clock: what is deleted does not come back when the clock is right again.
     let age = core.age.now
     do {
+      try await core.codeTransitions.forgetGiven()
       while try await core.store.forgetExpired(at: age, limit: Self.step) == Self.step {
         if Task.isCancelled { return }
       }

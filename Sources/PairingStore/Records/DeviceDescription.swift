@@ -28,6 +28,16 @@ public struct DeviceDescription: Hashable, Sendable {
   }
 }
 
+extension DeviceDescription {
+  /// The bytes of all its texts: what a stranger can make a code weigh.
+  public var size: Int {
+    [
+      name, information, userAgent, address, visitorID, older.deviceType, older.deviceUser,
+      older.appID, older.appVersion, older.registrationURL,
+    ].reduce(0) { $0 + ($1?.utf8.count ?? 0) }
+  }
+}
+
 /// The deprecated parameters of registration: still sent by public clients.
 public struct OlderDeviceFields: Hashable, Sendable {
   public var deviceType: String?

@@ -54,6 +54,9 @@ public protocol CodeStore: Sendable {
     _ id: RegistrationID, _ reason: WithdrawalReason, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> RegistrationChange
 
+  /// Forgets codes before their time, whatever their state; a sign-in that one of them led to stays.
+  func forgetCodes(_ ids: [RegistrationID]) async throws(StoreError)
+
   /// What is remembered of a code, whatever its state.
   func registration(_ id: RegistrationID, at now: Instant)
     async throws(StoreError) -> RegistrationRecord?

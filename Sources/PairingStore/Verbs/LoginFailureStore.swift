@@ -11,14 +11,16 @@ public protocol LoginFailureStore: Sendable {
   func recordLoginFailure(of subject: LoginSubject, at now: Instant)
     async throws(StoreError) -> LoginFailures
 
-  /// Forgets the failures of an account that has signed in; those of a source are never forgotten this way.
-  func clearLoginFailures(of provider: ProviderID, _ name: AccountName) async throws(StoreError)
+  /// Forgets the failures of a subject: an account has signed in.
+  func clearLoginFailures(of subject: LoginSubject) async throws(StoreError)
 }
 
 /// Whose failed sign-ins are counted.
 public enum LoginSubject: Hashable, Sendable {
   /// An account's, whether it exists or not.
   case account(ProviderID, AccountName)
+  /// An account's that came from one source.
+  case accountFrom(SourceKey, ProviderID, AccountName)
   /// A source's.
   case source(SourceKey)
 }

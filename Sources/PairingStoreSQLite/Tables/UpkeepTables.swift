@@ -78,6 +78,8 @@ extension LoginSubject {
     let parts =
       switch self {
       case .account(let provider, let name): ["account", provider.text, name.text]
+      case .accountFrom(let source, let provider, let name):
+        ["account-from", source.text, provider.text, name.text]
       case .source(let source): ["source", source.text]
       }
     return String(decoding: JSONValue.list(parts).bytes(), as: UTF8.self)

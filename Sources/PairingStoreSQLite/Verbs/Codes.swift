@@ -151,6 +151,13 @@ extension SQLiteStore {
     }
   }
 
+  /// Forgets codes before their time.
+  public func forgetCodes(_ ids: [RegistrationID]) async throws(StoreError) {
+    try await write { context, _ in
+      for id in ids { try context.run("DELETE FROM registration WHERE id = \(id.text)") }
+    }
+  }
+
   /// What is remembered of a code.
   public func registration(_ id: RegistrationID, at now: Instant) async throws(StoreError)
     -> RegistrationRecord?

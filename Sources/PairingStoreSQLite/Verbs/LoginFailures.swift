@@ -22,11 +22,9 @@ extension SQLiteStore {
     }
   }
 
-  /// Forgets the failures of an account that has signed in.
-  public func clearLoginFailures(of provider: ProviderID, _ name: AccountName)
-    async throws(StoreError)
-  {
-    let key = LoginSubject.account(provider, name).key
+  /// Forgets the failures of a subject.
+  public func clearLoginFailures(of subject: LoginSubject) async throws(StoreError) {
+    let key = subject.key
     // Most sign-ins follow no failure: nothing to forget is no disk write.
     let isThere = try await read { context, _ in
       try context.exists("SELECT 1 FROM login_failure WHERE subject = \(key)")

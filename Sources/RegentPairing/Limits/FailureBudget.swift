@@ -14,6 +14,11 @@ public struct FailureLimit: Hashable, Sendable {
     self.count = max(count, 1)
     self.span = span
   }
+
+  /// So many times as many in the same time.
+  public func times(_ factor: Int) -> FailureLimit {
+    FailureLimit(count: count.multipliedReportingOverflow(by: factor).partialValue, span: span)
+  }
 }
 
 /// The failures of one source within its span: an exact sliding window, as long as the limit.

@@ -1,19 +1,32 @@
-/// So many a second, and so many at once after a quiet time.
+/// One every so often, and so many at once after a quiet time.
 public struct RateLimit: Hashable, Sendable {
   /// For one device: 20 requests a second, 100 at once.
   public static let device = RateLimit(perSecond: 20, burst: 100)
   /// For what is new at one network address: 1 a second, 100 at once.
   public static let newcomers = RateLimit(perSecond: 1, burst: 100)
 
-  /// How many a second, for ever.
-  public let perSecond: Int
+  /// For one device's codes in the place of its own: 30 at once, then one in ten seconds.
+  public static let replacements = RateLimit(oneEvery: .seconds(10), burst: 30)
+
+  /// After how many microseconds the next one may follow, for ever.
+  let interval: Int64
   /// How many at once.
   public let burst: Int
 
   /// A limit; both numbers are at least one.
   public init(perSecond: Int, burst: Int) {
-    self.perSecond = max(perSecond, 1)
+    self.init(oneEvery: .microseconds(1_000_000 / max(perSecond, 1)), burst: burst)
+  }
+
+  /// A limit for what is rare.
+  public init(oneEvery interval: Duration, burst: Int) {
+    self.interval = max(Int64(interval / .microseconds(1)), 1)
     self.burst = max(burst, 1)
+  }
+
+  /// So many times as much.
+  public func times(_ factor: Int) -> RateLimit {
+    RateLimit(oneEvery: .microseconds(interval / Int64(max(factor, 1))), burst: burst * max(factor, 1))
   }
 }
 
@@ -32,7 +45,7 @@ public struct RateMeter: Hashable, Sendable {
   public mutating func take(of limit: RateLimit, at now: Uptime) -> RateVerdict {
     let (scaled, overflow) = now.milliseconds.multipliedReportingOverflow(by: 1000)
     let now = overflow ? Int64.max / 2 : scaled
-    let price = Int64(1_000_000 / limit.perSecond)
+    let price = limit.interval
     let room = price * Int64(limit.burst)
     let after = max(fullAt, now) + price
     guard after - now <= room else { return .over(retryAfter: .microseconds(after - now - room)) }

@@ -9,6 +9,8 @@ public struct ServiceLimits: Hashable, Sendable {
   /// New codes of one requestor from one network address; nil is no limit, because a hall full of boxes has one
   /// address.
   public var newCodes: RateLimit?
+  /// New codes of one device in the place of its own.
+  public var replacements: RateLimit = .replacements
   /// Wrong codes of one source, and of one account; of one source and requestor, where an app tries them.
   public var wrongCodes: FailureLimit = .wrongCodes
   /// Wrong codes of everybody.

@@ -24,9 +24,20 @@ public struct SourceKey: Hashable, Sendable {
     }
   }
 
+  /// Whether it is a part of something that one subscriber may have as a whole.
+  var hasSubnetworks: Bool { isVersion6 }
+
+  /// What one subscriber, or one pool of a botnet's host, may have as a whole: the /48 of IPv6, the /24 of IPv4.
+  var network: SourceKey { SourceKey(bits: isVersion6 ? bits >> 16 : bits >> 8, isVersion6: isVersion6) }
+
   /// A form to keep: `4:c0000201`, `6:20010db800010002`.
   public var text: String {
     (isVersion6 ? "6:" : "4:") + String(bits, radix: 16)
+  }
+
+  private init(bits: UInt64, isVersion6: Bool) {
+    self.bits = bits
+    self.isVersion6 = isVersion6
   }
 
   private init(bytes: ArraySlice<UInt8>, isVersion6: Bool) {

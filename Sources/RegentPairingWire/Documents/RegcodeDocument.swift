@@ -110,7 +110,7 @@ public struct RegcodeInfo: Hashable, Sendable {
     }
   }
 
-  /// The device id as it was sent; written in base64.
+  /// The device id as it was sent; written in base64, empty for everybody but the device itself.
   public var deviceID: String
   /// The normalised device information, as JSON text; written in base64.
   public var deviceInformation: String?
