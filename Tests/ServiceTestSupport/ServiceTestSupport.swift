@@ -81,10 +81,12 @@ public final class TestService: Sendable {
       at: time.now)
   }
 
-  /// The core of another process on the same store, at the same time.
-  package func restarted() async throws -> ServiceCore {
-    try await ServiceCore(
-      core.options, store: core.store, clock: core.clock,
+  /// The same service after a restart: what was only in memory is gone, time goes on.
+  package init(restarting earlier: TestService, on store: any Store) async throws {
+    clock = earlier.clock
+    nonces.withLock { $0 = earlier.nonces.withLock { $0 } }
+    core = try await ServiceCore(
+      earlier.core.options, store: store, clock: clock.service,
       passwords: Argon2Parameters(memory: 64, passes: 1, lanes: 1) ?? .standard)
   }
 
