@@ -42,7 +42,7 @@ private let month: Duration = .seconds(31 * 86_400)
       #expect(service.core.metricsText().contains("regent_clock_ahead_seconds 5356800\n"))
       // The same for a service that starts while the clock is ahead.
       await upkeep.keepEverything()
-      let later = try await service.restarted()
+      let later = try await TestService(restarting: service, on: service.core.store).core
       await Upkeep(later).once()
       #expect(later.clockTrouble != nil)
 
@@ -109,7 +109,7 @@ private let month: Duration = .seconds(31 * 86_400)
       }
       await Upkeep(service.core).keepEverything()
       service.clock.pass(.milliseconds(800))
-      var core = try await service.restarted()
+      var core = try await TestService(restarting: service, on: service.core.store).core
       for _ in 0..<2 {
         let later = InProcessClient(
           try Router(ServiceRoutes.devices(core), refuse: ServiceRoutes.refuse))
@@ -120,7 +120,7 @@ private let month: Duration = .seconds(31 * 86_400)
         #expect(try await later.get(path, headers: [fresh]).status == 200)
         // And what the first process wrote is not lost with the second one.
         await Upkeep(core).keepEverything()
-        core = try await service.restarted()
+        core = try await TestService(restarting: service, on: service.core.store).core
       }
     }
   }

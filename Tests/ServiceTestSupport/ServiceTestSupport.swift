@@ -64,7 +64,7 @@ public final class TestService: Sendable {
   /// Provisions the store and loads a service from it; with the machine's clock time passes by itself.
   package init(
     on store: any Store = MemoryStore(), usesMachineClock: Bool = false,
-    options: (inout ServiceOptions) -> Void = { _ in }, log: ServiceLog = .silent,
+    options: (inout ServiceOptions) -> Void = { _ in },
     _ change: (inout Requestor) -> Void = { _ in }
   ) async throws {
     clock = TestClock()
@@ -73,7 +73,7 @@ public final class TestService: Sendable {
     options(&chosen)
     try await provision(store, at: time.now, change)
     core = try await ServiceCore(
-      chosen, store: store, clock: time, log: log,
+      chosen, store: store, clock: time,
       passwords: Argon2Parameters(memory: 64, passes: 1, lanes: 1) ?? .standard)
     let phc = try await core.passwords.hash(Secret(Sample.password))
     _ = try await store.setPassword(
@@ -87,13 +87,6 @@ public final class TestService: Sendable {
     nonces.withLock { $0 = earlier.nonces.withLock { $0 } }
     core = try await ServiceCore(
       earlier.core.options, store: store, clock: clock.service,
-      passwords: Argon2Parameters(memory: 64, passes: 1, lanes: 1) ?? .standard)
-  }
-
-  /// The core of another process on the same store, at the same time.
-  package func restarted() async throws -> ServiceCore {
-    try await ServiceCore(
-      core.options, store: core.store, clock: core.clock,
       passwords: Argon2Parameters(memory: 64, passes: 1, lanes: 1) ?? .standard)
   }
 

@@ -6,9 +6,8 @@ package final class AgeTime: Sendable {
   private let clock: ServiceClock
   private let state: Locked<AgeClock>
 
-  /// - Parameters:
-  ///   - text: the milliseconds of the time that was believed last.
-  ///   - day: what earlier versions kept, which is a time as well.
+  /// Goes on from what was kept: the milliseconds of the time that was believed last; else from the numbers of the day,
+  /// which earlier versions kept and which are a time as well.
   init(_ clock: ServiceClock, keptAs text: String?, day: String?) {
     self.clock = clock
     let kept = text.flatMap(Int64.init).map(Instant.init(milliseconds:))

@@ -13,7 +13,8 @@
 ///
 /// Insert only after the signature has been checked; otherwise strangers could fill it.
 public struct ReplayWindow: Sendable {
-  /// How many nonces one key's window holds unless told otherwise: 2¹⁸, about 8 MiB when full, and 3 for what is past.
+  /// How many nonces one key's window holds unless told otherwise: 2¹⁸, about 8 MiB when full, and 3 for what is
+  /// past.
   public static let usualCapacity = 262_144
 
   /// Clocks are read on several threads; a difference below this is their order, above it somebody set the clock.
@@ -148,7 +149,9 @@ public struct ReplayWindow: Sendable {
     return true
   }
 
-  /// Takes a second out of the window. A nonce may be used again after its time, but not with the same time.
+  /// Takes a second out of the window.
+  ///
+  /// A nonce may be used again after its time, but not with the same time.
   private mutating func retire(_ second: Int64) {
     guard let gone = remove(second) else { return }
     past[second, default: []] += gone.map(ReplayQuota.nonce)

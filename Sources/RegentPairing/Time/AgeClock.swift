@@ -1,9 +1,9 @@
 /// The time by which things are deleted for their age.
 ///
 /// A wall clock that is a month ahead for ten seconds must not end what a month would end: what is deleted does not
-/// come back when the clock is right again. So this clock goes on from the last time that was believed, as fast as the boot
-/// clock does. When the wall clock is suddenly later than that, it is believed only after it has gone evenly for a day;
-/// until then age is counted by the earlier time, and less is deleted. An earlier wall clock is believed at once.
+/// come back when the clock is right again. So this clock goes on from the last time that was believed, as fast as the
+/// boot clock does. When the wall clock is suddenly later than that, it is believed only after it has gone evenly for a
+/// day; until then age is counted by the earlier time, and less is deleted. An earlier wall clock is believed at once.
 public struct AgeClock: Hashable, Sendable {
   /// Clocks are corrected in small steps all the time, and that is no jump.
   public static let tolerance: Duration = .seconds(300)
