@@ -176,6 +176,13 @@ let package = Package(
         "RegentPairingWire", "RegentPlatform", "TestSupport", "regentd", "regentctl",
       ], path: "Tests/ServiceSoak", swiftSettings: house),
     .executableTarget(
+      name: "SequenceFuzz",
+      dependencies: [
+        "Administration", "HTTPServer", "HTTPTestSupport", "PairingService", "PairingStore", "PairingStoreMemory",
+        "PairingStoreSQLite", "RegentCryptography", "RegentHTTPCodec", "RegentJSON", "RegentPairing",
+        "RegentPlatform", "ServiceTestSupport", "StorageFaults", "TestSupport",
+      ], path: "Tests/SequenceFuzz", swiftSettings: house),
+    .executableTarget(
       name: "Benchmarks",
       dependencies: [
         "SQLite", "TestSupport", "HTTPServer", "RegentHTTPCodec", "RegentPairing", "PairingStore",

@@ -32,6 +32,7 @@ struct WaitingTests {
     ("Soak/KillSoak.swift", ["pass("], "the moment of a kill"),
     ("ServiceSoak/ServiceSoak.swift", ["pass("], "the moment of a kill"),
     ("SDKProbe/Exits.swift", ["pass("], "the moment of an exit"),
+    ("SequenceFuzz/Story.swift", ["ContinuousClock"], "how long stories are played is an option of the program"),
     (
       "HTTPTestSupport/OffPool.swift", ["withCheckedContinuation"],
       "what runs off the pool blocks, and has limits of its own"

@@ -30,8 +30,8 @@ private let webPages = Result { () throws in try PhonePages(webFiles.get()) }
 
 /// A browser without script: it keeps cookies, follows redirects and fills in the forms of the page it shows.
 public struct PhoneBrowser: Sendable {
-  /// What it sends requests with.
-  public let client: any TestClient
+  /// What it sends requests with; a service that was started again has another.
+  public var client: any TestClient
   /// What it keeps.
   public var cookies: [String: String] = [:]
   /// Header lines of every request.

@@ -76,6 +76,15 @@ public final class TestService: Sendable {
       at: time.now)
   }
 
+  /// The same service after a restart: what was only in memory is gone, time goes on.
+  package init(restarting earlier: TestService, on store: any Store) async throws {
+    clock = earlier.clock
+    nonces.withLock { $0 = earlier.nonces.withLock { $0 } }
+    core = try await ServiceCore(
+      earlier.core.options, store: store, clock: clock.service,
+      passwords: Argon2Parameters(memory: 64, passes: 1, lanes: 1) ?? .standard)
+  }
+
   /// Everything that the service answers on the network.
   package func router() throws -> Router {
     try Router(ServiceRoutes.devices(core), refuse: ServiceRoutes.refuse)

@@ -1,0 +1,39 @@
+import PairingStore
+import PairingStoreSQLite
+import RegentCryptography
+import RegentPairing
+import StorageFaults
+
+/// The service's store on a real file, opened again at each restart.
+final class StoreOpening {
+  private let path: String
+  private let master = Random.secret()
+  /// The files are real; only the hardware is not waited for.
+  private let disk = FaultyDisk()
+  private let fault: PlantedFault?
+  private var store: SQLiteStore?
+
+  init(folder: String, fault: PlantedFault?) {
+    path = "\(folder)/regent.db"
+    self.fault = fault
+  }
+
+  func open() throws -> any Store {
+    var options = SQLiteStoreOptions(
+      path: path, masterKey: master, wallClock: { Instant(milliseconds: 0) })
+    options.fileLayer = disk.name
+    let opened = try SQLiteStore(options)
+    store = opened
+    return fault.map { PlantedStore(base: opened, fault: $0) } ?? opened
+  }
+
+  func reopen() throws -> any Store {
+    close()
+    return try open()
+  }
+
+  func close() {
+    store?.close()
+    store = nil
+  }
+}
