@@ -1,3 +1,5 @@
+import RegentPlatform
+
 extension PairScreen {
   /// What is said about a stage; `withPicture` when a QR code stands beside it.
   func panel(for view: PairView, _ now: Int64, withPicture: Bool) -> Panel {
@@ -57,6 +59,10 @@ extension PairScreen {
     panel.blocks.append(.gap)
     panel.blocks.append(.large(code.display))
     panel.blocks.append(.gap)
+    // A small screen has no title: what a launcher wants read stands here.
+    if size.rows < 22, view.product != PairView.usualProduct {
+      panel.say(view.product, .accent, importance: 1)
+    }
     if let trouble = view.trouble {
       panel.say(sentence(about: trouble), .warning, importance: 3)
       if trouble.mendsItself { panel.say(texts[.codeStays], importance: 1) }

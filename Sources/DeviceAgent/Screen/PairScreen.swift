@@ -91,10 +91,6 @@ extension PairScreen {
       column += canvas.write(label, row: size.rows - 1, column: column, style: .reversed) + 1
       column += canvas.write(words, row: size.rows - 1, column: column) + 3
     }
-    // A small screen has no title; what the launcher wants read stands here where it fits.
-    guard size.rows < 22, view.product != PairView.usualProduct else { return }
-    let start = size.columns - margin - width(view.product)
-    if start >= column { canvas.write(view.product, row: size.rows - 1, column: start, style: .accent) }
   }
 
   private func keys(of view: PairView) -> [(String, Phrase)] {
