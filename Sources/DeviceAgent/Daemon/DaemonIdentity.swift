@@ -45,6 +45,7 @@ extension AgentSettings {
   ///
   /// - Parameter order: how the daemon is to do it.
   /// - Returns: the settings, and the daemon's sign-in when it does it.
+  /// - Throws: `CommandError` with what to type.
   func besideDaemon(
     _ order: PairOrder
   ) async throws(CommandError) -> (settings: AgentSettings, link: (any PairLink)?) {
