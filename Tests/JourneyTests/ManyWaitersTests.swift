@@ -38,7 +38,7 @@ import Testing
     for (number, id) in ids.enumerated() {
       let span = number.isMultiple(of: 2) ? Duration.seconds(3_600) : .milliseconds(number % 1_000)
       let reply = PendingReply { _ in ends.addReply() }
-      waiters.park(reply, for: id, .device(.check), span: span, while: { !hasChanged.isSet }) { end in
+      waiters.park(reply, for: id, .device(.check, .owner), span: span, while: { !hasChanged.isSet }) { end in
         ends.add(end)
         reply.complete(.text(.ok, ""))
       }

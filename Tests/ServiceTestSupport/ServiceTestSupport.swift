@@ -64,7 +64,7 @@ public final class TestService: Sendable {
   /// Provisions the store and loads a service from it; with the machine's clock time passes by itself.
   package init(
     on store: any Store = MemoryStore(), usesMachineClock: Bool = false,
-    options: (inout ServiceOptions) -> Void = { _ in },
+    options: (inout ServiceOptions) -> Void = { _ in }, log: ServiceLog = .silent,
     _ change: (inout Requestor) -> Void = { _ in }
   ) async throws {
     clock = TestClock()
@@ -73,7 +73,7 @@ public final class TestService: Sendable {
     options(&chosen)
     try await provision(store, at: time.now, change)
     core = try await ServiceCore(
-      chosen, store: store, clock: time,
+      chosen, store: store, clock: time, log: log,
       passwords: Argon2Parameters(memory: 64, passes: 1, lanes: 1) ?? .standard)
     let phc = try await core.passwords.hash(Secret(Sample.password))
     _ = try await store.setPassword(

@@ -123,7 +123,7 @@ package struct Upkeep: Sendable {
         if Task.isCancelled { return }
       }
       while try await core.store.forgetAudit(
-        beyond: core.options.auditRetention, at: now, limit: Self.step) == Self.step
+        beyond: core.options.auditRetention, at: age, limit: Self.step) == Self.step
       {
         if Task.isCancelled { return }
       }
