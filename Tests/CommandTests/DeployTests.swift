@@ -139,8 +139,9 @@ import Testing
           """
           regentctl requestor add acme --domain tv.example.org &&
           regentctl provider add cable --name Cable --kind local && regentctl integrate acme cable &&
-          curl -s -o /dev/null "$0/api/v1/authenticate?reg_code=BCDFGHJK&requestor_id=acme&mso_id=cable\
-          &domain_name=tv.example.org&noflash=true&no_iframe=true&redirect_url=https://tv.example.org/"
+          page=$(curl -s -c "$HOME/jar" "$0/") &&
+          token=$(echo "$page" | sed -n 's/.*name="csrf" value="\\([^"]*\\)".*/\\1/p' | head -n 1) &&
+          curl -s -o /dev/null -b "$HOME/jar" -H "Origin: $0" --data-urlencode "csrf=$token" -d code=BCDFGHJK "$0/code"
           """, service.url,
         ],
         environment: [

@@ -163,12 +163,15 @@ def fail2ban_bans_who_tries_codes():
     machine.until("fail2ban answers", lambda: machine.code("fail2ban-client", "status", "regentd") == 0)
     # The service takes five wrong codes of one address in ten minutes, the jail waits for twenty.
     machine.run("fail2ban-client", "set", "regentd", "maxretry", "4")
+    sender = ["-H", "X-Forwarded-For: 203.0.113.9", "-H", "X-Forwarded-Proto: https"]
+    page = machine.run("curl", "-s", "-i", *sender, "http://127.0.0.1:8787/")
+    # By hand: curl sends a cookie that is for https over nothing else, and the proxy is not here.
+    sender += ["-H", "Cookie: " + "; ".join(re.findall(r"(?im)^set-cookie: ([^;\r\n]+)", page))]
+    token = re.search(r'name="csrf" value="([^"]*)"', page).group(1)
     for letter in "BCDFG":
         machine.run(
-            "curl", "-s", "-o", "/dev/null", "-H", "X-Forwarded-For: 203.0.113.9",
-            "-H", "X-Forwarded-Proto: https", "http://127.0.0.1:8787/api/v1/authenticate?reg_code=BCDFGHJ" + letter
-            + "&requestor_id=acme&mso_id=cable&domain_name=tv.example.org&noflash=true&no_iframe=true"
-            + "&redirect_url=https://tv.example.org/")
+            "curl", "-s", "-o", "/dev/null", *sender, "-H", "Origin: https://tv.example.org", "--data-urlencode", "csrf=" + token,
+            "-d", "code=BCDFGHJ" + letter, "http://127.0.0.1:8787/code")
     assert "wrong-code address=203.0.113.9" in machine.log("regentd")
     machine.until("a ban", lambda: "203.0.113.9" in machine.run("fail2ban-client", "get", "regentd", "banip"))
     machine.run("systemctl", "stop", "fail2ban")

@@ -95,7 +95,9 @@ package final class MediaKeys: Sendable {
   }
 
   private static func make(at now: Instant, signsFrom: Instant) throws -> SigningKeyRecord {
-    let key = try SigningKey.generate(.rs256, rsaBits: 2048)
+    var key = try SigningKey.generate(.rs256, rsaBits: 2048)
+    // One id in 64 begins with a dash, and a command would take it for an option.
+    while key.publicKey.thumbprint.hasPrefix("-") { key = try SigningKey.generate(.rs256, rsaBits: 2048) }
     guard let id = SigningKeyID(key.publicKey.thumbprint) else { throw KeyError.inconsistent }
     let published = JWK(key.publicKey, keyID: id.text)
     let text = String(decoding: published.json.bytes(), as: UTF8.self)
