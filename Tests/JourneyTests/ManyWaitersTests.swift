@@ -51,6 +51,22 @@ import Testing
     #expect(all.changed == Self.boxes / 2 && all.other == 0 && all.replies == Self.boxes)
     #expect(waiters.count == 0)
   }
+
+  @Test func `who waits anew again and again leaves next to nothing behind`() throws {
+    let waiters = Waiters(clock: .machine)
+    let id = try #require(RegistrationID("waiting"))
+    let ends = Ends()
+    for _ in 0..<20_000 {
+      waiters.park(
+        PendingReply { _ in ends.addReply() }, for: id, .device(.check, .owner), span: .seconds(3_600),
+        while: { true }, end: ends.add)
+    }
+    #expect(waiters.count == 1)
+    #expect(waiters.entries < 2_000)
+    #expect(ends.now.other == 19_999)
+    waiters.stop()
+    #expect(waiters.entries == 0)
+  }
 }
 
 private final class Flag: Sendable {

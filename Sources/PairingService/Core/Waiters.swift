@@ -77,6 +77,10 @@ package final class Waiters: Sendable {
     var count = 0
     /// Waiters by the tick in which their time is up; those that ended otherwise are skipped then.
     var deadlines: [Int64: [Waiter]] = [:]
+    /// How many there are in `deadlines`.
+    var entries = 0
+    /// A caller who waits anew again and again leaves an entry each time: they must not add up until their time comes.
+    var isCrowded: Bool { entries > 2 * count + 1_024 }
     var isTicking = false
     var isStopping = false
     var phones = 0
@@ -92,6 +96,9 @@ package final class Waiters: Sendable {
 
   /// How many wait now.
   package var count: Int { state.withLock { $0.count } }
+
+  /// How many waits are remembered for the time when they end, those among them that are over.
+  package var entries: Int { state.withLock { $0.entries } }
 
   /// A place for a page that waits.
   package func phonePlace() -> Place {
@@ -112,19 +119,21 @@ package final class Waiters: Sendable {
   ) {
     let waiter = Waiter(registration, place, while: isStill, end)
     let deadline = (clock.uptime + span).milliseconds / Self.tick + 1
-    let (displaced, starts, refused) = state.withLock { state -> (Waiter?, Bool, Bool) in
-      guard !state.isStopping else { return (nil, false, true) }
+    let (displaced, starts, isCrowded, refused) = state.withLock { state -> (Waiter?, Bool, Bool, Bool) in
+      guard !state.isStopping else { return (nil, false, false, true) }
       var here = state.waiting[registration] ?? []
       let displaced = here.firstIndex { $0.place == place }.map { here.remove(at: $0) }
       here.append(waiter)
       state.waiting[registration] = here
       if displaced == nil { state.count += 1 }
       state.deadlines[deadline, default: []].append(waiter)
+      state.entries += 1
       defer { state.isTicking = true }
-      return (displaced, !state.isTicking, false)
+      return (displaced, !state.isTicking, state.isCrowded, false)
     }
     guard !refused else { return waiter.finish(.stopping) }
     displaced?.finish(.displaced)
+    if isCrowded { forgetWhatIsOver() }
     if starts { startTicking() }
     reply.onAbandoned { [weak self] in
       self?.remove(waiter)
@@ -154,6 +163,7 @@ package final class Waiters: Sendable {
       defer { state.waiting = [:] }
       state.count = 0
       state.deadlines = [:]
+      state.entries = 0
       return state.waiting.values.flatMap(\.self)
     }
     for waiter in all { waiter.finish(.stopping) }
@@ -175,6 +185,17 @@ package final class Waiters: Sendable {
     }
   }
 
+  private func forgetWhatIsOver() {
+    state.withLock { state in
+      guard state.isCrowded else { return }
+      state.deadlines = state.deadlines.compactMapValues { waiters in
+        let going = waiters.filter { !$0.isOver }
+        return going.isEmpty ? nil : going
+      }
+      state.entries = state.deadlines.values.reduce(0) { $0 + $1.count }
+    }
+  }
+
   /// Looks for waits whose time is up, while there are any.
   private func startTicking() {
     Task { [weak self] in
@@ -190,6 +211,7 @@ package final class Waiters: Sendable {
     let (due, goesOn) = state.withLock { state -> ([Waiter], Bool) in
       let passed = state.deadlines.keys.filter { $0 <= now }
       let due = passed.flatMap { state.deadlines.removeValue(forKey: $0) ?? [] }
+      state.entries -= due.count
       state.isTicking = !state.deadlines.isEmpty
       return (due, state.isTicking)
     }
