@@ -4,6 +4,17 @@ import Testing
 struct CommentTests {
   private static let rightMargin = 120
 
+  @Test func `names of tests are what the results can say in XML`() throws {
+    for file in try swiftFiles(below: "Tests") {
+      for (number, line) in file.lines.enumerated() where line.contains("func `") {
+        let name = line.split(separator: "`").dropFirst().first ?? ""
+        // The toolchain writes them as they are into an attribute.
+        let isPlain = name.allSatisfy { !"\"<>&".contains($0) }
+        #expect(isPlain, "\(file.path):\(number + 1)")
+      }
+    }
+  }
+
   @Test(arguments: ["Sources", "Tests"])
   func `no comment goes beyond the right margin`(top: String) throws {
     for file in try swiftFiles(below: top) {

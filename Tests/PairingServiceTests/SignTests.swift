@@ -17,7 +17,7 @@ import Testing
     ("http://192.168.1.4:8787", true), ("http://tv.example.org", true), ("https://tv.example.org", false),
     ("http://127.0.0.1.example.org", true), ("http://localhost.example.org", true),
   ])
-  func `is "not encrypted" where somebody on the way can read it`(url: String, isReadable: Bool) {
+  func `is that nothing is encrypted where somebody on the way can read it`(url: String, isReadable: Bool) {
     #expect(ServiceOptions(publicURL: url).isReadableOnTheWay == isReadable)
   }
 }
