@@ -16,8 +16,7 @@ rows = source.execute(f"SELECT * FROM {table} LIMIT 40000").fetchall()
 schema = [
     row[0]
     for row in source.execute(
-        "SELECT sql FROM sqlite_schema WHERE tbl_name IN (?, 'live_code_count') AND sql IS NOT NULL"
-        " ORDER BY type <> 'table'",
+        "SELECT sql FROM sqlite_schema WHERE tbl_name = ? AND sql IS NOT NULL ORDER BY type <> 'table'",
         (table,),
     )
 ]
@@ -27,7 +26,6 @@ target.execute("PRAGMA journal_mode = WAL")
 target.execute("PRAGMA synchronous = FULL")
 for statement in schema:
     target.execute(statement)
-target.execute("INSERT INTO live_code_count VALUES (1, 0)")
 insert = f"INSERT INTO {table} VALUES ({','.join('?' * len(rows[0]))})"
 start = time.perf_counter()
 for first in range(0, len(rows), 64):
