@@ -1,18 +1,5 @@
 import RegentPairing
 
-/// A generator whose draws can be repeated: a red test names its seed.
-struct SeededGenerator: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-}
-
 /// A name that the test knows to be allowed.
 func name<Kind>(_ text: String) throws -> Identifier<Kind> {
   guard let name = Identifier<Kind>(text) else { throw BadSample(text: text) }

@@ -1,3 +1,5 @@
+import TestSupport
+
 /// One thing that somebody does: a box, a phone, an operator, or time itself.
 ///
 /// Who and which are numbers of the player's lists, so that the same seed gives the same story.
@@ -43,9 +45,9 @@ struct ActSource {
   static let phones = 3
   /// How far back a story reaches: codes that were offered before are acted on seldom enough to be left alone.
   private static let latest = 4
-  private var random: Seeded
+  private var random: SeededGenerator
 
-  init(seed: UInt64) { random = Seeded(state: seed) }
+  init(seed: UInt64) { random = SeededGenerator(state: seed) }
 
   mutating func next() -> Act {
     let box = Int.random(in: 0..<Self.boxes, using: &random)
@@ -93,18 +95,5 @@ struct ActSource {
     // The long ones end everything, so they are rare.
     let most = Int.random(in: 0..<8, using: &random) == 0 ? spans.count : spans.count - 4
     return spans[Int.random(in: 0..<most, using: &random)]
-  }
-}
-
-/// Random numbers that a seed determines (SplitMix64): a story can be told again.
-struct Seeded: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 }
