@@ -40,16 +40,33 @@ public enum Random {
   }
 
   /// A random UUID (version 4, RFC 9562) in its usual form, lower case.
-  public static func uuid() -> String {
+  public static func uuid() -> String { text(ofUUID: bytes(16), version: 4) }
+
+  /// A random UUID (version 8, RFC 9562) that is next to those of the same moment when they are sorted.
+  ///
+  /// In an index, rows that are written together then lie together. Its first five digits are the time in steps of 16
+  /// milliseconds and come round every 4.6 hours, so it says little of the time and lists can still shorten it to its
+  /// beginning; the other 102 bits are random, which nobody guesses.
+  public static func uuid(near milliseconds: Int64) -> String {
+    let step = UInt64(bitPattern: milliseconds) >> 4
     var bytes = bytes(16)
-    bytes[6] = bytes[6] & 0x0F | 0x40
+    bytes[0] = UInt8(truncatingIfNeeded: step >> 12)
+    bytes[1] = UInt8(truncatingIfNeeded: step >> 4)
+    bytes[2] = UInt8(truncatingIfNeeded: step << 4) | bytes[2] & 0x0F
+    return text(ofUUID: bytes, version: 8)
+  }
+
+  private static func text(ofUUID bytes: [UInt8], version: UInt8) -> String {
+    var bytes = bytes
+    bytes[6] = bytes[6] & 0x0F | version << 4
     bytes[8] = bytes[8] & 0x3F | 0x80
-    var text = ""
-    for (place, byte) in bytes.enumerated() {
-      if place == 4 || place == 6 || place == 8 || place == 10 { text += "-" }
-      text += Hex.encode([byte])
+    var text: [UInt8] = []
+    text.reserveCapacity(36)
+    for (place, digit) in Hex.encode(bytes).utf8.enumerated() {
+      if place == 8 || place == 12 || place == 16 || place == 20 { text.append(UInt8(ascii: "-")) }
+      text.append(digit)
     }
-    return text
+    return String(decoding: text, as: UTF8.self)
   }
 
   /// Choosing by remainder alone would favour small numbers (modulo bias): values at the top of the range that do

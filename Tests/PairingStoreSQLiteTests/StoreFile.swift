@@ -30,13 +30,16 @@ struct StoreFile: Sendable {
   }
 
   /// What somebody does to the file while the service is stopped.
-  func behindTheBack(_ body: @escaping @Sendable (borrowing WriteContext) throws -> Void) throws {
+  @discardableResult
+  func behindTheBack<Value: Sendable>(
+    _ body: @escaping @Sendable (borrowing WriteContext) throws -> Value
+  ) throws -> Value {
     let database = try Database(
       DatabaseOptions(
         path: path, applicationID: Schema.applicationID,
         migrations: Schema.migrations(MigrationKeys(try DataKeys.masterKey(master)))))
     defer { database.close() }
-    try database.writeBlocking(body)
+    return try database.writeBlocking(body)
   }
 
   /// What another program does to the file, with everything switched on that Regent switches off.

@@ -105,4 +105,24 @@ struct RandomTests {
     }
     #expect(Set((0..<1000).map { _ in Random.uuid() }).count == 1000)
   }
+
+  @Test func `a UUID of a moment sorts with those of that moment, and is random otherwise`() {
+    let moment: Int64 = 1_700_000_000_000
+    let near = (0..<1000).map { _ in Array(Random.uuid(near: moment).utf8) }
+    for uuid in near {
+      #expect(uuid.count == 36)
+      #expect(uuid.prefix(5) == near[0].prefix(5))
+      #expect(uuid[14] == UInt8(ascii: "8"))
+      #expect("89ab".utf8.contains(uuid[19]))
+    }
+    // Of the 27 other digits each takes every value that it may.
+    for place in near[0].indices.dropFirst(5) where ![8, 13, 14, 18, 19, 23].contains(place) {
+      #expect(Set(near.map { $0[place] }).count == 16)
+    }
+    #expect(Set(near).count == 1000)
+    let later = Array(Random.uuid(near: moment + 16).utf8)
+    #expect(near[0].prefix(5).lexicographicallyPrecedes(later.prefix(5)))
+    // A clock before 1970 or at the end of time is a moment, too.
+    for odd in [Int64.min, -1, 0, Int64.max] { #expect(Random.uuid(near: odd).utf8.count == 36) }
+  }
 }

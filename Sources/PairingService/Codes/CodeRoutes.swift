@@ -158,7 +158,8 @@ private struct CodeRequest: Sendable {
   func record(code: CodeHash, requestor: RequestorID, at now: Instant) throws(StoreError)
     -> RegistrationRecord
   {
-    guard let id = RegistrationID(Random.uuid()) else {
+    // An app may take this id for its device's: time orders it, and nobody can guess the rest.
+    guard let id = RegistrationID(Random.uuid(near: now.milliseconds)) else {
       throw .unavailable(reason: "no id could be drawn")
     }
     var generator = SystemRandomNumberGenerator()

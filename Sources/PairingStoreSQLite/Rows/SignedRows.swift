@@ -179,6 +179,17 @@ extension SignedRows {
     return signature
   }
 
+  /// Writes a new row unless one with its primary key, or with another value that must be unique, is there already.
+  ///
+  /// - Returns: whether it was written.
+  func insertNew<Record>(
+    _ context: borrowing WriteContext, _ table: Table<Record>, _ record: Record
+  ) throws -> Bool {
+    var row = table.encode(record, vault)
+    row.append(.blob(try signature(context, table, row)))
+    return try context.run("\(unsafeRawSQL: table.insertNew, row)") == 1
+  }
+
   /// Writes some columns of a row that was read in this transaction, and its signature with them.
   func update<Record>(
     _ context: borrowing WriteContext, _ table: Table<Record>, _ stored: Stored<Record>,

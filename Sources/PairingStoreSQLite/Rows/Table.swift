@@ -30,6 +30,8 @@ package struct Table<Record: Sendable>: Sendable {
   let decode: @Sendable (inout Fields, Vault) throws(UnreadableRow) -> Record
   let select: String
   let insert: String
+  /// Writes nothing where the row would be in another one's place.
+  let insertNew: String
   let publicKey: Int?
   /// Where rows that verified before are kept, for the few tables that every verb looks at.
   let known: (@Sendable (VerifiedRowCache) -> VerifiedTableCache<Record>)?
@@ -51,6 +53,7 @@ package struct Table<Record: Sendable>: Sendable {
     select = "SELECT \(names), signature FROM \(name)"
     let places = columns.map { _ in "?, " }.joined()
     insert = "INSERT INTO \(name) (\(names), signature) VALUES (\(places)?)"
+    insertNew = "\(insert) ON CONFLICT DO NOTHING"
     publicKey = columns.firstIndex { $0.name == "public_key" }
   }
 

@@ -25,6 +25,7 @@ enum Schema {
         try context.runScript(auditHead)
         try AuditHead.begin(in: context, keys.vault(in: context))
       },
+      Migration("fewer indexes of codes") { context in try context.runScript(codeIndexes) },
     ]
   }
 
@@ -187,5 +188,18 @@ enum Schema {
       id TEXT PRIMARY KEY, floor INTEGER NOT NULL, floor_chain BLOB NOT NULL, newest INTEGER NOT NULL,
       chain BLOB NOT NULL, signature BLOB NOT NULL
     ) STRICT;
+    """
+
+  // Every new code is written to each index. What only removing a requestor or revoking its rows looks for needs none:
+  // both go through many rows anyway. `IN (…)` made SQLite build a table of the three states for every row and index.
+  private static let codeIndexes: StaticString = """
+    DROP INDEX IF EXISTS registration_expires;
+    DROP INDEX IF EXISTS registration_requestor;
+    DROP INDEX IF EXISTS registration_public_key;
+    DROP INDEX IF EXISTS registration_pending;
+    DROP INDEX IF EXISTS registration_pending_device;
+    CREATE INDEX registration_age ON registration (expires, state);
+    CREATE INDEX registration_waiting ON registration (device_hash)
+      WHERE state = 'offered' OR state = 'opened' OR state = 'claimed';
     """
 }

@@ -20,34 +20,25 @@ extension SQLiteStore {
       rows.use(pair)
       let signIn = try rows.authentication(context, record.requestor, record.deviceHash)
       let hasEarlierSignIn = signIn.map { $0.record.authentication.isValid(at: now) } ?? false
-      if try rows.isThere(context, record, at: now) {
-        return Reservation(withdrawn: [], hasEarlierSignIn: hasEarlierSignIn)
-      }
       let earlier = try rows.all(
-        context, Tables.registrations,
-        """
-        \(all: Tables.registrations) WHERE device_hash = \(record.deviceHash.bytes)
-        AND requestor = \(requestor) AND state IN ('offered', 'opened', 'claimed') ORDER BY id
-        """
-      ).filter { $0.record.flow.settled(at: now).state.isPending }
+        context, Tables.registrations, CodeQueries.waiting(of: record.deviceHash, at: record.requestor)
+      ).filter { $0.record.flow.settled(at: now).state.isPending }.sorted { $0.record.id < $1.record.id }
       let hasRoom = try liveCodes.take(below: limit, freed: earlier.count) {
-        try SQLiteStore.countLiveCodes(context, at: now)
+        try context.value(CodeQueries.countLive(at: now)) ?? 0
       }
-      guard hasRoom else { throw StoreError.tooManyLiveCodes(limit: limit) }
-      try rows.insert(context, Tables.registrations, record)
+      // Nearly always id and code are new, and writing the row is how that is found out.
+      if try !hasRoom || !rows.insertNew(context, Tables.registrations, record) {
+        if try rows.isThere(context, record, at: now) {
+          return Reservation(withdrawn: [], hasEarlierSignIn: hasEarlierSignIn)
+        }
+        guard hasRoom else { throw StoreError.tooManyLiveCodes(limit: limit) }
+        try rows.insert(context, Tables.registrations, record)
+      }
       let withdrawn = try earlier.map {
         try rows.apply(context, .withdraw(.newerCode), to: $0, at: now)
       }
       return Reservation(withdrawn: withdrawn, hasEarlierSignIn: hasEarlierSignIn)
     }
-  }
-
-  private static func countLiveCodes(_ context: borrowing WriteContext, at now: Instant) throws -> Int {
-    try context.value(
-      """
-      SELECT count(*) FROM registration
-      WHERE state IN ('offered', 'opened', 'claimed') AND expires > \(now.milliseconds)
-      """) ?? 0
   }
 
   /// The phone's page is there.
@@ -190,11 +181,6 @@ extension SignedRows {
     _ context: borrowing WriteContext, _ record: RegistrationRecord, at now: Instant
   ) throws -> Bool {
     let code = record.code.bytes
-    // One query for id and code: nearly always neither is there, and no other is needed.
-    guard
-      try context.exists(
-        "SELECT 1 FROM registration WHERE id = \(record.id.text) OR code = \(code)")
-    else { return false }
     if let there = try registration(context, record.id)?.record {
       guard there == record else { throw StoreError.codeTaken }
       return true
@@ -205,5 +191,24 @@ extension SignedRows {
     // Its time of being remembered is over, or its row does not verify: the code is free in both cases.
     try context.run("DELETE FROM registration WHERE code = \(code)")
     return false
+  }
+}
+
+/// Queries that a partial index serves: SQLite uses one only when the condition stands there in the index's own words.
+enum CodeQueries {
+  /// The codes of a device that nobody has answered; some of them may have run out of time.
+  static func waiting(of device: DeviceHash, at requestor: RequestorID) -> SQL {
+    """
+    \(all: Tables.registrations) WHERE device_hash = \(device.bytes)
+    AND (state = 'offered' OR state = 'opened' OR state = 'claimed')
+    AND requestor = \(requestor.text)
+    """
+  }
+
+  static func countLive(at now: Instant) -> SQL {
+    """
+    SELECT count(*) FROM registration WHERE expires > \(now.milliseconds)
+    AND (state = 'offered' OR state = 'opened' OR state = 'claimed')
+    """
   }
 }
