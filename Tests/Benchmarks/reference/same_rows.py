@@ -1,5 +1,8 @@
 """Copies the registration rows of a database into an empty one with the same schema, 64 a commit, and prints rows/s.
 
+It is the best plain SQLite we know for these rows: the schema's own conditions (OR, not IN), no trigger and so no journal
+of a statement, rows in the order of their ids.
+
 usage: same_rows.py SOURCE TARGET
 """
 
