@@ -9,7 +9,7 @@ public enum Random {
   public static func bytes(_ count: Int) -> [UInt8] {
     [UInt8](capacity: count) { output in
       unsafe output.withUnsafeMutableBufferPointer { buffer, filled in
-        unsafe fill(buffer.baseAddress, count)
+        if unsafe !RandomPool.take(count, buffer.baseAddress) { unsafe fill(buffer.baseAddress, count) }
         filled = count
       }
     }
@@ -17,7 +17,14 @@ public enum Random {
 
   /// A random secret of `count` bytes.
   public static func secret(_ count: Int = 32) -> Secret {
-    Secret(wiping: bytes(count))
+    // Past the pool: what is kept for long never lay there.
+    Secret(
+      wiping: [UInt8](capacity: count) { output in
+        unsafe output.withUnsafeMutableBufferPointer { buffer, filled in
+          unsafe fill(buffer.baseAddress, count)
+          filled = count
+        }
+      })
   }
 
   /// A random number below `bound`, each with the same chance.
@@ -93,7 +100,7 @@ public enum Random {
   }
 }
 
-@unsafe private func fill(_ start: UnsafeMutablePointer<UInt8>?, _ count: Int) {
+@unsafe func fill(_ start: UnsafeMutablePointer<UInt8>?, _ count: Int) {
   guard count > 0 else { return }
   OpenSSLLifetime.keep()
   guard let size = Int32(exactly: count), unsafe RAND_bytes(start, size) == 1 else {

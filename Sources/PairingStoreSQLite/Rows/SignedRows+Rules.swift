@@ -8,7 +8,7 @@ extension SignedRows {
   func registration<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ id: RegistrationID
   ) throws -> Stored<RegistrationRecord>? {
-    try one(context, Tables.registrations, "\(all: Tables.registrations) WHERE id = \(id.text)")
+    try one(context, Tables.registrations, Tables.registrations.row(id.text))
   }
 
   func required(
@@ -51,7 +51,7 @@ extension SignedRows {
   func provider<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ id: ProviderID
   ) throws -> Provider? {
-    try one(context, Tables.providers, "\(all: Tables.providers) WHERE id = \(id.text)")?.record
+    try one(context, Tables.providers, Tables.providers.row(id.text))?.record
   }
 
   func account<Context: Querying & ~Copyable>(
@@ -186,15 +186,16 @@ extension SignedRows {
   ) throws -> Stored<AuthenticationRecord>? {
     try one(
       context, Tables.authentications,
-      "\(all: Tables.authentications) WHERE device_hash = \(device.bytes) AND requestor = \(requestor.text)"
-    )
+      "\(unsafeRawSQL: SignedRows.ofDevice, [.blob(device.bytes), .text(requestor.text)])")
   }
+
+  private static let ofDevice = "\(Tables.authentications.select) WHERE device_hash = ? AND requestor = ?"
 
   func authentication<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ id: AuthenticationID
   ) throws -> Stored<AuthenticationRecord>? {
     try one(
-      context, Tables.authentications, "\(all: Tables.authentications) WHERE id = \(id.text)")
+      context, Tables.authentications, Tables.authentications.row(id.text))
   }
 
   /// A new authentication takes the place of what the device had at the requestor.

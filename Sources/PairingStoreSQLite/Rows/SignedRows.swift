@@ -87,6 +87,8 @@ extension SignedRows {
   private func stored<Context: Querying & ~Copyable, Record>(
     _ context: borrowing Context, _ table: Table<Record>, _ row: borrowing Row
   ) throws -> Stored<Record>? {
+    let known = table.known.map { $0(self.known) }
+    if let known, let row = try? known.find(row) { return row }
     var values: [SQLValue] = []
     values.reserveCapacity(table.columns.count)
     let signature: [UInt8]
@@ -100,8 +102,6 @@ extension SignedRows {
       noteTampered(table, values)
       return nil
     }
-    let known = table.known.map { $0(self.known) }
-    if let known, let row = known.find(values[0].shown, values, signature) { return row }
     let message = Vault.message(table.name, table.form, values)
     guard let key = try signingKey(context, table, values), key.isValid(signature, for: message)
     else {
@@ -112,7 +112,7 @@ extension SignedRows {
     do throws(UnreadableRow) {
       let row = Stored(
         record: try table.decode(&fields, vault), values: values, signature: signature)
-      known?.keep(values[0].shown, row)
+      if case .text(let id) = values[0] { known?.keep(id, row) }
       return row
     } catch {
       noteTampered(table, values)
@@ -143,7 +143,7 @@ extension SignedRows {
   func pair<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ id: PublicKey
   ) throws -> Stored<KeyPair>? {
-    try one(context, keyPairs, "\(all: keyPairs) WHERE id = \(id.text)")
+    try one(context, keyPairs, keyPairs.row(id.text))
   }
 
   /// Signs and verifies with a row pair from here on; nothing when it signs no rows, or none any more.

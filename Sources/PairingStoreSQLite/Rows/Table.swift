@@ -29,6 +29,8 @@ package struct Table<Record: Sendable>: Sendable {
   let encode: @Sendable (Record, Vault) -> [SQLValue]
   let decode: @Sendable (inout Fields, Vault) throws(UnreadableRow) -> Record
   let select: String
+  /// Asks for one row by its first column, the primary key of most tables.
+  let selectOne: String
   let insert: String
   /// Writes nothing where the row would be in another one's place.
   let insertNew: String
@@ -51,6 +53,7 @@ package struct Table<Record: Sendable>: Sendable {
     self.decode = decode
     let names = columns.map(\.name).joined(separator: ", ")
     select = "SELECT \(names), signature FROM \(name)"
+    selectOne = "\(select) WHERE \(columns[0].name) = ?"
     let places = columns.map { _ in "?, " }.joined()
     insert = "INSERT INTO \(name) (\(names), signature) VALUES (\(places)?)"
     insertNew = "\(insert) ON CONFLICT DO NOTHING"
@@ -58,6 +61,9 @@ package struct Table<Record: Sendable>: Sendable {
   }
 
   var columns: [Column] { form.columns }
+
+  /// The query for one row by its first column, which is not put together anew each time.
+  func row(_ id: String) -> SQL { "\(unsafeRawSQL: selectOne, [.text(id)])" }
 }
 
 /// A record with the row it was read from: what a change of some columns starts from.

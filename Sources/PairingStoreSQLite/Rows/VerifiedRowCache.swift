@@ -41,12 +41,14 @@ final class VerifiedTableCache<Record: Sendable>: Sendable {
   static var most: Int { 10_000 }
   private let rows = Locked([String: Stored<Record>]())
 
-  /// The row, if exactly this one verified before.
-  func find(_ id: String, _ values: [SQLValue], _ signature: [UInt8]) -> Stored<Record>? {
-    guard let known = rows.withLock({ $0[id] }), known.signature == signature,
-      known.values == values
-    else { return nil }
-    return known
+  /// The row, if exactly this one, byte for byte, verified before.
+  func find(_ row: borrowing Row) throws(SQLiteError) -> Stored<Record>? {
+    let id = try row.text(0)
+    guard let known = rows.withLock({ $0[id] }) else { return nil }
+    for (place, value) in known.values.enumerated() {
+      guard try row.holds(value, at: place) else { return nil }
+    }
+    return try row.holds(.blob(known.signature), at: known.values.count) ? known : nil
   }
 
   /// Remembers a row that has verified.

@@ -8,10 +8,7 @@ extension SQLiteStore {
     async throws(StoreError) -> Reservation
   {
     try await write { [liveCodes] context, rows in
-      let requestor = record.requestor.text
-      guard
-        try rows.one(
-          context, Tables.requestors, "\(all: Tables.requestors) WHERE id = \(requestor)") != nil
+      guard try rows.one(context, Tables.requestors, Tables.requestors.row(record.requestor.text)) != nil
       else { throw StoreError.notFound(what: "requestor") }
       guard let pair = try rows.pair(context, record.rowKey),
         pair.record.requestor == record.requestor, pair.record.purpose == .rows,
@@ -198,12 +195,13 @@ extension SignedRows {
 enum CodeQueries {
   /// The codes of a device that nobody has answered; some of them may have run out of time.
   static func waiting(of device: DeviceHash, at requestor: RequestorID) -> SQL {
-    """
-    \(all: Tables.registrations) WHERE device_hash = \(device.bytes)
-    AND (state = 'offered' OR state = 'opened' OR state = 'claimed')
-    AND requestor = \(requestor.text)
-    """
+    "\(unsafeRawSQL: waiting, [.blob(device.bytes), .text(requestor.text)])"
   }
+
+  private static let waiting = """
+    \(Tables.registrations.select) WHERE device_hash = ?
+    AND (state = 'offered' OR state = 'opened' OR state = 'claimed') AND requestor = ?
+    """
 
   static func countLive(at now: Instant) -> SQL {
     """

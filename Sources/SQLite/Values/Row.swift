@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 
 /// One row of a result, readable only inside the closure that gets it.
 ///
@@ -60,6 +61,35 @@ import CSQLite
     let start = unsafe sqlite3_column_blob(statement, Int32(column))
     let count = Int(unsafe sqlite3_column_bytes(statement, Int32(column)))
     return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: count))
+  }
+
+  /// Whether the column holds exactly this value, compared where SQLite has it: nothing is copied.
+  public func holds(_ value: SQLValue, at column: Int) throws(SQLiteError) -> Bool {
+    let kind = try kind(column)
+    let place = Int32(column)
+    switch value {
+    case .null: return kind == SQLITE_NULL
+    case .integer(let number):
+      let held = unsafe sqlite3_column_int64(statement, place)
+      return kind == SQLITE_INTEGER && held == number
+    case .real(let number):
+      let held = unsafe sqlite3_column_double(statement, place)
+      return kind == SQLITE_FLOAT && held.bitPattern == number.bitPattern
+    case .text(var text):
+      guard kind == SQLITE_TEXT, let start = unsafe sqlite3_column_text(statement, place) else { return false }
+      return text.withUTF8 { unsafe isEqual(UnsafeRawBufferPointer($0), UnsafeRawPointer(start), place) }
+    case .blob(let bytes):
+      guard kind == SQLITE_BLOB else { return false }
+      let start = unsafe sqlite3_column_blob(statement, place)
+      return unsafe bytes.withUnsafeBytes { unsafe isEqual($0, start, place) }
+    }
+  }
+
+  private func isEqual(_ bytes: UnsafeRawBufferPointer, _ start: UnsafeRawPointer?, _ column: Int32) -> Bool {
+    guard bytes.count == Int(unsafe sqlite3_column_bytes(statement, column)) else { return false }
+    // Either pointer is null when there are no bytes at all.
+    guard let start = unsafe start, let own = bytes.baseAddress else { return true }
+    return unsafe memcmp(start, own, bytes.count) == 0
   }
 
   private func kind(_ column: Int) throws(SQLiteError) -> Int32 {
