@@ -62,25 +62,29 @@ struct V1Frame: Sendable {
   }
 
   private func park(_ reply: PendingReply, _ wait: V1Wait) {
+    // Not the whole wait: what stands in the waiter need not be kept twice.
+    let (answer, granted) = (wait.answer, wait.granted)
     core.waiters.park(
       reply, for: wait.registration, wait.place, span: wait.span,
       while: wait.isStill,
-      end: { end in answer(reply, wait, closes: end == .stopping) })
+      end: { end in self.answer(reply, answer, granted: granted, closes: end == .stopping) })
   }
 
   /// The wait is over, for whatever reason: the answer is what it is now.
-  private func answer(_ reply: PendingReply, _ wait: V1Wait, closes: Bool) {
+  private func answer(
+    _ reply: PendingReply, _ answer: @Sendable () throws(CallError) -> V1Answer, granted: Int, closes: Bool
+  ) {
     var response: Response
     do throws(CallError) {
-      switch try wait.answer() {
+      switch try answer() {
       case .reply(let answer): response = self.response(answer)
       case .later(let work):
-        return complete(reply, work, granted: wait.granted, closes: closes)
+        return complete(reply, work, granted: granted, closes: closes)
       }
     } catch {
       response = self.response(error)
     }
-    response.finish(granted: wait.granted, closes: closes)
+    response.finish(granted: granted, closes: closes)
     reply.complete(response)
   }
 
