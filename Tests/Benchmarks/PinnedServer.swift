@@ -48,6 +48,9 @@ final class PinnedServer {
   /// Resident memory in KiB that is its own: no program text, no page of the database.
   func anonymousKiB() throws -> Double { try status("RssAnon:") }
 
+  /// The most it ever had.
+  func peakKiB() throws -> Double { try status("VmHWM:") }
+
   private func status(_ field: String) throws -> Double {
     let status = String(decoding: try readFile("/proc/\(program.pid)/status"), as: UTF8.self)
     for line in status.split(separator: "\n") where line.hasPrefix(field) {
