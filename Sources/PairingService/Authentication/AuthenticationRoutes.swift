@@ -93,7 +93,10 @@ package struct AuthenticationRoutes: Sendable {
         let flow = known.record.flow
         return countsSteps ? flow.sequence == sequence : flow.state.isPending
       },
-      answer: { () throws(CallError) in
+      answer: { signIn throws(CallError) in
+        if let signIn, core.signInTransitions.handOver(signIn, of: id) {
+          return .reply(reply(signIn, to: question))
+        }
         // Still nothing to read: the answer needs no disk either.
         if hasNothingYet(question, at: core.clock.now) { throw refusal(.pending, question.place) }
         return .later { try await read(question) }
@@ -108,17 +111,17 @@ package struct AuthenticationRoutes: Sendable {
       guard case .notInForce(let refusal) = error else { throw error }
       throw notInForce(refusal, question.place)
     }
-    if let signIn = pickUp.signIn { return reply(signIn, to: question) }
+    if let signIn = pickUp.signIn { return reply(signIn.record, to: question) }
     if let open = openProvider(question) {
-      return reply(
-        try await core.signIn(try question.newcomer(core.codes), at: open, .degraded), to: question)
+      let signIn = try await core.signIn(try question.newcomer(core.codes), at: open, .degraded)
+      return reply(signIn.record, to: question)
     }
     if case .expired = pickUp { throw notInForce(.expired, question.place) }
     return nil
   }
 
-  private func reply(_ signIn: StandingSignIn, to question: DeviceQuestion) -> V1Reply {
-    V1Reply(.ok, core.document(signIn.record), question.format)
+  private func reply(_ signIn: AuthenticationRecord, to question: DeviceQuestion) -> V1Reply {
+    V1Reply(.ok, core.document(signIn), question.format)
   }
 
   private func read(_ question: DeviceQuestion) async throws -> V1Reply {

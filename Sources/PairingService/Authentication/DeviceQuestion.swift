@@ -6,8 +6,8 @@ internal import RegentPairingWire
 
 /// Who asks whether a device is signed in, and how the answer goes.
 ///
-/// Of a call that is held this is all that is left: its head, its texts and its connection's buffers are a hundred times
-/// as much, and twenty thousand boxes wait at a time.
+/// Of a call that is held this is all that is left: its head, its texts and its connection's buffers are many times as
+/// much, and twenty thousand boxes wait at a time.
 struct DeviceQuestion: Sendable {
   let device: CallDevice
   let requestor: RequestorID

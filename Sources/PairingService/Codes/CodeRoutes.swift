@@ -104,7 +104,7 @@ package struct CodeRoutes: Sendable {
         registration: id, place: .device(.record, call.side(of: record)), span: wait.span,
         granted: wait.granted,
         while: { [core] in core.codes.find(id)?.flow.sequence == sequence },
-        answer: { () throws(CallError) in
+        answer: { _ throws(CallError) in
           guard let record = core.codes.find(id) else { throw .unknownCode }
           return .reply(try answer(reader, code, record))
         }))

@@ -1,4 +1,5 @@
 package import HTTPServer
+package import PairingStore
 package import RegentPairing
 internal import RegentPlatform
 
@@ -36,6 +37,8 @@ package final class Waiters: Sendable {
   package enum End: Sendable {
     /// Something happened to the code.
     case changed
+    /// Its code was approved: with what was written, once it was durable.
+    case approved(AuthenticationRecord)
     /// The time was up.
     case timeUp
     /// The same device asks again.
@@ -133,11 +136,11 @@ package final class Waiters: Sendable {
   }
 
   /// Something happened to a code that one of the two can see: ends the waits there that have an answer now.
-  package func wake(_ side: Side, of registration: RegistrationID) {
+  package func wake(_ side: Side, of registration: RegistrationID, with news: End = .changed) {
     let woken = state.withLock { state in
       state.take(registration) { $0.place.side == side && !$0.isStill() }
     }
-    for waiter in woken { waiter.end(.changed) }
+    for waiter in woken { waiter.end(news) }
   }
 
   /// Answers everybody, now and from now on at once.

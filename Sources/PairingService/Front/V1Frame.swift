@@ -67,16 +67,18 @@ struct V1Frame: Sendable {
     core.waiters.park(
       reply, for: wait.registration, wait.place, span: wait.span,
       while: wait.isStill,
-      end: { end in self.answer(reply, answer, granted: granted, closes: end == .stopping) })
+      end: { end in self.answer(reply, answer, end, granted: granted) })
   }
 
   /// The wait is over, for whatever reason: the answer is what it is now.
   private func answer(
-    _ reply: PendingReply, _ answer: @Sendable () throws(CallError) -> V1Answer, granted: Int, closes: Bool
+    _ reply: PendingReply, _ answer: V1HeldAnswer, _ end: Waiters.End, granted: Int
   ) {
+    let closes = if case .stopping = end { true } else { false }
+    let signIn: AuthenticationRecord? = if case .approved(let record) = end { record } else { nil }
     var response: Response
     do throws(CallError) {
-      switch try answer() {
+      switch try answer(signIn) {
       case .reply(let answer): response = self.response(answer)
       case .later(let work):
         return complete(reply, work, granted: granted, closes: closes)
