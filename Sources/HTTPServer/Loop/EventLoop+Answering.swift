@@ -33,8 +33,6 @@ extension EventLoop {
     if isKnownUniquelyReferenced(&storage) {
       storage.reset()
       spare = storage
-      // A handler that holds its reply without the request costs nothing by it.
-      connection.requestBytes = 0
     }
   }
 
