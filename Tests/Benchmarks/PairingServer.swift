@@ -29,13 +29,15 @@ func fillPairing(_ arguments: [String]) -> Int32 {
   runUntilExit { try await fill(folder: arguments[0], codes: codes) }
 }
 
-/// `serve-pairing PORT FOLDER` serves until it is killed, from the database that `fill-pairing` made.
+/// `serve-pairing PORT FOLDER` serves until it is killed, from the database that `fill-pairing` made; with `limited`
+/// behind a proxy at 127.0.0.1, and with the limits that operators have.
 func servePairing(_ arguments: [String]) -> Int32 {
-  guard arguments.count == 2, let port = UInt16(arguments[0]) else {
-    note("usage: Benchmarks serve-pairing PORT FOLDER\n")
+  let isLimited = arguments.dropFirst(2) == ["limited"]
+  guard arguments.count == (isLimited ? 3 : 2), let port = UInt16(arguments[0]) else {
+    note("usage: Benchmarks serve-pairing PORT FOLDER [limited]\n")
     return 2
   }
-  runUntilExit { try await serve(port: port, folder: arguments[1]) }
+  runUntilExit { try await serve(port: port, folder: arguments[1], isLimited: isLimited) }
 }
 
 private func runUntilExit(_ work: @escaping @Sendable () async throws -> Void) -> Never {
@@ -59,13 +61,15 @@ private func openStore(_ folder: String) throws -> SQLiteStore {
       masterKey: Secret(copying: [UInt8](repeating: 0x5A, count: 32)), wallClock: { clock.now }))
 }
 
-private func serve(port: UInt16, folder: String) async throws {
+private func serve(port: UInt16, folder: String, isLimited: Bool) async throws {
   let clock = ServiceClock.machine
   let store = try openStore(folder)
   var options = ServiceOptions(publicURL: "http://127.0.0.1:\(port)")
-  options.limits.liveCodes = 10_000_000
-  options.limits.device = RateLimit(perSecond: 100_000, burst: 1_000_000)
-  options.limits.newcomers = RateLimit(perSecond: 100_000, burst: 10_000_000)
+  if !isLimited {
+    options.limits.liveCodes = 10_000_000
+    options.limits.device = RateLimit(perSecond: 100_000, burst: 1_000_000)
+    options.limits.newcomers = RateLimit(perSecond: 100_000, burst: 10_000_000)
+  }
   let start = clock.uptime
   let core = try await ServiceCore(options, store: store, clock: clock)
   let span = clock.uptime.milliseconds - start.milliseconds
@@ -73,9 +77,11 @@ private func serve(port: UInt16, folder: String) async throws {
   try letEachPollOnce(core)
   try writeFile("\(folder)/token", try await accessToken(core).utf8)
   var configuration = ServerConfiguration()
-  configuration.connections = 25_000
-  // All devices of the benchmark share one address, and are faster than any that connect by themselves.
-  configuration.unprovenConnectionsPerSource = 25_000
+  if !isLimited {
+    configuration.connections = 25_000
+    // All devices of the benchmark share one address, and are faster than any that connect by themselves.
+    configuration.unprovenConnectionsPerSource = 25_000
+  }
   // As the program serves: every reply carries them.
   for (name, value) in SecurityHeaders(https: true).list {
     if let name = HeaderName(name) { configuration.standingHeaders.add(name, value) }
@@ -83,8 +89,10 @@ private func serve(port: UInt16, folder: String) async throws {
   var routes = ServiceRoutes.devices(core)
   mountApproval(&routes, core)
   let router = try Router(routes, refuse: ServiceRoutes.refuse)
+  let proxies = TrustedProxies(isLimited ? [try IPNetwork(parsing: "127.0.0.1/32")] : [])
   let server = try Server(
-    [Listener(.network(.loopback, port: port), handler: router)], configuration: configuration)
+    [Listener(.network(.loopback, port: port), handler: ForwardedHandler(trusting: proxies, before: router))],
+    configuration: configuration)
   note("listening on \(server.addresses[0])\n")
   while true { try await Task.sleep(for: .seconds(3600)) }
 }

@@ -43,13 +43,21 @@ final class PinnedServer {
   }
 
   /// Resident memory in KiB.
-  func residentKiB() throws -> Double {
+  func residentKiB() throws -> Double { try status("VmRSS:") }
+
+  /// Resident memory in KiB that is its own: no program text, no page of the database.
+  func anonymousKiB() throws -> Double { try status("RssAnon:") }
+
+  /// The most it ever had.
+  func peakKiB() throws -> Double { try status("VmHWM:") }
+
+  private func status(_ field: String) throws -> Double {
     let status = String(decoding: try readFile("/proc/\(program.pid)/status"), as: UTF8.self)
-    for line in status.split(separator: "\n") where line.hasPrefix("VmRSS:") {
+    for line in status.split(separator: "\n") where line.hasPrefix(field) {
       let words = line.split { $0 == " " || $0 == "\t" }
       if words.count > 1, let value = Double(words[1]) { return value }
     }
-    throw TestSupportError("no VmRSS in status")
+    throw TestSupportError("no \(field) in status")
   }
 }
 

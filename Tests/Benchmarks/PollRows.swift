@@ -24,7 +24,9 @@ private enum PollKind { case accessToken, signed }
 
 private let path = "/api/v1/tokens/authn"
 
-func startPairing(folder: String, codes: Int, pinned: Bool = true) throws -> PinnedServer {
+func startPairing(
+  folder: String, codes: Int, pinned: Bool = true, isLimited: Bool = false
+) throws -> PinnedServer {
   let port = try freePort()
   let data = "\(folder)/\(codes)"
   guard unsafe mkdir(data, 0o700) == 0 else { throw TestSupportError("mkdir: errno \(errno)") }
@@ -32,7 +34,8 @@ func startPairing(folder: String, codes: Int, pinned: Bool = true) throws -> Pin
   let filled = try run(program, ["fill-pairing", data, "\(codes)"], deadline: 600)
   guard filled.status == 0 else { throw TestSupportError("filling: \(filled.errorText)") }
   return try PinnedServer(
-    "pairing-\(codes)", port: port, folder: folder, [program, "serve-pairing", "\(port)", data],
+    "pairing-\(codes)", port: port, folder: folder,
+    [program, "serve-pairing", "\(port)", data] + (isLimited ? ["limited"] : []),
     patience: 600, pinned: pinned)
 }
 

@@ -33,14 +33,17 @@ private func measureAttack(_ arguments: [String]) throws -> Measurement {
     let port = try freePort()
     let server = try PinnedServer(
       "ours", port: port, folder: folder, [try ownProgram(), "serve-attacked", "\(port)"])
+    let small = { (_: Int) in
+      HonestRequest(text: "GET /small HTTP/1.1\r\nHost: localhost\r\n\r\n", status: "200")
+    }
     // The first samples warm the server up and are thrown away.
-    _ = try samples(port, samplesEach / 4)
+    _ = try samples(port, samplesEach / 4, small)
     var quiet: [[Double]] = []
     var attacked: [[Double]] = []
     var held = 0
     // Quiet and attacked in turn: what else the machine does must not fall on one side only.
     for _ in 0..<3 {
-      quiet.append(try samples(port, samplesEach))
+      quiet.append(try samples(port, samplesEach, small))
       let command =
         ["-n", "19", "taskset", "-c", "1", tool, "-c", "\(connections)", "-r", "1000", "-l", "60"]
         + arguments + ["-u", "http://127.0.0.1:\(port)/large"]
@@ -53,7 +56,7 @@ private func measureAttack(_ arguments: [String]) throws -> Measurement {
         sleep(1)
         open = try openConnections(port)
       }
-      attacked.append(try samples(port, samplesEach))
+      attacked.append(try samples(port, samplesEach, small))
       guard attack.poll() == nil else {
         let said = String(decoding: try readFile("\(folder)/attack.out"), as: UTF8.self)
         throw TestSupportError("slowhttptest ended early: \(said.suffix(400))")
@@ -98,83 +101,6 @@ func serveAttacked(_ arguments: [String]) -> Int32 {
   }
 }
 
-/// Times requests one after the other, every second over a connection of its own; in microseconds.
-private func samples(_ port: UInt16, _ count: Int) throws -> [Double] {
-  let kept = try normalConnection(port)
-  defer { close(kept) }
-  var times: [Double] = []
-  for number in 0..<count {
-    let start = ContinuousClock.now
-    if number.isMultiple(of: 2) {
-      try ask(kept)
-    } else {
-      let fresh = try normalConnection(port)
-      defer { close(fresh) }
-      try ask(fresh)
-    }
-    times.append((ContinuousClock.now - start) / .microseconds(1))
-    // A normal client does not hammer.
-    usleep(700)
-  }
-  return times
-}
-
-private func ask(_ descriptor: Int32) throws {
-  let request = Array("GET /small HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
-  let sent = unsafe request.withUnsafeBytes { bytes in
-    unsafe send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
-  }
-  guard sent == request.count else { throw TestSupportError("the normal client cannot send") }
-  var reply = [UInt8](repeating: 0, count: 4096)
-  var length = 0
-  while true {
-    let count = unsafe reply.withUnsafeMutableBytes { bytes in
-      unsafe recv(descriptor, bytes.baseAddress?.advanced(by: length), bytes.count - length, 0)
-    }
-    guard count > 0 else {
-      throw TestSupportError("the normal client got no answer: errno \(errno)")
-    }
-    length += count
-    if reply[..<length].suffix(5).elementsEqual("small".utf8) { break }
-  }
-  guard reply.starts(with: "HTTP/1.1 200 ".utf8) else {
-    throw TestSupportError(
-      "the normal client got: \(String(decoding: reply[..<20], as: UTF8.self))")
-  }
-}
-
-/// A connection from 127.0.0.2: another source than the attack's.
-private func normalConnection(_ port: UInt16) throws -> Int32 {
-  let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-  guard descriptor >= 0 else { throw TestSupportError("no socket: errno \(errno)") }
-  var patience = timeval(tv_sec: 5, tv_usec: 0)
-  unsafe setsockopt(
-    descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
-  let bound = unsafe withName(0x7F00_0002, 0) { name, size in unsafe bind(descriptor, name, size) }
-  let connected = unsafe withName(0x7F00_0001, port) { name, size in
-    unsafe connect(descriptor, name, size)
-  }
-  guard bound == 0, connected == 0 else {
-    close(descriptor)
-    throw TestSupportError("the normal client cannot connect: errno \(errno)")
-  }
-  return descriptor
-}
-
-private func withName(
-  _ host: UInt32, _ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
-) -> Int32 {
-  var name = sockaddr_in()
-  name.sin_family = sa_family_t(AF_INET)
-  name.sin_addr.s_addr = host.bigEndian
-  name.sin_port = port.bigEndian
-  return unsafe withUnsafePointer(to: &name) { pointer in
-    unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-      unsafe body(generic, socklen_t(MemoryLayout<sockaddr_in>.size))
-    }
-  }
-}
-
 /// How many established connections the server's port has, from the kernel's table.
 private func openConnections(_ port: UInt16) throws -> Int {
   let hex = String(port, radix: 16, uppercase: true)
@@ -184,10 +110,4 @@ private func openConnections(_ port: UInt16) throws -> Int {
     let words = line.split(separator: " ")
     return words.count > 3 && words[1].hasSuffix(local) && words[3] == "01"
   }
-}
-
-private func percentile(_ values: [Double], _ percent: Int) -> Double {
-  let sorted = values.sorted()
-  guard !sorted.isEmpty else { return .nan }
-  return sorted[min(sorted.count - 1, sorted.count * percent / 100)]
 }

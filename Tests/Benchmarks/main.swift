@@ -9,7 +9,7 @@ case "table":
   let only = arguments.count > 2 && arguments[1] == "--only" ? arguments[2] : ""
   let all =
     engineRows() + pollRows() + waitingRows() + creationRows() + slowAttackRows()
-    + durableInsertRows() + verifierRows() + commandRows() + boxRows() + enumerationRows()
+    + attackRows() + durableInsertRows() + verifierRows() + commandRows() + boxRows() + enumerationRows()
   let rows = all.filter { only.isEmpty || $0.name.contains(only) }
   guard !rows.isEmpty else {
     let names = all.map { "  \($0.name)\n" }.joined()

@@ -19,7 +19,7 @@ import Testing
     func add(_ end: Waiters.End) {
       state.withLock { state in
         switch end {
-        case .changed: state.changed += 1
+        case .changed, .approved: state.changed += 1
         case .timeUp: state.timeUp += 1
         case .displaced, .stopping: state.other += 1
         }

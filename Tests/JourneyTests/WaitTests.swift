@@ -1,4 +1,3 @@
-import HTTPServer
 import HTTPTestSupport
 import RegentJSON
 import RegentPairing
@@ -8,6 +7,7 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
+@testable import HTTPServer
 @testable import PairingService
 
 /// The four resources that a device may wait for.
@@ -37,6 +37,14 @@ extension TestService {
     _ client: any TestClient, _ target: String, _ seconds: Int = 55
   ) async throws -> TestResponse {
     try await call(client, "GET", target, headers: [("Prefer", "wait=\(seconds)")])
+  }
+
+  /// The head of a call that asks to be held.
+  fileprivate func head(_ method: String, _ target: String) throws -> String {
+    let path = target.prefix { $0 != "?" }
+    let signature = try signature(method, String(path))
+    return "\(method) \(target) HTTP/1.1\r\nHost: a\r\nPrefer: wait=55\r\n"
+      + "\(signature.name): \(signature.value)\r\n\r\n"
   }
 
   /// Waits until so many replies are held.
@@ -140,14 +148,67 @@ extension TestService {
       let plain = try await service.call(client, "GET", awaited.target(code))
       async let reply = service.wait(client, awaited.target(code), 20)
       try await service.held()
-      service.clock.pass(.milliseconds(19_800))
+      // Up to an eighth sooner: `waits that began together end apart`.
+      service.clock.pass(.milliseconds(17_400))
       #expect(service.core.waiters.count == 1)
-      service.clock.pass(.milliseconds(300))
+      service.clock.pass(.milliseconds(2_700))
       let answer = try await reply
       #expect(answer.status == awaited.pending)
       #expect(answer.text == plain.text)
       #expect(answer.header("preference-applied") == "wait=20")
     }
+  }
+
+  @Test func `waits that began together end apart`() async throws {
+    let service = try await TestService()
+    try await TestTransport.inProcess.withClient(of: try service.router()) { client in
+      let boxes = 64
+      var codes: [String] = []
+      for box in 0..<boxes { codes.append(try await service.code(client, "box-\(box)")) }
+      try await withThrowingTaskGroup(of: UInt16.self) { group in
+        for code in codes {
+          group.addTask { try await service.wait(client, Awaited.record.target(code), 48).status }
+        }
+        try await service.held(boxes)
+        service.clock.pass(.milliseconds(41_900))
+        #expect(service.core.waiters.count == boxes)
+        // In the middle of the last eighth some have ended, and some have not.
+        service.clock.pass(.milliseconds(3_100))
+        #expect(try await group.next() == 200)
+        #expect(service.core.waiters.count > 0)
+        service.clock.pass(.milliseconds(3_100))
+        for try await status in group { #expect(status == 200) }
+      }
+      #expect(service.core.waiters.count == 0)
+    }
+  }
+
+  /// A held poll keeps nothing of its request: not the head, not its texts, not the buffers of its connection.
+  @Test(arguments: Awaited.allCases)
+  private func `of a call that is held nothing is kept`(awaited: Awaited) async throws {
+    let service = try await TestService()
+    let router = try service.router()
+    let code = try await service.code(InProcessClient(router))
+    let reply = PendingReply { _ in }
+    let request = try Self.hold(reply, try service.head("GET", awaited.target(code)), by: router)
+    #expect(request.storage == nil)
+    #expect(service.core.waiters.count == 1)
+    service.core.waiters.stop()
+  }
+
+  private struct Watched {
+    weak var storage: RequestStorage?
+  }
+
+  /// Has a request answered that is gone on return, unless somebody keeps it.
+  private static func hold(_ reply: PendingReply, _ head: String, by router: Router) throws -> Watched {
+    let request = try Request(head: Array(head.utf8))
+    guard case .later(let start) = router.handle(request) else {
+      Issue.record("it was not held")
+      return Watched()
+    }
+    start(reply)
+    return Watched(storage: request.storage)
   }
 
   @Test func `fifty-five seconds are granted at most`() async throws {
@@ -269,12 +330,7 @@ extension TestService {
     let router = try service.router()
     let client = InProcessClient(router)
     let code = try await service.code(client)
-    let target = Awaited.record.target(code)
-    let signature = try service.signature("GET", String(target))
-    let head =
-      "GET \(target) HTTP/1.1\r\nHost: a\r\nPrefer: wait=55\r\n"
-      + "\(signature.name): \(signature.value)\r\n\r\n"
-    let request = try Request(head: Array(head.utf8))
+    let request = try Request(head: Array(try service.head("GET", Awaited.record.target(code)).utf8))
     guard case .later(let start) = router.handle(request) else {
       Issue.record("it was not held")
       return

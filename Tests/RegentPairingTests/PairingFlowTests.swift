@@ -377,4 +377,22 @@ func matchTable() throws -> [FlowCase] {
       #expect(WaitPlan(seconds: seconds, after: after, flow: flow, at: at(second)) == plan)
     }
   }
+
+  @Test func `a wait ends up to an eighth sooner, but not sooner than its code`() throws {
+    let scene = try Scene()
+    let flow = scene.flow(.offered)
+    var generator = SeededGenerator(state: 7)
+    let drawn = (0..<1_000).map { _ in WaitPlan.sooner(48, drawnFrom: &generator) }
+    let earliest = try #require(drawn.max())
+    #expect(earliest <= .seconds(6) && earliest > .seconds(5))
+    #expect(drawn.contains { $0 < .seconds(1) })
+    #expect(WaitPlan.sooner(0, drawnFrom: &generator) == .zero)
+    #expect(
+      WaitPlan(seconds: 48, after: 5, flow: flow, at: at(0), sooner: .seconds(6))
+        == .park(sequence: 5, span: .seconds(42)))
+    // The end of the code is news, and is told when it comes.
+    #expect(
+      WaitPlan(seconds: 48, after: 5, flow: flow, at: at(1790), sooner: .seconds(6))
+        == .park(sequence: 5, span: .seconds(10)))
+  }
 }

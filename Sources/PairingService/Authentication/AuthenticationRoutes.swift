@@ -7,15 +7,12 @@ package import RegentPairingWire
 /// Whether a device is signed in: asked by the device itself, by its code, and by the login page.
 package struct AuthenticationRoutes: Sendable {
   private let core: ServiceCore
-  private let endpoints: V1Endpoints
 
-  package init(_ core: ServiceCore) {
-    self.core = core
-    endpoints = V1Endpoints(core)
-  }
+  package init(_ core: ServiceCore) { self.core = core }
 
   /// Mounts the polls and the sign-out.
   package func mount(_ routes: inout Routes) {
+    let endpoints = V1Endpoints(core)
     endpoints.mount(&routes, [.get], "/api/v1/tokens/authn") { call throws(CallError) in
       try ask(call, try call.device(), .authentication)
     }
@@ -39,22 +36,22 @@ package struct AuthenticationRoutes: Sendable {
     if call.request.preferredWait == nil, try hasNothingYet(call, device, at: call.now) {
       throw refusal(.pending, place)
     }
+    let question = try DeviceQuestion(call, device, place)
     guard let known = core.codes.latest(of: device.hash, at: call.requestor.id),
       known.hasEarlierSignIn != true,
-      case .pending = DeviceAnswer(known.record.flow, at: call.now),
-      try core.openProvider(call, device.hash) == nil
-    else { return .later { try await read(call, device, place) } }
+      case .pending = DeviceAnswer(known.record.flow, at: call.now), openProvider(question) == nil
+    else { return .later { try await read(question) } }
     if known.hasEarlierSignIn == false {
-      return .wait(try pending(call, device, known.record.id, known.record.flow, place, after))
+      return .wait(try pending(call, question, known.record.id, known.record.flow, after))
     }
     // After a restart nobody has looked yet; the device that comes back to wait is held all the same.
     return .decide {
-      if let reply = try await found(call, device, place) { return .reply(reply) }
+      if let reply = try await found(question) { return .reply(reply) }
       let known = core.codes.cached(known.record.id) ?? known
       guard case .pending = DeviceAnswer(known.record.flow, at: core.clock.now) else {
-        return .reply(try await read(call, device, place))
+        return .reply(try await read(question))
       }
-      return .wait(try pending(call, device, known.record.id, known.record.flow, place, after))
+      return .wait(try pending(call, question, known.record.id, known.record.flow, after))
     }
   }
 
@@ -66,63 +63,72 @@ package struct AuthenticationRoutes: Sendable {
     return try core.openProvider(call, device.hash) == nil
   }
 
+  private func hasNothingYet(_ question: DeviceQuestion, at now: Instant) -> Bool {
+    core.codes.waits(question.device.hash, at: question.requestor, now) && openProvider(question) == nil
+  }
+
+  private func openProvider(_ question: DeviceQuestion) -> ProvisioningSnapshot.Choice? {
+    core.openProvider(named: question.named, question.device.hash, at: question.requestor)
+  }
+
   /// Not yet; or later, when the caller likes to wait.
   ///
   /// Takes no whole record: each of its texts is memory of its own, and a copy would touch them all.
   private func pending(
-    _ call: V1Call, _ device: CallDevice, _ id: RegistrationID, _ flow: PairingFlow,
-    _ place: Waiters.Resource, _ after: Int?, by caller: Waiters.Caller = .owner
+    _ call: V1Call, _ question: DeviceQuestion, _ id: RegistrationID, _ flow: PairingFlow, _ after: Int?,
+    by caller: Waiters.Caller = .owner
   ) throws(CallError) -> V1Wait {
-    let plan = WaitPlan(
-      seconds: call.request.preferredWait ?? 0, after: after, flow: flow, at: call.now)
-    guard case .park(let sequence, let span) = plan else { throw refusal(.pending, place) }
+    guard let wait = call.waitPlan(after: after, flow) else { throw refusal(.pending, question.place) }
+    // The call itself is let go.
+    let question = try question.held(for: id)
+    let (sequence, countsSteps) = (wait.sequence, after != nil)
     return V1Wait(
-      registration: id, place: .device(place, caller), span: span,
-      granted: WaitPlan.granted(call.request.preferredWait ?? 0),
+      registration: id, place: .device(question.place, caller), span: wait.span, granted: wait.granted,
       // The answer here is yes, no or not yet: "a phone has the page open" changes nothing of it, unless the caller
       // counts the steps.
-      while: {
+      while: { [core] in
         guard let known = core.codes.cached(id), known.hasEarlierSignIn != true else {
           return false
         }
         let flow = known.record.flow
-        return after == nil ? flow.state.isPending : flow.sequence == sequence
+        return countsSteps ? flow.sequence == sequence : flow.state.isPending
       },
-      answer: { () throws(CallError) in
-        // Still nothing to read: the answer needs no disk either.
-        if try hasNothingYet(call, device, at: core.clock.now) {
-          throw refusal(.pending, place)
+      answer: { signIn throws(CallError) in
+        if let signIn, core.signInTransitions.handOver(signIn, of: id) {
+          return .reply(reply(signIn, to: question))
         }
-        return .later { try await read(call, device, place) }
+        // Still nothing to read: the answer needs no disk either.
+        if hasNothingYet(question, at: core.clock.now) { throw refusal(.pending, question.place) }
+        return .later { try await read(question) }
       })
   }
 
-  private func found(_ call: V1Call, _ device: CallDevice, _ place: Waiters.Resource) async throws
-    -> V1Reply?
-  {
+  private func found(_ question: DeviceQuestion) async throws -> V1Reply? {
     let pickUp: PickUp
     do throws(StoreError) {
-      pickUp = try await core.signInTransitions.pickUp(device.hash, at: call.requestor.id)
+      pickUp = try await core.signInTransitions.pickUp(question.device.hash, at: question.requestor)
     } catch {
       guard case .notInForce(let refusal) = error else { throw error }
-      throw notInForce(refusal, place)
+      throw notInForce(refusal, question.place)
     }
-    if let signIn = pickUp.signIn { return call.reply(core.document(signIn.record)) }
-    if let open = try core.openProvider(call, device.hash) {
-      let signIn = try await core.signIn(call, device, at: open, .degraded)
-      return call.reply(core.document(signIn.record))
+    if let signIn = pickUp.signIn { return reply(signIn.record, to: question) }
+    if let open = openProvider(question) {
+      let signIn = try await core.signIn(try question.newcomer(core.codes), at: open, .degraded)
+      return reply(signIn.record, to: question)
     }
-    if case .expired = pickUp { throw notInForce(.expired, place) }
+    if case .expired = pickUp { throw notInForce(.expired, question.place) }
     return nil
   }
 
-  private func read(_ call: V1Call, _ device: CallDevice, _ place: Waiters.Resource) async throws
-    -> V1Reply
-  {
-    if let reply = try await found(call, device, place) { return reply }
+  private func reply(_ signIn: AuthenticationRecord, to question: DeviceQuestion) -> V1Reply {
+    V1Reply(.ok, core.document(signIn), question.format)
+  }
+
+  private func read(_ question: DeviceQuestion) async throws -> V1Reply {
+    if let reply = try await found(question) { return reply }
     // The end of a code is told until it is forgotten; after that the device is one that never asked.
-    let flow = core.codes.latest(of: device.hash, at: call.requestor.id)?.record.flow
-    throw refusal(flow.map { DeviceAnswer($0, at: core.clock.now) } ?? .unknown, place)
+    let flow = core.codes.latest(of: question.device.hash, at: question.requestor)?.record.flow
+    throw refusal(flow.map { DeviceAnswer($0, at: core.clock.now) } ?? .unknown, question.place)
   }
 
   private func notInForce(_ refusal: AuthenticationRefusal, _ place: Waiters.Resource) -> CallError {
@@ -145,13 +151,13 @@ package struct AuthenticationRoutes: Sendable {
   private func askByCode(_ call: V1Call) throws(CallError) -> V1Outcome {
     guard let (_, record) = try core.triedCode(call) else { throw .unknownCode }
     let after = try call.after()
-    let device = CallDevice(id: record.device, hash: record.deviceHash)
+    let question = try DeviceQuestion(
+      call, CallDevice(id: record.device, hash: record.deviceHash), .poll)
     switch DeviceAnswer(record.flow, at: call.now) {
     case .pending:
       return .wait(
-        try pending(
-          call, device, record.id, record.flow, .poll, after, by: call.side(of: record)))
-    case .approved: return .later { try await read(call, device, .poll) }
+        try pending(call, question, record.id, record.flow, after, by: call.side(of: record)))
+    case .approved: return .later { try await read(question) }
     case .denied, .expired, .unknown:
       throw refusal(DeviceAnswer(record.flow, at: call.now), .poll)
     }

@@ -14,11 +14,17 @@ extension ServiceCore {
   package func openProvider(_ call: V1Call, _ device: DeviceHash) throws(CallError)
     -> ProvisioningSnapshot.Choice?
   {
-    let provisioned = provisioning.now
     // Nearly always empty, and asked with every poll.
-    guard let open = provisioned.openProviders[call.requestor.id] else { return nil }
-    var named = try call.parameters.value(Field.provider).flatMap { ProviderID($0) }
-    if named == nil { named = pendingChoice(of: device, at: call.requestor.id) }
+    guard provisioning.now.openProviders[call.requestor.id] != nil else { return nil }
+    return openProvider(named: try call.namedProvider(), device, at: call.requestor.id)
+  }
+
+  /// The same for a call that is gone.
+  package func openProvider(named: ProviderID?, _ device: DeviceHash, at requestor: RequestorID)
+    -> ProvisioningSnapshot.Choice?
+  {
+    guard let open = provisioning.now.openProviders[requestor] else { return nil }
+    let named = named ?? pendingChoice(of: device, at: requestor)
     return open.first { $0.provider.id == named }
   }
 
@@ -36,28 +42,50 @@ extension ServiceCore {
   ///
   /// - Throws: 429 when too many came in from there.
   package func signIn(
-    _ call: V1Call, _ device: CallDevice, at choice: ProvisioningSnapshot.Choice,
-    _ source: AuthenticationSource, identity: IdentityHash? = nil
+    _ newcomer: Newcomer, at choice: ProvisioningSnapshot.Choice, _ source: AuthenticationSource,
+    identity: IdentityHash? = nil
   ) async throws -> StandingSignIn {
-    let requestor = call.requestor.id
+    let (requestor, device) = (newcomer.requestor, newcomer.device)
     guard let rowKey = provisioning.now.rowKey(of: requestor),
       let id = AuthenticationID(Random.uuid())
     else {
       log.error("no-row-key", ("requestor", requestor.text))
       throw CallError(.internalServerError, code: .internalError)
     }
-    try limits.take(.guest, from: call.request.clientAddress, at: requestor)
+    try limits.take(.guest, from: newcomer.address, at: requestor)
     let now = clock.now
-    let profile = try call.profile()
-    let lifetime = choice.integration.settings(for: profile).authenticationLifetime
+    let lifetime = choice.integration.settings(for: newcomer.profile).authenticationLifetime
     return try await signInTransitions.signIn(
       AuthenticationRecord(
         authentication: Authentication(
           id: id, requestor: requestor,
           viewer: Viewer(provider: choice.provider.id, account: nil), household: nil,
-          profile: profile, source: source, issued: now, expires: now + lifetime),
+          profile: newcomer.profile, source: source, issued: now, expires: now + lifetime),
         device: device.id, deviceHash: device.hash, identity: identity, rowKey: rowKey,
-        about: try call.deviceDescription()),
+        about: newcomer.about),
       at: now)
+  }
+}
+
+/// A device that is let in without a code.
+package struct Newcomer: Sendable {
+  let requestor: RequestorID
+  let device: CallDevice
+  let profile: ProfileName?
+  let address: IPAddress?
+  let about: DeviceDescription
+}
+
+extension V1Call {
+  /// This call's device, to be let in.
+  package func newcomer(_ device: CallDevice) throws(CallError) -> Newcomer {
+    Newcomer(
+      requestor: requestor.id, device: device, profile: try profile(), address: request.clientAddress,
+      about: try deviceDescription())
+  }
+
+  /// The provider that the call is about, if it says so.
+  package func namedProvider() throws(CallError) -> ProviderID? {
+    try parameters.value(Field.provider).flatMap { ProviderID($0) }
   }
 }

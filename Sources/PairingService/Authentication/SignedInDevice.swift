@@ -50,7 +50,7 @@ extension ServiceCore {
       throw past.authentication.source == .temporary ? need.passEnded : need.refused(.expired)
     }
     do {
-      return viewer(of: try await signIn(call, device, at: open, .degraded), profile)
+      return viewer(of: try await signIn(try call.newcomer(device), at: open, .degraded), profile)
     } catch let error as StoreError {
       log.storeFailed(error)
       throw CallError(error, while: need)

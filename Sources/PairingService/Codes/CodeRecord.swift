@@ -35,30 +35,45 @@ extension V1Call {
   package func side(of record: RegistrationRecord) -> Waiters.Caller {
     isOwner(of: record) ? .owner : .other(SourceKey(request.clientAddress))
   }
+}
+
+/// Who reads a code's record, and in which form: all that is left of a call while its answer is held.
+package struct CodeReader: Sendable {
+  /// Whether it is the device that made the code.
+  let isOwner: Bool
+  package let format: WireFormat
+  /// What a registered client showed for itself.
+  private let statement: StatementID?
+
+  package init(_ call: V1Call, isOwner: Bool) {
+    self.isOwner = isOwner
+    format = call.format
+    statement = if case .client(_, _, let statement) = call.caller { statement } else { nil }
+  }
 
   /// The record of a code as this caller reads it.
   ///
   /// The device's id is what all its calls are made with, and the number is the proof that the screen and the phone are
   /// in one room: neither is for somebody who has glimpsed the code, and holds the app's secret as every box does.
   package func document(
-    _ record: RegistrationRecord, _ code: RegistrationCode, _ options: ServiceOptions,
-    at now: Instant
+    _ record: RegistrationRecord, _ code: RegistrationCode, _ core: ServiceCore, at now: Instant
   ) -> RegcodeDocument {
-    let link = VerificationLink(publicURL: options.publicURL, code: code)
+    let link = VerificationLink(publicURL: core.options.publicURL, code: code)
     let flow = record.flow.settled(at: now)
     return RegcodeDocument(
       id: record.id.text, code: code.wire, requestor: record.requestor.text,
       provider: record.preselected?.text, generated: flow.issued, expires: flow.expires,
-      info: info(record), status: flow.status(at: now), sequence: flow.sequence,
-      match: isOwner(of: record) ? flow.visibleMatch(at: now)?.number : nil, verificationURL: link.url,
+      info: info(record, core.provisioning.now), status: flow.status(at: now), sequence: flow.sequence,
+      match: isOwner ? flow.visibleMatch(at: now)?.number : nil, verificationURL: link.url,
       verificationURLComplete: link.complete)
   }
 
-  private func info(_ record: RegistrationRecord) -> RegcodeInfo {
+  private func info(_ record: RegistrationRecord, _ provisioned: ProvisioningSnapshot) -> RegcodeInfo {
     let about = record.about
     let older = about.older
+    let application = application(provisioned)
     return RegcodeInfo(
-      deviceID: isOwner(of: record) ? record.device.text : "", deviceInformation: about.information,
+      deviceID: isOwner ? record.device.text : "", deviceInformation: about.information,
       userAgent: about.userAgent, originalUserAgent: about.userAgent,
       authorizationType: application == nil ? nil : "OAUTH2", application: application,
       older: older.isEmpty
@@ -68,10 +83,8 @@ extension V1Call {
           appVersion: older.appVersion, registrationURL: older.registrationURL))
   }
 
-  private var application: RegcodeInfo.Application? {
-    guard case .client(_, _, let statement) = caller,
-      let record = provisioned.records.applications[statement]
-    else { return nil }
+  private func application(_ provisioned: ProvisioningSnapshot) -> RegcodeInfo.Application? {
+    guard let statement, let record = provisioned.records.applications[statement] else { return nil }
     return RegcodeInfo.Application(id: record.id.text, name: record.name, version: "")
   }
 }

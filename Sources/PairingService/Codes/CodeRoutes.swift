@@ -8,15 +8,12 @@ internal import RegentPairingWire
 /// Registration codes: a box asks for one, looks at it, takes it back.
 package struct CodeRoutes: Sendable {
   private let core: ServiceCore
-  private let endpoints: V1Endpoints
 
-  package init(_ core: ServiceCore) {
-    self.core = core
-    endpoints = V1Endpoints(core)
-  }
+  package init(_ core: ServiceCore) { self.core = core }
 
   /// Mounts the three.
   package func mount(_ routes: inout Routes) {
+    let endpoints = V1Endpoints(core)
     endpoints.mount(&routes, [.post], "/reggie/v1/{requestor}/regcode", create)
     // One path, two methods: the frame's preflight must name both.
     endpoints.mount(&routes, [.get, .delete], "/reggie/v1/{requestor}/regcode/{code}") {
@@ -40,8 +37,8 @@ package struct CodeRoutes: Sendable {
     try takeRoom(for: device, call)
     return .later { [core] in
       let (code, record) = try await reserve(offer, call)
-      return call.reply(
-        call.document(record, code, core.options, at: call.now), .created)
+      let reader = CodeReader(call, isOwner: call.isOwner(of: record))
+      return V1Reply(.created, reader.document(record, code, core, at: call.now), call.format)
     }
   }
 
@@ -96,33 +93,31 @@ package struct CodeRoutes: Sendable {
 
   private func read(_ call: V1Call) throws(CallError) -> V1Outcome {
     guard let (code, record) = try core.triedCode(call) else { throw .unknownCode }
-    let plan = WaitPlan(
-      seconds: call.request.preferredWait ?? 0, after: try call.after(), flow: record.flow,
-      at: call.now)
-    guard case .park(let sequence, let span) = plan else {
-      return .reply(try answer(call, code, record))
+    let reader = CodeReader(call, isOwner: call.isOwner(of: record))
+    guard let wait = call.waitPlan(after: try call.after(), record.flow) else {
+      return .reply(try answer(reader, code, record))
     }
-    // Nothing of the record but its id is held while the box waits.
-    let id = record.id
+    // Nothing of the record but its id is held while the box waits, and of the call only how it reads.
+    let (id, sequence) = (record.id, wait.sequence)
     return .wait(
       V1Wait(
-        registration: id, place: .device(.record, call.side(of: record)), span: span,
-        granted: WaitPlan.granted(call.request.preferredWait ?? 0),
-        while: { core.codes.find(id)?.flow.sequence == sequence },
-        answer: { () throws(CallError) in
+        registration: id, place: .device(.record, call.side(of: record)), span: wait.span,
+        granted: wait.granted,
+        while: { [core] in core.codes.find(id)?.flow.sequence == sequence },
+        answer: { _ throws(CallError) in
           guard let record = core.codes.find(id) else { throw .unknownCode }
-          return .reply(try answer(call, code, record))
+          return .reply(try answer(reader, code, record))
         }))
   }
 
-  private func answer(_ call: V1Call, _ code: RegistrationCode, _ record: RegistrationRecord)
+  private func answer(_ reader: CodeReader, _ code: RegistrationCode, _ record: RegistrationRecord)
     throws(CallError) -> V1Reply
   {
     // A wait may have lasted: the time is now, not that of the call.
     let now = core.clock.now
     switch DeviceAnswer(record.flow, at: now) {
     case .pending, .approved:
-      return call.reply(call.document(record, code, core.options, at: now))
+      return V1Reply(.ok, reader.document(record, code, core, at: now), reader.format)
     case .denied: throw .denied
     case .expired: throw .expired
     case .unknown: throw .unknownCode
@@ -206,5 +201,16 @@ extension V1Call {
       throw CallError(.badRequest, details: "\(Field.after) must be a number")
     }
     return sequence
+  }
+
+  /// How long the caller is held, and for what; nil when it is answered at once.
+  func waitPlan(after: Int?, _ flow: PairingFlow) -> (sequence: Int, span: Duration, granted: Int)? {
+    guard let seconds = request.preferredWait, seconds > 0 else { return nil }
+    var generator = SystemRandomNumberGenerator()
+    let plan = WaitPlan(
+      seconds: seconds, after: after, flow: flow, at: now,
+      sooner: WaitPlan.sooner(seconds, drawnFrom: &generator))
+    guard case .park(let sequence, let span) = plan else { return nil }
+    return (sequence, span, WaitPlan.granted(seconds))
   }
 }

@@ -90,7 +90,9 @@ package struct CodeTransitions: Sendable {
     if let approval = flow.state.approval, result.authentication != nil {
       metrics.approved(after: now.since(flow.issued), at: approval.viewer.provider)
     }
-    settle(result.change, counting: result.authentication == nil ? .codesDenied : nil)
+    settle(
+      result.change, counting: result.authentication == nil ? .codesDenied : nil,
+      news: result.authentication.map { .approved($0) } ?? .changed)
     return result
   }
 
@@ -133,15 +135,15 @@ package struct CodeTransitions: Sendable {
 
   /// The same for one change, with what it counts as: ``SignInTransitions`` tells of deliveries.
   @discardableResult
-  func settle(_ change: RegistrationChange, counting event: ServiceMetrics.Event? = nil)
-    -> RegistrationRecord
-  {
+  func settle(
+    _ change: RegistrationChange, counting event: ServiceMetrics.Event? = nil, news: Waiters.End = .changed
+  ) -> RegistrationRecord {
     codes.note(change.record)
     // Without an action nothing visible happened: a repeated verb is not counted twice.
     if let event, !change.actions.isEmpty { metrics.count(event) }
     for action in change.actions {
       switch action {
-      case .wakeDevice: waiters.wake(.device, of: change.record.id)
+      case .wakeDevice: waiters.wake(.device, of: change.record.id, with: news)
       case .wakePhone: waiters.wake(.phone, of: change.record.id)
       // The store has written it, in the same transaction.
       case .createAuthentication: break

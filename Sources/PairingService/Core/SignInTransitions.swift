@@ -15,6 +15,7 @@ package struct SignInTransitions: Sendable {
   private let metrics: ServiceMetrics
   private let audit: AuditTrail
   private let clock: ServiceClock
+  private let deliveries = Deliveries()
 
   init(
     store: any AuthenticationStore, codes: LiveCodes, codeTransitions: CodeTransitions,
@@ -49,6 +50,32 @@ package struct SignInTransitions: Sendable {
     case .expired: break
     }
     return pickUp
+  }
+
+  /// Tells a held poll of the sign-in that its code was approved with just now, from what that transaction looked up
+  /// and wrote: the store need not be asked again.
+  ///
+  /// That the box has read it is a statement about what happened, not a promise: it is written a moment later, together
+  /// with others. After a crash in between the code is approved still, and the box's next question is the delivery.
+  ///
+  /// - Returns: false when something has happened since; then the store tells.
+  func handOver(_ record: AuthenticationRecord, of code: RegistrationID) -> Bool {
+    let now = clock.now
+    // Signed out since, or its key revoked: nobody knows then, or there is no such code any more.
+    guard let known = codes.cached(code), known.hasEarlierSignIn == true,
+      known.record.flow.state.approval?.authentication == record.authentication.id,
+      record.authentication.isValid(at: now)
+    else { return false }
+    lastUses.note(record.authentication.id, at: now)
+    deliveries.add(record) { due in
+      // At the same time, so that they are one transaction. What fails is written when the box asks the next time.
+      await withTaskGroup(of: Void.self) { group in
+        for record in due {
+          group.addTask { _ = try? await pickUp(record.deviceHash, at: record.authentication.requestor) }
+        }
+      }
+    }
+    return true
   }
 
   /// Signs a device in without a code; a poll of it that is held has its answer.

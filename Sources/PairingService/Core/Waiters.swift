@@ -1,4 +1,5 @@
 package import HTTPServer
+package import PairingStore
 package import RegentPairing
 internal import RegentPlatform
 
@@ -36,6 +37,8 @@ package final class Waiters: Sendable {
   package enum End: Sendable {
     /// Something happened to the code.
     case changed
+    /// Its code was approved: with what was written, once it was durable.
+    case approved(AuthenticationRecord)
     /// The time was up.
     case timeUp
     /// The same device asks again.
@@ -44,39 +47,27 @@ package final class Waiters: Sendable {
     case stopping
   }
 
-  private final class Waiter: Sendable {
-    let registration: RegistrationID
+  /// One who waits: all that is kept for it, beside what its two closures hold.
+  fileprivate struct Waiter: Sendable {
+    let number: UInt64
     let place: Place
     let isStill: @Sendable () -> Bool
-    /// Nil once it has ended.
-    let end: Locked<(@Sendable (End) -> Void)?>
-
-    init(
-      _ registration: RegistrationID, _ place: Place, while isStill: @escaping @Sendable () -> Bool,
-      _ end: @escaping @Sendable (End) -> Void
-    ) {
-      self.isStill = isStill
-      self.registration = registration
-      self.place = place
-      self.end = Locked(end)
-    }
-
-    func finish(_ reason: End) {
-      let end = end.withLock { end in
-        defer { end = nil }
-        return end
-      }
-      end?(reason)
-    }
-
-    var isOver: Bool { end.withLock { $0 == nil } }
+    let end: @Sendable (End) -> Void
   }
 
-  private struct State {
+  /// Where a waiter is found; nothing is there any more when it has ended.
+  fileprivate struct Ticket: Sendable {
+    let registration: RegistrationID
+    let number: UInt64
+  }
+
+  fileprivate struct State {
+    /// Who is taken out of here is ended by whoever took it out, and by nobody else.
     var waiting: [RegistrationID: [Waiter]] = [:]
     var count = 0
+    var numbers: UInt64 = 0
     /// Waiters by the tick in which their time is up; those that ended otherwise are skipped then.
-    var deadlines: [Int64: [Waiter]] = [:]
+    var deadlines: [Int64: [Ticket]] = [:]
     /// How many there are in `deadlines`.
     var entries = 0
     /// A caller who waits anew again and again leaves an entry each time: they must not add up until their time comes.
@@ -117,43 +108,39 @@ package final class Waiters: Sendable {
     while isStill: @escaping @Sendable () -> Bool,
     end: @escaping @Sendable (End) -> Void
   ) {
-    let waiter = Waiter(registration, place, while: isStill, end)
     let deadline = (clock.uptime + span).milliseconds / Self.tick + 1
-    let (displaced, starts, isCrowded, refused) = state.withLock { state -> (Waiter?, Bool, Bool, Bool) in
-      guard !state.isStopping else { return (nil, false, false, true) }
-      var here = state.waiting[registration] ?? []
-      let displaced = here.firstIndex { $0.place == place }.map { here.remove(at: $0) }
-      here.append(waiter)
-      state.waiting[registration] = here
-      if displaced == nil { state.count += 1 }
-      state.deadlines[deadline, default: []].append(waiter)
+    let began = state.withLock { state -> Began? in
+      guard !state.isStopping else { return nil }
+      state.numbers &+= 1
+      let ticket = Ticket(registration: registration, number: state.numbers)
+      let displaced = state.take(registration) { $0.place == place }
+      state.waiting[registration, default: []].append(
+        Waiter(number: ticket.number, place: place, isStill: isStill, end: end))
+      state.count += 1
+      state.deadlines[deadline, default: []].append(ticket)
       state.entries += 1
       defer { state.isTicking = true }
-      return (displaced, !state.isTicking, state.isCrowded, false)
+      return Began(
+        ticket: ticket, displaced: displaced.first, isFirst: !state.isTicking, isCrowded: state.isCrowded)
     }
-    guard !refused else { return waiter.finish(.stopping) }
-    displaced?.finish(.displaced)
-    if isCrowded { forgetWhatIsOver() }
-    if starts { startTicking() }
-    reply.onAbandoned { [weak self] in
-      self?.remove(waiter)
-      waiter.end.withLock { $0 = nil }
+    guard let began else { return end(.stopping) }
+    began.displaced?.end(.displaced)
+    if began.isCrowded { forgetWhatIsOver() }
+    if began.isFirst { startTicking() }
+    let ticket = began.ticket
+    reply.onAbandoned { [weak self] in _ = self?.take(ticket) }
+    guard isStill() else {
+      take(ticket)?.end(.changed)
+      return
     }
-    guard isStill() else { return finish(waiter, .changed) }
   }
 
   /// Something happened to a code that one of the two can see: ends the waits there that have an answer now.
-  package func wake(_ side: Side, of registration: RegistrationID) {
-    let woken = state.withLock { state -> [Waiter] in
-      guard let here = state.waiting[registration] else { return [] }
-      let woken = here.filter { $0.place.side == side && !$0.isStill() }
-      guard !woken.isEmpty else { return [] }
-      let rest = here.filter { waiter in !woken.contains { $0 === waiter } }
-      state.waiting[registration] = rest.isEmpty ? nil : rest
-      state.count -= woken.count
-      return woken
+  package func wake(_ side: Side, of registration: RegistrationID, with news: End = .changed) {
+    let woken = state.withLock { state in
+      state.take(registration) { $0.place.side == side && !$0.isStill() }
     }
-    for waiter in woken { waiter.finish(.changed) }
+    for waiter in woken { waiter.end(news) }
   }
 
   /// Answers everybody, now and from now on at once.
@@ -166,30 +153,21 @@ package final class Waiters: Sendable {
       state.entries = 0
       return state.waiting.values.flatMap(\.self)
     }
-    for waiter in all { waiter.finish(.stopping) }
+    for waiter in all { waiter.end(.stopping) }
   }
 
-  private func finish(_ waiter: Waiter, _ end: End) {
-    remove(waiter)
-    waiter.finish(end)
-  }
-
-  private func remove(_ waiter: Waiter) {
-    state.withLock { state in
-      guard var here = state.waiting[waiter.registration],
-        let index = here.firstIndex(where: { $0 === waiter })
-      else { return }
-      here.remove(at: index)
-      state.waiting[waiter.registration] = here.isEmpty ? nil : here
-      state.count -= 1
-    }
+  private func take(_ ticket: Ticket) -> Waiter? {
+    state.withLock { $0.take(ticket) }
   }
 
   private func forgetWhatIsOver() {
     state.withLock { state in
       guard state.isCrowded else { return }
-      state.deadlines = state.deadlines.compactMapValues { waiters in
-        let going = waiters.filter { !$0.isOver }
+      let waiting = state.waiting
+      state.deadlines = state.deadlines.compactMapValues { tickets in
+        let going = tickets.filter { ticket in
+          waiting[ticket.registration]?.contains { $0.number == ticket.number } == true
+        }
         return going.isEmpty ? nil : going
       }
       state.entries = state.deadlines.values.reduce(0) { $0 + $1.count }
@@ -210,13 +188,40 @@ package final class Waiters: Sendable {
     let now = clock.uptime.milliseconds / Self.tick
     let (due, goesOn) = state.withLock { state -> ([Waiter], Bool) in
       let passed = state.deadlines.keys.filter { $0 <= now }
-      let due = passed.flatMap { state.deadlines.removeValue(forKey: $0) ?? [] }
-      state.entries -= due.count
+      let tickets = passed.flatMap { state.deadlines.removeValue(forKey: $0) ?? [] }
+      state.entries -= tickets.count
       state.isTicking = !state.deadlines.isEmpty
-      return (due, state.isTicking)
+      return (tickets.compactMap { state.take($0) }, state.isTicking)
     }
-    for waiter in due where !waiter.isOver { finish(waiter, .timeUp) }
+    for waiter in due { waiter.end(.timeUp) }
     return goesOn
+  }
+
+  /// What became of a new wait.
+  private struct Began {
+    let ticket: Ticket
+    let displaced: Waiter?
+    let isFirst: Bool
+    let isCrowded: Bool
+  }
+}
+
+extension Waiters.State {
+  /// Takes out those at one code for whom `isMeant` holds.
+  fileprivate mutating func take(
+    _ registration: RegistrationID, where isMeant: (Waiters.Waiter) -> Bool
+  ) -> [Waiters.Waiter] {
+    guard let here = waiting[registration] else { return [] }
+    let taken = here.filter(isMeant)
+    guard !taken.isEmpty else { return [] }
+    let rest = here.filter { waiter in !taken.contains { $0.number == waiter.number } }
+    waiting[registration] = rest.isEmpty ? nil : rest
+    count -= taken.count
+    return taken
+  }
+
+  fileprivate mutating func take(_ ticket: Waiters.Ticket) -> Waiters.Waiter? {
+    take(ticket.registration) { $0.number == ticket.number }.first
   }
 }
 

@@ -62,25 +62,31 @@ struct V1Frame: Sendable {
   }
 
   private func park(_ reply: PendingReply, _ wait: V1Wait) {
+    // Not the whole wait: what stands in the waiter need not be kept twice.
+    let (answer, granted) = (wait.answer, wait.granted)
     core.waiters.park(
       reply, for: wait.registration, wait.place, span: wait.span,
       while: wait.isStill,
-      end: { end in answer(reply, wait, closes: end == .stopping) })
+      end: { end in self.answer(reply, answer, end, granted: granted) })
   }
 
   /// The wait is over, for whatever reason: the answer is what it is now.
-  private func answer(_ reply: PendingReply, _ wait: V1Wait, closes: Bool) {
+  private func answer(
+    _ reply: PendingReply, _ answer: V1HeldAnswer, _ end: Waiters.End, granted: Int
+  ) {
+    let closes = if case .stopping = end { true } else { false }
+    let signIn: AuthenticationRecord? = if case .approved(let record) = end { record } else { nil }
     var response: Response
     do throws(CallError) {
-      switch try wait.answer() {
+      switch try answer(signIn) {
       case .reply(let answer): response = self.response(answer)
       case .later(let work):
-        return complete(reply, work, granted: wait.granted, closes: closes)
+        return complete(reply, work, granted: granted, closes: closes)
       }
     } catch {
       response = self.response(error)
     }
-    response.finish(granted: wait.granted, closes: closes)
+    response.finish(granted: granted, closes: closes)
     reply.complete(response)
   }
 

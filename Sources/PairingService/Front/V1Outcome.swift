@@ -1,3 +1,4 @@
+package import PairingStore
 package import RegentPairing
 
 /// What an endpoint makes of a call.
@@ -31,6 +32,9 @@ package enum V1Answer: Sendable {
   case later(@Sendable () async throws -> V1Reply)
 }
 
+/// Decides on an event loop, or where the change was made, what a wait that is over comes to.
+package typealias V1HeldAnswer = @Sendable (AuthenticationRecord?) throws(CallError) -> V1Answer
+
 /// A held answer (`Prefer: wait`).
 package struct V1Wait: Sendable {
   /// The code that is waited for.
@@ -43,14 +47,14 @@ package struct V1Wait: Sendable {
   package let span: Duration
   /// The wait that was granted, in seconds.
   package let granted: Int
-  /// The answer as of the moment it is asked.
-  package let answer: @Sendable () throws(CallError) -> V1Answer
+  /// The answer as of the moment it is asked; with the sign-in, when the wait ended because the code was approved.
+  package let answer: V1HeldAnswer
 
   /// A wait for something new about a code.
   package init(
     registration: RegistrationID, place: Waiters.Place, span: Duration, granted: Int,
     while isStill: @escaping @Sendable () -> Bool,
-    answer: @escaping @Sendable () throws(CallError) -> V1Answer
+    answer: @escaping V1HeldAnswer
   ) {
     self.registration = registration
     self.place = place

@@ -139,7 +139,7 @@ extension Phone {
       while: wait.isStill,
       end: { end in
         var response = wait.answer()
-        if end == .stopping { response.closesConnection = true }
+        if case .stopping = end { response.closesConnection = true }
         reply.complete(response)
       })
   }

@@ -29,7 +29,7 @@ package struct TemporaryPassRoutes: Sendable {
     return .later { [core] in
       if try await isIn(device, at: choice, identity, call.requestor.id) { return .noContent }
       _ = try await core.signIn(
-        call, device, at: choice, choice.provider.temporaryPass == nil ? .degraded : .temporary,
+        try call.newcomer(device), at: choice, choice.provider.temporaryPass == nil ? .degraded : .temporary,
         identity: identity)
       return .noContent
     }

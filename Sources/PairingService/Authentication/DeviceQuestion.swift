@@ -1,0 +1,62 @@
+internal import RegentHTTPCodec
+internal import HTTPServer
+internal import RegentPairing
+internal import PairingStore
+internal import RegentPairingWire
+
+/// Who asks whether a device is signed in, and how the answer goes.
+///
+/// Of a call that is held this is all that is left: its head, its texts and its connection's buffers are many times as
+/// much, and twenty thousand boxes wait at a time.
+struct DeviceQuestion: Sendable {
+  let device: CallDevice
+  let requestor: RequestorID
+  let place: Waiters.Resource
+  let format: WireFormat
+  /// The provider that the call names.
+  let named: ProviderID?
+  private let origin: Origin
+
+  private enum Origin: Sendable {
+    case call(V1Call)
+    /// The call is gone; what the device says of itself, it said when it asked for this code.
+    case held(RegistrationID, ProfileName?, IPAddress?)
+  }
+
+  init(_ call: V1Call, _ device: CallDevice, _ place: Waiters.Resource) throws(CallError) {
+    self.init(
+      device: device, requestor: call.requestor.id, place: place, format: call.format,
+      named: try call.namedProvider(), origin: .call(call))
+  }
+
+  private init(
+    device: CallDevice, requestor: RequestorID, place: Waiters.Resource, format: WireFormat,
+    named: ProviderID?, origin: Origin
+  ) {
+    self.device = device
+    self.requestor = requestor
+    self.place = place
+    self.format = format
+    self.named = named
+    self.origin = origin
+  }
+
+  /// The same, without the call, while the answer is held for a code.
+  func held(for code: RegistrationID) throws(CallError) -> DeviceQuestion {
+    guard case .call(let call) = origin else { return self }
+    return DeviceQuestion(
+      device: device, requestor: requestor, place: place, format: format, named: named,
+      origin: .held(code, try call.profile(), call.request.clientAddress))
+  }
+
+  /// The device, to be let in without a code.
+  func newcomer(_ codes: LiveCodes) throws(CallError) -> Newcomer {
+    switch origin {
+    case .call(let call): return try call.newcomer(device)
+    case .held(let code, let profile, let address):
+      let about = codes.find(code)?.about ?? DeviceDescription(address: address?.description)
+      return Newcomer(
+        requestor: requestor, device: device, profile: profile, address: address, about: about)
+    }
+  }
+}

@@ -1,0 +1,198 @@
+internal import Glibc
+internal import RegentPairing
+internal import TestSupport
+
+// Floods of the kinds that once filled the memory or shut others out, against a whole service with its usual limits:
+// what honest polls notice, and how large the service gets. It is pinned to processor 0; the flood, at the lowest
+// priority, shares processor 1 with the client that polls, which has an address of its own.
+
+func attackRows() -> [Row] {
+  let floods: [(name: String, begin: (Battlefield) throws -> Flood)] = [
+    ("signed headers dated ahead", headersDatedAhead), ("replaced codes", replacedCodes),
+    ("strangers who read records", strangers), ("guesses from ever new networks", guesses),
+    ("3,000 unfinished bodies", unfinishedBodies), ("3,000 readers who never read", neverReading),
+  ]
+  return floods.map { flood in
+    Row(name: "attack: p99 of polls beside \(flood.name)", unit: "µs", bar: .growth(atMost: 3)) {
+      try measureFlood(flood.begin)
+    }
+  }
+}
+
+/// The memory that docs/operating.md promises under each of these.
+private let mostMebibytes = 256.0
+private let honestDevices = 1000
+private let samplesEach = 1500
+private let rounds = 2
+
+/// Where a flood goes.
+private struct Battlefield {
+  let server: PinnedServer
+  let folder: String
+  let token: String
+  let round: Int
+}
+
+/// A flood under way; it ends when it goes away.
+private final class Flood {
+  private let tool: RunningProgram?
+  private let sockets: [Int32]
+
+  init(tool: RunningProgram? = nil, sockets: [Int32] = []) {
+    self.tool = tool
+    self.sockets = sockets
+  }
+
+  deinit { sockets.forEach { _ = close($0) } }
+
+  /// Whether it goes on.
+  var isAlive: Bool { tool.map { $0.poll() == nil } ?? true }
+}
+
+private func measureFlood(_ begin: (Battlefield) throws -> Flood) throws -> Measurement {
+  try withTemporaryFolder { folder in
+    try raiseDescriptorLimit()
+    let server = try startPairing(folder: folder, codes: honestDevices, isLimited: true)
+    let token = String(decoding: try readFile("\(folder)/\(honestDevices)/token"), as: UTF8.self)
+    let poll = { (number: Int) in
+      HonestRequest(
+        text: "GET \(pollPath)?format=json&deviceId=box-\(number % honestDevices) HTTP/1.1\r\n"
+          + "Host: bench\r\nAuthorization: Bearer \(token)\r\n\r\n", status: "404")
+    }
+    // The first samples warm the server up and are thrown away.
+    _ = try samples(server.port, samplesEach / 4, poll)
+    var (quiet, attacked): ([[Double]], [[Double]]) = ([], [])
+    // Quiet and attacked in turn: what else the machine does must not fall on one side only.
+    for round in 0..<rounds {
+      quiet.append(try samples(server.port, samplesEach, poll))
+      let flood = try begin(
+        Battlefield(server: server, folder: folder, token: token, round: round))
+      sleep(1)
+      attacked.append(try samples(server.port, samplesEach, poll))
+      guard flood.isAlive else { throw TestSupportError("the flood ended early") }
+    }
+    let peak = try server.peakKiB() / 1024
+    guard peak <= mostMebibytes else { throw TestSupportError("it took \(text(peak)) MiB") }
+    let middle = { (runs: [[Double]], percent: Int) in median(runs.map { percentile($0, percent) })
+    }
+    return Measurement(
+      ours: middle(attacked, 99), reference: middle(quiet, 99),
+      note: "median \(text(middle(attacked, 50))) against \(text(middle(quiet, 50))) µs; "
+        + "at most \(text(peak)) MiB resident")
+  }
+}
+
+private let pollPath = "/api/v1/tokens/authn"
+
+// MARK: - Floods of requests
+
+/// wrk with a script, from the proxy's address: the script may say whom it speaks for.
+private func load(_ field: Battlefield, _ script: String) throws -> Flood {
+  Flood(
+    tool: try RunningProgram(
+      "nice",
+      ["-n", "19", "taskset", "-c", "1", "wrk", "-t1", "-c16", "-d20s", "-s", script]
+        + ["http://127.0.0.1:\(field.server.port)/"], standardError: "\(field.folder)/wrk.err"))
+}
+
+private func load(_ field: Battlefield, lua request: String) throws -> Flood {
+  let script = "\(field.folder)/flood.lua"
+  try writeFile(
+    script,
+    """
+    wrk.headers["Authorization"] = "Bearer \(field.token)"
+    local n = \(field.round * 10_000_000)
+    function request()
+      n = n + 1
+      wrk.headers["X-Forwarded-For"] = string.format("2001:db8:%x:%x::1", math.floor(n / 65536), n % 65536)
+      \(request)
+    end
+
+    """.utf8)
+  return try load(field, script)
+}
+
+/// Each nonce is taken for five minutes and more: the window of one key, with its real 262,144, is to be full.
+private func headersDatedAhead(_ field: Battlefield) throws -> Flood {
+  try load(
+    field,
+    writeSignedCalls(
+      400_000, method: "GET", path: pollPath, folder: field.folder, name: "ahead-\(field.round)",
+      ahead: .seconds(297), key: 0
+    ) { "\(pollPath)?deviceId=made-up-\($0)&format=json" })
+}
+
+/// Five hundred made-up devices, each of which takes its code back by asking for another.
+private func replacedCodes(_ field: Battlefield) throws -> Flood {
+  try load(
+    field,
+    lua: #"""
+      return wrk.format("POST", "/reggie/v1/BENCH/regcode.json?ttl=36000&deviceId=made-up-" .. n % 500)
+      """#)
+}
+
+/// Whoever has glimpsed codes on screens asks for their records.
+private func strangers(_ field: Battlefield) throws -> Flood {
+  let codes = (0..<UInt64(honestDevices)).compactMap { RegistrationCode(ordinal: $0)?.wire }
+  let list = codes.map { "\"\($0)\"" }.joined(separator: ",")
+  return try load(
+    field,
+    lua: """
+      codes = codes or {\(list)}
+      return wrk.format("GET", "/reggie/v1/BENCH/regcode/" .. codes[n % #codes + 1] .. ".json")
+      """)
+}
+
+/// A wrong code each, and each from a network of its own.
+private func guesses(_ field: Battlefield) throws -> Flood {
+  try load(
+    field,
+    lua: #"""
+      local letters, code, left = "BCDFGHJKLMNPQRSTVWXZ", "Z", n
+      for _ = 1, 7 do
+        code = code .. letters:sub(left % 20 + 1, left % 20 + 1)
+        left = math.floor(left / 20)
+      end
+      return wrk.format("GET", "/reggie/v1/BENCH/regcode/" .. code .. ".json")
+      """#)
+}
+
+// MARK: - Floods of connections
+
+private let heldConnections = 3000
+
+/// Connections of one address that each had one good answer, and then send `rest`.
+private func held(
+  _ field: Battlefield, receiving room: Int32? = nil, _ rest: String
+) throws -> Flood {
+  let first = Array("GET \(pollPath) HTTP/1.1\r\nHost: bench\r\n\r\n".utf8)
+  let rest = Array(rest.utf8)
+  var reply = [UInt8](repeating: 0, count: 4096)
+  var sockets: [Int32] = []
+  for _ in 0..<heldConnections {
+    let socket = try connection(from: 0x7F00_0003, to: field.server.port, receiving: room)
+    sockets.append(socket)
+    _ = unsafe first.withUnsafeBytes { unsafe send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+    _ = unsafe reply.withUnsafeMutableBytes { unsafe recv(socket, $0.baseAddress, $0.count, 0) }
+    // As much as the service takes: it may have turned this connection away already.
+    _ = unsafe rest.withUnsafeBytes {
+      unsafe send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+    }
+  }
+  return Flood(sockets: sockets)
+}
+
+/// Bodies of 256 KiB, of which the last kilobyte does not come.
+private func unfinishedBodies(_ field: Battlefield) throws -> Flood {
+  try held(
+    field,
+    "POST \(pollPath) HTTP/1.1\r\nHost: bench\r\nContent-Length: 262144\r\n\r\n"
+      + String(repeating: "a", count: 255 * 1024))
+}
+
+/// Requests one behind the other, whose replies nobody reads.
+private func neverReading(_ field: Battlefield) throws -> Flood {
+  try held(
+    field, receiving: 4096,
+    String(repeating: "GET \(pollPath) HTTP/1.1\r\nHost: bench\r\n\r\n", count: 2000))
+}

@@ -1,0 +1,109 @@
+internal import Glibc
+internal import TestSupport
+
+// What a normal client notices while others attack.
+
+/// Times requests one after the other, every second over a connection of its own; in microseconds.
+func samples(_ port: UInt16, _ count: Int, _ request: (Int) -> HonestRequest) throws -> [Double] {
+  let kept = try normalConnection(port)
+  defer { close(kept) }
+  var times: [Double] = []
+  for number in 0..<count {
+    let start = ContinuousClock.now
+    if number.isMultiple(of: 2) {
+      try ask(kept, request(number))
+    } else {
+      let fresh = try normalConnection(port)
+      defer { close(fresh) }
+      try ask(fresh, request(number))
+    }
+    times.append((ContinuousClock.now - start) / .microseconds(1))
+    // A normal client does not hammer.
+    usleep(700)
+  }
+  return times
+}
+
+/// What a normal client asks, and how the answer begins.
+struct HonestRequest {
+  let text: String
+  let status: String
+}
+
+private func ask(_ descriptor: Int32, _ request: HonestRequest) throws {
+  let bytes = Array(request.text.utf8)
+  let sent = unsafe bytes.withUnsafeBytes { bytes in
+    unsafe send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+  }
+  guard sent == bytes.count else { throw TestSupportError("the normal client cannot send") }
+  var reply = [UInt8](repeating: 0, count: 8192)
+  var length = 0
+  while try !isWhole(reply[..<length]) {
+    let count = unsafe reply.withUnsafeMutableBytes { bytes in
+      unsafe recv(descriptor, bytes.baseAddress?.advanced(by: length), bytes.count - length, 0)
+    }
+    guard count > 0 else {
+      throw TestSupportError("the normal client got no answer: errno \(errno)")
+    }
+    length += count
+  }
+  guard reply.starts(with: "HTTP/1.1 \(request.status) ".utf8) else {
+    throw TestSupportError(
+      "the normal client got: \(String(decoding: reply[..<length], as: UTF8.self))")
+  }
+}
+
+/// Whether head and body are there, as far as the head says how long that is.
+private func isWhole(_ reply: ArraySlice<UInt8>) throws -> Bool {
+  let text = String(decoding: reply, as: UTF8.self)
+  guard let head = text.firstRange(of: "\r\n\r\n") else { return false }
+  let line = text[..<head.lowerBound].split(separator: "\r\n").first {
+    $0.lowercased().hasPrefix("content-length:")
+  }
+  let length = line?.split(separator: " ").last.flatMap { Int($0) } ?? 0
+  return text[head.upperBound...].utf8.count >= length
+}
+
+/// A connection from 127.0.0.2: another source than an attack's, which is from 127.0.0.1 or 127.0.0.3.
+func normalConnection(_ port: UInt16) throws -> Int32 { try connection(from: 0x7F00_0002, to: port) }
+
+func connection(from address: UInt32, to port: UInt16, receiving bytes: Int32? = nil) throws -> Int32 {
+  let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+  guard descriptor >= 0 else { throw TestSupportError("no socket: errno \(errno)") }
+  var patience = timeval(tv_sec: 5, tv_usec: 0)
+  unsafe setsockopt(
+    descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+  if var bytes {
+    unsafe setsockopt(
+      descriptor, SOL_SOCKET, SO_RCVBUF, &bytes, socklen_t(MemoryLayout<Int32>.size))
+  }
+  let bound = unsafe withName(address, 0) { name, size in unsafe bind(descriptor, name, size) }
+  let connected = unsafe withName(0x7F00_0001, port) { name, size in
+    unsafe connect(descriptor, name, size)
+  }
+  guard bound == 0, connected == 0 else {
+    close(descriptor)
+    throw TestSupportError("a client cannot connect: errno \(errno)")
+  }
+  return descriptor
+}
+
+private func withName(
+  _ host: UInt32, _ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+) -> Int32 {
+  var name = sockaddr_in()
+  name.sin_family = sa_family_t(AF_INET)
+  name.sin_addr.s_addr = host.bigEndian
+  name.sin_port = port.bigEndian
+  return unsafe withUnsafePointer(to: &name) { pointer in
+    unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+      unsafe body(generic, socklen_t(MemoryLayout<sockaddr_in>.size))
+    }
+  }
+}
+
+func percentile(_ values: [Double], _ percent: Int) -> Double {
+  let sorted = values.sorted()
+  guard !sorted.isEmpty else { return .nan }
+  return sorted[min(sorted.count - 1, sorted.count * percent / 100)]
+}

@@ -1,0 +1,51 @@
+import HTTPTestSupport
+import PairingStore
+import RegentPairing
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+@testable import PairingService
+
+/// From the yes to a box that waits for it.
+@Suite struct `a waiting box` {
+  private let authn = "/api/v1/tokens/authn.json?deviceId=box-1"
+
+  @Test func `an approval reaches the waiting box before its delivery is written`() async throws {
+    let service = try await TestService()
+    try await TestTransport.inProcess.withClient(of: try service.router()) { client in
+      let code = try await service.code(client)
+      async let authentication = service.call(client, "GET", authn, headers: [("Prefer", "wait=55")])
+      async let check = service.call(
+        client, "GET", "/api/v1/checkauthn.json?deviceId=box-1", headers: [("Prefer", "wait=55")])
+      try await eventually("two held replies") { service.core.waiters.count == 2 }
+      let id = try await service.approve(code)
+      let answer = try await authentication
+      #expect(answer.status == 200)
+      #expect(try await check.json() == answer.json())
+      // Written once for both, by nobody's asking again.
+      try await eventually("the delivery") {
+        service.core.codes.find(id)?.flow.state.status == .delivered
+      }
+      #expect(service.core.metrics.now[.codesDelivered] == 1)
+      #expect(
+        try await service.call(client, "GET", authn).text == answer.text)
+    }
+  }
+
+  @Test func `who was signed out since is not told of the approval`() async throws {
+    let service = try await TestService()
+    let code = try await service.code(InProcessClient(try service.router()))
+    let id = try await service.approve(code)
+    let transitions = service.core.signInTransitions
+    let approval = try #require(service.core.codes.find(id)?.flow.state.approval)
+    let signIn = try #require(
+      try await service.core.store.standing(approval.authentication, at: service.clock.now))
+    #expect(transitions.handOver(signIn.record, of: id))
+    service.clock.pass(.seconds(366 * 24 * 3600))
+    #expect(!transitions.handOver(signIn.record, of: id))
+    service.clock.pass(.seconds(-366 * 24 * 3600))
+    try await transitions.signOut(signIn.record.deviceHash, at: signIn.authentication.requestor)
+    #expect(!transitions.handOver(signIn.record, of: id))
+  }
+}
