@@ -14,7 +14,7 @@ public struct Argon2Parameters: Sendable, Hashable {
   /// A stored value that somebody could write must not decide how much memory we take.
   public static let ceiling = Argon2Parameters(known: 128 * 1024, 16, 8)
 
-  /// The most memory times passes, in KiB: with 128 MiB two passes, with 64 MiB four. About a quarter of a second.
+  /// The most memory times passes, in KiB: with 128 MiB two passes, with 64 MiB four.
   static let mostWork: UInt32 = 256 * 1024
 
   /// Memory times passes, in KiB.

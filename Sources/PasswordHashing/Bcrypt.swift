@@ -22,9 +22,8 @@ enum Bcrypt {
     Random.bytes(count).map { letters[Int($0) % letters.count] }
   }
 
-  /// The letters of the hash; an error only when there is no memory for it.
-  ///
-  /// - Parameter setting: `$2b$12$` and 22 letters of salt.
+  /// The letters of the hash, with a setting such as `$2b$12$` and 22 letters of salt; an error only when there is no
+  /// memory for it.
   static func hash(_ password: Secret, _ setting: String) throws(PasswordError) -> [UInt8] {
     var bytes = password.withBytes { password in
       [UInt8](capacity: longestPassword + 1) { output in

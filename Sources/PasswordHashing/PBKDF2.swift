@@ -3,7 +3,7 @@ internal import RegentCryptography
 
 /// PBKDF2 (RFC 8018), on the calling thread.
 package enum PBKDF2 {
-  /// The hash below HMAC. SHA-1 is not one of them: nothing that is kept today should stand on it.
+  /// The hash below HMAC; SHA-1 is not one of them, because nothing that is kept today should stand on it.
   package enum Digest: String, Hashable, Sendable, CaseIterable {
     case sha256, sha512
 

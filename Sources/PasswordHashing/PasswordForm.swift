@@ -5,8 +5,9 @@ package enum PasswordForm: Hashable, Sendable {
   case bcrypt(cost: Int)
   case pbkdf2(PBKDF2.Digest, rounds: Int)
 
-  /// What one comparison may take: about a second on one core. A stored value that somebody could write must not decide
-  /// how long our cores work.
+  /// What one comparison may take: about a second on one core.
+  ///
+  /// A stored value that somebody could write must not decide how long our cores work.
   package static let mostWork = 1000
   static let bcryptCosts = 4...14
   /// Fewer rounds than that hardly slow down who has stolen the hashes.

@@ -1,10 +1,10 @@
 internal import RegentCryptography
 internal import RegentEncodings
 
-/// A stored password hash, in one of three forms, each with one spelling:
+/// A stored password hash, in one of three forms, each with one spelling.
 ///
-/// - `$argon2id$v=19$m=19456,t=2,p=1$SALT$HASH`: our own, in the PHC string format;
-/// - `$2b$12$` with 22 letters of salt and 31 of hash: bcrypt;
+/// - `$argon2id$v=19$m=19456,t=2,p=1$SALT$HASH`: our own, in the PHC string format.
+/// - `$2b$12$` with 22 letters of salt and 31 of hash: bcrypt.
 /// - `$pbkdf2-sha256$i=600000$SALT$HASH`, and `sha512`.
 package struct PasswordHash: Sendable {
   static let saltLength = 16

@@ -76,7 +76,7 @@ public final class PasswordHasher: Sendable {
 
   /// Compares a password with what is stored; nil when there is no account, which takes the same time.
   ///
-  /// - Parameter forms: besides our own, the forms of hashes among which nobody is to find out whose is which.
+  /// `forms` are those, besides our own, among which nobody is to find out whose is which.
   package func check(
     _ password: Secret, against stored: String?, beside forms: Set<PasswordForm> = []
   ) async throws(PasswordError) -> PasswordCheck {

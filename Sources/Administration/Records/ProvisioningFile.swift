@@ -42,7 +42,7 @@ public struct ProvisioningFile: AdminDocument, Equatable {
 
   /// Reads a file with a record on each line: `{"account": {"provider": "cable", "name": "anna"}}`.
   ///
-  /// - Parameter lines: the next line with its number, nil at the end: no more than one is held at a time.
+  /// `lines` gives the next one with its number, nil at the end: no more than one is held at a time.
   public init<Failure: Error>(
     lines next: () throws(Failure) -> (number: Int, object: JSONObject)?, shape: (JSONShapeError) -> Failure
   ) throws(Failure) {

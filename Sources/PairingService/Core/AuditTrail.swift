@@ -62,12 +62,10 @@ package final class AuditTrail: Sendable {
     }
   }
 
-  /// Writes a line behind the answer.
+  /// Writes a line behind the answer; with `once` the same action on the same subject is written once a minute, with
+  /// `onceFor` that on the same such thing.
   ///
-  /// - Parameters:
-  ///   - once: whether the same action on the same subject is written once a minute.
-  ///   - thing: what is meant instead of the subject.
-  ///   - address: who caused it; where that is no address, the subject has its place.
+  /// The address is whose share of lines it is; where there is none, the subject has a share.
   package func note(
     _ actor: AuditEntry.Actor, _ action: String, _ subject: String,
     _ outcome: AuditEntry.Outcome = .done, detail: String = "", once: Bool = false,

@@ -80,7 +80,7 @@ struct Plan {
   /// How many records are as wanted.
   private(set) var unchanged = 0
 
-  /// - Parameter withoutPassword: accounts that are there, have no password and get the one that the file has.
+  /// What is different; `withoutPassword` are accounts that are there and get the password that the file has.
   init(from state: ProvisioningState, to wanted: ProvisioningFile, withoutPassword: Set<[UInt8]>) {
     let there = state.file
     write(there.requestors, wanted.requestors, "requestor") { one in
