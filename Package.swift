@@ -193,7 +193,7 @@ let package = Package(
         "RegentPairingWire",
         "PairingStoreSQLite", "PairingService", "PasswordHashing", "RegentCryptography", "RegentPlatform",
         "MediaTokenVerifier",
-        "RegentJSON", "regentd", "regentctl",
+        "RegentEncodings", "RegentJSON", "regentd", "regentctl",
       ],
       path: "Tests/Benchmarks", exclude: ["reference"],
       swiftSettings: house),
