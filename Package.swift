@@ -50,6 +50,7 @@ let package = Package(
     // No pkg-config name: libcurl is loaded at run time, only when an https URL is used.
     .systemLibrary(name: "CRegentCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CArgon2", pkgConfig: "libargon2", providers: [.apt(["libargon2-dev"])]),
+    .systemLibrary(name: "CCrypt", pkgConfig: "libxcrypt", providers: [.apt(["libcrypt-dev"])]),
     .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
     .systemLibrary(name: "CRegentLinux"),
 
@@ -68,8 +69,10 @@ let package = Package(
     tool("CommandKit", ["RegentHTTPCodec", "RegentJSON", "RegentPlatform"]),
     tool("XML", ["CExpat"]),
 
-    // Layer 0: a tool made of tools. What links RegentCryptography alone does not link libargon2.
-    tool("PasswordHashing", ["CArgon2", "RegentCryptography", "RegentEncodings", "RegentPlatform"]),
+    // Layer 0: a tool made of tools. What links RegentCryptography alone links neither libargon2 nor libcrypt.
+    tool(
+      "PasswordHashing",
+      ["CArgon2", "CCrypt", "CRegentOpenSSL", "RegentCryptography", "RegentEncodings", "RegentPlatform"]),
 
     // Layer 1: rules. No I/O, no clock.
     tool("RegentPairing"),
@@ -153,8 +156,9 @@ let package = Package(
     .target(
       name: "ServiceTestSupport",
       dependencies: [
-        "RegentPairing", "PairingStore", "PairingStoreMemory", "RegentPairingWire", "PairingService", "HTTPServer",
-        "HTTPTestSupport", "PasswordHashing", "RegentCryptography", "RegentJSON", "RegentPlatform", "TestSupport",
+        "Administration", "RegentPairing", "PairingStore", "PairingStoreMemory", "PairingStoreSQLite",
+        "RegentPairingWire", "PairingService", "HTTPServer", "HTTPTestSupport", "PasswordHashing",
+        "RegentCryptography", "RegentHTTPCodec", "RegentJSON", "RegentPlatform", "StorageFaults", "TestSupport",
       ],
       path: "Tests/ServiceTestSupport", swiftSettings: house),
     .target(
@@ -189,7 +193,7 @@ let package = Package(
         "RegentPairingWire",
         "PairingStoreSQLite", "PairingService", "PasswordHashing", "RegentCryptography", "RegentPlatform",
         "MediaTokenVerifier",
-        "RegentJSON", "regentd", "regentctl",
+        "RegentEncodings", "RegentJSON", "regentd", "regentctl",
       ],
       path: "Tests/Benchmarks", exclude: ["reference"],
       swiftSettings: house),
@@ -225,12 +229,12 @@ let package = Package(
       name: "StoreConformanceTests",
       dependencies: [
         "RegentPairing", "PairingStore", "PairingStoreMemory", "PairingStoreSQLite", "RegentCryptography", "SQLite",
-        "StorageFaults", "StoreConformance", "TestSupport",
+        "ServiceTestSupport", "StorageFaults", "StoreConformance", "TestSupport",
       ],
       swiftSettings: house),
     .testTarget(
       name: "CommandTests",
-      dependencies: ["CommandKit", "TestSupport", "ServiceSoak", "regentd", "regentctl"],
+      dependencies: ["CommandKit", "RegentPairing", "TestSupport", "ServiceSoak", "regentd", "regentctl"],
       exclude: ["Scripts"],
       swiftSettings: house),
     tests(of: "PairingService", ["RegentPairing", "RegentJSON", "RegentPlatform", "PagePreview"]),

@@ -1,19 +1,28 @@
 internal import RegentCryptography
 internal import RegentEncodings
 
-/// A stored password hash: `$argon2id$v=19$m=19456,t=2,p=1$SALT$HASH`, the PHC string format.
+/// A stored password hash, in one of three forms, each with one spelling.
+///
+/// - `$argon2id$v=19$m=19456,t=2,p=1$SALT$HASH`: our own, in the PHC string format.
+/// - `$2b$12$` with 22 letters of salt and 31 of hash: bcrypt.
+/// - `$pbkdf2-sha256$i=600000$SALT$HASH`, and `sha512`.
 package struct PasswordHash: Sendable {
   static let saltLength = 16
   static let hashLength = 32
+  static let saltLengths = 8...64
+  static let hashLengths = 16...64
 
-  let parameters: Argon2Parameters
+  package let form: PasswordForm
   let salt: [UInt8]
   let hash: [UInt8]
+  /// Which of bcrypt's equal spellings it came in: `2a`, `2b` or `2y`.
+  let variant: String
 
-  init(parameters: Argon2Parameters, salt: [UInt8], hash: [UInt8]) {
-    self.parameters = parameters
+  init(_ form: PasswordForm, salt: [UInt8], hash: [UInt8], variant: String = "2b") {
+    self.form = form
     self.salt = salt
     self.hash = hash
+    self.variant = variant
   }
 
   /// Hashes a password with a salt of its own.
@@ -22,46 +31,110 @@ package struct PasswordHash: Sendable {
   ) throws(PasswordError) -> PasswordHash {
     let salt = Random.bytes(saltLength)
     let hash = try Argon2.hash(password, salt: salt, count: hashLength, parameters)
-    return PasswordHash(parameters: parameters, salt: salt, hash: hash)
+    return PasswordHash(.argon2id(parameters), salt: salt, hash: hash)
   }
 
-  /// A hash that no password has, to spend time on for accounts that do not exist.
-  static func dummy(_ parameters: Argon2Parameters) -> PasswordHash {
-    PasswordHash(
-      parameters: parameters, salt: Random.bytes(saltLength), hash: Random.bytes(hashLength))
+  /// A hash that no password has, to spend time on for accounts that have another or none.
+  static func dummy(_ form: PasswordForm) -> PasswordHash {
+    switch form {
+    case .bcrypt:
+      // No hash ends so: the last letter has four bits.
+      PasswordHash(
+        form, salt: Bcrypt.randomText(Bcrypt.saltLength),
+        hash: Bcrypt.randomText(Bcrypt.hashLength - 1) + [UInt8(ascii: "/")])
+    case .argon2id, .pbkdf2:
+      PasswordHash(form, salt: Random.bytes(saltLength), hash: Random.bytes(hashLength))
+    }
   }
 
   /// True when it is the hash of `password`.
   func isHash(of password: Secret) throws(PasswordError) -> Bool {
-    constantTimeEqual(
-      try Argon2.hash(password, salt: salt, count: hash.count, parameters), hash)
+    switch form {
+    case .argon2id(let parameters):
+      return constantTimeEqual(
+        try Argon2.hash(password, salt: salt, count: hash.count, parameters), hash)
+    case .pbkdf2(let digest, let rounds):
+      let made = try PBKDF2.hash(password, salt: salt, count: hash.count, digest, rounds: rounds)
+      // HMAC fills what is shorter than a block with zeros: "x" and "x\0" are one password to it.
+      return constantTimeEqual(made, hash) && Bcrypt.isCString(password)
+    case .bcrypt(let cost):
+      let made = try Bcrypt.hash(password, Self.bcryptSetting(variant, cost, salt))
+      return constantTimeEqual(made, hash) && Bcrypt.isCString(password)
+    }
   }
 
+  private static func bcryptSetting(_ variant: String, _ cost: Int, _ salt: [UInt8]) -> String {
+    "$\(variant)$\(cost < 10 ? "0" : "")\(cost)$\(String(decoding: salt, as: UTF8.self))"
+  }
+
+  /// The text form.
+  package var text: String {
+    switch form {
+    case .argon2id(let parameters):
+      let numbers = "m=\(parameters.memory),t=\(parameters.passes),p=\(parameters.lanes)"
+      return "$argon2id$v=19$\(numbers)$\(Base64.encodeUnpadded(salt))$\(Base64.encodeUnpadded(hash))"
+    case .pbkdf2(let digest, let rounds):
+      return "$pbkdf2-\(digest.rawValue)$i=\(rounds)$\(Base64.encodeUnpadded(salt))$\(Base64.encodeUnpadded(hash))"
+    case .bcrypt(let cost):
+      return Self.bcryptSetting(variant, cost, salt) + String(decoding: hash, as: UTF8.self)
+    }
+  }
+}
+
+// MARK: - Reading
+
+extension PasswordHash {
   /// Reads the text form, strictly, so that one hash has one text.
   package init(reading text: String) throws(PasswordError) {
     guard text.utf8.count <= 256 else { throw .malformedHash }
     let parts = text.utf8.split(separator: UInt8(ascii: "$"), omittingEmptySubsequences: false)
       .map { String(decoding: $0, as: UTF8.self) }
-    guard parts.count == 6, parts[0] == "", parts[1] == "argon2id", parts[2] == "v=19" else {
-      throw .malformedHash
+    guard parts.count > 3, parts[0] == "" else { throw .malformedHash }
+    switch parts[1] {
+    case "argon2id": try self.init(argon2id: parts)
+    case "2a", "2b", "2y": try self.init(bcrypt: parts)
+    case "pbkdf2-sha256": try self.init(pbkdf2: parts, .sha256)
+    case "pbkdf2-sha512": try self.init(pbkdf2: parts, .sha512)
+    default: throw .malformedHash
     }
+  }
+
+  private init(argon2id parts: [String]) throws(PasswordError) {
+    guard parts.count == 6, parts[2] == "v=19" else { throw .malformedHash }
     let numbers = parts[3].split(separator: ",", omittingEmptySubsequences: false)
-    guard numbers.count == 3, let memory = PasswordHash.number("m=", numbers[0]),
-      let passes = PasswordHash.number("t=", numbers[1]),
-      let lanes = PasswordHash.number("p=", numbers[2])
+    guard numbers.count == 3, let memory = Self.number("m=", numbers[0]),
+      let passes = Self.number("t=", numbers[1]), let lanes = Self.number("p=", numbers[2])
     else { throw .malformedHash }
     guard let parameters = Argon2Parameters(memory: memory, passes: passes, lanes: lanes) else {
       throw .tooExpensive
     }
-    self.parameters = parameters
-    salt = try PasswordHash.bytes(parts[4], 8...64)
-    hash = try PasswordHash.bytes(parts[5], 16...64)
+    self.init(
+      .argon2id(parameters), salt: try Self.bytes(parts[4], Self.saltLengths),
+      hash: try Self.bytes(parts[5], Self.hashLengths))
   }
 
-  /// The text form.
-  package var text: String {
-    let numbers = "m=\(parameters.memory),t=\(parameters.passes),p=\(parameters.lanes)"
-    return "$argon2id$v=19$\(numbers)$\(Base64.encodeUnpadded(salt))$\(Base64.encodeUnpadded(hash))"
+  private init(bcrypt parts: [String]) throws(PasswordError) {
+    let digits = parts[2].utf8
+    guard parts.count == 4, digits.count == 2, digits.allSatisfy({ (48...57).contains($0) }), let cost = Int(parts[2]),
+      cost >= PasswordForm.bcryptCosts.lowerBound
+    else { throw .malformedHash }
+    let letters = Array(parts[3].utf8)
+    let hash = Array(letters.dropFirst(Bcrypt.saltLength))
+    guard letters.count == Bcrypt.saltLength + Bcrypt.hashLength, Bcrypt.isText(letters), Bcrypt.isWhole(hash) else {
+      throw .malformedHash
+    }
+    guard cost <= PasswordForm.bcryptCosts.upperBound else { throw .tooExpensive }
+    self.init(.bcrypt(cost: cost), salt: Array(letters.prefix(Bcrypt.saltLength)), hash: hash, variant: parts[1])
+  }
+
+  private init(pbkdf2 parts: [String], _ digest: PBKDF2.Digest) throws(PasswordError) {
+    guard parts.count == 5, let rounds = Self.number("i=", parts[2][...]), rounds >= PasswordForm.leastRounds else {
+      throw .malformedHash
+    }
+    guard rounds <= digest.mostRounds else { throw .tooExpensive }
+    self.init(
+      .pbkdf2(digest, rounds: Int(rounds)), salt: try Self.bytes(parts[3], Self.saltLengths),
+      hash: try Self.bytes(parts[4], Self.hashLengths.lowerBound...digest.size))
   }
 
   private static func number(_ name: String, _ text: Substring) -> UInt32? {

@@ -15,7 +15,7 @@ enum Layer: Int, Comparable {
 
 let layers: [String: Layer] = [
   "CSQLite": .cLibrary, "CRegentOpenSSL": .cLibrary, "CQREncode": .cLibrary, "CRegentCurl": .cLibrary,
-  "CArgon2": .cLibrary, "CExpat": .cLibrary, "CRegentLinux": .cLibrary,
+  "CArgon2": .cLibrary, "CCrypt": .cLibrary, "CExpat": .cLibrary, "CRegentLinux": .cLibrary,
   "RegentEncodings": .ground, "RegentJSON": .ground, "RegentHTTPCodec": .ground, "RegentPlatform": .ground,
   "SQLite": .tool, "RegentCryptography": .tool, "QRCode": .tool, "HTTPServer": .tool,
   "RegentHTTPClient": .tool, "CommandKit": .tool, "XML": .tool,

@@ -23,6 +23,10 @@ func enumerationRows() -> [Row] {
     Row(
       name: "enumeration: |z| of names that must wait", unit: "", bar: .ours(atMost: 2.58)
     ) { try measureSignIns([.unknownWaiting, .waiting]) },
+    // Ten pairs.
+    Row(
+      name: "enumeration: |z| of imported accounts", unit: "", bar: .ours(atMost: 3.29)
+    ) { try measureSignIns([.movedUnknown, .movedNative, .movedArgon2, .movedBcrypt, .movedPBKDF2]) },
   ]
 }
 
@@ -34,8 +38,29 @@ private enum SignInKind: String, CaseIterable {
   case disabledWrong = "disabled, wrong password"
   case unknownWaiting = "unknown name, too many tries"
   case waiting = "known name, too many tries"
+  case movedUnknown = "unknown name beside imported ones"
+  case movedNative = "own hash beside imported ones"
+  case movedArgon2 = "imported argon2id"
+  case movedBcrypt = "imported bcrypt"
+  case movedPBKDF2 = "imported PBKDF2"
 
-  var exists: Bool { self != .unknown && self != .unknownWaiting }
+  var exists: Bool { ![.unknown, .unknownWaiting, .movedUnknown].contains(self) }
+  /// Where passwords are of one kind, and where they are of four.
+  var provider: String {
+    switch self {
+    case .movedUnknown, .movedNative, .movedArgon2, .movedBcrypt, .movedPBKDF2: "moved"
+    default: "local"
+    }
+  }
+  /// A hash of another program; nobody is to know its password.
+  var imported: String? {
+    switch self {
+    case .movedArgon2: "$argon2id$v=19$m=8192,t=1,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
+    case .movedBcrypt: "$2b$08$N9qo8uLOickgx2ZMRZoMyejr5xuJVHga.4XdaiMQSdYw9UXN/LLAC"
+    case .movedPBKDF2: "$pbkdf2-sha256$i=30000$MDEyMzQ1Njc4OWFiY2RlZg$tCK6hGlAUX+S3wqmp1+SgHNTOMutbamyT+S+FkaxDUA"
+    default: nil
+    }
+  }
   var isDisabled: Bool { self == .disabled || self == .disabledWrong }
   var waits: Bool { self == .unknownWaiting || self == .waiting }
   var status: String { waits ? "429" : "403" }
@@ -77,9 +102,12 @@ private func serve(port: UInt16, folder: String) async throws {
   let store = try SQLiteStore(
     SQLiteStoreOptions(
       path: "\(folder)/bench.db", masterKey: Random.secret(32), wallClock: { clock.now }))
-  let core = try await ServiceCore(
-    ServiceOptions(publicURL: "http://127.0.0.1:\(port)"), store: store, clock: clock)
-  try await fill(core)
+  func core() async throws -> ServiceCore {
+    try await ServiceCore(ServiceOptions(publicURL: "http://127.0.0.1:\(port)"), store: store, clock: clock)
+  }
+  try await fill(core())
+  // Loaded anew: what the store was filled with behind the service's back counts, too.
+  let core = try await core()
   let pages = try PhonePages(WebFiles(readingFolder: packageFolder() + "/web"))
   let phone = try await Phone(core, pages)
   let router = try Router(ServiceRoutes.all(core, phone), refuse: phone.refuse)
@@ -92,21 +120,22 @@ private func serve(port: UInt16, folder: String) async throws {
 
 private func fill(_ core: ServiceCore) async throws {
   let now = core.clock.now
-  let provider: ProviderID = try identifier("local")
-  _ = try await core.store.put(
-    .provider(Provider(id: provider, name: "Local", kind: .local)), replacing: nil, audit: nil,
-    at: now)
+  for id in ["local", "moved"] {
+    _ = try await core.store.put(
+      .provider(Provider(id: try identifier(id), name: id, kind: .local)), replacing: nil, audit: nil, at: now)
+  }
   // One hash for all: it takes the same time as one of their own.
   let phc = try await core.passwords.hash(Secret(password))
   for kind in SignInKind.allCases {
     for number in 0..<(samplesOfEach / triesOfName) {
       let name: AccountName = try identifier(kind.name(number))
+      let provider: ProviderID = try identifier(kind.provider)
       if kind.exists {
         var account = Account(provider: provider, name: name)
         account.isDisabled = kind.isDisabled
         _ = try await core.store.put(.account(account), replacing: nil, audit: nil, at: now)
         _ = try await core.store.setPassword(
-          phc, of: name, at: provider, keeping: nil, audit: nil, at: now)
+          kind.imported ?? phc, of: name, at: provider, keeping: nil, audit: nil, at: now)
       }
       guard kind.waits else { continue }
       for _ in 0..<20 {
@@ -139,7 +168,7 @@ private func measureSignIns(_ kinds: [SignInKind]) throws -> Measurement {
     var times: [SignInKind: [Double]] = [:]
     for (kind, number) in tries {
       let word = kind == .disabled || kind == .waiting ? password : "another of many words"
-      let (seconds, status) = try phone.time(kind.name(number), word)
+      let (seconds, status) = try phone.time(kind.name(number), word, at: kind.provider)
       guard status == kind.status else {
         throw TestSupportError("\(kind.rawValue) was answered with \(status)")
       }
@@ -194,13 +223,13 @@ private struct SignInPhone {
   }
 
   /// One sign-in: how long it took, and how it was answered.
-  mutating func time(_ user: String, _ password: String) throws -> (Double, String) {
+  mutating func time(_ user: String, _ password: String, at provider: String = "local") throws -> (Double, String) {
     count += 1
     let source = "10.\(count >> 16 & 255).\(count >> 8 & 255).\(count & 255)"
     let body =
       "csrf=\(token)&user=\(user)&password=\(password.split(separator: " ").joined(separator: "+"))"
     let request =
-      "POST /sign-in/local HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nCookie: \(cookie)\r\n"
+      "POST /sign-in/\(provider) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nCookie: \(cookie)\r\n"
       + "X-Forwarded-For: \(source)\r\nContent-Type: application/x-www-form-urlencoded\r\n"
       + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
     let start = monotonicSeconds()

@@ -40,7 +40,7 @@ func servePairing(_ arguments: [String]) -> Int32 {
   runUntilExit { try await serve(port: port, folder: arguments[1], isLimited: isLimited) }
 }
 
-private func runUntilExit(_ work: @escaping @Sendable () async throws -> Void) -> Never {
+func runUntilExit(_ work: @escaping @Sendable () async throws -> Void) -> Never {
   Task {
     do {
       try await work()

@@ -23,6 +23,8 @@ case "fill-pairing":
   exit(fillPairing(Array(arguments.dropFirst())))
 case "serve-pairing":
   exit(servePairing(Array(arguments.dropFirst())))
+case "fill-boxes":
+  exit(fillBoxes(Array(arguments.dropFirst())))
 case "serve-sign-in":
   exit(serveSignIn(Array(arguments.dropFirst())))
 case "verify-tokens":

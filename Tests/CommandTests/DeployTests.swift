@@ -1,4 +1,5 @@
 import FoundationEssentials
+import RegentPairing
 import TestSupport
 import Testing
 
@@ -128,6 +129,31 @@ import Testing
       "fail2ban-regex",
       ["--out", "ip", line, "\(packageFolder())/deploy/fail2ban/filter.conf"])
     #expect(judged.outputText.filter { !$0.isWhitespace } == address ?? "", "\(judged.errorText)")
+  }
+
+  /// The service answers no more than so many wrong codes of an address, and logs no others.
+  @Test func `bans who goes on guessing within the hour, and no family`() throws {
+    let text = String(decoding: try readFile("\(packageFolder())/deploy/fail2ban/jail.conf"), as: UTF8.self)
+    func setting(_ name: String) -> Substring? {
+      text.split(separator: "\n").first { $0.hasPrefix(name) }?.split(separator: "=").last?.drop { $0 == " " }
+    }
+    let most = try #require(setting("maxretry").flatMap { Int($0) })
+    #expect(setting("findtime") == "1h")
+    let source = try #require(SourceKey(address: [203, 0, 113, 9]))
+    var ledger = GuessLedger<Int>()
+    var now = Uptime(milliseconds: 0)
+    var logged: [Uptime] = []
+    while now < Uptime(milliseconds: 3_600_000) {
+      if ledger.verdict(source: source, account: nil, at: now) == .within {
+        ledger.wrong(source: source, account: nil, at: now)
+        logged.append(now)
+      }
+      now = now + .seconds(1)
+    }
+    let inOneWindow = logged.count { $0 < Uptime(milliseconds: 600_000) }
+    #expect(most > inOneWindow, "a family that mistypes until it has to wait")
+    #expect(logged.count >= most, "whoever guesses for an hour")
+    #expect(logged[most - 1] < Uptime(milliseconds: 900_000), "within a quarter of an hour")
   }
 
   @Test func `finds wrong codes in the log`() throws {

@@ -154,47 +154,20 @@ import Testing
   }
 }
 
-/// The admin socket of a service with sample data, without a socket.
+/// A service with sample data and its admin socket.
 private struct Admin {
   let service: TestService
-  let handler: any Handler
+  private let socket: AdminSocket
 
   init(ownUser: UInt32 = 0, group: UInt32? = nil) async throws {
     service = try await TestService()
-    handler = try AdminRoutes(
-      service.core, access: AdminAccess(ownUser: ownUser, group: group), upkeep: NoUpkeep()
-    ).handler { "" }
+    socket = try AdminSocket(service.core, ownUser: ownUser, group: group)
   }
 
   func send(
     _ method: String, _ target: String, _ body: String = "",
     from peer: Peer = .local(Credentials(process: 1, user: 0, group: 0))
   ) async throws -> (status: UInt16, body: [UInt8], text: String) {
-    let head = "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\n\r\n"
-    let request = try Request(head: Array(head.utf8), body: Array(body.utf8), peer: peer)
-    let response = try await awaitingCallback("the answer to \(method) \(target)") { callback in
-      switch handler.handle(request) {
-      case .now(let response): callback(response)
-      case .later(let begin): begin(PendingReply { callback($0) })
-      }
-    }
-    return (
-      response.status.rawValue, response.body, String(decoding: response.body, as: UTF8.self)
-    )
+    try await socket.send(method, target, body, from: peer)
   }
-}
-
-/// Nothing lies below a store in memory.
-private struct NoUpkeep: AdminUpkeep {
-  private let nothing = AdminError(.failed, "there is no database")
-
-  func makeBackup() async throws(AdminError) -> BackupEntry { throw nothing }
-  func backupPart(_ id: String, from offset: Int64, limit: Int)
-    async throws(AdminError) -> [UInt8]
-  {
-    throw nothing
-  }
-  func dropBackup(_ id: String) async throws(AdminError) { throw nothing }
-  func changeMasterKey() async throws(AdminError) -> Finding { throw nothing }
-  func findings() async -> [Finding] { [] }
 }

@@ -1,6 +1,7 @@
 import RegentCryptography
 import HTTPTestSupport
 import RegentEncodings
+import RegentHTTPCodec
 import RegentJSON
 import RegentPairing
 import PairingStore
@@ -267,7 +268,7 @@ func bearer(_ access: String) -> (name: String, value: String) {
   ("Authorization", "Bearer \(access)")
 }
 
-private func jsonRequest(_ path: String, _ body: String) -> TestRequest {
+func jsonRequest(_ path: String, _ body: String) -> TestRequest {
   TestRequest(
     "POST", path, headers: [("Content-Type", "application/json;charset=utf-8")],
     body: Array(body.utf8))

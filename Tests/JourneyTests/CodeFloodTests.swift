@@ -5,7 +5,6 @@ import RegentPairing
 import PairingStore
 import PairingStoreSQLite
 import ServiceTestSupport
-import StorageFaults
 import TestSupport
 import Testing
 
@@ -18,13 +17,7 @@ import Testing
   }
 
   @Test func `that replace each other leaves what is stated, over a restart too`() async throws {
-    try await withTemporaryFolder { folder in
-      var settings = SQLiteStoreOptions(
-        path: "\(folder)/regent.db", masterKey: Random.secret(),
-        wallClock: { Instant(milliseconds: 0) })
-      settings.fileLayer = FaultyDisk().name
-      let store = try SQLiteStore(settings)
-      defer { store.close() }
+    try await withFileStore { store in
       let service = try await TestService(
         on: store,
         options: { options in

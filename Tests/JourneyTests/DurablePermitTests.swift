@@ -6,7 +6,6 @@ import PairingStoreSQLite
 import RegentPairingWire
 import SQLite
 import ServiceTestSupport
-import StorageFaults
 import TestSupport
 import Testing
 
@@ -14,20 +13,8 @@ import Testing
 
 /// On the store that a service really has: what is written, and what of it survives.
 @Suite struct `permits on a disk` {
-  private func withStore(_ body: (SQLiteStore) async throws -> Void) async throws {
-    try await withTemporaryFolder { folder in
-      var options = SQLiteStoreOptions(
-        path: "\(folder)/regent.db", masterKey: Random.secret(),
-        wallClock: { Instant(milliseconds: 0) })
-      options.fileLayer = FaultyDisk().name
-      let store = try SQLiteStore(options)
-      defer { store.close() }
-      try await body(store)
-    }
-  }
-
   @Test func `asking again writes nothing`() async throws {
-    try await withStore { store in
+    try await withFileStore { store in
       let service = try await TestService(on: store)
       try await TestTransport.inProcess.withClient(of: try service.router()) { client in
         let box = Box(service: service, client: client)
@@ -59,7 +46,7 @@ import Testing
   }
 
   @Test func `many devices and many calls at once agree`() async throws {
-    try await withStore { store in
+    try await withFileStore { store in
       let service = try await TestService(
         on: store, options: { $0.limits.device = RateLimit(perSecond: 1000, burst: 1000) })
       try await TestTransport.inProcess.withClient(of: try service.router()) { client in
@@ -92,7 +79,7 @@ import Testing
   }
 
   @Test func `signing out while authorizing leaves nothing behind`() async throws {
-    try await withStore { store in
+    try await withFileStore { store in
       let service = try await TestService(
         on: store, options: { $0.limits.device = RateLimit(perSecond: 1000, burst: 1000) })
       try await TestTransport.inProcess.withClient(of: try service.router()) { client in

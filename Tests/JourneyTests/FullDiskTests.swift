@@ -14,12 +14,7 @@ import Testing
 @Suite struct `A service whose disk is full` {
   @Test func `is not ready as long as nothing can be written, and then again`() async throws {
     let disk = FaultyDisk()
-    try await withTemporaryFolder { folder in
-      var options = SQLiteStoreOptions(
-        path: "\(folder)/regent.db", masterKey: Random.secret(), wallClock: { Instant(milliseconds: 0) })
-      options.fileLayer = disk.name
-      let store = try SQLiteStore(options)
-      defer { store.close() }
+    try await withFileStore(on: disk) { store in
       let service = try await TestService(on: store)
       try await TestTransport.inProcess.withClient(of: try service.router()) { client in
         func ready() async throws -> (status: UInt16, text: String) {

@@ -6,7 +6,6 @@ import RegentCryptography
 import RegentPairing
 import SQLite
 import ServiceTestSupport
-import StorageFaults
 import TestSupport
 import Testing
 
@@ -37,13 +36,7 @@ import Testing
   @Test func `each question is one transaction, and a delivery is written without a look before`()
     async throws
   {
-    try await withTemporaryFolder { folder in
-      var options = SQLiteStoreOptions(
-        path: "\(folder)/regent.db", masterKey: Random.secret(),
-        wallClock: { Instant(milliseconds: 0) })
-      options.fileLayer = FaultyDisk().name
-      let store = try SQLiteStore(options)
-      defer { store.close() }
+    try await withFileStore { store in
       let service = try await TestService(on: store)
       try await TestTransport.inProcess.withClient(of: try service.router()) { client in
         let box = Box(service: service, client: client)

@@ -163,6 +163,36 @@ extension MemoryStore {
     passwords[provider]?[name] = phc
   }
 
+  /// Writes accounts: all of them or none.
+  public func putAccounts(_ writes: [AccountWrite], at now: Instant) async throws(StoreError) -> [RegistrationChange] {
+    var seen: [ProvisionID: Account] = [:]
+    for write in writes {
+      let id = Provision.account(write.account).id
+      guard (seen[id] ?? accounts[write.account.provider]?[write.account.name]) == write.seen else {
+        throw .changedMeanwhile(what: id.kind)
+      }
+      guard records.providers[write.account.provider] != nil else { throw .notFound(what: "provider") }
+      seen[id] = write.account
+    }
+    var changes: [RegistrationChange] = []
+    for write in writes {
+      let account = write.account
+      changes += try await put(
+        .account(account), replacing: write.seen.map(Provision.account), audit: write.entry, at: now)
+      if let phc = write.firstPassword, passwords[account.provider]?[account.name] == nil {
+        passwords[account.provider, default: [:]][account.name] = phc
+      }
+    }
+    return changes
+  }
+
+  /// The forms of stored passwords.
+  public func passwordForms(_ form: @escaping @Sendable (String) -> String?)
+    async throws(StoreError) -> [ProviderID: Set<String>]
+  {
+    passwords.mapValues { Set($0.values.compactMap(form).prefix(mostPasswordForms)) }
+  }
+
   /// An account's password.
   public func password(of name: AccountName, at provider: ProviderID) async throws(StoreError)
     -> String?

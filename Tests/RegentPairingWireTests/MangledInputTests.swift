@@ -1,18 +1,9 @@
 import RegentEncodings
 import RegentPairing
+import TestSupport
 import Testing
 
 @testable import RegentPairingWire
-
-/// Draws that can be repeated: a red test names its seed.
-private struct SeededGenerator: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-    return state ^ (state >> 29)
-  }
-}
 
 @Suite struct `Mangled input` {
   /// A few bytes of a text changed, left out, doubled or moved.

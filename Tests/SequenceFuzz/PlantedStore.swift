@@ -266,6 +266,16 @@ extension PlantedStore {
     try await base.renewPassword(phc, replacing: seen, of: name, at: provider)
   }
 
+  func putAccounts(_ writes: [AccountWrite], at now: Instant) async throws(StoreError) -> [RegistrationChange] {
+    try await base.putAccounts(writes, at: now)
+  }
+
+  func passwordForms(_ form: @escaping @Sendable (String) -> String?) async throws(StoreError)
+    -> [ProviderID: Set<String>]
+  {
+    try await base.passwordForms(form)
+  }
+
   func password(of name: AccountName, at provider: ProviderID) async throws(StoreError) -> String? {
     try await base.password(of: name, at: provider)
   }

@@ -140,6 +140,46 @@ extension StoreConformance {
       let none = try await stage.store.password(of: nobody, at: stage.local)
       try expect(none == nil, "gave nobody a password")
     },
+    ConformanceCheck("accounts are written together or not at all, and a password that is there stays") { stage in
+      let (ann, store) = (try found(stage.ann.account, "account"), stage.store)
+      _ = try await store.setPassword("own", of: ann, at: stage.local, keeping: nil, audit: nil, at: stage.at(1))
+      let kept = try await stage.session(1, as: stage.ann)
+      let new = Account(provider: stage.local, name: try ConformanceFixture.name("new"))
+      var moved = try stage.account(stage.ann)
+      moved.household = try ConformanceFixture.name("elsewhere")
+      let entry = AuditEntry(at: stage.at(2), actor: .service, action: "account.add", subject: "new")
+      let good = [
+        AccountWrite(new, replacing: nil, firstPassword: "given", audit: entry),
+        AccountWrite(moved, replacing: try stage.account(stage.ann), firstPassword: "given", audit: nil),
+      ]
+      let late = AccountWrite(moved, replacing: nil, firstPassword: nil, audit: nil)
+      try await expect(.changedMeanwhile(what: "account")) {
+        try await store.putAccounts([good[0], late], at: stage.at(2))
+      }
+      let lost = Account(provider: try ConformanceFixture.name("lost"), name: ann)
+      try await expect(.notFound(what: "provider")) {
+        try await store.putAccounts(
+          [good[0], AccountWrite(lost, replacing: nil, firstPassword: nil, audit: nil)], at: stage.at(2))
+      }
+      let none = try await store.account(stage.local, new.name)
+      try expect(none == nil, "kept one of those that were refused")
+      _ = try await store.putAccounts(good, at: stage.at(2))
+      let there = try await store.account(stage.local, ann)
+      try expect(there == moved, "has \(String(describing: there))")
+      let passwords = [
+        try await store.password(of: new.name, at: stage.local), try await store.password(of: ann, at: stage.local),
+      ]
+      try expect(passwords == ["given", "own"], "has \(passwords)")
+      let sessions = try await store.sessions(of: stage.ann, at: stage.at(3))
+      try expect(sessions.map(\.id) == [kept], "ended a session")
+      let forms = try await store.passwordForms { $0 == "given" ? "as given" : nil }
+      try expect(forms.filter { !$0.value.isEmpty } == [stage.local: ["as given"]], "has forms \(forms)")
+      moved.isDisabled = true
+      _ = try await store.putAccounts(
+        [AccountWrite(moved, replacing: there, firstPassword: nil, audit: nil)], at: stage.at(4))
+      let left = try await store.sessions(of: stage.ann, at: stage.at(5))
+      try expect(left.isEmpty, "a disabled account stays signed in")
+    },
     ConformanceCheck("nobody begins a session at a provider that has no such way in") { stage in
       let nobody = Viewer(provider: stage.local, account: try ConformanceFixture.name("nobody"))
       try await expect(.notInForce(.accountGone)) { try await stage.session(1, as: nobody) }

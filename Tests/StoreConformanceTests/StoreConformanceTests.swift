@@ -5,7 +5,7 @@ import PairingStoreMemory
 import PairingStoreSQLite
 import SQLite
 import StoreConformance
-import StorageFaults
+import ServiceTestSupport
 import TestSupport
 import Testing
 
@@ -17,14 +17,7 @@ import Testing
 
   @Test(arguments: StoreConformance.checks)
   func `the store in an SQLite file`(check: ConformanceCheck) async throws {
-    try await withTemporaryFolder { folder in
-      var options = SQLiteStoreOptions(
-        path: "\(folder)/regent.db", masterKey: Random.secret(),
-        wallClock: { Instant(milliseconds: 0) })
-      // The files are real; only the hardware is not waited for.
-      options.fileLayer = FaultyDisk().name
-      let store = try SQLiteStore(options)
-      defer { store.close() }
+    try await withFileStore { store in
       try await check.run(on: store)
       // An honest history never looks tampered with.
       let bad = try await store.verifyRows(step: 3)

@@ -49,7 +49,8 @@ struct AnswerReader: Sendable {
           ? .failed(unreadable("the answer is not one of this protocol\(Self.advice(response))")) : .done
       }
     } catch {
-      return .failed(unreadable(error.description))
+      // The page with which a guest network answers for everybody often comes with 200.
+      return .failed(unreadable(error.description + (response.isHTML ? Self.advice(response) : "")))
     }
   }
 

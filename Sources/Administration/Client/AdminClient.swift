@@ -37,9 +37,9 @@ extension AdminClient {
 
   /// Asks for a list.
   func list<Entry: AdminDocument>(
-    _ path: String, query: [(name: String, value: String?)] = []
+    _ path: String, query: [(name: String, value: String?)] = [], method: Method = .get, _ body: JSONObject? = nil
   ) async throws(AdminError) -> [Entry] {
-    let value = try await value(.get, path, query: query)
+    let value = try await value(method, path, query: query, body)
     return try read { () throws(JSONShapeError) in
       guard let array = value.array else {
         throw JSONShapeError(name: "answer", expected: "an array")

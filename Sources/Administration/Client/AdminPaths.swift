@@ -15,6 +15,7 @@
 /// | `/v1/providers/{id}/accounts` | list | | | | |
 /// | `/v1/providers/{id}/account?name=N` | show | add | set | remove | |
 /// | `/v1/providers/{id}/account/password?name=N` | | set | | | |
+/// | `/v1/accounts`, `/v1/accounts/hashes` | | | | | add or set many, look at hashes |
 /// | `/v1/providers/{id}/entitlements` | list | add | | | |
 /// | `/v1/entitlements/{id}` | show | | | remove | |
 /// | `/v1/codes`, `/v1/codes/{code}`, `…/withdraw`, `…/approve` | list, show | | | | act |
@@ -104,6 +105,10 @@ public enum AdminPaths {
   public static func password(of provider: String) -> String {
     "\(providers)/\(provider)/account/password"
   }
+  /// Accounts by the hundred.
+  public static let manyAccounts = "/v1/accounts"
+  /// Looking at hashes of passwords before they are taken over.
+  public static let hashes = "/v1/accounts/hashes"
   /// A provider's rules.
   public static func entitlements(of provider: String) -> String {
     "\(providers)/\(provider)/entitlements"

@@ -8,12 +8,19 @@ public struct ProvisioningFile: AdminDocument, Equatable {
   public var integrations: [Integration] = []
   /// All accounts, without their passwords.
   public var accounts: [Account] = []
+  /// Hashes of passwords that another program made, by ``OperatorRecord/keyBytes``; a service never says them.
+  public var passwordHashes: [[UInt8]: String] = [:]
   /// All rules, without the ids that a service gave them.
   public var entitlements: [EntitlementRequest] = []
 
+  /// What a record is called where it is one of many, and on a line of its own.
   private enum Member: String, CaseIterable {
     case requestors, providers, integrations, accounts, entitlements
+
+    var one: String { String(rawValue.dropLast()) }
   }
+
+  private static let passwordHash = "passwordHash"
 
   /// Nothing yet.
   public init() {}
@@ -25,13 +32,52 @@ public struct ProvisioningFile: AdminDocument, Equatable {
     for member in object.members where Member(rawValue: member.name) == nil {
       throw JSONShapeError(name: member.name, expected: "left out: there is no such member")
     }
-    requestors = try Self.records(object, .requestors)
-    providers = try Self.records(object, .providers)
-    integrations = try Self.records(object, .integrations)
-    accounts = try Self.records(object, .accounts)
-    entitlements = try object.located(Member.entitlements.rawValue) {
-      (object) throws(JSONShapeError) in try EntitlementRequest(object)
+    var seen: Set<[UInt8]> = []
+    for member in Member.allCases {
+      for (place, value) in (try object.optionalArray(member.rawValue) ?? []).enumerated() {
+        try add(value, member, "\(member.rawValue)[\(place)]", &seen)
+      }
     }
+  }
+
+  /// Reads a file with a record on each line: `{"account": {"provider": "cable", "name": "anna"}}`.
+  ///
+  /// `lines` gives the next one with its number, nil at the end: no more than one is held at a time.
+  public init<Failure: Error>(
+    lines next: () throws(Failure) -> (number: Int, object: JSONObject)?, shape: (JSONShapeError) -> Failure
+  ) throws(Failure) {
+    var seen: Set<[UInt8]> = []
+    while let line = try next() {
+      let place = "line \(line.number)"
+      do throws(JSONShapeError) {
+        guard let (member, value) = Self.record(line.object) else {
+          throw JSONShapeError(
+            name: place, expected: "an object with one member: \(Member.allCases.map(\.one).joined(separator: ", "))")
+        }
+        try add(value, member, "\(place): \(member.one)", &seen)
+      } catch {
+        throw shape(error)
+      }
+    }
+  }
+
+  /// Whether an object is a line of a file with a record on each.
+  public static func isLine(_ object: JSONObject) -> Bool { record(object) != nil }
+
+  private static func record(_ object: JSONObject) -> (Member, JSONValue)? {
+    guard object.members.count == 1, let only = object.members.first,
+      let member = Member.allCases.first(where: { $0.one == only.name }), only.value.object != nil
+    else { return nil }
+    return (member, only.value)
+  }
+
+  /// The file as it is written, a record on each line.
+  public var lines: [JSONObject] {
+    func named(_ member: Member, _ records: [some AdminDocument]) -> [JSONObject] {
+      records.map { [member.one: $0.json] }
+    }
+    return named(.requestors, requestors) + named(.providers, providers) + named(.integrations, integrations)
+      + named(.accounts, accounts) + named(.entitlements, entitlements)
   }
 
   /// The file as it is written.
@@ -45,17 +91,37 @@ public struct ProvisioningFile: AdminDocument, Equatable {
     return object
   }
 
-  private static func records<Record: OperatorRecord>(
-    _ object: JSONObject, _ member: Member
-  ) throws(JSONShapeError) -> [Record] {
-    var seen: Set<[UInt8]> = []
-    return try object.located(member.rawValue) { (object) throws(JSONShapeError) in
-      let record = try Patch<Record>(object).record([:])
-      guard seen.insert(record.keyBytes).inserted else {
-        throw JSONShapeError(name: Record.key[0].rawValue, expected: "there once only")
+  private mutating func add(
+    _ value: JSONValue, _ member: Member, _ place: String, _ seen: inout Set<[UInt8]>
+  ) throws(JSONShapeError) {
+    guard var object = value.object else { throw JSONShapeError(name: place, expected: "an object") }
+    do throws(JSONShapeError) {
+      switch member {
+      case .requestors: requestors.append(try Self.record(object, member, &seen))
+      case .providers: providers.append(try Self.record(object, member, &seen))
+      case .integrations: integrations.append(try Self.record(object, member, &seen))
+      case .accounts:
+        let hash = try object.optionalString(Self.passwordHash)
+        object[Self.passwordHash] = nil
+        let account: Account = try Self.record(object, member, &seen)
+        accounts.append(account)
+        passwordHashes[account.keyBytes] = hash
+      case .entitlements: entitlements.append(try EntitlementRequest(object))
       }
-      return record
+    } catch {
+      throw JSONShapeError(
+        name: "\(place).\(error.name)", expected: error.expected, isMissing: error.isMissing)
     }
+  }
+
+  private static func record<Record: OperatorRecord>(
+    _ object: JSONObject, _ member: Member, _ seen: inout Set<[UInt8]>
+  ) throws(JSONShapeError) -> Record {
+    let record = try Patch<Record>(object).record([:])
+    guard seen.insert(Array(member.rawValue.utf8) + record.keyBytes).inserted else {
+      throw JSONShapeError(name: Record.key[0].rawValue, expected: "there once only")
+    }
+    return record
   }
 }
 
@@ -68,26 +134,4 @@ extension OperatorRecord {
 
   /// The same as what it is compared by: two names that only look alike are two.
   public var keyBytes: [UInt8] { Array(keyText.utf8) }
-}
-
-extension JSONObject {
-  /// Reads objects of an array; an error says in which of them it is: `requestors[2].name`.
-  fileprivate func located<Element>(
-    _ name: String, _ read: (JSONObject) throws(JSONShapeError) -> Element
-  ) throws(JSONShapeError) -> [Element] {
-    var elements: [Element] = []
-    for (place, value) in (try optionalArray(name) ?? []).enumerated() {
-      guard let object = value.object else {
-        throw JSONShapeError(name: "\(name)[\(place)]", expected: "an object")
-      }
-      do throws(JSONShapeError) {
-        elements.append(try read(object))
-      } catch {
-        throw JSONShapeError(
-          name: "\(name)[\(place)].\(error.name)", expected: error.expected,
-          isMissing: error.isMissing)
-      }
-    }
-    return elements
-  }
 }

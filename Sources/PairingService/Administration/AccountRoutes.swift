@@ -74,9 +74,11 @@ extension AdminCall {
   }
 
   fileprivate func accountWriter() throws(AdminError) -> RecordWriter<Account> {
-    let provider = try provider()
-    let name: AccountName = try identifier(parameter: "name", "account")
-    return RecordWriter(
+    accountWriter(try identifier(parameter: "name", "account"), at: try provider())
+  }
+
+  func accountWriter(_ name: AccountName, at provider: Provider) -> RecordWriter<Account> {
+    RecordWriter(
       title: .account(provider.id, name),
       key: ["provider": .string(provider.id.text), "name": .string(name.text)],
       find: { [core] () throws(AdminError) in

@@ -30,6 +30,7 @@ package struct AdminRoutes: Sendable {
     builder.mountProviders()
     builder.mountIntegrations()
     builder.mountAccounts()
+    builder.mountManyAccounts()
     builder.mountEntitlements()
     builder.mountKeys()
     builder.mountStatements()

@@ -16,30 +16,38 @@ struct RecordWriter<Record: OperatorRecord> {
   var check: @Sendable (Record) throws(AdminError) -> Void = { (_) throws(AdminError) in }
 }
 
+extension RecordWriter {
+  /// The record that is wanted by whoever adds one; what is there already must be the same.
+  func added(_ patch: Patch<Record>, to there: Record?) throws(AdminError) -> Record {
+    guard let there else {
+      return try shaped { () throws(JSONShapeError) in try patch.record(key) }
+    }
+    let wanted = try shaped { () throws(JSONShapeError) in try patch.applied(to: there) }
+    let differences = there.differences(to: wanted)
+    guard differences.isEmpty else { throw .different(title, differences) }
+    return there
+  }
+
+  /// The record that is wanted by whoever changes one that is there.
+  func changed(_ there: Record?, by patch: Patch<Record>) throws(AdminError) -> Record {
+    guard let there else { throw .missing(title) }
+    return try shaped { () throws(JSONShapeError) in try patch.applied(to: there) }
+  }
+}
+
 extension AdminCall {
   /// Adds a record; the same again changes nothing, something different is refused with the difference.
   func add<Record>(_ patch: Patch<Record>, _ writer: RecordWriter<Record>)
     async throws(AdminError) -> Saved<Record>
   {
-    try await save(writer) { (there) throws(AdminError) in
-      guard let there else {
-        return try shaped { () throws(JSONShapeError) in try patch.record(writer.key) }
-      }
-      let wanted = try shaped { () throws(JSONShapeError) in try patch.applied(to: there) }
-      let differences = there.differences(to: wanted)
-      guard differences.isEmpty else { throw .different(writer.title, differences) }
-      return there
-    }
+    try await save(writer) { (there) throws(AdminError) in try writer.added(patch, to: there) }
   }
 
   /// Changes what is named of a record that is there.
   func set<Record>(_ patch: Patch<Record>, _ writer: RecordWriter<Record>)
     async throws(AdminError) -> Saved<Record>
   {
-    try await save(writer) { (there) throws(AdminError) in
-      guard let there else { throw .missing(writer.title) }
-      return try shaped { () throws(JSONShapeError) in try patch.applied(to: there) }
-    }
+    try await save(writer) { (there) throws(AdminError) in try writer.changed(there, by: patch) }
   }
 
   /// Changes what is named of a record, or adds it.
@@ -65,10 +73,7 @@ extension AdminCall {
       if let there, there == wanted { return Saved(there, .unchanged) }
       try writer.check(wanted)
       let outcome = there == nil ? SaveOutcome.added : .changed
-      let changed = there?.differences(to: wanted).map(\.named) ?? []
-      let line = entry(
-        "\(writer.title.kind).\(outcome == .added ? "add" : "set")", writer.title.name,
-        detail: changed.joined(separator: ", "))
+      let line = entry(saving: wanted, over: there, writer.title)
       do throws(StoreError) {
         let changes = try await core.store.put(
           writer.provision(wanted), replacing: there.map(writer.provision), audit: line, at: now)
@@ -82,6 +87,15 @@ extension AdminCall {
       try await refresh()
       return Saved(wanted, outcome)
     }
+  }
+
+  /// The line about a record that is written.
+  func entry<Record: OperatorRecord>(
+    saving wanted: Record, over there: Record?, _ title: RecordTitle, also more: String? = nil
+  ) -> AuditEntry {
+    let changed = (there?.differences(to: wanted).map(\.named) ?? []) + (more.map { [$0] } ?? [])
+    return entry(
+      "\(title.kind).\(there == nil ? "add" : "set")", title.name, detail: changed.joined(separator: ", "))
   }
 
   /// Has every route look at what was changed.

@@ -113,7 +113,7 @@ package struct ClientRoutes: Sendable {
         core.metrics.count(.callsRefused)
         core.audit.note(
           .service, "client.refused", request.clientAddress?.description ?? "local", .refused,
-          detail: error.reason.rawValue, once: true)
+          detail: error.reason.rawValue, once: true, from: request.clientAddress)
       }
       return refusal(error, to: request)
     } catch let error as CallError {

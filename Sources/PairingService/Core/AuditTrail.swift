@@ -1,3 +1,4 @@
+package import RegentHTTPCodec
 internal import RegentPairing
 package import PairingStore
 internal import RegentPlatform
@@ -7,6 +8,7 @@ internal import RegentPlatform
 /// What changes something carries its line inside its own transaction. These here are written behind the answer: nobody
 /// waits for them, and a flood of refusals must not become a flood of disk writes.
 package final class AuditTrail: Sendable {
+  /// What one bucket of sources has caused.
   fileprivate struct Recent {
     var lines: [String: Uptime] = [:]
     var waiting = 0
@@ -14,14 +16,16 @@ package final class AuditTrail: Sendable {
 
   /// The same line again within this time says nothing new.
   fileprivate static let quiet: Duration = .seconds(60)
-  /// More lines than that are not kept waiting.
-  private static let mostWaiting = 256
-  fileprivate static let mostRemembered = 4096
+  /// Sources share so many buckets: who fills his own leaves out nobody's lines but those of who shares it.
+  private static let buckets = 256
+  /// More lines of a bucket than that are not kept waiting.
+  private static let mostWaiting = 16
+  fileprivate static let mostRemembered = 64
 
   private let store: any AuditStore
   private let clock: ServiceClock
   private let log: ServiceLog
-  private let recent = Locked(Recent())
+  private let recent = Locked([Recent](repeating: Recent(), count: AuditTrail.buckets))
 
   init(_ store: any AuditStore, clock: ServiceClock, log: ServiceLog) {
     self.store = store
@@ -40,7 +44,7 @@ package final class AuditTrail: Sendable {
   }
 
   /// Lines that are promised and not written yet.
-  package var linesUnderWay: Int { recent.withLock { $0.waiting } }
+  package var linesUnderWay: Int { recent.withLock { $0.reduce(0) { $0 + $1.waiting } } }
 
   /// Writes a line before the answer: for acts of operators, who may look it up next.
   package func write(
@@ -60,25 +64,34 @@ package final class AuditTrail: Sendable {
 
   /// Writes a line behind the answer; with `once` the same action on the same subject is written once a minute, with
   /// `onceFor` that on the same such thing.
+  ///
+  /// The address is whose share of lines it is; where there is none, the subject has a share.
   package func note(
     _ actor: AuditEntry.Actor, _ action: String, _ subject: String,
     _ outcome: AuditEntry.Outcome = .done, detail: String = "", once: Bool = false,
-    onceFor thing: String? = nil
+    onceFor thing: String? = nil, from address: IPAddress? = nil
   ) {
     let now = clock.uptime
     let key = thing ?? (once ? subject : nil)
+    let bucket = Self.bucket(of: address, subject)
     let isWanted = recent.withLock { recent -> Bool in
-      if let key, !recent.isNew("\(action) \(key)", at: now) { return false }
-      guard recent.waiting < Self.mostWaiting else { return false }
-      recent.waiting += 1
+      if let key, !recent[bucket].isNew("\(action) \(key)", at: now) { return false }
+      guard recent[bucket].waiting < Self.mostWaiting else { return false }
+      recent[bucket].waiting += 1
       return true
     }
     guard isWanted else { return }
     let line = entry(actor, action, subject, outcome, detail: detail)
     Task { [self] in
       await append(line)
-      recent.withLock { $0.waiting -= 1 }
+      recent.withLock { $0[bucket].waiting -= 1 }
     }
+  }
+
+  /// Swift's hash is keyed anew in every process: nobody can choose an address that shares a bucket with another one.
+  private static func bucket(of address: IPAddress?, _ subject: String) -> Int {
+    let hash = SourceKey(address)?.network.hashValue ?? subject.hashValue
+    return Int(UInt(bitPattern: hash) % UInt(buckets))
   }
 }
 

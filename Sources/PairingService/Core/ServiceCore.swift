@@ -51,6 +51,8 @@ package final class ServiceCore: Sendable {
   package let statements: SoftwareStatements
   /// Hashes passwords and compares them with stored hashes.
   package let passwords: PasswordHasher
+  /// In which other forms passwords are stored.
+  let passwordForms: PasswordForms
 
   /// Loads everything that is kept in memory.
   package init(
@@ -88,6 +90,7 @@ package final class ServiceCore: Sendable {
     statements = try await SoftwareStatements(
       store, keys: mediaKeys, issuer: options.publicURL)
     self.passwords = try PasswordHasher(passwords)
+    passwordForms = try await PasswordForms(store, own: passwords)
     try await loadCodes()
   }
 

@@ -8,8 +8,8 @@ internal import RegentPlatform
 
 /// Checks passwords that are typed on the phone: limits first, then the hash, then the account.
 ///
-/// Unknown name, wrong password and disabled account take the same steps, so that neither the answer nor its time says
-/// which of them it was.
+/// Unknown name, wrong password and disabled account take the same steps, whichever program hashed the password, so
+/// that neither the answer nor its time says which of them it was.
 final class SignInCheck: Sendable {
   /// The outcome of a check.
   enum Verdict: Equatable, Sendable {
@@ -62,17 +62,17 @@ final class SignInCheck: Sendable {
       let failures = try await core.store.loginFailures(of: subject)
       if failures != nil, subject.isOfAccount { forgiven.append(subject) }
       if let wait = pause(after: failures, free, underWay: ahead[place]) {
-        throttled(subject)
+        throttled(subject, address)
         return .wait(wait)
       }
     }
-    return try await checkAndCount(name, password, provider, subjects.map(\.subject), forgiven)
+    return try await checkAndCount(name, password, provider, subjects.map(\.subject), forgiven, address)
   }
 
   /// Checks the password; a wrong one is counted for the account and for the address.
   private func checkAndCount(
     _ name: AccountName?, _ password: String, _ provider: ProviderID,
-    _ subjects: [LoginSubject], _ forgiven: [LoginSubject]
+    _ subjects: [LoginSubject], _ forgiven: [LoginSubject], _ address: IPAddress?
   ) async throws -> Verdict {
     var account: Account?
     var stored: String?
@@ -82,7 +82,8 @@ final class SignInCheck: Sendable {
     }
     let check: PasswordCheck
     do throws(PasswordError) {
-      check = try await core.passwords.check(Secret(password), against: stored)
+      check = try await core.passwords.check(
+        Secret(password), against: stored, beside: core.passwordForms.forms(at: provider))
     } catch {
       core.log.warning("password", ("reason", error.description))
       return .busy
@@ -96,7 +97,7 @@ final class SignInCheck: Sendable {
       // each name all the same, because writing it takes time too.
       core.audit.note(
         .service, "session.start", account.map { "\(provider)/\($0.name)" } ?? provider.text,
-        .refused, onceFor: "\(provider)/\(name?.description ?? "")")
+        .refused, onceFor: "\(provider)/\(name?.description ?? "")", from: address)
       return .wrong
     }
     for subject in forgiven { try await core.store.clearLoginFailures(of: subject) }
@@ -153,14 +154,14 @@ final class SignInCheck: Sendable {
     return ahead > 0 && (failures?.count ?? 0) + ahead >= free ? .seconds(1) : nil
   }
 
-  private func throttled(_ subject: LoginSubject) {
+  private func throttled(_ subject: LoginSubject, _ address: IPAddress?) {
     core.metrics.count(.requestsThrottled)
     let text =
       switch subject {
       case .account(let provider, _), .accountFrom(_, let provider, _): provider.text
       case .source(let source): source.text
       }
-    core.audit.note(.service, "session.throttle", text, .refused, once: true)
+    core.audit.note(.service, "session.throttle", text, .refused, once: true, from: address)
   }
 
   /// - Returns: how many were there before, for each.

@@ -23,6 +23,7 @@ package struct Upkeep: Sendable {
     var believed: Instant?
     var doubts = false
     var due = core.clock.uptime + Self.keepingPause
+    var recount = core.clock.uptime + Self.keyGrain
     while !Task.isCancelled {
       await once()
       tellDoubt(&doubts)
@@ -32,6 +33,10 @@ package struct Upkeep: Sendable {
         uses = await keepKeyUses(unless: uses)
         nonces = await keepNonces(unless: nonces)
         believed = await keepTime(unless: believed)
+      }
+      if core.clock.uptime >= recount {
+        recount = core.clock.uptime + Self.keyGrain
+        await recountPasswordForms()
       }
       try? await Task.sleep(for: Self.interval)
     }
@@ -56,6 +61,16 @@ package struct Upkeep: Sendable {
         ("hint", "nothing is deleted for its age by this time: set the clock; see regentctl doctor"))
     } else {
       core.log.info("clock-believed")
+    }
+  }
+
+  /// Whoever has an imported password signs in a little sooner when the last of its kind is gone.
+  private func recountPasswordForms() async {
+    guard !core.passwordForms.isEmpty else { return }
+    do {
+      try await core.passwordForms.recount()
+    } catch {
+      core.log.warning("upkeep", ("reason", "\(error)"))
     }
   }
 

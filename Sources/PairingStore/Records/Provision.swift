@@ -28,6 +28,24 @@ public enum Provision: Hashable, Sendable {
   }
 }
 
+/// One account of many that are written together.
+public struct AccountWrite: Hashable, Sendable {
+  public let account: Account
+  /// What the writer has seen in its place.
+  public let seen: Account?
+  /// The hash of a password, for an account that has none.
+  public let firstPassword: String?
+  /// The line about it; none when nothing changes but what is there already.
+  public let entry: AuditEntry?
+
+  public init(_ account: Account, replacing seen: Account?, firstPassword: String?, audit entry: AuditEntry?) {
+    self.account = account
+    self.seen = seen
+    self.firstPassword = firstPassword
+    self.entry = entry
+  }
+}
+
 /// What a provisioning record is found by.
 public enum ProvisionID: Hashable, Sendable {
   /// A requestor.

@@ -1,5 +1,10 @@
 public import RegentPairing
 
+/// How many forms of passwords are looked for at one provider.
+///
+/// The service allows a few; whoever can write the file could make as many as there are rows.
+public let mostPasswordForms = 32
+
 /// What operators make, and the passwords of local accounts.
 public protocol ProvisioningStore: Sendable {
   /// Everything but the accounts, for keeping in memory.
@@ -22,6 +27,13 @@ public protocol ProvisioningStore: Sendable {
   func put(
     _ record: Provision, replacing seen: Provision?, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> [RegistrationChange]
+
+  /// Writes accounts with passwords that were hashed elsewhere: all of them or, when one was changed meanwhile, none.
+  ///
+  /// Guarantees: what ``put(_:replacing:audit:at:)`` guarantees for each; a password that is there already stays.
+  /// - Returns: the registrations that ended sessions give back.
+  /// - Throws: `changedMeanwhile`, `notFound`.
+  func putAccounts(_ writes: [AccountWrite], at now: Instant) async throws(StoreError) -> [RegistrationChange]
 
   /// Removes a record with all that stands on it: a requestor's keys, integrations, applications, clients, codes and
   /// sign-ins; a provider's accounts, rules, integrations, passes, sessions and sign-ins; an account's password, rules,
@@ -48,6 +60,11 @@ public protocol ProvisioningStore: Sendable {
   func renewPassword(
     _ phc: String, replacing seen: String, of name: AccountName, at provider: ProviderID
   ) async throws(StoreError)
+
+  /// In which forms the passwords of each provider are stored: what `form` makes of each text, where it makes something
+  /// of it, and ``mostPasswordForms`` for each provider at most.
+  func passwordForms(_ form: @escaping @Sendable (String) -> String?)
+    async throws(StoreError) -> [ProviderID: Set<String>]
 
   /// An account's password, as a PHC string; none when there is no such account or it has none.
   func password(of name: AccountName, at provider: ProviderID) async throws(StoreError) -> String?

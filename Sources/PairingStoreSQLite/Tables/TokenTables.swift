@@ -1,10 +1,10 @@
 import RegentJSON
 import RegentPairing
-import PairingStore
+package import PairingStore
 import SQLite
 
 extension Tables {
-  static let authentications = Table<AuthenticationRecord>(
+  package static let authentications = Table<AuthenticationRecord>(
     "authentication", signer: .rowPair,
     [
       .text("id"), .text("requestor"), .text("provider"), .text("account"), .text("household"),

@@ -58,15 +58,7 @@ extension SQLiteStore {
     _ record: Provision, replacing seen: Provision?, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> [RegistrationChange] {
     try await write { context, rows in
-      guard try rows.provision(context, record.id) == seen else {
-        throw StoreError.changedMeanwhile(what: record.id.kind)
-      }
-      try rows.checkReferences(context, of: record)
-      try rows.keep(context, record)
-      try rows.note(context, entry)
-      guard case .account(let account) = record, account.isDisabled else { return [] }
-      let viewer = Viewer(provider: account.provider, account: account.name)
-      return try rows.endSessions(context, rows.sessions(context, of: viewer), at: now)
+      try rows.replace(context, seen, with: record, audit: entry, at: now)
     }
   }
 
@@ -96,6 +88,26 @@ extension SQLiteStore {
       guard try rows.password(context, of: name, at: provider) == seen else { return }
       try rows.keep(
         context, Tables.passwords, PasswordRecord(provider: provider, name: name, phc: phc))
+    }
+  }
+
+  /// The forms of stored passwords.
+  public func passwordForms(_ form: @escaping @Sendable (String) -> String?)
+    async throws(StoreError) -> [ProviderID: Set<String>]
+  {
+    try await read { context, _ in
+      var found: [ProviderID: Set<String>] = [:]
+      // Not verified: a row that somebody made makes sign-ins at that provider slower, within what a form may cost, and
+      // opens nothing. Verifying a hundred thousand would take longer than all else at the start.
+      try context.each("SELECT provider, phc FROM password") { row in
+        // Text that is no text opens nothing either.
+        guard let provider = (try? row.text(0)).flatMap({ ProviderID($0) }),
+          let name = (try? row.text(1)).flatMap(form),
+          found[provider, default: []].count < mostPasswordForms
+        else { return }
+        found[provider, default: []].insert(name)
+      }
+      return found
     }
   }
 
@@ -130,6 +142,22 @@ extension SQLiteStore {
 }
 
 extension SignedRows {
+  /// Writes a record, if what is there is what the caller has seen.
+  func replace(
+    _ context: borrowing WriteContext, _ seen: Provision?, with record: Provision, audit entry: AuditEntry?,
+    at now: Instant
+  ) throws -> [RegistrationChange] {
+    guard try provision(context, record.id) == seen else {
+      throw StoreError.changedMeanwhile(what: record.id.kind)
+    }
+    try checkReferences(context, of: record)
+    try keep(context, record)
+    try note(context, entry)
+    guard case .account(let account) = record, account.isDisabled else { return [] }
+    let viewer = Viewer(provider: account.provider, account: account.name)
+    return try endSessions(context, sessions(context, of: viewer), at: now)
+  }
+
   /// Writes a record over the one of the same key, or as a new one.
   func keep<Record>(
     _ context: borrowing WriteContext, _ table: Table<Record>, _ record: Record

@@ -28,7 +28,7 @@ public struct SourceKey: Hashable, Sendable {
   var hasSubnetworks: Bool { isVersion6 }
 
   /// What one subscriber, or one pool of a botnet's host, may have as a whole: the /48 of IPv6, the /24 of IPv4.
-  var network: SourceKey { SourceKey(bits: isVersion6 ? bits >> 16 : bits >> 8, isVersion6: isVersion6) }
+  public var network: SourceKey { SourceKey(bits: isVersion6 ? bits >> 16 : bits >> 8, isVersion6: isVersion6) }
 
   /// A form to keep: `4:c0000201`, `6:20010db800010002`.
   public var text: String {

@@ -11,11 +11,16 @@ enum ProvisioningVerbs {
     "export", "print everything that operators made as one JSON document",
     details: """
       Requestors, providers, integrations, accounts without passwords, rules: what regentctl apply takes, and what can \
-      be kept in a repository. Keys and passwords are not in it; a backup has those.
+      be kept in a repository. Keys and passwords are not in it; a backup has those. With --lines each record is a \
+      document on a line of its own.
       """,
-    example: "export > regent.json"
+    inputs: [asLines], example: "export > regent.json"
   ) { call, admin in
     let state = try await ProvisioningState(admin)
+    if call[asLines] {
+      for line in state.file.lines { call.console.print(json: .object(line)) }
+      return
+    }
     // Names may come from anywhere, and this may be a terminal.
     call.console.draw(harmlessJSON(.object(state.file.object), isPretty: true) + "\n")
   }
@@ -24,20 +29,31 @@ enum ProvisioningVerbs {
     "apply", "make the service's records those of a file",
     details: """
       Adds what is missing and changes what is different; a member that the file leaves out gets its usual value. What \
-      the file does not have stays, unless --prune is given. Accounts are added without a password. With --dry-run \
-      nothing is changed and everything is shown: + is added, ~ is changed, - is removed. A file called - is standard \
-      input.
+      the file does not have stays, unless --prune is given. With --dry-run nothing is changed and everything is shown: \
+      + is added, ~ is changed, - is removed. A file called - is standard input. A file may also have a record on each \
+      line: {"account":{"provider":"cable","name":"anna"}}.
+
+      An account is added without a password, or with its member passwordHash as another program made it: argon2id \
+      ($argon2id$v=19$…), bcrypt ($2b$12$…), PBKDF2 with SHA-256 or SHA-512 ($pbkdf2-sha256$…, pbkdf2_sha256$…). It is \
+      hashed anew when it is first typed. A password that an account has already stays. Accounts are written by the \
+      hundred, each batch as a whole or not at all; after a failure apply the file again, and it goes on where it stopped.
       """,
-    inputs: [file, dryRun, prune, yes], example: "apply regent.json --dry-run"
+    inputs: [file, dryRun, prune, yes, asLines], example: "apply regent.json --dry-run"
   ) { call, admin in
+    if call[asLines], !call.wantsJSON {
+      throw CommandError.usage("--lines is for programs", hint: "add --json")
+    }
     let wanted = try read(call[file])
     let state = try await call.console.progress("reading what the service has") {
       try await ProvisioningState(admin)
     }
     try wanted.checkNames(beside: state.file, prunes: call[prune], in: title(of: call[file]))
-    let plan = makePlan(from: state, to: wanted, call)
+    let found = try await call.console.progress("looking at the hashes of passwords") {
+      try await HashFindings(of: wanted, admin)
+    }
+    let plan = makePlan(from: state, to: wanted, found, call)
     if call[dryRun] {
-      if !call.wantsJSON { for step in plan.steps { call.console.print(lines: step.lines) } }
+      for step in plan.steps { call.show(step) }
       call.sum(plan, "would be changed")
       return
     }
@@ -49,22 +65,24 @@ enum ProvisioningVerbs {
     do {
       defer { progress.end() }
       try await plan.perform(admin) { step in
-        if !call.wantsJSON { call.console.print(lines: step.lines) }
+        call.show(step)
         progress.step()
       }
     }
     if !plan.steps.isEmpty {
-      let after = try await call.console.progress("looking again") { try await ProvisioningState(admin) }
-      try makePlan(from: after, to: wanted, call)
+      let (after, found) = try await call.console.progress("looking again") {
+        (try await ProvisioningState(admin), try await HashFindings(of: wanted, admin))
+      }
+      try makePlan(from: after, to: wanted, found, call)
         .refuseRest(call[file])
     }
     call.sum(plan, "changed")
   }
 
   private static func makePlan(
-    from state: ProvisioningState, to wanted: ProvisioningFile, _ call: Invocation
+    from state: ProvisioningState, to wanted: ProvisioningFile, _ found: HashFindings, _ call: Invocation
   ) -> Plan {
-    var plan = Plan(from: state, to: wanted)
+    var plan = Plan(from: state, to: wanted, withoutPassword: found.withoutPassword)
     if !call[prune] { plan.dropRemovals() }
     return plan
   }
@@ -74,9 +92,15 @@ enum ProvisioningVerbs {
   private static let dryRun = Input.flag("dry-run", "show what would be done and do nothing")
   private static let prune = Input.flag("prune", "remove what the file does not have")
 
+  fileprivate static let asLines = Input.flag(
+    "lines", "a document a line; for apply with --json: a line for each change")
+
   private static func read(_ path: String) throws -> ProvisioningFile {
     let bytes = try wholeFile(path, limit: 64 << 20)
     do {
+      if let lines = JSONLines(bytes) {
+        return try ProvisioningFile(lines: { try lines.next() }, shape: { $0 as any Error })
+      }
       let value = try JSONValue(reading: bytes, limits: JSONLimits(bytes: 64 << 20))
       guard value.object != nil else {
         throw CommandError(
@@ -123,9 +147,53 @@ private func wholeFile(_ path: String, limit: Int) throws -> [UInt8] {
     hint: "check that this is the file you meant")
 }
 
+/// The lines of a file with a record on each.
+private final class JSONLines {
+  private let bytes: [UInt8]
+  private var rest: Range<Int>
+  private var number = 0
+
+  /// - Parameter bytes: a file; nil when its first line is no record, and the file is one document.
+  init?(_ bytes: [UInt8]) {
+    self.bytes = bytes
+    rest = bytes.indices
+    guard let first = try? next()?.object, ProvisioningFile.isLine(first) else { return nil }
+    rest = bytes.indices
+    number = 0
+  }
+
+  /// The next line that is not empty.
+  func next() throws -> (number: Int, object: JSONObject)? {
+    while !rest.isEmpty {
+      number += 1
+      let end = bytes[rest].firstIndex(of: UInt8(ascii: "\n")) ?? rest.upperBound
+      let line = bytes[rest.lowerBound..<end]
+      rest = min(end + 1, rest.upperBound)..<rest.upperBound
+      guard line.contains(where: { $0 > 0x20 }) else { continue }
+      do throws(JSONError) {
+        if let object = try JSONValue(reading: Array(line)).object { return (number, object) }
+      } catch {
+        throw JSONShapeError(name: "line \(number)", expected: "JSON, and is \(error)")
+      }
+      throw JSONShapeError(name: "line \(number)", expected: "an object")
+    }
+    return nil
+  }
+}
+
 extension Invocation {
+  /// A step: as lines for people, as a line for programs that want one for each, else at the end.
+  fileprivate func show(_ step: Plan.Step) {
+    if !wantsJSON {
+      console.print(lines: step.lines)
+    } else if self[ProvisioningVerbs.asLines] {
+      console.print(json: .object(step.object))
+    }
+  }
+
   /// The plan as a document, or how many records it is about.
   fileprivate func sum(_ plan: Plan, _ verb: String) {
+    if self[ProvisioningVerbs.asLines] { return }
     var lines = ["\(verb): \(plan.steps.count), as wanted already: \(plan.unchanged)"]
     if let summary = plan.summary { lines.append(summary) }
     show(.array(plan.steps.map { .object($0.object) }), lines: lines)

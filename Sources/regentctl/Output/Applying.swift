@@ -40,27 +40,74 @@ extension ProvisioningFile {
   }
 }
 
+/// What a service says of the hashes in a file.
+struct HashFindings {
+  /// Accounts that are there and have no password.
+  var withoutPassword: Set<[UInt8]> = []
+
+  /// Has the service look at every hash before anything is done.
+  ///
+  /// - Throws: `AdminError` for one that is not taken, or for too many kinds of them.
+  init(of file: ProvisioningFile, _ admin: AdminClient) async throws(AdminError) {
+    let questions = file.accounts.compactMap { account in
+      file.passwordHashes[account.keyBytes].map { HashQuestion(account.provider, account.name, $0) }
+    }
+    // Each batch is judged by itself: one hash of every kind shows what they are together.
+    var kinds: [String: HashQuestion] = [:]
+    for batch in batches(of: questions) {
+      let answers = try await admin.look(at: batch)
+      for (question, answer) in zip(batch, answers) where !answer.hasPassword {
+        withoutPassword.insert(Account(provider: question.provider, name: question.name).keyBytes)
+        kinds["\(question.provider) \(answer.form)"] = question
+      }
+    }
+    let examples = kinds.values.sorted { ($0.provider, $0.passwordHash) < ($1.provider, $1.passwordHash) }
+    for batch in batches(of: examples) { _ = try await admin.look(at: batch) }
+  }
+}
+
 extension Plan {
   /// Does every step, in order.
   ///
   /// - Parameters:
   ///   - admin: the service.
   ///   - done: is told of each step that was done.
-  /// - Throws: `CommandError` that says how far it came: each record is changed by itself, and what was done stays.
+  /// - Throws: `CommandError` that says how far it came: each record is changed by itself, accounts by the batch, and
+  ///   what was done stays.
   func perform(_ admin: AdminClient, done: (Step) -> Void) async throws(CommandError) {
-    for (place, step) in steps.enumerated() {
+    var place = 0
+    while place < steps.count {
+      let accounts = accounts(from: place)
       do throws(AdminError) {
-        try await step.perform(admin)
+        switch steps[place].act {
+        case .call(let perform): try await perform(admin)
+        case .account: _ = try await admin.save(accounts)
+        }
       } catch {
         let inner = CommandError(error)
+        let step = steps[place]
+        let names =
+          accounts.count > 1 ? "\(step.kind)s \(step.name) and \(accounts.count - 1) more" : "\(step.kind) \(step.name)"
         throw CommandError(
-          "\(step.kind) \(step.name): \(inner.message) (\(place) of \(steps.count) changes were made, and stay)",
+          "\(names): \(inner.message) (\(place) of \(steps.count) changes were made, and stay)",
           hint: inner.hint.map { "\($0); then apply the file again" }
             ?? "apply the file again when that is mended: it goes on where it stopped",
           code: inner.code)
       }
-      done(step)
+      let end = place + max(1, accounts.count)
+      for step in steps[place..<end] { done(step) }
+      place = end
     }
+  }
+
+  /// The accounts from this step on that go into one call.
+  private func accounts(from place: Int) -> [AccountChange] {
+    var all: [AccountChange] = []
+    for step in steps[place...].prefix(AdminPaths.page) {
+      guard case .account(let change) = step.act else { break }
+      all.append(change)
+    }
+    return batches(of: all).first ?? []
   }
 
   /// What is still not as wanted after every step was done: somebody else wrote at the same time.

@@ -39,13 +39,20 @@ struct Plan {
     }
   }
 
+  /// How a step is done.
+  enum Act {
+    case call((AdminClient) async throws(AdminError) -> Void)
+    /// With its neighbours of this kind, in one call and one transaction.
+    case account(AccountChange)
+  }
+
   /// One record that is not as wanted.
   struct Step {
     let change: Change
     let kind: String
     let name: String
     var differences: [Difference] = []
-    let perform: (AdminClient) async throws(AdminError) -> Void
+    let act: Act
 
     /// Whether something goes that nothing takes the place of.
     var isLoss: Bool { change == .remove && kind != Plan.replacedRule }
@@ -73,7 +80,8 @@ struct Plan {
   /// How many records are as wanted.
   private(set) var unchanged = 0
 
-  init(from state: ProvisioningState, to wanted: ProvisioningFile) {
+  /// What is different; `withoutPassword` are accounts that are there and get the password that the file has.
+  init(from state: ProvisioningState, to wanted: ProvisioningFile, withoutPassword: Set<[UInt8]>) {
     let there = state.file
     write(there.requestors, wanted.requestors, "requestor") { one in
       { admin, patch throws(AdminError) in _ = try await admin.add(one.id, patch) }
@@ -85,15 +93,7 @@ struct Plan {
     } set: { one in
       { admin, patch throws(AdminError) in _ = try await admin.set(one.id, patch) }
     }
-    write(there.accounts, wanted.accounts, "account") { one in
-      { admin, patch throws(AdminError) in
-        _ = try await admin.add(one.provider, one.name, patch, password: nil)
-      }
-    } set: { one in
-      { admin, patch throws(AdminError) in
-        _ = try await admin.set(one.provider, one.name, patch)
-      }
-    }
+    writeAccounts(there.accounts, wanted, withoutPassword)
     let integrate: (Integration) -> Write<Integration> = { one in
       { admin, patch throws(AdminError) in
         _ = try await admin.integrate(one.requestor, one.provider, patch)
@@ -159,9 +159,9 @@ extension Plan {
       guard let old = stored[record.keyBytes] else {
         let write = add(record)
         steps.append(
-          Step(change: .add, kind: kind, name: record.keyText) { admin throws(AdminError) in
-            try await write(admin, Patch(record))
-          })
+          Step(
+            change: .add, kind: kind, name: record.keyText,
+            act: .call { admin throws(AdminError) in try await write(admin, Patch(record)) }))
         continue
       }
       let differences = old.differences(to: record)
@@ -169,16 +169,42 @@ extension Plan {
         unchanged += 1
         continue
       }
-      var patch = Patch<Record>()
-      for difference in differences {
-        guard let member = Record.Member(rawValue: difference.member) else { continue }
-        patch.set(member, difference.patchValue)
-      }
-      let (write, change) = (set(record), patch)
+      let (write, change) = (set(record), Patch<Record>(differences))
       steps.append(
-        Step(change: .set, kind: kind, name: record.keyText, differences: differences) {
-          admin throws(AdminError) in try await write(admin, change)
-        })
+        Step(
+          change: .set, kind: kind, name: record.keyText, differences: differences,
+          act: .call { admin throws(AdminError) in try await write(admin, change) }))
+    }
+  }
+
+  private mutating func writeAccounts(
+    _ there: [Account], _ wanted: ProvisioningFile, _ withoutPassword: Set<[UInt8]>
+  ) {
+    let stored = Dictionary(there.map { ($0.keyBytes, $0) }) { first, _ in first }
+    for account in wanted.accounts {
+      let key = account.keyBytes
+      let hash = wanted.passwordHashes[key]
+      guard let old = stored[key] else {
+        let change = AccountChange(isNew: true, Patch(account), passwordHash: hash)
+        steps.append(Step(change: .add, kind: "account", name: account.keyText, act: .account(change)))
+        continue
+      }
+      var differences = old.differences(to: account)
+      var patch = Patch<Account>(differences)
+      patch.set(.provider, .string(account.provider.text))
+      patch.set(.name, .string(account.name.text))
+      if withoutPassword.contains(key) {
+        // The hash itself is on nobody's terminal.
+        differences.append(Difference(member: "password", stored: nil, wanted: "as given"))
+      }
+      guard !differences.isEmpty else {
+        unchanged += 1
+        continue
+      }
+      let change = AccountChange(isNew: false, patch, passwordHash: hash)
+      steps.append(
+        Step(
+          change: .set, kind: "account", name: account.keyText, differences: differences, act: .account(change)))
     }
   }
 
@@ -189,14 +215,16 @@ extension Plan {
     let kept = Set(wanted.map(\.keyBytes))
     for record in there where !kept.contains(record.keyBytes) {
       steps.append(
-        Step(change: .remove, kind: kind, name: record.keyText) { admin throws(AdminError) in
-          do throws(AdminError) {
-            try await remove(admin, record)
-          } catch {
-            // It went with what it stood on.
-            guard error.code == .notFound else { throw error }
-          }
-        })
+        Step(
+          change: .remove, kind: kind, name: record.keyText,
+          act: .call { admin throws(AdminError) in
+            do throws(AdminError) {
+              try await remove(admin, record)
+            } catch {
+              // It went with what it stood on.
+              guard error.code == .notFound else { throw error }
+            }
+          }))
     }
   }
 
@@ -208,14 +236,14 @@ extension Plan {
       steps.append(
         Step(
           change: .remove, kind: isContrary ? Self.replacedRule : "rule",
-          name: EntitlementRequest(rule).title
-        ) { admin throws(AdminError) in
-          do throws(AdminError) {
-            try await admin.remove(rule.id)
-          } catch {
-            guard error.code == .notFound else { throw error }
-          }
-        })
+          name: EntitlementRequest(rule).title,
+          act: .call { admin throws(AdminError) in
+            do throws(AdminError) {
+              try await admin.remove(rule.id)
+            } catch {
+              guard error.code == .notFound else { throw error }
+            }
+          }))
     }
     let stored = Set(there.map(EntitlementRequest.init))
     for rule in wanted {
@@ -224,9 +252,20 @@ extension Plan {
         continue
       }
       steps.append(
-        Step(change: .add, kind: "rule", name: rule.title) { admin throws(AdminError) in
-          _ = try await admin.add(rule)
-        })
+        Step(
+          change: .add, kind: "rule", name: rule.title,
+          act: .call { admin throws(AdminError) in _ = try await admin.add(rule) }))
+    }
+  }
+}
+
+extension Patch {
+  /// What makes a record as wanted.
+  fileprivate init(_ differences: [Difference]) {
+    self.init()
+    for difference in differences {
+      guard let member = Record.Member(rawValue: difference.member) else { continue }
+      set(member, difference.patchValue)
     }
   }
 }

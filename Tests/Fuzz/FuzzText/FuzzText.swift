@@ -27,6 +27,15 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   }
   if let hash = try? PasswordHash(reading: text) {
     promise("a password hash has one spelling", same(hash.text, text), text)
+    promise("a stored hash is bounded", (0...PasswordForm.mostWork).contains(hash.form.work), text)
+  }
+  if let hash = try? PasswordHash(importing: text) {
+    // What is taken is what the store can read again, and as cheap.
+    let stored = try? PasswordHash(reading: hash.text)
+    promise("an imported hash is read again", stored.map { same($0.text, hash.text) } == true, text)
+    promise("and stays in its form", stored?.form == hash.form, text)
+    promise("an imported hash is bounded", (0...PasswordForm.mostWork).contains(hash.form.work), text)
+    promise("an imported hash is short", hash.text.utf8.count <= 256, text)
   }
   return 0
 }

@@ -1,0 +1,89 @@
+import HTTPServer
+import HTTPTestSupport
+import RegentCryptography
+import RegentEncodings
+import RegentHTTPCodec
+import RegentJSON
+import RegentPairing
+import ServiceTestSupport
+import Testing
+
+@testable import PairingService
+
+@Suite struct `registration under attack` {
+  /// A text with one of its three parts changed.
+  private func forged(_ statement: String, header: String) -> String {
+    let parts = statement.split(separator: ".").map(String.init)
+    return [Base64URL.encode(Array(header.utf8)), parts[1], parts[2]].joined(separator: ".")
+  }
+
+  @Test func `takes no algorithm but its own, and none at all is none`() async throws {
+    let service = try await TestService()
+    let statement = try await service.statement()
+    let keyID = try #require(try UnverifiedJWS(statement, longest: 8192).keyID)
+    // The public key is known to everybody: as the secret of an HMAC it would let everybody sign.
+    for algorithm in ["none", "None", "HS256", "RS384", "RS512", "PS256", "ES256", "", "rs256"] {
+      let header = #"{"alg":"\#(algorithm)","kid":"\#(keyID)","typ":"software-statement+jwt"}"#
+      #expect(service.core.statements.read(forged(statement, header: header)) == nil, "\(algorithm)")
+    }
+    let parts = statement.split(separator: ".").map(String.init)
+    for text in ["\(parts[0]).\(parts[1]).", "\(parts[0]).\(parts[1])", "\(statement).", ".\(statement)", "..", ""] {
+      #expect(service.core.statements.read(text) == nil, "\(text.prefix(20))")
+    }
+    // A key that the header brings along, or another's name for one, is not asked.
+    for more in [#""jwk":{"kty":"RSA"},"#, #""jku":"https://evil.example","#, #""kid":"../../etc/passwd","#] {
+      let header = #"{\#(more)"alg":"RS256","typ":"software-statement+jwt"}"#
+      #expect(service.core.statements.read(forged(statement, header: header)) == nil, "\(more)")
+    }
+  }
+
+  @Test func `reads no member twice and no giant, and remembers nothing of them`() async throws {
+    let service = try await TestService()
+    let statement = try await service.statement()
+    try await TestTransport.inProcess.withClient(of: try service.router()) { client in
+      for body in [
+        #"{"software_statement":"\#(statement)","software_statement":"\#(statement)"}"#,
+        #"{"software_statement":"\#(statement)","redirect_uri":"app://a","redirect_uri":"app://b"}"#,
+        #"{"software_statement":"\#(statement)"}{}"#,
+        #"{"software_statement":"\#(statement)","x":"\#(String(repeating: "x", count: 40_000))"}"#,
+        #"{"software_statement":"\#(statement)","x":\#(String(repeating: "[", count: 20))\#(String(repeating: "]", count: 20))}"#,
+      ] {
+        let answer = try await client.send(jsonRequest("/o/client/register", body))
+        #expect(answer.status == 400 && answer.text.contains("invalid_request"), "\(answer.text)")
+      }
+      let giant = #"{"software_statement":"\#(String(repeating: "A", count: 30_000))"}"#
+      let refused = try await client.send(jsonRequest("/o/client/register", giant))
+      #expect(refused.text.contains("invalid_software_statement"))
+      // What was refused for its form is no guess: the app that shows a right one is let in.
+      #expect(try await client.register(statement).status == 201)
+    }
+  }
+
+  @Test func `shown again and again gives clients of their own, at a rate, and one source's floods are its own`()
+    async throws
+  {
+    let service = try await TestService()
+    let statement = try await service.statement()
+    let router = try service.router()
+    let flooder = InProcessClient(router, peer: .network(IPAddress(ipv4: 0xC633_6407), port: 1))
+    let honest = InProcessClient(router, peer: .network(IPAddress(ipv4: 0xCB00_7109), port: 1))
+    var ids: Set<String> = []
+    var statuses: [UInt16: Int] = [:]
+    for _ in 0..<500 {
+      let answer = try await flooder.register(statement)
+      statuses[answer.status, default: 0] += 1
+      if answer.status == 201 { ids.insert(try answer.json().string("client_id")) }
+    }
+    #expect(ids.count == statuses[201], "each installation is a client of its own")
+    #expect(statuses[429, default: 0] > 300, "a flood is slowed down: \(statuses)")
+    #expect(Set(statuses.keys).isSubset(of: [201, 429]))
+    #expect(try await honest.register(statement).status == 201)
+    // Wrong ones: so many, and then that source has to wait, whatever it brings.
+    let guesser = InProcessClient(router, peer: .network(IPAddress(ipv4: 0xC633_6508), port: 1))
+    var wrong = 0
+    while wrong < 100, try await guesser.register("\(statement)\(wrong)").status == 400 { wrong += 1 }
+    #expect((5...60).contains(wrong))
+    #expect(try await guesser.register(statement).status == 429)
+    #expect(try await honest.register(statement).status == 201)
+  }
+}

@@ -1,0 +1,19 @@
+package import PairingStoreSQLite
+import RegentCryptography
+import RegentPairing
+package import StorageFaults
+import TestSupport
+
+/// Lends the store that a service really has: the files are real; only the hardware is not waited for.
+package func withFileStore<Value>(
+  on disk: FaultyDisk = FaultyDisk(), _ body: (SQLiteStore) async throws -> Value
+) async throws -> Value {
+  try await withTemporaryFolder { folder in
+    var options = SQLiteStoreOptions(
+      path: "\(folder)/regent.db", masterKey: Random.secret(), wallClock: { Instant(milliseconds: 0) })
+    options.fileLayer = disk.name
+    let store = try SQLiteStore(options)
+    defer { store.close() }
+    return try await body(store)
+  }
+}
