@@ -35,10 +35,14 @@ test: ## everything CI runs: format, build with warnings as errors, swift test
 lint: ## the format of the sources, without building
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests
 
-bench: ## one table of figures and bars; ONLY=name runs one row
+bench: ## one table of figures and bars; ONLY=name runs one row, ONLY=instructions the counts (WRITE=1 keeps them)
 	@deploy/bootstrap --bench
 	@set -e; for product in Benchmarks regent; do $(SWIFT_RELEASE) --product $$product; done
+ifeq ($(ONLY),instructions)
+	@Tests/acceptance/instructions.py "$$(swift build -c release --show-bin-path)" $(if $(WRITE),--write)
+else
 	@"$$(swift build -c release --show-bin-path)/Benchmarks" table $(if $(ONLY),--only "$(ONLY)")
+endif
 
 soak: ## kill -9 a writer, the whole service, under load, and the box; a box's memory; CYCLES=1000 KILLS=200
 	@deploy/bootstrap --test

@@ -19,7 +19,10 @@ Program(
     is in. regentd is the service behind that: it keeps the codes, serves the pages for the phone and gives the box \
     its tokens. Nothing else has to be installed; everything is in one SQLite database.
     """,
-  commands: [ServeCommand.command(heldSignals), CheckCommand.command, RestoreCommand.command],
+  commands: [
+    CommandOffer("serve", ServeCommand.command(heldSignals)), CommandOffer("check", CheckCommand.command),
+    CommandOffer("restore", RestoreCommand.command),
+  ],
   exitCodes: ExitCode.standardMeanings + [
     (
       ExitCode(rawValue: 70),

@@ -61,6 +61,23 @@ func verifyTokens(_ arguments: [String]) -> Int32 {
   }
 }
 
+/// `verify-given KEYS TOKENS ROUNDS`: checks the tokens of a file, a line each, so many times; for whoever counts.
+func verifyGiven(_ arguments: [String]) -> Int32 {
+  guard arguments.count == 3, let rounds = Int(arguments[2]) else {
+    note("usage: Benchmarks verify-given KEYS TOKENS ROUNDS\n")
+    return 2
+  }
+  do {
+    let tokens = String(decoding: try readFile(arguments[1]), as: UTF8.self).split(separator: "\n").map(String.init)
+    let verifier = MediaTokenVerifier(keys: .file(arguments[0]))
+    for _ in 0..<rounds { try check(tokens, with: verifier) }
+    return 0
+  } catch {
+    note("\(error)\n")
+    return 1
+  }
+}
+
 private func check(_ tokens: [String], with verifier: MediaTokenVerifier) throws {
   for token in tokens {
     let verdict = verifier.verifyNow(token, resource: "channel-1").verdict

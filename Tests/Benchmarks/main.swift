@@ -29,6 +29,8 @@ case "serve-sign-in":
   exit(serveSignIn(Array(arguments.dropFirst())))
 case "verify-tokens":
   exit(verifyTokens(Array(arguments.dropFirst())))
+case "verify-given":
+  exit(verifyGiven(Array(arguments.dropFirst())))
 case "serve-attacked":
   exit(serveAttacked(Array(arguments.dropFirst())))
 default:

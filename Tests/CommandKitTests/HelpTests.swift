@@ -88,10 +88,12 @@ import Testing
     ) { _ in }
     let program = Program(
       name: "bad", version: "0", summary: "bad", offersJSON: true,
-      commands: [command, command, Command("empty", "has nothing", commands: [])])
+      commands: [
+        .made(command), .made(command), CommandOffer("full", Command("empty", "has nothing", commands: [])),
+      ])
     #expect(
       program.declarationProblems == [
-        "bad has do twice", "bad do is not explained",
+        "bad has do twice", "bad offers empty as full", "bad do is not explained",
         "the example of bad do does not begin with it",
         "bad do has --json twice", "bad do --Loud: help ends without a full stop",
         "bad do --Loud is not lower case with dashes", "bad do has words behind X …",

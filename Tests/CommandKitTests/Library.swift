@@ -92,7 +92,7 @@ enum Library {
   static let program = Program(
     name: "library", version: "1.2", summary: "lend books",
     details: "The library of the village.\n\nOpen on Tuesdays.", options: [shelf], offersJSON: true,
-    commands: [Books.all, open, fail],
+    commands: [.made(Books.all), .made(open), .made(fail)],
     exitCodes: ExitCode.standardMeanings + [(ExitCode(rawValue: 3), "the book is out")],
     seeAlso: ["man(1)"], explain: { ($0 as? Surprise).map { _ in CommandError("a surprise") } })
 }

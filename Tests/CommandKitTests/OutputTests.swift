@@ -219,7 +219,7 @@ import Testing
       call.console.print("its output")
       throw QuietExit(ExitCode(rawValue: 42))
     }
-    let program = Program(name: "p", version: "0", summary: "p", commands: [command])
+    let program = Program(name: "p", version: "0", summary: "p", commands: [.made(command)])
     let text = CapturedText()
     let code = await program.run(
       ["exec"], console: Console(output: text.stream(), errors: text.stream()))

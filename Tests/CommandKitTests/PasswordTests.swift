@@ -57,7 +57,7 @@ import Testing
       try Prompt.confirm("remove \u{1b}[2J and its keys", unless: Self.yes, call)
       call.console.print("removed")
     }
-    let program = Program(name: "p", version: "0", summary: "p", commands: [command])
+    let program = Program(name: "p", version: "0", summary: "p", commands: [.made(command)])
     let (output, errors) = (CapturedText(), CapturedText())
     let console = Console(output: output.stream(), errors: errors.stream())
     let code = await program.run(["remove"] + words, console: console)

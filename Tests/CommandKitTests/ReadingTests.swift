@@ -1,4 +1,5 @@
 import CommandKit
+import RegentPlatform
 import Testing
 
 @Suite struct `A command line` {
@@ -149,7 +150,7 @@ import Testing
     let program = Program(
       name: "p", version: "0", summary: "p", options: [one, other],
       rules: [.atMostOne([one, other])],
-      commands: [Command("go", "go", example: "p go") { _ in }])
+      commands: [CommandOffer("go", Command("go", "go", example: "p go") { _ in })])
     let text = CapturedText()
     let console = Console(output: text.stream(), errors: text.stream())
     #expect(await program.run(["go", "--one"], console: console) == .done)
@@ -158,6 +159,24 @@ import Testing
       text.text
         == "p: --one and --other contradict each other\n  hint: give one of --one or --other\n")
     #expect(program.declarationProblems == [])
+  }
+
+  @Test func `makes no command but the one that was typed`() async {
+    let made = Made()
+    let program = Program(
+      name: "p", version: "0", summary: "p",
+      commands: ["go", "stay"].map { word in
+        CommandOffer(word, made.note(Command(word, word, example: "p \(word)") { $0.console.print(word) }))
+      })
+    let text = CapturedText()
+    let console = Console(output: text.stream(), errors: text.stream())
+    #expect(await program.run(["stay"], console: console) == .done)
+    #expect(made.names == ["stay"] && text.text == "stay\n")
+    #expect(await program.run(["--version"], console: console) == .done)
+    #expect(made.names == ["stay"])
+    // Whoever mistypes is shown the nearest of all.
+    #expect(await program.run(["sty"], console: console) == .usage)
+    #expect(made.names.contains("go") && text.text.contains("did you mean \"p stay\"?"))
   }
 
   @Test func `made of anything is answered and never crashes`() async {
@@ -236,5 +255,16 @@ import Testing
     let input = Input.required("x", .bytes(0...Int.max), "x")
     let value = try? Mirror(reflecting: input.value(of: [text])).descendant("value") as? Int
     #expect(value == bytes)
+  }
+}
+
+/// Which commands were made, in their order.
+private final class Made: Sendable {
+  private let list = Locked<[String]>([])
+  var names: [String] { list.withLock { $0 } }
+
+  func note(_ command: Command) -> Command {
+    list.withLock { $0.append(command.name) }
+    return command
   }
 }

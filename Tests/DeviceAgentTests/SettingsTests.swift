@@ -175,7 +175,7 @@ import Testing
   ) async throws {
     let program = Program(
       name: "x", version: "1", summary: "x", options: AgentOptions.all, rules: AgentOptions.rules,
-      environmentPrefix: "REGENT_", commands: [command])
+      environmentPrefix: "REGENT_", commands: [.made(command)])
     let text = CapturedText()
     let code = await program.run(
       ["try"] + arguments, environment: Environment(environment),

@@ -3,7 +3,16 @@ internal import RegentJSON
 extension Program {
   /// The program's own commands and those that every program has.
   var allCommands: [Command] {
-    commands + [completionCommand, versionCommand, manualCommand, completeCommand]
+    commands + builtIns
+  }
+
+  /// The command that a word calls; none other is made.
+  func command(named word: String) -> Command? {
+    offers.first { $0.name == word }?.make() ?? builtIns.first { $0.name == word }
+  }
+
+  private var builtIns: [Command] {
+    [completionCommand, versionCommand, manualCommand, completeCommand]
   }
 
   private var completionCommand: Command {

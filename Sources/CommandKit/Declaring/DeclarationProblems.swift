@@ -4,6 +4,8 @@ extension Program {
     let common = options.map(\.specification.label) + ["--help", "--version"]
     return repeatedNames(common, in: name) + ruleProblems(rules, among: common, in: name)
       + repeatedNames(allCommands.map(\.name), in: name)
+      + zip(offers, commands).filter { $0.name != $1.name }
+      .map { "\(name) offers \($1.name) as \($0.name)" }
       + textProblems(summary, of: name)
       + options.flatMap { problems(of: $0.specification, in: name) }
       + commands.flatMap { problems(of: $0, below: [name], common: common) }

@@ -15,7 +15,7 @@ public struct Program: Sendable {
   /// Whether `--json` is one of them: errors are JSON documents then, too.
   public let offersJSON: Bool
   /// What it can do.
-  public let commands: [Command]
+  public let offers: [CommandOffer]
   /// What the exit codes mean, for the manual.
   public let exitCodes: [(code: ExitCode, meaning: String)]
   /// Other pages of the manual, such as `regentctl(1)`.
@@ -29,7 +29,7 @@ public struct Program: Sendable {
   public init(
     name: String, version: String, summary: String, details: String = "",
     options: [any InputDeclaration] = [], rules: [InputRule] = [],
-    environmentPrefix: String? = nil, offersJSON: Bool = false, commands: [Command],
+    environmentPrefix: String? = nil, offersJSON: Bool = false, commands: [CommandOffer],
     exitCodes: [(code: ExitCode, meaning: String)] = ExitCode.standardMeanings,
     seeAlso: [String] = [], manualSection: Int = 1,
     explain: @escaping @Sendable (any Error) -> CommandError? = { _ in nil }
@@ -43,12 +43,15 @@ public struct Program: Sendable {
       + (offersJSON ? [Self.json] : [])
     self.rules = rules
     self.offersJSON = offersJSON
-    self.commands = commands
+    offers = commands
     self.exitCodes = exitCodes
     self.seeAlso = seeAlso
     self.manualSection = manualSection
     self.explain = explain
   }
+
+  /// All that it can do, made.
+  public var commands: [Command] { offers.map { $0.make() } }
 
   static let json = Input.flag("json", "print one JSON document instead of text")
   static let help = Input.flag("help", "show this help, also as -h")

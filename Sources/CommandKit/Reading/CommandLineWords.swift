@@ -43,18 +43,16 @@ struct CommandLineWords {
   var rules: [InputRule] { program.rules + path.flatMap(\.rules) }
 
   private mutating func take(word: String) {
-    let commands = path.last.map(\.commands) ?? program.allCommands
-    guard !commands.isEmpty else {
+    let below = path.last?.commands
+    if let below, below.isEmpty {
       operands.append(word)
-      return
-    }
-    if let command = commands.first(where: { $0.name == word }) {
+    } else if let command = below.map({ $0.first { $0.name == word } }) ?? program.command(named: word) {
       path.append(command)
     } else if path.isEmpty, word == "help" {
       wantsHelp = true
     } else {
       isLost = true
-      note(unknownCommand(word, among: commands))
+      note(unknownCommand(word, among: below ?? program.allCommands))
     }
   }
 

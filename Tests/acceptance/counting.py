@@ -1,0 +1,98 @@
+"""Programs under callgrind and what was counted of them, and a connection that adds nothing of its own to a request."""
+
+import pathlib
+import re
+import socket
+import subprocess
+
+SECONDS = 120
+
+
+def fail(sentence):
+    raise SystemExit(f"instructions: {sentence}")
+
+
+class Counted:
+    """Programs that run under callgrind, with their files in a folder."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+
+    def words(self, name):
+        return ["valgrind", "--quiet", "--tool=callgrind", "--collect-systime=yes", "--compress-strings=no",
+                f"--callgrind-out-file={self.folder}/{name}"]
+
+    @staticmethod
+    def read(file):
+        """Instructions, system calls, allocations of one dump."""
+        text = pathlib.Path(file).read_text(errors="replace")
+        events = re.search(r"^events: (.*)$", text, re.M)
+        total = re.search(r"^(?:totals|summary): (.*)$", text, re.M)
+        if not events or not total:
+            fail(f"{file} is no dump of callgrind")
+        counts = dict(zip(events[1].split(), map(int, total[1].split())))
+        made = re.findall(
+            r"^cfn=(?:malloc|calloc|realloc|posix_memalign|aligned_alloc)(?:'\d+)?\ncalls=(\d+)", text, re.M)
+        return [counts["Ir"], counts.get("sysCount", 0), sum(map(int, made))]
+
+
+class Running:
+    """A program under callgrind that goes on running: what it costs is read between two requests."""
+
+    def __init__(self, counted, name, pid):
+        self.counted, self.name, self.pid, self.dumps = counted, name, pid, 0
+
+    def count(self):
+        """What was counted since the last time."""
+        done = subprocess.run(
+            ["vgdb", f"--pid={self.pid}", "dump"], capture_output=True, text=True, timeout=SECONDS)
+        self.dumps += 1
+        file = self.counted.folder / f"{self.name}.{self.dumps}"
+        if done.returncode or not file.exists():
+            fail(f"vgdb could not ask {self.name}: {done.stdout}{done.stderr}")
+        found = Counted.read(file)
+        file.unlink()
+        return found
+
+    def written(self):
+        """Bytes that it has written to files. What a socket takes by `send` is not among them."""
+        return int(re.search(r"^wchar: (\d+)$", pathlib.Path(f"/proc/{self.pid}/io").read_text(), re.M)[1])
+
+
+class Connection:
+    """A connection on which one request follows its answer; no library that adds headers of its own."""
+
+    def __init__(self, address):
+        family = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET
+        self.socket = socket.socket(family)
+        self.socket.settimeout(SECONDS)
+        self.socket.connect(address)
+        if family == socket.AF_INET:
+            self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.rest = b""
+
+    def send(self, head, body=b""):
+        self.socket.sendall(head.encode() + body)
+
+    def answer(self):
+        while b"\r\n\r\n" not in self.rest:
+            self.more()
+        head, self.rest = self.rest.split(b"\r\n\r\n", 1)
+        length = int((re.search(rb"(?i)\ncontent-length: *(\d+)", head) or [0, 0])[1])
+        while len(self.rest) < length:
+            self.more()
+        body, self.rest = self.rest[:length], self.rest[length:]
+        return int(head.split()[1]), body
+
+    def more(self):
+        data = self.socket.recv(65536)
+        if not data:
+            fail("the service closed a connection")
+        self.rest += data
+
+    def ask(self, head, status, body=b""):
+        self.send(head, body)
+        found, body = self.answer()
+        if found != status:
+            fail(f"{found} instead of {status} for {head.splitlines()[0]}: {body[:300]}")
+        return body

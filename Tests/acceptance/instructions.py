@@ -1,0 +1,354 @@
+#!/usr/bin/env python3
+"""Counts what a request or a command costs: instructions, system calls, allocations, pages written. No clock is read.
+
+usage: instructions.py FOLDER_OF_RELEASE_PROGRAMS [--budgets FILE] [--write]
+
+Everything runs under callgrind, which counts the same on every machine: a virtual one has no counters for `perf`, and a
+neighbour's noise adds none. It shows every processor the same way, so that OpenSSL and the C library choose the same code.
+A row fails that needs 3 % more than its budget in FILE, or 5 % less: what was won is to be kept (--write keeps it).
+"""
+
+import argparse
+import base64
+import hashlib
+import hmac
+import http.client
+import json
+import os
+import pathlib
+import re
+import select
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.parse
+
+from counting import SECONDS, Connection, Counted, Running, fail
+from regentd import Regentd
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUDGETS = ROOT / "Tests/instruction-budgets"
+COLUMNS = ("instructions", "system calls", "allocations", "pages")
+# More than 3 % over a budget fails, more than 5 % under it must become the budget. System calls have more room: how often
+# a thread must be woken is the scheduler's. The spare is in the column's own unit: few of something jump by one.
+OVER, UNDER, SPARE = (0.03, 0.15, 0.03, 0.03), (0.05, 0.2, 0.05, 0.05), (0, 0.3, 0.5, 0.5)
+REQUESTOR = "BENCH"
+BOXES = 100
+
+
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+class Guard:
+    def __init__(self, programs, home):
+        self.programs, self.home, self.rows = pathlib.Path(programs).resolve(), pathlib.Path(home), {}
+        self.counted = Counted(home)
+        self.plain = {
+            "PATH": os.environ["PATH"], "HOME": str(home), "LC_ALL": "C.UTF-8", "SWIFT_DETERMINISTIC_HASHING": "1"}
+        self.nonce = 0
+
+    def row(self, name, running, count, act):
+        """`act(number)` is one of what is counted; the first quarter warms up."""
+        first = max(1, count // 4)
+        for number in range(first):
+            act(number)
+        running.count()
+        written = running.written()
+        for number in range(first, first + count):
+            act(number)
+        pages = (running.written() - written) / 4096
+        self.rows[name] = [value / count for value in [*running.count(), pages]]
+        self.show(name)
+
+    def show(self, name):
+        print(line(name, *map(figure, self.rows[name], range(4))), flush=True)
+
+    # The engine alone
+
+    def static(self):
+        port = free_port()
+        with open(self.home / "static.log", "wb") as log:
+            server = subprocess.Popen(
+                [*self.counted.words("static"), self.programs / "Benchmarks", "serve-static", str(port), "hello"],
+                env=self.plain, stderr=log)
+        try:
+            end = time.monotonic() + SECONDS
+            while b"listening" not in (self.home / "static.log").read_bytes():
+                if server.poll() is not None or time.monotonic() > end:
+                    fail(f"the static server does not listen: {(self.home / 'static.log').read_text()}")
+                time.sleep(0.05)
+            connection = Connection(("127.0.0.1", port))
+            head = f"GET /static HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n"
+            self.row("static reply", Running(self.counted, "static", server.pid), 1000,
+                     lambda _: connection.ask(head, 200))
+        finally:
+            server.kill()
+            server.wait()
+
+    # The service
+
+    def control(self, *words, text=None):
+        done = subprocess.run(
+            [self.programs / "regentctl", *words], env=self.plain, input=text, capture_output=True, text=True,
+            timeout=SECONDS)
+        if done.returncode:
+            fail(f"regentctl {' '.join(words)}: {done.stderr}")
+        return json.loads(done.stdout) if "--json" in words else None
+
+    def service(self):
+        wrapper = self.home / "programs"
+        wrapper.mkdir()
+        start = " ".join([*self.counted.words("service"), str(self.programs / "regentd")])
+        (wrapper / "regentd").write_text(f'#!/bin/sh\nexec {start} "$@"\n')
+        (wrapper / "regentd").chmod(0o755)
+        server = Regentd(
+            wrapper, self.home, "--web", ROOT / "web", "--device-rate", "10000", "--device-burst", "100000",
+            "--newcomer-rate", "10000", "--code-rate", "off", environment=self.plain)
+        try:
+            self.requests(server)
+        finally:
+            server.kill()
+
+    def requests(self, server):
+        place = urllib.parse.urlsplit(server.url)
+        self.address, self.host, self.url = (place.hostname, place.port), place.netloc, server.url
+        for words, text in [
+            (("requestor", "add", REQUESTOR, "--name", "Bench"), None),
+            (("provider", "add", "local", "--name", "Local", "--kind", "local"), None),
+            (("integrate", REQUESTOR, "local"), None), (("account", "add", "local", "demo"), "demo-demo-1\n"),
+            (("entitle", "add", "local", "--allow", "*"), None),
+        ]:
+            self.control(*words, text=text)
+        self.key = self.control("key", "issue", REQUESTOR, "--json")
+        running = Running(self.counted, "service", server.process.pid)
+        token = self.access_token()
+        self.connection = Connection(self.address)
+        self.codes = {}
+        self.row("new code", running, BOXES * 4 // 5, self.create)
+        boxes = sorted(self.codes)
+        self.polls(running, boxes, token)
+        self.approvals(running, boxes)
+        self.watching(running, boxes)
+        self.programs_that_end()
+
+    def access_token(self):
+        statement = self.control("statement", "issue", REQUESTOR, "--application", "Bench", "--json")
+        client = json.loads(self.post("/o/client/register", "application/json", json.dumps(
+            {"software_statement": statement["softwareStatement"]})))
+        return json.loads(self.post("/o/client/token", "application/x-www-form-urlencoded", urllib.parse.urlencode({
+            "grant_type": "client_credentials", "client_id": client["client_id"],
+            "client_secret": client["client_secret"]})))["access_token"]
+
+    def post(self, path, kind, body):
+        connection = http.client.HTTPConnection(*self.address, timeout=SECONDS)
+        connection.request("POST", path, body=body, headers={"Content-Type": kind})
+        answer = connection.getresponse()
+        found = answer.read()
+        if answer.status >= 300:
+            fail(f"{answer.status} for {path}: {found}")
+        return found
+
+    def signed(self, method, path, query, *more):
+        """A call as a box makes it; every text is as long as every other."""
+        self.nonce += 1
+        text = (f"{method} requestor_id={REQUESTOR}, nonce=00000000-0000-4000-8000-{self.nonce:012}, "
+                f"signature_method=HMAC-SHA256, request_time={int(time.time() * 1000)}, request_uri={path}")
+        mac = base64.b64encode(hmac.new(self.key["secret"].encode(), text.encode(), hashlib.sha256).digest()).decode()
+        lines = [f"{method} {path}?{query}&format=json HTTP/1.1", f"Host: {self.host}",
+                 f"Authorization: {text}, public_key={self.key['publicKey']}, signature={mac}", *more]
+        return "\r\n".join(lines) + "\r\n\r\n"
+
+    def create(self, number):
+        box = f"box-{number:04}"
+        head = self.signed("POST", f"/reggie/v1/{REQUESTOR}/regcode", f"deviceId={box}", "Content-Length: 0")
+        self.codes[box] = json.loads(self.connection.ask(head, 201))["code"]
+
+    def polls(self, running, boxes, token):
+        """As boxes poll: each on a connection of its own, with the same words each time."""
+        connections = [Connection(self.address) for _ in boxes]
+
+        def pending(number):
+            place = number % len(boxes)
+            connections[place].ask(
+                f"GET /api/v1/tokens/authn?deviceId={boxes[place]}&format=json HTTP/1.1\r\n"
+                f"Host: {self.host}\r\nAuthorization: Bearer {token}\r\n\r\n", 404)
+
+        def signed(number):
+            place = number % len(boxes)
+            connections[place].ask(self.signed("GET", "/api/v1/tokens/authn", f"deviceId={boxes[place]}"), 404)
+
+        # Once round, so that nothing is counted that only the first poll of a box has to find out.
+        for number in range(len(boxes)):
+            pending(number)
+        self.row("pending poll", running, 8 * len(boxes), pending)
+        self.row("signed poll", running, 8 * len(boxes), signed)
+
+    def approvals(self, running, boxes):
+        waiting = []
+        for box in boxes:
+            connection = Connection(self.address)
+            connection.send(self.signed("GET", "/api/v1/tokens/authn", f"deviceId={box}", "Prefer: wait=55"))
+            waiting.append(connection)
+        admin = Connection(str(next(self.home.rglob("admin.sock"))))
+        body = json.dumps({"provider": "local", "account": "demo"}).encode()
+
+        def approve(number):
+            admin.ask(
+                f"POST /v1/codes/{self.codes[boxes[number]]}/approve HTTP/1.1\r\nHost: regent\r\n"
+                f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n", 200, body)
+            status, answer = waiting[number].answer()
+            if status != 200:
+                fail(f"a waiting box got {status}: {answer}")
+
+        self.row("approve and deliver", running, len(boxes) * 3 // 4, approve)
+
+    def watching(self, running, boxes):
+        self.tokens = []
+
+        def watch(number):
+            query = f"deviceId={boxes[number]}&resource=channel-1"
+            self.connection.ask(self.signed("GET", "/api/v1/authorize", query), 200)
+            media = json.loads(self.connection.ask(self.signed("GET", "/api/v1/tokens/media", query), 200))
+            self.tokens.append(media["serializedToken"])
+
+        self.row("authorize and media token", running, len(boxes) * 3 // 4, watch)
+
+    # Programs that end by themselves
+
+    def programs_that_end(self):
+        self.verify()
+        self.list()
+        self.box()
+
+    def ended(self, name, words, environment=None):
+        done = subprocess.run(
+            [*self.counted.words(name), *words], env=environment or self.plain, capture_output=True, text=True,
+            timeout=SECONDS)
+        if done.returncode:
+            fail(f"{name}: {done.stderr}")
+        return Counted.read(self.home / name)
+
+    def verify(self):
+        """Twice the same tokens, once more often: the difference is what checking them costs."""
+        connection = Connection(self.address)
+        keys = connection.ask(f"GET /oauth/jwks.json HTTP/1.1\r\nHost: {self.host}\r\n\r\n", 200)
+        (self.home / "keys.json").write_bytes(keys)
+        (self.home / "tokens").write_text("\n".join(self.tokens[:40]))
+        few, many = (
+            self.ended(f"verify-{rounds}", [
+                self.programs / "Benchmarks", "verify-given", self.home / "keys.json", self.home / "tokens", rounds])
+            for rounds in ("1", "4"))
+        self.rows["verify a media token"] = [(b - a) / 120 for a, b in zip(few, many)] + [0]
+        self.show("verify a media token")
+
+    def list(self):
+        words = [self.programs / "regentctl", "requestor", "list"]
+        self.ended("list", words)
+        self.rows["regentctl requestor list"] = [*self.ended("list", words), 0]
+        self.show("regentctl requestor list")
+
+    def box(self):
+        (self.home / "secret").write_text(self.key["secret"])
+        (self.home / "secret").chmod(0o600)
+        environment = self.plain | {
+            "REGENT_SERVICE": self.url, "REGENT_REQUESTOR": REQUESTOR, "REGENT_PUBLIC_KEY": self.key["publicKey"],
+            "REGENT_SECRET_FILE": f"{self.home}/secret", "REGENT_STATE": f"{self.home}/box",
+            "XDG_RUNTIME_DIR": str(self.home)}
+        with open(self.home / "box.log", "wb") as log:
+            process = subprocess.Popen(
+                [*self.counted.words("box"), self.programs / "regent", "pair", "--json", "--unattended"],
+                env=environment, stdout=subprocess.PIPE, stderr=log)
+        try:
+            said, end = b"", time.monotonic() + SECONDS
+            while b'"code"' not in said:
+                if time.monotonic() > end or process.poll() is not None:
+                    fail(f"the box shows no code: {said} {(self.home / 'box.log').read_text()}")
+                if select.select([process.stdout], [], [], 1)[0]:
+                    said += os.read(process.stdout.fileno(), 65536)
+            pages = Running(self.counted, "box", process.pid).written() / 4096
+            # It takes signals in its own way, which vgdb cannot pass: its end is counted along.
+            process.terminate()
+            process.wait(timeout=SECONDS)
+        finally:
+            process.kill()
+            process.wait()
+        self.rows["regent to its code"] = [*Counted.read(self.home / "box"), pages]
+        self.show("regent to its code")
+
+
+def figure(value, column):
+    return f"{value:.0f}" if column == 0 else f"{value:.1f}"
+
+
+def line(name, *columns):
+    return f"{name:28}" + "".join(f"{column:>14}" for column in columns)
+
+
+def read_budgets(file):
+    rows = {}
+    for text in file.read_text().splitlines():
+        if text and not text.startswith("#"):
+            name, *columns = re.split(r"  +", text.strip())
+            rows[name] = [float(column) for column in columns]
+    return rows
+
+
+def write_budgets(file, rows):
+    text = [*[at for at in file.read_text().splitlines() if at.startswith("#")], ""]
+    text += [line(name, *map(figure, columns, range(4))).rstrip() for name, columns in rows.items()]
+    file.write_text("\n".join(text) + "\n")
+
+
+def verdicts(rows, budgets):
+    """What is wrong, a sentence each."""
+    found = [f"“{name}” has a budget and was not measured" for name in budgets if name not in rows]
+    for name, columns in rows.items():
+        if name not in budgets:
+            found.append(f"“{name}” has no budget: run with --write")
+            continue
+        for column, value, budget, over, under, spare in zip(COLUMNS, columns, budgets[name], OVER, UNDER, SPARE):
+            if value > budget * (1 + over) + spare:
+                found.append(f"“{name}” needs {value:.1f} {column}, and its budget is {budget:.1f}: find out what came in")
+            elif value < budget * (1 - under) - spare:
+                found.append(f"“{name}” needs only {value:.1f} {column} of {budget:.1f}: lower its budget (--write)")
+    return found
+
+
+def see_it_fail():
+    """The rule itself, seen to fail in each direction before anything is measured."""
+    budget, just = [1000, 10, 10, 1], [1029, 10.2, 9.6, 1]
+    assert verdicts({"a": just}, {"a": budget}) == []
+    for columns in ([1031, 10, 10, 1], [940, 10, 10, 1], [1000, 12, 10, 1], [1000, 10, 8, 1], [1000, 10, 10, 1.6]):
+        assert len(verdicts({"a": columns}, {"a": budget})) == 1, columns
+    assert len(verdicts({"b": just}, {"a": budget})) == 2
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("programs")
+    parser.add_argument("--budgets", type=pathlib.Path, default=BUDGETS)
+    parser.add_argument("--write", action="store_true")
+    given = parser.parse_args()
+    if not shutil.which("valgrind"):
+        fail("valgrind is not installed: run deploy/bootstrap --test")
+    see_it_fail()
+    print(line("", *COLUMNS))
+    with tempfile.TemporaryDirectory(prefix="regent-instructions-") as home:
+        guard = Guard(given.programs, home)
+        guard.static()
+        guard.service()
+    if given.write:
+        return write_budgets(given.budgets, guard.rows)
+    wrong = verdicts(guard.rows, read_budgets(given.budgets))
+    print("\n".join(wrong) or "every budget is kept")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
