@@ -31,6 +31,7 @@ public enum Prompt {
   ///   - usual: the answer of who types nothing.
   ///   - option: what says it on the command line.
   ///   - call: the command's call.
+  /// - Returns: what was typed, or the usual answer.
   /// - Throws: ``CommandError`` when there is no usual answer and nobody types one.
   public static func line(
     _ question: String, usual: String?, orGive option: String, _ call: Invocation
