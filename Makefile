@@ -1,11 +1,13 @@
 # Regent. `make demo` shows it, `make test` proves it; the rest is for those who work on it.
-.PHONY: pages describe build programs library demo test bench fuzz sanitize lint install uninstall soak long dist clean help
+.PHONY: pages describe build programs library demo test bench fuzz sanitize lint install uninstall soak long dist deb clean help
 .DEFAULT_GOAL := help
 
 PREFIX ?= /usr/local
 DESTDIR ?=
 PRODUCTS := regentd regentctl regent
-SWIFT_RELEASE := swift build --no-color-diagnostics -c release --static-swift-stdlib
+# All symbols are bound at the start, so that their table is read-only afterwards; no library is looked for beside a program.
+HARDENED := --disable-local-rpath -Xlinker -z -Xlinker now
+SWIFT_RELEASE := swift build --no-color-diagnostics -c release --static-swift-stdlib $(HARDENED)
 SECONDS_PER_FUZZ_TARGET := $(or $(SECONDS),60)
 
 help: ## this list
@@ -21,8 +23,9 @@ programs:
 # In a folder of its own: SwiftPM gives the static runtime to programs only, and other flags would build everything twice.
 library:
 	@deploy/bootstrap
-	@swift build --no-color-diagnostics -c release --scratch-path .build/library --product MediaToken -Xswiftc -static-stdlib \
-	  -Xlinker --gc-sections -Xlinker --version-script=$(CURDIR)/deploy/media-token.exports
+	@swift build --no-color-diagnostics -c release $(HARDENED) --scratch-path .build/library --product MediaToken \
+	  -Xswiftc -static-stdlib -Xlinker --gc-sections -Xlinker -soname=libMediaToken.so.1 \
+	  -Xlinker --version-script=$(CURDIR)/deploy/media-token.exports
 
 demo: programs ## a service, and a box that shows its code; AUTO=1 plays the phone, LAN=1 listens on the network
 	@deploy/bootstrap --demo
@@ -86,6 +89,10 @@ uninstall: ## exactly what install put there
 
 dist: ## the source archive .build/dist/regent-VERSION.tar.gz, the same bytes each time
 	@deploy/dist
+
+deb: build ## Debian packages of what was built, in .build/deb
+	@deploy/bootstrap --deb
+	@deploy/deb
 
 clean: ## the build folder
 	rm -rf .build

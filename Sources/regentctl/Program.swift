@@ -8,7 +8,7 @@ let regentctl = Program(
   summary: "run the service that signs screens in with a phone",
   details: """
     A requestor is whose app runs on the box, a provider is whom the viewer signs in with, an integration lets the \
-    two work together. First steps: add a provider and an account there, add a requestor, issue it a key, integrate \
+    two work together. First steps: regentctl setup, or one by one: add a provider and an account there, add a requestor, issue it a key, integrate \
     the two, entitle somebody to something.
 
     Everything is asked of the running service over its admin socket, which root, the service's own user and the \
@@ -16,6 +16,7 @@ let regentctl = Program(
     """,
   options: [Connection.socket], environmentPrefix: "REGENT_", offersJSON: true,
   commands: [
+    CommandOffer("setup", SetupVerb.command),
     CommandOffer("requestor", RequestorNoun.command),
     CommandOffer("key", KeyNoun.command),
     CommandOffer("statement", StatementNoun.command),

@@ -16,7 +16,8 @@ class Unavailable(Exception):
 class Container:
     """It runs when this returns; commands run in it as root."""
 
-    def __init__(self, folder, programs):
+    def __init__(self, folder, programs=None, binds=()):
+        """With `programs` they are installed in it; `binds` are folders that can be read in it, too."""
         if os.geteuid() != 0:
             raise Unavailable("only root can")
         for program in ("systemd-nspawn", "mmdebstrap", "nsenter"):
@@ -24,18 +25,13 @@ class Container:
                 raise Unavailable(f"{program} is missing: deploy/bootstrap --test")
         root = folder / "root"
         self.make(root, folder / "made-of")
-        subprocess.run(
-            ["deploy/install", "install", "/usr"], check=True, capture_output=True,
-            env=os.environ | {"DESTDIR": str(root), "PROGRAMS": programs})
-        # A debug build finds Swift's libraries where the compiler is.
-        linked = subprocess.run(["ldd", f"{programs}/regentd"], check=True, capture_output=True, text=True).stdout
-        libraries = {os.path.dirname(path) for path in re.findall(r"=> (/\S*/libswift\S*)", linked)}
+        libraries = self.installed(root, programs) if programs else set()
         self.said = folder / "boot.log"
         with open(self.said, "wb") as log:
             self.process = subprocess.Popen(
                 ["systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--volatile=overlay", "--private-network",
-                 f"--machine=regent-units-{os.getpid()}", "--console=pipe", f"--directory={root}", "--boot",
-                 *(f"--bind-ro={path}" for path in sorted(libraries))],
+                 f"--machine=regent-test-{os.getpid()}", "--console=pipe", f"--directory={root}", "--boot",
+                 *(f"--bind-ro={path}" for path in sorted(libraries) + list(binds))],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         try:
             self.leader = self.until("a first process", self.first_process)
@@ -44,6 +40,15 @@ class Container:
         except (TimeoutError, Unavailable) as reason:
             self.stop()
             raise Unavailable(f"{reason}; {self.said.read_text()[-2000:]}") from None
+
+    @staticmethod
+    def installed(root, programs):
+        subprocess.run(
+            ["deploy/install", "install", "/usr"], check=True, capture_output=True,
+            env=os.environ | {"DESTDIR": str(root), "PROGRAMS": programs})
+        # A debug build finds Swift's libraries where the compiler is.
+        linked = subprocess.run(["ldd", f"{programs}/regentd"], check=True, capture_output=True, text=True).stdout
+        return {os.path.dirname(path) for path in re.findall(r"=> (/\S*/libswift\S*)", linked)}
 
     def make(self, root, mark):
         release = dict(re.findall(r'^(\w+)="?([^"\n]*)', pathlib.Path("/etc/os-release").read_text(), re.M))

@@ -24,6 +24,35 @@ public enum Prompt {
     return first
   }
 
+  /// Asks for a line that may be seen; where nobody sits, the answer is the usual one.
+  ///
+  /// - Parameters:
+  ///   - question: what is asked for: "the provider's id".
+  ///   - usual: the answer of who types nothing.
+  ///   - option: what says it on the command line.
+  ///   - call: the command's call.
+  /// - Returns: what was typed, or the usual answer.
+  /// - Throws: ``CommandError`` when there is no usual answer and nobody types one.
+  public static func line(
+    _ question: String, usual: String?, orGive option: String, _ call: Invocation
+  ) throws(CommandError) -> String {
+    guard call.canAsk else {
+      if let usual { return usual }
+      throw CommandError.usage("\(question) is missing", hint: "give \(option)")
+    }
+    call.console.flush()
+    call.console.drawNote("\(harmless(question))\(usual.map { " [\(harmless($0))]" } ?? ""): ")
+    let bytes = try someLine(of: 0)
+    guard !bytes.isEmpty else {
+      if let usual { return usual }
+      throw CommandError("\(question) is missing", hint: "try again, or give \(option)")
+    }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw CommandError("\(question) is not valid UTF-8", hint: "set the terminal to UTF-8")
+    }
+    return text
+  }
+
   /// Makes sure that somebody means it before something is lost.
   ///
   /// - Parameters:
@@ -35,7 +64,7 @@ public enum Prompt {
     _ what: String, unless flag: Input<Bool>, _ call: Invocation
   ) throws(CommandError) {
     if call[flag] { return }
-    guard Terminal.isTerminal(0), call.console.errors.isTerminal else {
+    guard call.canAsk else {
       throw CommandError.usage(
         "this would \(what)", hint: "add \(flag.specification.label) to do it without being asked")
     }
@@ -60,6 +89,17 @@ public enum Prompt {
   }
 
   static func firstLine(of input: Int32, _ prompt: String) throws(CommandError) -> [UInt8] {
+    let line = try someLine(of: input)
+    guard !line.isEmpty else {
+      throw CommandError(
+        "\(prompt) is missing",
+        hint: "type it at a terminal, or give it as the first line of standard input")
+    }
+    return line
+  }
+
+  /// A line, which may be empty, as it is at the end of the input.
+  private static func someLine(of input: Int32) throws(CommandError) -> [UInt8] {
     var line: [UInt8] = []
     var byte: UInt8 = 0
     do throws(SystemError) {
@@ -77,11 +117,11 @@ public enum Prompt {
       throw CommandError(error.description, hint: error.hint)
     }
     if line.last == UInt8(ascii: "\r") { line.removeLast() }
-    guard !line.isEmpty else {
-      throw CommandError(
-        "\(prompt) is missing",
-        hint: "type it at a terminal, or give it as the first line of standard input")
-    }
     return line
   }
+}
+
+extension Invocation {
+  /// Whether somebody sits in front of it who can be asked.
+  public var canAsk: Bool { Terminal.isTerminal(0) && console.errors.isTerminal }
 }

@@ -32,6 +32,9 @@ extension AdminCall {
       ]
     }
     guard core.options.isPlainHTTP else { return [] }
+    if let host = (try? AbsoluteURL(parsing: url))?.host, host.isInsideAHome {
+      return [Finding("encryption", .good, "none, as is usual inside a home: whoever is in the network can listen")]
+    }
     return [
       Finding(
         "encryption", .warning, "phones open \(url): passwords travel in clear",
@@ -194,6 +197,15 @@ extension AdminCall {
     return Finding(
       "provider \(provider)", .warning, "nobody can sign in there: no account has a password",
       fix: "regentctl account password \(provider) \(first.name)")
+  }
+}
+
+extension HostName {
+  /// Whether nobody outside a home network can even reach it: what is sent in clear stays in there.
+  fileprivate var isInsideAHome: Bool {
+    guard case .address(let address) = self else { return isOfOneHome }
+    let networks = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16", "fc00::/7", "fe80::/10"]
+    return networks.contains { (try? IPNetwork(parsing: $0))?.contains(address) == true }
   }
 }
 

@@ -43,7 +43,7 @@ extension HostName {
   ///
   /// An address, a name of one word, or one of a domain that is every home's own. A name of the
   /// public DNS is believed in the public address only.
-  fileprivate var isOfOneHome: Bool {
+  var isOfOneHome: Bool {
     guard case .name(let name) = self else { return true }
     let ends = [".local", ".localhost", ".home.arpa", ".internal", ".lan", ".home"]
     return !name.contains(".") || ends.contains(where: name.hasSuffix)

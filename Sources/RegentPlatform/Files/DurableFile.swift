@@ -21,6 +21,23 @@ public enum DurableFile {
     try write(bytes, to: path, mode: mode, afterStep: { _ in })
   }
 
+  /// Replaces the content of a file that is there, durably; it keeps its owner, its group and its mode.
+  ///
+  /// For a moment the new one is its maker's alone, with that mode.
+  public static func replace(_ bytes: [UInt8], of path: String) throws(FileError) {
+    let place = try SplitPath(path)
+    let directory = try place.openDirectory()
+    guard let old = try directory.statusInside(place.name, path: path) else {
+      throw FileError(.missing, path: path)
+    }
+    try write(bytes, to: path, mode: old.st_mode & 0o777)
+    _ = try onFile(path) { () throws(SystemError) in
+      try systemCall("give back", on: path) {
+        unsafe fchownat(directory.number, place.name, old.st_uid, old.st_gid, AT_SYMLINK_NOFOLLOW)
+      }
+    }
+  }
+
   /// Replaces a file's content at once, with a fate after a power cut that is open until ``force(_:)``.
   ///
   /// For a file that means nothing before another one is written that needs it: forcing two at once is cheaper, and

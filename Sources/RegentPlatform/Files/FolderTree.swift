@@ -30,6 +30,14 @@ public enum FolderTree {
     try reading.enter(directory, path: folder, inside: "", depth: 0)
     return reading.files.sorted { $0.path < $1.path }
   }
+
+  /// The names in a folder, in no order, those that begin with a dot among them.
+  public static func names(in folder: String) throws(FileError) -> [String] {
+    let directory = try onFile(folder) { () throws(SystemError) in
+      try FileDescriptor.open(folder, O_RDONLY | O_DIRECTORY)
+    }
+    return try Reading(fileLimit: 0, left: 0, countLimit: 0).names(in: directory, path: folder)
+  }
 }
 
 private struct Reading {
@@ -97,7 +105,7 @@ private struct Reading {
     }
   }
 
-  private func names(
+  fileprivate func names(
     in directory: borrowing FileDescriptor, path: String
   ) throws(FileError) -> [String] {
     let number = directory.number

@@ -12,16 +12,36 @@ enum UpkeepVerbs {
     details: """
       The service goes on meanwhile. The copy is checked (integrity and the signature of every row) before it is \
       called good. It needs the master key to be of use: keep that file too, and not beside it.
+
+      With --keep the word is a folder: the copy gets a name with the time in it, and of the copies with such names the \
+      newest ones stay. No copy is removed before the new one is whole.
       """,
-    inputs: [file], example: "backup /var/backups/regent-2026-11-20.db"
+    inputs: [file, keep], example: "backup /var/backups/regent-2026-11-20.db"
   ) { call, admin in
     guard call[file] != "-" else {
       throw CommandError.usage(
         "a backup goes into a file: it is checked again when it is written",
         hint: "name a file: regentctl backup /var/backups/regent.db")
     }
+    if let count = call[keep] {
+      let folder = BackupFolder(call[file])
+      let entry = try await copy(into: folder.nextPath, call, admin)
+      try folder.keep(count, andAlways: folder.name(of: entry.path))
+      return show(entry, call)
+    }
+    show(try await copy(into: call[file], call, admin), call)
+  }
+
+  /// A copy that is in its place.
+  struct Copy {
+    let path: String
+    let entry: BackupEntry
+  }
+
+  /// Has the service copy its database into a file that must not be there yet.
+  static func copy(into path: String, _ call: Invocation, _ admin: AdminClient) async throws -> Copy {
     // First of all: a copy that has no place to go is not worth making.
-    let place = try newFile(call[file])
+    let place = try newFile(path)
     let entry = try await call.console.progress("copying the database") {
       try await admin.makeBackup()
     }
@@ -32,10 +52,14 @@ enum UpkeepVerbs {
       throw error
     }
     try await admin.dropBackup(entry.id)
-    var document = entry.object
+    return Copy(path: path, entry: entry)
+  }
+
+  private static func show(_ copy: Copy, _ call: Invocation) {
+    var document = copy.entry.object
     document["id"] = nil
-    document["file"] = .string(call[file])
-    call.show(.object(document), lines: ["\(call[file]): \(entry.size) bytes, checked and good"])
+    document["file"] = .string(copy.path)
+    call.show(.object(document), lines: ["\(copy.path): \(copy.entry.size) bytes, checked and good"])
   }
 
   static let restore = Command(
@@ -59,7 +83,10 @@ enum UpkeepVerbs {
 
   static let doctor = verb(
     "doctor", "look for what is wrong and say how to put it right", example: "doctor"
-  ) { call, admin in
+  ) { call, admin in try await examine(call, admin) }
+
+  /// Shows what the checks find; something bad is a failure.
+  static func examine(_ call: Invocation, _ admin: AdminClient) async throws {
     let findings: [Finding]
     do throws(AdminError) {
       let service = try await admin.service()
@@ -81,7 +108,10 @@ enum UpkeepVerbs {
     "database", .file, "the service's database; by default regent.db in the data directory")
   private static let masterKey = Input.option(
     "master-key", .file, "the key that belongs to the backup; by default the service's")
-  private static let file = Input.argument("FILE", .file, "the copy; it must not be there yet")
+  private static let file = Input.argument(
+    "FILE", .file, "the copy, which must not be there yet; with --keep a folder")
+  private static let keep = Input.option(
+    "keep", .integer(1...10_000), "make one more copy in a folder, and keep the newest so many")
 
   private static func versions(_ service: ServiceInfo) -> Finding {
     guard service.version == regentVersion else {

@@ -1,0 +1,25 @@
+import Glibc
+
+/// Running another program and waiting for it.
+public enum ChildProgram {
+  /// Runs a program, which reads and writes where this one does.
+  ///
+  /// - Parameters:
+  ///   - program: its path, or a name that `PATH` has.
+  ///   - arguments: its arguments, without its name.
+  /// - Returns: its exit code; 128 and the signal's number when one ended it.
+  /// - Throws: `SystemError` when it cannot be run.
+  public static func run(_ program: String, _ arguments: [String]) throws(SystemError) -> CInt {
+    let words = [program] + arguments
+    for word in words { try refuseNUL(in: word, operation: "run") }
+    var pointers = unsafe words.map { unsafe strdup($0) } + [nil]
+    defer { unsafe pointers.forEach { unsafe free($0) } }
+    var child: pid_t = 0
+    let code = unsafe posix_spawnp(&child, program, nil, nil, &pointers, unsafe Glibc.environ)
+    guard code == 0 else { throw SystemError(operation: "run", subject: program, code: code) }
+    var status: CInt = 0
+    try systemCall("wait for", on: program) { unsafe waitpid(child, &status, 0) }
+    let signal = status & 0x7f
+    return signal == 0 ? (status >> 8) & 0xff : 128 + signal
+  }
+}

@@ -1,0 +1,33 @@
+import CommandKit
+import RegentHTTPCodec
+import RegentPlatform
+
+/// A folder of backups whose names tell when they were made: `regent-20261123T030000Z.db`.
+struct BackupFolder {
+  static let usual = "/var/backups/regentd"
+  let path: String
+
+  init(_ path: String) { self.path = path }
+
+  /// Where a copy that is made now goes.
+  var nextPath: String {
+    let time = CivilDate.text(epochMilliseconds: Clocks.wallMilliseconds(), fraction: false)
+    return "\(path)/regent-\(time.filter { $0 != "-" && $0 != ":" }).db"
+  }
+
+  /// The name of a file in it.
+  func name(of file: String) -> String { String(file.dropFirst(path.count + 1)) }
+
+  /// Removes all copies but the newest, and what killed attempts left; never the one named, which a clock that was set back
+  /// makes the oldest.
+  func keep(_ count: Int, andAlways newest: String) throws(FileError) {
+    let names = try FolderTree.names(in: path)
+    let others = names.filter { Self.isCopy($0) && $0 != newest }.sorted()
+    let drafts = names.filter { $0.hasPrefix(".regent-") && $0.hasSuffix("Z.db.partial") }
+    for name in others.dropLast(count - 1) + drafts { try DurableFile.remove("\(path)/\(name)") }
+  }
+
+  private static func isCopy(_ name: String) -> Bool {
+    name.hasPrefix("regent-") && name.hasSuffix("Z.db") && name.utf8.count == "regent-20261123T030000Z.db".utf8.count
+  }
+}

@@ -1,0 +1,86 @@
+import Administration
+import CommandKit
+import RegentJSON
+import RegentPairing
+
+/// The records without which nobody can sign in; those that are there stay as they are.
+struct FirstRecords {
+  let call: Invocation
+  let admin: AdminClient
+
+  func addRequestor(_ given: RequestorID?) async throws -> RequestorID {
+    let present = try await admin.requestors().map(\.id)
+    let id =
+      try given
+      ?? RequestorID(
+        ask("requestor (whose app runs on the boxes)", usual: present.first?.text ?? "tv", "--requestor"))
+    guard let id else { throw Self.impossible("--requestor") }
+    guard !present.contains(id) else { return id }
+    var patch = Patch<Requestor>()
+    patch.set(.name, .string(id.text))
+    call.show(try await admin.add(id, patch), "requestor \(id)")
+    return id
+  }
+
+  func addProvider(_ given: ProviderID?, for requestor: RequestorID) async throws -> ProviderID {
+    let present = try await admin.providers().map(\.id)
+    let id =
+      try given
+      ?? ProviderID(
+        ask("provider (whom viewers sign in with)", usual: present.first?.text ?? "home", "--provider"))
+    guard let id else { throw Self.impossible("--provider") }
+    if !present.contains(id) {
+      var patch = Patch<Provider>()
+      patch.set(.name, .string(id.text))
+      patch.set(.kind, .string(Provider.KindName.local.rawValue))
+      call.show(try await admin.add(id, patch), "provider \(id)")
+    }
+    if try await !admin.integrations(of: requestor).contains(where: { $0.provider == id }) {
+      var patch = Patch<Integration>()
+      patch.set(.enabled, .bool(true))
+      call.show(try await admin.integrate(requestor, id, patch), "integration of \(requestor) with \(id)")
+    }
+    return id
+  }
+
+  func addRule(_ given: String?, at provider: ProviderID) async throws {
+    let isAllowed = try await admin.entitlements(of: provider).contains { $0.effect == .allow }
+    guard given != nil || !isAllowed else { return }
+    guard let pattern = ResourcePattern(given ?? "*") else { throw Self.impossible("--allow") }
+    let saved = try await admin.add(
+      EntitlementRequest(provider: provider, scope: .everybody, pattern: pattern, effect: .allow))
+    call.show(saved, "rule \(saved.record.id)")
+  }
+
+  func addAccount(_ given: AccountName?, at provider: ProviderID) async throws {
+    let present = try await admin.accounts(of: provider).map(\.name)
+    if given == nil, !present.isEmpty || !call.canAsk { return }
+    let name = try given ?? AccountName(ask("first account (a viewer's name)", usual: nil, "--account"))
+    guard let name else { throw Self.impossible("--account") }
+    guard !present.contains(name) else { return }
+    let bytes = try Prompt.password("password of \(name)", twice: true)
+    guard let password = String(validating: bytes, as: UTF8.self) else {
+      throw CommandError.usage("the password is not valid UTF-8", hint: "set the terminal to UTF-8")
+    }
+    call.show(
+      try await admin.add(provider, name, Patch<Account>(), password: password), "account \(provider)/\(name)")
+  }
+
+  func issueKey(to requestor: RequestorID) async throws {
+    let hasKey = try await admin.keys(of: requestor).contains {
+      $0.purpose == "calls" && $0.state == "active"
+    }
+    guard !hasKey else { return }
+    let key = try await admin.issueKey(to: requestor)
+    call.show(key.json, lines: details(["public key": key.publicKey.text, "secret": key.secret]))
+    call.console.note("the secret is not shown again: keep it now")
+  }
+
+  private func ask(_ question: String, usual: String?, _ option: String) throws(CommandError) -> String {
+    try Prompt.line(question, usual: usual, orGive: option, call)
+  }
+
+  private static func impossible(_ option: String) -> CommandError {
+    .usage("that cannot be a name here", hint: "try again, or give \(option)")
+  }
+}

@@ -1,0 +1,51 @@
+import CommandKit
+import RegentHTTPCodec
+import RegentPlatform
+
+/// How phones reach a service: what its settings file has to say for that.
+struct ServiceAddress {
+  /// Who ends TLS.
+  enum Encryption {
+    case none
+    /// A proxy on this machine.
+    case proxy
+    case certificate(file: String, key: String)
+  }
+
+  let publicURL: AbsoluteURL
+  let encryption: Encryption
+  /// Another address to listen on than the one that follows from the rest.
+  let listen: String?
+
+  /// The settings with their values; none for those that must not be there.
+  var settings: [(name: String, value: String?)] {
+    var files: (certificate: String, key: String)?
+    var proxies: String?
+    switch encryption {
+    case .none: break
+    case .proxy: proxies = "127.0.0.1/32 ::1/128"
+    case .certificate(let file, let key): files = (file, key)
+    }
+    return [
+      ("REGENT_LISTEN", listen ?? usualListen), ("REGENT_PUBLIC_URL", publicURL.description),
+      ("REGENT_TRUST_PROXY", proxies), ("REGENT_TLS_CERTIFICATE", files?.certificate),
+      ("REGENT_TLS_KEY", files?.key),
+    ]
+  }
+
+  private var usualListen: String {
+    let port = publicURL.effectivePort ?? 8787
+    switch encryption {
+    case .proxy: return "127.0.0.1:8787"
+    case .certificate: return "*:\(port)"
+    case .none: return isOfThisMachine ? "127.0.0.1:\(port)" : "*:\(port)"
+    }
+  }
+
+  private var isOfThisMachine: Bool {
+    switch publicURL.host {
+    case .address(let address): address.isLoopback
+    case .name(let name): name == "localhost"
+    }
+  }
+}

@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+"""The Debian packages in a minimal Debian with a real systemd: installed, set up, used, upgraded, killed, removed, purged.
+
+usage: packages.py FOLDER_OF_PACKAGES
+
+The Debian is made once, below .build/packages, as units.py does it. Where none can be booted that is said, and it is no
+failure.
+"""
+import json, os, pathlib, re, shutil, subprocess, sys, tempfile, time
+
+from container import Container, Unavailable
+
+built = pathlib.Path(sys.argv[1]).resolve()
+place = pathlib.Path(__file__).resolve().parents[2]
+os.chdir(place)
+NAMES = ("regentctl", "regentd", "regent")
+NEWER = "9.9.9"
+PUBLIC_URL = "http://192.168.7.1:8787"
+# What dpkg, systemd and the users' database write for themselves.
+NOISE = re.compile(
+    r"/var/(lib/(dpkg|systemd|apt)|log|cache)|/etc/(passwd|group|shadow|gshadow|subuid|subgid|ld\.so\.cache|\.pwd\.lock)"
+    r"|/var/lib/(private|pam)|/etc/machine-id|__pycache__")
+
+
+def repacked(folder):
+    """The same packages as a newer version."""
+    for name in NAMES:
+        tree = folder / name
+        source = next(built.glob(f"{name}_*.deb"))
+        subprocess.run(["dpkg-deb", "-R", source, tree], check=True)
+        for file in ("control", "preinst"):
+            text = tree / "DEBIAN" / file
+            if text.exists():
+                text.write_text(text.read_text().replace(version, NEWER))
+        subprocess.run(["dpkg-deb", "-b", "-Zgzip", "-z1", tree, folder / f"{name}_{NEWER}_all.deb"], check=True, capture_output=True)
+        shutil.rmtree(tree)
+
+
+def files(of=built, names=NAMES):
+    return [str(next(of.glob(f"{name}_*.deb"))) for name in names]
+
+
+def install(*paths, fails=False):
+    return machine.run("env", "DEBIAN_FRONTEND=noninteractive", "dpkg", "-i", *paths, fails=fails)
+
+
+def listing():
+    found = machine.run("find", "/etc", "/usr", "/lib/systemd", "/var", "-xdev", "-not", "-type", "l", fails=None).split("\n")
+    return {path for path in found if path and not NOISE.match(path)}
+
+
+def running(unit="regentd"):
+    machine.until(f"{unit} runs", lambda: machine.show(unit, "ActiveState") == "active")
+    return machine.show(unit, "MainPID")
+
+
+def requestors():
+    return {found["id"] for found in json.loads(machine.run("regentctl", "--json", "requestor", "list"))}
+
+
+def a_token():
+    return machine.run("regent", "token", "news-1").strip()
+
+
+def the_service_runs_without_a_question():
+    global begun
+    begun = time.monotonic()
+    install(*files(names=("regentctl", "regentd")))
+    running()
+    assert machine.run("curl", "-sf", "http://127.0.0.1:8787/readyz") is not None
+    for path, wanted in (
+            ("/etc/regent/regentd.env", "root:regentd 640"), ("/var/lib/regentd", "regentd:regent-admin 700"),
+            ("/var/lib/regentd/master-key", "regentd:regent-admin 600"), ("/var/backups/regentd", "regentd:regentd 700")):
+        assert machine.run("stat", "-c", "%U:%G %a", path).strip() == wanted, path
+    assert machine.show("regentd-backup.timer", "ActiveState") == "active"
+    assert machine.show("regentd", "UnitFileState") == "enabled"
+
+
+def setup_ends_green():
+    said = machine.run(
+        "regentctl", "setup", "--public-url", PUBLIC_URL, "--requestor", "acme", "--provider", "cable", "--account", "anna",
+        text="a long enough password\n")
+    assert "BAD" not in said and "warn" not in said, said
+    print(f"   {time.monotonic() - begun:.1f} s from dpkg -i to a doctor without a finding")
+    assert "+ REGENT_PUBLIC_URL=" + PUBLIC_URL in said, said
+    settings = machine.run("cat", "/etc/regent/regentd.env")
+    assert "# Behind a proxy on this machine" in settings and f"\nREGENT_PUBLIC_URL={PUBLIC_URL}\n" in settings
+    assert machine.run("stat", "-c", "%U:%G %a", "/etc/regent/regentd.env").strip() == "root:regentd 640"
+    key, secret = (re.search(rf"{name} +(\w+)", said).group(1) for name in ("public key", "secret"))
+    machine.write("/etc/regent/agent.conf", (
+        f"service = http://127.0.0.1:8787\nrequestor = acme\npublic-key = {key}\npublic-host = 192.168.7.1\n"))
+    machine.write("/etc/regent/secret", secret, mode=0o600)
+    again = machine.run("regentctl", "setup", "--public-url", PUBLIC_URL, text="")
+    assert "REGENT_" not in again and "added" not in again, again
+
+
+def a_box_pairs_and_plays():
+    # The settings are there already here; without them the units wait, which the next step but one shows.
+    install(*files(names=("regent",)))
+    machine.run("systemctl", "start", "regent.socket", "regent.service")
+    with machine.console() as screen:
+        unit = f"regent-pair@pts-{screen.number}"
+        machine.run("systemctl", "start", unit)
+        machine.run("regentctl", "code", "approve", screen.code(), "--provider", "cable", "--account", "anna")
+        machine.until("the pairing screen ends", lambda: machine.show(unit, "ActiveState") == "inactive")
+    machine.run("systemctl", "restart", "regent")
+    machine.until("the box is signed in", lambda: machine.code("regent", "status") == 0)
+    assert a_token()
+
+
+def a_backup_is_made_every_night():
+    before = int(machine.run("sh", "-c", "ls /var/backups/regentd/regent-*.db | wc -l"))
+    machine.run("systemctl", "start", "regentd-backup.service")
+    assert int(machine.run("sh", "-c", "ls /var/backups/regentd/regent-*.db | wc -l")) == before + 1
+    assert machine.run("stat", "-c", "%U %a", "/var/backups/regentd").strip() == "regentd 700"
+
+
+def an_upgrade_is_not_noticed():
+    pid, settings = running(), machine.run("cat", "/etc/regent/regentd.env")
+    said = install(*files(newer))
+    assert running() != pid
+    assert machine.run("cat", "/etc/regent/regentd.env") == settings
+    assert machine.run("stat", "-c", "%a", f"/var/backups/regentd/before-{NEWER}.db").strip() == "600", said
+    assert requestors() == {"acme"}
+    assert a_token()
+
+
+def an_older_version_is_refused():
+    said = install(*files(names=("regentd",)), fails=True)
+    assert "may have changed the database" in said and "REGENT_DOWNGRADE=1" in said, said
+    install(*files(newer))
+    assert requestors() == {"acme"}
+
+
+def what_is_killed_at_any_step_is_mended_by_doing_it_again():
+    """dpkg tells each of its steps; it is killed at the first, then at the second, and so on."""
+    step = 0
+    while True:
+        step += 1
+        program = subprocess.Popen(
+            ["nsenter", "-t", str(machine.leader), "-a", "--", "/bin/sh", "-c",
+             "export PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive; echo pid $$; exec dpkg --status-fd 1 -i \"$@\"",
+             "sh", *files(newer)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        pid = program.stdout.readline().split()[1]
+        steps = 0
+        for line in program.stdout:
+            steps += re.match(r"(status|processing): ", line) is not None
+            if steps == step:
+                machine.run("kill", "-9", pid, fails=None)
+                break
+        program.stdout.read()
+        program.wait()
+        if steps < step:
+            break
+        install(*files(newer))
+        running()
+        assert machine.run("dpkg", "--audit") == ""
+        assert requestors() == {"acme"}
+    assert step > 10, step
+    assert a_token()
+    print(f"   killed at {step - 1} steps")
+
+
+def removing_keeps_what_is_ones_own():
+    machine.run("dpkg", "-r", *reversed(NAMES))
+    assert machine.code("test", "-e", "/usr/bin/regentd") != 0
+    assert machine.code("systemctl", "is-active", "regentd") != 0
+    for path in ("/var/lib/regentd/regent.db", "/etc/regent/regentd.env", "/etc/regent/agent.conf"):
+        assert machine.code("test", "-e", path) == 0, path
+    install(*files(newer))
+    running()
+    assert requestors() == {"acme"} and a_token()
+
+
+def purging_leaves_nothing():
+    machine.run("env", "DEBIAN_FRONTEND=noninteractive", "dpkg", "-P", *reversed(NAMES))
+    left = listing() - clean
+    assert not left, sorted(left)
+    assert "regent" not in machine.run("systemctl", "list-unit-files", "--no-pager", fails=None)
+
+
+def a_box_without_settings_waits():
+    install(*files(newer))
+    running()
+    assert requestors() == set()
+    for unit in ("regent.service", "regent.socket"):
+        assert machine.show(unit, "ActiveState") == "inactive" and machine.show(unit, "UnitFileState") == "enabled"
+    assert machine.run("systemctl", "--failed", "--no-legend", "--plain", "list-units", "regent*", fails=None) == ""
+
+
+STEPS = (
+    the_service_runs_without_a_question, setup_ends_green, a_box_pairs_and_plays, a_backup_is_made_every_night,
+    an_upgrade_is_not_noticed, an_older_version_is_refused, what_is_killed_at_any_step_is_mended_by_doing_it_again,
+    removing_keeps_what_is_ones_own, purging_leaves_nothing, a_box_without_settings_waits)
+
+version = re.search(r"regentd_([^_]+)_", next(built.glob("regentd_*.deb")).name)[1]
+with tempfile.TemporaryDirectory() as folder:
+    newer = pathlib.Path(folder)
+    newer.chmod(0o755)
+    try:
+        machine = Container(place / ".build" / "packages", binds=(str(built), str(newer)))
+    except Unavailable as reason:
+        print(f"packages: NOT RUN, no systemd can be booted here: {reason}")
+        sys.exit(0)
+    try:
+        repacked(newer)
+        clean = listing()
+        for step in STEPS:
+            begun_step = time.monotonic()
+            step()
+            print(f"ok {step.__name__.replace('_', ' ')} ({time.monotonic() - begun_step:.1f} s)", flush=True)
+    except BaseException:
+        print(machine.log("regentd", "regent", "regent-pair@*", "regentd-backup", lines=60), file=sys.stderr)
+        raise
+    finally:
+        machine.stop()
