@@ -126,12 +126,15 @@ actor PairHost {
     running?.link.requestCode(provider: provider)
   }
 
-  /// What happened behind that event; held until something does, or a while.
-  func news(of id: String, after last: Int, by user: UInt32) async throws(CommandError) -> News {
+  /// What happened behind that event; held until something does, or a while: as long as the program wants to `wait` at
+  /// most.
+  func news(
+    of id: String, after last: Int, wait: Duration? = nil, by user: UInt32
+  ) async throws(CommandError) -> News {
     try hear(id, user)
     if let running, running.forgotten + running.events.count <= last {
       if running.waiting.count >= Self.mostWaiting { wake() }
-      let hold = hold
+      let hold = min(wait ?? hold, hold)
       let alarm = Task {
         try? await Task.sleep(for: hold)
         if !Task.isCancelled { wake() }
