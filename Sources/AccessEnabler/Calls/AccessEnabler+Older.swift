@@ -65,7 +65,7 @@ extension AccessEnabler {
   /// Sets options by their historic names.
   ///
   /// - Parameter options: `applicationProfile`, `visitorID`, `handleSVC` (`true` or `false`) and `device_info` (a JSON
-  ///   object of the protocol's names); others are ignored.
+  ///   object of the protocol's names); others go with every call as they are.
   public func setOptions(_ options: [String: String]) { setOptions(EnablerOptions(options)) }
 
   /// Finishes a sign-in in a browser.

@@ -19,7 +19,7 @@ extension Machine {
   }
 
   private mutating func requestCode(_ login: Login, _ choice: Choice) {
-    let call = send(.createCode(provider: choice.provider?.id), to: choice.service, for: .login)
+    let call = send(.createCode(provider: choice.provider?.id, data: login.data), to: choice.service, for: .login)
     phase = .registering(login, choice, Registering(call: call))
   }
 
@@ -63,10 +63,7 @@ extension Machine {
     switch settings.login {
     case .browser(let redirectURL):
       phase = .browsing(login, choice, offer)
-      tell(
-        .navigateToUrl(
-          loginURL(choice, offer, redirectURL: redirectURL),
-          useSecureSheet: usesSecureSheet(choice.provider)))
+      navigate(to: loginURL(choice, offer, redirectURL: redirectURL), for: choice.provider)
     case .secondScreen:
       tellCode(watch)
       askFirst(&watch, choice)
@@ -106,8 +103,14 @@ extension Machine {
 
   // MARK: The browser
 
-  private func usesSecureSheet(_ provider: MVPD?) -> Bool {
-    options.handlesSecureSheet && provider?.wantsSecureSheet == true
+  /// Sends a browser to a page of a service.
+  ///
+  /// A provider that wants the secure sheet gets it from the app that said it can show one, else from the program that
+  /// the configuration names; where there is none, the app's own browser has to do.
+  mutating func navigate(to url: String, for provider: MVPD?) {
+    let wantsSheet = provider?.wantsSecureSheet == true
+    if wantsSheet, !options.handlesSecureSheet, settings.opensBrowser { return show(inNamedBrowser: url) }
+    tell(.navigateToUrl(url, useSecureSheet: wantsSheet && options.handlesSecureSheet))
   }
 
   private func loginURL(
@@ -123,7 +126,12 @@ extension Machine {
       + PercentEncoding.form(fields.filter { !$0.value.isEmpty })
   }
 
+  /// The browser came back; what is not the address of the flow under way is left alone, whoever opened it.
   mutating func handleExternalURL(_ url: String, _ request: RequestID) {
+    guard case .browser(let redirectURL) = settings.login, url.isEmpty || url.comesBack(to: redirectURL) else {
+      return fail(
+        request, EntitlementError(.outOfOrder, message: "that is not the address that a browser comes back to"))
+    }
     switch phase {
     case .browsing(let login, let choice, _):
       finish(request, .heard)
@@ -133,12 +141,12 @@ extension Machine {
       finish(request, .heard)
       phase = .ready
       for request in requests { tellSignedOut(request) }
-    case .ready where !responders.isEmpty:
+    case .ready:
+      guard let service = tokens.pending?.offer.service else { return fail(request, EntitlementError(.outOfOrder)) }
       // A browser that was started by an earlier run of the app.
-      let service = tokens.pending?.offer.service ?? responders[0].service
-      fetch(
-        Login(waiters: [.authentication(request)]),
-        Choice(provider: nil, service: service, domain: nil), nil)
+      let login = Login(waiters: [.authentication(request)])
+      if url.refusesAccess { return end(login, .genericAuthentication, Self.denied) }
+      fetch(login, Choice(provider: nil, service: service, domain: nil), nil)
     default: fail(request, EntitlementError(.outOfOrder))
     }
   }
@@ -156,9 +164,20 @@ extension RegistrationOffer {
 }
 
 extension String {
+  /// Whether a browser that was to come back to `address` did: the same address, with nothing but query or fragment after
+  /// it.
+  fileprivate func comesBack(to address: String) -> Bool {
+    guard utf8.starts(with: address.utf8) else { return false }
+    let rest = utf8.dropFirst(address.utf8.count)
+    guard let next = rest.first else { return true }
+    let hasQuery = address.utf8.contains(UInt8(ascii: "?"))
+    return next == UInt8(ascii: "#") || next == UInt8(ascii: hasQuery ? "&" : "?")
+  }
+
   /// Whether a redirect URL says that the viewer or the provider said no: `?error=access_denied`.
   fileprivate var refusesAccess: Bool {
     guard let question = firstIndex(of: "?") else { return false }
-    return self[question...].dropFirst().split(separator: "&").contains { $0.hasPrefix("error=") }
+    let query = self[question...].dropFirst().prefix { $0 != "#" }
+    return query.split(separator: "&").contains { $0.hasPrefix("error=") }
   }
 }

@@ -107,7 +107,7 @@ extension Machine {
       return (.registrationFailed, EntitlementError(.notTrusted, message: failure.message))
     }
     if let failure = first({ [401, 403].contains($0.status) }) {
-      return (.notTrusted, EntitlementError(.notTrusted, message: failure.message))
+      return (.notTrusted, EntitlementError(.notTrusted, message: failure.details ?? failure.message))
     }
     if let failure = first({ $0.kind == .accessToken }) {
       return (.accessTokenFailed, EntitlementError(.notTrusted, message: failure.message))

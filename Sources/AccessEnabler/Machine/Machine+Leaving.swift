@@ -24,15 +24,11 @@ extension Machine {
       if kept != nil { store(.unfinishedLogout(service: service, isOpen: true)) }
       open.insert(send(.logout, to: service, for: .logout(service: service, requestor: requestor)))
     }
-    var browserURL: String?
+    var browser: LogoutPage?
     if case .browser(let redirectURL) = settings.login, let kept {
-      browserURL =
-        kept.service + Paths.browserLogout + "?"
-        + PercentEncoding.form([
-          (Field.requestorID, requestor), (Field.redirectURL, redirectURL),
-        ])
+      browser = LogoutPage(service: kept.service, redirectURL: redirectURL, provider: kept.signIn.provider)
     }
-    phase = .signingOut(SigningOut(requests: [request], open: open, browserURL: browserURL))
+    phase = .signingOut(SigningOut(requests: [request], open: open, browser: browser))
     endSigningOutIfDone()
   }
 
@@ -47,6 +43,9 @@ extension Machine {
     }
     guard case .signingOut(var leaving) = phase else { return }
     leaving.open.remove(id)
+    if case .signedOut(let ticket) = answer, leaving.browser?.service.isSameText(as: service) == true {
+      leaving.browser?.ticket = ticket
+    }
     phase = .signingOut(leaving)
     endSigningOutIfDone()
   }
@@ -59,14 +58,22 @@ extension Machine {
 
   private mutating func endSigningOutIfDone() {
     guard case .signingOut(let leaving) = phase, leaving.open.isEmpty else { return }
-    if let url = leaving.browserURL {
+    if let browser = leaving.browser {
       phase = .leaving(leaving.requests)
-      tell(.navigateToUrl(url, useSecureSheet: false))
+      navigate(to: logoutURL(browser), for: browser.provider)
     } else {
       phase = .ready
       for request in leaving.requests { tellSignedOut(request) }
     }
     runQueue()
+  }
+
+  private func logoutURL(_ page: LogoutPage) -> String {
+    // The redirect URL last, as for signing in.
+    let fields: [(name: String, value: String)] = [
+      (Field.requestorID, requestor), (Field.logoutTicket, page.ticket ?? ""), (Field.redirectURL, page.redirectURL),
+    ]
+    return page.service + Paths.browserLogout + "?" + PercentEncoding.form(fields.filter { !$0.value.isEmpty })
   }
 
   mutating func tellSignedOut(_ request: RequestID) {

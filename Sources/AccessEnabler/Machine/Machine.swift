@@ -92,6 +92,8 @@ struct Machine: Sendable {
 /// What a machine knows from the beginning.
 struct MachineSettings: Sendable {
   var login = LoginMethod.secondScreen
+  /// Whether the configuration names a browser.
+  var opensBrowser = false
   var services: [String] = []
   var timing = EnablerTiming()
   var deviceID = ""
@@ -146,6 +148,8 @@ extension Machine {
   mutating func finish(_ request: RequestID, _ outcome: RequestOutcome) {
     actions.append(.finish(request, outcome))
   }
+
+  mutating func show(inNamedBrowser url: String) { actions.append(.openBrowser(url)) }
 
   mutating func fail(_ request: RequestID, _ error: EntitlementError) {
     finish(request, .failed(error))

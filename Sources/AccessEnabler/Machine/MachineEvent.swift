@@ -70,6 +70,8 @@ enum MachineAction: Hashable, Sendable {
   case startTimer(TimerID, Duration)
   case stopTimer(TimerID)
   case store(StoreChange, requestor: String)
+  /// Show a page in the browser that the configuration names.
+  case openBrowser(String)
 }
 
 /// How a call of the app ended.

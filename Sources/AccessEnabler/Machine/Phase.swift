@@ -60,8 +60,17 @@ struct Synchronizing: Hashable, Sendable {
 struct SigningOut: Hashable, Sendable {
   var requests: [RequestID]
   var open: Set<CallID>
-  /// Where the browser must go afterwards, if there is one.
-  var browserURL: String?
+  /// The browser that is signed out afterwards, if there is one.
+  var browser: LogoutPage?
+}
+
+/// The page that signs the browser out which this device signed in with.
+struct LogoutPage: Hashable, Sendable {
+  var service: String
+  var redirectURL: String
+  var provider: MVPD
+  /// What shows there that this device asks, so that nobody has to tap; none when the service gave none.
+  var ticket: String?
 }
 
 /// A sign-in under way and who waits for it.

@@ -21,7 +21,7 @@ struct OutgoingCall: Hashable, Sendable {
   enum Operation: Hashable, Sendable {
     case configuration
     case authentication
-    case createCode(provider: String?)
+    case createCode(provider: String?, data: [String: String] = [:])
     case readCode(String)
     /// The same, held until something after this sequence happens.
     case awaitCode(String, after: Int)
@@ -55,6 +55,8 @@ enum ServiceAnswer: Hashable, Sendable {
   case metadata([String: Metadata])
   /// There is nothing to say.
   case done
+  /// Signed out; with this ticket the browser is, too.
+  case signedOut(ticket: String)
   case failed(ServiceFailure)
 }
 

@@ -27,7 +27,8 @@ actor ActionPerformer {
     keptServerTime = store.serverTime
     machine = Machine(
       MachineSettings(
-        login: configuration.login, services: configuration.services.map(\.withoutSlashAtTheEnd),
+        login: configuration.login, opensBrowser: !configuration.browser.isEmpty,
+        services: configuration.services.map(\.withoutSlashAtTheEnd),
         timing: configuration.timing, deviceID: store.installation.deviceID,
         exposesDeviceID: configuration.exposesDeviceID, tracked: DeviceFacts.tracked(device)))
   }
@@ -112,6 +113,18 @@ actor ActionPerformer {
     case .startTimer(let timer, let pause): start(timer, pause)
     case .stopTimer(let timer): timers.removeValue(forKey: timer)?.cancel()
     case .store: break
+    case .openBrowser(let url): open(url)
+    }
+  }
+
+  /// Shows a page; where the program cannot be started, the app is asked to show it.
+  private func open(_ url: String) {
+    guard let program = configuration.browser.first else { return }
+    do throws(SystemError) {
+      try DetachedProgram.start(program, configuration.browser.dropFirst() + [url])
+    } catch {
+      dispatcher.tell(.status(EntitlementStatus(.internalError, message: error.description)))
+      dispatcher.tell(.navigateToUrl(url, useSecureSheet: false))
     }
   }
 

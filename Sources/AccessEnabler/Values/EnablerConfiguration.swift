@@ -83,6 +83,11 @@ public struct EnablerConfiguration: Sendable {
   public var storage: TokenStorage
   /// How viewers sign in.
   public var login = LoginMethod.secondScreen
+  /// The program that shows a page, and its arguments before the page's address: `["xdg-open"]`.
+  ///
+  /// With it the enabler presents the pages of providers that want the secure sheet itself, unless the app said that it
+  /// does (`handleSVC`). Without it every page comes by `navigateToUrl`.
+  public var browser: [String] = []
   /// Whether to ask for number matching: the screen shows a number that the viewer picks on the phone.
   public var numberMatching = false
   /// How long a registration code is to live, in whole seconds; nothing leaves it to the service.

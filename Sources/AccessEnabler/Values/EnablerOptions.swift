@@ -22,15 +22,18 @@ public struct EnablerOptions: Hashable, Sendable {
   /// What the device says of itself, by the protocol's names (`model`, `osName`, …); it overrides what the enabler
   /// found out.
   public var deviceInformation: [String: String]
+  /// Options that the enabler has no use for: they go with every call as they are, for the service's reports.
+  public var others: [String: String]
 
   public init(
     applicationProfile: String? = nil, visitorID: String? = nil, handlesSecureSheet: Bool = false,
-    deviceInformation: [String: String] = [:]
+    deviceInformation: [String: String] = [:], others: [String: String] = [:]
   ) {
     self.applicationProfile = applicationProfile
     self.visitorID = visitorID
     self.handlesSecureSheet = handlesSecureSheet
     self.deviceInformation = deviceInformation
+    self.others = others
   }
 }
 
@@ -41,7 +44,10 @@ extension EnablerOptions {
       applicationProfile: dictionary[Self.applicationProfileKey],
       visitorID: dictionary[Self.visitorIDKey],
       handlesSecureSheet: dictionary[Self.handleSVCKey] == "true",
-      deviceInformation: dictionary[Self.deviceInfoKey].map(Self.deviceInformation) ?? [:])
+      deviceInformation: dictionary[Self.deviceInfoKey].map(Self.deviceInformation) ?? [:],
+      others: dictionary.filter { name, _ in
+        ![Self.applicationProfileKey, Self.visitorIDKey, Self.handleSVCKey, Self.deviceInfoKey].contains(name)
+      })
   }
 
   /// Both the JSON object itself and its base64, as it goes over the wire, are understood.

@@ -8,6 +8,7 @@ import RegentPairingWire
 
 /// Reads answers: what is not of this protocol is never taken for a yes, nor for a no.
 struct AnswerReader: Sendable {
+  private static let logoutTicket = HeaderName(literal: "Regent-Logout-Ticket")
   var metadataKey: RSADecryptionKey?
 
   func answer(to operation: OutgoingCall.Operation, _ response: ClientResponse) -> ServiceAnswer {
@@ -44,6 +45,7 @@ struct AnswerReader: Sendable {
             document.attributes.map { ($0.name, clear($0)) }, uniquingKeysWith: { _, last in last })
         )
       case .deleteCode, .freePreview, .logout:
+        if operation == .logout, let ticket = response.header(Self.logoutTicket) { return .signedOut(ticket: ticket) }
         // Nothing to read; but a page of somebody else's is no confirmation.
         return response.isHTML
           ? .failed(unreadable("the answer is not one of this protocol\(Self.advice(response))")) : .done

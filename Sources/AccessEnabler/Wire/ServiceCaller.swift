@@ -82,7 +82,7 @@ final class ServiceCaller: Sendable {
     wire.headers.append((HeaderName(literal: "X-Device-Info"), deviceInfo))
     let known = identity.withLock { $0 }
     if case .configuration = call.operation, let signed = known.signedRequestorID {
-      wire.query.append(("signedRequestorID", signed))
+      wire.query.append((Field.signedRequestorID, signed))
     }
     do throws(ServiceFailure) {
       let response = try await authorizedResponse(

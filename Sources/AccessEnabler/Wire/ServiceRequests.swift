@@ -27,14 +27,14 @@ extension OutgoingCall {
       call = WireCall(method: .get, path: "/api/v1/config/\(segment(requestor))", query: [device])
     case .authentication:
       call = WireCall(method: .get, path: Paths.authenticationToken, query: both)
-    case .createCode(let provider):
+    case .createCode(let provider, let data):
       var form = [device]
       if let provider { form.append((Field.provider, provider)) }
       if numberMatching { form.append((Field.match, "number")) }
       if let codeLifetime {
         form.append((Field.lifetime, String(codeLifetime.components.seconds)))
       }
-      call = WireCall(method: .post, path: codePath(nil), form: form)
+      call = WireCall(method: .post, path: codePath(nil), form: form + genericData(data))
     case .readCode(let code):
       call = WireCall(method: .get, path: codePath(code), query: [device])
     case .awaitCode(let code, let sequence):
@@ -70,6 +70,9 @@ extension OutgoingCall {
     }
     if let visitor = options.visitorID {
       call.headers.append((HeaderName(literal: "AP-Visitor-Identifier"), visitor))
+    }
+    if !options.others.isEmpty {
+      call.headers.append((HeaderName(literal: "Regent-Options"), encoded(options.others)))
     }
     return call
   }

@@ -188,6 +188,7 @@ struct EveryPairTests {
       case .startTimer(_, let pause): "timer \(pause)"
       case .stopTimer: "stop timer"
       case .store(let change, _): "store \(first(change))"
+      case .openBrowser: "open browser"
       }
     }
     return ([name(of: bench.machine.phase)] + words).joined(separator: ", ")

@@ -81,17 +81,6 @@ struct CallRowTests {
     try await recorder.wait(for: "setRequestorComplete 1")
   }
 
-  @Test func `setRequestor with signedRequestorID sends it along`() async throws {
-    let tap = Wiretap()
-    let live = try await LiveService(through: tap)
-    let recorder = Recorder()
-    let enabler = try AccessEnabler(live.configuration(), delegate: recorder)
-    (enabler as any OlderCalls).setRequestor(
-      live.requestor, signedRequestorID: "c2lnbmVk", serviceProviders: nil)
-    try await recorder.wait(for: "setRequestorComplete")
-    #expect(tap.requests.contains { $0.requestLine.contains("signedRequestorID=c2lnbmVk") })
-  }
-
   @Test(arguments: [CallSignature.hmacSHA256, .hmacSHA1])
   func `calls are signed with either method`(method: CallSignature) async throws {
     let tap = Wiretap()

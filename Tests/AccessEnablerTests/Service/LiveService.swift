@@ -80,7 +80,8 @@ struct LiveService: ServiceUnderTest {
   /// What the service says of a code.
   func state(of code: String) async throws -> String { try await regentd.admin.code(code).state }
 
-  private func phone() -> PhoneBrowser {
+  /// A browser that has not been here yet.
+  func phone() -> PhoneBrowser {
     PhoneBrowser(SocketClient(.network(.loopback, port: regentd.port)))
   }
 
