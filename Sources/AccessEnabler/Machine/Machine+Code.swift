@@ -164,8 +164,8 @@ extension RegistrationOffer {
 }
 
 extension String {
-  /// Whether a browser that was to come back to `address` did: the same address, with nothing but query or fragment after
-  /// it.
+  /// Whether a browser that was to come back to `address` did: the same address, with nothing but query or fragment
+  /// after it.
   fileprivate func comesBack(to address: String) -> Bool {
     guard utf8.starts(with: address.utf8) else { return false }
     let rest = utf8.dropFirst(address.utf8.count)

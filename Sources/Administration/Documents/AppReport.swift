@@ -1,7 +1,7 @@
 internal import RegentJSON
 
-/// What an app says of itself and its viewer besides the protocol's parameters; anything may stand in it, and nothing is
-/// decided by it.
+/// What an app says of itself and its viewer besides the protocol's parameters; anything may stand in it, and nothing
+/// is decided by it.
 public struct AppReport: AdminDocument, Codable, Hashable {
   /// A visitor id of the app's analytics.
   public var visitorID: String?

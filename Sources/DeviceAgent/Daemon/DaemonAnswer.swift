@@ -3,7 +3,8 @@ import HTTPServer
 import RegentHTTPCodec
 import RegentJSON
 
-/// The form of every answer on the daemon's socket, those of the server below it among them: programs read one language.
+/// The form of every answer on the daemon's socket, those of the server below it among them: programs read one
+/// language.
 enum DaemonAnswer {
   static func document(_ status: Status, _ document: JSONValue) -> Response {
     var response = Response(status, type: "application/json", body: document.bytes())

@@ -29,7 +29,8 @@ extension AuthenticationRecord {
 }
 
 extension AuthenticationRecord {
-  /// What its app said besides: `, visitor "v-1", profile tv, data {"campaign":"spring"}`; nothing when it said nothing.
+  /// What its app said besides: `, visitor "v-1", profile tv, data {"campaign":"spring"}`; nothing when it said
+  /// nothing.
   var report: String { PairingService.report(about, authentication.profile) }
 }
 

@@ -48,7 +48,8 @@ package struct SafePath: Hashable, Sendable, CustomStringConvertible {
     self.text = text
   }
 
-  /// An address elsewhere, when the rule of a requestor lets browsers go there: a page, or an app by a scheme of its own.
+  /// An address elsewhere, when the rule of a requestor lets browsers go there: a page, or an app by a scheme of its
+  /// own.
   ///
   /// With an `error` the address says so, as OAuth has it: `?error=access_denied`.
   package init?(leavingTo address: String, allowedBy rule: RedirectRule, error: StaticString? = nil) {

@@ -2,8 +2,8 @@
 ///
 /// An address is accepted on one of the requestor's domains (or below one), or when it is exactly one that was
 /// registered, with whatever scheme an app has of its own; a registered loopback address with any port, because an app
-/// cannot choose which one is free (RFC 8252 §7.3). Everything doubtful is refused: browsers repair addresses, and where they read another host than we do,
-/// whoever made the link decides where the viewer lands.
+/// cannot choose which one is free (RFC 8252 §7.3). Everything doubtful is refused: browsers repair addresses, and
+/// where they read another host than we do, whoever made the link decides where the viewer lands.
 public struct RedirectRule: Sendable {
   private let domains: [String]
   private let addresses: [String]
@@ -46,11 +46,11 @@ public struct RedirectRule: Sendable {
     guard let first = scheme.utf8.first, (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first),
       scheme.utf8.allSatisfy({ $0.isInHostName || $0 == UInt8(ascii: "+") })
     else { return false }
-    let unsafe = [
+    let notFollowed = [
       "javascript", "vbscript", "data", "file", "blob", "filesystem", "about", "view-source", "ftp", "ws", "wss",
       "chrome", "intent",
     ]
-    return !unsafe.contains(scheme)
+    return !notFollowed.contains(scheme)
   }
 
   /// Whether a name is one of the requestor's domains: what `domain_name` must be.
