@@ -81,6 +81,33 @@ struct FlowRowTests {
     #expect(recorder.callbacks.last == "setAuthenticationStatus 0 USER_NOT_AUTHENTICATED_ERROR")
   }
 
+  @Test func `a provider's sheet is shown by the program that the configuration names, else by the app`() async throws {
+    let live = try await LiveService { $0.redirectURIs = ["adobepass://ios.app"] }
+    let sheet = try await live.addSheetProvider()
+    try await withTemporaryFolder { folder in
+      for program in [["sh", "-c", "printf '%s.' \"$0\" > '\(folder)/shown'"], ["/nowhere/browser"], []] {
+        let recorder = Recorder()
+        let enabler = try await live.enabler(delegate: recorder) {
+          $0.login = .browser(redirectURL: "adobepass://ios.app")
+          $0.browser = program
+        }
+        enabler.getAuthentication()
+        try await recorder.wait(for: "displayProviderDialog")
+        enabler.setSelectedProvider(sheet)
+        guard program.first == "sh" else {
+          try await recorder.wait(for: "navigateToUrl \(live.url)/api/v1/authenticate?")
+          continue
+        }
+        let shown = try await eventually("the page") {
+          let text = String(decoding: (try? readFile("\(folder)/shown")) ?? [], as: UTF8.self)
+          return text.hasSuffix(".") ? text : nil
+        }
+        #expect(shown.hasPrefix("\(live.url)/api/v1/authenticate?"))
+        #expect(!recorder.lines.contains { $0.hasPrefix("navigateToUrl") })
+      }
+    }
+  }
+
   /// What the browser is asked to open, below the address of the service.
   private func path(of callback: String?, on live: LiveService) throws -> String {
     let words = try #require(callback).split(separator: " ")

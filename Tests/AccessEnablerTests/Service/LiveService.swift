@@ -102,6 +102,15 @@ struct LiveService: ServiceUnderTest {
       try named(requestor), try named(Sample.provider), patch)
   }
 
+  /// Adds a provider whose pages want the secure sheet; its id.
+  func addSheetProvider() async throws -> String {
+    let id = "sheet-\(requestor.lowercased())"
+    let provider = Provider(id: try named(id), name: "Sheet", kind: .local, secureSheet: true)
+    _ = try await regentd.admin.add(provider.id, Patch(provider))
+    _ = try await regentd.admin.integrate(try named(requestor), provider.id, Patch())
+    return id
+  }
+
   func degrade(_ degradation: Degradation) async throws {
     var patch = Patch<Integration>()
     patch.set(.degradation, .string(degradation.rawValue))
