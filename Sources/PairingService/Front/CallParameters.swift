@@ -31,6 +31,18 @@ package struct CallParameters: Sendable {
     }
   }
 
+  /// All values of a parameter that may be said several times, in their order.
+  ///
+  /// In the query and in the body at once, it is refused.
+  package func values(_ name: String) throws(CallError) -> [String] {
+    let inQuery = query.all.filter { $0.name == name }.map(\.value)
+    let inForm = form.all.filter { $0.name == name }.map(\.value)
+    guard inQuery.isEmpty || inForm.isEmpty else {
+      throw CallError(.badRequest, details: FormError.repeated(name: name).description)
+    }
+    return inQuery + inForm
+  }
+
   /// A parameter that must be there.
   package func required(_ name: String) throws(CallError) -> String {
     guard let value = try value(name) else { throw .missing(name) }

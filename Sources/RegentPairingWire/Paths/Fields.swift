@@ -65,4 +65,8 @@ public enum PairingHeader {
   public static let temporaryPassIdentity = "AP-TempPass-Identity"
   /// A visitor id of the app's analytics.
   public static let visitorID = "AP-Visitor-Identifier"
+  /// Who allowed it, unless the provider did: `temppass`, `degradation`.
+  public static let decisionSource = "AP-Decision-Source"
+  /// Why it was denied, for apps of requestors without enhanced errors (ours): the enhanced code.
+  public static let decisionReason = "AP-Decision-Reason"
 }
