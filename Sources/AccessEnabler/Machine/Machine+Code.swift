@@ -7,10 +7,7 @@ import RegentPairingWire
 extension Machine {
   /// Goes on with an earlier code of the same choice when there is one, else asks for a new one.
   mutating func register(_ login: Login, _ choice: Choice) {
-    if let earlier = tokens.pending?.offer, now < earlier.expires,
-      earlier.service.isSameText(as: choice.service),
-      earlier.provider?.id == choice.provider?.id
-    {
+    if let earlier = earlierOffer(for: choice) {
       let call = send(.readCode(earlier.code), to: choice.service, for: .login)
       phase = .registering(login, choice, Registering(call: call, earlier: earlier))
     } else {
@@ -18,8 +15,17 @@ extension Machine {
     }
   }
 
+  /// A code of the same choice that somebody may be typing.
+  func earlierOffer(for choice: Choice) -> RegistrationOffer? {
+    guard let earlier = tokens.pending?.offer, now < earlier.expires else { return nil }
+    let its = Choice(provider: earlier.provider, service: earlier.service, domain: nil)
+    return its.isSame(as: choice) ? earlier : nil
+  }
+
   private mutating func requestCode(_ login: Login, _ choice: Choice) {
-    let call = send(.createCode(provider: choice.provider?.id, data: login.data), to: choice.service, for: .login)
+    let call = send(
+      .createCode(provider: choice.provider?.id, data: login.data, inPlaceOf: tokens.pending?.offer.code),
+      to: choice.service, for: .login)
     phase = .registering(login, choice, Registering(call: call))
   }
 
@@ -61,9 +67,9 @@ extension Machine {
     }
     if tokens.pending?.offer != offer { store(.pending(PendingCode(offer: offer))) }
     switch settings.login {
-    case .browser(let redirectURL):
+    case .browser:
       phase = .browsing(login, choice, offer)
-      navigate(to: loginURL(choice, offer, redirectURL: redirectURL), for: choice.provider)
+      tellLoginPage(choice, offer)
     case .secondScreen:
       tellCode(watch)
       askFirst(&watch, choice)
@@ -102,6 +108,11 @@ extension Machine {
   }
 
   // MARK: The browser
+
+  mutating func tellLoginPage(_ choice: Choice, _ offer: RegistrationOffer) {
+    guard case .browser(let redirectURL) = settings.login else { return }
+    navigate(to: loginURL(choice, offer, redirectURL: redirectURL), for: choice.provider)
+  }
 
   /// Sends a browser to a page of a service.
   ///

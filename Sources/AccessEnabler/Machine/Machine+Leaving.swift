@@ -16,6 +16,8 @@ extension Machine {
     }
     // First here: whatever the network does, this device is signed out.
     store(.signedOut)
+    selection = .usual
+    preauthorization = nil
     denials = DenialLog()
     // Without a sign-in here there may still be one that only a service knows.
     let services = kept.map { [$0.service] } ?? responders.map(\.service)
@@ -116,6 +118,11 @@ extension Machine {
 
   /// Stops what the sign-in is doing at the moment; the code it may have goes back to the service.
   mutating func leaveStep() {
+    stopStep()
+    giveBackCode()
+  }
+
+  mutating func stopStep() {
     switch phase {
     case .entering(_, _, let call): drop(call)
     case .registering(_, _, let step): drop(step.call)
@@ -127,6 +134,9 @@ extension Machine {
       .leaving:
       break
     }
+  }
+
+  mutating func giveBackCode() {
     guard let pending = tokens.pending else { return }
     store(.pendingOver(pending.offer.code))
     _ = send(.deleteCode(pending.offer.code), to: pending.offer.service, for: .nothing)
@@ -136,9 +146,11 @@ extension Machine {
   mutating func leaveEverything(_ error: EntitlementError) {
     switch phase {
     case .configuring(let configuring):
+      drop(configuring.patience.timer)
       for call in configuring.open.sorted(by: { $0.number < $1.number }) { drop(call) }
       finishConfiguring(configuring.requests, error)
     case .synchronizing(let synchronizing):
+      drop(synchronizing.patience.timer)
       for call in synchronizing.open.sorted(by: { $0.number < $1.number }) { drop(call) }
       finishConfiguring(synchronizing.requests, error)
     case .choosing, .entering, .registering, .waiting, .browsing, .fetching:

@@ -9,14 +9,24 @@ struct PairOrder: Sendable, Equatable {
   var numberMatching = false
   /// How long a code lives, in milliseconds; the service decides when there is none.
   var lifetime: Int64?
+  /// What a promotional pass wants to know, by name.
+  var data: [String: String] = [:]
 
   var document: JSONObject {
     var object: JSONObject = ["force": .bool(isForced), "numberMatching": .bool(numberMatching)]
     if let lifetime { object["lifetime"] = .integer(lifetime) }
+    if !data.isEmpty {
+      object["data"] = .object(
+        JSONObject(data.sorted { $0.key < $1.key }.map { .init($0.key, .string($0.value)) }))
+    }
     return object
   }
 
-  init(isForced: Bool = false, numberMatching: Bool = false, lifetime: Int64? = nil) {
+  init(
+    isForced: Bool = false, numberMatching: Bool = false, lifetime: Int64? = nil,
+    data: [String: String] = [:]
+  ) {
+    self.data = data
     self.isForced = isForced
     self.numberMatching = numberMatching
     self.lifetime = lifetime
@@ -26,6 +36,7 @@ struct PairOrder: Sendable, Equatable {
     isForced = document["force"]?.bool ?? false
     numberMatching = document["numberMatching"]?.bool ?? false
     lifetime = document["lifetime"]?.int64
+    for member in document["data"]?.object?.members ?? [] { data[member.name] = member.value.string }
   }
 }
 

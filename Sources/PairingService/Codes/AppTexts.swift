@@ -1,4 +1,3 @@
-internal import RegentEncodings
 internal import RegentJSON
 internal import RegentPairingWire
 
@@ -31,11 +30,10 @@ enum AppTexts {
     return String(decoding: JSONObject(members.sorted { $0.name < $1.name }).bytes(), as: UTF8.self)
   }
 
-  /// The same, of a header's base64.
-  static func normalized(header: String) -> String? {
-    guard header.utf8.count <= longest * 4 / 3 + 4, let bytes = try? Base64.decodeLeniently(header),
-      let text = String(validating: bytes, as: UTF8.self)
-    else { return nil }
-    return normalized(text)
+  /// The same, of parameters; what is too much is left out, because public clients send all sorts of things.
+  static func normalized(_ parameters: [(name: String, value: String)]) -> String? {
+    guard !parameters.isEmpty, parameters.count <= mostMembers else { return nil }
+    let members = parameters.sorted { $0.name < $1.name }.map { JSONObject.Member($0.name, .string($0.value)) }
+    return normalized(String(decoding: JSONObject(members).bytes(), as: UTF8.self))
   }
 }

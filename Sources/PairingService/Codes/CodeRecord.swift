@@ -20,7 +20,7 @@ extension V1Call {
         appID: try clean(Field.appID), appVersion: try clean(Field.appVersion),
         registrationURL: try clean(Field.registrationURL)),
       // Like the rest of what a device says of itself: what cannot be read is no error.
-      options: header(PairingHeader.options).flatMap { AppTexts.normalized(header: $0) })
+      options: AppTexts.normalized(parameters.others))
   }
 
   /// What the app gave with the call that began to sign in: kept with the code for whoever handles it.

@@ -38,6 +38,7 @@ extension ProvisioningSnapshot.Choice {
       id: provider.id.text, displayName: provider.name, logoURL: provider.logo,
       isTemporaryPass: provider.temporaryPass != nil, boarding: provider.boarding,
       platformID: provider.platformID, enablesPlatformServices: integration.singleSignOn,
-      isFeatured: provider.featured, wantsSecureSheet: provider.secureSheet)
+      isFeatured: provider.featured, wantsSecureSheet: provider.secureSheet,
+      wantsIdentity: provider.temporaryPass?.promotional == true)
   }
 }

@@ -53,6 +53,14 @@ public enum Field {
   public static let applicationProfile = "applicationProfile"
   /// A visitor id of the app's analytics.
   public static let visitorID = "visitorID"
+
+  /// All of them: what has another name is the app's own, and must not speak for the call.
+  public static let all: Set<String> = [
+    requestor, signedRequestorID, requestorID, deviceID, deviceInfo, deviceType, deviceUser, appID,
+    appVersion, registrationURL, provider, providerID, regcode, domainName, redirectURL, logoutTicket,
+    noFlash, noFrame, lifetime, match, after, resource, genericData, format, accessToken, applicationProfile,
+    visitorID,
+  ]
 }
 
 /// The headers of the protocol that HTTP itself does not know.
@@ -71,6 +79,8 @@ public enum PairingHeader {
   public static let temporaryPassIdentity = "AP-TempPass-Identity"
   /// A visitor id of the app's analytics.
   public static let visitorID = "AP-Visitor-Identifier"
-  /// The app's options that the protocol has no parameter for: base64 of a JSON object.
-  public static let options = "Regent-Options"
+  /// Who allowed it, unless the provider did: `temppass`, `degradation`.
+  public static let decisionSource = "AP-Decision-Source"
+  /// Why it was denied, for apps of requestors without enhanced errors (ours): the enhanced code.
+  public static let decisionReason = "AP-Decision-Reason"
 }

@@ -29,7 +29,8 @@ struct FlowRowTests {
     #expect(
       recorder.callbacks == [
         "setRequestorComplete 1", "setAuthenticationStatus 0 USER_NOT_AUTHENTICATED_ERROR",
-        "selectedProvider none", "tokenRequestFailed news USER_NOT_AUTHENTICATED_ERROR ",
+        "selectedProvider none", "setAuthenticationStatus 0 USER_NOT_AUTHENTICATED_ERROR",
+        "tokenRequestFailed news USER_NOT_AUTHENTICATED_ERROR ",
         "setMetadataStatus METADATA_AUTHENTICATION none false",
         "displayProviderDialog local,pass,promotion",
       ])
