@@ -293,6 +293,29 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
+// As somebody's dependency the package is its two libraries alone. Names of targets must be unique among all packages,
+// and an app may have a SQLite, an XML or a TestSupport of its own; nor should SwiftPM look for what only the service
+// needs. SwiftPM keeps dependencies in a folder "checkouts"; for others, by a path, REGENT_LIBRARIES=1 says the same.
+if Context.packageDirectory.contains("/checkouts/") || Context.environment["REGENT_LIBRARIES"] == "1" {
+  func names(_ dependencies: [Target.Dependency]) -> [String] {
+    dependencies.compactMap { dependency in
+      switch dependency {
+      case .targetItem(let name, _), .byNameItem(let name, _): name
+      default: nil
+      }
+    }
+  }
+  let libraries: Set = ["AccessEnabler", "MediaTokenVerifier"]
+  var needed = libraries
+  while true {
+    let more = Set(package.targets.filter { needed.contains($0.name) }.flatMap { names($0.dependencies) })
+    guard !more.isSubset(of: needed) else { break }
+    needed.formUnion(more)
+  }
+  package.products.removeAll { !libraries.contains($0.name) }
+  package.targets.removeAll { !needed.contains($0.name) }
+}
+
 // Fuzz targets need -sanitize=fuzzer in the whole build, so Tests/Fuzz/run asks for them with REGENT_FUZZ=1 and
 // builds them in a folder of their own; a normal build never sees them.
 if Context.environment["REGENT_FUZZ"] == "1" {

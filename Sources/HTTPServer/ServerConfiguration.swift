@@ -35,6 +35,8 @@ public struct ServerConfiguration: Sendable {
   public var deadlines = Deadlines()
   /// What every reply carries besides what its handler says.
   public var standingHeaders = StandingHeaders()
+  /// Makes the engine's own answer, with its status and sentence, to what is not a valid request or came too late.
+  public var refusal: @Sendable (Status, String) -> Response = { .text($0, $1 + "\n") }
 
   /// The default limits and deadlines.
   public init() {}

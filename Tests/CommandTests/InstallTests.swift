@@ -102,6 +102,11 @@ import Testing
           "python3", [script, "\(place)/lib/libMediaToken.so", "\(folder)/none", "channel-1"])
         #expect(checked.errorText == "no usable key in \(folder)/none\n")
       }
+      // What programs on the box ask the daemon with is found by Python there.
+      let module = try run(
+        "python3", ["-B", "-c", "import regent; print(regent.__file__)"],
+        environment: ["PATH": "/usr/bin:/bin", "PYTHONPATH": "\(place)/lib/python3/dist-packages"])
+      #expect(module.outputText == "\(place)/lib/python3/dist-packages/regent.py\n")
       // Packagers may leave it out; then an older one goes as well.
       let without = try Packager(destination: folder, library: "\(folder)/none").run("install")
       #expect(without.status == 0)
@@ -115,7 +120,7 @@ import Testing
       #expect(try Packager(destination: folder).run("install").status == 0)
       let place = "\(folder)/opt/tv/share/doc/regent"
       var links = 0
-      for name in ["operating", "box", "protocol", "from-regcode-to-token", "threat-model"] {
+      for name in ["operating", "box", "socket", "porting", "protocol", "from-regcode-to-token", "threat-model"] {
         let text = String(decoding: try readFile("\(place)/\(name).md"), as: UTF8.self)
         for part in text.split(separator: "](").dropFirst() {
           let target = part.prefix { $0 != ")" && $0 != "#" }

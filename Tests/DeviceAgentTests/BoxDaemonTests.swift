@@ -192,7 +192,7 @@ import Testing
 }
 
 /// A source that counts how often it is asked.
-private actor CountingSource: EntitlementSource {
+actor CountingSource: EntitlementSource {
   private(set) var calls = 0
   private(set) var mostAtOnce = 0
   private var atOnce = 0

@@ -159,6 +159,7 @@ struct Box {
 extension Box {
   /// Runs a line of shell in the box's folder, with the built programs at hand.
   func shell(_ script: String) async throws -> Finished {
+    for name in ["shell", "shell.err"] { try writeFile("\(folder)/\(name)", []) }
     let program = try RunningProgram(
       "sh", ["-c", "cd \"$HOME\" && \(script)"],
       environment: environment.merging(["PATH": "\(try productsFolder()):/usr/bin:/bin"]) { $1 },

@@ -100,6 +100,55 @@ import Testing
     }
   }
 
+  @Test(arguments: ["adobepass://ios.app", "http://127.0.0.1:51234/done?x=1"])
+  func `or an app, at an address of its own, with nothing but that registered`(home: String) async throws {
+    let service = try await TestService(options: { _ in }) {
+      $0.domains = []
+      $0.redirectURIs = ["adobepass://ios.app", "http://127.0.0.1/done?x=1"]
+    }
+    try await withPhone(service) { client in
+      for answer in [true, false] {
+        let code = try await newCode(service, client)
+        var phone = PhoneBrowser(client)
+        let escaped = home.utf8.map { "%" + String($0, radix: 16) }.joined()
+        try await phone.open(Self.begin(code, escaped, changing: ["domain_name": nil as String?]))
+        try await phone.send("open")
+        try await phone.send("sign-in", ["user": Sample.account, "password": Sample.password])
+        try await phone.send(answer ? "approve" : "deny")
+        let mark = home.contains("?") ? "&" : "?"
+        let address = answer ? home : "\(home)\(mark)error=access_denied"
+        #expect(phone.page.header("refresh") == "0; url=\(address)")
+        #expect(phone.page.text.contains("href=\"\(address.replacing("&", with: "&amp;"))\""))
+        #expect(phone.page.text.contains(answer ? "Approved" : "Denied"))
+        // Once; then it is the page that it always was.
+        try await phone.open("/D/\(code)/result")
+        #expect(phone.page.header("refresh") == nil)
+        service.clock.pass(.seconds(60))
+      }
+      let code = try await newCode(service, client)
+      for other in ["adobepass://ios.app/more", "adobepass://ios.app?x=1", "adobepass://other", "javascript://ios.app"]
+      {
+        let escaped = other.utf8.map { "%" + String($0, radix: 16) }.joined()
+        let refused = try await client.get(Self.begin(code, escaped, changing: ["domain_name": nil as String?]))
+        #expect(refused.status == 400, "\(other)")
+        #expect(try await client.get("/logout?requestor_id=REF30&redirect_url=\(escaped)").status == 400)
+      }
+    }
+  }
+
+  @Test func `whoever did not start it is not sent to where it was started`() async throws {
+    let service = try await TestService()
+    try await withPhone(service) { client in
+      let code = try await newCode(service, client)
+      var phone = PhoneBrowser(client)
+      try await phone.open(Self.begin(code))
+      try await phone.send("open")
+      try await phone.send("sign-in", ["user": Sample.account, "password": Sample.password])
+      try await phone.send("deny", ["reason": "not-me"])
+      #expect(phone.page.header("refresh") == nil)
+    }
+  }
+
   @Test func `a browser is signed out only by its own hand, and then sent back`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in

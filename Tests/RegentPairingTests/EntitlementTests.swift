@@ -183,8 +183,18 @@ import Testing
 
 @Suite struct Preauthorization {
   @Test func `the list is read in the order asked`() throws {
-    let request = try PreauthorizationRequest(list: "b, a,,c ", limit: 5)
+    let request = try PreauthorizationRequest(names: ["b, a,,c "], limit: 5)
     #expect(request.resources.map(\.text) == ["b", "a", "c"])
+  }
+
+  @Test func `of several parameters each is a name, with its commas`() throws {
+    for names in [["Hello, World", ""], ["Hello, World", " a"], ["", "<rss>a, b</rss>"]] {
+      let request = try PreauthorizationRequest(names: names, limit: 2)
+      #expect(request.resources.map(\.text) == names.filter { !$0.isEmpty })
+    }
+    #expect(throws: PreauthorizationRefusal.tooMany(limit: 1)) {
+      try PreauthorizationRequest(names: ["a", "b"], limit: 1)
+    }
   }
 
   @Test(arguments: [
@@ -192,6 +202,6 @@ import Testing
     ("a\u{1}", .unreadable),
   ])
   func `what cannot be answered is refused as a whole`(list: String, why: PreauthorizationRefusal) {
-    #expect(throws: why) { try PreauthorizationRequest(list: list, limit: 2) }
+    #expect(throws: why) { try PreauthorizationRequest(names: [list], limit: 2) }
   }
 }

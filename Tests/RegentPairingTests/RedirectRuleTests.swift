@@ -40,6 +40,24 @@ import Testing
     #expect(!rule.allows(address))
   }
 
+  @Test(arguments: [
+    "javascript://example.com/%0aalert(1)", "JavaScript://x", "data://x", "file:///etc/passwd", "vbscript://x",
+    "blob://x", "about://blank", "1app://x", "ap_p://x", "mailto:a@example.com", "app:/x",
+  ])
+  func `that a browser would run, or that is no address, is refused even when it was registered`(address: String) {
+    let rule = RedirectRule(domains: [], addresses: [address])
+    #expect(!rule.allows(address) && !rule.isRegistered(address))
+  }
+
+  @Test func `of an app stands for itself, to the last letter`() {
+    let rule = RedirectRule(domains: ["example.com"], addresses: ["adobepass://ios.app"])
+    #expect(rule.isRegistered("adobepass://ios.app"))
+    #expect(!rule.isRegistered("https://example.com/"))
+    for other in ["adobepass://ios.app/", "adobepass://ios.app?x=1", "adobepass://ios.ap", "ADOBEPASS://ios.app"] {
+      #expect(!rule.allows(other), "\(other)")
+    }
+  }
+
   @Test func `a requestor without domains is sent nowhere`() {
     let none = RedirectRule(domains: [], addresses: [])
     #expect(!none.allows("https://example.com/"))

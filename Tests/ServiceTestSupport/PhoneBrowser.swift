@@ -99,7 +99,8 @@ public struct PhoneBrowser: Sendable {
     page = try await client.send(request)
     address = request.target
     for line in page.headers("set-cookie") { keep(line) }
-    guard following, [302, 303].contains(page.status), let next = page.header("location") else {
+    // What leads out of the service is for whoever asks where it leads.
+    guard following, [302, 303].contains(page.status), let next = page.header("location"), next.hasPrefix("/") else {
       return page
     }
     return try await go(TestRequest("GET", next), following: true)

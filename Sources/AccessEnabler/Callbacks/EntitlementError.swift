@@ -29,6 +29,8 @@ public struct EntitlementError: Error, Hashable, Sendable {
     case codeWithdrawn
     /// The temporary pass has ended.
     case temporaryPassExpired
+    /// The promotional pass wants to know for whom it is: give the data of `getAuthentication`, for example `email`.
+    case dataNeeded(provider: String)
     /// There is no provider with this id.
     case unknownProvider(String)
     /// The provider does not let the viewer watch this.
@@ -47,6 +49,10 @@ public struct EntitlementError: Error, Hashable, Sendable {
     case unreachable
     /// No safe connection: a certificate is wrong.
     case unsafeConnection
+    /// The clock of this device is wrong, so that no certificate is valid.
+    case clockWrong
+    /// A guest network's sign-in page stands between this device and the service.
+    case captivePortal
     /// Too many calls.
     case throttled
     /// The service answered, but with something that cannot be used: an error of its own, or no answer of this
@@ -54,6 +60,8 @@ public struct EntitlementError: Error, Hashable, Sendable {
     case service
     /// `setRequestor` was called for another requestor meanwhile.
     case superseded
+    /// No `setRequestor` was called yet.
+    case notConfigured
     /// The call comes at a time when it has no meaning.
     case outOfOrder
   }
@@ -80,7 +88,7 @@ public struct EntitlementError: Error, Hashable, Sendable {
   public var area: Area {
     switch kind {
     case .notAuthenticated, .cancelled, .denied, .codeExpired, .codeWithdrawn,
-      .temporaryPassExpired, .unknownProvider:
+      .temporaryPassExpired, .dataNeeded, .unknownProvider:
       .authentication
     case .notAuthorized, .parentalControls, .tooManyResources, .malformedResource: .authorization
     default: .other
@@ -104,6 +112,7 @@ extension EntitlementError.Kind {
     case .codeExpired: "the registration code has expired"
     case .codeWithdrawn: "the registration code was withdrawn"
     case .temporaryPassExpired: "the temporary pass has ended"
+    case .dataNeeded(let id): "\(id) is a promotion and wants to know for whom it is"
     case .unknownProvider(let id): "there is no provider \(id)"
     case .notAuthorized: "this may not be watched"
     case .parentalControls: "parental controls do not allow this"
@@ -113,9 +122,12 @@ extension EntitlementError.Kind {
     case .notTrusted: "the service does not accept this app's credentials"
     case .unreachable: "the service cannot be reached"
     case .unsafeConnection: "there is no safe connection to the service"
+    case .clockWrong: "a certificate is not valid now: check this device's clock"
+    case .captivePortal: "this network wants somebody to sign in to it first"
     case .throttled: "the service is busy"
     case .service: "the service failed"
     case .superseded: "another requestor was set meanwhile"
+    case .notConfigured: "no requestor was set yet"
     case .outOfOrder: "this call has no meaning now"
     }
   }

@@ -36,28 +36,28 @@ public enum EntitlementEvent: Hashable, Sendable {
 
 extension EntitlementEvent {
   /// Calls the delegate's method for this event; events that only values can carry call none.
-  func tell(_ delegate: any EntitlementDelegate) {
+  func tell(_ delegate: any EntitlementDelegate) async {
     switch self {
-    case .setRequestorComplete(let status): delegate.setRequestorComplete(status)
-    case .displayProviderDialog(let providers): delegate.displayProviderDialog(providers)
+    case .setRequestorComplete(let status): await delegate.setRequestorComplete(status)
+    case .displayProviderDialog(let providers): await delegate.displayProviderDialog(providers)
     // Their texts are in the status that comes with them.
     case .registrationCode, .phoneConnected: break
-    case .navigateToUrl(let url, false): delegate.navigateToUrl(url)
-    case .navigateToUrl(let url, true): delegate.navigateToUrl(url, useSVC: true)
+    case .navigateToUrl(let url, false): await delegate.navigateToUrl(url)
+    case .navigateToUrl(let url, true): await delegate.navigateToUrl(url, useSVC: true)
     case .setAuthenticationStatus(let status, let code):
-      delegate.setAuthenticationStatus(status, code: code)
-    case .setToken(let access): delegate.setToken(access.token, forResource: access.resource)
+      await delegate.setAuthenticationStatus(status, code: code)
+    case .setToken(let access): await delegate.setToken(access.token, forResource: access.resource)
     case .tokenRequestFailed(let resource, let code, let description):
-      delegate.tokenRequestFailed(resource, code: code, description: description)
-    case .preauthorizedResources(let resources): delegate.preauthorizedResources(resources)
-    case .selectedProvider(let provider): delegate.selectedProvider(provider)
+      await delegate.tokenRequestFailed(resource, code: code, description: description)
+    case .preauthorizedResources(let resources): await delegate.preauthorizedResources(resources)
+    case .selectedProvider(let provider): await delegate.selectedProvider(provider)
     case .setMetadataStatus(let metadata, let key, let arguments):
-      delegate.setMetadataStatus(
+      await delegate.setMetadataStatus(
         metadata.value, encrypted: metadata.isEncrypted, forKey: key, arguments: arguments)
-    case .status(let status): delegate.status(status)
-    case .sendTrackingData(let data, let event): delegate.sendTrackingData(data, forEvent: event)
-    case .presentTvProviderDialog(let dialog): delegate.presentTvProviderDialog(dialog)
-    case .dismissTvProviderDialog(let dialog): delegate.dismissTvProviderDialog(dialog)
+    case .status(let status): await delegate.status(status)
+    case .sendTrackingData(let data, let event): await delegate.sendTrackingData(data, forEvent: event)
+    case .presentTvProviderDialog(let dialog): await delegate.presentTvProviderDialog(dialog)
+    case .dismissTvProviderDialog(let dialog): await delegate.dismissTvProviderDialog(dialog)
     }
   }
 }

@@ -17,7 +17,7 @@ extension AccessEnabler {
 
   /// The sign-in that is kept locally, if it is still valid; no network.
   public func currentSignIn() async -> SignIn? {
-    guard case .signIn(let signIn) = try? await runtime.outcome(of: .app(.checkAuthentication)) else {
+    guard case .signIn(let signIn) = try? await runtime.outcome(of: .asked(.checkAuthentication)) else {
       return nil
     }
     return signIn
@@ -31,19 +31,52 @@ extension AccessEnabler {
   ///   - choice: the provider; none has `displayProviderDialog` show a picker and wait for `setSelectedProvider`.
   ///   - isForced: signs in anew even if that is done already.
   ///   - data: what a provider wants to know besides.
-  ///   - filter: which providers the picker shows.
-  ///   - progress: hears what happens meanwhile: the registration code, the phone that connected, a URL to load.
+  ///   - filter: which providers the platform's picker shows.
+  ///   - progress: hears what happens meanwhile, where the caller runs: the registration code, the phone that
+  ///     connected, a URL to load. Of other calls it hears nothing.
   /// - Returns: the sign-in.
   /// - Throws: ``EntitlementError``, for example `.denied` or `.codeExpired`.
   @discardableResult
-  public func authenticate(
+  nonisolated(nonsending) public func authenticate(
     _ choice: ProviderChoice? = nil, isForced: Bool = false, data: [String: String] = [:],
-    filter: ProviderFilter? = nil, progress: (@Sendable (EntitlementEvent) -> Void)? = nil
+    filter: ProviderFilter? = nil, progress: (EntitlementEvent) -> Void = { _ in }
   ) async throws(EntitlementError) -> SignIn {
+    var steps = signIn(choice, isForced: isForced, data: data, filter: filter).makeAsyncIterator()
+    while let step = try await steps.next(isolation: #isolation) {
+      switch step {
+      case .progress(let event): progress(event)
+      case .signedIn(let signIn): return signIn
+      }
+    }
+    throw EntitlementError(.cancelled)
+  }
+
+  /// Signs this device in, step by step: what happens meanwhile, and at last the sign-in.
+  ///
+  /// It begins at once. Whoever stops reading cancels the sign-in; nothing more is heard of it.
+  ///
+  /// ```swift
+  /// for try await step in enabler.signIn(.onSecondScreen) {
+  ///   switch step {
+  ///   case .progress(.registrationCode(let offer)): show(offer.display, offer.url)
+  ///   case .signedIn(let signIn): welcome(signIn)
+  ///   default: break
+  ///   }
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - choice: the provider; none has `displayProviderDialog` show a picker and wait for `setSelectedProvider`.
+  ///   - isForced: signs in anew even if that is done already.
+  ///   - data: what a provider wants to know besides.
+  ///   - filter: which providers the platform's picker shows.
+  /// - Returns: the steps of this call alone; they end with `.signedIn` or throw an ``EntitlementError``.
+  public func signIn(
+    _ choice: ProviderChoice? = nil, isForced: Bool = false, data: [String: String] = [:],
+    filter: ProviderFilter? = nil
+  ) -> SignInSteps {
     let details = AuthenticationRequest(isForced: isForced, data: data, filter: filter, choice: choice)
-    let outcome = try await runtime.outcome(of: .app(.getAuthentication(details)), progress: progress)
-    if case .signIn(let signIn) = outcome { return signIn }
-    throw EntitlementError(.outOfOrder)
+    return SignInSteps(runtime.steps(of: details))
   }
 
   /// Authorizes a resource and gets a short media token for it.
@@ -60,7 +93,7 @@ extension AccessEnabler {
     let call: AppCall =
       signsIn
       ? .getAuthorization(resource, data: data) : .checkAuthorization(resource, data: data)
-    if case .access(let access) = try await runtime.outcome(of: .app(call)) { return access }
+    if case .access(let access) = try await runtime.outcome(of: .asked(call)) { return access }
     throw EntitlementError(.outOfOrder)
   }
 
@@ -75,7 +108,7 @@ extension AccessEnabler {
     _ resources: [String], usesCache: Bool = true
   ) async throws(EntitlementError) -> [String] {
     let call = AppCall.preauthorize(resources, usesCache: usesCache)
-    if case .resources(let allowed) = try await runtime.outcome(of: .app(call)) { return allowed }
+    if case .resources(let allowed) = try await runtime.outcome(of: .asked(call)) { return allowed }
     throw EntitlementError(.outOfOrder)
   }
 
@@ -86,13 +119,13 @@ extension AccessEnabler {
   /// - Throws: ``EntitlementError``.
   public func metadata(_ key: MetadataRequest) async throws(EntitlementError) -> Metadata {
     let call = AppCall.getMetadata(key, arguments: key.arguments)
-    if case .metadata(let found) = try await runtime.outcome(of: .app(call)) { return found }
+    if case .metadata(let found) = try await runtime.outcome(of: .asked(call)) { return found }
     throw EntitlementError(.outOfOrder)
   }
 
   /// The provider that is selected or signed in with.
   public func selectedProvider() async -> MVPD? {
-    guard case .selected(let provider) = try? await runtime.outcome(of: .app(.getSelectedProvider))
+    guard case .selected(let provider) = try? await runtime.outcome(of: .asked(.getSelectedProvider))
     else { return nil }
     return provider
   }
@@ -101,6 +134,6 @@ extension AccessEnabler {
   ///
   /// - Throws: ``EntitlementError``; this device is signed out even then.
   public func signOut() async throws(EntitlementError) {
-    _ = try await runtime.outcome(of: .app(.logout))
+    _ = try await runtime.outcome(of: .asked(.logout))
   }
 }

@@ -25,7 +25,7 @@ extension AccessEnabler {
   /// - Parameters:
   ///   - force: signs in anew even if that is done already.
   ///   - data: what a provider wants to know besides, for example a promotional pass's `email`.
-  ///   - filter: which providers the picker shows.
+  ///   - filter: which providers the platform's picker shows; `displayProviderDialog` brings all.
   public func getAuthentication(
     force: Bool = false, data: [String: String] = [:], filter: ProviderFilter? = nil
   ) {
@@ -34,6 +34,9 @@ extension AccessEnabler {
   }
 
   /// The viewer's choice; resumes the sign-in.
+  ///
+  /// While nobody signs in it is for the next time: `getAuthentication` then goes there without a picker. A temporary
+  /// pass signs in at once, with no other call; a promotional one waits for the data of `getAuthentication`.
   ///
   /// - Parameter provider: a provider's id, or `nil` when the viewer went back: the sign-in ends with
   ///   `PROVIDER_NOT_SELECTED_ERROR`.

@@ -8,11 +8,11 @@ extension AccessEnabler {
   ///
   /// - Parameters:
   ///   - softwareStatement: identifies the application.
-  ///   - storage: where tokens are kept.
+  ///   - storage: where tokens are kept; a folder of this program's in the user's state directory if nobody says.
   ///   - delegate: who hears the callbacks.
   /// - Throws: `FileError` when the token store's folder cannot be used.
   public convenience init(
-    softwareStatement: String, storage: TokenStorage, delegate: (any EntitlementDelegate)? = nil
+    softwareStatement: String, storage: TokenStorage = .usual, delegate: (any EntitlementDelegate)? = nil
   ) throws(FileError) {
     try self.init(
       EnablerConfiguration(
@@ -65,14 +65,19 @@ extension AccessEnabler {
   /// Sets options by their historic names.
   ///
   /// - Parameter options: `applicationProfile`, `visitorID`, `handleSVC` (`true` or `false`) and `device_info` (a JSON
-  ///   object of the protocol's names); others are ignored.
+  ///   object of the protocol's names); others go with every call as they are.
   public func setOptions(_ options: [String: String]) { setOptions(EnablerOptions(options)) }
+
+  /// Sets options by their historic names, with numbers and truth values among them.
+  ///
+  /// - Parameter options: the same names.
+  public func setOptions(_ options: [String: OptionValue]) { setOptions(EnablerOptions(options)) }
 
   /// Finishes a sign-in in a browser.
   @available(*, deprecated, renamed: "handleExternalURL(_:)")
   public func getAuthenticationToken() { handleExternalURL("") }
 
-  /// Signs in with a picker that shows these providers only.
+  /// Signs in; the platform's picker shows these providers only, in this order, and `displayProviderDialog` brings all.
   @available(*, deprecated, message: "use getAuthentication(force:data:filter:)")
   public func getAuthentication(_ filter: [String]) {
     getAuthentication(filter: ProviderFilter(providers: filter))

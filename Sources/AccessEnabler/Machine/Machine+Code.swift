@@ -7,10 +7,7 @@ import RegentPairingWire
 extension Machine {
   /// Goes on with an earlier code of the same choice when there is one, else asks for a new one.
   mutating func register(_ login: Login, _ choice: Choice) {
-    if let earlier = tokens.pending?.offer, now < earlier.expires,
-      earlier.service.isSameText(as: choice.service),
-      earlier.provider?.id == choice.provider?.id
-    {
+    if let earlier = earlierOffer(for: choice) {
       let call = send(.readCode(earlier.code), to: choice.service, for: .login)
       phase = .registering(login, choice, Registering(call: call, earlier: earlier))
     } else {
@@ -18,8 +15,17 @@ extension Machine {
     }
   }
 
+  /// A code of the same choice that somebody may be typing.
+  func earlierOffer(for choice: Choice) -> RegistrationOffer? {
+    guard let earlier = tokens.pending?.offer, now < earlier.expires else { return nil }
+    let its = Choice(provider: earlier.provider, service: earlier.service, domain: nil)
+    return its.isSame(as: choice) ? earlier : nil
+  }
+
   private mutating func requestCode(_ login: Login, _ choice: Choice) {
-    let call = send(.createCode(provider: choice.provider?.id), to: choice.service, for: .login)
+    let call = send(
+      .createCode(provider: choice.provider?.id, data: login.data, inPlaceOf: tokens.pending?.offer.code),
+      to: choice.service, for: .login)
     phase = .registering(login, choice, Registering(call: call))
   }
 
@@ -61,12 +67,9 @@ extension Machine {
     }
     if tokens.pending?.offer != offer { store(.pending(PendingCode(offer: offer))) }
     switch settings.login {
-    case .browser(let redirectURL):
+    case .browser:
       phase = .browsing(login, choice, offer)
-      tell(
-        .navigateToUrl(
-          loginURL(choice, offer, redirectURL: redirectURL),
-          useSecureSheet: usesSecureSheet(choice.provider)))
+      tellLoginPage(choice, offer)
     case .secondScreen:
       tellCode(watch)
       askFirst(&watch, choice)
@@ -106,8 +109,19 @@ extension Machine {
 
   // MARK: The browser
 
-  private func usesSecureSheet(_ provider: MVPD?) -> Bool {
-    options.handlesSecureSheet && provider?.wantsSecureSheet == true
+  mutating func tellLoginPage(_ choice: Choice, _ offer: RegistrationOffer) {
+    guard case .browser(let redirectURL) = settings.login else { return }
+    navigate(to: loginURL(choice, offer, redirectURL: redirectURL), for: choice.provider)
+  }
+
+  /// Sends a browser to a page of a service.
+  ///
+  /// A provider that wants the secure sheet gets it from the app that said it can show one, else from the program that
+  /// the configuration names; where there is none, the app's own browser has to do.
+  mutating func navigate(to url: String, for provider: MVPD?) {
+    let wantsSheet = provider?.wantsSecureSheet == true
+    if wantsSheet, !options.handlesSecureSheet, settings.opensBrowser { return show(inNamedBrowser: url) }
+    tell(.navigateToUrl(url, useSecureSheet: wantsSheet && options.handlesSecureSheet))
   }
 
   private func loginURL(
@@ -123,7 +137,12 @@ extension Machine {
       + PercentEncoding.form(fields.filter { !$0.value.isEmpty })
   }
 
+  /// The browser came back; what is not the address of the flow under way is left alone, whoever opened it.
   mutating func handleExternalURL(_ url: String, _ request: RequestID) {
+    guard case .browser(let redirectURL) = settings.login, url.isEmpty || url.comesBack(to: redirectURL) else {
+      return fail(
+        request, EntitlementError(.outOfOrder, message: "that is not the address that a browser comes back to"))
+    }
     switch phase {
     case .browsing(let login, let choice, _):
       finish(request, .heard)
@@ -133,12 +152,12 @@ extension Machine {
       finish(request, .heard)
       phase = .ready
       for request in requests { tellSignedOut(request) }
-    case .ready where !responders.isEmpty:
+    case .ready:
+      guard let service = tokens.pending?.offer.service else { return fail(request, EntitlementError(.outOfOrder)) }
       // A browser that was started by an earlier run of the app.
-      let service = tokens.pending?.offer.service ?? responders[0].service
-      fetch(
-        Login(waiters: [.authentication(request)]),
-        Choice(provider: nil, service: service, domain: nil), nil)
+      let login = Login(waiters: [.authentication(request)])
+      if url.refusesAccess { return end(login, .genericAuthentication, Self.denied) }
+      fetch(login, Choice(provider: nil, service: service, domain: nil), nil)
     default: fail(request, EntitlementError(.outOfOrder))
     }
   }
@@ -156,9 +175,20 @@ extension RegistrationOffer {
 }
 
 extension String {
+  /// Whether a browser that was to come back to `address` did: the same address, with nothing but query or fragment
+  /// after it.
+  fileprivate func comesBack(to address: String) -> Bool {
+    guard utf8.starts(with: address.utf8) else { return false }
+    let rest = utf8.dropFirst(address.utf8.count)
+    guard let next = rest.first else { return true }
+    let hasQuery = address.utf8.contains(UInt8(ascii: "?"))
+    return next == UInt8(ascii: "#") || next == UInt8(ascii: hasQuery ? "&" : "?")
+  }
+
   /// Whether a redirect URL says that the viewer or the provider said no: `?error=access_denied`.
   fileprivate var refusesAccess: Bool {
     guard let question = firstIndex(of: "?") else { return false }
-    return self[question...].dropFirst().split(separator: "&").contains { $0.hasPrefix("error=") }
+    let query = self[question...].dropFirst().prefix { $0 != "#" }
+    return query.split(separator: "&").contains { $0.hasPrefix("error=") }
   }
 }

@@ -193,7 +193,7 @@ extension Machine {
 
   mutating func timerRang(_ timer: TimerID) {
     guard case .waiting(let login, let choice, var watch) = phase, watch.timer == timer else {
-      return
+      return patienceEnded(timer)
     }
     watch.timer = nil
     askForNews(&watch, choice)

@@ -9,6 +9,7 @@ extension Machine {
     let isSame =
       details.requestor.isSameText(as: requestor)
       && services.map { Array($0.utf8) } == self.services.map { Array($0.utf8) }
+    preauthorization = nil
     switch phase {
     case .configuring(var configuring) where isSame:
       configuring.requests.append(request)
@@ -28,13 +29,14 @@ extension Machine {
     default: break
     }
     leaveEverything(EntitlementError(.superseded))
+    if !details.requestor.isSameText(as: requestor) { selection = .usual }
     requestor = details.requestor
     self.services = services
     tokens = details.tokens
     responders = []
+    configurationProblem = nil
     guard !services.isEmpty else {
-      return configurationFailed(
-        [request], .unreachable, EntitlementError(.unreachable, message: "no service was named"))
+      return configurationFailed([request], .unreachable, Self.noService)
     }
     var open: Set<CallID> = []
     for service in services {
@@ -42,6 +44,11 @@ extension Machine {
     }
     phase = .configuring(Configuring(requests: [request], open: open))
   }
+
+  private static let noService = EntitlementError(
+    .unreachable, message: "no service was named",
+    hint: "name one in EnablerConfiguration.services, in setRequestor, in REGENT_SERVICE or in "
+      + "/etc/regent/agent.conf (service = https://HOST)")
 
   mutating func configurationCame(
     _ answer: ServiceAnswer, from service: String, _ id: CallID
@@ -53,8 +60,14 @@ extension Machine {
     case .failed(let failure): configuring.failures.append(failure)
     default: configuring.failures.append(ServiceFailure(kind: .unreadable))
     }
+    wait(&configuring.patience, whileOpen: configuring.open)
     phase = .configuring(configuring)
-    guard configuring.open.isEmpty else { return }
+    endConfigurationIfDone()
+  }
+
+  private mutating func endConfigurationIfDone() {
+    guard case .configuring(let configuring) = phase, configuring.open.isEmpty else { return }
+    let patience = spent(configuring.patience)
     guard !responders.isEmpty else {
       let (status, error) = Self.configurationProblem(configuring.failures)
       return configurationFailed(configuring.requests, status, error)
@@ -64,8 +77,48 @@ extension Machine {
       let (status, error) = Self.configurationProblem([failure])
       tell(.status(EntitlementStatus(status, .warning, message: error.message)))
     }
-    synchronize(configuring.requests)
+    synchronize(configuring.requests, patience)
   }
+
+  // MARK: The slow among several
+
+  /// Begins to wait for the others once one has answered: a service that says nothing must not hold up the app.
+  private mutating func wait(_ patience: inout Patience, whileOpen open: Set<CallID>) {
+    guard !responders.isEmpty, !open.isEmpty, patience.timer == nil else { return }
+    patience.start = now
+    let rest = max(.milliseconds(1), settings.timing.straggler - patience.spent)
+    patience.timer = startDeadline(rest)
+  }
+
+  /// What is left of it for the next step.
+  private mutating func spent(_ patience: Patience) -> Patience {
+    drop(patience.timer)
+    let waited = patience.start.map { max(.zero, now.since($0)) } ?? .zero
+    return Patience(spent: patience.spent + waited)
+  }
+
+  /// The services that have not answered by now are left out.
+  mutating func patienceEnded(_ timer: TimerID) {
+    switch phase {
+    case .configuring(var configuring) where configuring.patience.timer == timer:
+      for call in configuring.open.sorted(by: { $0.number < $1.number }) {
+        drop(call)
+        configuring.failures.append(Self.straggling)
+      }
+      configuring.open = []
+      phase = .configuring(configuring)
+      endConfigurationIfDone()
+    case .synchronizing(var synchronizing) where synchronizing.patience.timer == timer:
+      for call in synchronizing.open.sorted(by: { $0.number < $1.number }) { drop(call) }
+      synchronizing.open = []
+      phase = .synchronizing(synchronizing)
+      endSynchronizationIfDone()
+    default: break
+    }
+  }
+
+  private static let straggling = ServiceFailure(
+    kind: .unreachable, message: "a service took much longer than the others")
 
   /// The fastest responder wins: providers that are listed already stay where they are.
   private mutating func add(_ configuration: ServiceConfiguration, of service: String) {
@@ -85,6 +138,7 @@ extension Machine {
     phase = .ready
     var error = error
     error.status = status
+    configurationProblem = error
     tell(status, message: error.message)
     for request in requests {
       tell(.setRequestorComplete(.error), request)
@@ -107,13 +161,21 @@ extension Machine {
       return (.registrationFailed, EntitlementError(.notTrusted, message: failure.message))
     }
     if let failure = first({ [401, 403].contains($0.status) }) {
-      return (.notTrusted, EntitlementError(.notTrusted, message: failure.message))
+      return (.notTrusted, EntitlementError(.notTrusted, message: failure.details ?? failure.message))
     }
     if let failure = first({ $0.kind == .accessToken }) {
       return (.accessTokenFailed, EntitlementError(.notTrusted, message: failure.message))
     }
+    if let failure = first({ $0.kind == .clockWrong }) {
+      return (.clockWrong, EntitlementError(.clockWrong, message: failure.message))
+    }
     if let failure = first({ $0.kind == .unsafeConnection }) {
       return (.unsafeConnection, EntitlementError(.unsafeConnection, message: failure.message))
+    }
+    if let failure = first({ $0.kind == .captivePortal }) {
+      return (
+        .configurationFailed(500), EntitlementError(.captivePortal, message: failure.message)
+      )
     }
     if let failure = first({ $0.status == 429 }) {
       var error = EntitlementError(.throttled, message: failure.message)
@@ -136,18 +198,34 @@ extension Machine {
   // MARK: What happened elsewhere meanwhile
 
   /// Asks for the sign-in that the service knows, and tells services that an earlier sign-out did not reach.
-  private mutating func synchronize(_ requests: [RequestID]) {
+  private mutating func synchronize(_ requests: [RequestID], _ patience: Patience) {
     var open: Set<CallID> = []
+    // What a service at another address was not told is owed to the one that is asked now.
+    let owesLogout = tokens.unfinishedLogouts.contains { !isConfigured($0) }
     for service in responders.map(\.service) {
       let isOpen = tokens.unfinishedLogouts.contains { $0.isSameText(as: service) }
-      if isOpen {
+      if isOpen || owesLogout {
         open.insert(send(.logout, to: service, for: .openLogout(service: service)))
-      } else if tokens.authentication.map({ $0.service.isSameText(as: service) }) ?? true {
+      } else if isAbout(service) {
         open.insert(send(.authentication, to: service, for: .synchronization(service: service)))
       }
     }
-    phase = .synchronizing(Synchronizing(requests: requests, open: open))
+    var patience = patience
+    // With one service only there is nobody who would be held up by another.
+    if responders.count > 1, open.count == 1 { wait(&patience, whileOpen: open) }
+    phase = .synchronizing(Synchronizing(requests: requests, open: open, patience: patience))
     endSynchronizationIfDone()
+  }
+
+  private func isConfigured(_ service: String) -> Bool {
+    services.contains { $0.isSameText(as: service) }
+  }
+
+  /// Whether a service's word about the sign-in counts: it made it, or nobody did, or whoever made it is not asked any
+  /// more because the service has another address now.
+  private func isAbout(_ service: String) -> Bool {
+    guard let kept = tokens.authentication else { return true }
+    return kept.service.isSameText(as: service) || !isConfigured(kept.service)
   }
 
   mutating func synchronizationCame(
@@ -156,7 +234,7 @@ extension Machine {
     switch answer {
     case .authentication(let granted):
       // The first service that knows this device wins.
-      if tokens.authentication.map({ $0.service.isSameText(as: service) }) ?? true {
+      if isAbout(service) {
         keep(granted, from: service)
       }
     case .failed(let failure):
@@ -165,17 +243,33 @@ extension Machine {
       let isGone =
         failure.meansNotSignedIn || ([403, 404, 410].contains(failure.status) && !isAboutCode)
       // Signed out elsewhere; a service that is only out of order says nothing about it.
-      if isGone, let kept = tokens.authentication, kept.service.isSameText(as: service) {
-        store(.authentication(nil))
+      if isGone, let kept = tokens.authentication {
+        if kept.service.isSameText(as: service) {
+          store(.authentication(nil))
+        } else if responders.count == 1 {
+          dropSignInOfMovedService(kept)
+        }
       }
     default: break
     }
     synchronized(id)
   }
 
+  /// Nobody at the new address knows the sign-in: it is over, and the app hears why.
+  private mutating func dropSignInOfMovedService(_ kept: StoredAuthentication) {
+    store(.authentication(nil))
+    tell(
+      .noSession,
+      message: "this device was signed in at \(kept.service), which is not asked any more; "
+        + "the service that is knows nothing of it: sign in again")
+  }
+
   mutating func openLogoutCame(_ answer: ServiceAnswer, from service: String, _ id: CallID) {
     if Self.isSignedOut(answer) {
       store(.unfinishedLogout(service: service, isOpen: false))
+      for other in tokens.unfinishedLogouts where !isConfigured(other) {
+        store(.unfinishedLogout(service: other, isOpen: false))
+      }
     }
     synchronized(id)
   }
@@ -183,12 +277,14 @@ extension Machine {
   private mutating func synchronized(_ id: CallID) {
     guard case .synchronizing(var synchronizing) = phase else { return }
     synchronizing.open.remove(id)
+    wait(&synchronizing.patience, whileOpen: synchronizing.open)
     phase = .synchronizing(synchronizing)
     endSynchronizationIfDone()
   }
 
   private mutating func endSynchronizationIfDone() {
     guard case .synchronizing(let synchronizing) = phase, synchronizing.open.isEmpty else { return }
+    drop(synchronizing.patience.timer)
     phase = .ready
     for request in synchronizing.requests {
       tell(.setRequestorComplete(.success), request)
@@ -207,7 +303,11 @@ extension Machine {
     let signIn = SignIn(
       provider: provider, userID: granted.userID, expires: granted.expires, source: source)
     let new = StoredAuthentication(signIn: signIn, service: service)
-    if tokens.authentication != new { store(.authentication(new)) }
+    preauthorization = nil
+    if tokens.authentication != new {
+      selection = .usual
+      store(.authentication(new))
+    }
     if tokens.pending != nil { store(.pending(nil)) }
     return signIn
   }

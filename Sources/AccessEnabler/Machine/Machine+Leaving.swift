@@ -16,6 +16,8 @@ extension Machine {
     }
     // First here: whatever the network does, this device is signed out.
     store(.signedOut)
+    selection = .usual
+    preauthorization = nil
     denials = DenialLog()
     // Without a sign-in here there may still be one that only a service knows.
     let services = kept.map { [$0.service] } ?? responders.map(\.service)
@@ -24,15 +26,11 @@ extension Machine {
       if kept != nil { store(.unfinishedLogout(service: service, isOpen: true)) }
       open.insert(send(.logout, to: service, for: .logout(service: service, requestor: requestor)))
     }
-    var browserURL: String?
+    var browser: LogoutPage?
     if case .browser(let redirectURL) = settings.login, let kept {
-      browserURL =
-        kept.service + Paths.browserLogout + "?"
-        + PercentEncoding.form([
-          (Field.requestorID, requestor), (Field.redirectURL, redirectURL),
-        ])
+      browser = LogoutPage(service: kept.service, redirectURL: redirectURL, provider: kept.signIn.provider)
     }
-    phase = .signingOut(SigningOut(requests: [request], open: open, browserURL: browserURL))
+    phase = .signingOut(SigningOut(requests: [request], open: open, browser: browser))
     endSigningOutIfDone()
   }
 
@@ -47,6 +45,9 @@ extension Machine {
     }
     guard case .signingOut(var leaving) = phase else { return }
     leaving.open.remove(id)
+    if case .signedOut(let ticket) = answer, leaving.browser?.service.isSameText(as: service) == true {
+      leaving.browser?.ticket = ticket
+    }
     phase = .signingOut(leaving)
     endSigningOutIfDone()
   }
@@ -59,14 +60,22 @@ extension Machine {
 
   private mutating func endSigningOutIfDone() {
     guard case .signingOut(let leaving) = phase, leaving.open.isEmpty else { return }
-    if let url = leaving.browserURL {
+    if let browser = leaving.browser {
       phase = .leaving(leaving.requests)
-      tell(.navigateToUrl(url, useSecureSheet: false))
+      navigate(to: logoutURL(browser), for: browser.provider)
     } else {
       phase = .ready
       for request in leaving.requests { tellSignedOut(request) }
     }
     runQueue()
+  }
+
+  private func logoutURL(_ page: LogoutPage) -> String {
+    // The redirect URL last, as for signing in.
+    let fields: [(name: String, value: String)] = [
+      (Field.requestorID, requestor), (Field.logoutTicket, page.ticket ?? ""), (Field.redirectURL, page.redirectURL),
+    ]
+    return page.service + Paths.browserLogout + "?" + PercentEncoding.form(fields.filter { !$0.value.isEmpty })
   }
 
   mutating func tellSignedOut(_ request: RequestID) {
@@ -109,6 +118,11 @@ extension Machine {
 
   /// Stops what the sign-in is doing at the moment; the code it may have goes back to the service.
   mutating func leaveStep() {
+    stopStep()
+    giveBackCode()
+  }
+
+  mutating func stopStep() {
     switch phase {
     case .entering(_, _, let call): drop(call)
     case .registering(_, _, let step): drop(step.call)
@@ -120,6 +134,9 @@ extension Machine {
       .leaving:
       break
     }
+  }
+
+  mutating func giveBackCode() {
     guard let pending = tokens.pending else { return }
     store(.pendingOver(pending.offer.code))
     _ = send(.deleteCode(pending.offer.code), to: pending.offer.service, for: .nothing)
@@ -129,9 +146,11 @@ extension Machine {
   mutating func leaveEverything(_ error: EntitlementError) {
     switch phase {
     case .configuring(let configuring):
+      drop(configuring.patience.timer)
       for call in configuring.open.sorted(by: { $0.number < $1.number }) { drop(call) }
       finishConfiguring(configuring.requests, error)
     case .synchronizing(let synchronizing):
+      drop(synchronizing.patience.timer)
       for call in synchronizing.open.sorted(by: { $0.number < $1.number }) { drop(call) }
       finishConfiguring(synchronizing.requests, error)
     case .choosing, .entering, .registering, .waiting, .browsing, .fetching:

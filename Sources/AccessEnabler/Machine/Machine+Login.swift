@@ -31,15 +31,16 @@ extension Machine {
     }
     guard var login = phase.login else {
       guard !responders.isEmpty else {
-        let login = Login(waiters: [waiter])
-        return end(
-          login, .genericAuthentication,
-          EntitlementError(.unreachable, status: .authenticationFailed))
+        return end(Login(waiters: [waiter]), .genericAuthentication, notConfigured)
       }
-      return choose(Login(waiters: [waiter], data: details.data, filter: details.filter), details.choice)
+      var choice = details.choice
+      if choice == nil, case .ahead(let chosen) = selection { choice = chosen }
+      selection = .usual
+      return choose(Login(waiters: [waiter], data: details.data, filter: details.filter), choice)
     }
     login.waiters.append(waiter)
     if !details.data.isEmpty { login.data = details.data }
+    login.filter = details.filter ?? login.filter
     setLogin(login)
     switch phase {
     case .choosing: choose(login, details.choice)
@@ -54,55 +55,114 @@ extension Machine {
     if let choice {
       take(choice, login)
     } else {
-      let shown = (login.filter ?? ProviderFilter()).apply(to: providers)
-      // The provider of the last time comes first.
-      let last = shown.filter { one in tokens.selected.map { $0.id.isSameText(as: one.id) } ?? false
+      // The provider of the last time comes first. A filter is for the platform's picker: this one shows all.
+      let isLast = { [tokens] (one: MVPD) in
+        tokens.selected.map { $0.id.isSameText(as: one.id) } ?? false
       }
-      let rest = shown.filter { one in !last.contains { $0.id.isSameText(as: one.id) } }
-      tell(.displayProviderDialog(last + rest))
+      tell(.displayProviderDialog(providers.filter(isLast) + providers.filter { !isLast($0) }))
     }
+  }
+
+  /// What ends a sign-in while no service is known: the reason that `setRequestor` gave.
+  var notConfigured: EntitlementError {
+    var error = configurationProblem ?? EntitlementError(.unreachable)
+    if error.kind == .unreachable { error.status = .authenticationFailed }
+    return error
   }
 
   /// `setSelectedProvider` with a provider, and its sister for the phone.
   mutating func select(_ choice: ProviderChoice, _ request: RequestID) {
-    guard let login = phase.login else {
-      tell(.noSession, message: "no sign-in waits for a provider")
-      return tellNotSignedIn(
-        .genericAuthentication, EntitlementError(.outOfOrder, status: .noSession), request)
-    }
+    guard let login = phase.login else { return selectAhead(choice, request) }
     finish(request, .heard)
-    leaveStep()
+    selection = .usual
+    let resolved = resolve(choice)
+    if let resolved, let current = phase.choice, resolved.isSame(as: current) {
+      return showAgain()
+    }
+    stopStep()
+    // A code of an earlier run for the same choice goes on; any other concerns nobody any more.
+    if resolved.flatMap({ earlierOffer(for: $0) }) == nil { giveBackCode() }
     take(choice, login)
   }
 
-  private mutating func take(_ choice: ProviderChoice, _ login: Login) {
+  /// The provider and its service; none when nobody has such a provider.
+  private func resolve(_ choice: ProviderChoice) -> Choice? {
     switch choice {
     case .onSecondScreen:
-      guard let fastest = responders.first else { return }
-      register(
-        login,
-        Choice(provider: nil, service: fastest.service, domain: fastest.domains.first))
-    case .provider(let id):
-      guard
-        let responder = responders.first(where: { responder in
-          responder.providers.contains { $0.id.isSameText(as: id) }
-        }), let provider = responder.providers.first(where: { $0.id.isSameText(as: id) })
-      else {
-        phase = .ready
-        return end(
-          login, .genericAuthentication,
-          EntitlementError(.unknownProvider(id), status: .authenticationFailed))
+      return responders.first.map {
+        Choice(provider: nil, service: $0.service, domain: $0.domains.first)
       }
-      if tokens.selected != provider { store(.selected(provider)) }
-      tell(.sendTrackingData([provider.id] + settings.tracked, .selectedProvider))
-      let choice = Choice(
-        provider: provider, service: responder.service, domain: responder.domains.first)
-      if provider.isTemporaryPass { enter(login, choice) } else { register(login, choice) }
+    case .provider(let id):
+      for responder in responders {
+        guard let provider = responder.providers.first(where: { $0.id.isSameText(as: id) }) else {
+          continue
+        }
+        return Choice(
+          provider: provider, service: responder.service, domain: responder.domains.first)
+      }
+      return nil
+    }
+  }
+
+  private mutating func take(_ choice: ProviderChoice, _ login: Login) {
+    guard let resolved = resolve(choice) else {
+      return end(login, .genericAuthentication, Self.unknownProvider(choice))
+    }
+    remember(resolved)
+    if resolved.provider?.isTemporaryPass == true {
+      enter(login, resolved)
+    } else {
+      register(login, resolved)
+    }
+  }
+
+  private static func unknownProvider(_ choice: ProviderChoice) -> EntitlementError {
+    guard case .provider(let id) = choice else { return EntitlementError(.unreachable) }
+    return EntitlementError(.unknownProvider(id), status: .authenticationFailed)
+  }
+
+  private mutating func remember(_ choice: Choice) {
+    guard let provider = choice.provider else { return }
+    if tokens.selected != provider { store(.selected(provider)) }
+    tell(.sendTrackingData([provider.id] + settings.tracked, .selectedProvider))
+  }
+
+  /// A choice while nobody signs in: the next sign-in needs no picker, and a temporary pass needs no other call.
+  private mutating func selectAhead(_ choice: ProviderChoice, _ request: RequestID) {
+    guard let resolved = resolve(choice) else {
+      let error = responders.isEmpty ? notConfigured : Self.unknownProvider(choice)
+      if let status = error.status { tell(status, message: error.message) }
+      // Somebody who is signed in stays so, whatever is chosen for the next time.
+      guard validAuthentication == nil else { return fail(request, error) }
+      return tellNotSignedIn(.genericAuthentication, error, request)
+    }
+    let entersAtOnce = resolved.provider.map { $0.isTemporaryPass && !$0.wantsIdentity } ?? false
+    if entersAtOnce, validAuthentication == nil {
+      return logIn(.authentication(request), AuthenticationRequest(choice: choice))
+    }
+    selection = .ahead(choice)
+    remember(resolved)
+    finish(request, .heard)
+  }
+
+  /// The same choice again: whoever makes it has nothing on the screen any more.
+  private mutating func showAgain() {
+    switch phase {
+    case .waiting(_, _, let watch): tellCode(watch)
+    case .browsing(_, let choice, let offer): tellLoginPage(choice, offer)
+    default: break
     }
   }
 
   /// A temporary pass lets the device in at once.
   private mutating func enter(_ login: Login, _ choice: Choice) {
+    if let provider = choice.provider, provider.wantsIdentity, login.data.isEmpty {
+      return end(
+        login, .genericAuthentication,
+        EntitlementError(
+          .dataNeeded(provider: provider.id), status: .authenticationFailed,
+          hint: "give its data with getAuthentication, for example [\"email\": …]"))
+    }
     let call = send(
       .freePreview(
         provider: choice.provider?.id ?? "", domain: choice.domain, data: login.data),
@@ -113,8 +173,10 @@ extension Machine {
   /// `setSelectedProvider(nil)`: the viewer went back.
   mutating func goBack(_ request: RequestID) {
     finish(request, .heard)
-    let error = EntitlementError(.cancelled)
+    selection = .nobody
     if let login = phase.login {
+      var error = EntitlementError(.cancelled)
+      if case .choosing = phase { error.status = .pickerCancelled }
       leaveStep()
       end(login, .providerNotSelected, error)
     } else {

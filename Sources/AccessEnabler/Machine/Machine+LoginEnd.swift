@@ -6,12 +6,13 @@ import RegentPairingWire
 extension Machine {
   mutating func succeed(_ login: Login, _ granted: GrantedAuthentication, from service: String) {
     let signIn = keep(granted, from: service)
-    phase = .ready
+    selection = .usual
     switch signIn.source {
     case .regular: break
     case .temporary: tell(.temporaryPass)
     case .degraded: tell(.degradedAuthentication)
     }
+    phase = .ready
     var isTold = false
     for case .authentication(let request) in login.waiters {
       tellSignedIn(signIn, request, isCached: false)
@@ -19,7 +20,7 @@ extension Machine {
     }
     if !isTold {
       tell(.setAuthenticationStatus(.authenticated, .userAuthenticated))
-      track(signIn, isCached: false)
+      track(signIn, nil, isCached: false)
     }
     for case .authorization(let request, let resource, let data) in login.waiters {
       authorize(resource, data: data, mayLogIn: false, request)
@@ -38,6 +39,10 @@ extension Machine {
     case .unsafeConnection:
       error = EntitlementError(.unsafeConnection)
       status = .unsafeConnection
+    case .clockWrong:
+      error = EntitlementError(.clockWrong)
+      status = .clockWrong
+    case .captivePortal: error = EntitlementError(.captivePortal)
     case .registration:
       error = EntitlementError(.notTrusted)
       status = .registrationFailed
@@ -59,17 +64,17 @@ extension Machine {
 
   /// Ends a sign-in without one: every call that waits for it hears so, once.
   mutating func end(_ login: Login, _ code: EntitlementCode, _ error: EntitlementError) {
-    phase = .ready
     if let status = error.status {
       tell(status, message: error.message, extras: Self.details(of: error))
     }
+    phase = .ready
     if let pending = tokens.pending { store(.pendingOver(pending.offer.code)) }
     var isTold = false
     for case .authentication(let request) in login.waiters {
       tellNotSignedIn(code, error, request)
       isTold = true
     }
-    if !isTold { tell(.setAuthenticationStatus(.notAuthenticated, code)) }
+    if !isTold { tellNotSignedIn(code, nil) }
     for case .authorization(let request, let resource, _) in login.waiters {
       tellNoToken(resource, .userNotAuthenticated, error, request)
     }
@@ -87,24 +92,31 @@ extension Machine {
 
   mutating func tellSignedIn(_ signIn: SignIn, _ request: RequestID, isCached: Bool) {
     tell(.setAuthenticationStatus(.authenticated, .userAuthenticated), request)
-    track(signIn, isCached: isCached)
+    track(signIn, request, isCached: isCached)
     finish(request, .signIn(signIn))
   }
 
   mutating func tellNotSignedIn(
     _ code: EntitlementCode, _ error: EntitlementError, _ request: RequestID
   ) {
-    tell(.setAuthenticationStatus(.notAuthenticated, code), request)
-    let provider = tokens.selected?.id ?? ""
-    tell(.sendTrackingData(["false", provider, "", "false"] + settings.tracked, .authentication))
+    tellNotSignedIn(code, request)
     fail(request, error)
   }
 
-  private mutating func track(_ signIn: SignIn, isCached: Bool) {
+  /// The same for a call that goes on to say something of its own.
+  mutating func tellNotSignedIn(_ code: EntitlementCode, _ request: RequestID?) {
+    tell(.setAuthenticationStatus(.notAuthenticated, code), request)
+    let provider = tokens.selected?.id ?? ""
+    tell(
+      .sendTrackingData(["false", provider, "", "false"] + settings.tracked, .authentication),
+      request)
+  }
+
+  private mutating func track(_ signIn: SignIn, _ request: RequestID?, isCached: Bool) {
     tell(
       .sendTrackingData(
         ["true", signIn.provider.id, signIn.guid, isCached ? "true" : "false"] + settings.tracked,
-        .authentication))
+        .authentication), request)
   }
 
   /// Puts a changed login back into the phase it belongs to.

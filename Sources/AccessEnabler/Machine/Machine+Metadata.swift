@@ -5,7 +5,12 @@ import RegentPairingWire
 
 extension Machine {
   mutating func tellSelectedProvider(_ request: RequestID) {
-    let provider = validAuthentication?.signIn.provider ?? tokens.selected
+    let provider =
+      switch selection {
+      case .nobody, .ahead(.onSecondScreen): MVPD?.none
+      case .ahead(.provider(let id)): providers.first { $0.id.isSameText(as: id) }
+      case .usual: validAuthentication?.signIn.provider ?? tokens.selected
+      }
     tell(.selectedProvider(provider), request)
     finish(request, .selected(provider))
   }
@@ -31,7 +36,10 @@ extension Machine {
       tellMetadata(Metadata(value: id), key, arguments, request)
     case .user(let name)?:
       guard let kept = validAuthentication else {
-        tell(.setMetadataStatus(Metadata(value: nil), key: name, arguments: arguments), request)
+        let empty = Metadata(value: nil)
+        tell(
+          .setMetadataStatus(empty, key: MetadataArgument.userMetadata, arguments: arguments),
+          request)
         return fail(request, EntitlementError(.notAuthenticated))
       }
       pendingCalls[request] = .metadata(.user(name), arguments: arguments)
@@ -53,7 +61,7 @@ extension Machine {
   ) {
     switch answer {
     case .metadata(let all):
-      tellMetadata(all[key.name] ?? Metadata(value: nil), key, arguments, request)
+      tellMetadata(all[key.attribute] ?? Metadata(value: nil), key, arguments, request)
     // A viewer of whom nothing is known.
     case .failed(let failure) where failure.status == 404:
       tellMetadata(Metadata(value: nil), key, arguments, request)
@@ -76,6 +84,8 @@ extension Machine {
       case _ where failure.meansNotSignedIn: .notAuthenticated
       case .unreachable: .unreachable
       case .unsafeConnection: .unsafeConnection
+      case .clockWrong: .clockWrong
+      case .captivePortal: .captivePortal
       case .status(429): .throttled
       case .status(401), .registration, .accessToken: .notTrusted
       case .unreadable, .status: .service

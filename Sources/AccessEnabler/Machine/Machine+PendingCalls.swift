@@ -11,6 +11,7 @@ extension Machine {
   ) {
     guard let kept = validAuthentication else {
       guard mayLogIn else {
+        tellNotSignedIn(.userNotAuthenticated, request)
         return tellNoToken(
           resource, .userNotAuthenticated, EntitlementError(.notAuthenticated), request)
       }
@@ -111,6 +112,7 @@ extension Machine {
     if failure.meansNotSignedIn {
       forgetSignIn()
       guard work.mayLogIn, !responders.isEmpty, !phase.queuesCalls else {
+        tellNotSignedIn(.userNotAuthenticated, request)
         return tellNoToken(
           work.resource, .userNotAuthenticated,
           EntitlementError(.notAuthenticated, status: .noSession, message: failure.message),
@@ -168,6 +170,9 @@ extension Machine {
     case .unreachable: return problem(.genericAuthorization, .unreachable, .authorizationFailed)
     case .unsafeConnection:
       return problem(.genericAuthorization, .unsafeConnection, .unsafeConnection)
+    case .clockWrong: return problem(.genericAuthorization, .clockWrong, .clockWrong)
+    case .captivePortal:
+      return problem(.genericAuthorization, .captivePortal, .authorizationFailed)
     case .unreadable, .status:
       return problem(.genericAuthorization, .service, .authorizationFailed)
     }
@@ -176,13 +181,19 @@ extension Machine {
   mutating func tellNoToken(
     _ resource: String, _ code: EntitlementCode, _ error: EntitlementError, _ request: RequestID
   ) {
-    let text = code == .userNotAuthorized ? error.message : ""
+    // A refusal brings the provider's own words; what failed is told from other failures in words.
+    let text =
+      switch code {
+      case .userNotAuthorized: error.message
+      case .userNotAuthenticated: ""
+      default: error.description
+      }
     tell(.tokenRequestFailed(resource: resource, code, description: text), request)
     let provider = tokens.authentication?.signIn.provider.id ?? tokens.selected?.id ?? ""
     tell(
       .sendTrackingData(
         ["false", provider, guid, "false", code.rawValue, error.message] + settings.tracked,
-        .authorization))
+        .authorization), request)
     fail(request, error)
   }
 

@@ -3,6 +3,12 @@ import RegentPairingWire
 
 // Which of these? One call about many resources, answered from memory where that is allowed.
 
+/// What a service answered: good for exactly these resources.
+struct Preauthorization: Hashable, Sendable {
+  var asked: [String]
+  var allowed: [String]
+}
+
 extension Machine {
   mutating func preauthorize(_ resources: [String], usesCache: Bool, _ request: RequestID) {
     guard let kept = validAuthentication else {
@@ -10,9 +16,8 @@ extension Machine {
       tell(.preauthorizedResources([]), request)
       return fail(request, EntitlementError(.notAuthenticated, status: .notAuthenticated))
     }
-    let cached = tokens.preauthorization
     guard !resources.isEmpty else { return tellAllowed([], request) }
-    if usesCache, let cached, Set(cached.asked) == Set(resources) {
+    if usesCache, let cached = preauthorization, Set(cached.asked) == Set(resources) {
       return tellAllowed(resources.filter(cached.allowed.contains), request)
     }
     pendingCalls[request] = .preauthorizing(resources)
@@ -31,7 +36,7 @@ extension Machine {
     case .preauthorized(let ids):
       let allowed = resources.filter { asked in ids.contains { $0.isSameText(as: asked) } }
       if tokens.authentication != nil {
-        store(.preauthorization(StoredPreauthorization(asked: resources, allowed: allowed)))
+        preauthorization = Preauthorization(asked: resources, allowed: allowed)
       }
       tellAllowed(allowed, request)
     case .failed(let failure):
@@ -51,6 +56,8 @@ extension Machine {
         case (_, .status(429)): .throttled
         case (_, .unreachable): .unreachable
         case (_, .unsafeConnection): .unsafeConnection
+        case (_, .clockWrong): .clockWrong
+        case (_, .captivePortal): .captivePortal
         case (_, .status(401)), (_, .registration), (_, .accessToken): .notTrusted
         default: .service
         }

@@ -16,6 +16,12 @@ struct Machine: Sendable {
   var responders: [Responder] = []
   var tokens = RequestorTokens()
   var options = EnablerOptions()
+  /// Whom the app chose while nobody was signing in.
+  var selection = Selection.usual
+  /// Why no service answered the last `setRequestor`.
+  var configurationProblem: EntitlementError?
+  /// The last answer of its kind: for this run of the app, and for this sign-in.
+  var preauthorization: Preauthorization?
   /// Calls of the app that wait for the configuration or for the end of signing out, in order.
   var queue: [QueuedCall] = []
   var pendingCalls: [RequestID: PendingCall] = [:]
@@ -25,6 +31,8 @@ struct Machine: Sendable {
   private var lastNumber = 0
 
   private(set) var now = Instant(milliseconds: 0)
+  /// The call of the app that is being worked on beside a sign-in; what is told meanwhile is told for it.
+  private var inHand: RequestID?
   private var actions: [MachineAction] = []
 
   init(_ settings: MachineSettings) {
@@ -42,11 +50,22 @@ struct Machine: Sendable {
       } else {
         begin(call, for: request)
       }
+    case .asked(let request, let call):
+      guard phase != .unconfigured else {
+        fail(request, EntitlementError(.notConfigured))
+        break
+      }
+      return handle(.app(request, call), at: now)
     case .cancel(let request): cancel(request)
-    case .setOptions(let options): self.options = options
+    case .setOptions(let options):
+      // Another profile has other rules.
+      if options.applicationProfile != self.options.applicationProfile { preauthorization = nil }
+      self.options = options
     case .answered(let id, let answer): take(answer, of: id)
     case .timer(let timer): timerRang(timer)
-    case .tokens(let tokens): self.tokens = tokens
+    case .tokens(let tokens):
+      if tokens.authentication != self.tokens.authentication { preauthorization = nil }
+      self.tokens = tokens
     case .news(let status): tell(.status(status))
     }
     defer { actions = [] }
@@ -54,6 +73,11 @@ struct Machine: Sendable {
   }
 
   private mutating func begin(_ call: AppCall, for request: RequestID) {
+    switch call {
+    case .preauthorize, .checkAuthorization, .getAuthorization, .getMetadata: inHand = request
+    default: break
+    }
+    defer { inHand = nil }
     switch call {
     case .checkAuthentication: checkAuthentication(request)
     case .getAuthentication(let details): getAuthentication(request, details)
@@ -83,15 +107,30 @@ struct Machine: Sendable {
     case .openLogout(let service): openLogoutCame(answer, from: service, id)
     case .login: loginAnswerCame(answer, id)
     case .logout(let service, let whose): logoutCame(answer, from: service, of: whose, id)
-    case .pendingCall(let request): pendingCallAnswered(answer, for: request)
+    case .pendingCall(let request):
+      inHand = request
+      pendingCallAnswered(answer, for: request)
+      inHand = nil
     case .nothing: break
     }
   }
 }
 
+/// Whom the app chose while nobody was signing in.
+enum Selection: Hashable, Sendable {
+  /// The provider of the sign-in, else the one of the last time.
+  case usual
+  /// The next sign-in goes there without a picker.
+  case ahead(ProviderChoice)
+  /// The viewer went back.
+  case nobody
+}
+
 /// What a machine knows from the beginning.
 struct MachineSettings: Sendable {
   var login = LoginMethod.secondScreen
+  /// Whether the configuration names a browser.
+  var opensBrowser = false
   var services: [String] = []
   var timing = EnablerTiming()
   var deviceID = ""
@@ -135,17 +174,23 @@ extension Machine {
     return lastNumber
   }
 
+  /// Tells the app: for one of its calls, else for those that wait for the sign-in under way.
   mutating func tell(_ event: EntitlementEvent, _ request: RequestID? = nil) {
-    actions.append(.tell(event, request))
+    let one = request ?? inHand
+    let all = one.map { [$0] } ?? phase.login?.waiters.map(\.request) ?? []
+    actions.append(.tell(event, for: all))
   }
 
   mutating func tell(_ status: StatusID, message: String = "", extras: [String: String] = [:]) {
-    tell(.status(EntitlementStatus(status, message: message, extras: extras)))
+    let text = message.isEmpty ? status.sentence : message
+    tell(.status(EntitlementStatus(status, message: text, extras: extras)))
   }
 
   mutating func finish(_ request: RequestID, _ outcome: RequestOutcome) {
     actions.append(.finish(request, outcome))
   }
+
+  mutating func show(inNamedBrowser url: String) { actions.append(.openBrowser(url)) }
 
   mutating func fail(_ request: RequestID, _ error: EntitlementError) {
     finish(request, .failed(error))
@@ -192,6 +237,13 @@ extension Machine {
   mutating func startTimer(_ pause: Duration) -> TimerID {
     let timer = TimerID(number: number())
     actions.append(.startTimer(timer, pause))
+    return timer
+  }
+
+  /// For what somebody waits for; pauses before asking again are spread instead.
+  mutating func startDeadline(_ time: Duration) -> TimerID {
+    let timer = TimerID(number: number())
+    actions.append(.startDeadline(timer, time))
     return timer
   }
 

@@ -6,6 +6,8 @@ enum MachineEvent: Hashable, Sendable {
   case setRequestor(RequestID, SetRequestor)
   /// A call of the app.
   case app(RequestID, AppCall)
+  /// The same from somebody who waits for the end: without a requestor it ends at once instead of waiting for one.
+  case asked(RequestID, AppCall)
   /// The app does not wait any more.
   case cancel(RequestID)
   case setOptions(EnablerOptions)
@@ -61,15 +63,20 @@ public enum ProviderChoice: Hashable, Sendable {
 
 /// What the machine wants done.
 enum MachineAction: Hashable, Sendable {
-  /// Tell the app; for one of its calls when there is one.
-  case tell(EntitlementEvent, RequestID?)
+  /// Tell the app, for these of its calls.
+  case tell(EntitlementEvent, for: [RequestID])
   /// A call of the app is over; nothing comes after it for that call.
   case finish(RequestID, RequestOutcome)
   case call(OutgoingCall)
   case cancelCall(CallID)
+  /// A pause that may be somewhat longer: many boxes begin theirs at the same moment.
   case startTimer(TimerID, Duration)
+  /// Exactly so long.
+  case startDeadline(TimerID, Duration)
   case stopTimer(TimerID)
   case store(StoreChange, requestor: String)
+  /// Show a page in the browser that the configuration names.
+  case openBrowser(String)
 }
 
 /// How a call of the app ended.

@@ -50,18 +50,38 @@ struct Configuring: Hashable, Sendable {
   var requests: [RequestID]
   var open: Set<CallID>
   var failures: [ServiceFailure] = []
+  var patience = Patience()
 }
 
 struct Synchronizing: Hashable, Sendable {
   var requests: [RequestID]
   var open: Set<CallID>
+  var patience = Patience()
+}
+
+/// How long the slow among several services are waited for.
+struct Patience: Hashable, Sendable {
+  /// Since when only the others are waited for.
+  var start: Instant?
+  /// What was waited for them before.
+  var spent = Duration.zero
+  var timer: TimerID?
 }
 
 struct SigningOut: Hashable, Sendable {
   var requests: [RequestID]
   var open: Set<CallID>
-  /// Where the browser must go afterwards, if there is one.
-  var browserURL: String?
+  /// The browser that is signed out afterwards, if there is one.
+  var browser: LogoutPage?
+}
+
+/// The page that signs the browser out which this device signed in with.
+struct LogoutPage: Hashable, Sendable {
+  var service: String
+  var redirectURL: String
+  var provider: MVPD
+  /// What shows there that this device asks, so that nobody has to tap; none when the service gave none.
+  var ticket: String?
 }
 
 /// A sign-in under way and who waits for it.
@@ -90,6 +110,24 @@ struct Choice: Hashable, Sendable {
   var provider: MVPD?
   var service: String
   var domain: String?
+
+  /// Whether both lead to the same sign-in.
+  func isSame(as other: Choice) -> Bool {
+    let (id, otherID) = (provider?.id ?? "", other.provider?.id ?? "")
+    return service.isSameText(as: other.service) && id.isSameText(as: otherID)
+  }
+}
+
+extension Phase {
+  /// Whom the sign-in under way goes to, once that is known.
+  var choice: Choice? {
+    switch self {
+    case .entering(_, let choice, _), .registering(_, let choice, _), .waiting(_, let choice, _),
+      .browsing(_, let choice, _), .fetching(_, let choice, _):
+      choice
+    case .unconfigured, .configuring, .synchronizing, .ready, .choosing, .signingOut, .leaving: nil
+    }
+  }
 }
 
 struct Registering: Hashable, Sendable {

@@ -21,7 +21,8 @@ struct OutgoingCall: Hashable, Sendable {
   enum Operation: Hashable, Sendable {
     case configuration
     case authentication
-    case createCode(provider: String?)
+    /// A new code; the one it takes the place of is not to be gone on with.
+    case createCode(provider: String?, data: [String: String] = [:], inPlaceOf: String? = nil)
     case readCode(String)
     /// The same, held until something after this sequence happens.
     case awaitCode(String, after: Int)
@@ -37,7 +38,7 @@ struct OutgoingCall: Hashable, Sendable {
   let id: CallID
   let requestor: String
   let service: String
-  let operation: Operation
+  var operation: Operation
   /// How long it may take in all.
   let deadline: Duration
   /// How long the answer may be held, in whole seconds, where a proxy on the way waits shorter than is usual.
@@ -55,6 +56,8 @@ enum ServiceAnswer: Hashable, Sendable {
   case metadata([String: Metadata])
   /// There is nothing to say.
   case done
+  /// Signed out; with this ticket the browser is, too.
+  case signedOut(ticket: String)
   case failed(ServiceFailure)
 }
 
@@ -93,7 +96,11 @@ struct ServiceFailure: Hashable, Sendable {
     case unreachable
     /// A certificate is wrong.
     case unsafeConnection
-    /// An answer that is not of this protocol: a sign-in page of a hotel, far too much, half a document.
+    /// A certificate that is over or not valid yet by this device's clock.
+    case clockWrong
+    /// Somebody answered in the service's place: a guest network's sign-in page.
+    case captivePortal
+    /// An answer that is not of this protocol: far too much, half a document.
     case unreadable
     /// The software statement is not accepted.
     case registration
@@ -127,14 +134,17 @@ struct ServiceFailure: Hashable, Sendable {
     case .unreachable: true
     case .status(404), .status(502), .status(504): true
     case .status(503): retryAfter.map { $0 <= silence } ?? true
-    case .status, .unsafeConnection, .unreadable, .registration, .accessToken: false
+    case .status, .unsafeConnection, .clockWrong, .captivePortal, .unreadable, .registration,
+      .accessToken:
+      false
     }
   }
 
   /// Whether asking the same again later may go well.
   var isPassing: Bool {
     switch kind {
-    case .unreachable, .unreadable, .unsafeConnection, .accessToken: true
+    case .unreachable, .unreadable, .unsafeConnection, .clockWrong, .captivePortal, .accessToken:
+      true
     case .registration: false
     case .status(let status): status >= 500 || status == 429 || status == 408
     }

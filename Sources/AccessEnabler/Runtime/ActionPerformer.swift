@@ -27,7 +27,9 @@ actor ActionPerformer {
     keptServerTime = store.serverTime
     machine = Machine(
       MachineSettings(
-        login: configuration.login, services: configuration.services.map(\.withoutSlashAtTheEnd),
+        login: configuration.login, opensBrowser: !configuration.browser.isEmpty,
+        services: (configuration.services.isEmpty ? DefaultServices.find() : configuration.services)
+          .map(\.withoutSlashAtTheEnd),
         timing: configuration.timing, deviceID: store.installation.deviceID,
         exposesDeviceID: configuration.exposesDeviceID, tracked: DeviceFacts.tracked(device)))
   }
@@ -53,15 +55,20 @@ actor ActionPerformer {
     case .app(let call):
       await refresh()
       await handle(.app(envelope.request, call))
+    case .asked(let call):
+      await refresh()
+      await handle(.asked(envelope.request, call))
     case .cancel(let request):
       await handle(.cancel(request))
       dispatcher.finish(request, .failed(EntitlementError(.cancelled)))
     case .options(let options): await handle(.setOptions(options))
     case .credentials(let credentials): caller.use(credentials)
     case .signedRequestorID(let signed): caller.use(signedRequestorID: signed)
-    case .answered(let call, let answer):
+    case .answered(let call, let answer, let turn):
       calls[call] = nil
       await handle(.answered(call, answer))
+      // Only now others on this store find the code there.
+      withExtendedLifetime(turn) {}
     case .timer(let timer):
       timers[timer] = nil
       await handle(.timer(timer))
@@ -96,29 +103,48 @@ actor ActionPerformer {
       keptServerTime = seen
     }
     guard let error = await store.saveOffPool(changes) else { return }
+    // Whoever hears of what could not be kept, or waits for it, hears of that as well.
+    var concerned = Set(machine.phase.login?.waiters.map(\.request) ?? [])
+    for case .tell(_, let requests) in actions { concerned.formUnion(requests) }
     dispatcher.tell(
       .status(
         EntitlementStatus(
           .internalError, message: error.description,
-          extras: ["details": error.hint ?? ""])))
+          extras: ["details": error.hint ?? ""])), for: Array(concerned))
   }
 
   private func perform(_ action: MachineAction) {
     switch action {
-    case .tell(let event, _): dispatcher.tell(event)
+    case .tell(let event, let requests): dispatcher.tell(event, for: requests)
     case .finish(let request, let outcome): dispatcher.finish(request, outcome)
     case .call(let call): start(call)
     case .cancelCall(let id): calls.removeValue(forKey: id)?.cancel()
-    case .startTimer(let timer, let pause): start(timer, pause)
+    case .startTimer(let timer, let pause):
+      start(timer, Self.spread(pause, Double.random(in: 0...1)))
+    case .startDeadline(let timer, let time): start(timer, time)
     case .stopTimer(let timer): timers.removeValue(forKey: timer)?.cancel()
     case .store: break
+    case .openBrowser(let url): open(url)
+    }
+  }
+
+  /// Shows a page; where the program cannot be started, the app is asked to show it.
+  private func open(_ url: String) {
+    guard let program = configuration.browser.first else { return }
+    do throws(SystemError) {
+      try DetachedProgram.start(program, configuration.browser.dropFirst() + [url])
+    } catch {
+      dispatcher.tell(.status(EntitlementStatus(.internalError, message: error.description)))
+      dispatcher.tell(.navigateToUrl(url, useSecureSheet: false))
     }
   }
 
   private func start(_ call: OutgoingCall) {
-    let (caller, outbox, options) = (caller, outbox, machine.options)
+    let (caller, outbox, options, store) = (caller, outbox, machine.options, store)
     calls[call.id] = Task {
-      let outcome = await caller.perform(call, options)
+      let (outcome, turn) = await store.takingTurns(call, at: caller.clock) { call in
+        await caller.perform(call, options)
+      }
       guard !Task.isCancelled else { return }
       let request = RequestID(number: 0)
       if outcome.isClockWrong {
@@ -126,7 +152,7 @@ actor ActionPerformer {
           .clockWrong, message: "this device's clock is wrong; the service's is used instead")
         outbox.yield(EnablerRuntime.Envelope(message: .news(status), request: request))
       }
-      outbox.yield(EnablerRuntime.Envelope(message: .answered(call.id, outcome.answer), request: request))
+      outbox.yield(EnablerRuntime.Envelope(message: .answered(call.id, outcome.answer, turn), request: request))
     }
   }
 
@@ -140,9 +166,8 @@ actor ActionPerformer {
 
   private func start(_ timer: TimerID, _ pause: Duration) {
     let outbox = outbox
-    let jittered = Self.spread(pause, Double.random(in: 0...1))
     timers[timer] = Task {
-      do { try await Task.sleep(for: jittered) } catch { return }
+      do { try await Task.sleep(for: pause) } catch { return }
       outbox.yield(EnablerRuntime.Envelope(message: .timer(timer), request: RequestID(number: 0)))
     }
   }

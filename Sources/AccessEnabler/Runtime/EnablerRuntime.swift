@@ -38,16 +38,11 @@ final class EnablerRuntime: Sendable {
   func newEventStream() -> AsyncStream<EntitlementEvent> { dispatcher.newStream() }
 
   /// Hands a message over and waits for the end of the call.
-  func outcome(
-    of message: Message, progress: (@Sendable (EntitlementEvent) -> Void)? = nil
-  ) async throws(EntitlementError) -> RequestOutcome {
+  func outcome(of message: Message) async throws(EntitlementError) -> RequestOutcome {
     let request = newRequest()
     let outcome = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        dispatcher.await(request, progress) { continuation.resume(returning: $0) }
-        if case .terminated = inbox.yield(Envelope(message: message, request: request)) {
-          dispatcher.finish(request, .failed(EntitlementError(.cancelled)))
-        }
+        begin(message, request, nil) { continuation.resume(returning: $0) }
         // The handler below may have run before the call was on its way.
         if Task.isCancelled { cancel(request) }
       }
@@ -56,6 +51,39 @@ final class EnablerRuntime: Sendable {
     }
     if case .failed(let error) = outcome { throw error }
     return outcome
+  }
+
+  /// Signs in and says what happens meanwhile.
+  func steps(
+    of details: AuthenticationRequest
+  ) -> AsyncStream<Result<SignInStep, EntitlementError>> {
+    let request = newRequest()
+    let (steps, continuation) = AsyncStream<Result<SignInStep, EntitlementError>>.makeStream()
+    continuation.onTermination = { [weak self] end in
+      // Whoever reads no further does not want to be signed in any more.
+      if case .cancelled = end { self?.cancel(request) }
+    }
+    begin(.asked(.getAuthentication(details)), request) { event in
+      continuation.yield(.success(.progress(event)))
+    } _: { outcome in
+      switch outcome {
+      case .signIn(let signIn): continuation.yield(.success(.signedIn(signIn)))
+      case .failed(let error): continuation.yield(.failure(error))
+      default: continuation.yield(.failure(EntitlementError(.outOfOrder)))
+      }
+      continuation.finish()
+    }
+    return steps
+  }
+
+  private func begin(
+    _ message: Message, _ request: RequestID, _ progress: (@Sendable (EntitlementEvent) -> Void)?,
+    _ end: @escaping @Sendable (RequestOutcome) -> Void
+  ) {
+    dispatcher.await(request, progress, end)
+    if case .terminated = inbox.yield(Envelope(message: message, request: request)) {
+      dispatcher.finish(request, .failed(EntitlementError(.cancelled)))
+    }
   }
 
   /// The machine forgets the call, and the caller hears so at once.

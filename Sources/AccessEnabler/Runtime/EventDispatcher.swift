@@ -25,9 +25,10 @@ final class EventDispatcher: Sendable {
     }
     let (events, delegateEvents) = AsyncStream<EntitlementEvent>.makeStream()
     self.delegateEvents = delegateEvents
-    Task { [weak delegate] in
+    // On a thread of its own, too: a delegate that sleeps must not take one from the pool of everybody.
+    Task(executorPreference: OnDemandThread(named: "delegate")) { [weak delegate] in
       for await event in events {
-        if let delegate { event.tell(delegate) }
+        if let delegate { await event.tell(delegate) }
       }
     }
   }
@@ -58,9 +59,10 @@ final class EventDispatcher: Sendable {
     return events
   }
 
-  func tell(_ event: EntitlementEvent) {
+  /// The delegate and the streams hear everything, a call that waits what is told for it.
+  func tell(_ event: EntitlementEvent, for requests: [RequestID] = []) {
     let (streams, listeners) = state.withLock { state in
-      (Array(state.streams.values), state.waiting.values.compactMap(\.progress))
+      (Array(state.streams.values), requests.compactMap { state.waiting[$0]?.progress })
     }
     delegateEvents?.yield(event)
     for stream in streams { stream.yield(event) }

@@ -5,7 +5,6 @@ struct RequestorTokens: Hashable, Sendable {
   var authentication: StoredAuthentication?
   /// Permits by resource.
   var permits: [String: StoredPermit] = [:]
-  var preauthorization: StoredPreauthorization?
   /// The provider that was chosen last.
   var selected: MVPD?
   /// A code that somebody may be typing at this moment.
@@ -35,12 +34,6 @@ enum DecisionSource: String, Hashable, Sendable, CaseIterable {
   case mvpd, temppass, degradation
 }
 
-/// The answer to one preauthorization: valid for exactly these resources.
-struct StoredPreauthorization: Hashable, Sendable {
-  var asked: [String]
-  var allowed: [String]
-}
-
 /// A registration code that is waited for.
 struct PendingCode: Hashable, Sendable {
   var offer: RegistrationOffer
@@ -53,7 +46,6 @@ enum StoreChange: Hashable, Sendable {
   /// A new sign-in, or none any more; either way what was derived from an earlier one goes.
   case authentication(StoredAuthentication?)
   case permit(String, StoredPermit?)
-  case preauthorization(StoredPreauthorization?)
   case selected(MVPD?)
   case pending(PendingCode?)
   /// This code is over; one that another process of the same store asked for meanwhile stays.
@@ -74,10 +66,7 @@ extension RequestorTokens {
         new?.signIn.provider.id == authentication?.signIn.provider.id
         && new?.signIn.userID == authentication?.signIn.userID
       authentication = new
-      if new == nil || !isSame {
-        permits = [:]
-        preauthorization = nil
-      }
+      if new == nil || !isSame { permits = [:] }
     case .permit(let resource, let permit):
       permits[resource] = permit
       if permits.count > Self.mostPermits,
@@ -85,7 +74,6 @@ extension RequestorTokens {
       {
         permits[oldest.key] = nil
       }
-    case .preauthorization(let new): preauthorization = new
     case .selected(let provider): selected = provider
     case .pending(let code): pending = code
     case .pendingOver(let code):

@@ -75,9 +75,6 @@ extension RequestorTokens {
               "source": .string($0.value.source.rawValue),
             ])
         }))
-    object["preauthorization"] = preauthorization.map {
-      ["asked": .texts($0.asked), "allowed": .texts($0.allowed)]
-    }
     object["unfinishedLogouts"] = .texts(unfinishedLogouts)
     return object
   }
@@ -98,10 +95,6 @@ extension RequestorTokens {
       else { throw JSONShapeError(name: "permits", expected: "an object of permits") }
       permits[member.name] = StoredPermit(
         expires: Instant(milliseconds: try permit.int64("expires")), source: source)
-    }
-    if let lists = try object.optionalObject("preauthorization") {
-      preauthorization = StoredPreauthorization(
-        asked: try lists.strings("asked"), allowed: try lists.strings("allowed"))
     }
     unfinishedLogouts = try object.strings("unfinishedLogouts")
   }
@@ -156,7 +149,7 @@ extension MVPD {
       "id": .string(id), "displayName": .string(displayName),
       "enablePlatformServices": .bool(enablePlatformServices),
       "isTemporaryPass": .bool(isTemporaryPass), "isFeatured": .bool(isFeatured),
-      "wantsSecureSheet": .bool(wantsSecureSheet),
+      "wantsSecureSheet": .bool(wantsSecureSheet), "wantsIdentity": .bool(wantsIdentity),
     ]
     object["logoURL"] = logoURL.map(JSONValue.string)
     object["boardingStatus"] = boardingStatus.map { .string($0.rawValue) }
@@ -171,7 +164,8 @@ extension MVPD {
       boardingStatus: try object.optionalString("boardingStatus").flatMap(BoardingStatus.init),
       isTemporaryPass: try object.bool("isTemporaryPass"),
       isFeatured: try object.bool("isFeatured"),
-      wantsSecureSheet: try object.bool("wantsSecureSheet"))
+      wantsSecureSheet: try object.bool("wantsSecureSheet"),
+      wantsIdentity: try object.optionalBool("wantsIdentity") ?? false)
   }
 }
 

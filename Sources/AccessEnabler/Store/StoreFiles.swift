@@ -32,6 +32,9 @@ struct StoreFiles: Sendable {
     try FileLock(at: "\(folder)/lock", patience: .seconds(5))
   }
 
+  /// Held while a code is asked for, for as long as the network takes: apart from the one that writes wait for.
+  func codeLock() throws(FileError) -> FileLock { try FileLock(at: "\(folder)/code.lock") }
+
   /// Reads the installation, or makes one; tokens of another machine do not survive it.
   func open(
     machineID: String

@@ -66,6 +66,12 @@ final class TokenStore: Sendable {
       extras: ["details": why])
   }
 
+  /// Claims the right to ask for a code; nothing in memory needs it.
+  func codeTurn() throws(FileError) -> CodeTurn? {
+    guard let files else { return nil }
+    return CodeTurn(try files.codeLock())
+  }
+
   /// What is kept for a requestor, as it is in memory.
   func tokens(of requestor: String) -> RequestorTokens {
     state.withLock { $0.content.requestors[requestor] ?? RequestorTokens() }

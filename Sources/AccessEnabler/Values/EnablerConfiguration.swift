@@ -50,12 +50,24 @@ public enum TokenStorage: Hashable, Sendable {
   case folder(String)
   /// Nowhere: tokens end with the process.
   case memory
+
+  /// A folder of this program's in the user's state directory (`XDG_STATE_HOME`, else `~/.local/state`); for a user
+  /// without a home, memory.
+  public static var usual: TokenStorage {
+    let variables = ProcessEnvironment.all()
+    let base = variables["XDG_STATE_HOME"] ?? variables["HOME"].map { "\($0)/.local/state" }
+    let program = CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "app"
+    guard let base, base.hasPrefix("/") else { return .memory }
+    return .folder("\(base)/\(program)/access-enabler")
+  }
 }
 
 /// How long things may take.
 public struct EnablerTiming: Hashable, Sendable {
   /// How long one service may take to answer the configuration call; slower ones are left out.
   public var configuration = Duration.seconds(5)
+  /// How long the others are waited for once one of several services has answered `setRequestor`.
+  public var straggler = Duration.seconds(2)
   /// How long any other call may take.
   public var call = Duration.seconds(30)
   /// How long signing out at the service may take; this device is signed out before.
@@ -77,12 +89,18 @@ public struct EnablerTiming: Hashable, Sendable {
 public struct EnablerConfiguration: Sendable {
   /// Who the app is; nothing only for services that ask for nothing.
   public var credentials: Credentials?
-  /// The services to ask when `setRequestor` names none.
+  /// The services to ask when `setRequestor` names none; when this is empty, too, those of `REGENT_SERVICE` or of the
+  /// box's `agent.conf`.
   public var services: [String]
   /// Where tokens are kept.
   public var storage: TokenStorage
   /// How viewers sign in.
   public var login = LoginMethod.secondScreen
+  /// The program that shows a page, and its arguments before the page's address: `["xdg-open"]`.
+  ///
+  /// With it the enabler presents the pages of providers that want the secure sheet itself, unless the app said that it
+  /// does (`handleSVC`). Without it every page comes by `navigateToUrl`.
+  public var browser: [String] = []
   /// Whether to ask for number matching: the screen shows a number that the viewer picks on the phone.
   public var numberMatching = false
   /// How long a registration code is to live, in whole seconds; nothing leaves it to the service.

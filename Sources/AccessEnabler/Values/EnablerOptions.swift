@@ -22,6 +22,10 @@ public struct EnablerOptions: Hashable, Sendable {
   /// What the device says of itself, by the protocol's names (`model`, `osName`, …); it overrides what the enabler
   /// found out.
   public var deviceInformation: [String: String]
+  /// What the device says of itself that is no text; it goes along as it is.
+  public var deviceDetails: [String: OptionValue] = [:]
+  /// Options of other names: they go with every call as they are, as parameters of the query.
+  public var others: [String: OptionValue] = [:]
 
   public init(
     applicationProfile: String? = nil, visitorID: String? = nil, handlesSecureSheet: Bool = false,
@@ -37,21 +41,31 @@ public struct EnablerOptions: Hashable, Sendable {
 extension EnablerOptions {
   /// Reads the dictionary form; what is not readable is left out.
   public init(_ dictionary: [String: String]) {
-    self.init(
-      applicationProfile: dictionary[Self.applicationProfileKey],
-      visitorID: dictionary[Self.visitorIDKey],
-      handlesSecureSheet: dictionary[Self.handleSVCKey] == "true",
-      deviceInformation: dictionary[Self.deviceInfoKey].map(Self.deviceInformation) ?? [:])
+    self.init(dictionary.mapValues { OptionValue.text($0) })
   }
 
+  /// Reads the dictionary form with numbers and truth values in it.
+  public init(_ dictionary: [String: OptionValue]) {
+    let details = dictionary[Self.deviceInfoKey].map { Self.deviceInformation($0.text) } ?? [:]
+    self.init(
+      applicationProfile: dictionary[Self.applicationProfileKey]?.text,
+      visitorID: dictionary[Self.visitorIDKey]?.text,
+      handlesSecureSheet: ["true", "1"].contains(dictionary[Self.handleSVCKey]?.text),
+      deviceInformation: details.compactMapValues { if case .text(let text) = $0 { text } else { nil } })
+    deviceDetails = details.filter { if case .text = $0.value { false } else { true } }
+    others = dictionary.filter { !Self.known.contains($0.key) }
+  }
+
+  private static let known = [applicationProfileKey, visitorIDKey, handleSVCKey, deviceInfoKey]
+
   /// Both the JSON object itself and its base64, as it goes over the wire, are understood.
-  private static func deviceInformation(_ text: String) -> [String: String] {
+  private static func deviceInformation(_ text: String) -> [String: OptionValue] {
     let json = Array(text.utf8)
     let bytes = json.first == UInt8(ascii: "{") ? json : (try? Base64.decode(text)) ?? []
     let limits = JSONLimits(depth: 4, bytes: 6144)
     guard let object = (try? JSONValue(reading: bytes, limits: limits))?.object else { return [:] }
     return Dictionary(
-      object.members.compactMap { member in member.value.string.map { (member.name, $0) } },
+      object.members.compactMap { member in OptionValue(member.value).map { (member.name, $0) } },
       uniquingKeysWith: { _, last in last })
   }
 }

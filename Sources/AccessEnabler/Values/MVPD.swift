@@ -14,6 +14,8 @@ public struct MVPD: Hashable, Sendable {
   public var boardingStatus: BoardingStatus?
   /// Whether it is a temporary pass, which lets a device in without an account.
   public var isTemporaryPass: Bool
+  /// Whether that pass is a promotion, which wants to be told for whom it is: the data of `getAuthentication`.
+  public var wantsIdentity: Bool
   /// Whether pickers show it first.
   public var isFeatured: Bool
   /// Whether its pages want a browser sheet that the app cannot look into.
@@ -22,7 +24,7 @@ public struct MVPD: Hashable, Sendable {
   public init(
     id: String, displayName: String, logoURL: String? = nil, enablePlatformServices: Bool = false,
     boardingStatus: BoardingStatus? = nil, isTemporaryPass: Bool = false, isFeatured: Bool = false,
-    wantsSecureSheet: Bool = false
+    wantsSecureSheet: Bool = false, wantsIdentity: Bool = false
   ) {
     self.id = id
     self.displayName = displayName
@@ -30,6 +32,7 @@ public struct MVPD: Hashable, Sendable {
     self.enablePlatformServices = enablePlatformServices
     self.boardingStatus = boardingStatus
     self.isTemporaryPass = isTemporaryPass
+    self.wantsIdentity = wantsIdentity
     self.isFeatured = isFeatured
     self.wantsSecureSheet = wantsSecureSheet
   }

@@ -64,15 +64,18 @@ extension MetadataRequest {
     }
   }
 
-  /// The name that callbacks repeat as their key.
+  /// The operation, which callbacks repeat as their key; what it is about is in the arguments.
   var name: String {
     switch self {
     case .authenticationExpiry: MetadataArgument.authentication
     case .authorizationExpiry: MetadataArgument.authorization
     case .deviceID: MetadataArgument.deviceID
-    case .user(let key): key
+    case .user: MetadataArgument.userMetadata
     }
   }
+
+  /// The viewer's attribute that is asked for.
+  var attribute: String { if case .user(let key) = self { key } else { "" } }
 }
 
 /// The value of a piece of metadata.

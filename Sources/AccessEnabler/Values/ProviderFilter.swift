@@ -1,4 +1,6 @@
-/// Which providers a picker shows, and in which order.
+/// Which providers the platform's picker shows, and in which order.
+///
+/// The picker of `displayProviderDialog` shows all: there a filter has no meaning.
 public struct ProviderFilter: Hashable, Sendable {
   /// The key of ``providers`` in the dictionary form.
   public static let providersKey = "TV_PROVIDERS"
@@ -20,24 +22,6 @@ public struct ProviderFilter: Hashable, Sendable {
   public init(_ dictionary: [String: [String]]) {
     self.init(
       providers: dictionary[Self.providersKey], featured: dictionary[Self.featuredKey] ?? [])
-  }
-
-  /// The providers to show.
-  ///
-  /// The filter is for the platform's picker: a provider without a part in platform sign-on is not removed by it, and
-  /// comes after those that are named.
-  func apply(to all: [MVPD]) -> [MVPD] {
-    var shown = all
-    if let providers {
-      let named = providers.compactMap { id in all.first { $0.id.isSameText(as: id) } }
-      let unnamed = all.filter { one in !named.contains { $0.id.isSameText(as: one.id) } }
-      shown = named + unnamed.filter { !$0.enablePlatformServices }
-    }
-    return shown.map { provider in
-      var provider = provider
-      if featured.contains(where: { $0.isSameText(as: provider.id) }) { provider.isFeatured = true }
-      return provider
-    }
   }
 }
 

@@ -1,4 +1,6 @@
+internal import RegentEncodings
 import RegentHTTPCodec
+import RegentJSON
 import RegentPlatform
 import RegentPairingWire
 
@@ -36,10 +38,13 @@ enum DeviceFacts {
   }
 
   /// The header's value: base64 of a JSON object.
-  static func headerValue(_ device: DeviceInformation, _ extra: [String: String]) -> String {
-    var all = Dictionary(uniqueKeysWithValues: device.values.map { ($0.key.rawValue, $0.value) })
-    for (name, value) in extra { all[name] = value }
-    return encoded(all)
+  static func headerValue(_ device: DeviceInformation, _ options: EnablerOptions) -> String {
+    var all = Dictionary(
+      uniqueKeysWithValues: device.values.map { ($0.key.rawValue, OptionValue.text($0.value)) })
+    for (name, value) in options.deviceInformation { all[name] = .text(value) }
+    for (name, value) in options.deviceDetails { all[name] = value }
+    return Base64.encode(
+      JSONObject(all.sorted { $0.key < $1.key }.map { .init($0.key, $0.value.json) }).bytes())
   }
 
   /// Device type, client type and system in the words of tracking data.

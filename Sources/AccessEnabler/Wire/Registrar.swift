@@ -7,6 +7,13 @@ import RegentPairing
 import RegentPairingWire
 import RegentPlatform
 
+/// What goes with the calls for access tokens as with every other.
+struct RegistrationExtras: Sendable {
+  /// The value of the device information header.
+  var device: String
+  var options: EnablerOptions
+}
+
 /// Registers this installation with a software statement and keeps its access tokens fresh.
 ///
 /// One service is asked once at a time: calls that need a token at the same moment share the answer. A second
@@ -42,10 +49,10 @@ actor Registrar {
   ///   - refused: a token that the service did not accept; it is not given again.
   ///   - uptime: the boot-time clock, in nanoseconds.
   ///   - deadline: how long a call may take.
-  ///   - device: the value of the device information header.
+  ///   - extras: what goes with every call.
   /// - Returns: the token, or why there is none.
   func token(
-    for service: String, refused: String?, uptime: UInt64, deadline: Duration, device: String
+    for service: String, refused: String?, uptime: UInt64, deadline: Duration, _ extras: RegistrationExtras
   ) async -> Result<String, ServiceFailure> {
     if let known = tokens[service], known.text != refused, uptime < known.renewal {
       return .success(known.text)
@@ -54,8 +61,7 @@ actor Registrar {
     let task = Task { [statement, redirectURL, store, client] in
       let exchange = TokenExchange(
         service: service, statement: statement, redirectURL: redirectURL, store: store,
-        client: client, deadline: deadline,
-        device: device)
+        client: client, deadline: deadline, extras: extras)
       return await exchange.run(at: uptime)
     }
     running[service] = task
@@ -80,7 +86,7 @@ private struct TokenExchange: Sendable {
   let store: TokenStore
   let client: Client
   let deadline: Duration
-  let device: String
+  let extras: RegistrationExtras
 
   /// Whatever a service says, a token is not kept for more than a year, in seconds.
   private static let longestLife = 31_536_000
@@ -162,10 +168,14 @@ private struct TokenExchange: Sendable {
     _ path: String, _ body: [UInt8], type: String
   ) async throws(ServiceFailure) -> ClientResponse {
     do throws(ClientError) {
-      var request = ClientRequest(.post, try ClientURL(service + path), body: body)
+      var call = WireCall(method: .post, path: path)
+      call.add(extras.options)
+      let query = call.query.isEmpty ? "" : "?" + PercentEncoding.form(call.query)
+      var request = ClientRequest(.post, try ClientURL(service + path + query), body: body)
+      for header in call.headers { request.addHeader(header.name, header.value) }
       request.addHeader(.contentType, type)
       request.addHeader(.accept, "application/json")
-      request.addHeader(HeaderName(literal: "X-Device-Info"), device)
+      request.addHeader(HeaderName(literal: "X-Device-Info"), extras.device)
       request.deadline = deadline
       return try await client.send(request)
     } catch {

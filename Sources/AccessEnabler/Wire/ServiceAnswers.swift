@@ -8,6 +8,7 @@ import RegentPairingWire
 
 /// Reads answers: what is not of this protocol is never taken for a yes, nor for a no.
 struct AnswerReader: Sendable {
+  private static let logoutTicket = HeaderName(literal: "Regent-Logout-Ticket")
   var metadataKey: RSADecryptionKey?
 
   func answer(to operation: OutgoingCall.Operation, _ response: ClientResponse) -> ServiceAnswer {
@@ -34,7 +35,7 @@ struct AnswerReader: Sendable {
         let document = try PreauthorizationDocument(json: response.body)
         // "None at all" is a list that is null or empty; a document without one is another document.
         guard !document.resources.isEmpty || response.names("resources") else {
-          return .failed(unreadable("the answer has no list of resources"))
+          return .failed(unreadable("the answer has no list of resources", response))
         }
         return .preauthorized(document.resources.filter(\.isAuthorized).map(\.id))
       case .userMetadata:
@@ -44,23 +45,26 @@ struct AnswerReader: Sendable {
             document.attributes.map { ($0.name, clear($0)) }, uniquingKeysWith: { _, last in last })
         )
       case .deleteCode, .freePreview, .logout:
+        if operation == .logout, let ticket = response.header(Self.logoutTicket) { return .signedOut(ticket: ticket) }
         // Nothing to read; but a page of somebody else's is no confirmation.
         return response.isHTML
-          ? .failed(unreadable("the answer is not one of this protocol\(Self.advice(response))")) : .done
+          ? .failed(unreadable("the answer is not one of this protocol", response)) : .done
       }
     } catch {
-      // The page with which a guest network answers for everybody often comes with 200.
-      return .failed(unreadable(error.description + (response.isHTML ? Self.advice(response) : "")))
+      return .failed(unreadable(error.description, response))
     }
   }
 
-  private func unreadable(_ why: String) -> ServiceFailure {
-    ServiceFailure(kind: .unreadable, message: why)
+  private func unreadable(_ why: String, _ response: ClientResponse) -> ServiceFailure {
+    ServiceFailure(
+      kind: response.isFromPortal ? .captivePortal : .unreadable,
+      message: why + Self.advice(response))
   }
 
   private func mediaToken(_ document: MediaTokenDocument) -> ServiceAnswer {
     guard let text = try? Base64.decode(document.serializedToken), !text.isEmpty else {
-      return .failed(unreadable("the service's media token is not base64"))
+      return .failed(
+        ServiceFailure(kind: .unreadable, message: "the service's media token is not base64"))
     }
     return .mediaToken(
       MediaAccess(
@@ -96,10 +100,10 @@ struct AnswerReader: Sendable {
     let document = try? ErrorDocument(json: response.body)
     let needsDocument = (300..<500).contains(status) && ![401, 408, 429].contains(status)
     guard document != nil || !needsDocument else {
-      return unreadable("the answer (\(status)) is not one of this protocol\(Self.advice(response))")
+      return unreadable("the answer (\(status)) is not one of this protocol", response)
     }
     return ServiceFailure(
-      kind: .status(status), code: document?.enhancement?.code,
+      kind: .status(status), code: document?.enhancement?.code ?? response.decisionReason,
       message: document?.message ?? ErrorDocument.message(for: status),
       details: document?.details, retryAfter: response.retryAfter)
   }
@@ -124,8 +128,10 @@ struct AnswerReader: Sendable {
   static func failure(_ error: ClientError) -> ServiceFailure {
     let kind: ServiceFailure.Kind =
       switch error.kind {
+      case .tls(.expired), .tls(.notYetValid): .clockWrong
       case .tls: .unsafeConnection
-      case .tooLarge, .malformed, .redirectRefused: .unreadable
+      case .redirectRefused, .malformed: .captivePortal
+      case .tooLarge: .unreadable
       case .invalidRequest, .unreachable, .timedOut, .connectionLost, .cancelled, .libraryMissing,
         .system:
         .unreachable
@@ -150,7 +156,7 @@ extension MVPD {
       enablePlatformServices: listed.enablesPlatformServices,
       boardingStatus: listed.boarding == .none ? nil : listed.boarding,
       isTemporaryPass: listed.isTemporaryPass, isFeatured: listed.isFeatured,
-      wantsSecureSheet: listed.wantsSecureSheet)
+      wantsSecureSheet: listed.wantsSecureSheet, wantsIdentity: listed.wantsIdentity)
   }
 }
 
@@ -197,8 +203,23 @@ extension ClientResponse {
     header(HeaderName(literal: "AP-Decision-Source")).flatMap(DecisionSource.init) ?? .mvpd
   }
 
+  /// Whether a guest network's sign-in page answered: a page, or the way to one, where the service would send neither.
+  fileprivate var isFromPortal: Bool {
+    let status = Int(self.status.rawValue)
+    if status == 511 { return true }
+    if (301...308).contains(status) { return header(.location) != nil }
+    // A proxy before a service that is down says so with a page, too.
+    return isHTML && status < 500 && status != 404
+  }
+
+  /// Why it was denied, where the service says so beside a body without enhanced errors.
+  fileprivate var decisionReason: EnhancedCode? {
+    header(HeaderName(literal: "AP-Decision-Reason")).flatMap(EnhancedCode.init)
+  }
+
   fileprivate var isHTML: Bool {
-    header(.contentType)?.lowercased().hasPrefix("text/html") ?? false
+    header(.contentType).map { $0.lowercased().hasPrefix("text/html") }
+      ?? (body.first == UInt8(ascii: "<"))
   }
 
   fileprivate var retryAfter: Duration? {

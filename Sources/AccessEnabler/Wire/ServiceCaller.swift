@@ -78,15 +78,15 @@ final class ServiceCaller: Sendable {
     var wire = call.wireCall(
       deviceID: deviceID, options: options, numberMatching: configuration.numberMatching,
       codeLifetime: configuration.codeLifetime, wait: call.hold ?? configuration.timing.wait)
-    let deviceInfo = DeviceFacts.headerValue(device, options.deviceInformation)
+    let deviceInfo = DeviceFacts.headerValue(device, options)
     wire.headers.append((HeaderName(literal: "X-Device-Info"), deviceInfo))
     let known = identity.withLock { $0 }
     if case .configuration = call.operation, let signed = known.signedRequestorID {
-      wire.query.append(("signedRequestorID", signed))
+      wire.query.append((Field.signedRequestorID, signed))
     }
     do throws(ServiceFailure) {
       let response = try await authorizedResponse(
-        wire, call, requestor: requestor, known, device: deviceInfo)
+        wire, call, requestor: requestor, known, options)
       let isClockWrong = response.serverDate.map(clock.learn) ?? false
       return Outcome(
         answer: reader.answer(to: call.operation, response), isClockWrong: isClockWrong)
@@ -99,10 +99,10 @@ final class ServiceCaller: Sendable {
 
   private func authorizedResponse(
     _ wire: WireCall, _ call: OutgoingCall, requestor: RequestorID, _ known: Identity,
-    device: String
+    _ options: EnablerOptions
   ) async throws(ServiceFailure) -> ClientResponse {
     if let registrar = known.registrar {
-      return try await bearerResponse(wire, call, registrar, device: device)
+      return try await bearerResponse(wire, call, registrar, options)
     }
     guard let signer = try known.signer?.get() else { return try await send(wire, call, nil) }
     let first = signer.header(wire, requestor: requestor, at: clock.now(for: call.service))
@@ -116,15 +116,18 @@ final class ServiceCaller: Sendable {
   }
 
   private func bearerResponse(
-    _ wire: WireCall, _ call: OutgoingCall, _ registrar: Registrar, device: String
+    _ wire: WireCall, _ call: OutgoingCall, _ registrar: Registrar,
+    _ options: EnablerOptions
   ) async throws(ServiceFailure) -> ClientResponse {
     var refused: String?
+    let device = DeviceFacts.headerValue(device, options)
+    let extras = RegistrationExtras(device: device, options: options)
     var last: ClientResponse?
     // The second token answers an expiry that nobody foresaw, the third a client that was removed.
     for _ in 0..<3 {
       let token = try await registrar.token(
         for: call.service, refused: refused, uptime: Clocks.bootNanoseconds(),
-        deadline: min(call.deadline, configuration.timing.call), device: device
+        deadline: min(call.deadline, configuration.timing.call), extras
       ).get()
       let response = try await send(wire, call, "Bearer \(token)")
       let isClientGone = response.status == Status(403) && response.saysInvalidClient

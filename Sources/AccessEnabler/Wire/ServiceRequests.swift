@@ -12,6 +12,21 @@ struct WireCall: Sendable {
   var headers: [(name: HeaderName, value: String)] = []
 }
 
+extension WireCall {
+  /// What the app wants to go with every call; what the call says itself is not overridden.
+  mutating func add(_ options: EnablerOptions) {
+    if let profile = options.applicationProfile {
+      query.append((Field.applicationProfile, profile))
+    }
+    if let visitor = options.visitorID {
+      headers.append((HeaderName(literal: "AP-Visitor-Identifier"), visitor))
+    }
+    for (name, value) in options.others.sorted(by: { $0.key < $1.key }) where !Field.all.contains(name) {
+      query.append((name, value.text))
+    }
+  }
+}
+
 extension OutgoingCall {
   /// The call's method, path and parameters.
   func wireCall(
@@ -27,14 +42,14 @@ extension OutgoingCall {
       call = WireCall(method: .get, path: "/api/v1/config/\(segment(requestor))", query: [device])
     case .authentication:
       call = WireCall(method: .get, path: Paths.authenticationToken, query: both)
-    case .createCode(let provider):
+    case .createCode(let provider, let data, _):
       var form = [device]
       if let provider { form.append((Field.provider, provider)) }
       if numberMatching { form.append((Field.match, "number")) }
       if let codeLifetime {
         form.append((Field.lifetime, String(codeLifetime.components.seconds)))
       }
-      call = WireCall(method: .post, path: codePath(nil), form: form)
+      call = WireCall(method: .post, path: codePath(nil), form: form + genericData(data))
     case .readCode(let code):
       call = WireCall(method: .get, path: codePath(code), query: [device])
     case .awaitCode(let code, let sequence):
@@ -59,19 +74,23 @@ extension OutgoingCall {
       call = WireCall(
         method: .get, path: Paths.mediaToken, query: both + [(Field.resource, resource)])
     case .preauthorize(let resources):
-      call = WireCall(
-        method: .get, path: Paths.preauthorize,
-        query: both + [(Field.resource, resources.joined(separator: ","))])
+      call = WireCall(method: .get, path: Paths.preauthorize, query: both + list(of: resources))
     case .userMetadata: call = WireCall(method: .get, path: Paths.userMetadata, query: both)
     case .logout: call = WireCall(method: .delete, path: Paths.logout, query: both)
     }
-    if let profile = options.applicationProfile {
-      call.query.append((Field.applicationProfile, profile))
-    }
-    if let visitor = options.visitorID {
-      call.headers.append((HeaderName(literal: "AP-Visitor-Identifier"), visitor))
-    }
+    call.add(options)
     return call
+  }
+
+  /// The form that every service reads, unless a name has a comma or is a fragment: then each is a parameter of its
+  /// own, and a lone one stands beside an empty one.
+  private func list(of resources: [String]) -> [(name: String, value: String)] {
+    let isPlain = resources.allSatisfy { name in
+      !name.contains(",") && !name.hasPrefix("<") && !name.hasPrefix(" ") && !name.hasSuffix(" ")
+    }
+    if isPlain { return [(Field.resource, resources.joined(separator: ","))] }
+    let each = resources.map { (name: Field.resource, value: $0) }
+    return each.count > 1 ? each : each + [(name: Field.resource, value: "")]
   }
 
   /// Codes of other makes have other letters: whatever a service gave is sent back to it.

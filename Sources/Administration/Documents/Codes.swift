@@ -25,17 +25,20 @@ public struct CodeEntry: AdminDocument, Codable, Hashable {
   public var provider: ProviderID?
   /// The viewer who has it, or had it.
   public var account: AccountName?
+  /// What its app says besides.
+  public var app: AppReport?
 
   private enum CodingKeys: String, CodingKey {
     case id, requestor, state, generated, expires, device
     case deviceID = "deviceId"
-    case address, preselected, provider, account
+    case address, preselected, provider, account, app
   }
 
   public init(
     id: RegistrationID, requestor: RequestorID, state: String, generated: Instant,
     expires: Instant, device: String? = nil, deviceID: String, address: String? = nil,
-    preselected: ProviderID? = nil, provider: ProviderID? = nil, account: AccountName? = nil
+    preselected: ProviderID? = nil, provider: ProviderID? = nil, account: AccountName? = nil,
+    app: AppReport? = nil
   ) {
     self.id = id
     self.requestor = requestor
@@ -48,6 +51,7 @@ public struct CodeEntry: AdminDocument, Codable, Hashable {
     self.preselected = preselected
     self.provider = provider
     self.account = account
+    self.app = app
   }
 }
 

@@ -32,11 +32,14 @@ public struct SignIn: AdminDocument, Codable, Hashable {
   public var address: String?
   /// The User-Agent of the sign-in; anything may stand in it.
   public var userAgent: String?
+  /// What its app says besides.
+  public var app: AppReport?
 
   private enum CodingKeys: String, CodingKey {
     case id, device
     case deviceID = "deviceId"
     case givenName, name, requestor, provider, account, household, source, issued, expires, lastUsed, address, userAgent
+    case app
   }
 
   public init(

@@ -58,6 +58,7 @@ enum DaemonCommand {
     configuration.bodyBytes = 65_536
     // The unit gives this program 64 MiB in all.
     configuration.bufferedBytes = 8 * 1024 * 1024
+    configuration.refusal = DaemonAnswer.ofServer
     // Whoever may connect cannot keep the owner out.
     configuration.favour(rootAnd: Accounts.effectiveUser)
     let server: Server

@@ -15,6 +15,8 @@ enum PairCommand {
   private static let lifetime = Input.option(
     "lifetime", .duration(.seconds(1)...CodeLifetime.longest.span),
     "how long a code is good for; by default the service decides")
+  private static let data = Input.repeated(
+    "data", .assignment, "what a promotional pass wants to know: email=ADDRESS")
   private static let product = Input.option(
     "product", .text("NAME"), default: PairView.usualProduct, "the name on the screen")
 
@@ -31,13 +33,16 @@ enum PairCommand {
         another user the daemon does it where agent.conf has a line like allow = user:kodi pair. With --state it goes \
         elsewhere.
 
+        A promotional pass (--provider) wants to know for whom it is: --data email=ADDRESS. Without it the command says \
+        so and ends.
+
         A box that is signed in already says so and ends with 0; --force signs in anew.
 
         The signal USR1 asks for a new code, as the key n does.
         """,
       inputs: [
         PictureOptions.file, PictureOptions.picture, provider, unattended, force, matching, lifetime,
-        product,
+        data, product,
       ],
       sections: [
         InputSection("framebuffer", [PictureOptions.device, PictureOptions.geometry])
@@ -45,7 +50,8 @@ enum PairCommand {
       example: "regent pair"
     ) { call async throws in
       let order = PairOrder(
-        isForced: call[force], numberMatching: call[matching], lifetime: call[lifetime]?.wholeMilliseconds)
+        isForced: call[force], numberMatching: call[matching], lifetime: call[lifetime]?.wholeMilliseconds,
+        data: Dictionary(call[data].map { ($0.name, $0.value) }, uniquingKeysWith: { $1 }))
       let place = try await AgentSettings(call).besideDaemon(order)
       let settings = place.settings
       let set = try PairSetUp(

@@ -84,7 +84,7 @@ extension AgentSettings {
     let enabler = try enabler(
       numberMatching: order.numberMatching, codeLifetime: order.lifetime.map { .milliseconds($0) },
       buildTime: buildTime)
-    return try EnablerLink(enabler, self, isForced: order.isForced)
+    return try EnablerLink(enabler, self, order)
   }
 
   private func user(_ id: UInt32) throws(CommandError) -> UserAccount? {

@@ -38,6 +38,15 @@ struct DaemonServer: Sendable {
 
   /// What answers on the socket.
   func router() throws -> Router {
+    try Router(routes()) { request, refusal in
+      let path = String(decoding: request.path.prefix(100), as: UTF8.self)
+      return DaemonAnswer.refusal(
+        refusal.status, "the daemon has no call \(request.method.token) \(path)", code: "no-such-call")
+    }
+  }
+
+  /// Its calls, which `docs/socket.md` describes.
+  func routes() -> Routes {
     var routes = Routes()
     routes.post("/v1/alive") { request, _ in
       guard let asked = body(request).flatMap(BoxIdentity.init) else { return malformed }
@@ -79,7 +88,7 @@ struct DaemonServer: Sendable {
       }
     }
     mountPairing(&routes)
-    return try Router(routes)
+    return routes
   }
 
   /// A sign-in for a local program: begun, its codes asked for, listened to, taken back.
@@ -103,8 +112,9 @@ struct DaemonServer: Sendable {
       guard let body = body(request), let id = body["id"]?.string,
         let last = body["after"]?.int64.flatMap({ Int(exactly: $0) }), last >= 0
       else { return malformed }
+      let wait = body["wait"]?.int64.map { Duration.milliseconds(max(0, $0)) }
       return reply(request, .pair, isLogged: false) { () throws(CommandError) in
-        let news = try await pairing.news(of: id, after: last, by: user(request))
+        let news = try await pairing.news(of: id, after: last, wait: wait, by: user(request))
         return [
           "events": .array(news.events.map(\.document)), "last": .integer(Int64(news.last)),
         ]
@@ -202,15 +212,12 @@ struct DaemonServer: Sendable {
   }
 
   private var malformed: Answer {
-    let error = CommandError("the request cannot be read", code: "malformed", exit: .usage)
-    return .now(answer(.badRequest, error.document))
+    .now(DaemonAnswer.refusal(.badRequest, "the request cannot be read", code: "malformed"))
   }
 
   private func body(_ request: Request) -> JSONValue? { try? JSONValue(reading: request.body) }
 
   private func answer(_ status: Status, _ document: JSONValue) -> Response {
-    var response = Response(status, type: "application/json", body: document.bytes())
-    response.addHeader(.cacheControl, "no-store")
-    return response
+    DaemonAnswer.document(status, document)
   }
 }

@@ -9,14 +9,24 @@ struct PairOrder: Sendable, Equatable {
   var numberMatching = false
   /// How long a code lives, in milliseconds; the service decides when there is none.
   var lifetime: Int64?
+  /// What a promotional pass wants to know, by name.
+  var data: [String: String] = [:]
 
   var document: JSONObject {
     var object: JSONObject = ["force": .bool(isForced), "numberMatching": .bool(numberMatching)]
     if let lifetime { object["lifetime"] = .integer(lifetime) }
+    if !data.isEmpty {
+      object["data"] = .object(
+        JSONObject(data.sorted { $0.key < $1.key }.map { .init($0.key, .string($0.value)) }))
+    }
     return object
   }
 
-  init(isForced: Bool = false, numberMatching: Bool = false, lifetime: Int64? = nil) {
+  init(
+    isForced: Bool = false, numberMatching: Bool = false, lifetime: Int64? = nil,
+    data: [String: String] = [:]
+  ) {
+    self.data = data
     self.isForced = isForced
     self.numberMatching = numberMatching
     self.lifetime = lifetime
@@ -26,6 +36,7 @@ struct PairOrder: Sendable, Equatable {
     isForced = document["force"]?.bool ?? false
     numberMatching = document["numberMatching"]?.bool ?? false
     lifetime = document["lifetime"]?.int64
+    for member in document["data"]?.object?.members ?? [] { data[member.name] = member.value.string }
   }
 }
 
@@ -126,12 +137,15 @@ actor PairHost {
     running?.link.requestCode(provider: provider)
   }
 
-  /// What happened behind that event; held until something does, or a while.
-  func news(of id: String, after last: Int, by user: UInt32) async throws(CommandError) -> News {
+  /// What happened behind that event; held until something does, or a while: as long as the program wants to `wait` at
+  /// most.
+  func news(
+    of id: String, after last: Int, wait: Duration? = nil, by user: UInt32
+  ) async throws(CommandError) -> News {
     try hear(id, user)
     if let running, running.forgotten + running.events.count <= last {
       if running.waiting.count >= Self.mostWaiting { wake() }
-      let hold = hold
+      let hold = min(wait ?? hold, hold)
       let alarm = Task {
         try? await Task.sleep(for: hold)
         if !Task.isCancelled { wake() }

@@ -26,7 +26,11 @@ extension AgentSettings {
       configuration.numberMatching = numberMatching
       configuration.codeLifetime = codeLifetime
       configuration.buildTime = buildTime
-      return try AccessEnabler(configuration)
+      let enabler = try AccessEnabler(configuration)
+      if profile != nil || visitor != nil {
+        enabler.setOptions(EnablerOptions(applicationProfile: profile, visitorID: visitor))
+      }
+      return enabler
     } catch {
       throw CommandError("--state: \(error.description)", hint: error.hint)
     }
@@ -48,15 +52,23 @@ extension CommandError {
       case .tooManyResources: ("too-many-resources", .usage)
       case .malformedResource: ("malformed-resource", .usage)
       case .unknownProvider: ("unknown-provider", .usage)
+      case .dataNeeded: ("data-needed", .usage)
       case .unknownRequestor: ("unknown-requestor", .failed)
       case .notTrusted: ("not-trusted", .failed)
       case .unreachable: ("unreachable", .unreachable)
       case .unsafeConnection: ("certificate", .unreachable)
+      case .clockWrong: ("clock", .unreachable)
+      case .captivePortal: ("captive-portal", .unreachable)
       case .throttled: ("busy", .unreachable)
       case .service: ("service", .failed)
-      case .superseded, .outOfOrder: ("failed", .failed)
+      case .superseded, .notConfigured, .outOfOrder: ("failed", .failed)
       }
-    let hint = error.hint ?? error.patience ?? error.kind.nextStep
+    let hint: String? =
+      if case .dataNeeded(let provider) = error.kind {
+        "tell it with: regent pair --provider \(provider) --data email=ADDRESS"
+      } else {
+        error.hint ?? error.patience ?? error.kind.nextStep
+      }
     self.init(error.description, hint: hint, code: code, exit: exit)
   }
 }
@@ -106,7 +118,9 @@ extension EntitlementError.Kind {
     case .notTrusted:
       "check --public-key and --secret-file; on the service, regentctl key list REQUESTOR shows the keys"
     case .unreachable: "check the network and the service's address: regent doctor"
-    case .unsafeConnection: "check date and time of this box, then: regent doctor"
+    case .unsafeConnection: "look at the certificate, then: regent doctor"
+    case .clockWrong: "check date and time of this box, then: regent doctor"
+    case .captivePortal: "sign in to the network with a browser, or check the service's address: regent doctor"
     case .tooManyResources: "ask for fewer at once: five, unless the service's operator allows more"
     case .unknownProvider: "regent providers lists those that there are"
     case .throttled: "try again in a minute"
@@ -123,10 +137,10 @@ extension AgentFailure {
     let trouble: PairingObstacle =
       switch error.kind {
       case .unreachable: .offline(host: host)
-      case .unsafeConnection: error.blamesTheClock ? .clock : .portal
-      case .service: error.soundsLikeAPortal ? .portal : .service
+      case .clockWrong: .clock
+      case .unsafeConnection, .captivePortal: .portal
       case .throttled: .busy(seconds: error.secondsAsked)
-      case .notTrusted, .unknownRequestor, .unknownProvider: .refused
+      case .notTrusted, .unknownRequestor, .unknownProvider, .dataNeeded: .refused
       default: .service
       }
     self.init(code: known.code, message: known.message, hint: known.hint, trouble: trouble)
@@ -134,24 +148,13 @@ extension AgentFailure {
 }
 
 extension EntitlementError {
-  /// A certificate that is over or not valid yet is nearly always a box without a battery for its clock.
-  fileprivate var blamesTheClock: Bool {
-    message.contains("not valid yet") || message.contains("expired")
-  }
-
-  /// An answer that is none of the protocol comes from something between box and service.
-  fileprivate var soundsLikeAPortal: Bool {
-    message.contains("not one of this protocol") || message.contains("not HTTP")
-      || message.contains("not valid JSON") || message.contains("redirects")
-  }
-
   /// Whether trying again helps: what this box itself lacks comes with a hint, and somebody has to mend it.
   var isWorthWaiting: Bool { isPassing && hint == nil }
 
   /// Whether time may mend it.
   var isPassing: Bool {
     switch kind {
-    case .unreachable, .unsafeConnection, .throttled, .service: true
+    case .unreachable, .unsafeConnection, .clockWrong, .captivePortal, .throttled, .service: true
     default: false
     }
   }

@@ -11,6 +11,7 @@ final class EnablerLink: PairLink {
   private let check: AddressCheck
   private let host: String
   private let isForced: Bool
+  private let data: [String: String]
   private let codeRequests: AsyncStream<String?>
   private let newCodeRequests: AsyncStream<String?>.Continuation
   private let work = Locked<Task<Void, Never>?>(nil)
@@ -21,15 +22,16 @@ final class EnablerLink: PairLink {
 
   /// A link over the SDK with these settings.
   ///
-  /// With `isForced` it signs in anew even if that is done already.
+  /// An order that is forced signs in anew even if that is done already.
   init(
-    _ enabler: AccessEnabler, _ settings: AgentSettings, isForced: Bool
+    _ enabler: AccessEnabler, _ settings: AgentSettings, _ order: PairOrder
   ) throws(CommandError) {
     self.enabler = enabler
     requestor = try settings.neededRequestor()
     check = settings.addressCheck
     host = settings.services.first.map { "\($0.host)" } ?? ""
-    self.isForced = isForced
+    isForced = order.isForced
+    data = order.data
     (codeRequests, newCodeRequests) = AsyncStream.makeStream(of: String?.self)
   }
 
@@ -160,7 +162,7 @@ final class EnablerLink: PairLink {
   ) async throws(EntitlementError) -> SignIn {
     asking.withLock { $0 = choice }
     defer { asking.withLock { $0 = nil } }
-    return try await enabler.authenticate(choice, isForced: isForced) { event in
+    return try await enabler.authenticate(choice, isForced: isForced, data: data) { event in
       if case .registrationCode = event { self.asking.withLock { $0 = nil } }
       self.report(event, sink)
     }

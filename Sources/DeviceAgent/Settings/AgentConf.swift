@@ -62,7 +62,8 @@ struct AgentConf: Sendable, Equatable {
   static let names =
     [
       "service", "requestor", "public-key", "secret-file", "software-statement", "public-host",
-      "name", "state", "socket", "language", "allow",
+      "name", "state", "socket", "language", "allow", "profile", "visitor-id",
+      "ca-file",
     ]
 }
 

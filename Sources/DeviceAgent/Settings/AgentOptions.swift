@@ -29,13 +29,37 @@ enum AgentOptions {
   static let language = Input.option(
     "language", .choice("en", "it", "es", "ko"), "the screen's language; by default the locale's")
 
+  static let profile = Input.option(
+    "profile", .text("NAME"), "the application profile at the service: it may have rules of its own")
+  static let visitor = Input.option(
+    "visitor-id", .text("ID"), "an id of the viewer's that goes with every call, for the service's reports")
+
   static let all: [any InputDeclaration] = [
     service, requestor, publicKey, secretFile, softwareStatement, authorities, publicHost, name, state, socket,
-    configuration, language,
+    configuration, language, profile, visitor,
   ]
 
   // Not "together" for the two halves of a key pair: the secret may come from the settings file or from systemd.
   static let rules: [InputRule] = [.atMostOne([publicKey, softwareStatement])]
+}
+
+/// A name and what it stands for.
+struct Assignment: Sendable, Equatable {
+  var name: String
+  var value: String
+}
+
+extension ValueKind where Value == Assignment {
+  /// A name, an equals sign and a value.
+  static var assignment: ValueKind {
+    ValueKind("NAME=VALUE", show: { "\($0.name)=\($0.value)" }) { text throws(ValueProblem) in
+      let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
+        throw ValueProblem("is not a name and a value", hint: "write it as email=ADDRESS")
+      }
+      return Assignment(name: String(parts[0]), value: String(parts[1]))
+    }
+  }
 }
 
 extension ValueKind where Value == HostName {

@@ -29,6 +29,9 @@ struct AgentSettings: Sendable {
   /// Who may use the daemon besides its own user.
   let allowRules: [AllowRule]
   let publicKey: String?
+  /// The application profile and the viewer's id for the service's reports.
+  let profile: String?
+  let visitor: String?
   /// The options that were not left to the machine's settings file.
   let given: Set<String>
   /// Credentials that were read before this process became somebody who may not read them.
@@ -47,6 +50,8 @@ struct AgentSettings: Sendable {
     authorities = try reader.one(AgentOptions.authorities, .file).map { .file($0) } ?? .system
     name = try reader.one(AgentOptions.name, .text)
     publicKey = try reader.one(AgentOptions.publicKey, .text)
+    profile = try reader.one(AgentOptions.profile, .text)
+    visitor = try reader.one(AgentOptions.visitor, .text)
     statementFile =
       try reader.one(AgentOptions.softwareStatement, .file)
       ?? credential("software-statement", environment)

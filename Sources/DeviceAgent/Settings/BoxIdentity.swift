@@ -12,7 +12,7 @@ import RegentPlatform
 struct BoxIdentity: Sendable, Equatable {
   static let inputs: [any InputDeclaration] = [
     AgentOptions.service, AgentOptions.requestor, AgentOptions.publicKey, AgentOptions.secretFile,
-    AgentOptions.softwareStatement, AgentOptions.state,
+    AgentOptions.softwareStatement, AgentOptions.state, AgentOptions.profile, AgentOptions.visitor,
   ]
 
   private(set) var values: [String: String]
@@ -41,6 +41,8 @@ struct BoxIdentity: Sendable, Equatable {
     case AgentOptions.service.specification.name:
       settings.services.map(\.description.trimmingSlashes).sorted().joined(separator: " ")
     case AgentOptions.requestor.specification.name: settings.requestor ?? ""
+    case AgentOptions.profile.specification.name: settings.profile ?? ""
+    case AgentOptions.visitor.specification.name: settings.visitor ?? ""
     case AgentOptions.publicKey.specification.name: settings.publicKey ?? ""
     // A folder that does not exist has no real path; its name as given has to do.
     case AgentOptions.state.specification.name: realPath(settings.state) ?? settings.state

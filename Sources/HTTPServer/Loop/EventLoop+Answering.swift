@@ -13,7 +13,7 @@ extension EventLoop {
       // TRACE would show a script in a browser the cookies that are hidden from it.
       connection.mustLinger = true
       counters.refused.add()
-      send(EventLoop.traceRefusal, on: connection, closes: true)
+      send(traceRefusal, on: connection, closes: true)
       return
     }
     prove(connection)
@@ -90,18 +90,18 @@ extension EventLoop {
     connection.unread = []
     connection.mustLinger = true
     connection.phase = .idle
-    var response = Response.text(status, sentence + "\n")
+    var response = configuration.refusal(status, sentence)
     // Some of these statuses may be kept by caches that are told nothing.
     response.addHeader(.cacheControl, "no-store")
     send(response, on: connection, closes: true)
   }
 
-  private static let traceRefusal: Response = {
-    var response = Response.text(.methodNotAllowed, "TRACE is not allowed.\n")
+  private var traceRefusal: Response {
+    var response = configuration.refusal(.methodNotAllowed, "TRACE is not allowed.")
     response.addHeader(.allow, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
     response.addHeader(.cacheControl, "no-store")
     return response
-  }()
+  }
 
   func deadlinePassed(of connection: Connection) {
     if connection.hasOutbound {

@@ -72,7 +72,7 @@ extension AdminCall {
       guard account != nil else { throw .missing(.account(provider.id, name)) }
     }
     let viewer = Viewer(provider: approval.provider, account: approval.account)
-    let detail = "\(record.requestor) for \(viewer.title), \(record.deviceTitle)"
+    let detail = "\(record.requestor) for \(viewer.title)\(record.report), \(record.deviceTitle)"
     let line = entry("code.approve", record.id.text, detail: detail)
     guard let authentication = AuthenticationID(Random.uuid()) else {
       throw AdminError(.failed, "no id could be made")
@@ -126,6 +126,9 @@ extension CodeEntry {
       id: record.id, requestor: record.requestor, state: flow.status(at: now).rawValue,
       generated: flow.issued, expires: flow.expires, device: record.about.name,
       deviceID: record.device.text, address: record.about.address,
-      preselected: record.preselected, provider: viewer?.provider, account: viewer?.account)
+      preselected: record.preselected, provider: viewer?.provider, account: viewer?.account,
+      app: AppReport(
+        visitorID: record.about.visitorID, profile: record.profile?.text, data: record.about.data,
+        options: record.about.options))
   }
 }

@@ -135,6 +135,11 @@ extension AdminCall {
           .warning, "no app of it can call: it has no key pair",
           fix: "regentctl key issue \(requestor)")
       }
+      if records.requestors[requestor]?.certificate == nil, core.missingCertificates.contains(requestor) {
+        find(
+          .warning, "its apps show a signedRequestorID and are refused: it has no certificate to verify it with",
+          fix: "regentctl requestor set \(requestor) --certificate FILE")
+      }
       for (provider, integration) in records.integrations[requestor, default: [:]]
         .sorted(by: { $0.key < $1.key })
       {

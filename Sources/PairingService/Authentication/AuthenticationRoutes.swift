@@ -190,8 +190,13 @@ package struct AuthenticationRoutes: Sendable {
   private func signOut(_ call: V1Call) throws(CallError) -> V1Outcome {
     let device = try call.device()
     return .later { [core] in
-      try await core.signInTransitions.signOut(device.hash, at: call.requestor.id)
-      return .noContent
+      let ended = try await core.signInTransitions.signOut(device.hash, at: call.requestor.id)
+      var reply = V1Reply.noContent
+      if let viewer = ended.first?.authentication.viewer {
+        let ticket = core.logoutTickets.ticket(for: viewer, of: call.requestor.id, at: core.clock.now)
+        reply.response.addHeader(HeaderName(literal: "Regent-Logout-Ticket"), ticket)
+      }
+      return reply
     }
   }
 }

@@ -28,9 +28,13 @@ package struct AuthorizationRoutes: Sendable {
     return .later {
       let viewer = try await core.signedIn(call, device, for: .toWatch)
       do throws(CallError) {
-        let permit = try await grant(resource, viewer)
+        let (permit, source) = try await grant(resource, viewer)
         core.metrics.count(.authorizationsGranted)
-        return call.reply(document(permit, viewer))
+        var reply = call.reply(document(permit, viewer))
+        if let name = source.wireName {
+          reply.response.addHeader(HeaderName(literal: "AP-Decision-Source"), name)
+        }
+        return reply
       } catch {
         if error.status == .forbidden { note(error, resource, viewer) }
         throw error
@@ -40,15 +44,16 @@ package struct AuthorizationRoutes: Sendable {
 
   /// The rules are asked every time, also over a permit: what an operator takes away is gone at once.
   private func grant(_ resource: RequestedResource, _ viewer: SignedInDevice)
-    async throws(CallError) -> Permit
+    async throws(CallError) -> (Permit, AuthorizationSource)
   {
+    let source: AuthorizationSource
     do throws(AuthorizationDenial) {
-      try viewer.decide(resource)
+      source = try viewer.decide(resource)
     } catch {
       throw CallError(error)
     }
     do throws(StoreError) {
-      return try await core.permitting(resource.id, to: viewer)
+      return (try await core.permitting(resource.id, to: viewer), source)
     } catch {
       core.log.storeFailed(error)
       throw CallError(error, while: .toWatch)
@@ -93,5 +98,16 @@ package struct AuthorizationRoutes: Sendable {
     AuthorizationDocument(
       provider: viewer.provider.id.text, resource: permit.resource.text,
       requestor: viewer.authentication.requestor.text, expires: permit.expires)
+  }
+}
+
+extension AuthorizationSource {
+  /// In the words of the newer protocol; nothing when the provider itself decided.
+  fileprivate var wireName: String? {
+    switch self {
+    case .entitlement, .lineUp: nil
+    case .temporaryPass: "temppass"
+    case .degradation: "degradation"
+    }
   }
 }

@@ -62,7 +62,7 @@ package struct PreauthorizationRoutes: Sendable {
 
   // MARK: - The answer
 
-  private func answer(_ call: V1Call, _ list: String, _ viewer: SignedInDevice) async throws
+  private func answer(_ call: V1Call, _ list: [String], _ viewer: SignedInDevice) async throws
     -> V1Reply
   {
     let asked = try request(list, viewer)
@@ -85,11 +85,11 @@ package struct PreauthorizationRoutes: Sendable {
     return reply
   }
 
-  private func request(_ list: String, _ viewer: SignedInDevice) throws(CallError)
+  private func request(_ names: [String], _ viewer: SignedInDevice) throws(CallError)
     -> PreauthorizationRequest
   {
     do throws(PreauthorizationRefusal) {
-      return try PreauthorizationRequest(list: list, limit: viewer.settings.preauthorizationLimit)
+      return try PreauthorizationRequest(names: names, limit: viewer.settings.preauthorizationLimit)
     } catch {
       switch error {
       case .missing: throw .missing(Field.resource, code: .missingResource)
@@ -148,10 +148,12 @@ package struct PreauthorizationRoutes: Sendable {
 }
 
 extension V1Call {
-  fileprivate func resourceList() throws(CallError) -> String {
-    guard let list = try parameters.value(Field.resource) else {
+  /// Said once it is a list with commas; said several times each is one name.
+  fileprivate func resourceList() throws(CallError) -> [String] {
+    let names = try parameters.values(Field.resource)
+    guard names.contains(where: { !$0.isEmpty }) else {
       throw .missing(Field.resource, code: .missingResource)
     }
-    return list
+    return names
   }
 }

@@ -18,7 +18,21 @@ extension V1Call {
       older: OlderDeviceFields(
         deviceType: try clean(Field.deviceType), deviceUser: try clean(Field.deviceUser),
         appID: try clean(Field.appID), appVersion: try clean(Field.appVersion),
-        registrationURL: try clean(Field.registrationURL)))
+        registrationURL: try clean(Field.registrationURL)),
+      // Like the rest of what a device says of itself: what cannot be read is no error.
+      options: AppTexts.normalized(parameters.others))
+  }
+
+  /// What the app gave with the call that began to sign in: kept with the code for whoever handles it.
+  func signInData() throws(CallError) -> String? {
+    guard let given = try parameters.value(Field.genericData), !given.isEmpty else { return nil }
+    guard let data = AppTexts.normalized(given) else {
+      throw CallError(
+        .badRequest,
+        details: "\(Field.genericData) must be a JSON object of at most \(AppTexts.mostMembers) texts and "
+          + "\(AppTexts.longest) bytes")
+    }
+    return data == "{}" ? nil : data
   }
 
   private func clean(_ name: String) throws(CallError) -> String? {
@@ -80,7 +94,8 @@ package struct CodeReader: Sendable {
         ? nil
         : RegcodeInfo.Older(
           deviceType: older.deviceType, deviceUser: older.deviceUser, appID: older.appID,
-          appVersion: older.appVersion, registrationURL: older.registrationURL))
+          appVersion: older.appVersion, registrationURL: older.registrationURL),
+      data: isOwner(of: record) ? about.data : nil)
   }
 
   private func application(_ provisioned: ProvisioningSnapshot) -> RegcodeInfo.Application? {

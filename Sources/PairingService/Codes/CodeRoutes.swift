@@ -46,7 +46,8 @@ package struct CodeRoutes: Sendable {
   ///
   /// With made-up devices they would be most of what fills the memory.
   private func about(_ call: V1Call) throws(CallError) -> DeviceDescription {
-    let about = try call.deviceDescription()
+    var about = try call.deviceDescription()
+    about.data = try call.signInData()
     guard !core.codes.hasRoomForDescriptions else { return about }
     // What the viewer compares with the screen in front of her stays.
     return DeviceDescription(name: about.name, address: about.address)

@@ -7,11 +7,17 @@ internal import RegentPairingWire
 package struct ConfigurationRoutes: Sendable {
   private let endpoints: V1Endpoints
 
-  package init(_ core: ServiceCore) { endpoints = V1Endpoints(core) }
+  private let signature: RequestorSignature
+
+  package init(_ core: ServiceCore) {
+    endpoints = V1Endpoints(core)
+    signature = RequestorSignature(core.missingCertificates)
+  }
 
   /// Mounts the list.
   package func mount(_ routes: inout Routes) {
     endpoints.mount(&routes, [.get], "/api/v1/config/{requestor}") { call throws(CallError) in
+      try signature.check(call)
       let information = try call.deviceInformation()
       let choices = call.provisioned.choices[call.requestor.id] ?? []
       return .reply(
@@ -32,6 +38,7 @@ extension ProvisioningSnapshot.Choice {
       id: provider.id.text, displayName: provider.name, logoURL: provider.logo,
       isTemporaryPass: provider.temporaryPass != nil, boarding: provider.boarding,
       platformID: provider.platformID, enablesPlatformServices: integration.singleSignOn,
-      isFeatured: provider.featured, wantsSecureSheet: provider.secureSheet)
+      isFeatured: provider.featured, wantsSecureSheet: provider.secureSheet,
+      wantsIdentity: provider.temporaryPass?.promotional == true)
   }
 }

@@ -1,4 +1,5 @@
 internal import RegentCryptography
+internal import Administration
 internal import RegentEncodings
 internal import RegentPairing
 internal import PairingStore
@@ -16,12 +17,33 @@ extension RegistrationRecord {
   var deviceTitle: String { PairingService.deviceTitle(deviceHash, about) }
 
   /// The same with the requestor: `acme, device 3f9a0c21d4e5b687 Living room TV`.
-  var auditLabel: String { "\(requestor), \(deviceTitle)" }
+  var auditLabel: String { "\(requestor)\(report), \(deviceTitle)" }
+
+  /// What its app said besides, as ``AuthenticationRecord/report``.
+  var report: String { PairingService.report(about, profile) }
 }
 
 extension AuthenticationRecord {
   /// Which box it is: `device 3f9a0c21d4e5b687 Living room TV`.
   var deviceTitle: String { PairingService.deviceTitle(deviceHash, about) }
+}
+
+extension AuthenticationRecord {
+  /// What its app said besides: `, visitor "v-1", profile tv, data {"campaign":"spring"}`; nothing when it said
+  /// nothing.
+  var report: String { PairingService.report(about, authentication.profile) }
+}
+
+/// Before the box's name, and in quotes: what an app says cannot be taken for what comes after it.
+private func report(_ about: DeviceDescription, _ profile: ProfileName?) -> String {
+  // Of a line of the audit log there are many.
+  let longest = 512
+  let facts = [
+    about.visitorID.map { "visitor " + VisitorMark.text($0) }, profile.map { "profile \($0)" },
+    about.data.map { "data " + (CleanText.line($0, longest: longest) ?? "") },
+    about.options.map { "options " + (CleanText.line($0, longest: longest) ?? "") },
+  ]
+  return facts.compactMap(\.self).map { ", \($0)" }.joined()
 }
 
 /// What the box calls itself comes last: it may be made to look like anything.

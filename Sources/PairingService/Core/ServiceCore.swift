@@ -49,6 +49,10 @@ package final class ServiceCore: Sendable {
   package let mediaKeys: MediaKeys
   /// What registered applications show for themselves.
   package let statements: SoftwareStatements
+  /// The requestors whose apps show a signature that no certificate verifies.
+  package let missingCertificates = MissingCertificates()
+  /// What devices that sign out give to the browser they signed in with.
+  package let logoutTickets: LogoutTickets
   /// Hashes passwords and compares them with stored hashes.
   package let passwords: PasswordHasher
   /// In which other forms passwords are stored.
@@ -89,6 +93,7 @@ package final class ServiceCore: Sendable {
     mediaKeys = try await MediaKeys(store, lead: options.signingKeyLead, at: clock.now)
     statements = try await SoftwareStatements(
       store, keys: mediaKeys, issuer: options.publicURL)
+    logoutTickets = try await LogoutTickets(store)
     self.passwords = try PasswordHasher(passwords)
     passwordForms = try await PasswordForms(store, own: passwords)
     try await loadCodes()

@@ -93,19 +93,25 @@ package struct SignInTransitions: Sendable {
     metrics.letIn(at: provider)
     audit.note(
       .device(requestor), "device.sign-in", device.shortName,
-      detail: "\(record.authentication.source.rawValue), at \(provider)")
+      detail: "\(record.authentication.source.rawValue), at \(provider)\(record.report)")
     return signIn
   }
 
   /// A device signs itself out at one requestor; without a sign-in there is nothing to do.
-  package func signOut(_ device: DeviceHash, at requestor: RequestorID) async throws(StoreError) {
+  ///
+  /// - Returns: the sign-ins that there were.
+  @discardableResult
+  package func signOut(_ device: DeviceHash, at requestor: RequestorID) async throws(StoreError)
+    -> [AuthenticationRecord]
+  {
     let ended = try await store.signOut(requestor: requestor, device: device, at: clock.now)
     noteEnd(of: ended)
-    guard !ended.isEmpty else { return }
+    guard !ended.isEmpty else { return ended }
     // As a sign-out by an operator or on the phone is written, whose verb takes the line with it.
     audit.note(
       .device(requestor), "device.sign-out", device.shortName,
       detail: ended.map(\.authentication.viewer.title).joined(separator: ", "))
+    return ended
   }
 
   /// An operator or a viewer on the phone ends sign-ins.

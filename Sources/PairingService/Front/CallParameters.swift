@@ -1,4 +1,5 @@
 internal import RegentHTTPCodec
+internal import RegentPairingWire
 package import HTTPServer
 
 /// The parameters of a call, wherever they came: clients send them in the query, in a form body, or some in each.
@@ -29,6 +30,23 @@ package struct CallParameters: Sendable {
     } catch {
       throw CallError(.badRequest, details: error.description)
     }
+  }
+
+  /// All values of a parameter that may be said several times, in their order.
+  ///
+  /// In the query and in the body at once, it is refused.
+  package func values(_ name: String) throws(CallError) -> [String] {
+    let inQuery = query.all.filter { $0.name == name }.map(\.value)
+    let inForm = form.all.filter { $0.name == name }.map(\.value)
+    guard inQuery.isEmpty || inForm.isEmpty else {
+      throw CallError(.badRequest, details: FormError.repeated(name: name).description)
+    }
+    return inQuery + inForm
+  }
+
+  /// Those of the query that the protocol does not know: an app's own.
+  package var others: [(name: String, value: String)] {
+    query.all.filter { !Field.all.contains($0.name) }.map { ($0.name, $0.value) }
   }
 
   /// A parameter that must be there.

@@ -122,8 +122,16 @@ struct V1Frame: Sendable {
       response.addHeader(.wwwAuthenticate, isToken ? "Bearer error=\"invalid_token\"" : "Bearer")
     }
     if let wait = error.retryAfter { response.addRetryAfter(wait) }
+    if enhanced == nil, let code = error.code, Self.toldReasons.contains(code) {
+      response.addHeader(HeaderName(literal: "AP-Decision-Reason"), code.rawValue)
+    }
     return response
   }
+
+  /// What an app has to tell from an ordinary no, also where nobody asked for enhanced errors.
+  private static let toldReasons: Set<EnhancedCode> = [
+    .authorizationDeniedByParentalControls, .authorizationDeniedByDegradationRule,
+  ]
 
   private func enhancement(of error: CallError) -> ErrorDocument.Enhancement? {
     // A code is documented with its statuses; where an endpoint's own status is another, the generic body says it.

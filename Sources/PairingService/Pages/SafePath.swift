@@ -48,13 +48,19 @@ package struct SafePath: Hashable, Sendable, CustomStringConvertible {
     self.text = text
   }
 
-  /// An address elsewhere, when the rule of a requestor lets browsers go there.
-  package init?(leavingTo address: String, allowedBy rule: RedirectRule) {
-    let start = address.prefix(8).lowercased()
-    guard rule.allows(address), start.hasPrefix("http://") || start.hasPrefix("https://") else {
-      return nil
+  /// An address elsewhere, when the rule of a requestor lets browsers go there: a page, or an app by a scheme of its
+  /// own.
+  ///
+  /// With an `error` the address says so, as OAuth has it: `?error=access_denied`.
+  package init?(leavingTo address: String, allowedBy rule: RedirectRule, error: StaticString? = nil) {
+    guard rule.allows(address) else { return nil }
+    guard let error else {
+      text = address
+      return
     }
-    text = address
+    let fragment = address.firstIndex(of: "#") ?? address.endIndex
+    let start = address[..<fragment]
+    text = "\(start)\(start.contains("?") ? "&" : "?")error=\(error)\(address[fragment...])"
   }
 
   /// The address as a browser follows it: below the path of the public address, when it is one of ours.

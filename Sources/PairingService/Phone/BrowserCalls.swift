@@ -10,7 +10,13 @@ extension Phone {
     page(&routes, Paths.authenticate, begin)
     page(&routes, Paths.browserLogout) { call in
       let way = try logoutWay(call)
-      return .page(ConfirmPage(.leave(way.form)), here: way.form)
+      guard let address = way.address, let ticket = call.queried(Field.logoutTicket),
+        let mark = core.logoutTickets.read(ticket, of: way.requestor, at: call.now)
+      else { return .page(ConfirmPage(.leave(way.form)), here: way.form) }
+      // The device that was signed out asks itself. A browser of somebody else's, or one that has signed in again
+      // meanwhile, keeps its sign-in: a foreign page with a ticket of its own signs nobody out.
+      if let session = call.session, mark.isAbout(session, core.logoutTickets) { try await signOut(&call) }
+      return .redirect(address, .found)
     }
     form(&routes, Paths.browserLogout) { call in
       let way = try logoutWay(call)
@@ -36,7 +42,10 @@ extension Phone {
       }
       let address = try parameters.required(Field.redirectURL)
       let rule = RedirectRule(requestor)
-      guard rule.knows(domain: try parameters.required(Field.domainName)) else {
+      // An app's own address stands for itself; a requestor of such apps alone has no domain to name.
+      let domain = try parameters.value(Field.domainName)
+      if domain == nil, !rule.isRegistered(address) { throw CallError.missing(Field.domainName) }
+      guard domain.map(rule.knows) ?? true else {
         throw CallError(.badRequest, details: "\(Field.domainName) is not registered")
       }
       guard rule.allows(address) else {
@@ -94,16 +103,25 @@ extension Phone {
 
   // MARK: - Sign-out
 
-  /// What `/logout` was asked for: where its form goes, and where the browser goes then.
-  private func logoutWay(_ call: PhoneCall) throws -> (form: SafePath, address: SafePath?) {
-    let path = SafePath(["logout"])
-    guard let wanted = call.queried(Field.redirectURL) else { return (path, nil) }
+  /// What `/logout` was asked for.
+  private struct LogoutWay {
+    /// Where its form goes.
+    var form = SafePath(["logout"])
+    /// Where the browser goes then, and whose address that is.
+    var address: SafePath?
+    var requestor: RequestorID?
+  }
+
+  private func logoutWay(_ call: PhoneCall) throws -> LogoutWay {
+    var way = LogoutWay()
+    guard let wanted = call.queried(Field.redirectURL) else { return way }
     let id = call.queried(Field.requestorID) ?? ""
     guard let id = RequestorID(id), let requestor = core.provisioning.now.requestor(id),
       let address = SafePath(leavingTo: wanted, allowedBy: RedirectRule(requestor))
     else { throw PhoneStop(.page(NoticePage(.badLink), here: .root)) }
-    return (
-      path.query("requestor_id", id.text).query("redirect_url", wanted), address
-    )
+    way.form = way.form.query("requestor_id", id.text).query("redirect_url", wanted)
+    way.address = address
+    way.requestor = id
+    return way
   }
 }

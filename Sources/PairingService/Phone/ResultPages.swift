@@ -24,16 +24,12 @@ extension Phone {
     let opened = try opened(call)
     guard let approval = approval(opened, call) else {
       let isReport = call.queried("as") == "reported"
-      if isReport, case .denied = opened.record.flow.state {
-        return .notice(.reported, brand: brand(opened))
-      }
-      return ending(opened, call)
+      guard case .denied = opened.record.flow.state else { return ending(opened, call) }
+      // Whoever did not start this is not sent to where it was started.
+      if isReport { return .notice(.reported, brand: brand(opened)) }
+      return leave(opened, .denied, &call) ?? ending(opened, call)
     }
-    if let page = leaving(opened, call) {
-      // Leaves once: somebody who comes back to this page wants to see the result.
-      if let cookie = jar.forget(.back) { call.setCookies.append(cookie) }
-      return .leaving(page, here: opened.path(.result))
-    }
+    if let answer = leave(opened, .signedIn, &call) { return answer }
     return .page(
       ResultPage(
         bar: opened.bar(at: call.now),
@@ -46,12 +42,18 @@ extension Phone {
     opened.record.flow.state.approval.flatMap { isMine($0, call) ? $0 : nil }
   }
 
-  private func leaving(_ opened: OpenedCode, _ call: PhoneCall) -> LeavePage? {
+  /// Back to the programmer's page or app, once: somebody who comes back to this page wants to see the result.
+  private func leave(
+    _ opened: OpenedCode, _ kind: LeavePage.Kind, _ call: inout PhoneCall
+  ) -> PhoneAnswer? {
     guard let way = returnAddress(opened, call),
       let requestor = core.provisioning.now.requestor(opened.record.requestor),
-      let address = SafePath(leavingTo: way.address, allowedBy: RedirectRule(requestor))
+      let address = SafePath(
+        leavingTo: way.address, allowedBy: RedirectRule(requestor),
+        error: kind == .denied ? "access_denied" : nil)
     else { return nil }
-    return LeavePage(.signedIn, address: address, brand: brand(opened))
+    if let cookie = jar.forget(.back) { call.setCookies.append(cookie) }
+    return .leaving(LeavePage(kind, address: address, brand: brand(opened)), here: opened.path(.result))
   }
 
   private static func state(_ flow: PairingFlow, _ approval: Approval, at now: Instant)

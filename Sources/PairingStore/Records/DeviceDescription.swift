@@ -12,12 +12,16 @@ public struct DeviceDescription: Hashable, Sendable {
   public var visitorID: String?
   /// What older clients send, echoed as it came.
   public var older: OlderDeviceFields
+  /// What the app gave with the call that began to sign in, as a JSON object.
+  public var data: String?
+  /// The app's options that the service has no use for, as a JSON object.
+  public var options: String?
 
   /// A description; what is not said is not known.
   public init(
     name: String? = nil, information: String? = nil, userAgent: String? = nil,
     address: String? = nil, visitorID: String? = nil,
-    older: OlderDeviceFields = OlderDeviceFields()
+    older: OlderDeviceFields = OlderDeviceFields(), data: String? = nil, options: String? = nil
   ) {
     self.name = name
     self.information = information
@@ -25,6 +29,8 @@ public struct DeviceDescription: Hashable, Sendable {
     self.address = address
     self.visitorID = visitorID
     self.older = older
+    self.data = data
+    self.options = options
   }
 }
 
@@ -33,7 +39,7 @@ extension DeviceDescription {
   public var size: Int {
     [
       name, information, userAgent, address, visitorID, older.deviceType, older.deviceUser,
-      older.appID, older.appVersion, older.registrationURL,
+      older.appID, older.appVersion, older.registrationURL, data, options,
     ].reduce(0) { $0 + ($1?.utf8.count ?? 0) }
   }
 }

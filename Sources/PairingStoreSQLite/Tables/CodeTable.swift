@@ -152,6 +152,7 @@ extension DeviceDescription {
       ("address", address), ("visitorID", visitorID), ("deviceType", older.deviceType),
       ("deviceUser", older.deviceUser), ("appID", older.appID),
       ("appVersion", older.appVersion), ("registrationURL", older.registrationURL),
+      ("data", data), ("options", options),
     ] {
       object[name] = value.map { .string($0) }
     }
@@ -167,6 +168,7 @@ extension DeviceDescription {
         deviceType: try column.optionalText("deviceType"),
         deviceUser: try column.optionalText("deviceUser"), appID: try column.optionalText("appID"),
         appVersion: try column.optionalText("appVersion"),
-        registrationURL: try column.optionalText("registrationURL")))
+        registrationURL: try column.optionalText("registrationURL")),
+      data: try column.optionalText("data"), options: try column.optionalText("options"))
   }
 }

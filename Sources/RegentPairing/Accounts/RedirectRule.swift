@@ -1,9 +1,9 @@
 /// Where a browser may be sent back to after signing in.
 ///
 /// An address is accepted on one of the requestor's domains (or below one), or when it is exactly one that was
-/// registered; a registered loopback address with any port, because an app cannot choose which one is free (RFC 8252
-/// §7.3). Everything doubtful is refused: browsers repair addresses, and where they read another host than we do,
-/// whoever made the link decides where the viewer lands.
+/// registered, with whatever scheme an app has of its own; a registered loopback address with any port, because an app
+/// cannot choose which one is free (RFC 8252 §7.3). Everything doubtful is refused: browsers repair addresses, and
+/// where they read another host than we do, whoever made the link decides where the viewer lands.
 public struct RedirectRule: Sendable {
   private let domains: [String]
   private let addresses: [String]
@@ -20,13 +20,37 @@ public struct RedirectRule: Sendable {
 
   /// Whether a browser may be sent there.
   public func allows(_ address: String) -> Bool {
-    guard address.utf8.count <= 2048, address.utf8.allSatisfy(\.isPlainInAddress) else {
-      return false
-    }
+    if isRegistered(address) { return true }
+    guard Self.isPlain(address), let target = WebAddress(address) else { return false }
+    return domains.contains(where: target.isOn)
+  }
+
+  /// Whether it was registered itself: then a requestor needs no domain for it.
+  public func isRegistered(_ address: String) -> Bool {
+    guard Self.isPlain(address), Self.isFollowed(address) else { return false }
     if addresses.contains(address) { return true }
     guard let target = WebAddress(address) else { return false }
-    if domains.contains(where: target.isOn) { return true }
     return addresses.contains { WebAddress($0)?.isSameLoopback(as: target) ?? false }
+  }
+
+  private static func isPlain(_ address: String) -> Bool {
+    address.utf8.count <= 2048 && address.utf8.allSatisfy(\.isPlainInAddress)
+  }
+
+  /// Whether it begins like the address of a page or of an app.
+  ///
+  /// Browsers run some schemes as a program, or show a page of whoever sent them there: nobody may register those.
+  public static func isFollowed(_ address: String) -> Bool {
+    guard let end = address.firstRange(of: "://") else { return false }
+    let scheme = String(address[..<end.lowerBound]).asciiLowercased
+    guard let first = scheme.utf8.first, (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first),
+      scheme.utf8.allSatisfy({ $0.isInHostName || $0 == UInt8(ascii: "+") })
+    else { return false }
+    let notFollowed = [
+      "javascript", "vbscript", "data", "file", "blob", "filesystem", "about", "view-source", "ftp", "ws", "wss",
+      "chrome", "intent",
+    ]
+    return !notFollowed.contains(scheme)
   }
 
   /// Whether a name is one of the requestor's domains: what `domain_name` must be.

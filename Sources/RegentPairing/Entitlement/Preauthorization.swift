@@ -8,15 +8,16 @@ public struct PreauthorizationRequest: Hashable, Sendable {
   /// The resources, in the order asked.
   public let resources: [ResourceID]
 
-  /// Reads the comma-separated list of the protocol, up to a limit.
+  /// Reads the names of the protocol, up to a limit: one text is a list with commas, of several each is a name as it
+  /// is, with whatever commas it has.
   ///
   /// Empty places are skipped; a name that is there twice is answered twice. Over the limit the whole request is
   /// refused, as the documentation says, instead of being answered in part.
-  public init(list: String, limit: Int) throws(PreauthorizationRefusal) {
+  public init(names: [String], limit: Int) throws(PreauthorizationRefusal) {
+    let isList = names.count == 1
+    let parts = isList ? names[0].split(separator: ",").map(\.trimmingSpaces) : names
     var resources: [ResourceID] = []
-    for part in list.split(separator: ",", omittingEmptySubsequences: true) {
-      let name = part.trimmingSpaces
-      guard !name.isEmpty else { continue }
+    for name in parts where !name.isEmpty {
       guard resources.count < limit else { throw .tooMany(limit: limit) }
       guard let resource = ResourceID(name) else { throw .unreadable }
       resources.append(resource)

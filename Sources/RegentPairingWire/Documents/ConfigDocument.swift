@@ -73,11 +73,14 @@ public struct ListedProvider: Hashable, Sendable {
   public var isFeatured: Bool
   /// Whether its pages want a browser sheet that the app cannot look into (ours).
   public var wantsSecureSheet: Bool
+  /// Whether it is a promotional pass, which wants to know for whom it is (ours; written only when it is).
+  public var wantsIdentity: Bool
 
   public init(
     id: String, displayName: String, logoURL: String? = nil, isTemporaryPass: Bool = false,
     boarding: BoardingStatus = .none, platformID: String? = nil,
-    enablesPlatformServices: Bool = false, isFeatured: Bool = false, wantsSecureSheet: Bool = false
+    enablesPlatformServices: Bool = false, isFeatured: Bool = false, wantsSecureSheet: Bool = false,
+    wantsIdentity: Bool = false
   ) {
     self.id = id
     self.displayName = displayName
@@ -88,6 +91,7 @@ public struct ListedProvider: Hashable, Sendable {
     self.enablesPlatformServices = enablesPlatformServices
     self.isFeatured = isFeatured
     self.wantsSecureSheet = wantsSecureSheet
+    self.wantsIdentity = wantsIdentity
   }
 
   func write(to sink: inout some DocumentSink) {
@@ -108,5 +112,6 @@ public struct ListedProvider: Hashable, Sendable {
     sink.texts("requiredMetadataFields", item: "field", [])
     sink.flag("featured", isFeatured)
     sink.flag("secureSheet", wantsSecureSheet)
+    if wantsIdentity { sink.flag("promotional", true) }
   }
 }

@@ -124,12 +124,14 @@ public struct RegcodeInfo: Hashable, Sendable {
   public var application: Application?
   /// The deprecated parameters, if any was sent.
   public var older: Older?
+  /// What the app gave with the sign-in, as JSON text; for nobody but the device itself.
+  public var data: String?
 
   /// What the device said of itself.
   public init(
     deviceID: String, deviceInformation: String? = nil, userAgent: String? = nil,
     originalUserAgent: String? = nil, authorizationType: String? = nil,
-    application: Application? = nil, older: Older? = nil
+    application: Application? = nil, older: Older? = nil, data: String? = nil
   ) {
     self.deviceID = deviceID
     self.deviceInformation = deviceInformation
@@ -138,6 +140,7 @@ public struct RegcodeInfo: Hashable, Sendable {
     self.authorizationType = authorizationType
     self.application = application
     self.older = older
+    self.data = data
   }
 
   func write(to sink: inout some DocumentSink) {
@@ -160,5 +163,6 @@ public struct RegcodeInfo: Hashable, Sendable {
         $0.text("version", application.version)
       }
     }
+    sink.text("genericData", ifKnown: data)
   }
 }

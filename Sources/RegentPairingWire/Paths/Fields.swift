@@ -2,6 +2,8 @@
 public enum Field {
   /// Whose app; also `requestor_id` on browser calls.
   public static let requestor = "requestor"
+  /// Its signature by the programmer's private key, which older apps show with `config`.
+  public static let signedRequestorID = "signedRequestorID"
   /// Whose app, on browser calls and `freepreview`.
   public static let requestorID = "requestor_id"
   public static let deviceID = "deviceId"
@@ -27,6 +29,8 @@ public enum Field {
   public static let domainName = "domain_name"
   /// Where the browser goes afterwards.
   public static let redirectURL = "redirect_url"
+  /// What shows on `/logout` that the device itself asks; see ``PairingHeader/logoutTicket``.
+  public static let logoutTicket = "ticket"
   /// No Flash: always `true`.
   public static let noFlash = "noflash"
   /// No frame: always `true`.
@@ -39,7 +43,7 @@ public enum Field {
   public static let after = "after"
   /// What is to be watched.
   public static let resource = "resource"
-  /// What else a provider wants to know: the identity of a promotional pass.
+  /// What else the app has to say: the identity of a promotional pass, the `data` of a sign-in.
   public static let genericData = "generic_data"
   /// `json` or `xml`.
   public static let format = "format"
@@ -49,6 +53,14 @@ public enum Field {
   public static let applicationProfile = "applicationProfile"
   /// A visitor id of the app's analytics.
   public static let visitorID = "visitorID"
+
+  /// All of them: what has another name is the app's own, and must not speak for the call.
+  public static let all: Set<String> = [
+    requestor, signedRequestorID, requestorID, deviceID, deviceInfo, deviceType, deviceUser, appID,
+    appVersion, registrationURL, provider, providerID, regcode, domainName, redirectURL, logoutTicket,
+    noFlash, noFrame, lifetime, match, after, resource, genericData, format, accessToken, applicationProfile,
+    visitorID,
+  ]
 }
 
 /// The headers of the protocol that HTTP itself does not know.
@@ -61,8 +73,14 @@ public enum PairingHeader {
   public static let requestID = "Adobe-Request-Id"
   /// `full`: every resource was looked at.
   public static let responseConfidence = "Adobe-Response-Confidence"
+  /// In the answer to a sign-out: with it the browser of the same viewer is signed out without a tap.
+  public static let logoutTicket = "Regent-Logout-Ticket"
   /// The identity of a promotional pass.
   public static let temporaryPassIdentity = "AP-TempPass-Identity"
   /// A visitor id of the app's analytics.
   public static let visitorID = "AP-Visitor-Identifier"
+  /// Who allowed it, unless the provider did: `temppass`, `degradation`.
+  public static let decisionSource = "AP-Decision-Source"
+  /// Why it was denied, for apps of requestors without enhanced errors (ours): the enhanced code.
+  public static let decisionReason = "AP-Decision-Reason"
 }

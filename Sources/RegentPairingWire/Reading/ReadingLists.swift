@@ -36,7 +36,8 @@ extension ListedProvider {
       platformID: try object.optionalString("platformMappingId"),
       enablesPlatformServices: try object.optionalBool("enablePlatformServices") ?? false,
       isFeatured: try object.optionalBool("featured") ?? false,
-      wantsSecureSheet: try object.optionalBool("secureSheet") ?? false)
+      wantsSecureSheet: try object.optionalBool("secureSheet") ?? false,
+      wantsIdentity: try object.optionalBool("promotional") ?? false)
   }
 }
 

@@ -27,16 +27,25 @@ enum AuditNoun {
       },
       verb(
         "export", "print the whole log, one JSON document a line",
-        details: "Lines are numbered without gaps, so that a missing one shows.",
-        example: "audit export > audit.jsonl"
+        details: """
+          Lines are numbered without gaps, so that a missing one shows. With --visitor those come that name a visitor id \
+          which an app gave (setOptions): a text that the app chose, and no proof of who it was.
+          """,
+        inputs: [visitor], example: "audit export > audit.jsonl"
       ) { call, admin in
         var last: Int64 = 0
-        try await read(admin, after: &last) { call.console.print(json: $0.json) }
+        let visitor = call[visitor]
+        try await read(admin, after: &last) { line in
+          guard visitor.map({ VisitorMark.isAbout($0, line.detail) }) ?? true else { return }
+          call.console.print(json: line.json)
+        }
       },
     ])
 
   private static let count = Input.option(
     "lines", .integer(1...100_000), default: 20, "how many lines")
+  private static let visitor = Input.option(
+    "visitor", .text("ID"), "only lines about this visitor id of an app")
   private static let follow = Input.flag("follow", "go on with lines as they are written")
 
   /// Everything behind a line, in order.

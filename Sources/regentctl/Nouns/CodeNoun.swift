@@ -92,6 +92,6 @@ enum CodeNoun {
       "viewer": code.provider == nil ? nil : shown(code.provider, code.account),
       "created": shown(code.generated),
       "expires": shown(code.expires),
-    ])
+    ]) + DeviceNoun.report(of: code.app)
   }
 }

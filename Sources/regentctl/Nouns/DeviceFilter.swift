@@ -13,16 +13,19 @@ struct DeviceFilter {
   ).completedByProviders()
   static let account = Input.option(
     "account", identifier("NAME", Names.Account.self), "whose viewer has this name")
+  static let visitor = Input.option(
+    "visitor", .text("ID"), "whose app gave this visitor id")
   static let since = Input.option(
     "since", .duration(.seconds(1)...(.seconds(3_650 * 86_400))), "signed in within this time")
   static let before = Input.option(
     "before", .duration(.seconds(1)...(.seconds(3_650 * 86_400))), "signed in longer ago than this")
 
-  static let inputs: [any InputDeclaration] = [requestor, provider, account, since, before]
+  static let inputs: [any InputDeclaration] = [requestor, provider, account, visitor, since, before]
 
   private let requestor: RequestorID?
   private let provider: ProviderID?
   private let account: AccountName?
+  private let visitor: String?
   private let earliest: Instant?
   private let latest: Instant?
 
@@ -31,18 +34,20 @@ struct DeviceFilter {
     self.requestor = requestor ?? call[Self.requestor]
     provider = call[Self.provider]
     account = call[Self.account]
+    visitor = call[Self.visitor]
     earliest = call[Self.since].map { now - $0 }
     latest = call[Self.before].map { now - $0 }
   }
 
   /// Whether it leaves anything out.
   var isNarrow: Bool {
-    requestor != nil || provider != nil || account != nil || earliest != nil || latest != nil
+    requestor != nil || provider != nil || account != nil || visitor != nil || earliest != nil || latest != nil
   }
 
   private func includes(_ signIn: SignIn) -> Bool {
     (provider == nil || provider == signIn.provider)
       && (account == nil || account == signIn.account)
+      && (visitor == nil || visitor == signIn.app?.visitorID)
       && (earliest.map { signIn.issued >= $0 } ?? true) && (latest.map { signIn.issued < $0 } ?? true)
   }
 

@@ -105,7 +105,7 @@ enum DeviceNoun {
         throw CommandError.usage(
           "ID is missing",
           hint: "write regentctl device sign-out ID, or say which: --requestor, --provider, "
-            + "--account, --since, --before")
+            + "--account, --visitor, --since, --before")
       }
       return try await DeviceSignOut.perform(
         filter, isDry: call[dryRun], unless: yes, call, admin)
@@ -160,6 +160,13 @@ enum DeviceNoun {
       "last used": signIn.lastUsed.map(shown),
       "network": signIn.address,
       "user agent": signIn.userAgent,
+    ]) + report(of: signIn.app)
+  }
+
+  /// What the app says besides.
+  static func report(of app: AppReport?) -> [String] {
+    details([
+      "visitor": app?.visitorID, "profile": app?.profile, "data": app?.data, "options": app?.options,
     ])
   }
 }

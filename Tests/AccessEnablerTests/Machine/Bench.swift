@@ -82,6 +82,11 @@ struct Bench {
     actions.compactMap { if case .tell(let event, _) = $0 { event } else { nil } }
   }
 
+  /// The pages that the named browser was asked to show.
+  var opened: [String] {
+    actions.compactMap { if case .openBrowser(let url) = $0 { url } else { nil } }
+  }
+
   var statuses: [StatusID] {
     told.compactMap { if case .status(let status) = $0 { status.id } else { nil } }
   }

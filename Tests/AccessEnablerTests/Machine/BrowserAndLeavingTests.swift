@@ -53,12 +53,83 @@ struct BrowserAndLeavingTests {
         == .setAuthenticationStatus(.notAuthenticated, .genericAuthentication))
   }
 
-  @Test func `an app that was restarted meanwhile can finish the sign-in too`() {
+  /// An app that was killed while its browser was at the provider's pages, and started again.
+  private func restarted() -> Bench {
     var bench = Bench.ready { $0.login = .browser(redirectURL: "app://done") }
+    bench.call(.getAuthentication(AuthenticationRequest(choice: .provider("CABLE"))))
+    bench.answer(.code(.offered))
+    return Bench.ready(tokens: bench.machine.tokens) { $0.login = .browser(redirectURL: "app://done") }
+  }
+
+  @Test func `an app that was restarted meanwhile can finish the sign-in too`() {
+    var bench = restarted()
     let request = bench.call(.handleExternalURL("app://done"))
     bench.answer(.granted)
     #expect(bench.outcomes(of: request).count == 1)
     #expect(bench.error(of: request) == nil)
+  }
+
+  @Test(arguments: [
+    "app://done/", "app://done.evil", "app://done?", "app://other", "https://app/done", "APP://done", "app://done#x",
+    "", "app://done?state=1&x=2",
+  ])
+  func `only the address of the flow under way finishes it`(url: String) {
+    let isOurs = ["", "app://done?", "app://done#x", "app://done?state=1&x=2"].contains(url)
+    for bench in [restarted(), browsing(), leaving()] {
+      var bench = bench
+      let phase = bench.machine.phase
+      let request = bench.call(.handleExternalURL(url))
+      #expect((bench.error(of: request)?.kind == .outOfOrder) == !isOurs)
+      #expect((bench.machine.phase == phase) == !isOurs)
+    }
+    // Nothing is under way: nobody waits for any address.
+    var idle = Bench.ready { $0.login = .browser(redirectURL: "app://done") }
+    let request = idle.call(.handleExternalURL(url))
+    #expect(idle.error(of: request)?.kind == .outOfOrder && idle.open.isEmpty)
+  }
+
+  private func browsing() -> Bench {
+    var bench = Bench.ready { $0.login = .browser(redirectURL: "app://done") }
+    bench.call(.getAuthentication(AuthenticationRequest(choice: .provider("CABLE"))))
+    bench.answer(.code(.offered))
+    return bench
+  }
+
+  private func leaving() -> Bench {
+    var bench = Bench.signedIn { $0.login = .browser(redirectURL: "app://done") }
+    bench.call(.logout)
+    bench.answer(.done)
+    return bench
+  }
+
+  @Test(arguments: [(true, false), (true, true), (false, true), (false, false)])
+  func `the sheet of a provider is the app's, or the named browser's, for logging in and out`(
+    handles: Bool, names: Bool
+  ) {
+    let sheet = Bench.sheet
+    var tokens = RequestorTokens()
+    tokens.authentication = StoredAuthentication(
+      signIn: SignIn(provider: sheet, userID: "user", expires: Bench().now + .seconds(86_400)),
+      service: Bench.service)
+    for isLogout in [false, true] {
+      var bench = Bench.ready(tokens: isLogout ? tokens : RequestorTokens()) {
+        $0.login = .browser(redirectURL: "app://done")
+        $0.opensBrowser = names
+      }
+      bench.send(.setOptions(EnablerOptions(handlesSecureSheet: handles)))
+      if isLogout {
+        bench.call(.logout)
+        bench.answer(.signedOut(ticket: "t.i.c"))
+      } else {
+        bench.call(.getAuthentication(AuthenticationRequest(choice: .provider(sheet.id))))
+        bench.answer(.code(.offered))
+      }
+      let navigated = bench.told.compactMap { event -> Bool? in
+        if case .navigateToUrl(_, let usesSheet) = event { usesSheet } else { nil }
+      }
+      #expect(navigated == (handles ? [true] : names ? [] : [false]))
+      #expect(bench.opened.count == (handles || !names ? 0 : 1))
+    }
   }
 
   // MARK: Signing out
@@ -98,6 +169,18 @@ struct BrowserAndLeavingTests {
     bench.call(.handleExternalURL("app://done"))
     #expect(bench.told.last == .setAuthenticationStatus(.notAuthenticated, .userNotAuthenticated))
     #expect(bench.outcomes(of: request) == [.signedOut])
+  }
+
+  @Test func `the ticket of the sign-out goes with the browser, before the redirect URL`() {
+    var bench = Bench.signedIn { $0.login = .browser(redirectURL: "app://done") }
+    bench.call(.logout)
+    bench.answer(.signedOut(ticket: "1a.b-_.c"))
+    #expect(
+      bench.told == [
+        .navigateToUrl(
+          "https://one.example/logout?requestor_id=SPORT&ticket=1a.b-_.c&redirect_url=app%3A%2F%2Fdone",
+          useSecureSheet: false)
+      ])
   }
 
   @Test func `signing out ends what goes on`() {

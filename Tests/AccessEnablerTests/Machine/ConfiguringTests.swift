@@ -49,6 +49,7 @@ struct ConfiguringTests {
       bench.told.filter(\.isNoTracking) == [
         .setRequestorComplete(.success), .selectedProvider(nil),
         .setAuthenticationStatus(.notAuthenticated, .userNotAuthenticated),
+        .setAuthenticationStatus(.notAuthenticated, .userNotAuthenticated),
         .tokenRequestFailed(resource: "r", .userNotAuthenticated, description: ""),
       ])
   }
@@ -67,6 +68,8 @@ struct ConfiguringTests {
       (.away, .unreachable, .unreachable),
       (ServiceFailure(kind: .unsafeConnection), .unsafeConnection, .unsafeConnection),
       (ServiceFailure(kind: .unreadable), .configurationFailed(500), .service),
+      (ServiceFailure(kind: .captivePortal), .configurationFailed(500), .captivePortal),
+      (ServiceFailure(kind: .clockWrong), .clockWrong, .clockWrong),
       (ServiceFailure(kind: .registration), .registrationFailed, .notTrusted),
       (ServiceFailure(kind: .accessToken), .accessTokenFailed, .notTrusted),
     ] as [(ServiceFailure, StatusID, EntitlementError.Kind)])

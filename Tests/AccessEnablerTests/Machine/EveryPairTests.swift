@@ -136,6 +136,7 @@ struct EveryPairTests {
       ("news", .event(.news(EntitlementStatus(.clockWrong)))),
       ("stray answer", .event(.answered(CallID(number: 7_777), .granted))),
     ]
+    all.append(("asked", .event(.asked(RequestID(number: 90), .checkAuthentication))))
     return all + answers.map { ("answer \($0.0)", .answer($0.1)) }
   }()
 
@@ -186,8 +187,10 @@ struct EveryPairTests {
       case .call(let call): "call \(first(call.operation))"
       case .cancelCall: "cancel call"
       case .startTimer(_, let pause): "timer \(pause)"
+      case .startDeadline(_, let time): "deadline \(time)"
       case .stopTimer: "stop timer"
       case .store(let change, _): "store \(first(change))"
+      case .openBrowser: "open browser"
       }
     }
     return ([name(of: bench.machine.phase)] + words).joined(separator: ", ")

@@ -275,7 +275,8 @@ struct LoginTests {
     bench.call(.getAuthentication(AuthenticationRequest(choice: .provider("CABLE"))))
     bench.answer(answer)
     #expect(bench.statuses.isEmpty)
-    #expect(bench.open.map(\.operation) == [.createCode(provider: "CABLE")])
+    #expect(
+      bench.open.map(\.operation) == [.createCode(provider: "CABLE", inPlaceOf: "BCDFGHJK")])
   }
 
   @Test func `a restart while the service is away shows the code again nevertheless`() {
@@ -292,7 +293,7 @@ struct LoginTests {
     let (before, _) = Bench.waiting()
     var bench = Bench.ready(tokens: before.machine.tokens)
     bench.call(.getAuthentication(AuthenticationRequest(choice: .onSecondScreen)))
-    #expect(bench.open.map(\.operation) == [.createCode(provider: nil)])
+    #expect(bench.open.map(\.operation) == [.createCode(provider: nil, inPlaceOf: "BCDFGHJK")])
   }
 
   @Test func `a temporary pass lets the device in without a code`() {
@@ -350,24 +351,6 @@ struct LoginTests {
     let kelvin = bench.call(
       .getAuthentication(AuthenticationRequest(choice: .provider("C\u{212A}"))))
     #expect(bench.outcomes(of: kelvin).count == 1)
-  }
-
-  @Test func `a choice that nobody waits for is out of order`() {
-    var bench = Bench.ready()
-    let request = bench.call(.setSelectedProvider("CABLE"))
-    #expect(bench.statuses == [.noSession])
-    #expect(bench.outcomes(of: request).count == 1)
-  }
-
-  @Test func `the filter orders providers and keeps those without platform sign-on`() {
-    let sso = MVPD(id: "SSO", displayName: "Sso", enablePlatformServices: true)
-    let other = MVPD(id: "OTHER", displayName: "Other", enablePlatformServices: true)
-    let filter = ProviderFilter([
-      "TV_PROVIDERS": ["SSO", "CABLE"], "FEATURED_TV_PROVIDERS": ["CABLE", "PASS"],
-    ])
-    let shown = filter.apply(to: [Bench.cable, Bench.pass, other, sso])
-    #expect(shown.map(\.id) == ["SSO", "CABLE", "PASS"])
-    #expect(shown.filter(\.isFeatured).map(\.id) == ["CABLE"])
   }
 
   @Test func `the provider of the last time comes first`() {

@@ -60,7 +60,8 @@ struct PendingCallTests {
     let check = bench.call(.checkAuthorization("r", data: [:]))
     #expect(
       bench.told.filter(\.isCallback) == [
-        .tokenRequestFailed(resource: "r", .userNotAuthenticated, description: "")
+        .setAuthenticationStatus(.notAuthenticated, .userNotAuthenticated),
+        .tokenRequestFailed(resource: "r", .userNotAuthenticated, description: ""),
       ])
     #expect(bench.error(of: check)?.area == .authentication)
     bench.forget()
@@ -141,9 +142,13 @@ struct PendingCallTests {
     var bench = Bench.signedIn()
     let request = bench.call(.checkAuthorization("r", data: [:]))
     bench.answer(.failed(failure))
+    // Only a refusal brings words for the viewer; what failed is named for whoever has to mend it.
+    let isRefusal = code == .userNotAuthorized
     #expect(
       bench.told.filter(\.isCallback) == [
-        .tokenRequestFailed(resource: "r", code, description: text)
+        .tokenRequestFailed(
+          resource: "r", code,
+          description: isRefusal ? text : bench.error(of: request)?.description ?? "")
       ])
     #expect(bench.statuses == [status])
     #expect(bench.error(of: request)?.kind == kind)
@@ -270,7 +275,10 @@ struct PendingCallTests {
     let request = bench.call(.getMetadata(.user("zip"), arguments: ["a": "b"]))
     bench.answer(.failed(failure))
     #expect(
-      bench.told == [.setMetadataStatus(Metadata(value: nil), key: "zip", arguments: ["a": "b"])])
+      bench.told == [
+        .setMetadataStatus(
+          Metadata(value: nil), key: MetadataArgument.userMetadata, arguments: ["a": "b"])
+      ])
     #expect(bench.error(of: request)?.area == .other)
   }
 

@@ -97,8 +97,11 @@ private struct Walk {
     ]
     let request = bench.request()
     live.insert(request)
-    if bench.machine.phase.queuesCalls { queued.append(request) }
-    check(bench.send(.app(request, calls.randomElement(using: &generator) ?? .logout)))
+    let isAwaited = Bool.random(using: &generator)
+    let endsAtOnce = isAwaited && bench.machine.phase == .unconfigured
+    if bench.machine.phase.queuesCalls, !endsAtOnce { queued.append(request) }
+    let call = calls.randomElement(using: &generator) ?? .logout
+    check(bench.send(isAwaited ? .asked(request, call) : .app(request, call)))
   }
 
   private mutating func cancel() {
@@ -170,8 +173,10 @@ private struct Walk {
   private mutating func check(_ actions: [MachineAction]) {
     for action in actions {
       switch action {
-      case .tell(let event, let request?):
-        if over.contains(request) { broken.append("\(event) after the end of its call") }
+      case .tell(let event, let requests):
+        if !over.isDisjoint(with: requests) {
+          broken.append("\(event) after the end of its call")
+        }
       case .finish(let request, _):
         if !live.contains(request) { broken.append("call \(request.number) ended twice") }
         // What was queued begins in order: its end may come later, but not before an earlier one has begun.
@@ -186,6 +191,9 @@ private struct Walk {
       case .startTimer(let timer, let pause):
         timers.insert(timer)
         if pause <= .zero || pause > .seconds(60) { broken.append("a pause of \(pause)") }
+      case .startDeadline(let timer, let time):
+        timers.insert(timer)
+        if time <= .zero || time > .seconds(2) { broken.append("a deadline of \(time)") }
       case .stopTimer(let timer): timers.remove(timer)
       case .call(let call):
         if bench.machine.calls[call.id] == nil, !actions.contains(.cancelCall(call.id)) {

@@ -58,7 +58,8 @@ struct AnswerRowTests {
     try await recorder.wait(for: "tokenRequestFailed")
     #expect(
       recorder.callbacks == [
-        "setRequestorComplete 1", "tokenRequestFailed news USER_NOT_AUTHENTICATED_ERROR ",
+        "setRequestorComplete 1", "setAuthenticationStatus 0 USER_NOT_AUTHENTICATED_ERROR",
+        "tokenRequestFailed news USER_NOT_AUTHENTICATED_ERROR ",
       ])
   }
 
@@ -113,8 +114,9 @@ struct AnswerRowTests {
     }
   }
 
-  @Test func `parental controls and broken fragments have codes of their own`() async throws {
-    let live = try await LiveService(requestor: { $0.enhancedErrors = true })
+  @Test(arguments: [true, false])
+  func `parental controls and broken fragments have codes of their own`(isEnhanced: Bool) async throws {
+    let live = try await LiveService(requestor: { $0.enhancedErrors = isEnhanced })
     let enabler = try await live.enabler()
     try await live.signIn(enabler)
     let fragment = { (rating: String) in
@@ -135,8 +137,9 @@ struct AnswerRowTests {
     }
   }
 
-  @Test func `degradation lets everybody in, everybody watch, or nobody`() async throws {
-    let live = try await LiveService(requestor: { $0.enhancedErrors = true })
+  @Test(arguments: [true, false])
+  func `degradation lets everybody in, everybody watch, or nobody`(isEnhanced: Bool) async throws {
+    let live = try await LiveService(requestor: { $0.enhancedErrors = isEnhanced })
     let recorder = Recorder()
     let enabler = try await live.enabler(delegate: recorder)
     let regular = Recorder()
@@ -148,6 +151,10 @@ struct AnswerRowTests {
     try await recorder.wait(for: "status N010")
     _ = try await enabler.authorize("movies")
     try await recorder.wait(for: "status Z010")
+    // Somebody who signed in as always hears why it is allowed, too.
+    try await live.degrade(.authorizeEverybody)
+    _ = try await viewer.authorize("movies")
+    try await regular.wait(for: "status Z010")
     try await live.degrade(.authorizeNobody)
     await #expect(throws: EntitlementError.self) { _ = try await viewer.authorize("news") }
     try await regular.wait(for: "status Z169")
@@ -184,7 +191,7 @@ struct AnswerRowTests {
     enabler.getMetadata([
       "METADATA_OPCODE_KEY": "METADATA_USER_META", "METADATA_USER_META_KEY": "householdID",
     ])
-    try await recorder.wait(for: "setMetadataStatus householdID text(")
+    try await recorder.wait(for: "setMetadataStatus METADATA_USER_META text(")
   }
 
   @Test func `the device id is told only where the service or the app's makers allow it`()

@@ -1,9 +1,11 @@
+import HTTPTestSupport
 import RegentCryptography
 import MediaTokenVerifier
 import RegentPairing
 import PairingService
 import PairingStore
 import RegentPairingWire
+import RegentdTestSupport
 import ServiceTestSupport
 import TestSupport
 import Testing
@@ -27,39 +29,91 @@ struct FlowRowTests {
     #expect(
       recorder.callbacks == [
         "setRequestorComplete 1", "setAuthenticationStatus 0 USER_NOT_AUTHENTICATED_ERROR",
-        "selectedProvider none", "tokenRequestFailed news USER_NOT_AUTHENTICATED_ERROR ",
+        "selectedProvider none", "setAuthenticationStatus 0 USER_NOT_AUTHENTICATED_ERROR",
+        "tokenRequestFailed news USER_NOT_AUTHENTICATED_ERROR ",
         "setMetadataStatus METADATA_AUTHENTICATION none false",
         "displayProviderDialog local,pass,promotion",
       ])
   }
 
-  @Test func `handleExternalURL finishes a browser login and a browser logout`() async throws {
-    let live = try await LiveService()
-    let recorder = Recorder()
-    let enabler = try await live.enabler(delegate: recorder) {
-      $0.login = .browser(redirectURL: "http://127.0.0.1:9/done")
+  @Test(arguments: ["http://127.0.0.1:9/done", "adobepass://ios.app"])
+  func `handleExternalURL finishes a browser login and a browser logout`(home: String) async throws {
+    let live = try await LiveService {
+      $0.domains = []
+      $0.redirectURIs = [home]
     }
-    enabler.getAuthentication()
-    try await recorder.wait(for: "displayProviderDialog")
-    enabler.setSelectedProvider(Sample.provider)
-    try await recorder.wait(for: "navigateToUrl")
-    let url = try #require(recorder.callbacks.last)
-    let code = try #require(url.split(separator: "reg_code=").last?.prefix(8))
-    #expect(url.contains("\(live.url)/api/v1/authenticate?"))
-    try await live.approve(String(code))
-    enabler.handleExternalURL("http://127.0.0.1:9/done")
-    try await recorder.wait(for: "setAuthenticationStatus")
-    #expect(recorder.callbacks.last == "setAuthenticationStatus 1 ")
+    let recorder = Recorder()
+    let enabler = try await live.enabler(delegate: recorder) { $0.login = .browser(redirectURL: home) }
+    // The pages as they are; the browser keeps its cookies between logging in and logging out.
+    var browser = live.phone()
+    for answer in ["deny", "approve"] {
+      recorder.forget()
+      enabler.getAuthentication()
+      try await recorder.wait(for: "displayProviderDialog")
+      enabler.setSelectedProvider(Sample.provider)
+      try await recorder.wait(for: "navigateToUrl")
+      try await browser.open(try path(of: recorder.callbacks.last, on: live))
+      try await browser.send("open")
+      if browser.address.contains("/sign-in") {
+        try await browser.send("sign-in", ["user": Sample.account, "password": Regentd.password])
+      }
+      try await browser.send(answer)
+      let refresh = try #require(browser.page.header("refresh"))
+      let address = String(refresh.dropFirst("0; url=".count))
+      #expect(address == home + (answer == "deny" ? "?error=access_denied" : ""))
+      enabler.handleExternalURL(address)
+      try await recorder.wait(for: "setAuthenticationStatus")
+      #expect(
+        recorder.callbacks.last
+          == (answer == "deny"
+            ? "setAuthenticationStatus 0 GENERIC_AUTHENTICATION_ERROR" : "setAuthenticationStatus 1 "))
+    }
     try await recorder.wait(for: "TRACKING_AUTHENTICATION true")
     recorder.forget()
+    #expect(browser.cookie("session") != nil)
     enabler.logout()
     try await recorder.wait(for: "navigateToUrl")
-    #expect(
-      recorder.callbacks.last?.contains("/logout?requestor_id=\(live.requestor)&redirect_url=")
-        == true)
-    enabler.handleExternalURL("http://127.0.0.1:9/done")
+    try await browser.open(try path(of: recorder.callbacks.last, on: live))
+    // No page, no tap: straight back, and signed out.
+    #expect(browser.page.status == 302 && browser.page.header("location") == home)
+    #expect(browser.cookie("session") == nil)
+    enabler.handleExternalURL(home)
     try await recorder.wait(for: "setAuthenticationStatus")
     #expect(recorder.callbacks.last == "setAuthenticationStatus 0 USER_NOT_AUTHENTICATED_ERROR")
+  }
+
+  @Test func `a provider's sheet is shown by the program that the configuration names, else by the app`() async throws {
+    let live = try await LiveService { $0.redirectURIs = ["adobepass://ios.app"] }
+    let sheet = try await live.addSheetProvider()
+    try await withTemporaryFolder { folder in
+      for program in [["sh", "-c", "printf '%s.' \"$0\" > '\(folder)/shown'"], ["/nowhere/browser"], []] {
+        let recorder = Recorder()
+        let enabler = try await live.enabler(delegate: recorder) {
+          $0.login = .browser(redirectURL: "adobepass://ios.app")
+          $0.browser = program
+        }
+        enabler.getAuthentication()
+        try await recorder.wait(for: "displayProviderDialog")
+        enabler.setSelectedProvider(sheet)
+        guard program.first == "sh" else {
+          try await recorder.wait(for: "navigateToUrl \(live.url)/api/v1/authenticate?")
+          continue
+        }
+        let shown = try await eventually("the page") {
+          let text = String(decoding: (try? readFile("\(folder)/shown")) ?? [], as: UTF8.self)
+          return text.hasSuffix(".") ? text : nil
+        }
+        #expect(shown.hasPrefix("\(live.url)/api/v1/authenticate?"))
+        #expect(!recorder.lines.contains { $0.hasPrefix("navigateToUrl") })
+      }
+    }
+  }
+
+  /// What the browser is asked to open, below the address of the service.
+  private func path(of callback: String?, on live: LiveService) throws -> String {
+    let words = try #require(callback).split(separator: " ")
+    let url = try #require(words.first { $0.hasPrefix(live.url) })
+    return String(url.dropFirst(live.url.count))
   }
 
   @Test func `the number to match is told when the phone is there`() async throws {

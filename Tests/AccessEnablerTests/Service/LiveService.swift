@@ -80,7 +80,8 @@ struct LiveService: ServiceUnderTest {
   /// What the service says of a code.
   func state(of code: String) async throws -> String { try await regentd.admin.code(code).state }
 
-  private func phone() -> PhoneBrowser {
+  /// A browser that has not been here yet.
+  func phone() -> PhoneBrowser {
     PhoneBrowser(SocketClient(.network(.loopback, port: regentd.port)))
   }
 
@@ -99,6 +100,15 @@ struct LiveService: ServiceUnderTest {
     patch.set(.profiles, .object(JSONObject([profile])))
     _ = try await regentd.admin.integrate(
       try named(requestor), try named(Sample.provider), patch)
+  }
+
+  /// Adds a provider whose pages want the secure sheet; its id.
+  func addSheetProvider() async throws -> String {
+    let id = "sheet-\(requestor.lowercased())"
+    let provider = Provider(id: try named(id), name: "Sheet", kind: .local, secureSheet: true)
+    _ = try await regentd.admin.add(provider.id, Patch(provider))
+    _ = try await regentd.admin.integrate(try named(requestor), provider.id, Patch())
+    return id
   }
 
   func degrade(_ degradation: Degradation) async throws {

@@ -37,6 +37,17 @@ struct RegistrationTests {
     }
   }
 
+  @Test func `registering carries the options as every other call does`() async throws {
+    let registry = try Registry()
+    defer { startThread { registry.server.stop() } }
+    let enabler = try AccessEnabler(softwareStatement: "statement", storage: .memory)
+    enabler.setOptions(EnablerOptions(applicationProfile: "kids", visitorID: "v-1"))
+    try await enabler.configure(requestor: "SPORT", services: [registry.url])
+    let options = registry.options
+    #expect(options.count >= 3)
+    #expect(options.allSatisfy { $0 == "applicationProfile=kids v-1" }, "\(options)")
+  }
+
   @Test(arguments: [Int.max, .max / 1_000, 10_000_000_000])
   func `a token that is good for ever is not asked for again`(lifetime: Int) async throws {
     let registry = try Registry(lifetime: lifetime)
@@ -109,6 +120,7 @@ private final class Registry: Sendable {
   private final class Book: Sendable {
     struct Pages: Sendable {
       var calls: [String] = []
+      var options: [String] = []
       var clients: Set<String> = []
       var tokens: Set<String> = []
       var last = 0
@@ -128,6 +140,10 @@ private final class Registry: Sendable {
       return .now(
         book.pages.withLock { pages -> Response in
           pages.calls.append(path)
+          let query = String(decoding: request.query ?? [], as: UTF8.self)
+          let option = query.split(separator: "&").first { $0.hasPrefix("applicationProfile=") } ?? ""
+          let visitor = request.header(HeaderName(literal: "AP-Visitor-Identifier")) ?? ""
+          pages.options.append("\(option) \(visitor)")
           switch path {
           case "/o/client/register":
             if let refusal { return json(400, #"{"error":"\#(refusal)"}"#) }
@@ -167,6 +183,8 @@ private final class Registry: Sendable {
       [Listener(.network(.loopback, port: 0), handler: handler)], configuration: configuration)
     url = "http://\(server.addresses[0])"
   }
+
+  var options: [String] { state.pages.withLock { $0.options } }
 
   func count(_ path: String) -> Int {
     state.pages.withLock { pages in pages.calls.count { $0 == path } }

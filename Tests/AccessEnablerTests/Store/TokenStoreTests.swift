@@ -22,7 +22,6 @@ struct TokenStoreTests {
     .permit(
       "<rss>\"</rss>",
       StoredPermit(expires: Instant(milliseconds: 1_800_000_000_000), source: .degradation)),
-    .preauthorization(StoredPreauthorization(asked: ["a", "b"], allowed: ["b"])),
     .pending(
       PendingCode(
         offer: RegistrationOffer(
@@ -314,7 +313,6 @@ struct TokenStoreTests {
     other.signIn.userID = "somebody else"
     tokens.apply(.authentication(other))
     #expect(tokens.permits.isEmpty)
-    #expect(tokens.preauthorization == nil)
   }
 
   @Test func `a store does not grow without end`() {

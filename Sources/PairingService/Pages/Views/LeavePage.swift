@@ -6,6 +6,8 @@ package struct LeavePage: PhonePage {
     case signedIn = "signed-in"
     /// The browser was signed out.
     case signedOut = "signed-out"
+    /// The viewer said no.
+    case denied
   }
 
   /// What was done here.
@@ -26,6 +28,7 @@ package struct LeavePage: PhonePage {
 
   package static let fields: [TemplateField<LeavePage>] = [
     .choice("kind") { $0.kind },
+    .flag("isNo") { $0.kind == .denied },
     .path("address") { $0.address },
   ]
 }

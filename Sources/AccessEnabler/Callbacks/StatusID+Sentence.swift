@@ -1,0 +1,42 @@
+extension StatusID {
+  /// What is said when the service said nothing: one sentence that is safe to show.
+  ///
+  /// Of codes that always bring a text of their own there is none.
+  var sentence: String {
+    switch self {
+    case .notAuthenticated: "nobody is signed in"
+    case .passiveAuthentication: "signing in without asking anybody has been tried"
+    case .otherProvider: "another provider was chosen"
+    case .unsupportedProvider: "this app does not work with the provider that was chosen"
+    case .pickerCancelled: "no provider was chosen"
+    case .degradedAuthentication: "signed in without asking anybody: the provider is out of order"
+    case .temporaryPass: "signed in with a temporary pass"
+    case .temporaryPassExpired: "the temporary pass has ended"
+    case .noSession: "the sign-in is not there any more: sign in again"
+    case .authenticationFailed: "signing in failed: try again later"
+    case .registrationFailed: "the service does not accept this app's software statement"
+    case .accessTokenFailed: "the service gives this app no access token"
+    case .notTrusted: "the service does not accept this app's credentials"
+    case .unsafeConnection: "there is no safe connection to the service"
+    case .clockWrong: "this device's clock is wrong"
+    case .unknownRequestor: "the service does not know this app's requestor"
+    case .unreachable: "the service cannot be reached"
+    case .configurationThrottled: "the service is busy: try again in a minute"
+    case .noRegistrationCode: "no registration code could be got: try again later"
+    case .phoneConnected: "a phone has opened the code"
+    case .connectionLost: "the service does not answer for the moment; the code stays good"
+    case .serviceBusy: "the service is busy; the code stays good"
+    case .connectionBack: "the service answers again"
+    case .degradedAuthorization: "allowed without asking anybody: the provider is out of order"
+    case .temporaryAuthorization: "allowed by a temporary pass"
+    case .denied: "this may not be watched"
+    case .deniedRepeatedly: "denied again and again: the service is not asked for a minute"
+    case .providerProblem: "the provider could not be asked: try again later"
+    case .malformedResource: "the resource is not well formed"
+    case .degradedDenial: "nothing can be watched at the moment"
+    case .authorizationFailed: "it could not be found out whether this may be watched: try again later"
+    case .preauthorizationFailed: "it could not be found out what may be watched: ask for fewer at once"
+    default: ""
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import RegentPlatform
+
+/// The service of a box whose apps name none: `REGENT_SERVICE`, else what stands in the box's `agent.conf`.
+enum DefaultServices {
+  /// Longer files are something else.
+  private static let limit = 65_536
+
+  /// The services' addresses; none when nobody named any.
+  ///
+  /// - Parameters:
+  ///   - environment: the process's variables.
+  ///   - machine: the settings of the machine, for all of its users.
+  static func find(
+    _ environment: [String: String] = ProcessEnvironment.all(),
+    machine: String = "/etc/regent/agent.conf"
+  ) -> [String] {
+    if let given = environment["REGENT_SERVICE"], !given.isEmpty {
+      return given.split(whereSeparator: { $0 == " " || $0 == "," }).map(String.init)
+    }
+    let own = environment["XDG_CONFIG_HOME"] ?? environment["HOME"].map { "\($0)/.config" }
+    // As for the box's own program: the first file that is there counts alone.
+    for path in [own.map { "\($0)/regent/agent.conf" }, machine].compactMap(\.self) {
+      // What others may write could send the viewers' passwords anywhere.
+      guard let bytes = try? readSafely(path) else { continue }
+      return services(in: String(decoding: bytes, as: UTF8.self))
+    }
+    return []
+  }
+
+  private static func readSafely(_ path: String) throws(FileError) -> [UInt8] {
+    try PrivateFile.checkTarget(of: path, widest: 0o644)
+    return try DurableFile.read(path, limit: limit, widest: nil)
+  }
+
+  /// The values of the lines `service = ADDRESS`.
+  private static func services(in text: String) -> [String] {
+    text.split(separator: "\n").compactMap { line in
+      let words = line.split(separator: "=", maxSplits: 1)
+      guard words.count == 2, words[0].filter({ !$0.isWhitespace }) == "service" else { return nil }
+      let value = words[1].filter { !$0.isWhitespace }
+      return value.isEmpty ? nil : value
+    }
+  }
+}

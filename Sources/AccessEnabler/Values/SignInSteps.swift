@@ -1,0 +1,55 @@
+/// One step of a sign-in: see ``AccessEnabler/signIn(_:isForced:data:filter:)``.
+@nonexhaustive
+public enum SignInStep: Hashable, Sendable {
+  /// Something happened: a registration code to show, a phone that connected, a URL to load.
+  case progress(EntitlementEvent)
+  /// This device is signed in: the last step.
+  case signedIn(SignIn)
+}
+
+/// The steps of one sign-in, read where the reader runs.
+public struct SignInSteps: AsyncSequence, Sendable {
+  public typealias Element = SignInStep
+  public typealias Failure = EntitlementError
+
+  private let steps: AsyncStream<Result<SignInStep, EntitlementError>>
+
+  init(_ steps: AsyncStream<Result<SignInStep, EntitlementError>>) { self.steps = steps }
+
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(steps.makeAsyncIterator()) }
+
+  /// Reads the steps one by one.
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    public typealias Element = SignInStep
+    public typealias Failure = EntitlementError
+
+    private var steps: AsyncStream<Result<SignInStep, EntitlementError>>.AsyncIterator
+    private var isOver = false
+
+    init(_ steps: AsyncStream<Result<SignInStep, EntitlementError>>.AsyncIterator) {
+      self.steps = steps
+    }
+
+    /// The next step; none after the last one.
+    ///
+    /// - Throws: ``EntitlementError``; `.cancelled` when the reader's task was.
+    public mutating func next(
+      isolation actor: isolated (any Actor)?
+    ) async throws(EntitlementError) -> SignInStep? {
+      guard !isOver else { return nil }
+      guard let step = await steps.next(isolation: actor) else {
+        isOver = true
+        throw EntitlementError(.cancelled)
+      }
+      switch step {
+      case .success(.progress(let event)): return .progress(event)
+      case .success(.signedIn(let signIn)):
+        isOver = true
+        return .signedIn(signIn)
+      case .failure(let error):
+        isOver = true
+        throw error
+      }
+    }
+  }
+}

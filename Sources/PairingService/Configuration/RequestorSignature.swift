@@ -1,0 +1,52 @@
+internal import RegentCryptography
+internal import RegentEncodings
+internal import RegentHTTPCodec
+internal import RegentPairing
+internal import RegentPlatform
+internal import RegentPairingWire
+
+/// The older proof of whose app it is: the requestor's id, signed with the programmer's private key.
+///
+/// It is verified with the certificate that the operator registered. It proves no more than that somebody once had the
+/// key: the same text is sent by every copy of the app, so no call is let in by it that brings nothing else.
+struct RequestorSignature: Sendable {
+  private let missing: MissingCertificates
+
+  init(_ missing: MissingCertificates) { self.missing = missing }
+
+  /// Throws, when the call brings such a signature and it is not one.
+  func check(_ call: V1Call) throws(CallError) {
+    guard let given = try call.parameters.value(Field.signedRequestorID) else { return }
+    let requestor = call.requestor.id
+    guard let certificate = call.requestor.certificate else {
+      missing.note(requestor)
+      throw CallError(
+        .forbidden,
+        details: "\(Field.signedRequestorID) cannot be verified: the requestor has no certificate; "
+          + "regentctl requestor set \(requestor) --certificate FILE")
+    }
+    guard given.utf8.count <= Self.longest, let signature = try? Base64.decodeLeniently(given),
+      let key = try? VerifyingKey(pem: certificate), key.algorithm == .rs256
+    else { throw Self.wrong }
+    let id = Array(requestor.text.utf8)
+    // Old apps signed with SHA-1. Nobody else chooses what is signed, so that a collision is worth nothing.
+    guard key.isValid(signature, for: id) || key.isValidLegacySHA1(signature, for: id) else { throw Self.wrong }
+  }
+
+  /// Of an RSA key of 8,192 bits in base64, with room for white space.
+  private static let longest = 2048
+
+  private static let wrong = CallError(
+    .forbidden, details: "\(Field.signedRequestorID) is not the requestor's id signed with the key of its certificate")
+}
+
+/// The requestors whose apps show a signature that cannot be verified, for `regentctl doctor`.
+package final class MissingCertificates: Sendable {
+  private let requestors = Locked<Set<RequestorID>>([])
+
+  package init() {}
+
+  func note(_ requestor: RequestorID) { requestors.withLock { _ = $0.insert(requestor) } }
+
+  func contains(_ requestor: RequestorID) -> Bool { requestors.withLock { $0.contains(requestor) } }
+}

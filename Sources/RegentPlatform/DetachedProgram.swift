@@ -1,0 +1,37 @@
+import CRegentLinux
+import Glibc
+
+/// A program that runs beside this one and that nobody waits for: a browser.
+public enum DetachedProgram {
+  /// Starts it without any descriptor of this program but the three standard ones.
+  ///
+  /// - Parameters:
+  ///   - program: its path, or a name that `PATH` has.
+  ///   - arguments: its arguments, without its name.
+  /// - Throws: `SystemError` when there is no such program, or no room for another one.
+  public static func start(_ program: String, _ arguments: [String]) throws(SystemError) {
+    let words = [program] + arguments
+    for word in words { try refuseNUL(in: word, operation: "start") }
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    unsafe posix_spawn_file_actions_addclosefrom_np(&actions, 3)
+    var attributes = posix_spawnattr_t()
+    unsafe posix_spawnattr_init(&attributes)
+    defer { unsafe posix_spawnattr_destroy(&attributes) }
+    // What this program's threads hold back must reach it, and a Ctrl-C that is meant for this program must not.
+    var none = sigset_t()
+    unsafe sigemptyset(&none)
+    unsafe posix_spawnattr_setsigmask(&attributes, &none)
+    unsafe posix_spawnattr_setpgroup(&attributes, 0)
+    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP))
+    var pointers = unsafe words.map { unsafe strdup($0) } + [nil]
+    defer { unsafe pointers.forEach { unsafe free($0) } }
+    var process: pid_t = 0
+    let code = unsafe posix_spawnp(&process, program, &actions, &attributes, &pointers, environ)
+    guard code == 0 else { throw SystemError(operation: "start", subject: program, code: code) }
+    let started = process
+    // Somebody has to take note of its end, or it stays in the process table until this program's.
+    _ = try? DedicatedThread.start(named: "browser") { _ = waitpid(started, nil, 0) }
+  }
+}

@@ -1,0 +1,315 @@
+import RegentPairing
+import RegentPairingWire
+import Testing
+
+@testable import AccessEnabler
+
+/// What the historic API says, sentence by sentence, where this one once did otherwise.
+@Suite("Machine: to the letter")
+struct ToTheLetterTests {
+  static let notSignedIn = EntitlementEvent.setAuthenticationStatus(
+    .notAuthenticated, .userNotAuthenticated)
+
+  // MARK: Choosing before signing in
+
+  @Test func `a provider that is chosen beforehand needs no picker, once`() {
+    var bench = Bench.ready()
+    bench.call(.setSelectedProvider("CABLE"))
+    #expect(bench.told.filter(\.isCallback).isEmpty && bench.statuses.isEmpty && bench.sent.isEmpty)
+    let asked = bench.call(.getSelectedProvider)
+    #expect(bench.outcomes(of: asked) == [.selected(Bench.cable)])
+    bench.forget()
+    bench.call(.getAuthentication(AuthenticationRequest()))
+    #expect(bench.open.map(\.operation) == [.createCode(provider: "CABLE")])
+    bench.answer(.failed(.status(500)))
+    #expect(!bench.told.contains(.displayProviderDialog(Bench.configuration.providers)))
+    // After a failure somebody is asked again.
+    bench.forget()
+    bench.call(.getAuthentication(AuthenticationRequest()))
+    #expect(bench.told == [.displayProviderDialog(Bench.configuration.providers)])
+  }
+
+  @Test func `a pass that is chosen beforehand signs in at once, a promotion waits for its data`() {
+    var bench = Bench.ready()
+    bench.call(.setSelectedProvider("PASS"))
+    #expect(bench.open.map(\.operation) == [.freePreview(provider: "PASS", domain: "sport.example", data: [:])])
+    let promotion = MVPD(id: "PROMO", displayName: "P", isTemporaryPass: true, wantsIdentity: true)
+    bench = Bench()
+    bench.setRequestor()
+    bench.answer(.configuration(ServiceConfiguration(providers: [promotion], domains: [])))
+    bench.answer(.missing)
+    bench.call(.setSelectedProvider("PROMO"))
+    #expect(bench.open.isEmpty)
+    let data = ["email": "a@b.example"]
+    bench.call(.getAuthentication(AuthenticationRequest(data: data)))
+    #expect(bench.open.map(\.operation) == [.freePreview(provider: "PROMO", domain: nil, data: data)])
+  }
+
+  @Test func `somebody who is signed in stays so, whatever is chosen for the next time`() {
+    var bench = Bench.signedIn()
+    for choice in ["SHEET", "PASS", "NOBODY"] {
+      bench.call(.setSelectedProvider(choice))
+      #expect(bench.told.filter(\.isCallback).isEmpty, "\(choice)")
+    }
+    let check = bench.call(.checkAuthentication)
+    guard case .signIn? = bench.outcomes(of: check).first else {
+      Issue.record("signed out by a choice")
+      return
+    }
+    bench.call(.setSelectedProvider("SHEET"))
+    let asked = bench.call(.getSelectedProvider)
+    #expect(bench.outcomes(of: asked) == [.selected(Bench.sheet)])
+  }
+
+  @Test func `nobody is selected after the viewer went back, and a cancelled picker has its code once`() {
+    var bench = Bench.ready()
+    bench.call(.getAuthentication(AuthenticationRequest()))
+    bench.call(.setSelectedProvider(nil))
+    bench.call(.setSelectedProvider(nil))
+    #expect(bench.statuses == [.pickerCancelled])
+    bench = Bench.signedIn()
+    bench.call(.setSelectedProvider(nil))
+    let asked = bench.call(.getSelectedProvider)
+    #expect(bench.outcomes(of: asked) == [.selected(nil)])
+  }
+
+  @Test func `a choice is no secret kept from whoever asks, and unknown ones are told`() {
+    var bench = Bench.ready()
+    let unknown = bench.call(.setSelectedProvider("NOBODY"))
+    #expect(bench.error(of: unknown)?.kind == .unknownProvider("NOBODY"))
+    #expect(bench.told.contains(.setAuthenticationStatus(.notAuthenticated, .genericAuthentication)))
+  }
+
+  // MARK: The same code
+
+  @Test func `the picker and the same choice after a kill bring the same code`() {
+    let (before, _) = Bench.waiting()
+    var bench = Bench.ready(tokens: before.machine.tokens)
+    bench.call(.getAuthentication(AuthenticationRequest()))
+    bench.call(.setSelectedProvider("CABLE"))
+    #expect(bench.open.map(\.operation) == [.readCode("BCDFGHJK")])
+    bench.answer(.code(.record(.offered, 1)))
+    #expect(bench.told.contains { if case .registrationCode = $0 { true } else { false } })
+    #expect(bench.sent.allSatisfy { $0.operation != .deleteCode("BCDFGHJK") })
+  }
+
+  @Test func `the same choice twice shows the same code twice`() {
+    var (bench, _) = Bench.waiting()
+    bench.forget()
+    bench.call(.setSelectedProvider("CABLE"))
+    #expect(bench.statuses == [.registrationCode])
+    #expect(bench.sent.isEmpty)
+    bench.call(.setSelectedProvider("SHEET"))
+    #expect(
+      bench.sent.map(\.operation) == [.deleteCode("BCDFGHJK"), .createCode(provider: "SHEET")])
+  }
+
+  // MARK: Callbacks
+
+  @Test func `checkAuthorization says that nobody is signed in, also when only the service knows`() {
+    var bench = Bench.signedIn()
+    bench.call(.checkAuthorization("r", data: [:]))
+    bench.answer(
+      .failed(ServiceFailure(kind: .status(403), message: ErrorMessage.notAuthenticated)))
+    #expect(bench.told.filter(\.isCallback).first == Self.notSignedIn)
+    #expect(bench.told.filter(\.isCallback).count == 2)
+  }
+
+  @Test func `a sign-in for an authorization that fails is tracked`() {
+    var bench = Bench.ready()
+    bench.call(.getAuthorization("r", data: [:]))
+    bench.call(.setSelectedProvider(nil))
+    let tracked = bench.told.compactMap { event -> String? in
+      if case .sendTrackingData(_, let name) = event { name.name } else { nil }
+    }
+    #expect(tracked == ["TRACKING_AUTHENTICATION", "TRACKING_AUTHORIZATION"])
+  }
+
+  @Test(
+    arguments: [
+      (ServiceFailure.away, "cannot be reached"), (.status(500), "the service failed"),
+      (.status(429), "busy"), (ServiceFailure(kind: .captivePortal), "this network"),
+      (ServiceFailure(kind: .clockWrong), "clock"),
+    ] as [(ServiceFailure, String)])
+  func `what failed is told from other failures in words`(failure: ServiceFailure, words: String) {
+    var bench = Bench.signedIn()
+    bench.call(.checkAuthorization("r", data: [:]))
+    bench.answer(.failed(failure))
+    let text = bench.told.compactMap { event -> String? in
+      if case .tokenRequestFailed(_, _, let text) = event { text } else { nil }
+    }
+    #expect(text.count == 1 && text[0].contains(words), "\(text)")
+  }
+
+  @Test func `every piece of news is a sentence`() {
+    for id in [StatusID.preauthorizationFailed, .malformedResource, .degradedDenial, .deniedRepeatedly] {
+      #expect(id.sentence.count > 20)
+    }
+    var bench = Bench.signedIn()
+    bench.call(.checkAuthorization("", data: [:]))
+    guard case .status(let status)? = bench.told.first else {
+      Issue.record("no news")
+      return
+    }
+    #expect(status.message == "the resource is not well formed")
+  }
+
+  // MARK: Services
+
+  @Test func `a wrong secret stays one at every later call`() {
+    var bench = Bench()
+    bench.setRequestor()
+    bench.answer(.failed(.status(401)))
+    for call in [
+      AppCall.getAuthentication(AuthenticationRequest()), .setSelectedProvider("CABLE"),
+      .getAuthorization("r", data: [:]),
+    ] {
+      let request = bench.call(call)
+      #expect(bench.error(of: request)?.kind == .notTrusted)
+      #expect(bench.error(of: request)?.status == .notTrusted)
+    }
+  }
+
+  @Test func `one slow service is left out, and holds up nothing`() throws {
+    var bench = Bench()
+    let request = bench.setRequestor(services: ["https://a.example", "https://b.example"])
+    bench.answer(.configuration(Bench.configuration))
+    let deadline = try #require(bench.deadlines.last)
+    #expect(deadline.time == .seconds(2))
+    bench.send(.timer(deadline.timer))
+    #expect(bench.open.map(\.service) == ["https://a.example"])
+    #expect(bench.open.map(\.operation) == [.authentication])
+    bench.answer(.missing)
+    #expect(bench.outcomes(of: request) == [.configured(Bench.configuration.providers)])
+    #expect(bench.statuses == [.unreachable])
+  }
+
+  @Test func `a service that is slow about the sign-in gets no second patience`() throws {
+    var bench = Bench()
+    let request = bench.setRequestor(services: ["https://a.example", "https://b.example"])
+    bench.answer(.configuration(Bench.configuration))
+    bench.now = bench.now + .milliseconds(1_500)
+    bench.answer(.configuration(Bench.configuration))
+    bench.answer(.missing)
+    let deadline = try #require(bench.deadlines.last)
+    #expect(deadline.time == .milliseconds(500))
+    bench.send(.timer(deadline.timer))
+    #expect(bench.outcomes(of: request).count == 1)
+    #expect(bench.open.isEmpty)
+  }
+
+  @Test func `a service that moved is asked at its new address, and the sign-in goes with it`() {
+    var tokens = Bench.signedIn().machine.tokens
+    tokens.unfinishedLogouts = []
+    var bench = Bench { $0.services = ["https://new.example"] }
+    bench.setRequestor(tokens: tokens)
+    bench.answer(.configuration(Bench.configuration))
+    #expect(bench.open.map(\.operation) == [.authentication])
+    bench.answer(.granted)
+    #expect(bench.machine.tokens.authentication?.service == "https://new.example")
+    // Another service, which knows nothing of it: the app hears so.
+    bench = Bench { $0.services = ["https://new.example"] }
+    bench.setRequestor(tokens: tokens)
+    bench.answer(.configuration(Bench.configuration))
+    bench.answer(.missing)
+    #expect(bench.machine.tokens.authentication == nil)
+    #expect(bench.statuses == [.noSession])
+    // One that is out of order says nothing.
+    bench = Bench { $0.services = ["https://new.example"] }
+    bench.setRequestor(tokens: tokens)
+    bench.answer(.configuration(Bench.configuration))
+    bench.answer(.failed(.away))
+    #expect(bench.machine.tokens.authentication != nil)
+  }
+
+  @Test func `a sign-out that the old address has not heard of is told the new one`() {
+    var tokens = RequestorTokens()
+    tokens.unfinishedLogouts = ["https://old.example"]
+    var bench = Bench()
+    bench.setRequestor(tokens: tokens)
+    bench.answer(.configuration(Bench.configuration))
+    #expect(bench.open.map(\.operation) == [.logout])
+    bench.answer(.done)
+    #expect(bench.machine.tokens.unfinishedLogouts.isEmpty)
+  }
+
+  // MARK: The preauthorization cache
+
+  @Test func `what may be watched is remembered for this run and this sign-in alone`() {
+    let ends: [(String, (inout Bench) -> Void)] = [
+      (
+        "setRequestor",
+        { bench in
+          bench.setRequestor()
+          bench.answer(.configuration(Bench.configuration))
+          bench.answer(.granted)
+        }
+      ),
+      (
+        "another process signs in",
+        { bench in
+          var tokens = bench.machine.tokens
+          tokens.authentication?.signIn.userID = "somebody else"
+          bench.send(.tokens(tokens))
+        }
+      ),
+      ("another profile", { $0.send(.setOptions(EnablerOptions(applicationProfile: "kids"))) }),
+      ("a restart", { $0 = Bench.ready(tokens: $0.machine.tokens) }),
+      (
+        "a sign-in",
+        { bench in
+          bench.call(
+            .getAuthentication(AuthenticationRequest(isForced: true, choice: .provider("PASS"))))
+          bench.answer(.done)
+          bench.answer(.granted)
+        }
+      ),
+    ]
+    for (name, end) in ends {
+      var bench = Bench.signedIn()
+      bench.call(.preauthorize(["a"], usesCache: true))
+      bench.answer(.preauthorized(["a"]))
+      bench.call(.preauthorize(["a"], usesCache: true))
+      #expect(bench.open.isEmpty)
+      end(&bench)
+      bench.forget()
+      bench.call(.preauthorize(["a"], usesCache: true))
+      #expect(bench.sent.map(\.operation) == [.preauthorize(["a"])], "\(name)")
+    }
+  }
+
+  // MARK: Who hears what
+
+  @Test func `a call hears its own events and nobody else's`() {
+    var bench = Bench.signedIn()
+    let signIn = bench.call(
+      .getAuthentication(AuthenticationRequest(isForced: true, choice: .provider("CABLE"))))
+    bench.answer(.code(.offered))
+    let code = bench.hearers { if case .registrationCode = $0 { true } else { false } }
+    #expect(code == [[signIn]])
+    bench.forget()
+    let check = bench.call(.checkAuthorization("", data: [:]))
+    #expect(bench.hearers { _ in true }.allSatisfy { $0 == [check] })
+  }
+
+  @Test func `somebody who waits hears at once that no requestor was set`() {
+    var bench = Bench()
+    let request = bench.request()
+    bench.send(.asked(request, .checkAuthentication))
+    #expect(bench.error(of: request)?.kind == .notConfigured)
+    #expect(bench.machine.queue.isEmpty)
+  }
+}
+
+extension Bench {
+  var deadlines: [(timer: TimerID, time: Duration)] {
+    actions.compactMap { if case .startDeadline(let timer, let time) = $0 { (timer, time) } else { nil } }
+  }
+
+  /// For which calls of the app the events that fit were told.
+  func hearers(_ fits: (EntitlementEvent) -> Bool) -> [[RequestID]] {
+    actions.compactMap {
+      if case .tell(let event, let requests) = $0, fits(event) { requests } else { nil }
+    }
+  }
+}

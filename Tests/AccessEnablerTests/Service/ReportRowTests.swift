@@ -1,0 +1,134 @@
+import Administration
+import HTTPServer
+import HTTPTestSupport
+import RegentCryptography
+import RegentHTTPCodec
+import RegentJSON
+import RegentPairing
+import RegentPairingWire
+import RegentPlatform
+import RegentdTestSupport
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+@testable import AccessEnabler
+
+/// What an app says besides the protocol's parameters, and who reads it at the service.
+@Suite("What an app says reaches reports", .regentd)
+struct ReportRowTests {
+  @Test func `data of getAuthentication is kept with the code, for its owner and for whoever handles it`() async throws
+  {
+    let tap = Wiretap()
+    let live = try await LiveService(through: tap)
+    let recorder = Recorder()
+    let enabler = try await live.enabler(delegate: recorder)
+    enabler.getAuthentication(data: ["campaign": "spring \u{202e}sale", "step": "2"])
+    try await recorder.wait(for: "displayProviderDialog")
+    enabler.setSelectedProvider(Sample.provider)
+    try await recorder.wait(for: "status REGCODE")
+    let line = try #require(recorder.lines.first { $0.hasPrefix("status REGCODE") })
+    let code = try #require(line.split(separator: " ").last)
+    // What could turn the text around on an operator's screen is gone.
+    let data = #"{"campaign":"spring sale","step":"2"}"#
+    let entry = try await live.regentd.admin.code(String(code))
+    #expect(entry.app == AppReport(data: data))
+    // The device that asked reads it back, nobody else.
+    func info(_ device: String) async throws -> JSONValue? {
+      try await live.record(of: String(code), device: device)["info"]
+    }
+    #expect(try await info(enabler.deviceID)?["genericData"]?.string == data)
+    #expect(try await info("somebody-else")?["genericData"] == nil)
+    try await live.approve(String(code))
+    try await recorder.wait(for: "setAuthenticationStatus 1")
+    let signIn = try #require(try await live.signIns().first)
+    #expect(signIn.app?.data == data)
+    let approval = try #require(try await live.auditLines().last { $0.action == "code.approve" })
+    #expect(approval.detail.contains(", data \(data), device "))
+  }
+
+  @Test func `options reach what operators see, and a visitor's lines can be exported`() async throws {
+    let live = try await LiveService()
+    try await live.addProfile("tv")
+    let enabler = try await live.enabler()
+    enabler.setOptions([
+      "visitorID": "visitor \"1\"", "applicationProfile": "tv", "abTest": "B", "retries": "3",
+    ])
+    try await live.signIn(enabler)
+    let signIn = try #require(try await live.signIns().first)
+    #expect(
+      signIn.app
+        == AppReport(visitorID: "visitor \"1\"", profile: "tv", options: #"{"abTest":"B","retries":"3"}"#))
+    let lines = try await live.auditLines().filter { VisitorMark.isAbout("visitor \"1\"", $0.detail) }
+    #expect(lines.map(\.action) == ["code.approve"])
+    #expect(
+      lines[0].detail.contains(#", visitor "visitor \"1\"", profile tv, options {"abTest":"B","retries":"3"}, device "#)
+    )
+    #expect(!VisitorMark.isAbout("visitor", lines[0].detail))
+  }
+
+  @Test func `a box cannot call itself like another's visitor`() async throws {
+    let live = try await LiveService()
+    let enabler = try await live.enabler { $0.device[.deviceName] = #"x, visitor "victim""# }
+    enabler.setOptions(["visitorID": #"me, visitor "victim""#, "more": #", visitor "victim""#])
+    try await live.signIn(enabler)
+    let lines = try await live.auditLines()
+    #expect(lines.contains { $0.detail.contains("victim") })
+    #expect(!lines.contains { VisitorMark.isAbout("victim", $0.detail) })
+  }
+
+  @Test(arguments: [
+    ("nonsense", 400), (#"["a"]"#, 400), (#"{"a":{"b":"c"}}"#, 400), (#"{"a":["b"]}"#, 400), ("{}", 201),
+    (#"{"a":1,"b":true,"c":null}"#, 201), ("", 201),
+  ])
+  func `data is an object of texts, and bounded`(data: String, status: Int) async throws {
+    let live = try await LiveService()
+    #expect(try await live.statusOfCode(data: data) == status, "\(data)")
+    let long = #"{"a":""# + String(repeating: "x", count: 2050) + #""}"#
+    #expect(try await live.statusOfCode(data: long) == 400)
+    let many = "{" + (0..<17).map { #""n\#($0)":"""# }.joined(separator: ",") + "}"
+    #expect(try await live.statusOfCode(data: many) == 400)
+  }
+}
+
+extension LiveService {
+  private func send(_ wire: WireCall) async throws -> TestResponse {
+    let signer = try CallSigner(publicKey: publicKey, secret: Secret(secret), method: .hmacSHA256)
+    let now = Instant(milliseconds: Clocks.wallMilliseconds())
+    let header = signer.header(wire, requestor: try named(requestor), at: now)
+    let target = wire.path + "?" + PercentEncoding.form(wire.query)
+    return try await SocketClient(.network(.loopback, port: regentd.port)).send(
+      TestRequest(wire.method.token, target, headers: [("Authorization", header), ("Accept", "application/json")]))
+  }
+
+  /// The record of a code, as a device with the app's key pair reads it.
+  fileprivate func record(of code: String, device: String) async throws -> JSONValue {
+    let call = WireCall(
+      method: .get, path: "/reggie/v1/\(requestor)/regcode/\(code)", query: [("deviceId", device)])
+    return try JSONValue(reading: try await send(call).body)
+  }
+
+  /// What a request for a code with that data is answered with.
+  fileprivate func statusOfCode(data: String) async throws -> Int {
+    let call = WireCall(
+      method: .post, path: "/reggie/v1/\(requestor)/regcode", query: [("deviceId", "box-1"), ("generic_data", data)])
+    return Int(try await send(call).status)
+  }
+
+  fileprivate func signIns() async throws -> [Administration.SignIn] {
+    var all: [Administration.SignIn] = []
+    try await regentd.admin.signIns(of: try named(requestor)) { all += $0 }
+    return all
+  }
+
+  /// The lines of the audit log about this service's requestor.
+  fileprivate func auditLines() async throws -> [AuditLine] {
+    var (all, last): ([AuditLine], Int64) = ([], 0)
+    while true {
+      let page = try await regentd.admin.audit(after: last)
+      all += page
+      guard let end = page.last else { return all.filter { $0.detail.contains(requestor) } }
+      last = end.number
+    }
+  }
+}

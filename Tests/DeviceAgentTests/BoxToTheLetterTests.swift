@@ -1,0 +1,84 @@
+import HTTPServer
+import HTTPTestSupport
+import RegentHTTPCodec
+import RegentJSON
+import RegentPlatform
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+@testable import DeviceAgent
+
+@Suite struct `A box, to the letter,` {
+  @Test func `says what a promotional pass wants to know, ends, and signs in with it`() async throws {
+    let service = try await BoxService()
+    defer { service.stop() }
+    try await withTemporaryFolder { folder in
+      let box = try Box(folder, service.url)
+      let told = try await box.run(["pair", "--json", "--provider", Sample.promotion])
+      #expect(told.status != 0)
+      let event = try JSONValue(reading: told.output)
+      #expect(event["code"]?.string == "data-needed", "\(told.outputText)")
+      #expect(event["hint"]?.string?.contains("--data email=") == true)
+      let given = try await box.run(
+        ["pair", "--json", "--provider", Sample.promotion, "--data", "email=a@b.example"])
+      #expect(given.status == 0, "\(given.outputText) \(given.errorText)")
+      #expect(try await box.run(["authorize", "anything"]).status == 0)
+      let wrong = try await box.run(["pair", "--provider", Sample.promotion, "--data", "email"])
+      #expect(wrong.status == 2 && wrong.errorText.contains("email=ADDRESS"), "\(wrong.errorText)")
+    }
+  }
+
+  @Test func `goes on with its sign-in when the service has another address, and doctor knows`()
+    async throws
+  {
+    let service = try await BoxService()
+    try await withTemporaryFolder { folder in
+      let before = try Box(folder, service.url)
+      let pass = try await before.run(["pair", "--provider", Sample.pass])
+      #expect(pass.status == 0, "\(pass.errorText)")
+      service.stop()
+      let port = try freePort()
+      let server = try Server(
+        [Listener(.network(.loopback, port: port), handler: try service.service.router())])
+      defer { server.stop(within: .milliseconds(100)) }
+      let moved = try Box(folder, "http://127.0.0.1:\(port)")
+      let told = try await moved.run(["authorize", "anything"])
+      #expect(told.status == 0, "\(told.errorText)")
+      #expect(try await moved.run(["doctor"]).status == 0)
+      // Another service altogether, which knows nothing of this box: both say so.
+      let other = try await BoxService()
+      defer { other.stop() }
+      let stranger = try Box(folder, other.url)
+      #expect(try await stranger.run(["authorize", "anything"]).status == 3)
+      let doctor = try await stranger.run(["doctor"])
+      #expect(doctor.outputText.contains("nobody is signed in"), "\(doctor.outputText)")
+    }
+  }
+
+  @Test func `sends its profile and its viewer's id with every call`() async throws {
+    let service = try await BoxService()
+    defer { service.stop() }
+    let inner = try service.service.router()
+    let seen = Locked<[String]>([])
+    let port = try freePort()
+    let tap = ClosureHandler { request in
+      let query = String(decoding: request.query ?? [], as: UTF8.self)
+      let visitor = request.header(HeaderName(literal: "AP-Visitor-Identifier")) ?? ""
+      seen.withLock { $0.append("\(query) \(visitor)") }
+      return inner.handle(request)
+    }
+    let server = try Server([Listener(.network(.loopback, port: port), handler: tap)])
+    defer { server.stop(within: .milliseconds(100)) }
+    try await withTemporaryFolder { folder in
+      let box = try Box(folder, "http://127.0.0.1:\(port)")
+      let told = try await box.run(
+        ["pair", "--provider", Sample.pass, "--profile", "kids", "--visitor-id", "v-1"])
+      #expect(told.status == 0, "\(told.errorText)")
+      let calls = seen.withLock { $0 }
+      #expect(calls.count >= 3)
+      #expect(
+        calls.allSatisfy { $0.contains("applicationProfile=kids") && $0.hasSuffix(" v-1") }, "\(calls)")
+    }
+  }
+}

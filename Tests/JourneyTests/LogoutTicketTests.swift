@@ -1,0 +1,92 @@
+import HTTPTestSupport
+import RegentPairing
+import ServiceTestSupport
+import Testing
+
+@testable import PairingService
+
+@Suite struct `the browser that a device signed in with` {
+  private static let way = "/logout?requestor_id=REF30&ticket="
+  private static let home = "&redirect_url=adobepass%3A%2F%2Fios.app"
+
+  /// A browser at home with an account, and the ticket of a device that it has let in and that has signed out.
+  private func signedOutDevice(
+    _ service: TestService, _ client: any TestClient, _ user: String = Sample.account, device: String
+  ) async throws -> (phone: PhoneBrowser, ticket: String) {
+    var phone = PhoneBrowser(client)
+    try await phone.signIn(user)
+    service.clock.pass(.seconds(1))
+    try await phone.reachApproval(try await newCode(service, client, device: device), user: user)
+    try await phone.send("approve")
+    let box = Box(service: service, client: client, device: device)
+    #expect(try await box.get("/api/v1/tokens/authn").status == 200)
+    let out = try await box.send("DELETE", "/api/v1/logout")
+    #expect(out.status == 204 && out.text.isEmpty)
+    return (phone, try #require(out.response.header("regent-logout-ticket")))
+  }
+
+  private func service() async throws -> TestService {
+    try await TestService(options: { _ in }) { $0.redirectURIs = ["adobepass://ios.app"] }
+  }
+
+  @Test func `is signed out without a tap when the device asks, and sent back`() async throws {
+    let service = try await service()
+    try await withPhone(service) { client in
+      var (phone, ticket) = try await signedOutDevice(service, client, device: "one")
+      try await phone.open(Self.way + ticket + Self.home)
+      #expect(phone.page.status == 302 && phone.page.header("location") == "adobepass://ios.app")
+      #expect(phone.cookie("session") == nil)
+      // Signed in again: that ticket was for the sign-in before.
+      try await phone.signIn()
+      try await phone.open(Self.way + ticket + Self.home)
+      #expect(phone.page.status == 302 && phone.cookie("session") != nil)
+      // A device that nobody signed in has nothing to give.
+      let again = try await Box(service: service, client: client, device: "one").send("DELETE", "/api/v1/logout")
+      #expect(again.response.header("regent-logout-ticket") == nil)
+    }
+  }
+
+  @Test func `is not signed out by a foreign page, whatever ticket that has`() async throws {
+    let service = try await service()
+    try await service.addAccount("stranger")
+    try await withPhone(service) { client in
+      let theirs = try await signedOutDevice(service, client, "stranger", device: "theirs").ticket
+      var (phone, mine) = try await signedOutDevice(service, client, device: "mine")
+      let middle = mine.index(mine.endIndex, offsetBy: -20)
+      let forged = mine[..<middle] + (mine[middle] == "A" ? "B" : "A") + mine[mine.index(after: middle)...]
+      for ticket in [theirs, String(forged), "", "x", "..", "\(mine).x"] {
+        try await phone.open(Self.way + ticket + Self.home)
+        #expect(phone.cookie("session") != nil, "\(ticket)")
+        // What is no ticket asks, as without one.
+        #expect((phone.page.status == 200) == (ticket != theirs), "\(ticket)")
+      }
+      // Of another requestor, without an address, or too old: it asks.
+      try await phone.open("/logout?requestor_id=OTHER&ticket=\(mine)" + Self.home)
+      #expect(phone.page.status == 400 && phone.cookie("session") != nil)
+      try await phone.open("/logout?ticket=\(mine)")
+      #expect(phone.page.status == 200 && phone.cookie("session") != nil)
+      service.clock.pass(.seconds(601))
+      try await phone.open(Self.way + mine + Self.home)
+      #expect(phone.page.status == 200 && phone.cookie("session") != nil)
+    }
+  }
+
+  @Test func `as a guest is one of many, and stays`() async throws {
+    let service = try await service()
+    try await withPhone(service) { client in
+      var (phone, other) = (PhoneBrowser(client), PhoneBrowser(client))
+      for (index, var one) in [phone, other].enumerated() {
+        try await one.reachApprovalAsGuest(try await newCode(service, client, device: "guest-\(index)"))
+        try await one.send("approve")
+        if index == 0 { phone = one } else { other = one }
+      }
+      service.clock.pass(.seconds(1))
+      let box = Box(service: service, client: client, device: "guest-0")
+      #expect(try await box.get("/api/v1/tokens/authn").status == 200)
+      let ticket = try #require(
+        try await box.send("DELETE", "/api/v1/logout").response.header("regent-logout-ticket"))
+      try await other.open(Self.way + ticket + Self.home)
+      #expect(other.page.status == 302 && other.cookie("session") != nil)
+    }
+  }
+}
