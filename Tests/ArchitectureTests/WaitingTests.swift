@@ -46,6 +46,10 @@ struct WaitingTests {
       "how often something happens is compared with the time it had for it"
     ),
     (
+      "AccessEnablerTests/Service/ToTheLetterRowTests.swift", ["pass(", "for try await"],
+      "a delegate that sleeps and the loop that apps write are what is tested; both have an end"
+    ),
+    (
       "RegentPlatformTests/ServiceTests.swift", ["monotonicMicroseconds"],
       "the time that systemd is told lies between two readings"
     ),
