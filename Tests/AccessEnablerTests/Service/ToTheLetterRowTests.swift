@@ -253,7 +253,8 @@ struct ToTheLetterRowTests {
     _ enabler: AccessEnabler, _ live: LiveService
   ) async throws -> [String] {
     var lines: [String] = []
-    for try await step in enabler.signIn(.provider(Sample.provider)) {
+    var steps = enabler.signIn(.provider(Sample.provider)).makeAsyncIterator()
+    while let step = try await steps.next(isolation: #isolation) {
       switch step {
       case .progress(.registrationCode(let offer)):
         lines.append("code")
@@ -269,7 +270,8 @@ struct ToTheLetterRowTests {
     let live = try await LiveService()
     let enabler = try await live.enabler()
     let given = try await awaiting("a code") {
-      for try await step in enabler.signIn(.provider(Sample.provider)) {
+      var steps = enabler.signIn(.provider(Sample.provider)).makeAsyncIterator()
+      while let step = try await steps.next(isolation: nil) {
         if case .progress(.registrationCode(let offer)) = step { return offer.code }
       }
       return ""
