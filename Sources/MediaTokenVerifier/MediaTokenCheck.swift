@@ -15,6 +15,7 @@ public struct MediaTokenCheck: Hashable, Sendable {
 }
 
 /// The verdicts, with the numbers of the C interface.
+@nonexhaustive
 public enum MediaTokenVerdict: Int32, Hashable, Sendable, CaseIterable {
   /// `VALID_TOKEN`: play.
   case valid = 0

@@ -4,6 +4,7 @@ import RegentHTTPCodec
 import RegentPlatform
 
 /// Where the service's public keys come from.
+@nonexhaustive
 public enum MediaTokenKeys: Hashable, Sendable {
   /// A JWK set, as the service publishes it.
   case text(String)
@@ -14,6 +15,7 @@ public enum MediaTokenKeys: Hashable, Sendable {
 }
 
 /// Why there are no keys.
+@nonexhaustive
 public enum MediaTokenKeyError: Error, Hashable, Sendable {
   /// The file cannot be read.
   case unreadable(String)

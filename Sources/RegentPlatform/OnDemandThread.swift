@@ -14,6 +14,7 @@ public final class OnDemandThread: TaskExecutor {
   /// - Parameter name: what `top -H` and a debugger show; the kernel keeps 15 bytes.
   public init(named name: String) { self.name = name }
 
+  /// Takes a job; the thread is started for the first one.
   public func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     let isFirst = state.withLock { state in

@@ -50,6 +50,10 @@ struct WaitingTests {
       "how often something happens is compared with the time it had for it"
     ),
     (
+      "AccessEnablerTests/Service/ToTheLetterRowTests.swift", ["pass("],
+      "a delegate that sleeps is what is tested; a gate that the test opens is its end"
+    ),
+    (
       "RegentPlatformTests/ServiceTests.swift", ["monotonicMicroseconds"],
       "the time that systemd is told lies between two readings"
     ),

@@ -43,6 +43,7 @@ public struct EntitlementCode: RawRepresentable, Hashable, Sendable {
 }
 
 /// What `sendTrackingData` reports, with its data in the documented order.
+@nonexhaustive
 public enum TrackingEvent: Hashable, Sendable {
   /// [ok, provider id, GUID, from cache, device type, client type, OS]
   case authentication

@@ -4,7 +4,7 @@
 /// delegate may call the enabler from within a callback. The next callback waits for the one before it, and nobody else
 /// does.
 ///
-/// A class with methods that are not `async` conforms, a `@MainActor` class is called on the main actor, and an actor on
+/// A class with methods that are not `async` conforms, a `@MainActor` class is called on the main actor, an actor on
 /// its own.
 ///
 /// Five callbacks have no default. A box that shows registration codes needs ``status(_:)`` as well, which brings the

@@ -15,6 +15,7 @@ public struct EntitlementError: Error, Hashable, Sendable {
   }
 
   /// What happened.
+  @nonexhaustive
   public enum Kind: Hashable, Sendable {
     /// Nobody is signed in.
     case notAuthenticated

@@ -1,6 +1,7 @@
 /// One thing that an enabler tells its app: the callbacks of ``EntitlementDelegate`` as values.
 ///
 /// ``AccessEnabler/events`` delivers them in the same order as the delegate gets its callbacks.
+@nonexhaustive
 public enum EntitlementEvent: Hashable, Sendable {
   /// The configuration phase is over.
   case setRequestorComplete(EnablerStatus)

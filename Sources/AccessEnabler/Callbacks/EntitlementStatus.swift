@@ -1,6 +1,7 @@
 /// A piece of news with a code: what `status` delivers, at any time and in any order.
 public struct EntitlementStatus: Hashable, Sendable {
   /// How serious it is.
+  @nonexhaustive
   public enum Level: String, Hashable, Sendable, CaseIterable {
     /// Something went well.
     case success

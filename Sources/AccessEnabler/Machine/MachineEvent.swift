@@ -54,6 +54,7 @@ struct AuthenticationRequest: Hashable, Sendable {
 }
 
 /// Whom the viewer signs in with.
+@nonexhaustive
 public enum ProviderChoice: Hashable, Sendable {
   /// The viewer chooses on the phone.
   case onSecondScreen

@@ -4,6 +4,7 @@ public import RegentPairingWire
 import RegentPlatform
 
 /// Who the app is to the service.
+@nonexhaustive
 public enum Credentials: Sendable {
   /// A software statement: the enabler registers itself with it and renews its access tokens.
   case softwareStatement(Secret)
@@ -26,6 +27,7 @@ extension Credentials {
 }
 
 /// How calls are signed with a key pair.
+@nonexhaustive
 public enum CallSignature: Hashable, Sendable {
   /// What Regent's services understand, and the default.
   case hmacSHA256
@@ -34,6 +36,7 @@ public enum CallSignature: Hashable, Sendable {
 }
 
 /// How viewers sign in.
+@nonexhaustive
 public enum LoginMethod: Hashable, Sendable {
   /// On a phone, with a registration code: boxes without a browser.
   case secondScreen
@@ -45,6 +48,7 @@ public enum LoginMethod: Hashable, Sendable {
 ///
 /// A service may move to another address without a new sign-in. An app that signs in at two services for one requestor
 /// keeps two folders.
+@nonexhaustive
 public enum TokenStorage: Hashable, Sendable {
   /// In a folder of mode 0700 of this user's; it is created when missing. Several processes may share it.
   case folder(String)

@@ -1,6 +1,7 @@
 import RegentPairingWire
 
 /// What ``AccessEnabler/getMetadata(_:)`` can be asked for.
+@nonexhaustive
 public enum MetadataRequest: Hashable, Sendable {
   /// When the sign-in ends: epoch milliseconds as a text.
   case authenticationExpiry
@@ -79,6 +80,7 @@ extension MetadataRequest {
 }
 
 /// The value of a piece of metadata.
+@nonexhaustive
 public enum MetadataValue: Hashable, Sendable {
   /// One text.
   case text(String)
@@ -88,12 +90,18 @@ public enum MetadataValue: Hashable, Sendable {
   case map([String: String])
   /// A number.
   case number(Int64)
+  /// Values by name, with lists and numbers among them.
+  case structure([String: MetadataValue])
 
   init(_ value: UserMetadataDocument.Value) {
     switch value {
     case .text(let text): self = .text(text)
     case .list(let texts): self = .list(texts)
     case .number(let number): self = .number(number)
+    case .structure(let members):
+      self = .structure(
+        Dictionary(
+          members.map { ($0.name, MetadataValue($0.value)) }, uniquingKeysWith: { _, last in last }))
     case .map(let entries):
       self = .map(
         Dictionary(entries.map { ($0.name, $0.value) }, uniquingKeysWith: { _, last in last }))

@@ -3,6 +3,7 @@ public import RegentPairing
 /// That this device is signed in: the authentication, as the app may know it.
 public struct SignIn: Hashable, Sendable {
   /// How it came about.
+  @nonexhaustive
   public enum Source: String, Hashable, Sendable, CaseIterable {
     /// A viewer signed in.
     case regular

@@ -16,6 +16,7 @@ public struct SignInSteps: AsyncSequence, Sendable {
 
   init(_ steps: AsyncStream<Result<SignInStep, EntitlementError>>) { self.steps = steps }
 
+  /// A reader of the steps.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(steps.makeAsyncIterator()) }
 
   /// Reads the steps one by one.

@@ -70,15 +70,7 @@ actor EnablerSource: EntitlementSource {
     let found = try await ask { enabler throws(EntitlementError) in
       try await enabler.metadata(.user(key))
     }
-    switch found.value {
-    case .text(let text): return .string(text)
-    case .list(let texts): return .array(texts.map { .string($0) })
-    case .number(let number): return .integer(number)
-    case .map(let entries):
-      let members = entries.sorted { $0.key < $1.key }
-      return .object(JSONObject(members.map { JSONObject.Member($0.key, .string($0.value)) }))
-    case nil: return .null
-    }
+    return found.value.map { $0.json } ?? .null
   }
 
   func signOut() async throws(CommandError) -> Bool {
@@ -144,6 +136,20 @@ actor EnablerSource: EntitlementSource {
       configuredAt = Clocks.bootNanoseconds()
       return nil
     case .failure(let error): return error
+    }
+  }
+}
+
+extension MetadataValue {
+  fileprivate var json: JSONValue {
+    switch self {
+    case .text(let text): .string(text)
+    case .list(let texts): .array(texts.map { .string($0) })
+    case .number(let number): .integer(number)
+    case .map(let entries):
+      .object(JSONObject(entries.sorted { $0.key < $1.key }.map { .init($0.key, .string($0.value)) }))
+    case .structure(let members):
+      .object(JSONObject(members.sorted { $0.key < $1.key }.map { .init($0.key, $0.value.json) }))
     }
   }
 }

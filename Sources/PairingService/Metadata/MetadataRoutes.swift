@@ -82,6 +82,8 @@ extension UserMetadataDocument.Value {
     case .text(let text): text
     case .list(let texts): texts.joined(separator: ",")
     case .number(let number): String(number)
+    case .structure(let members):
+      members.map { "\($0.name)=\($0.value.clearText)" }.joined(separator: ",")
     case .map(let entries): entries.map { "\($0.name)=\($0.value)" }.joined(separator: ",")
     }
   }

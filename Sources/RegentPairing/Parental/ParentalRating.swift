@@ -40,6 +40,8 @@ public enum RatingScheme: Hashable, Sendable {
     case .mpaa: "MPAA"
     case .vchip: "VCHIP"
     case .simple: "SIMPLE"
+    // No scheme but a place to manage them, and documented in capitals.
+    case .other("url"): "URL"
     case .other(let name): name
     }
   }

@@ -12,6 +12,8 @@ public struct UserMetadataDocument: WireDocument, Hashable {
     case map([Entry])
     /// A number.
     case number(Int64)
+    /// Values by name that are not all texts: other services have lists in maps.
+    case structure([Attribute])
   }
 
   /// One entry of a map.
@@ -71,6 +73,8 @@ extension UserMetadataDocument.Attribute {
     case .number(let number): sink.number(name, number)
     case .map(let entries):
       sink.object(name) { for entry in entries { $0.text(fit(entry.name), entry.value) } }
+    case .structure(let members):
+      sink.object(name) { for member in members { member.write(to: &$0) } }
     }
   }
 }

@@ -105,8 +105,17 @@ extension UserMetadataDocument.Value {
           UserMetadataDocument.Entry(name: member.name, value: $0)
         }
       }
-      guard entries.count == members.count else { return nil }
-      self = .map(entries)
+      guard entries.count != members.count else {
+        self = .map(entries)
+        return
+      }
+      let values = members.compactMap { member in
+        Self(reading: member.value).map {
+          UserMetadataDocument.Attribute(name: member.name, value: $0)
+        }
+      }
+      guard values.count == members.count else { return nil }
+      self = .structure(values)
     } else {
       return nil
     }

@@ -154,6 +154,19 @@ struct ToTheLetterTests {
     #expect(status.message == "the resource is not well formed")
   }
 
+  @Test func `lists inside maps stay lists, and names keep their case`() throws {
+    let text = #"{"updated":1,"data":{"maxRating":{"MPAA":"PG","URL":"http://x","ages":["6","12"]}}}"#
+    let document = try UserMetadataDocument(json: Array(text.utf8))
+    let value = try #require(document.attributes.first.map { MetadataValue($0.value) })
+    #expect(
+      value
+        == .structure([
+          "MPAA": .text("PG"), "URL": .text("http://x"), "ages": .list(["6", "12"]),
+        ]))
+    // As a service of ours lists what an operator has typed.
+    #expect(RatingScheme("URL").name == "URL")
+  }
+
   // MARK: Services
 
   @Test func `a wrong secret stays one at every later call`() {

@@ -11,7 +11,7 @@ import Testing
 
 @testable import AccessEnabler
 
-/// What somebody who ports an app expects, with its effect at a service; docs/entitlement-coverage.md names these tests.
+/// What somebody who ports an app expects, with its effect at a service; see docs/entitlement-coverage.md.
 @Suite("To the letter, with a service", .regentd)
 struct ToTheLetterRowTests {
   @Test func `a provider chosen beforehand skips the picker, and going back forgets it`() async throws {
@@ -233,7 +233,7 @@ struct ToTheLetterRowTests {
   @Test func `the steps of a sign-in are heard by their own call alone, where the caller runs`() async throws {
     let live = try await LiveService()
     let enabler = try await live.enabler()
-    let steps = try await stepsOnMainActor(enabler, live)
+    let steps = try await awaiting("the steps") { try await Self.stepsOnMainActor(enabler, live) }
     #expect(steps.first == "code" && steps.last == "in", "\(steps)")
     // Somebody else's call says nothing to this one.
     let other = Task { try await enabler.authenticate(.provider(Sample.pass), isForced: true) }
@@ -249,11 +249,12 @@ struct ToTheLetterRowTests {
       }, "\(heard)")
   }
 
-  @MainActor private func stepsOnMainActor(
+  @MainActor private static func stepsOnMainActor(
     _ enabler: AccessEnabler, _ live: LiveService
   ) async throws -> [String] {
     var lines: [String] = []
-    for try await step in enabler.signIn(.provider(Sample.provider)) {
+    var steps = enabler.signIn(.provider(Sample.provider)).makeAsyncIterator()
+    while let step = try await steps.next(isolation: #isolation) {
       switch step {
       case .progress(.registrationCode(let offer)):
         lines.append("code")
@@ -268,13 +269,13 @@ struct ToTheLetterRowTests {
   @Test func `whoever stops reading the steps cancels the sign-in`() async throws {
     let live = try await LiveService()
     let enabler = try await live.enabler()
-    var code = ""
-    for try await step in enabler.signIn(.provider(Sample.provider)) {
-      guard case .progress(.registrationCode(let offer)) = step else { continue }
-      code = offer.code
-      break
+    let given = try await awaiting("a code") {
+      var steps = enabler.signIn(.provider(Sample.provider)).makeAsyncIterator()
+      while let step = try await steps.next(isolation: nil) {
+        if case .progress(.registrationCode(let offer)) = step { return offer.code }
+      }
+      return ""
     }
-    let given = code
     try await eventually("the code is given back") {
       try await live.state(of: given) == "withdrawn"
     }

@@ -1,0 +1,25 @@
+import AccessEnabler
+import Testing
+
+/// An app as it is written: one import, and every type of every call can be named. That this builds is the test.
+@Suite("One import")
+struct OneImportTests {
+  @Test func `every type that an app needs has a name`() throws {
+    var configuration = EnablerConfiguration(
+      credentials: .softwareStatement(Secret("statement")), storage: .memory)
+    configuration.authorities = CertificateAuthorities.system
+    configuration.device = DeviceInformation()
+    configuration.device[.model] = "Box 9"
+    let key: RSADecryptionKey? = nil
+    configuration.metadataKey = key
+    let later: Instant = Instant(milliseconds: 1_001)
+    #expect(later.milliseconds == 1_001)
+    let boarding: BoardingStatus? = MVPD(id: "A", displayName: "A").boardingStatus
+    #expect(boarding == nil)
+    do throws(FileError) {
+      _ = try AccessEnabler(configuration)
+    } catch {
+      Issue.record("\(error.description)")
+    }
+  }
+}
