@@ -1,5 +1,5 @@
 # Regent. `make demo` shows it, `make test` proves it; the rest is for those who work on it.
-.PHONY: pages describe build programs library demo test bench fuzz sanitize lint install uninstall soak long dist deb clean help
+.PHONY: pages describe build programs library demo test bench benchmarks fuzz sanitize lint install uninstall soak long dist deb clean help
 .DEFAULT_GOAL := help
 
 PREFIX ?= /usr/local
@@ -38,9 +38,13 @@ test: ## everything CI runs: format, build with warnings as errors, swift test
 lint: ## the format of the sources, without building
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests
 
+# Benchmarks starts regentd and regentctl, which are built with it.
+benchmarks:
+	@set -e; for product in Benchmarks regent; do $(SWIFT_RELEASE) --product $$product; done
+
 bench: ## one table of figures and bars; ONLY=name runs one row, ONLY=instructions the counts (WRITE=1 keeps them)
 	@deploy/bootstrap --bench
-	@set -e; for product in Benchmarks regent; do $(SWIFT_RELEASE) --product $$product; done
+	@$(MAKE) --no-print-directory benchmarks
 ifeq ($(ONLY),instructions)
 	@Tests/acceptance/instructions.py "$$(swift build -c release --show-bin-path)" $(if $(WRITE),--write)
 else

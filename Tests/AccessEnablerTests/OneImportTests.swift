@@ -1,7 +1,9 @@
 import AccessEnabler
 import Testing
 
-/// An app as it is written: one import, and every type of every call can be named. That this builds is the test.
+/// An app as it is written: one import, and every type of every call can be named.
+///
+/// That this builds is the test.
 @Suite("One import")
 struct OneImportTests {
   @Test func `every type that an app needs has a name`() throws {

@@ -50,8 +50,9 @@ import Testing
         for (place, word) in words.enumerated() {
           // A variable's value may end like a program's path.
           let program = word.contains("=") ? "" : word.split(separator: "/").last.map(String.init) ?? ""
-          // `-u regentd` and `-o regentd` are the user of that name.
-          guard let manual = manuals[program], place == 0 || !words[place - 1].hasPrefix("-") else { continue }
+          // `-u regentd` and `-o regentd` are the user of that name, `from regent import` is the Python module.
+          let before = place == 0 ? "" : words[place - 1]
+          guard let manual = manuals[program], !before.hasPrefix("-"), before != "from" else { continue }
           let rest = words[(place + 1)...].prefix { !["|", "&&", "&", ">", "#"].contains($0) }
           for option in rest where option.hasPrefix("--") && option.count > 2 {
             let name = option.prefix { $0 != "=" }

@@ -10,6 +10,7 @@ enum DefaultServices {
   /// - Parameters:
   ///   - environment: the process's variables.
   ///   - machine: the settings of the machine, for all of its users.
+  /// - Returns: the addresses, in the order in which they are written.
   static func find(
     _ environment: [String: String] = ProcessEnvironment.all(),
     machine: String = "/etc/regent/agent.conf"

@@ -95,7 +95,7 @@ package struct CodeReader: Sendable {
         : RegcodeInfo.Older(
           deviceType: older.deviceType, deviceUser: older.deviceUser, appID: older.appID,
           appVersion: older.appVersion, registrationURL: older.registrationURL),
-      data: isOwner(of: record) ? about.data : nil)
+      data: isOwner ? about.data : nil)
   }
 
   private func application(_ provisioned: ProvisioningSnapshot) -> RegcodeInfo.Application? {

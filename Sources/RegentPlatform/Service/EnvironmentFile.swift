@@ -23,7 +23,7 @@ public struct EnvironmentFile: Equatable, Sendable {
 
   /// Gives a variable a value, or none: its line is a comment then.
   ///
-  /// A line that is there is replaced, the last one when there are several, because that is the one that counts. Else the
+  /// A line that is there is replaced, the last one when there are several, because that one counts. Else the
   /// new line comes behind the first comment that shows how it is written, or at the end.
   public mutating func set(_ name: String, _ value: String?) {
     let active = lines.indices.filter { lines[$0].hasPrefix("\(name)=") }

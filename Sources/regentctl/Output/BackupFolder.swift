@@ -18,7 +18,7 @@ struct BackupFolder {
   /// The name of a file in it.
   func name(of file: String) -> String { String(file.dropFirst(path.count + 1)) }
 
-  /// Removes all copies but the newest, and what killed attempts left; never the one named, which a clock that was set back
+  /// Removes all copies but the newest, and what killed attempts left; never the one named, which a clock set back
   /// makes the oldest.
   func keep(_ count: Int, andAlways newest: String) throws(FileError) {
     let names = try FolderTree.names(in: path)

@@ -116,7 +116,7 @@ enum SetupVerb {
       key: try Prompt.line("file of its key", usual: nil, orGive: "--certificate-key", call))
   }
 
-  /// Changes the settings file and has the service read it; a service that does not start with it gets the old one back.
+  /// Changes the settings file and has the service read it; one that does not start with it gets the old one back.
   private static func write(_ address: ServiceAddress, _ call: Invocation) throws {
     let path = call[settings]
     let old: [UInt8]
