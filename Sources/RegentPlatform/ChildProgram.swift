@@ -10,12 +10,11 @@ public enum ChildProgram {
   /// - Returns: its exit code; 128 and the signal's number when one ended it.
   /// - Throws: `SystemError` when it cannot be run.
   public static func run(_ program: String, _ arguments: [String]) throws(SystemError) -> CInt {
-    let words = [program] + arguments
-    for word in words { try refuseNUL(in: word, operation: "run") }
-    var pointers = unsafe words.map { unsafe strdup($0) } + [nil]
-    defer { unsafe pointers.forEach { unsafe free($0) } }
+    let words = try programWords(program, arguments, operation: "run")
     var child: pid_t = 0
-    let code = unsafe posix_spawnp(&child, program, nil, nil, &pointers, unsafe Glibc.environ)
+    let code = unsafe withPointers(to: words) {
+      unsafe posix_spawnp(&child, program, nil, nil, $0, Glibc.environ)
+    }
     guard code == 0 else { throw SystemError(operation: "run", subject: program, code: code) }
     var status: CInt = 0
     try systemCall("wait for", on: program) { unsafe waitpid(child, &status, 0) }

@@ -10,8 +10,7 @@ public enum DetachedProgram {
   ///   - arguments: its arguments, without its name.
   /// - Throws: `SystemError` when there is no such program, or no room for another one.
   public static func start(_ program: String, _ arguments: [String]) throws(SystemError) {
-    let words = [program] + arguments
-    for word in words { try refuseNUL(in: word, operation: "start") }
+    let words = try programWords(program, arguments, operation: "start")
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
@@ -25,10 +24,10 @@ public enum DetachedProgram {
     unsafe posix_spawnattr_setsigmask(&attributes, &none)
     unsafe posix_spawnattr_setpgroup(&attributes, 0)
     unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP))
-    var pointers = unsafe words.map { unsafe strdup($0) } + [nil]
-    defer { unsafe pointers.forEach { unsafe free($0) } }
     var process: pid_t = 0
-    let code = unsafe posix_spawnp(&process, program, &actions, &attributes, &pointers, environ)
+    let code = unsafe withPointers(to: words) {
+      unsafe posix_spawnp(&process, program, &actions, &attributes, $0, environ)
+    }
     guard code == 0 else { throw SystemError(operation: "start", subject: program, code: code) }
     let started = process
     // Somebody has to take note of its end, or it stays in the process table until this program's.

@@ -26,8 +26,7 @@ public enum ProgramReplacement {
     guard secret.count <= 60_000 else {
       throw SystemError(operation: "hand over", subject: "the secret", code: E2BIG)
     }
-    let words = [program] + arguments
-    for word in words { try refuseNUL(in: word, operation: "run") }
+    let words = try programWords(program, arguments, operation: "run")
     let reading = try filledPipe(secret)
     for (name, value) in variables {
       try systemCall("set the variable", on: name) { unsafe setenv(name, value, 1) }
@@ -49,16 +48,14 @@ public enum ProgramReplacement {
   ///   - arguments: its arguments, without its name.
   /// - Throws: `SystemError`; when it returns at all, it throws.
   public static func run(_ program: String, _ arguments: [String]) throws(SystemError) {
-    let words = [program] + arguments
-    for word in words { try refuseNUL(in: word, operation: "run") }
-    try become(program, words)
+    try become(program, programWords(program, arguments, operation: "run"))
   }
 
   private static func become(_ program: String, _ words: [String]) throws(SystemError) {
     signal(SIGPIPE, SIG_DFL)
-    var pointers = unsafe words.map { unsafe strdup($0) } + [nil]
-    defer { unsafe pointers.forEach { unsafe free($0) } }
-    try systemCall("run", on: program) { unsafe execvp(program, &pointers) }
+    try unsafe withPointers(to: words) { pointers throws(SystemError) in
+      _ = try systemCall("run", on: program) { unsafe execvp(program, pointers) }
+    }
   }
 
   private static func filledPipe(_ secret: [UInt8]) throws(SystemError) -> FileDescriptor {

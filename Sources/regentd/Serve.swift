@@ -173,15 +173,6 @@ extension ServiceSettings {
   }
 }
 
-extension HostName {
-  fileprivate var isLoopback: Bool {
-    switch self {
-    case .address(let address): address.isLoopback
-    case .name(let name): name == "localhost"
-    }
-  }
-}
-
 extension ListenAddress {
   fileprivate var isLocal: Bool {
     if case .local = self { true } else { false }

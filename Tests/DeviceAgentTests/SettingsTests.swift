@@ -1,3 +1,4 @@
+import AccessEnabler
 import CommandKit
 import RegentCryptography
 import RegentHTTPCodec
@@ -101,7 +102,7 @@ import Testing
     let given = Found<[Bool]>()
     let text = "requestor = X\nservice = https://x.example"
     let command = Command("try", "try", example: "x try") { call async throws in
-      let found = try [AgentConf.machinePath, "/home/me/.config/regent/agent.conf"].map { path in
+      let found = try [DefaultServices.machinePath, "/home/me/.config/regent/agent.conf"].map { path in
         let conf = try AgentConf(text: text, path: path)
         return SettingsReader(call: call, conf: conf).isGiven(AgentOptions.requestor)
       }

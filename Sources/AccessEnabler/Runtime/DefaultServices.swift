@@ -1,9 +1,25 @@
 import RegentPlatform
 
 /// The service of a box whose apps name none: `REGENT_SERVICE`, else what stands in the box's `agent.conf`.
-enum DefaultServices {
+package enum DefaultServices {
   /// Longer files are something else.
   private static let limit = 65_536
+
+  /// The settings of the machine, for all of its users.
+  package static let machinePath = "/etc/regent/agent.conf"
+
+  /// Where settings are looked for: this user's first.
+  ///
+  /// - Parameters:
+  ///   - machine: the settings of the machine.
+  ///   - variable: the value of one of the process's variables.
+  /// - Returns: the paths, whether there are files or not.
+  package static func places(
+    machine: String = machinePath, _ variable: (String) -> String?
+  ) -> [String] {
+    let own = variable("XDG_CONFIG_HOME") ?? variable("HOME").map { "\($0)/.config" }
+    return [own.map { "\($0)/regent/agent.conf" }, machine].compactMap(\.self)
+  }
 
   /// The services' addresses; none when nobody named any.
   ///
@@ -13,14 +29,13 @@ enum DefaultServices {
   /// - Returns: the addresses, in the order in which they are written.
   static func find(
     _ environment: [String: String] = ProcessEnvironment.all(),
-    machine: String = "/etc/regent/agent.conf"
+    machine: String = machinePath
   ) -> [String] {
     if let given = environment["REGENT_SERVICE"], !given.isEmpty {
       return given.split(whereSeparator: { $0 == " " || $0 == "," }).map(String.init)
     }
-    let own = environment["XDG_CONFIG_HOME"] ?? environment["HOME"].map { "\($0)/.config" }
     // As for the box's own program: the first file that is there counts alone.
-    for path in [own.map { "\($0)/regent/agent.conf" }, machine].compactMap(\.self) {
+    for path in places(machine: machine, { environment[$0] }) {
       // What others may write could send the viewers' passwords anywhere.
       guard let bytes = try? readSafely(path) else { continue }
       return services(in: String(decoding: bytes, as: UTF8.self))

@@ -8,7 +8,7 @@ import RegentPairingWire
 
 /// Reads answers: what is not of this protocol is never taken for a yes, nor for a no.
 struct AnswerReader: Sendable {
-  private static let logoutTicket = HeaderName(literal: "Regent-Logout-Ticket")
+  private static let logoutTicket = HeaderName(known: PairingHeader.logoutTicket)
   var metadataKey: RSADecryptionKey?
 
   func answer(to operation: OutgoingCall.Operation, _ response: ClientResponse) -> ServiceAnswer {
@@ -200,7 +200,7 @@ extension ClientResponse {
 
   /// Who decided, in the words of the newer protocol: `mvpd`, `temppass`, `degradation`.
   fileprivate var source: DecisionSource {
-    header(HeaderName(literal: "AP-Decision-Source")).flatMap(DecisionSource.init) ?? .mvpd
+    header(HeaderName(known: PairingHeader.decisionSource)).flatMap(DecisionSource.init) ?? .mvpd
   }
 
   /// Whether a guest network's sign-in page answered: a page, or the way to one, where the service would send neither.
@@ -214,7 +214,7 @@ extension ClientResponse {
 
   /// Why it was denied, where the service says so beside a body without enhanced errors.
   fileprivate var decisionReason: EnhancedCode? {
-    header(HeaderName(literal: "AP-Decision-Reason")).flatMap(EnhancedCode.init)
+    header(HeaderName(known: PairingHeader.decisionReason)).flatMap(EnhancedCode.init)
   }
 
   fileprivate var isHTML: Bool {

@@ -19,7 +19,7 @@ extension WireCall {
       query.append((Field.applicationProfile, profile))
     }
     if let visitor = options.visitorID {
-      headers.append((HeaderName(literal: "AP-Visitor-Identifier"), visitor))
+      headers.append((HeaderName(known: PairingHeader.visitorID), visitor))
     }
     for (name, value) in options.others.sorted(by: { $0.key < $1.key }) where !Field.all.contains(name) {
       query.append((name, value.text))
@@ -64,7 +64,7 @@ extension OutgoingCall {
       call = WireCall(method: .post, path: Paths.freePreview, form: form + genericData(data))
       if !data.isEmpty {
         call.headers.append(
-          (HeaderName(literal: "AP-TempPass-Identity"), encoded(data)))
+          (HeaderName(known: PairingHeader.temporaryPassIdentity), encoded(data)))
       }
     case .authorize(let resource, let data):
       call = WireCall(

@@ -6,9 +6,6 @@ struct AgentConf: Sendable, Equatable {
   private(set) var values: [String: [String]] = [:]
   let path: String
 
-  /// The settings of the machine, for all of its users.
-  static let machinePath = "/etc/regent/agent.conf"
-
   /// Longer files are something else.
   private static let limit = 65_536
 

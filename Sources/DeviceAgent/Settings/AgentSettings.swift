@@ -1,3 +1,4 @@
+import AccessEnabler
 import CommandKit
 import RegentCryptography
 import RegentHTTPClient
@@ -78,9 +79,7 @@ struct AgentSettings: Sendable {
   private static func conf(_ call: Invocation) throws(CommandError) -> AgentConf {
     if let path = call[AgentOptions.configuration] { return try AgentConf(path: path) }
     let environment = call.environment
-    let own = environment["XDG_CONFIG_HOME"] ?? environment["HOME"].map { "\($0)/.config" }
-    let places = [own.map { "\($0)/regent/agent.conf" }, AgentConf.machinePath]
-    for place in places.compactMap(\.self) where isFile(place) {
+    for place in DefaultServices.places({ environment[$0] }) where isFile(place) {
       return try AgentConf(path: place)
     }
     return AgentConf()

@@ -1,3 +1,4 @@
+import AccessEnabler
 import CommandKit
 import RegentPlatform
 
@@ -9,7 +10,7 @@ struct SettingsReader {
   /// Whether somebody said it for themselves: everything but what stands in the machine's own settings file.
   func isGiven(_ input: any InputDeclaration) -> Bool {
     call.source(of: input) != nil
-      || (conf.path != AgentConf.machinePath && conf.values[input.specification.name] != nil)
+      || (conf.path != DefaultServices.machinePath && conf.values[input.specification.name] != nil)
   }
 
   func one<Value>(

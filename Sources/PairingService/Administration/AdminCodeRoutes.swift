@@ -127,8 +127,6 @@ extension CodeEntry {
       generated: flow.issued, expires: flow.expires, device: record.about.name,
       deviceID: record.device.text, address: record.about.address,
       preselected: record.preselected, provider: viewer?.provider, account: viewer?.account,
-      app: AppReport(
-        visitorID: record.about.visitorID, profile: record.profile?.text, data: record.about.data,
-        options: record.about.options))
+      app: AppReport(record.about, record.profile))
   }
 }

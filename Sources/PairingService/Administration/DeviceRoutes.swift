@@ -197,9 +197,7 @@ extension SignIn {
     household = authentication.household
     address = record.about.address
     userAgent = record.about.userAgent
-    app = AppReport(
-      visitorID: record.about.visitorID, profile: authentication.profile?.text, data: record.about.data,
-      options: record.about.options)
+    app = AppReport(record.about, authentication.profile)
   }
 }
 

@@ -194,7 +194,7 @@ package struct AuthenticationRoutes: Sendable {
       var reply = V1Reply.noContent
       if let viewer = ended.first?.authentication.viewer {
         let ticket = core.logoutTickets.ticket(for: viewer, of: call.requestor.id, at: core.clock.now)
-        reply.response.addHeader(HeaderName(literal: "Regent-Logout-Ticket"), ticket)
+        reply.response.addHeader(HeaderName(known: PairingHeader.logoutTicket), ticket)
       }
       return reply
     }

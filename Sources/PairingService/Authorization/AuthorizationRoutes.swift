@@ -32,7 +32,7 @@ package struct AuthorizationRoutes: Sendable {
         core.metrics.count(.authorizationsGranted)
         var reply = call.reply(document(permit, viewer))
         if let name = source.wireName {
-          reply.response.addHeader(HeaderName(literal: "AP-Decision-Source"), name)
+          reply.response.addHeader(HeaderName(known: PairingHeader.decisionSource), name)
         }
         return reply
       } catch {

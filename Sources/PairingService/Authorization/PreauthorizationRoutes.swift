@@ -80,8 +80,8 @@ package struct PreauthorizationRoutes: Sendable {
         ("denied", String(answers.count { $0.error != nil })))
     }
     var reply = call.reply(PreauthorizationDocument(resources: answers))
-    reply.response.addHeader(HeaderName(literal: "Adobe-Request-Id"), trace)
-    reply.response.addHeader(HeaderName(literal: "Adobe-Response-Confidence"), "full")
+    reply.response.addHeader(HeaderName(known: PairingHeader.requestID), trace)
+    reply.response.addHeader(HeaderName(known: PairingHeader.responseConfidence), "full")
     return reply
   }
 

@@ -34,6 +34,13 @@ extension AuthenticationRecord {
   var report: String { PairingService.report(about, authentication.profile) }
 }
 
+extension AppReport {
+  /// The same as a document.
+  init?(_ about: DeviceDescription, _ profile: ProfileName?) {
+    self.init(visitorID: about.visitorID, profile: profile?.text, data: about.data, options: about.options)
+  }
+}
+
 /// Before the box's name, and in quotes: what an app says cannot be taken for what comes after it.
 private func report(_ about: DeviceDescription, _ profile: ProfileName?) -> String {
   // Of a line of the audit log there are many.

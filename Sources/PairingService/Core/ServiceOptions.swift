@@ -46,10 +46,6 @@ package struct ServiceOptions: Sendable {
 extension String {
   /// Whether a URL leads to this machine itself.
   var isLoopbackURL: Bool {
-    guard let url = try? AbsoluteURL(parsing: self) else { return false }
-    switch url.host {
-    case .address(let address): return address.isLoopback
-    case .name(let name): return name == "localhost"
-    }
+    (try? AbsoluteURL(parsing: self))?.host.isLoopback == true
   }
 }

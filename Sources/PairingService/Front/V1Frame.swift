@@ -123,7 +123,7 @@ struct V1Frame: Sendable {
     }
     if let wait = error.retryAfter { response.addRetryAfter(wait) }
     if enhanced == nil, let code = error.code, Self.toldReasons.contains(code) {
-      response.addHeader(HeaderName(literal: "AP-Decision-Reason"), code.rawValue)
+      response.addHeader(HeaderName(known: PairingHeader.decisionReason), code.rawValue)
     }
     return response
   }

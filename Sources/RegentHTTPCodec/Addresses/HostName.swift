@@ -36,6 +36,14 @@ public enum HostName: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
+  /// Whether it is this machine itself.
+  public var isLoopback: Bool {
+    switch self {
+    case .name(let name): name == "localhost"
+    case .address(let address): address.isLoopback
+    }
+  }
+
   /// Whether a name equals a domain or is below it; addresses are below nothing.
   public func isWithin(domain: String) -> Bool {
     guard case .name(let name) = self, case .name(let domain)? = HostName(parsing: domain) else {

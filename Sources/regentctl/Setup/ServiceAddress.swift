@@ -38,14 +38,7 @@ struct ServiceAddress {
     switch encryption {
     case .proxy: return "127.0.0.1:8787"
     case .certificate: return "*:\(port)"
-    case .none: return isOfThisMachine ? "127.0.0.1:\(port)" : "*:\(port)"
-    }
-  }
-
-  private var isOfThisMachine: Bool {
-    switch publicURL.host {
-    case .address(let address): address.isLoopback
-    case .name(let name): name == "localhost"
+    case .none: return publicURL.host.isLoopback ? "127.0.0.1:\(port)" : "*:\(port)"
     }
   }
 }
