@@ -68,10 +68,16 @@ public struct ProviderDialog: Hashable, Sendable {
   public var title: String
   /// The providers, in order.
   public var providers: [MVPD]
+  /// Those of them to show first.
+  public var featured: [MVPD]
+  /// Whether the viewer may choose to see the app's own picker instead.
+  public var offersOthers: Bool
 
-  public init(title: String, providers: [MVPD]) {
+  public init(title: String, providers: [MVPD], featured: [MVPD] = [], offersOthers: Bool = true) {
     self.title = title
     self.providers = providers
+    self.featured = featured
+    self.offersOthers = offersOthers
   }
 }
 

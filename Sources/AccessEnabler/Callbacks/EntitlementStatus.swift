@@ -53,8 +53,8 @@ public struct StatusID: RawRepresentable, Hashable, Sendable {
 
   private init(_ code: String) { rawValue = code }
 
-  // Platform sign-on: they come with the platform account.
-  /// A failure of the platform's account.
+  // The box's platform account.
+  /// A failure of the platform's account; see ``isPlatformFailure``.
   public static let platformAccount = StatusID("AAPL_ERROR")
   /// The sign-in came from the platform: sign out in the system's settings too.
   public static let signOutInSettings = StatusID("VSA203")
@@ -150,6 +150,9 @@ public struct StatusID: RawRepresentable, Hashable, Sendable {
   public static let authorizationFailed = StatusID("Z500")
   /// Asking for many resources at once failed, usually because there were too many.
   public static let preauthorizationFailed = StatusID("P100")
+
+  /// Whether it is a failure of the platform's account, in any of the spellings that the original prints.
+  public var isPlatformFailure: Bool { ["AAPL_ERROR", "AAPL", "APPL", "APPL_ERROR"].contains(rawValue) }
 
   /// How serious it is, as documented.
   public var level: EntitlementStatus.Level {

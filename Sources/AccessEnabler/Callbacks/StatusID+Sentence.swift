@@ -4,6 +4,11 @@ extension StatusID {
   /// Of codes that always bring a text of their own there is none.
   var sentence: String {
     switch self {
+    case .platformAccount: "the box's TV provider account cannot be used at the moment"
+    case .signOutInSettings: "the box is still signed in: the next start signs this app in again"
+    case .permissionDenied: "this app may not use the box's TV provider account"
+    case .permissionUndetermined: "nobody has decided whether this app may use the box's TV provider account"
+    case .platformRequestFailed: "the box's TV provider account could not be asked"
     case .notAuthenticated: "nobody is signed in"
     case .passiveAuthentication: "signing in without asking anybody has been tried"
     case .otherProvider: "another provider was chosen"

@@ -47,6 +47,15 @@ extension AccessEnabler {
   /// Resumes the sign-in without a provider: the viewer chooses on the phone.
   public func selectProviderOnSecondScreen() { runtime.post(.app(.selectOnSecondScreen)) }
 
+  /// The viewer's answer to `presentTvProviderDialog`; resumes the sign-in.
+  ///
+  /// `dismissTvProviderDialog` comes first. `other` and `cancel` lead to `displayProviderDialog`. A provider that is in
+  /// the platform's picker only signs this app in by the regular flow; one that the box's account supports signs the box
+  /// in, unless somebody is, and this app with it.
+  public func answerTvProviderDialog(_ answer: TvProviderAnswer) {
+    runtime.post(.app(.answerTvProviderDialog(answer)))
+  }
+
   /// Replaces the registration code that is shown by a fresh one, for example because its time is nearly up.
   ///
   /// It never happens by itself: somebody may be typing the one on the screen.

@@ -94,8 +94,9 @@ extension Machine {
     phase = .waiting(login, choice, watch)
   }
 
-  mutating func tellCode(_ watch: CodeWatch) {
-    let offer = watch.offer
+  mutating func tellCode(_ watch: CodeWatch) { tellCode(watch.offer) }
+
+  mutating func tellCode(_ offer: RegistrationOffer) {
     tell(
       .status(
         EntitlementStatus(

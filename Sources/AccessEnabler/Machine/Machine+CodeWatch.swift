@@ -68,13 +68,16 @@ extension Machine {
     watch.status = record.status
     watch.match = record.match
     phase = .waiting(login, choice, watch)
-    guard isNews else { return }
-    if let match = record.match {
+    if isNews { tellPhoneConnected(record.match) }
+  }
+
+  mutating func tellPhoneConnected(_ match: Int?) {
+    if let match {
       tell(.numberMatch, message: String(match), extras: ["match": String(match)])
     } else {
       tell(.phoneConnected)
     }
-    tell(.phoneConnected(match: record.match))
+    tell(.phoneConnected(match: match))
   }
 
   private mutating func watchFailed(

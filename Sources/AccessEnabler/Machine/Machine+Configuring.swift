@@ -19,7 +19,12 @@ extension Machine {
       synchronizing.requests.append(request)
       phase = .synchronizing(synchronizing)
       return
-    case .choosing, .entering, .registering, .waiting, .browsing, .fetching, .leaving:
+    case .joining(var joining) where isSame:
+      joining.requests.append(request)
+      phase = .joining(joining)
+      return
+    case .choosing, .entering, .registering, .waiting, .browsing, .fetching, .attaching, .presenting, .sharing,
+      .leaving:
       // An app that comes to the front again while somebody types the code must not lose it.
       if isSame {
         tell(.setRequestorComplete(.success), request)
@@ -245,12 +250,7 @@ extension Machine {
   mutating func endSynchronizationIfDone() {
     guard case .synchronizing(let synchronizing) = phase, synchronizing.open.isEmpty else { return }
     drop(synchronizing.patience.timer)
-    phase = .ready
-    for request in synchronizing.requests {
-      tell(.setRequestorComplete(.success), request)
-      finish(request, .configured(providers))
-    }
-    runQueue()
+    join(synchronizing.requests)
   }
 
   /// Keeps a sign-in that a service told.

@@ -16,6 +16,11 @@ extension Machine {
     }
     // First here: whatever the network does, this device is signed out.
     store(.signedOut)
+    if kept?.signIn.source == .platform {
+      tell(
+        .signOutInSettings,
+        extras: ["signOut": "regent sso sign-out", "deny": "regent sso deny APP --for \(requestor)"], request)
+    }
     selection = .usual
     preauthorization = nil
     denials = DenialLog()
@@ -98,15 +103,19 @@ extension Machine {
     case .synchronizing(var synchronizing):
       synchronizing.requests.removeAll { $0 == request }
       phase = .synchronizing(synchronizing)
+    case .joining(var joining):
+      joining.requests.removeAll { $0 == request }
+      phase = .joining(joining)
     case .signingOut(var leaving):
       leaving.requests.removeAll { $0 == request }
       phase = .signingOut(leaving)
     case .leaving(let requests): phase = .leaving(requests.filter { $0 != request })
-    case .choosing, .entering, .registering, .waiting, .browsing, .fetching:
+    case .choosing, .entering, .registering, .waiting, .browsing, .fetching, .attaching, .presenting, .sharing:
       guard var login = phase.login, login.waiters.contains(where: { $0.request == request })
       else { return }
       login.waiters.removeAll { $0.request == request }
       if login.waiters.isEmpty {
+        setLogin(login)
         leaveStep()
         phase = .ready
       } else {
@@ -130,7 +139,12 @@ extension Machine {
       drop(watch.call)
       drop(watch.timer)
     case .fetching(_, _, let step): drop(step.call)
-    case .unconfigured, .configuring, .synchronizing, .ready, .choosing, .browsing, .signingOut,
+    case .attaching(_, let attaching): drop(attaching.call)
+    case .presenting(_, let dialog, _): tell(.dismissTvProviderDialog(dialog))
+    case .sharing(_, let code):
+      drop(code.call)
+      _ = ask(.leave(signIn: code.signIn), for: .nothing)
+    case .unconfigured, .configuring, .synchronizing, .joining, .ready, .choosing, .browsing, .signingOut,
       .leaving:
       break
     }
@@ -153,7 +167,10 @@ extension Machine {
       drop(synchronizing.patience.timer)
       for call in synchronizing.open.sorted(by: { $0.number < $1.number }) { drop(call) }
       finishConfiguring(synchronizing.requests, error)
-    case .choosing, .entering, .registering, .waiting, .browsing, .fetching:
+    case .joining(let joining):
+      drop(joining.call)
+      finishConfiguring(joining.requests, error)
+    case .choosing, .entering, .registering, .waiting, .browsing, .fetching, .attaching, .presenting, .sharing:
       if let login = phase.login {
         leaveStep()
         end(login, .providerNotSelected, EntitlementError(.cancelled))
@@ -188,6 +205,7 @@ extension Machine {
     case .preauthorizing:
       tell(.preauthorizedResources([]), request)
       fail(request, error)
+    case .checking: tellNotSignedIn(.userNotAuthenticated, error, request)
     case .metadata(let key, let arguments):
       let empty = Metadata(value: nil)
       tell(.setMetadataStatus(empty, key: key.name, arguments: arguments), request)

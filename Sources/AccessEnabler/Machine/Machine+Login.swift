@@ -5,21 +5,31 @@ import RegentPairingWire
 
 extension Machine {
   mutating func checkAuthentication(_ request: RequestID) {
+    guard !usesPlatform else { return checkWithPlatform(request) }
     if let kept = validAuthentication {
       tellSignedIn(kept.signIn, request, isCached: true)
     } else {
-      if let old = tokens.authentication, old.signIn.source == .temporary {
-        tell(.temporaryPassExpired)
-      }
-      tellNotSignedIn(.userNotAuthenticated, EntitlementError(.notAuthenticated), request)
+      tellNobodyIsIn(request)
     }
   }
 
+  mutating func tellNobodyIsIn(_ request: RequestID) {
+    if validAuthentication == nil, let old = tokens.authentication, old.signIn.source == .temporary {
+      tell(.temporaryPassExpired)
+    }
+    tellNotSignedIn(.userNotAuthenticated, EntitlementError(.notAuthenticated), request)
+  }
+
   mutating func getAuthentication(_ request: RequestID, _ details: AuthenticationRequest) {
-    if let kept = validAuthentication, !details.isForced {
+    if let kept = validAuthentication, !details.isForced, !asksPlatform(about: kept.signIn) {
       return tellSignedIn(kept.signIn, request, isCached: true)
     }
     logIn(.authentication(request), details)
+  }
+
+  /// Whether a sign-in that is kept here counts only when the box says so.
+  private func asksPlatform(about signIn: SignIn) -> Bool {
+    usesPlatform && (signIn.source == .platform || !ownTerms.isIntegrated)
   }
 
   /// Begins a sign-in, or joins the one under way.
@@ -36,13 +46,23 @@ extension Machine {
       var choice = details.choice
       if choice == nil, case .ahead(let chosen) = selection { choice = chosen }
       selection = .usual
-      return choose(Login(waiters: [waiter], data: details.data, filter: details.filter), choice)
+      let login = Login(
+        waiters: [waiter], data: details.data, filter: details.filter, isForced: details.isForced)
+      // Who has chosen already is not asked by the box.
+      return choice == nil && usesPlatform ? attach(login) : choose(login, choice)
     }
     login.waiters.append(waiter)
     if !details.data.isEmpty { login.data = details.data }
     login.filter = details.filter ?? login.filter
     setLogin(login)
     switch phase {
+    case .attaching where details.choice != nil, .presenting where details.choice != nil,
+      .sharing where details.choice != nil:
+      // Who has chosen is not asked by the box.
+      leaveStep()
+      choose(login, details.choice)
+    case .presenting: presentAgain(login)
+    case .sharing(_, let code): tellCode(code.offer)
     case .choosing: choose(login, details.choice)
     // Whoever asks again has nothing on the screen any more.
     case .waiting(_, _, let watch): tellCode(watch)
@@ -50,7 +70,7 @@ extension Machine {
     }
   }
 
-  private mutating func choose(_ login: Login, _ choice: ProviderChoice?) {
+  mutating func choose(_ login: Login, _ choice: ProviderChoice?) {
     phase = .choosing(login)
     if let choice {
       take(choice, login)
@@ -176,7 +196,10 @@ extension Machine {
     selection = .nobody
     if let login = phase.login {
       var error = EntitlementError(.cancelled)
-      if case .choosing = phase { error.status = .pickerCancelled }
+      switch phase {
+      case .choosing, .presenting: error.status = .pickerCancelled
+      default: break
+      }
       leaveStep()
       end(login, .providerNotSelected, error)
     } else {
@@ -196,6 +219,9 @@ extension Machine {
       watched(answer, login, choice, watch)
     case .fetching(let login, let choice, let step) where step.call == id:
       fetched(answer, login, choice, step)
+    case .attaching(let login, let attaching) where attaching.call == id:
+      attachingAnswered(answer, login, attaching)
+    case .sharing(let login, let code) where code.call == id: boxNewsCame(answer, login, code)
     default: break
     }
   }

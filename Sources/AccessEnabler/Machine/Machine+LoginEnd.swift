@@ -11,16 +11,21 @@ extension Machine {
     case .regular: break
     case .temporary: tell(.temporaryPass)
     case .degraded: tell(.degradedAuthentication)
+    case .platform: break
     }
     phase = .ready
+    succeed(login, signIn, isCached: false)
+  }
+
+  mutating func succeed(_ login: Login, _ signIn: SignIn, isCached: Bool) {
     var isTold = false
     for case .authentication(let request) in login.waiters {
-      tellSignedIn(signIn, request, isCached: false)
+      tellSignedIn(signIn, request, isCached: isCached)
       isTold = true
     }
     if !isTold {
       tell(.setAuthenticationStatus(.authenticated, .userAuthenticated))
-      track(signIn, nil, isCached: false)
+      track(signIn, nil, isCached: isCached)
     }
     for case .authorization(let request, let resource, let data) in login.waiters {
       authorize(resource, data: data, mayLogIn: false, request)
@@ -128,7 +133,10 @@ extension Machine {
     case .waiting(_, let choice, let watch): phase = .waiting(login, choice, watch)
     case .browsing(_, let choice, let offer): phase = .browsing(login, choice, offer)
     case .fetching(_, let choice, let step): phase = .fetching(login, choice, step)
-    case .unconfigured, .configuring, .synchronizing, .ready, .signingOut, .leaving: break
+    case .attaching(_, let attaching): phase = .attaching(login, attaching)
+    case .presenting(_, let dialog, let ids): phase = .presenting(login, dialog, ids)
+    case .sharing(_, let code): phase = .sharing(login, code)
+    case .unconfigured, .configuring, .synchronizing, .joining, .ready, .signingOut, .leaving: break
     }
   }
 }

@@ -48,6 +48,9 @@ extension Machine {
     case .metadata(let key, let arguments):
       pendingCalls[request] = nil
       metadataCame(answer, key, arguments, request)
+    case .checking:
+      pendingCalls[request] = nil
+      checked(answer, request)
     }
   }
 
@@ -98,7 +101,7 @@ extension Machine {
     return switch tokens.authentication?.signIn.source {
     case .temporary: .temppass
     case .degraded: .degradation
-    case .regular, nil: .mvpd
+    case .regular, .platform, nil: .mvpd
     }
   }
 

@@ -28,6 +28,8 @@ struct Machine: Sendable {
   var calls: [CallID: Purpose] = [:]
   var denials = DenialLog()
   var hold = HoldLength()
+  /// Whether a daemon's socket is there: it may have a platform account for this app.
+  var platformIsThere = false
   private var lastNumber = 0
 
   private(set) var now = Instant(milliseconds: 0)
@@ -66,6 +68,7 @@ struct Machine: Sendable {
     case .tokens(let tokens):
       if tokens.authentication != self.tokens.authentication { preauthorization = nil }
       self.tokens = tokens
+    case .platform(let isThere): platformIsThere = isThere
     case .news(let status): tell(.status(status))
     }
     defer { actions = [] }
@@ -84,6 +87,7 @@ struct Machine: Sendable {
     case .setSelectedProvider(let provider?): select(.provider(provider), request)
     case .setSelectedProvider(nil): goBack(request)
     case .selectOnSecondScreen: select(.onSecondScreen, request)
+    case .answerTvProviderDialog(let answer): dialogAnswered(answer, request)
     case .renewCode: renewCode(request)
     case .handleExternalURL(let url): handleExternalURL(url, request)
     case .preauthorize(let resources, let usesCache):
@@ -105,6 +109,7 @@ struct Machine: Sendable {
     case .configuration(let service): configurationCame(answer, from: service, id)
     case .synchronization(let service): synchronizationCame(answer, from: service, id)
     case .openLogout(let service): openLogoutCame(answer, from: service, id)
+    case .joining: joiningAnswered(answer, id)
     case .login: loginAnswerCame(answer, id)
     case .logout(let service, let whose): logoutCame(answer, from: service, of: whose, id)
     case .pendingCall(let request):
@@ -160,6 +165,8 @@ enum Purpose: Hashable, Sendable {
   case synchronization(service: String)
   /// A sign-out that an earlier run could not tell the service.
   case openLogout(service: String)
+  /// The platform account at setRequestor; the phase knows what it waits for.
+  case joining
   /// The phase knows what it waits for.
   case login
   case logout(service: String, requestor: String)
@@ -181,9 +188,11 @@ extension Machine {
     actions.append(.tell(event, for: all))
   }
 
-  mutating func tell(_ status: StatusID, message: String = "", extras: [String: String] = [:]) {
+  mutating func tell(
+    _ status: StatusID, message: String = "", extras: [String: String] = [:], _ request: RequestID? = nil
+  ) {
     let text = message.isEmpty ? status.sentence : message
-    tell(.status(EntitlementStatus(status, message: text, extras: extras)))
+    tell(.status(EntitlementStatus(status, message: text, extras: extras)), request)
   }
 
   mutating func finish(_ request: RequestID, _ outcome: RequestOutcome) {
@@ -222,10 +231,11 @@ extension Machine {
       // What the service may hold the answer for, and time for the rest.
       return .seconds(settings.timing.wait) + settings.timing.call
     }
+    if case .platform(let question) = operation { return settings.timing.platform(question) }
     return switch purpose {
     case .configuration, .synchronization: settings.timing.configuration
     case .openLogout, .logout: settings.timing.logout
-    case .login, .pendingCall, .nothing: settings.timing.call
+    case .login, .pendingCall, .joining, .nothing: settings.timing.call
     }
   }
 

@@ -15,6 +15,8 @@ enum MachineEvent: Hashable, Sendable {
   case timer(TimerID)
   /// Another process changed the store, or it was found damaged: what is kept now.
   case tokens(RequestorTokens)
+  /// Whether a daemon's socket is there.
+  case platform(isThere: Bool)
   /// Something about the store or the clock that the app should know.
   case news(EntitlementStatus)
 }
@@ -34,6 +36,7 @@ enum AppCall: Hashable, Sendable {
   case setSelectedProvider(String?)
   /// The viewer chooses on the phone.
   case selectOnSecondScreen
+  case answerTvProviderDialog(TvProviderAnswer)
   case renewCode
   case handleExternalURL(String)
   case preauthorize([String], usesCache: Bool)

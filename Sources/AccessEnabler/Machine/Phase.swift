@@ -8,8 +8,16 @@ enum Phase: Hashable, Sendable {
   case configuring(Configuring)
   /// The services are being asked whether this device is (still) signed in: calls are queued.
   case synchronizing(Synchronizing)
+  /// The box's platform account signs this app in, if it may: calls are queued.
+  case joining(Joining)
   /// Nothing goes on.
   case ready
+  /// The box's platform account is being asked.
+  case attaching(Login, Attaching)
+  /// The platform's dialog is shown: what it shows, and the ids of the box maker's picker.
+  case presenting(Login, ProviderDialog, [String])
+  /// The code of the box's own sign-in is shown.
+  case sharing(Login, BoxCode)
   /// A provider picker is shown.
   case choosing(Login)
   /// A temporary pass is being asked for.
@@ -30,8 +38,9 @@ enum Phase: Hashable, Sendable {
   /// Whether calls of the app have to wait.
   var queuesCalls: Bool {
     switch self {
-    case .unconfigured, .configuring, .synchronizing, .signingOut: true
-    case .ready, .choosing, .entering, .registering, .waiting, .browsing, .fetching, .leaving:
+    case .unconfigured, .configuring, .synchronizing, .joining, .signingOut: true
+    case .ready, .attaching, .presenting, .sharing, .choosing, .entering, .registering, .waiting, .browsing, .fetching,
+      .leaving:
       false
     }
   }
@@ -39,9 +48,10 @@ enum Phase: Hashable, Sendable {
   var login: Login? {
     switch self {
     case .choosing(let login), .entering(let login, _, _), .registering(let login, _, _),
-      .waiting(let login, _, _), .browsing(let login, _, _), .fetching(let login, _, _):
+      .waiting(let login, _, _), .browsing(let login, _, _), .fetching(let login, _, _), .attaching(let login, _),
+      .presenting(let login, _, _), .sharing(let login, _):
       login
-    case .unconfigured, .configuring, .synchronizing, .ready, .signingOut, .leaving: nil
+    case .unconfigured, .configuring, .synchronizing, .joining, .ready, .signingOut, .leaving: nil
     }
   }
 }
@@ -102,6 +112,8 @@ struct Login: Hashable, Sendable {
   var waiters: [Waiter]
   var data: [String: String] = [:]
   var filter: ProviderFilter?
+  /// Whether somebody wants it anew although there is a sign-in.
+  var isForced = false
 }
 
 /// A provider and the service that its calls go to.
@@ -125,7 +137,9 @@ extension Phase {
     case .entering(_, let choice, _), .registering(_, let choice, _), .waiting(_, let choice, _),
       .browsing(_, let choice, _), .fetching(_, let choice, _):
       choice
-    case .unconfigured, .configuring, .synchronizing, .ready, .choosing, .signingOut, .leaving: nil
+    case .unconfigured, .configuring, .synchronizing, .joining, .ready, .attaching, .presenting, .sharing, .choosing,
+      .signingOut, .leaving:
+      nil
     }
   }
 }
@@ -170,6 +184,8 @@ enum PendingCall: Hashable, Sendable {
   case authorizing(Authorizing)
   case preauthorizing([String])
   case metadata(MetadataRequest, arguments: [String: String])
+  /// checkAuthentication asks the box's daemon.
+  case checking
 
   struct Authorizing: Hashable, Sendable {
     var resource: String

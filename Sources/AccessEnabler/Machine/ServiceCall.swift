@@ -33,6 +33,14 @@ struct OutgoingCall: Hashable, Sendable {
     case preauthorize([String])
     case userMetadata
     case logout
+    /// What the box's platform account is to answer.
+    case profileRequest(provider: String)
+    /// The box's answer for an authentication.
+    case exchange(provider: String, assertion: String)
+    /// What the daemon itself asks, beside the machine.
+    case box(BoxCall)
+    /// A question to the box's daemon; no service hears of it.
+    case platform(PlatformQuestion)
   }
 
   let id: CallID
@@ -54,6 +62,11 @@ enum ServiceAnswer: Hashable, Sendable {
   case mediaToken(MediaAccess)
   case preauthorized([String])
   case metadata([String: Metadata])
+  /// Opaque to everybody but the service.
+  case profileRequest(String)
+  case platform(PlatformAnswer)
+  /// The answer to a call of the daemon's own, as it came.
+  case box(String?)
   /// There is nothing to say.
   case done
   /// Signed out; with this ticket the browser is, too.

@@ -8,6 +8,7 @@ actor ActionPerformer {
   private let configuration: EnablerConfiguration
   private let store: TokenStore
   private let caller: ServiceCaller
+  private let platform: PlatformLink?
   private let dispatcher: EventDispatcher
   private let outbox: AsyncStream<EnablerRuntime.Envelope>.Continuation
   private var calls: [CallID: Task<Void, Never>] = [:]
@@ -24,6 +25,7 @@ actor ActionPerformer {
     self.dispatcher = dispatcher
     self.outbox = outbox
     caller = ServiceCaller(configuration, store, device)
+    platform = PlatformLink(configuration.platformAccount)
     keptServerTime = store.serverTime
     machine = Machine(
       MachineSettings(
@@ -41,6 +43,7 @@ actor ActionPerformer {
     for task in calls.values { task.cancel() }
     for task in timers.values { task.cancel() }
     caller.client.close()
+    platform?.close()
     dispatcher.close()
   }
 
@@ -81,6 +84,30 @@ actor ActionPerformer {
     if let news = store.refresh() { await handle(.news(news)) }
     let tokens = store.tokens(of: machine.requestor)
     if tokens != machine.tokens { await handle(.tokens(tokens)) }
+    await lookForPlatform()
+  }
+
+  /// A daemon may come and go; without one this costs a look at each place and nothing else.
+  private func lookForPlatform() async {
+    let isThere = platform?.isThere ?? false
+    if isThere != machine.platformIsThere { await handle(.platform(isThere: isThere)) }
+  }
+
+  /// What is kept and still valid, whatever is under way.
+  func kept(_ requestor: String) -> SignIn? {
+    _ = store.refresh()
+    guard let kept = store.tokens(of: requestor).authentication, kept.isValid(at: caller.clock.now) else { return nil }
+    return kept.signIn
+  }
+
+  /// A call beside the machine's, to the service that the sign-in came from.
+  func answer(to operation: OutgoingCall.Operation, for requestor: String) async -> ServiceAnswer {
+    let service = store.tokens(of: requestor).authentication?.service ?? machine.settings.services.first
+    guard let service else { return .failed(ServiceFailure(kind: .unreachable, message: "no service was named")) }
+    let call = OutgoingCall(
+      id: CallID(number: 0), requestor: requestor, service: service, operation: operation,
+      deadline: machine.settings.timing.call)
+    return await caller.perform(call, machine.options).answer
   }
 
   private func handle(_ event: MachineEvent) async {
@@ -140,6 +167,7 @@ actor ActionPerformer {
   }
 
   private func start(_ call: OutgoingCall) {
+    if case .platform(let question) = call.operation { return ask(question, call) }
     let (caller, outbox, options, store) = (caller, outbox, machine.options, store)
     calls[call.id] = Task {
       let (outcome, turn) = await store.takingTurns(call, at: caller.clock) { call in
@@ -153,6 +181,16 @@ actor ActionPerformer {
         outbox.yield(EnablerRuntime.Envelope(message: .news(status), request: request))
       }
       outbox.yield(EnablerRuntime.Envelope(message: .answered(call.id, outcome.answer, turn), request: request))
+    }
+  }
+
+  private func ask(_ question: PlatformQuestion, _ call: OutgoingCall) {
+    let (platform, outbox) = (platform, outbox)
+    calls[call.id] = Task {
+      let answer = await platform?.answer(to: question, for: call.requestor, within: call.deadline) ?? .absent
+      guard !Task.isCancelled else { return }
+      let request = RequestID(number: 0)
+      outbox.yield(EnablerRuntime.Envelope(message: .answered(call.id, .platform(answer), nil), request: request))
     }
   }
 

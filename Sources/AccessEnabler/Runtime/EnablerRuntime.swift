@@ -8,6 +8,7 @@ final class EnablerRuntime: Sendable {
   let deviceID: String
   private let inbox: AsyncStream<Envelope>.Continuation
   private let dispatcher: EventDispatcher
+  let performer: ActionPerformer
   private let lastRequest = Atomic<Int>(0)
 
   /// A message and the call of the app that it begins.
@@ -26,6 +27,7 @@ final class EnablerRuntime: Sendable {
     let dispatcher = EventDispatcher(delegate)
     self.dispatcher = dispatcher
     let performer = ActionPerformer(configuration, store, dispatcher, inbox)
+    self.performer = performer
     Task { await performer.run(envelopes) }
   }
 

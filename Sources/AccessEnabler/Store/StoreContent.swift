@@ -105,14 +105,17 @@ extension StoredAuthentication {
     [
       "provider": .object(signIn.provider.json), "userID": .string(signIn.userID),
       "expires": .integer(signIn.expires.milliseconds),
-      "source": .string(signIn.source.rawValue), "service": .string(service),
+      // Earlier versions know no other source, and would take the store for damaged.
+      "source": .string((signIn.source == .platform ? .regular : signIn.source).rawValue),
+      "fromPlatform": .bool(signIn.source == .platform), "service": .string(service),
     ]
   }
 
   fileprivate init(reading object: JSONObject) throws(JSONShapeError) {
-    guard let source = SignIn.Source(rawValue: try object.string("source")) else {
+    guard var source = SignIn.Source(rawValue: try object.string("source")) else {
       throw JSONShapeError(name: "source", expected: "a known source")
     }
+    if try object.optionalBool("fromPlatform") == true { source = .platform }
     signIn = SignIn(
       provider: try MVPD(reading: object.object("provider")),
       userID: try object.string("userID"),

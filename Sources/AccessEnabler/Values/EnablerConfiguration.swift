@@ -66,6 +66,18 @@ public enum TokenStorage: Hashable, Sendable {
   }
 }
 
+/// Where the box's platform account is asked: the daemon's socket.
+@nonexhaustive
+public enum PlatformAccountPlace: Hashable, Sendable {
+  /// `REGENT_AGENT_SOCKET`, else this user's own daemon, else the machine's.
+  case usual
+  /// That socket alone, and the user besides root and this one who may listen there, when it is not the owner of its
+  /// folder: the agent's.
+  case socket(String, agentUser: String? = nil)
+  /// Nowhere: the app signs in by itself.
+  case none
+}
+
 /// How long things may take.
 public struct EnablerTiming: Hashable, Sendable {
   /// How long one service may take to answer the configuration call; slower ones are left out.
@@ -80,6 +92,8 @@ public struct EnablerTiming: Hashable, Sendable {
   public var wait = 50
   /// The pause between two polls of a service that does not know how to wait.
   public var poll = Duration.seconds(5)
+  /// How long the box's daemon may take to say how an app stands.
+  public var platform = Duration.seconds(1)
   /// How long a service may be away in the middle of a wait before the app is told: a restart takes a few seconds.
   public var silence = Duration.seconds(6)
   /// The longest pause after failures.
@@ -87,6 +101,16 @@ public struct EnablerTiming: Hashable, Sendable {
 
   /// The usual times.
   public init() {}
+
+  /// How long the daemon may take: what it knows it says at once; a code comes from a service, news are waited for.
+  func platform(_ question: PlatformQuestion) -> Duration {
+    switch question {
+    case .status, .assertion, .picker, .leave: platform
+    case .access(_, let wait): platform + .seconds(wait)
+    case .signIn: call
+    case .news: .seconds(PlatformLink.hold) + call
+    }
+  }
 }
 
 /// What an enabler needs to know once.
@@ -115,6 +139,8 @@ public struct EnablerConfiguration: Sendable {
   public var metadataKey: RSADecryptionKey?
   /// Whether `METADATA_DEVICE_ID` is answered, even if no service says that the requestor's apps may read it.
   public var exposesDeviceID = false
+  /// Where the box's platform account is asked.
+  public var platformAccount = PlatformAccountPlace.usual
   /// How long things may take.
   public var timing = EnablerTiming()
   /// Which certificate authorities are trusted.

@@ -18,6 +18,9 @@ public struct ProviderFilter: Hashable, Sendable {
     self.featured = featured.filter { providers?.contains($0) ?? true }
   }
 
+  /// The older form: one array of the ids to show, in order.
+  public init(_ providers: [String]) { self.init(providers: providers) }
+
   /// The dictionary form: `TV_PROVIDERS` and `FEATURED_TV_PROVIDERS`.
   public init(_ dictionary: [String: [String]]) {
     self.init(

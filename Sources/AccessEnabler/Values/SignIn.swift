@@ -11,6 +11,8 @@ public struct SignIn: Hashable, Sendable {
     case temporary
     /// The provider was out of order and everybody was let in.
     case degraded
+    /// The box's platform account let the app in.
+    case platform
   }
 
   public var provider: MVPD

@@ -44,7 +44,17 @@ struct AnswerReader: Sendable {
           Dictionary(
             document.attributes.map { ($0.name, clear($0)) }, uniquingKeysWith: { _, last in last })
         )
-      case .deleteCode, .freePreview, .logout:
+      case .profileRequest:
+        // Opaque bytes; a page of somebody else's is none of the service's.
+        return response.isHTML || response.body.isEmpty
+          ? .failed(unreadable("the answer is not one of this protocol", response))
+          : .profileRequest(Base64.encode(response.body))
+      case .box:
+        return response.isHTML
+          ? .failed(unreadable("the answer is not one of this protocol", response))
+          : .box(response.body.isEmpty ? nil : String(decoding: response.body, as: UTF8.self))
+      case .platform: return .platform(.absent)
+      case .deleteCode, .freePreview, .logout, .exchange:
         if operation == .logout, let ticket = response.header(Self.logoutTicket) { return .signedOut(ticket: ticket) }
         // Nothing to read; but a page of somebody else's is no confirmation.
         return response.isHTML

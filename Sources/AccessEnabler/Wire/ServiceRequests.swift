@@ -77,6 +77,24 @@ extension OutgoingCall {
       call = WireCall(method: .get, path: Paths.preauthorize, query: both + list(of: resources))
     case .userMetadata: call = WireCall(method: .get, path: Paths.userMetadata, query: both)
     case .logout: call = WireCall(method: .delete, path: Paths.logout, query: both)
+    case .profileRequest(let provider):
+      call = WireCall(
+        method: .get, path: "/api/v1/\(segment(requestor))/profile-requests/\(segment(provider))",
+        query: [device, (Field.deviceType, "linux")])
+    case .exchange(let provider, let assertion):
+      call = WireCall(
+        method: .post, path: Paths.authenticationToken,
+        form: both + [
+          (Field.provider, provider), (Field.deviceType, "linux"), ("SAMLResponse", assertion),
+        ])
+    case .box(.enrol(let publicKey)):
+      call = WireCall(method: .post, path: "/api/v1/platform/key", form: both + [("publicKey", publicKey)])
+    case .box(.decision(let app, let whose, let permission)):
+      call = WireCall(
+        method: .post, path: "/api/v1/platform/permission",
+        form: both + [("app", app), ("appRequestor", whose), ("permission", permission)])
+    // It goes to the daemon, never over the network.
+    case .platform: call = WireCall(method: .get, path: "/")
     }
     call.add(options)
     return call

@@ -26,6 +26,8 @@ extension AgentSettings {
       configuration.numberMatching = numberMatching
       configuration.codeLifetime = codeLifetime
       configuration.buildTime = buildTime
+      // The box itself signs in by itself: the daemon must not ask the daemon.
+      configuration.platformAccount = .none
       let enabler = try AccessEnabler(configuration)
       if profile != nil || visitor != nil {
         enabler.setOptions(EnablerOptions(applicationProfile: profile, visitorID: visitor))

@@ -1,3 +1,5 @@
+public import RegentPlatform
+
 /// Which certificate authorities are trusted.
 public enum CertificateAuthorities: Hashable, Sendable {
   /// Those of the machine (`/etc/ssl/certs`, or `SSL_CERT_DIR`), and those in the PEM file `SSL_CERT_FILE` when set.
@@ -18,6 +20,11 @@ public struct ClientConfiguration: Sendable {
   public var buildTime: Int64
   /// The latest server time that earlier runs have seen, in epoch milliseconds.
   public var lastSeenServerTime: Int64
+  /// Whether somebody may listen on the Unix socket at that path.
+  public typealias ListenerTrust = @Sendable (UnixCredentials, _ path: String) -> Bool
+
+  /// Who may listen on Unix sockets that are called; anybody when there is nothing here.
+  public var trustsListener: ListenerTrust?
   /// How long an unused connection is kept for the next call.
   public var keepAlive = Duration.seconds(60)
   /// How many unused connections are kept.

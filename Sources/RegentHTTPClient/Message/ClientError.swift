@@ -42,6 +42,8 @@ public struct ClientError: Error, Hashable, Sendable {
     case noSocket
     /// This user may not use the Unix socket.
     case notAllowed
+    /// Somebody listens on the Unix socket who is not to be believed; nothing was sent.
+    case notTrusted
     /// Every address was tried; this many did not answer.
     case silent
   }
@@ -144,6 +146,7 @@ extension ClientError.Obstacle {
     case .noRoute: "there is no route to it"
     case .noSocket: "the socket does not exist"
     case .notAllowed: "this user may not use the socket"
+    case .notTrusted: "whoever listens there is not the box's agent"
     case .silent: "no address of it answers"
     }
   }
@@ -156,6 +159,7 @@ extension ClientError.Obstacle {
     case .noRoute, .silent: "check the network connection: ip route"
     case .noSocket:
       "check that the service runs and its socket path: ls -l \(origin?.host ?? "SOCKET")"
+    case .notTrusted: "look who it is: ss -xlp; the agent runs as the owner of the socket's folder"
     case .notAllowed: "join the group of the socket, or use sudo: ls -l \(origin?.host ?? "SOCKET")"
     }
   }

@@ -54,6 +54,13 @@ final class PlainConnection {
     return code == 0
   }
 
+  /// Whether whoever listens is somebody to speak to: the kernel's word, before anything is sent.
+  func isTrusted(by trust: ClientConfiguration.ListenerTrust?) -> Bool {
+    guard let trust, origin.scheme == .unix else { return true }
+    guard let number = socketNumber, let who = try? UnixCredentials(peerOf: number) else { return false }
+    return trust(who, origin.host)
+  }
+
   /// What the kernel says of an attempt that has ended.
   func connectResult() -> CInt {
     guard let number = socketNumber else { return ECONNREFUSED }

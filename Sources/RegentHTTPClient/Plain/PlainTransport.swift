@@ -121,6 +121,10 @@ final class PlainTransport {
 
   private func connected(_ connection: PlainConnection) {
     guard let call = connection.call else { return drop(connection) }
+    guard connection.isTrusted(by: loop.configuration.trustsListener) else {
+      drop(connection)
+      return loop.fail(call, .unreachable(.notTrusted))
+    }
     carry(call, on: connection)
   }
 

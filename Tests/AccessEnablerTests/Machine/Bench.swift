@@ -133,6 +133,41 @@ struct Bench {
     return ready(tokens: tokens, change)
   }
 
+  // MARK: With a daemon
+
+  /// A provider that the box's account opens.
+  static let sports = MVPD(
+    id: "SPORTS", displayName: "Sports", enablePlatformServices: true, boardingStatus: .supported)
+
+  /// A daemon is there, and is being asked at setRequestor.
+  static func platform() -> Bench {
+    var bench = Bench()
+    bench.send(.platform(isThere: true))
+    bench.setRequestor()
+    bench.answer(
+      .configuration(
+        ServiceConfiguration(providers: configuration.providers + [sports], domains: ["sport.example"])))
+    bench.answer(.missing)
+    return bench
+  }
+
+  /// The same, with nobody signed in on the box, and the app let in to ask.
+  static func atPlatform() -> Bench {
+    var bench = platform()
+    bench.answer(.platform(.status(PlatformStatus(permission: .granted, isSignedIn: false))))
+    bench.forget()
+    return bench
+  }
+
+  /// The platform's dialog is up.
+  static func presenting(_ details: AuthenticationRequest = AuthenticationRequest()) -> Bench {
+    var bench = atPlatform()
+    bench.call(.getAuthentication(details))
+    bench.answer(.platform(.status(PlatformStatus(permission: .granted, isSignedIn: false))))
+    bench.answer(.platform(.picker([sports.id])))
+    return bench
+  }
+
   /// A code is shown and waited for.
   static func waiting(
     _ change: (inout MachineSettings) -> Void = { _ in }
@@ -144,6 +179,14 @@ struct Bench {
     bench.answer(.missing)
     return (bench, request)
   }
+}
+
+extension PlatformAnswer {
+  static let boxCode = PlatformAnswer.code(
+    signIn: "a", after: 1,
+    RegistrationOffer(
+      code: "BCDFGHJK", display: "BCDF-GHJK", url: "https://box.example", urlComplete: "HTTPS://BOX.EXAMPLE/D/B",
+      expires: Bench().now + .seconds(600), provider: nil, service: ""))
 }
 
 extension ServiceAnswer {

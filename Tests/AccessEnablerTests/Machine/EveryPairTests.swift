@@ -45,7 +45,8 @@ struct EveryPairTests {
     let names = Set(Self.phases.map(\.0))
     #expect(
       names == [
-        "unconfigured", "configuring", "synchronizing", "ready", "choosing", "entering",
+        "unconfigured", "configuring", "synchronizing", "joining", "ready", "attaching", "presenting", "sharing",
+        "choosing", "entering",
         "registering", "waiting", "browsing", "fetching", "signingOut", "leaving",
       ])
   }
@@ -55,7 +56,11 @@ struct EveryPairTests {
     case .unconfigured: "unconfigured"
     case .configuring: "configuring"
     case .synchronizing: "synchronizing"
+    case .joining: "joining"
     case .ready: "ready"
+    case .attaching: "attaching"
+    case .presenting: "presenting"
+    case .sharing: "sharing"
     case .choosing: "choosing"
     case .entering: "entering"
     case .registering: "registering"
@@ -84,7 +89,14 @@ struct EveryPairTests {
       $0.setRequestor()
       $0.answer(.configuration(Bench.configuration))
     }
+    add("joining", Bench.platform()) { _ in }
     add("ready", Bench.ready()) { _ in }
+    add("attaching", Bench.atPlatform()) { $0.call(.getAuthentication(AuthenticationRequest())) }
+    add("presenting", Bench.presenting()) { _ in }
+    add("sharing", Bench.presenting()) {
+      $0.call(.answerTvProviderDialog(.provider("SPORTS")))
+      $0.answer(.platform(.boxCode))
+    }
     add("choosing", Bench.ready()) { $0.call(.getAuthentication(AuthenticationRequest())) }
     add("entering", Bench.ready()) {
       $0.call(.getAuthentication(AuthenticationRequest(choice: .provider("PASS"))))
@@ -132,6 +144,7 @@ struct EveryPairTests {
       ("cancel 2", .event(.cancel(RequestID(number: 2)))),
       ("setOptions", .event(.setOptions(EnablerOptions(visitorID: "v")))),
       ("timer", .event(.timer(TimerID(number: 7_777)))),
+      ("platform there", .event(.platform(isThere: true))), ("platform gone", .event(.platform(isThere: false))),
       ("tokens", .event(.tokens(RequestorTokens()))),
       ("news", .event(.news(EntitlementStatus(.clockWrong)))),
       ("stray answer", .event(.answered(CallID(number: 7_777), .granted))),
@@ -150,6 +163,9 @@ struct EveryPairTests {
     ("setSelectedProvider", .setSelectedProvider("CABLE")),
     ("setSelectedProvider nil", .setSelectedProvider(nil)),
     ("selectOnSecondScreen", .selectOnSecondScreen), ("renewCode", .renewCode),
+    ("answerTvProviderDialog provider", .answerTvProviderDialog(.provider("SPORTS"))),
+    ("answerTvProviderDialog other", .answerTvProviderDialog(.other)),
+    ("answerTvProviderDialog cancel", .answerTvProviderDialog(.cancel)),
     ("handleExternalURL", .handleExternalURL("app://done")),
     ("preauthorize", .preauthorize(["a"], usesCache: true)),
     ("checkAuthorization", .checkAuthorization("a", data: [:])),
@@ -174,6 +190,15 @@ struct EveryPairTests {
     ("unsafe", .failed(ServiceFailure(kind: .unsafeConnection))),
     ("registration", .failed(ServiceFailure(kind: .registration))),
     ("accessToken", .failed(ServiceFailure(kind: .accessToken))),
+    ("profile request", .profileRequest("cmVxdWVzdA==")), ("platform absent", .platform(.absent)),
+    ("platform silent", .platform(.silent("it says nothing"))), ("platform word", .platform(.assertion("word"))),
+    ("platform out", .platform(.status(PlatformStatus(permission: .granted, isSignedIn: false)))),
+    ("platform in", .platform(.status(PlatformStatus(permission: .granted, isSignedIn: true, provider: "SPORTS")))),
+    ("platform denied", .platform(.status(PlatformStatus(permission: .denied, isSignedIn: true)))),
+    ("platform picker", .platform(.picker(["SPORTS"]))), ("platform code", .platform(.boxCode)),
+    ("platform news", .platform(.news(PlatformNews(last: 2, isOpened: true)))),
+    ("platform done", .platform(.news(PlatformNews(last: 3, end: .authenticated)))),
+    ("platform refused", .platform(.refused(.account, "its file cannot be read"))),
   ]
 
   // MARK: What came of it

@@ -28,6 +28,8 @@ private struct Walk {
   var timers: Set<TimerID> = []
   var broken: [String] = []
   var finished = 0
+  /// The platform's dialog on the app's screen.
+  var dialog: ProviderDialog?
 
   init(seed: UInt64) {
     generator = Numbers(state: seed &* 0x9E37_79B9_7F4A_7C15 &+ 1)
@@ -45,7 +47,8 @@ private struct Walk {
     case 40..<46: cancel()
     case 46..<90: answer()
     case 90..<96: ring()
-    case 96..<98: stray()
+    case 96..<97: stray()
+    case 97..<98: check(bench.send(.platform(isThere: Bool.random(using: &generator))))
     default:
       check(bench.send(.tokens(bench.machine.tokens)))
     }
@@ -94,6 +97,8 @@ private struct Walk {
       .checkAuthorization("a", data: [:]), .getAuthorization("b", data: [:]),
       .getSelectedProvider, .getMetadata(.user("zip"), arguments: [:]),
       .getMetadata(.authenticationExpiry, arguments: [:]), .logout,
+      .answerTvProviderDialog(.provider(provider)), .answerTvProviderDialog(.provider("SPORTS")),
+      .answerTvProviderDialog(.other), .answerTvProviderDialog(.cancel),
     ]
     let request = bench.request()
     live.insert(request)
@@ -119,7 +124,8 @@ private struct Walk {
 
   private mutating func answer() {
     guard let call = openCall(), let purpose = bench.machine.calls[call] else { return }
-    check(bench.send(.answered(call, plausible(purpose))))
+    let isForDaemon = bench.open.contains { if case .platform = $0.operation { $0.id == call } else { false } }
+    check(bench.send(.answered(call, plausible(purpose, isForDaemon: isForDaemon))))
   }
 
   /// An answer to a call that is over, or was never made.
@@ -138,7 +144,30 @@ private struct Walk {
     check(bench.send(.timer(timer)))
   }
 
-  private mutating func plausible(_ purpose: Purpose) -> ServiceAnswer {
+  private var walked: ServiceConfiguration {
+    ServiceConfiguration(
+      providers: Bench.configuration.providers + [Bench.sports], domains: Bench.configuration.domains)
+  }
+
+  private mutating func daemon() -> PlatformAnswer {
+    let isIn = Bool.random(using: &generator)
+    let permission: PlatformPermission =
+      Int.random(in: 0..<4, using: &generator) == 0
+      ? PlatformPermission.allCases.randomElement(using: &generator) ?? .denied : .granted
+    var status = PlatformStatus(permission: permission, isSignedIn: isIn, provider: isIn ? "SPORTS" : nil)
+    if Int.random(in: 0..<8, using: &generator) == 0 { status.failure = "it failed" }
+    let ends: [PlatformNews.End?] = [nil, nil, .authenticated, .denied, .expired, .failed]
+    let answers: [PlatformAnswer] = [
+      .status(status), .status(status), .absent, .silent("silent"), .assertion("word"), .picker(["SPORTS"]), .boxCode,
+      .news(
+        PlatformNews(last: 3, match: isIn ? 42 : nil, isOpened: isIn, end: ends.randomElement(using: &generator) ?? nil)
+      ),
+      .refused(.account, "no"), .refused(.provider, "no"),
+    ]
+    return answers.randomElement(using: &generator) ?? .absent
+  }
+
+  private mutating func plausible(_ purpose: Purpose, isForDaemon: Bool = false) -> ServiceAnswer {
     let expires = bench.now + .seconds(Int64.random(in: 1...3_600, using: &generator))
     var record = CodeRecord.record(
       PairingStatus.allCases.randomElement(using: &generator) ?? .offered,
@@ -156,17 +185,34 @@ private struct Walk {
       .authentication(granted), .code(record), .done,
       .permit(StoredPermit(expires: expires, source: .mvpd)),
       .mediaToken(PendingCallTests.access), .preauthorized(["a"]), .metadata([:]),
-      .configuration(Bench.configuration),
+      .configuration(walked), .profileRequest("cmVxdWVzdA=="), .platform(daemon()),
     ]
+    // The daemon answers what the daemon is asked, most of the time.
+    if isForDaemon, Int.random(in: 0..<8, using: &generator) > 0 { return .platform(daemon()) }
     switch purpose {
     case .configuration where Int.random(in: 0..<4, using: &generator) > 0:
-      return .configuration(Bench.configuration)
+      return .configuration(walked)
     default: break
     }
     // Now and then an answer to another question altogether.
     return Int.random(in: 0..<4, using: &generator) == 0
       ? .failed(failures.randomElement(using: &generator) ?? .away)
       : good.randomElement(using: &generator) ?? .done
+  }
+
+  /// The platform's dialog comes and goes in turns, and is gone before anything takes its place.
+  private mutating func checkDialog(_ event: EntitlementEvent) {
+    switch event {
+    case .presentTvProviderDialog(let new):
+      if dialog != nil { broken.append("a dialog over a dialog") }
+      dialog = new
+    case .dismissTvProviderDialog(let old):
+      if dialog != old { broken.append("a dialog that is not there was taken away") }
+      dialog = nil
+    case .displayProviderDialog:
+      if dialog != nil { broken.append("a picker over the platform's dialog") }
+    default: break
+    }
   }
 
   /// Holds what came out against the promises.
@@ -177,6 +223,7 @@ private struct Walk {
         if !over.isDisjoint(with: requests) {
           broken.append("\(event) after the end of its call")
         }
+        checkDialog(event)
       case .finish(let request, _):
         if !live.contains(request) { broken.append("call \(request.number) ended twice") }
         // What was queued begins in order: its end may come later, but not before an earlier one has begun.

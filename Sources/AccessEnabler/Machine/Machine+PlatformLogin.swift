@@ -1,0 +1,208 @@
+import RegentPairing
+
+// The box's platform account at getAuthentication: the exchange, or the platform's dialog and what is answered to it.
+
+/// A sign-in that asks the box first.
+struct Attaching: Hashable, Sendable {
+  enum Step: Hashable, Sendable {
+    case standing
+    case picker
+    case exchange(PlatformExchange)
+    /// The box itself is asked to sign in.
+    case boxSignIn(provider: String)
+  }
+
+  var step: Step
+  var call: CallID
+  /// Whether the box has signed in for this very sign-in: then no dialog comes again.
+  var isAfterBoxSignIn = false
+}
+
+/// The code of the box's own sign-in on this app's screen.
+struct BoxCode: Hashable, Sendable {
+  var signIn: String
+  var offer: RegistrationOffer
+  var last: Int
+  var call: CallID
+  var isOpened = false
+}
+
+extension Machine {
+  mutating func attach(_ login: Login, isAfterBoxSignIn: Bool = false) {
+    let call = ask(.status, for: .login)
+    phase = .attaching(login, Attaching(step: .standing, call: call, isAfterBoxSignIn: isAfterBoxSignIn))
+  }
+
+  mutating func attachingAnswered(_ answer: ServiceAnswer, _ login: Login, _ attaching: Attaching) {
+    switch attaching.step {
+    case .standing: loginStandingCame(answer, login, attaching)
+    case .picker: pickerCame(answer, login)
+    case .exchange(let exchange): exchanged(answer, login, exchange)
+    case .boxSignIn: boxSignInBegan(answer, login)
+    }
+  }
+
+  private mutating func loginStandingCame(_ answer: ServiceAnswer, _ login: Login, _ attaching: Attaching) {
+    // What came from the box's earlier sign-in ended with it.
+    let kept = validAuthentication.flatMap { one in
+      login.isForced || attaching.isAfterBoxSignIn && one.signIn.source == .platform ? nil : one
+    }
+    let decision = PlatformRules.login(
+      standing(answer), own: kept?.signIn.source, ownTerms: ownTerms, hasCapable: !capable.isEmpty,
+      terms: { terms(of: $0) })
+    switch decision {
+    case .signedIn:
+      guard let kept else { return fallBack(login, nil) }
+      phase = .ready
+      succeed(login, kept.signIn, isCached: true)
+    case .ownPicker(let trouble): fallBack(login, trouble)
+    case .platformPicker where attaching.isAfterBoxSignIn:
+      let why = "the box signed in, and says that nobody is"
+      fallBack(login, PlatformTrouble(id: .platformAccount, context: why))
+    case .platformPicker:
+      phase = .attaching(login, Attaching(step: .picker, call: ask(.picker, for: .login)))
+    case .exchange(let provider):
+      guard let exchange = newExchange(provider) else { return fallBack(login, .unsupported) }
+      go(on: exchange, to: .request, .profileRequest(provider: provider), login)
+    }
+  }
+
+  /// The app's own picker, and exactly one code with it when there is a reason.
+  mutating func fallBack(_ login: Login, _ trouble: PlatformTrouble?) {
+    phase = .choosing(login)
+    if let trouble { tell(trouble) }
+    choose(login, nil)
+  }
+
+  // MARK: The exchange
+
+  private mutating func go(
+    on exchange: PlatformExchange, to step: PlatformExchange.Step, _ operation: OutgoingCall.Operation,
+    _ login: Login
+  ) {
+    var exchange = exchange
+    exchange.step = step
+    let call = send(operation, to: exchange.service, for: .login)
+    phase = .attaching(login, Attaching(step: .exchange(exchange), call: call))
+  }
+
+  private mutating func exchanged(_ answer: ServiceAnswer, _ login: Login, _ exchange: PlatformExchange) {
+    switch exchange.course(answer) {
+    case .next(let step, let operation): go(on: exchange, to: step, operation, login)
+    case .granted(let granted): succeed(login, granted, from: exchange.service)
+    case .failed(.unsupported): fallBack(login, .unsupported)
+    case .failed(.trouble(let trouble)): fallBack(login, trouble)
+    case .failed(.silent(let why)): fallBack(login, PlatformTrouble(id: .platformRequestFailed, context: why))
+    case .failed(.parentGone), .failed(.refused): fallBack(login, nil)
+    }
+  }
+
+  // MARK: The dialog
+
+  /// The app's providers that the platform's dialog may show.
+  var capable: [MVPD] { providers.filter { PlatformRules.Terms($0).isCapable } }
+
+  private mutating func pickerCame(_ answer: ServiceAnswer, _ login: Login) {
+    guard case .platform(.picker(let ids)) = answer else {
+      guard case .silent(let why) = standing(answer) else { return fallBack(login, nil) }
+      return fallBack(login, PlatformTrouble(id: .platformRequestFailed, context: why))
+    }
+    present(login, of: ids)
+  }
+
+  private mutating func present(_ login: Login, of ids: [String]) {
+    let order = Dictionary(ids.enumerated().map { ($1, $0) }, uniquingKeysWith: { one, _ in one })
+    let listed = capable.filter { order[$0.id] != nil }.sorted { order[$0.id] ?? 0 < order[$1.id] ?? 0 }
+    let dialog = ProviderDialog(filtering: listed.isEmpty ? capable : listed, with: login.filter)
+    phase = .presenting(login, dialog, ids)
+    tell(.presentTvProviderDialog(dialog))
+  }
+
+  /// Somebody asks again while the dialog is up: with another filter it is another dialog.
+  mutating func presentAgain(_ login: Login) {
+    guard case .presenting(_, let dialog, let ids) = phase else { return }
+    phase = .presenting(login, dialog, ids)
+    tell(.dismissTvProviderDialog(dialog))
+    present(login, of: ids)
+  }
+
+  mutating func dialogAnswered(_ answer: TvProviderAnswer, _ request: RequestID) {
+    guard case .presenting(let login, let dialog, _) = phase else {
+      return fail(request, EntitlementError(.outOfOrder))
+    }
+    finish(request, .heard)
+    tell(.dismissTvProviderDialog(dialog))
+    switch answer {
+    case .other: fallBack(login, PlatformTrouble(id: .otherProvider))
+    case .cancel: fallBack(login, PlatformTrouble(id: .pickerCancelled))
+    case .provider(let id):
+      switch PlatformRules.choice(terms(of: id)) {
+      case .unsupported: fallBack(login, .unsupported)
+      case .thisApp:
+        phase = .choosing(login)
+        choose(login, .provider(id))
+      case .box:
+        let call = ask(.signIn(provider: id), for: .login)
+        phase = .attaching(login, Attaching(step: .boxSignIn(provider: id), call: call))
+      }
+    }
+  }
+
+  // MARK: The box signs in
+
+  private mutating func boxSignInBegan(_ answer: ServiceAnswer, _ login: Login) {
+    switch answer {
+    case .platform(.code(let signIn, let after, let offer)):
+      let call = ask(.news(signIn: signIn, after: after), for: .login)
+      phase = .sharing(login, BoxCode(signIn: signIn, offer: offer, last: after, call: call))
+      tellCode(offer)
+    // Somebody was faster, or there is nothing to show.
+    case .platform(.news), .platform(.status): attach(login, isAfterBoxSignIn: true)
+    case .platform(.refused(.denied, _)): fallBack(login, .denied)
+    case .platform(.refused(.undetermined, _)): fallBack(login, .undetermined)
+    case .platform(.refused(_, let why)): fallBack(login, PlatformTrouble(id: .platformAccount, context: why))
+    default:
+      guard case .silent(let why) = standing(answer) else { return fallBack(login, nil) }
+      fallBack(login, PlatformTrouble(id: .platformRequestFailed, context: why))
+    }
+  }
+
+  mutating func boxNewsCame(_ answer: ServiceAnswer, _ login: Login, _ code: BoxCode) {
+    guard case .platform(.news(let news)) = answer else {
+      let why: String = if case .silent(let why) = standing(answer) { why } else { "the daemon is gone" }
+      return fallBack(login, PlatformTrouble(id: .platformRequestFailed, context: why))
+    }
+    if news.isOpened, !code.isOpened || news.match != nil { tellPhoneConnected(news.match) }
+    switch news.end {
+    case .authenticated: attach(login, isAfterBoxSignIn: true)
+    case .denied: end(login, .genericAuthentication, Self.denied)
+    case .expired: end(login, .genericAuthentication, Self.codeExpired)
+    case .failed:
+      fallBack(login, PlatformTrouble(id: .platformAccount, context: "the box could not be signed in"))
+    case nil:
+      var code = code
+      code.isOpened = code.isOpened || news.isOpened
+      code.last = news.last
+      code.call = ask(.news(signIn: code.signIn, after: news.last), for: .login)
+      phase = .sharing(login, code)
+    }
+  }
+}
+
+extension ProviderDialog {
+  /// The title of every platform dialog.
+  static let usualTitle = "TV provider"
+
+  /// What a filter leaves, in its order; a filter that leaves nothing is none.
+  init(filtering providers: [MVPD], with filter: ProviderFilter?) {
+    func named(_ ids: [String]) -> [MVPD] {
+      ids.compactMap { id in providers.first { $0.id.isSameText(as: id) } }
+    }
+    let chosen = filter?.providers.map(named) ?? providers
+    let shown = chosen.isEmpty ? providers : chosen
+    let featured = named(filter?.featured ?? []).filter { one in shown.contains { $0.id.isSameText(as: one.id) } }
+    self.init(
+      title: Self.usualTitle, providers: shown,
+      featured: filter == nil ? shown.filter(\.isFeatured) : featured)
+  }
+}

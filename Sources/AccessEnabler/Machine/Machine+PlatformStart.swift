@@ -1,0 +1,130 @@
+import RegentPairing
+
+// The box's platform account at setRequestor and checkAuthentication. `PlatformRules` decides.
+
+/// The silent exchange that may follow the configuration; calls of the app wait for its end.
+struct Joining: Hashable, Sendable {
+  var requests: [RequestID]
+  var call: CallID
+  /// None while the daemon is being asked how this app stands.
+  var exchange: PlatformExchange?
+}
+
+extension Machine {
+  /// Whether the daemon has a say: without one, nothing here is any different.
+  var usesPlatform: Bool { platformIsThere || validAuthentication?.signIn.source == .platform }
+
+  /// What a provider is at this app, as of the last configuration.
+  func terms(of provider: String) -> PlatformRules.Terms {
+    guard !responders.isEmpty else { return PlatformRules.Terms() }
+    return PlatformRules.Terms(providers.first { $0.id.isSameText(as: provider) })
+  }
+
+  var ownTerms: PlatformRules.Terms {
+    validAuthentication.map { terms(of: $0.signIn.provider.id) } ?? PlatformRules.Terms()
+  }
+
+  mutating func ask(_ question: PlatformQuestion, for purpose: Purpose) -> CallID {
+    send(.platform(question), to: "", for: purpose)
+  }
+
+  mutating func tell(_ trouble: PlatformTrouble, _ request: RequestID? = nil) {
+    // As documented: VSA503 has its context in the message, AAPL in the details.
+    let isInMessage = trouble.id == .platformRequestFailed
+    let message = isInMessage && !trouble.context.isEmpty ? trouble.context : trouble.id.sentence
+    let extras = isInMessage || trouble.context.isEmpty ? [:] : ["details": trouble.context]
+    tell(.status(EntitlementStatus(trouble.id, message: message, extras: extras)), request)
+  }
+
+  // MARK: setRequestor
+
+  mutating func join(_ requests: [RequestID]) {
+    guard usesPlatform else { return configured(requests) }
+    phase = .joining(Joining(requests: requests, call: ask(.status, for: .joining)))
+  }
+
+  mutating func joiningAnswered(_ answer: ServiceAnswer, _ id: CallID) {
+    guard case .joining(let joining) = phase, joining.call == id else { return }
+    guard let exchange = joining.exchange else { return standingCame(answer, joining) }
+    switch exchange.course(answer) {
+    case .next(let step, let operation): go(on: exchange, to: step, operation, joining)
+    case .granted(let granted):
+      keep(granted, from: exchange.service)
+      configured(joining.requests)
+    case .failed(.trouble(let trouble)): endJoining(joining, trouble)
+    case .failed(.silent(let why)): endJoining(joining, PlatformTrouble(id: .platformAccount, context: why))
+    case .failed(.unsupported), .failed(.parentGone), .failed(.refused): endJoining(joining, nil)
+    }
+  }
+
+  private mutating func standingCame(_ answer: ServiceAnswer, _ joining: Joining) {
+    let own = validAuthentication?.signIn.source
+    switch PlatformRules.start(standing(answer), own: own, terms: { terms(of: $0) }) {
+    case .silence: endJoining(joining, nil)
+    case .tell(let trouble): endJoining(joining, trouble)
+    case .forgetOwn:
+      store(.authentication(nil))
+      endJoining(joining, nil)
+    case .exchange(let provider):
+      guard let exchange = newExchange(provider) else { return endJoining(joining, nil) }
+      go(on: exchange, to: .request, .profileRequest(provider: provider), joining)
+    }
+  }
+
+  private mutating func go(
+    on exchange: PlatformExchange, to step: PlatformExchange.Step, _ operation: OutgoingCall.Operation,
+    _ joining: Joining
+  ) {
+    var (joining, exchange) = (joining, exchange)
+    exchange.step = step
+    joining.exchange = exchange
+    joining.call = send(operation, to: exchange.service, for: .joining)
+    phase = .joining(joining)
+  }
+
+  private mutating func endJoining(_ joining: Joining, _ trouble: PlatformTrouble?) {
+    if let trouble {
+      for request in joining.requests { tell(trouble, request) }
+    }
+    configured(joining.requests)
+  }
+
+  /// The configuration phase is over, and so is what belongs to it.
+  mutating func configured(_ requests: [RequestID]) {
+    phase = .ready
+    for request in requests {
+      tell(.setRequestorComplete(.success), request)
+      finish(request, .configured(providers))
+    }
+    runQueue()
+  }
+
+  /// The exchange at the service that has this provider.
+  func newExchange(_ provider: String) -> PlatformExchange? {
+    let responder = responders.first { one in one.providers.contains { $0.id.isSameText(as: provider) } }
+    return responder.map { PlatformExchange(provider: provider, service: $0.service, step: .request) }
+  }
+
+  func standing(_ answer: ServiceAnswer) -> PlatformStanding {
+    guard case .platform(let said) = answer else { return .silent("the daemon's answer cannot be read") }
+    return PlatformStanding(said, own: validAuthentication?.signIn.source)
+  }
+
+  // MARK: checkAuthentication
+
+  mutating func checkWithPlatform(_ request: RequestID) {
+    pendingCalls[request] = .checking
+    _ = ask(.status, for: .pendingCall(request))
+  }
+
+  mutating func checked(_ answer: ServiceAnswer, _ request: RequestID) {
+    let kept = validAuthentication
+    let decision = PlatformRules.check(standing(answer), own: kept?.signIn.source, terms: ownTerms)
+    if let trouble = decision.trouble { tell(trouble, request) }
+    if decision.isIn, let kept {
+      tellSignedIn(kept.signIn, request, isCached: true)
+    } else {
+      tellNobodyIsIn(request)
+    }
+  }
+}

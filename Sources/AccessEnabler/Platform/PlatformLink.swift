@@ -1,0 +1,173 @@
+import RegentHTTPClient
+import RegentHTTPCodec
+import RegentJSON
+import RegentPairing
+import RegentPlatform
+
+/// The way to the box's daemon: HTTP with JSON over its socket, which `docs/socket.md` describes.
+///
+/// A listener is believed only when it is root, this process's own user or the agent's user, by the kernel's word: a
+/// program that puts its socket in the daemon's place learns nothing and decides nothing.
+final class PlatformLink: Sendable {
+  /// How long the daemon holds news, in whole seconds.
+  static let hold: Int64 = 25
+  /// The user of the agent on a box that nobody set up otherwise.
+  private static let usualUser = "regent"
+  private static let answerLimit = 262_144
+
+  private let places: [String]
+  private let client: Client
+
+  /// Nothing when the app wants no platform account.
+  init?(_ place: PlatformAccountPlace, _ environment: [String: String] = ProcessEnvironment.all()) {
+    var agentUser: String?
+    switch place {
+    case .none: return nil
+    case .socket(let path, let user):
+      places = [path]
+      agentUser = user
+    case .usual: places = Self.usualPlaces(environment)
+    }
+    var settings = ClientConfiguration(wallClock: { Clocks.wallMilliseconds() })
+    let name = agentUser ?? Self.usualUser
+    settings.trustsListener = { who, path in
+      if who.user == 0 || who.user == Accounts.effectiveUser { return true }
+      if let owner = SocketPlace.owner(ofFolderHolding: path) { return who.user == owner }
+      return (try? Accounts.user(named: name))?.id == who.user
+    }
+    client = Client(settings)
+  }
+
+  /// Where a daemon may listen, best first.
+  static func usualPlaces(_ environment: [String: String]) -> [String] {
+    if let named = environment["REGENT_AGENT_SOCKET"], !named.isEmpty { return [named] }
+    let own = environment["XDG_RUNTIME_DIR"].map { "\($0)/regent/agent.sock" }
+    return [own, "/run/regent/agent.sock"].compactMap(\.self)
+  }
+
+  /// Whether there is a socket at any place.
+  var isThere: Bool { places.contains(where: SocketPlace.isThere) }
+
+  func close() { client.close() }
+
+  func answer(
+    to question: PlatformQuestion, for requestor: String, within deadline: Duration
+  ) async -> PlatformAnswer {
+    var isThere = false
+    var why = ""
+    for place in places where SocketPlace.isThere(place) {
+      isThere = true
+      do throws(ClientError) {
+        return try await ask(question, requestor, at: place, within: deadline)
+      } catch {
+        why = error.description
+        // A socket that nobody listens on any more is the one case in which another may be meant.
+        guard case .unreachable(.refused) = error.kind else { break }
+      }
+    }
+    return isThere ? .silent(why) : .absent
+  }
+
+  private func ask(
+    _ question: PlatformQuestion, _ requestor: String, at place: String, within deadline: Duration
+  ) async throws(ClientError) -> PlatformAnswer {
+    let (path, body) = question.call(requestor)
+    var request = ClientRequest(
+      .post, try ClientURL(unixSocket: place, target: "/v1/platform/\(path)"), body: JSONValue.object(body).bytes())
+    request.deadline = deadline
+    request.responseLimit = Self.answerLimit
+    request.addHeader(.contentType, "application/json")
+    if case .access(_, let wait) = question, wait > 0 { request.addHeader(.prefer, "wait=\(wait)") }
+    let response = try await client.send(request)
+    return PlatformReader.answer(to: question, Int(response.status.rawValue), response.body)
+  }
+}
+
+extension PlatformQuestion {
+  /// The daemon's call, and what it is told.
+  fileprivate func call(_ requestor: String) -> (path: String, body: JSONObject) {
+    var body: JSONObject = ["requestor": .string(requestor)]
+    switch self {
+    case .status: return ("status", body)
+    case .access(let prompt, _):
+      body["prompt"] = .bool(prompt)
+      return ("access", body)
+    case .assertion(let request, let provider):
+      body["profileRequest"] = .string(request)
+      body["provider"] = .string(provider)
+      return ("account", body)
+    case .picker: break
+    case .signIn(let provider): body["provider"] = .string(provider)
+    case .news(let id, let last):
+      body["signIn"] = .string(id)
+      body["after"] = .integer(Int64(last))
+      body["wait"] = .integer(PlatformLink.hold * 1_000)
+    case .leave(let id):
+      body["signIn"] = .string(id)
+      body["leave"] = true
+    }
+    return ("picker", body)
+  }
+}
+
+/// Reads the daemon's answers: what is not of this protocol is no answer.
+enum PlatformReader {
+  private static let limits = JSONLimits(depth: 8, bytes: 262_144)
+  private static let unreadable = PlatformAnswer.silent("the daemon's answer cannot be read")
+
+  static func answer(to question: PlatformQuestion, _ status: Int, _ body: [UInt8]) -> PlatformAnswer {
+    guard let document = (try? JSONValue(reading: body, limits: limits))?.object else {
+      return status == 503 ? .silent("the daemon is busy") : unreadable
+    }
+    guard status == 200 else { return refusal(status, document) }
+    switch question {
+    case .status, .access: return self.status(document).map(PlatformAnswer.status) ?? unreadable
+    case .assertion: return document["assertion"]?.string.map(PlatformAnswer.assertion) ?? unreadable
+    case .picker:
+      let ids = document["providers"]?.array?.compactMap { $0["id"]?.string }
+      return ids.map(PlatformAnswer.picker) ?? unreadable
+    case .signIn: return code(document) ?? news(document) ?? unreadable
+    case .news: return news(document) ?? unreadable
+    case .leave: return .news(PlatformNews(last: 0))
+    }
+  }
+
+  private static func refusal(_ status: Int, _ document: JSONObject) -> PlatformAnswer {
+    guard let error = document["error"]?.object, let code = error["code"]?.string else { return unreadable }
+    let message = error["message"]?.string ?? code
+    // A daemon of an earlier version has no such call: it has no platform account.
+    if status == 403 && code == "not-an-app" || status == 404 && code == "no-such-call" { return .absent }
+    guard status == 422, let refusal = PlatformRefusal(rawValue: code) else { return .silent(message) }
+    return .refused(refusal, message)
+  }
+
+  static func status(_ document: JSONObject) -> PlatformStatus? {
+    guard let permission = document["permission"]?.string.flatMap(PlatformPermission.init),
+      let isSignedIn = document["signedIn"]?.bool
+    else { return nil }
+    return PlatformStatus(
+      permission: permission, isSignedIn: isSignedIn, provider: document["provider"]?.string,
+      viewer: document["viewer"]?.string,
+      expires: document["expires"]?.int64.map { Instant(milliseconds: $0) }, failure: document["failure"]?.string)
+  }
+
+  private static func code(_ document: JSONObject) -> PlatformAnswer? {
+    guard let signIn = document["signIn"]?.string, let code = document["code"]?.object,
+      let after = document["after"]?.int64.flatMap({ Int(exactly: $0) }),
+      let text = code["code"]?.string, let url = code["address"]?.string, let expires = code["expires"]?.int64
+    else { return nil }
+    let offer = RegistrationOffer(
+      code: text, display: code["display"]?.string ?? text, url: url, urlComplete: code["link"]?.string ?? url,
+      expires: Instant(milliseconds: expires), provider: nil, service: "")
+    return .code(signIn: signIn, after: after, offer)
+  }
+
+  private static func news(_ document: JSONObject) -> PlatformAnswer? {
+    guard let last = document["last"]?.int64.flatMap({ Int(exactly: $0) }) else { return nil }
+    return .news(
+      PlatformNews(
+        last: last, match: document["match"]?.int64.flatMap { Int(exactly: $0) },
+        isOpened: document["opened"]?.bool ?? false,
+        end: document["end"]?.string.flatMap(PlatformNews.End.init)))
+  }
+}
