@@ -35,6 +35,7 @@ public enum AgentProgram {
         CommandOffer("header", HeaderCommand.command(context)),
         CommandOffer("exec", ExecCommand.command(context)),
         CommandOffer("metadata", MetadataCommand.command(context)),
+        CommandOffer("sso", SsoCommand.command(context)),
         CommandOffer("logout", LogoutCommand.command(context)),
         CommandOffer("daemon", DaemonCommand.command(context)),
         CommandOffer("qr", QRCommand.command(context)),

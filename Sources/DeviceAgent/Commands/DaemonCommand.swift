@@ -17,8 +17,13 @@ enum DaemonCommand {
 
         allow = user:kodi token=sport-* preauthorize status
 
-        Actions are status, providers, preauthorize, token, metadata, header, logout and pair (signs this box in); token and preauthorize may \
-        name a pattern of resources. The list is read at the start: after a change, systemctl restart regent.
+        Actions are status, providers, preauthorize, token, metadata, header, logout, pair (signs this box in) and sso \
+        (decides for apps); token and preauthorize may name a pattern of resources. Apps of the box's TV provider account \
+        have lines of their own, and need none of these:
+
+        app = kodi user:kodi requestor:acme socket:kodi
+
+        All that is named must hold: a user or a group, the requestors, a socket that is this app's alone. The lists are read at the start: after a change, systemctl restart regent.
 
         A command that was given another service, requestor, key or state folder than the daemon has, in options, \
         variables or a settings file of its user, does without the daemon.
@@ -42,16 +47,19 @@ enum DaemonCommand {
     defer { signals.stop() }
     let source = try EnablerSource(settings, buildTime: context.buildTime)
     let console = call.console
+    let pairing = PairHost { order throws(CommandError) in
+      try settings.link(order, buildTime: context.buildTime)
+    }
+    let platform = try PlatformDesk(settings, source, pairing)
+    if let trouble = platform.trouble { console.note("regent: \(trouble)") }
     let daemon = DaemonServer(
       source, of: BoxIdentity(settings, onlyGiven: false),
       state: realPath(settings.state) ?? settings.state, allowRules: settings.allowRules,
-      pairing: PairHost { order throws(CommandError) in
-        try settings.link(order, buildTime: context.buildTime)
-      }
+      pairing: pairing, platform: platform
     ) { console.note($0) }
-    let (address, folder) = try place(settings, variables, process, mode: call[mode])
-    // After the server has taken its socket away.
-    defer { if let folder { try? PrivateDirectory.remove(folder) } }
+    let sockets = try DaemonSockets(settings, variables, process, mode: call[mode], apps: platform.apps)
+    // After the server has taken its sockets away.
+    defer { sockets.removeFolders() }
     var configuration = ServerConfiguration()
     configuration.loops = 1
     configuration.connections = 256
@@ -62,14 +70,17 @@ enum DaemonCommand {
     // Whoever may connect cannot keep the owner out.
     configuration.favour(rootAnd: Accounts.effectiveUser)
     let server: Server
-    let router = try daemon.router()
+    var listeners = [Listener(sockets.common, handler: try daemon.router())]
+    for (name, address) in sockets.ofApps {
+      listeners.append(Listener(address, handler: try daemon.router(ofApp: name)))
+    }
     do throws(ServerError) {
-      server = try Server([Listener(address, handler: router)], configuration: configuration)
+      server = try Server(listeners, configuration: configuration)
     } catch {
       throw sentence(about: error)
     }
     defer { server.stop(within: .seconds(2)) }
-    console.note("regent: listening on \(server.addresses[0])")
+    for address in server.addresses { console.note("regent: listening on \(address)") }
     let notification = try ServiceNotification(environment: variables, processID: process)
     try? notification?.ready(status: "keeps the tokens")
     let upkeep = Task {
@@ -111,37 +122,6 @@ enum DaemonCommand {
         "\(path) exists and is not a socket", hint: "move it away, or choose another --socket")
     case .certificate, .resources: CommandError("\(error)")
     }
-  }
-
-  /// The socket that systemd opened, else one of our own; and the folder that was made for it.
-  private static func place(
-    _ settings: AgentSettings, _ variables: [String: String], _ process: Int32, mode: UInt32
-  ) throws(CommandError) -> (ListenAddress, folder: String?) {
-    do throws(SystemError) {
-      let inherited = try SocketActivation.inheritedSockets(
-        environment: variables, processID: process)
-      if let socket = inherited.first { return (.inherited(descriptor: socket.number), nil) }
-    } catch {
-      throw CommandError(error.description, hint: error.hint)
-    }
-    let runtime = variables["RUNTIME_DIRECTORY"]?.split(separator: ":").first
-    let path =
-      settings.socket ?? runtime.map { "\($0)/agent.sock" } ?? settings.socketPlaces.first ?? ""
-    var made: String?
-    do throws(FileError) {
-      // A folder of our own keeps others from putting their socket there first.
-      if settings.socket == nil, runtime == nil, let slash = path.lastIndex(of: "/") {
-        let folder = String(path[..<slash])
-        // Whoever may use the socket has to reach it.
-        let isForOthers = mode & 0o077 != 0
-        let isNew = try PrivateDirectory.ensure(
-          folder, widest: isForOthers ? 0o755 : 0o700, mode: isForOthers ? 0o755 : 0o700)
-        if isNew { made = folder }
-      }
-    } catch {
-      throw CommandError(error.description, hint: error.hint)
-    }
-    return (.local(path: path, mode: mode, group: nil), made)
   }
 }
 

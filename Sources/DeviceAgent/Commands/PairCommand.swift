@@ -20,9 +20,12 @@ enum PairCommand {
   private static let product = Input.option(
     "product", .text("NAME"), default: PairView.usualProduct, "the name on the screen")
 
-  static func command(_ context: AgentContext) -> Command {
+  static func command(
+    _ context: AgentContext, named name: String = "pair",
+    _ summary: String = "sign this box in: show a code and wait for the phone", example: String = "regent pair"
+  ) -> Command {
     Command(
-      "pair", "sign this box in: show a code and wait for the phone",
+      name, summary,
       details: """
         On a terminal the whole screen is used. Otherwise each thing that happens is a line; with --json each line is \
         an event: code (code, display, url, address, expires), opened, match (number), authenticated (name, provider), \
@@ -47,7 +50,7 @@ enum PairCommand {
       sections: [
         InputSection("framebuffer", [PictureOptions.device, PictureOptions.geometry])
       ],
-      example: "regent pair"
+      example: example
     ) { call async throws in
       let order = PairOrder(
         isForced: call[force], numberMatching: call[matching], lifetime: call[lifetime]?.wholeMilliseconds,

@@ -3,14 +3,14 @@ import RegentPlatform
 
 /// What a local program may ask of the daemon.
 enum DaemonAction: String, CaseIterable, Sendable {
-  case status, providers, preauthorize, token, metadata, header, logout, pair
+  case status, providers, preauthorize, token, metadata, header, logout, pair, sso
 
   /// Whether the log tells of it: secrets handed out, and changes.
   ///
   /// A launcher that polls must not fill the journal.
   var isWorthALine: Bool {
     switch self {
-    case .token, .header, .logout, .pair: true
+    case .token, .header, .logout, .pair, .sso: true
     case .status, .providers, .preauthorize, .metadata: false
     }
   }
@@ -68,7 +68,7 @@ struct AllowRule: Sendable, Equatable {
     return patterns.contains { matches(resource, pattern: $0) }
   }
 
-  private static func who(_ text: String, _ place: String) throws(CommandError) -> Who {
+  static func who(_ text: String, _ place: String) throws(CommandError) -> Who {
     if text == "*" { return .everybody }
     let parts = text.split(separator: ":", maxSplits: 1).map(String.init)
     guard parts.count == 2 else {

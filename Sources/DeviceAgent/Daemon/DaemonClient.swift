@@ -102,6 +102,11 @@ struct DaemonClient: EntitlementSource {
     try await ask(.post, "/v1/pair/\(step)", .object(body))
   }
 
+  /// A question or a decision about the box's account.
+  func sso(_ verb: String, _ body: JSONObject = [:]) async throws(CommandError) -> JSONValue {
+    try await ask(.post, "/v1/sso/\(verb)", .object(body))
+  }
+
   func signOut() async throws(CommandError) -> Bool {
     // A daemon of an earlier version does not say.
     try await ask(.post, "/v1/logout", [:])["wasSignedIn"]?.bool ?? true

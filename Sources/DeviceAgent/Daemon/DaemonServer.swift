@@ -13,6 +13,7 @@ struct DaemonServer: Sendable {
   private let owner: UInt32
   private let report: @Sendable (String) -> Void
   private let pairing: PairHost
+  private let platform: PlatformDesk?
   private let grants = SingleFlight<MediaGrant>()
 
   /// A daemon over the tokens of `source`, which are in the folder `state`; `owner` may do everything, as root may.
@@ -21,7 +22,7 @@ struct DaemonServer: Sendable {
   init(
     _ source: any EntitlementSource, of identity: BoxIdentity = BoxIdentity(), state: String = "",
     allowRules: [AllowRule], owner: UInt32 = Accounts.effectiveUser, pairing: PairHost? = nil,
-    report: @escaping @Sendable (String) -> Void
+    platform: PlatformDesk? = nil, report: @escaping @Sendable (String) -> Void
   ) {
     self.source = source
     self.identity = identity
@@ -33,12 +34,23 @@ struct DaemonServer: Sendable {
       ?? PairHost { _ throws(CommandError) in
         throw CommandError("this daemon signs nobody in", code: "not-allowed")
       }
+    self.platform = platform
     self.report = report
   }
 
   /// What answers on the socket.
-  func router() throws -> Router {
-    try Router(routes()) { request, refusal in
+  func router() throws -> Router { try router(routes()) }
+
+  /// What answers on an app's own socket: the calls for apps, and whether the daemon lives.
+  func router(ofApp socket: String) throws -> Router {
+    var routes = Routes()
+    mountAlive(&routes)
+    platform?.routes(socket, report).mount(&routes)
+    return try router(routes)
+  }
+
+  private func router(_ routes: Routes) throws -> Router {
+    try Router(routes) { request, refusal in
       let path = String(decoding: request.path.prefix(100), as: UTF8.self)
       return DaemonAnswer.refusal(
         refusal.status, "the daemon has no call \(request.method.token) \(path)", code: "no-such-call")
@@ -48,12 +60,7 @@ struct DaemonServer: Sendable {
   /// Its calls, which `docs/socket.md` describes.
   func routes() -> Routes {
     var routes = Routes()
-    routes.post("/v1/alive") { request, _ in
-      guard let asked = body(request).flatMap(BoxIdentity.init) else { return malformed }
-      let home = DaemonIdentity(
-        state: state, user: owner, differences: asked.differences(from: identity))
-      return .now(answer(.ok, home.document))
-    }
+    mountAlive(&routes)
     routes.get("/v1/status") { request, _ in
       reply(request, .status) { () throws(CommandError) in
         var status = try await source.status()
@@ -88,7 +95,20 @@ struct DaemonServer: Sendable {
       }
     }
     mountPairing(&routes)
+    if let platform {
+      platform.routes(nil, report).mount(&routes)
+      mountSettings(platform.host, platform.apps, &routes)
+    }
     return routes
+  }
+
+  private func mountAlive(_ routes: inout Routes) {
+    routes.post("/v1/alive") { request, _ in
+      guard let asked = body(request).flatMap(BoxIdentity.init) else { return malformed }
+      let home = DaemonIdentity(
+        state: state, user: owner, differences: asked.differences(from: identity))
+      return .now(answer(.ok, home.document))
+    }
   }
 
   /// A sign-in for a local program: begun, its codes asked for, listened to, taken back.
@@ -157,15 +177,12 @@ struct DaemonServer: Sendable {
   }
 
   private func isAllowed(_ request: Request, _ action: DaemonAction, _ resource: String?) -> Bool {
-    guard let peer = request.peer.credentials else { return false }
-    if peer.user == 0 || peer.user == owner { return true }
-    let caller = UnixCredentials(
-      process: peer.process, user: peer.user, group: peer.group,
-      supplementaryGroups: peer.supplementaryGroups)
+    guard let caller = request.caller else { return false }
+    if caller.user == 0 || caller.user == owner { return true }
     return allowRules.contains { $0.allows(action, resource: resource, to: caller) }
   }
 
-  private func reply(
+  func reply(
     _ request: Request, _ action: DaemonAction, resource: String? = nil, detail: String = "",
     isLogged: Bool? = nil,
     _ ask: @escaping @Sendable () async throws(CommandError) -> JSONValue
@@ -211,13 +228,22 @@ struct DaemonServer: Sendable {
       code: "not-allowed")
   }
 
-  private var malformed: Answer {
+  var malformed: Answer {
     .now(DaemonAnswer.refusal(.badRequest, "the request cannot be read", code: "malformed"))
   }
 
-  private func body(_ request: Request) -> JSONValue? { try? JSONValue(reading: request.body) }
+  func body(_ request: Request) -> JSONValue? { try? JSONValue(reading: request.body) }
 
   private func answer(_ status: Status, _ document: JSONValue) -> Response {
     DaemonAnswer.document(status, document)
+  }
+}
+
+extension Request {
+  /// Who is at the other end of the socket.
+  var caller: UnixCredentials? {
+    guard let peer = self.peer.credentials else { return nil }
+    return UnixCredentials(
+      process: peer.process, user: peer.user, group: peer.group, supplementaryGroups: peer.supplementaryGroups)
   }
 }

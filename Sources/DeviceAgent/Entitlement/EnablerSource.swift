@@ -42,6 +42,20 @@ actor EnablerSource: EntitlementSource {
       })
   }
 
+  /// Who is signed in as far as this box knows; no network, no waiting.
+  nonisolated func kept() async -> SignIn? { await enabler.keptSignIn(of: requestor) }
+
+  /// Asks the service something for the box's platform account.
+  nonisolated func call(_ call: BoxCall) async throws(CommandError) -> String? {
+    do throws(EntitlementError) {
+      return try await enabler.call(call, for: requestor)
+    } catch {
+      throw CommandError(error)
+    }
+  }
+
+  nonisolated var box: (requestor: String, device: String) { (requestor, enabler.deviceID) }
+
   func providers() async throws(CommandError) -> [ProviderEntry] {
     try await configured()
     return providerList.map {

@@ -55,11 +55,11 @@ struct AgentConf: Sendable, Equatable {
     return isFile(folder + name) ? folder + name : nil
   }
 
-  private static let repeatable = ["service", "allow"]
+  private static let repeatable = ["service", "allow", "app"]
   static let names =
     [
       "service", "requestor", "public-key", "secret-file", "software-statement", "public-host",
-      "name", "state", "socket", "language", "allow", "profile", "visitor-id",
+      "name", "state", "socket", "language", "allow", "app", "profile", "visitor-id",
       "ca-file",
     ]
 }

@@ -29,6 +29,8 @@ struct AgentSettings: Sendable {
   let language: Language
   /// Who may use the daemon besides its own user.
   let allowRules: [AllowRule]
+  /// Who is an app of the box's platform account.
+  let appRules: [AppRule]
   let publicKey: String?
   /// The application profile and the viewer's id for the service's reports.
   let profile: String?
@@ -74,6 +76,14 @@ struct AgentSettings: Sendable {
       allowRules.append(try AllowRule(parsing: text, in: conf.path))
     }
     self.allowRules = allowRules
+    var appRules: [AppRule] = []
+    for text in conf.values["app"] ?? [] {
+      appRules.append(try AppRule(parsing: text, in: conf.path))
+    }
+    guard appRules.count <= AppRule.most else {
+      throw .usage("\(conf.path): more than \(AppRule.most) lines say who is an app")
+    }
+    self.appRules = appRules
   }
 
   private static func conf(_ call: Invocation) throws(CommandError) -> AgentConf {

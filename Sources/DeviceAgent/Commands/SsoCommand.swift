@@ -1,0 +1,139 @@
+import CommandKit
+import RegentJSON
+import RegentPlatform
+
+/// `regent sso`: the box's TV provider account, and which apps may use it.
+enum SsoCommand {
+  private static let app = Input.argument("APP", .text, "the app, as a line \"app = APP …\" of agent.conf names it")
+  private static let requestor = Input.option(
+    "for", .text("ID"), "one of the app's requestors alone; by default all that it has")
+
+  static func command(_ context: AgentContext) -> Command {
+    Command(
+      "sso", "the box's TV provider account, and which apps may use it",
+      details: """
+        The daemon's own sign-in is the box's account when the service's operator has marked the requestor with \
+        --platform on. Apps that a line "app = …" of agent.conf names may use it with the viewer's permission: a new app \
+        is in without a step.
+        """,
+      commands: [
+        verb("status", "say who is signed in on the box, and which apps may use it", context) { call, daemon in
+          let status = try await daemon.sso("status")
+          call.show(status, lines: statusLines(status))
+        },
+        signIn(context),
+        verb("sign-out", "sign the box out, and with it every app that came in by its account", context) {
+          call, daemon in
+          let answer = try await daemon.sso("sign-out")
+          call.show(answer, lines: signOutLines(answer))
+        },
+        verb("permissions", "list the apps and what the viewer decided", context) { call, daemon in
+          let apps = try await daemon.sso("status")["apps"] ?? .array([])
+          var table = Table([.init("APP", .name), .init("REQUESTOR", .name), .init("PERMISSION")])
+          for app in apps.array ?? [] {
+            table.add([
+              app["app"]?.string ?? "", app["requestor"]?.string ?? "",
+              (app["permission"]?.string ?? "") + (app["named"]?.bool == false ? " (no line names it)" : ""),
+            ])
+          }
+          call.show(apps, as: table)
+        },
+        decision("grant", "granted", "let an app use the box's account", context),
+        decision("deny", "denied", "do not let an app use the box's account; it never asks again", context),
+        decision("reset", "undetermined", "forget what was decided about an app; it may ask", context),
+        prompts(context),
+      ])
+  }
+
+  private typealias Work = @Sendable (Invocation, DaemonClient) async throws -> Void
+
+  private static func verb(
+    _ name: String, _ summary: String, _ context: AgentContext, _ inputs: [any InputDeclaration] = [],
+    example: String? = nil, _ work: @escaping Work
+  ) -> Command {
+    Command(name, summary, inputs: inputs, example: example ?? "regent sso \(name)") { call async throws in
+      context.hearsNoSignals()
+      try await work(call, try await daemon(AgentSettings(call)))
+    }
+  }
+
+  private static func daemon(_ settings: AgentSettings) async throws(CommandError) -> DaemonClient {
+    guard case .found(let daemon) = try await DaemonClient.find(settings) else {
+      throw CommandError(
+        "no daemon runs for this box, and only a daemon has an account for its apps",
+        hint: "systemctl enable --now regent.socket, or start: regent daemon", code: "no-daemon")
+    }
+    return daemon
+  }
+
+  private static func signIn(_ context: AgentContext) -> Command {
+    PairCommand.command(
+      context, named: "sign-in", "sign the box in, for all apps that may use it", example: "regent sso sign-in")
+  }
+
+  private static func decision(
+    _ name: String, _ permission: String, _ summary: String, _ context: AgentContext
+  ) -> Command {
+    verb(name, summary, context, [app, requestor], example: "regent sso \(name) kodi") { call, daemon in
+      var body: JSONObject = ["app": .string(call[app]), "permission": .string(permission)]
+      if let one = call[requestor] { body["requestor"] = .string(one) }
+      let answer = try await daemon.sso("decide", body)
+      let names = (answer["requestors"]?.array ?? []).compactMap(\.string).joined(separator: ", ")
+      call.show(answer, lines: ["\(call[app]): \(permission) for \(names)"])
+    }
+  }
+
+  /// What apps want the viewer to be asked: a line for a launcher, a question on a terminal.
+  private static func prompts(_ context: AgentContext) -> Command {
+    verb("prompts", "ask the viewer what apps want to know, one question after the other", context) { call, daemon in
+      var last: Int64 = 0
+      while true {
+        let prompt = try await daemon.sso("prompts", ["after": .integer(last), "wait": 50_000])
+        guard let id = prompt["id"]?.int64, let app = prompt["app"]?.string,
+          let requestor = prompt["requestor"]?.string
+        else { continue }
+        last = id
+        guard !call.wantsJSON else {
+          let event: JSONValue = ["event": "prompt", "app": .string(app), "requestor": .string(requestor)]
+          call.console.print(event.description)
+          guard call.console.flush() else { return }
+          continue
+        }
+        let answer = try Prompt.line(
+          "may \(app) use this box's TV provider account for \(requestor)? yes, no or later", usual: "later",
+          orGive: "regent sso grant \(app)", call)
+        let permission = ["yes": "granted", "no": "denied"][answer.lowercased()]
+        guard let permission else { continue }
+        _ = try await daemon.sso(
+          "decide", ["app": .string(app), "requestor": .string(requestor), "permission": .string(permission)])
+      }
+    }
+  }
+
+  // MARK: For people
+
+  private static func statusLines(_ status: JSONValue) -> [String] {
+    var lines: [String] = []
+    if let failure = status["failure"]?.string {
+      lines.append("the box's account cannot be used: \(failure)")
+    } else if let provider = status["providerName"]?.string {
+      lines.append("signed in with \(provider)")
+    } else {
+      lines.append("nobody is signed in on this box: regent sso sign-in")
+    }
+    let apps = status["apps"]?.array ?? []
+    let granted = apps.filter { $0["permission"]?.string == "granted" }.count
+    lines.append(apps.isEmpty ? "no app is named in agent.conf" : "\(granted) of \(apps.count) apps may use it")
+    for refusal in status["refused"]?.array ?? [] {
+      lines.append(
+        "user \(refusal["user"]?.int64 ?? 0) asked for \(refusal["requestor"]?.string ?? "") and is no app")
+    }
+    return lines
+  }
+
+  private static func signOutLines(_ answer: JSONValue) -> [String] {
+    guard answer["wasSignedIn"]?.bool == true else { return ["nobody was signed in"] }
+    let apps = (answer["apps"]?.array ?? []).compactMap { $0["app"]?.string }
+    return ["signed out"] + (apps.isEmpty ? [] : ["these apps are out with it: \(apps.joined(separator: ", "))"])
+  }
+}

@@ -1,0 +1,113 @@
+import CommandKit
+import RegentPlatform
+
+/// A line of `agent.conf` that says who is an app of the box's platform account.
+///
+///     app = NAME user:kodi requestor:acme socket:NAME
+///
+/// All that is named must hold; `requestor:` may repeat. An app is a user, a group or a socket of its own, never an
+/// executable: the daemon cannot read another user's, add-ons share one, and process ids are used again.
+struct AppRule: Sendable, Equatable {
+  let name: String
+  private(set) var user: UInt32?
+  private(set) var group: UInt32?
+  private(set) var requestors: [String] = []
+  /// The socket that this app alone listens to the daemon on.
+  private(set) var socket: String?
+
+  /// More lines are something else than a box.
+  static let most = 256
+
+  init(parsing text: String, in place: String) throws(CommandError) {
+    let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
+    guard let name = words.first, Self.isName(name) else {
+      throw .usage(
+        "\(place): app \"\(harmless(text))\" does not begin with a name",
+        hint: "a name is at most 64 letters, digits, dots, dashes and underscores: app = kodi user:kodi requestor:ID")
+    }
+    self.name = name
+    for word in words.dropFirst() {
+      let parts = word.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+      let value = parts.count == 2 ? parts[1] : ""
+      switch parts[0] {
+      case "user" where user == nil, "group" where group == nil:
+        switch try AllowRule.who(word, place) {
+        case .user(let id): user = id
+        case .group(let id): group = id
+        case .everybody: break
+        }
+      case "requestor" where !value.isEmpty: requestors.append(value)
+      case "socket" where socket == nil && Self.isName(value): socket = value
+      default:
+        throw .usage(
+          "\(place): app \(name): \"\(harmless(word))\" is not understood, or is there twice",
+          hint: "write it as: app = \(name) user:kodi requestor:ID socket:\(name)")
+      }
+    }
+    guard user != nil || group != nil || socket != nil else {
+      throw .usage(
+        "\(place): app \(name) is anybody", hint: "say who it is: user:NAME, group:NAME or socket:\(name)")
+    }
+    guard !requestors.isEmpty else {
+      throw .usage(
+        "\(place): app \(name) has no requestor", hint: "add requestor:ID, the id that the app signs in with")
+    }
+  }
+
+  /// ASCII alone: a name goes into paths, onto the screen and onto the phone.
+  private static func isName(_ text: String) -> Bool {
+    (1...64).contains(text.utf8.count) && text.utf8.first != UInt8(ascii: ".") && text.utf8.first != UInt8(ascii: "-")
+      && text.utf8.allSatisfy { byte in
+        (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte)
+          || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+      }
+  }
+}
+
+/// Who of the local programs is an app.
+struct AppBook: Sendable {
+  let rules: [AppRule]
+  /// What the kernel calls users and groups that this process's user namespace does not know: nobody, even when a line
+  /// names it.
+  private let overflow: Set<UInt32>
+
+  init(_ rules: [AppRule], overflow: Set<UInt32> = AppBook.overflowIDs()) {
+    self.rules = rules
+    self.overflow = overflow
+  }
+
+  /// The sockets of their own that apps have, each once.
+  var sockets: [String] { Set(rules.compactMap(\.socket)).sorted() }
+
+  /// The app that asks for a requestor; the first line that fits.
+  ///
+  /// On an app's own socket that app's lines alone count, and on the common one the lines without a socket.
+  func app(of caller: UnixCredentials, on socket: String?, requestor: String) -> String? {
+    guard !overflow.contains(caller.user) else { return nil }
+    return rules.first { rule in
+      guard rule.socket == socket, rule.requestors.contains(where: { $0.utf8.elementsEqual(requestor.utf8) }) else {
+        return false
+      }
+      if let user = rule.user, user != caller.user { return false }
+      if let group = rule.group, overflow.contains(group) || !caller.isMember(of: group) { return false }
+      return true
+    }?.name
+  }
+
+  /// Whether a line fits at all, whatever the requestor: for the doctor.
+  func knows(_ caller: UnixCredentials, on socket: String?) -> Bool {
+    rules.contains { rule in
+      rule.requestors.first.map { app(of: caller, on: socket, requestor: $0) == rule.name } ?? false
+    }
+  }
+
+  /// The usual number, and the kernel's own where the sandbox lets it be read.
+  static func overflowIDs() -> Set<UInt32> {
+    var ids: Set<UInt32> = [65_534]
+    for name in ["overflowuid", "overflowgid"] {
+      let bytes = (try? DurableFile.read("/proc/sys/kernel/\(name)", limit: 32, widest: nil)) ?? []
+      if let id = UInt32(String(decoding: bytes.prefix { $0 > 0x20 }, as: UTF8.self)) { ids.insert(id) }
+    }
+    return ids
+  }
+}

@@ -1,0 +1,87 @@
+import CommandKit
+import RegentCryptography
+import RegentEncodings
+import RegentJSON
+import RegentPlatform
+
+/// The box's key for the platform account: made with one sign-in, and good for that one alone.
+///
+/// The file (0600) holds its private half sealed with a key that the machine's id makes: the state folder alone, copied
+/// to another machine, is worth nothing. Whoever copies the whole disk has the id as well; no TPM is asked for.
+struct BoxKeyFile: Sendable {
+  /// A key, and the mark of the sign-in that it was enrolled with.
+  struct Kept: Sendable {
+    let key: SigningKey
+    let signIn: String
+    /// What the service calls the box.
+    let box: String
+  }
+
+  private let path: String
+  private let sealing: SealingKey?
+
+  /// The file's name for the sealed value: what was sealed for something else does not open.
+  private static let purpose = Array("regent box key".utf8)
+
+  init(folder: String, machineIDFile: String = "/etc/machine-id") throws(FileError) {
+    path = "\(folder)/key"
+    let id = (try? DurableFile.read(machineIDFile, limit: 4_096, widest: nil)) ?? []
+    let text = Array(id.prefix { $0 > 0x20 })
+    // A machine without an id cannot be told from another one.
+    sealing =
+      text.isEmpty
+      ? nil : SealingKey(id: 1, HKDF.derive(from: Secret(copying: text), info: "regent box key of this machine"))
+  }
+
+  /// The key of that sign-in; none when it was made for another one, on another machine, or is not there.
+  func key(of signIn: String) throws(CommandError) -> Kept? {
+    let bytes: [UInt8]
+    do throws(FileError) {
+      bytes = try DurableFile.read(path, limit: 16_384, widest: 0o600)
+    } catch {
+      if error.kind == .missing { return nil }
+      throw CommandError(error.description, hint: error.hint, code: "account")
+    }
+    let limits = JSONLimits(depth: 2, bytes: 16_384)
+    guard let object = (try? JSONValue(reading: bytes, limits: limits))?.object, object["version"]?.int64 == 1,
+      object["signIn"]?.string == signIn, let box = object["box"]?.string,
+      let sealed = object["key"]?.string.flatMap({ try? Base64.decode($0) }),
+      let opened = try? sealing?.open(sealed, associatedData: Self.purpose),
+      let key = try? SigningKey(pkcs8: opened)
+    else { return nil }
+    return Kept(key: key, signIn: signIn, box: box)
+  }
+
+  /// A new key; it counts when it is kept.
+  func newKey() throws(CommandError) -> SigningKey {
+    guard sealing != nil else {
+      throw CommandError(
+        "this machine has no id, and a key of it could be used anywhere", hint: "type: sudo systemd-machine-id-setup",
+        code: "account")
+    }
+    do throws(KeyError) {
+      return try SigningKey.generate(.edDSA)
+    } catch {
+      throw CommandError("no key could be made: \(error)", code: "account")
+    }
+  }
+
+  func keep(_ kept: Kept) throws(CommandError) {
+    guard let sealing, let secret = try? kept.key.pkcs8() else {
+      throw CommandError("the key could not be sealed", code: "account")
+    }
+    let object: JSONObject = [
+      "version": 1, "signIn": .string(kept.signIn), "box": .string(kept.box),
+      "key": .string(Base64.encode(sealing.seal(secret, associatedData: Self.purpose))),
+    ]
+    do throws(FileError) {
+      try DurableFile.write(object.bytes(), to: path)
+    } catch {
+      throw CommandError("the box's key could not be kept: \(error.description)", hint: error.hint, code: "storage")
+    }
+  }
+
+  func forget() {
+    try? DurableFile.remove(path)
+  }
+}

@@ -1,0 +1,102 @@
+import AccessEnabler
+import CommandKit
+import HTTPServer
+import RegentJSON
+import RegentPlatform
+
+// The socket's calls for whoever decides: root, the daemon's own user, and whom the allow list gives `sso`.
+
+extension DaemonServer {
+  func mountSettings(_ host: PlatformHost, _ apps: AppBook, _ routes: inout Routes) {
+    routes.post("/v1/sso/status") { request, _ in
+      reply(request, .sso, isLogged: false) { () throws(CommandError) in
+        try await Self.status(host, apps)
+      }
+    }
+    routes.post("/v1/sso/decide") { request, _ in
+      guard let body = body(request), let app = body["app"]?.string,
+        let permission = body["permission"]?.string.flatMap(PlatformPermission.init)
+      else { return malformed }
+      return reply(request, .sso, detail: "\(permission.rawValue) \(harmless(app))") { () throws(CommandError) in
+        let known = try Self.requestors(of: app, body["requestor"]?.string, apps, await host.decisions)
+        for requestor in known { try await host.decide(permission, AppRequestor(app: app, requestor: requestor)) }
+        return [
+          "app": .string(app), "permission": .string(permission.rawValue),
+          "requestors": .array(known.map { .string($0) }),
+        ]
+      }
+    }
+    routes.post("/v1/sso/prompts") { request, _ in
+      guard let body = body(request) else { return malformed }
+      let last = body["after"]?.int64.flatMap { Int(exactly: $0) } ?? 0
+      let wait = max(0, min(55_000, body["wait"]?.int64 ?? 0))
+      return reply(request, .sso, isLogged: false) { () throws(CommandError) in
+        guard let open = await host.prompt(after: last, wait: .milliseconds(wait)) else { return [:] }
+        return [
+          "id": .integer(Int64(open.id)), "app": .string(open.who.app), "requestor": .string(open.who.requestor),
+        ]
+      }
+    }
+    routes.post("/v1/sso/sign-out") { request, _ in
+      reply(request, .sso, detail: "sign-out") { () throws(CommandError) in
+        let apps = await host.decisions.filter { $0.value == .granted }.keys.sorted()
+        return [
+          "wasSignedIn": .bool(try await host.signOut()),
+          "apps": .array(apps.map { ["app": .string($0.app), "requestor": .string($0.requestor)] }),
+        ]
+      }
+    }
+  }
+
+  /// The box, every app that a line names or that was decided about, and who was refused.
+  private static func status(_ host: PlatformHost, _ apps: AppBook) async throws(CommandError) -> JSONValue {
+    let decisions = await host.decisions
+    var all = Set(decisions.keys)
+    for rule in apps.rules {
+      for requestor in rule.requestors { all.insert(AppRequestor(app: rule.name, requestor: requestor)) }
+    }
+    let account = await host.account()
+    var object: JSONObject = [
+      "signedIn": .bool(account.signIn != nil),
+      "apps": .array(
+        all.sorted().map { who in
+          [
+            "app": .string(who.app), "requestor": .string(who.requestor),
+            "permission": .string((decisions[who] ?? .undetermined).rawValue),
+            "named": .bool(apps.rules.contains { $0.name == who.app && $0.requestors.contains(who.requestor) }),
+          ]
+        }),
+      "refused": .array(
+        await host.refused.map { refusal in
+          [
+            "user": .integer(Int64(refusal.user)), "requestor": .string(refusal.requestor),
+            "count": .integer(Int64(refusal.count)),
+          ]
+        }),
+    ]
+    if let failure = account.failure { object["failure"] = .string(failure) }
+    if let signIn = account.signIn {
+      object["provider"] = .string(signIn.provider)
+      object["providerName"] = .string(signIn.providerName)
+      object["expires"] = .integer(signIn.expires)
+    }
+    return .object(object)
+  }
+
+  /// The requestors that a decision is about: the one that was named, else all that the app has.
+  private static func requestors(
+    of app: String, _ named: String?, _ apps: AppBook, _ decisions: [AppRequestor: PlatformPermission]
+  ) throws(CommandError) -> [String] {
+    var known = Set(apps.rules.filter { $0.name == app }.flatMap(\.requestors))
+    // What was decided about an app whose line is gone can still be taken back.
+    known.formUnion(decisions.keys.filter { $0.app == app }.map(\.requestor))
+    if let named { known.formIntersection([named]) }
+    guard !known.isEmpty else {
+      throw CommandError(
+        "there is no app \(harmless(app))" + (named.map { " for \(harmless($0))" } ?? ""),
+        hint: "regent sso permissions lists them; a line \"app = \(harmless(app)) …\" in agent.conf makes one",
+        code: "unknown-app", exit: .usage)
+    }
+    return known.sorted()
+  }
+}

@@ -1,0 +1,99 @@
+import AccessEnabler
+import CommandKit
+import RegentCryptography
+import RegentEncodings
+import RegentJSON
+import RegentPairing
+import RegentPlatform
+
+/// The box's account over the SDK's tokens, with the box's key.
+actor EnablerAccount: BoxAccount {
+  private let source: EnablerSource
+  private let keys: BoxKeyFile
+  private var enrolling: Task<Result<BoxKeyFile.Kept, CommandError>, Never>?
+
+  init(_ source: EnablerSource, _ keys: BoxKeyFile) {
+    self.source = source
+    self.keys = keys
+  }
+
+  func kept() async throws(CommandError) -> SignInFacts? {
+    // A pass and a provider that is out of order sign nobody in whom apps could share.
+    guard let signIn = await source.kept(), signIn.source == .regular else { return nil }
+    return SignInFacts(
+      provider: signIn.provider.id, providerName: signIn.provider.displayName, user: signIn.userID,
+      expires: signIn.expires.milliseconds, source: signIn.source.rawValue)
+  }
+
+  func picker() async throws(CommandError) -> [ProviderEntry] { try await source.providers() }
+
+  func signOut() async throws(CommandError) -> Bool {
+    keys.forget()
+    return try await source.signOut()
+  }
+
+  func decided(_ permission: PlatformPermission, _ who: AppRequestor) async {
+    // Not told: the service hears it with the next answer, and an answer lives for 60 s.
+    _ = try? await source.call(
+      .decision(app: who.app, requestor: who.requestor, permission: permission.rawValue))
+  }
+
+  func assertion(
+    to profileRequest: [UInt8], provider: String, for who: AppRequestor
+  ) async throws(CommandError) -> String {
+    guard let signIn = try await kept() else {
+      throw CommandError("nobody is signed in on this box", code: "not-signed-in")
+    }
+    let kept = try await enrolledKey(of: signIn)
+    return try BoxWord(
+      request: profileRequest, box: kept, provider: provider, who: who, now: Clocks.wallMilliseconds()
+    ).signed()
+  }
+
+  // MARK: The key
+
+  /// The key of this sign-in; made and enrolled when there is none, once for all that ask meanwhile.
+  private func enrolledKey(of signIn: SignInFacts) async throws(CommandError) -> BoxKeyFile.Kept {
+    let mark = Self.mark(signIn)
+    if let kept = try keys.key(of: mark) { return kept }
+    let task: Task<Result<BoxKeyFile.Kept, CommandError>, Never>
+    if let enrolling {
+      task = enrolling
+    } else {
+      let (source, keys) = (source, keys)
+      task = Task {
+        do throws(CommandError) {
+          return .success(try await Self.enrol(mark, source, keys))
+        } catch {
+          return .failure(error)
+        }
+      }
+      enrolling = task
+    }
+    let result = await task.value
+    enrolling = nil
+    return try result.get()
+  }
+
+  private static func enrol(
+    _ mark: String, _ source: EnablerSource, _ keys: BoxKeyFile
+  ) async throws(CommandError) -> BoxKeyFile.Kept {
+    let key = try keys.newKey()
+    let answer: String?
+    do throws(CommandError) {
+      answer = try await source.call(.enrol(publicKey: Base64.encode(key.publicKey.spki)))
+    } catch {
+      throw CommandError("the service does not take the box's key: \(error.message)", hint: error.hint, code: "account")
+    }
+    let document = try? JSONValue(reading: Array((answer ?? "{}").utf8))
+    let kept = BoxKeyFile.Kept(key: key, signIn: mark, box: document?["box"]?.string ?? "")
+    try keys.keep(kept)
+    return kept
+  }
+
+  /// Tells one sign-in from the next: another viewer, provider or end.
+  private static func mark(_ signIn: SignInFacts) -> String {
+    let text = [signIn.provider, signIn.user, String(signIn.expires)].joined(separator: "\n")
+    return Hex.encode(SHA256.hash("regent platform sign-in\n" + text))
+  }
+}

@@ -1,0 +1,178 @@
+import AccessEnabler
+import CommandKit
+import RegentPlatform
+
+/// The platform account in the daemon: how each app stands, what the viewer is asked, and the box's word.
+///
+/// What an app may is decided by ``PermissionStore``, what it is asked about by ``PromptBook``; this waits and performs.
+actor PlatformHost {
+  /// How an app's question to the viewer went.
+  enum Asked: String, Sendable { case open, another, tooSoon = "too-soon", decided }
+
+  /// Apps that wait for the viewer, and launchers that wait for a question; more are answered at once.
+  static let mostWaiting = 64
+
+  private let permissions: PermissionStore
+  private let account: any BoxAccount
+  private let clock: @Sendable () -> UInt64
+  private var book = PromptBook()
+  private var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+  private var lastWaiter = 0
+  private var refusals = RefusalBook()
+
+  init(
+    _ permissions: PermissionStore, _ account: any BoxAccount,
+    clock: @escaping @Sendable () -> UInt64 = { Clocks.bootNanoseconds() }
+  ) {
+    self.permissions = permissions
+    self.account = account
+    self.clock = clock
+  }
+
+  // MARK: What apps ask
+
+  func standing(of who: AppRequestor) async -> AppStanding {
+    var standing = AppStanding(who: who, permission: permissions.permission(of: who))
+    do throws(CommandError) {
+      standing.signIn = try await account.kept()
+    } catch {
+      standing.failure = error.message
+    }
+    return standing
+  }
+
+  /// Asks the viewer when nobody has decided, and waits for the answer for at most so long.
+  func ask(_ who: AppRequestor, wait: Duration) async -> Asked {
+    let asked: Asked =
+      switch book.ask(who, permissions.permission(of: who), now: clock()) {
+      case .open: .open
+      case .another: .another
+      case .tooSoon: .tooSoon
+      case .decided: .decided
+      }
+    guard asked == .open else { return asked }
+    wake()
+    let end = clock() + UInt64(max(0, wait.components.seconds)) * 1_000_000_000
+    while permissions.permission(of: who) == .undetermined, book.open?.who == who {
+      let now = clock()
+      guard now < end, await sleep(.nanoseconds(Int64(end - now))) else { break }
+    }
+    return asked
+  }
+
+  /// The box's word for an app that may have it.
+  func assertion(
+    to profileRequest: [UInt8], provider: String, for who: AppRequestor
+  ) async throws(CommandError) -> (signIn: SignInFacts, assertion: String) {
+    try check(who)
+    guard let signIn = try await account.kept() else {
+      throw CommandError("nobody is signed in on this box", hint: "type: regent sso sign-in", code: "not-signed-in")
+    }
+    guard signIn.provider.utf8.elementsEqual(provider.utf8) else {
+      throw CommandError("the box is signed in with another provider", code: "no-assertion")
+    }
+    let assertion = try await account.assertion(to: profileRequest, provider: provider, for: who)
+    // The viewer may have taken it away meanwhile.
+    try check(who)
+    return (signIn, assertion)
+  }
+
+  func check(_ who: AppRequestor) throws(CommandError) {
+    let permission = permissions.permission(of: who)
+    guard permission != .granted else { return }
+    throw CommandError(
+      "app \(who.app) may not use the box's account for \(who.requestor): "
+        + (permission == .denied ? "the viewer said no" : "nobody has decided"),
+      hint: "the viewer may type: regent sso grant \(who.app) --for \(who.requestor)", code: permission.rawValue)
+  }
+
+  func picker() async throws(CommandError) -> [ProviderEntry] { try await account.picker() }
+
+  // MARK: What the viewer and the box's owner do
+
+  /// Who is signed in on the box, or why that cannot be said.
+  func account() async -> (signIn: SignInFacts?, failure: String?) {
+    do throws(CommandError) {
+      return (try await account.kept(), nil)
+    } catch {
+      return (nil, error.message)
+    }
+  }
+
+  var decisions: [AppRequestor: PlatformPermission] { permissions.decisions }
+
+  /// Decides, durably, and at once for everybody.
+  func decide(_ permission: PlatformPermission, _ who: AppRequestor) async throws(CommandError) {
+    try permissions.decide(permission, who)
+    book.decided(who)
+    wake()
+    await account.decided(permission, who)
+  }
+
+  /// The question on the screen; held until there is another one than that, or for so long.
+  func prompt(after last: Int, wait: Duration) async -> PromptBook.Question? {
+    let end = clock() + UInt64(max(0, wait.components.seconds)) * 1_000_000_000
+    while true {
+      let now = clock()
+      book.forget(now: now)
+      if let open = book.open, open.id != last { return open }
+      guard now < end, await sleep(.nanoseconds(Int64(end - now))) else { return nil }
+    }
+  }
+
+  /// Signs the box out; every app that came in by it is out at its next check.
+  func signOut() async throws(CommandError) -> Bool { try await account.signOut() }
+
+  // MARK: Who was refused
+
+  func note(refused user: UInt32, _ requestor: String) { refusals.note(user, requestor) }
+  var refused: [RefusalBook.Refusal] { refusals.latest }
+
+  // MARK: Waiting
+
+  /// Sleeps until something is decided or asked, for so long at most.
+  ///
+  /// - Returns: false when too many wait already.
+  private func sleep(_ longest: Duration) async -> Bool {
+    guard waiting.count < Self.mostWaiting else { return false }
+    lastWaiter += 1
+    let id = lastWaiter
+    let alarm = Task {
+      try? await Task.sleep(for: longest)
+      wake(id)
+    }
+    await withCheckedContinuation { waiting[id] = $0 }
+    alarm.cancel()
+    return true
+  }
+
+  private func wake(_ id: Int) { waiting.removeValue(forKey: id)?.resume() }
+
+  private func wake() {
+    let all = waiting
+    waiting = [:]
+    for one in all.values { one.resume() }
+  }
+}
+
+/// The programs that were no app, as values: the latest few, for the doctor.
+struct RefusalBook: Sendable {
+  struct Refusal: Sendable, Equatable {
+    let user: UInt32
+    let requestor: String
+    var count: Int
+  }
+
+  static let most = 16
+  private(set) var latest: [Refusal] = []
+
+  mutating func note(_ user: UInt32, _ requestor: String) {
+    let requestor = String(requestor.prefix(64))
+    var refusal = Refusal(user: user, requestor: requestor, count: 1)
+    if let place = latest.firstIndex(where: { $0.user == user && $0.requestor == requestor }) {
+      refusal.count = latest.remove(at: place).count + 1
+    }
+    latest.append(refusal)
+    if latest.count > Self.most { latest.removeFirst() }
+  }
+}

@@ -1,0 +1,156 @@
+import AccessEnabler
+import CommandKit
+import HTTPServer
+import RegentEncodings
+import RegentHTTPCodec
+import RegentJSON
+import RegentPlatform
+
+/// The socket's calls for apps, which `docs/socket.md` describes; `docs/box.md` has who is one.
+struct PlatformRoutes: Sendable {
+  let host: PlatformHost
+  let apps: AppBook
+  let boxSignIn: BoxSignIn
+  /// The app's own socket that this is; none on the common one.
+  let socket: String?
+  let report: @Sendable (String) -> Void
+
+  /// What a body may be: an object of texts.
+  private static let limits = JSONLimits(depth: 3, bytes: 65_536)
+  private static let longestWait: Int64 = 55
+
+  func mount(_ routes: inout Routes) {
+    routes.post("/v1/platform/status") { request, _ in
+      reply(request) { who, _ in .ok(document(await host.standing(of: who))) }
+    }
+    routes.post("/v1/platform/access") { request, _ in
+      reply(request) { who, body in
+        var asked: PlatformHost.Asked?
+        if body["prompt"]?.bool == true {
+          asked = await host.ask(who, wait: .seconds(wait(request)))
+          report("asks the viewer: \(who.app) for \(who.requestor): \(asked?.rawValue ?? "")")
+        }
+        var document = document(await host.standing(of: who))
+        if let asked { document["prompt"] = .string(asked.rawValue) }
+        return .ok(document)
+      }
+    }
+    routes.post("/v1/platform/account") { request, _ in reply(request, account) }
+    routes.post("/v1/platform/picker") { request, _ in reply(request, picker) }
+  }
+
+  // MARK: The calls
+
+  private func account(_ who: AppRequestor, _ body: JSONObject) async throws(CommandError) -> Outcome {
+    guard let text = body["profileRequest"]?.string else {
+      try await host.check(who)
+      return .ok(document(await host.standing(of: who)))
+    }
+    guard let request = try? Base64.decode(text), let provider = body["provider"]?.string else { return .malformed }
+    let given = try await host.assertion(to: request, provider: provider, for: who)
+    report("gives its word for \(who.app): \(who.requestor) at \(provider)")
+    return .ok([
+      "version": 1, "provider": .string(given.signIn.provider), "expires": .integer(given.signIn.expires),
+      "assertion": .string(given.assertion),
+    ])
+  }
+
+  private func picker(_ who: AppRequestor, _ body: JSONObject) async throws(CommandError) -> Outcome {
+    try await host.check(who)
+    if let id = body["signIn"]?.string {
+      if body["leave"]?.bool == true {
+        await boxSignIn.leave(id, who)
+        return .ok([:])
+      }
+      guard let last = body["after"]?.int64.flatMap({ Int(exactly: $0) }), last >= 0 else { return .malformed }
+      let wait = max(0, min(Self.longestWait * 1_000, body["wait"]?.int64 ?? 25_000))
+      return .ok(try await boxSignIn.news(of: id, after: last, wait: .milliseconds(wait), who).document)
+    }
+    let providers = try await host.picker()
+    guard let provider = body["provider"]?.string else {
+      return .ok(["version": 1, "title": "TV provider", "providers": .array(providers.map(\.document))])
+    }
+    guard providers.contains(where: { $0.id.utf8.elementsEqual(provider.utf8) }) else {
+      throw CommandError("the box has no provider \(provider.prefix(64))", code: "unknown-provider")
+    }
+    if await host.standing(of: who).signIn != nil { return .ok(["last": 0, "end": "authenticated"]) }
+    report("signs the box in for \(who.app) at \(provider)")
+    return .ok(try await boxSignIn.begin(provider, who).document)
+  }
+
+  private func document(_ standing: AppStanding) -> JSONObject {
+    var object: JSONObject = [
+      "version": 1, "app": .string(standing.who.app), "requestor": .string(standing.who.requestor),
+      "permission": .string(standing.permission.rawValue),
+      "signedIn": .bool(standing.signIn != nil || standing.failure != nil),
+    ]
+    // Who it is, and at whom, is for apps that the viewer let in.
+    guard standing.permission == .granted else { return object }
+    if let failure = standing.failure { object["failure"] = .string(failure) }
+    if let signIn = standing.signIn {
+      object["provider"] = .string(signIn.provider)
+      object["providerName"] = .string(signIn.providerName)
+      object["viewer"] = .string(signIn.user)
+      object["expires"] = .integer(signIn.expires)
+    }
+    return object
+  }
+
+  // MARK: Who asks
+
+  private enum Outcome {
+    case ok(JSONObject)
+    case malformed
+  }
+
+  /// The first thing that is decided: who this is. A stranger hears the same whatever the box has.
+  private func reply(
+    _ request: Request,
+    _ ask: @escaping @Sendable (AppRequestor, JSONObject) async throws(CommandError) -> Outcome
+  ) -> Answer {
+    let caller = request.caller
+    guard let body = (try? JSONValue(reading: request.body, limits: Self.limits))?.object,
+      let requestor = body["requestor"]?.string
+    else { return .now(Self.malformed) }
+    return .later { pending in
+      Task {
+        guard let caller, let app = apps.app(of: caller, on: socket, requestor: requestor) else {
+          if let caller { await host.note(refused: caller.user, requestor) }
+          pending.complete(Self.notAnApp(caller?.user))
+          return
+        }
+        do throws(CommandError) {
+          switch try await ask(AppRequestor(app: app, requestor: requestor), body) {
+          case .ok(let document): pending.complete(DaemonAnswer.document(.ok, .object(document)))
+          case .malformed: pending.complete(Self.malformed)
+          }
+        } catch {
+          pending.complete(DaemonAnswer.document(Status(422), error.document))
+        }
+      }
+    }
+  }
+
+  /// How long the caller wants to wait, in seconds: `Prefer: wait=N` as at the service.
+  private func wait(_ request: Request) -> Int64 {
+    let asked = request.headers(.prefer).lazy.flatMap { $0.split(separator: ",") }.compactMap { word -> Int64? in
+      let word = word.filter { $0 != " " }.lowercased()
+      return word.hasPrefix("wait=") ? Int64(word.dropFirst(5)) : nil
+    }.first
+    return max(0, min(Self.longestWait, asked ?? 0))
+  }
+
+  private static let malformed = DaemonAnswer.refusal(
+    .badRequest, "the request cannot be read", code: "malformed")
+
+  private static func notAnApp(_ user: UInt32?) -> Response {
+    let user = user.map(String.init) ?? "NAME"
+    return DaemonAnswer.document(
+      .forbidden,
+      CommandError(
+        "this program is no app of the box",
+        hint: "add to agent.conf: app = NAME user:\(user) requestor:ID and then type: systemctl restart regent",
+        code: "not-an-app"
+      ).document)
+  }
+}

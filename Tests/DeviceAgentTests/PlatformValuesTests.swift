@@ -1,0 +1,188 @@
+import AccessEnabler
+import CommandKit
+import RegentCryptography
+import RegentJSON
+import RegentPlatform
+import TestSupport
+import Testing
+
+@testable import DeviceAgent
+
+@Suite("The platform account: who is an app")
+struct AppRuleTests {
+  private func rule(_ text: String) throws -> AppRule { try AppRule(parsing: text, in: "agent.conf line 1") }
+
+  private func who(_ user: UInt32, _ groups: [UInt32] = []) -> UnixCredentials {
+    UnixCredentials(process: 1, user: user, group: user, supplementaryGroups: groups)
+  }
+
+  @Test(arguments: [
+    "", "kodi", "kodi user:1001", "kodi requestor:acme", "kodi user:1001 requestor:",
+    "kodi user:1001 user:1002 requestor:a",
+    "kodi * requestor:a", "kodi program:/usr/bin/kodi requestor:a", "kodi user:1001 requestor:a socket:../x",
+    "-x user:1001 requestor:a", ".. user:1001 requestor:a", "ko/di user:1001 requestor:a",
+    "\u{1b}]0;x user:1 requestor:a",
+    "ko\u{202e}di user:1001 requestor:a", "user:1001 requestor:a", "kodi user:nobody-has-this-name requestor:a",
+  ])
+  func `a line that is not one is refused`(line: String) {
+    #expect(throws: CommandError.self) { try rule(line) }
+  }
+
+  @Test func `all that is named must hold, and a requestor may repeat`() throws {
+    let book = AppBook(
+      [
+        try rule("kodi user:1001 requestor:acme requestor:news"), try rule("video group:77 user:1002 requestor:acme"),
+        try rule("boxed user:1001 requestor:acme socket:boxed"), try rule("open requestor:acme socket:open"),
+      ], overflow: [65_534])
+    #expect(book.app(of: who(1001), on: nil, requestor: "acme") == "kodi")
+    #expect(book.app(of: who(1001), on: nil, requestor: "news") == "kodi")
+    #expect(book.app(of: who(1001), on: nil, requestor: "ACME") == nil, "byte by byte")
+    #expect(book.app(of: who(1001), on: nil, requestor: "other") == nil)
+    #expect(book.app(of: who(1002), on: nil, requestor: "acme") == nil, "not in the group")
+    #expect(book.app(of: who(1002, [5, 77]), on: nil, requestor: "acme") == "video")
+    #expect(book.app(of: who(1003, [77]), on: nil, requestor: "acme") == nil, "another user of the group")
+    #expect(book.app(of: who(0), on: nil, requestor: "acme") == nil, "root is no app")
+    #expect(book.app(of: who(1001), on: "boxed", requestor: "acme") == "boxed")
+    #expect(book.app(of: who(1002), on: "boxed", requestor: "acme") == nil)
+    #expect(book.app(of: who(1009), on: "open", requestor: "acme") == "open")
+    #expect(book.app(of: who(1001), on: "strange", requestor: "acme") == nil)
+    #expect(book.sockets == ["boxed", "open"])
+  }
+
+  @Test func `nobody is nobody, even when a line names it`() throws {
+    let book = AppBook(
+      [
+        try rule("a user:65534 requestor:acme"), try rule("b group:65534 requestor:acme"),
+        try rule("c requestor:acme socket:c"),
+      ])
+    #expect(book.app(of: who(65_534), on: nil, requestor: "acme") == nil)
+    #expect(book.app(of: who(1001, [65_534]), on: nil, requestor: "acme") == nil)
+    #expect(book.app(of: who(65_534), on: "c", requestor: "acme") == nil)
+    #expect(AppBook.overflowIDs().contains(65_534))
+  }
+}
+
+@Suite("The platform account: what the viewer decides")
+struct PermissionTests {
+  private let kodi = AppRequestor(app: "kodi", requestor: "acme")
+
+  @Test func `a decision is there after a restart, and can be taken back`() throws {
+    try withTemporaryFolder { folder in
+      let store = try PermissionStore(folder: folder)
+      #expect(store.permission(of: kodi) == .undetermined)
+      #expect(try store.decide(.granted, kodi) == .undetermined)
+      #expect(store.permission(of: AppRequestor(app: "kodi", requestor: "news")) == .undetermined)
+      let again = try PermissionStore(folder: folder)
+      #expect(again.permission(of: kodi) == .granted)
+      try again.decide(.denied, kodi)
+      #expect(try PermissionStore(folder: folder).permission(of: kodi) == .denied)
+      try again.decide(.undetermined, kodi)
+      #expect(try PermissionStore(folder: folder).decisions == [:])
+    }
+  }
+
+  @Test func `what cannot be written does not count`() throws {
+    try withTemporaryFolder { folder in
+      let store = try PermissionStore(folder: folder)
+      // As good as a full disk, and the same for every user: a folder where the file should go.
+      try PrivateDirectory.ensure("\(folder)/permissions")
+      let error = #expect(throws: CommandError.self) { try store.decide(.granted, kodi) }
+      #expect(error?.code == "storage")
+      #expect(store.permission(of: kodi) == .undetermined, "asked again, never granted")
+      try PrivateDirectory.remove("\(folder)/permissions")
+      try store.decide(.granted, kodi)
+      #expect(store.permission(of: kodi) == .granted)
+    }
+  }
+
+  @Test(arguments: [
+    "", "{}", "[", #"{"version":2,"permissions":[]}"#, #"{"version":1,"permissions":[{"app":"kodi"}]}"#,
+    #"{"version":1,"permissions":[{"app":"kodi","requestor":"acme","permission":"always"}]}"#,
+  ])
+  func `a damaged file grants nothing, and says so`(text: String) throws {
+    try withTemporaryFolder { folder in
+      try writeFile("\(folder)/permissions", text.utf8)
+      let store = try PermissionStore(folder: folder)
+      #expect(store.decisions == [:])
+      #expect(store.trouble?.contains("asked about again") == true)
+    }
+  }
+
+  @Test func `the list of decisions has an end`() throws {
+    var book = PermissionBook()
+    for number in 0..<PermissionBook.most {
+      book = try #require(book.deciding(.granted, AppRequestor(app: "a\(number)", requestor: "r")))
+    }
+    #expect(book.deciding(.granted, kodi) == nil, "the newcomer is refused, nobody is forgotten")
+    #expect(book.deciding(.denied, AppRequestor(app: "a1", requestor: "r")) != nil)
+    #expect(PermissionBook(reading: book.document.bytes()) == book)
+  }
+
+  @Test func `one question at a time, each app once a minute, and never after a no`() {
+    var book = PromptBook()
+    let minute = PromptBook.pause
+    let other = AppRequestor(app: "news", requestor: "acme")
+    guard case .open(let question) = book.ask(kodi, .undetermined, now: minute) else {
+      Issue.record("not asked")
+      return
+    }
+    #expect(book.ask(kodi, .undetermined, now: minute + 1) == .open(question), "the same question")
+    #expect(book.ask(other, .undetermined, now: minute + 1) == .another)
+    book.decided(kodi)
+    #expect(book.open == nil)
+    #expect(book.ask(kodi, .undetermined, now: minute + 2) == .tooSoon)
+    #expect(book.ask(kodi, .denied, now: 10 * minute) == .decided)
+    #expect(book.ask(kodi, .granted, now: 10 * minute) == .decided)
+    guard case .open(let later) = book.ask(other, .undetermined, now: minute + 3) else {
+      Issue.record("not asked")
+      return
+    }
+    // Nobody answered: nothing is decided, and the next app gets its turn.
+    #expect(book.ask(kodi, .undetermined, now: later.deadline) != .another)
+    // A clock that jumps back opens nothing.
+    var early = PromptBook()
+    _ = early.ask(kodi, .undetermined, now: 5 * minute)
+    early.decided(kodi)
+    #expect(early.ask(kodi, .undetermined, now: minute) == .tooSoon)
+  }
+}
+
+@Suite("The platform account: the box's key")
+struct BoxKeyTests {
+  @Test func `it is good for one sign-in on one machine`() throws {
+    try withTemporaryFolder { folder in
+      try writeFile("\(folder)/machine", "0123456789abcdef\n".utf8)
+      try writeFile("\(folder)/elsewhere", "fedcba9876543210\n".utf8)
+      try writeFile("\(folder)/empty", "\n".utf8)
+      let file = try BoxKeyFile(folder: folder, machineIDFile: "\(folder)/machine")
+      #expect(try file.key(of: "one") == nil)
+      let key = try file.newKey()
+      try file.keep(BoxKeyFile.Kept(key: key, signIn: "one", box: "b"))
+      let kept = try #require(try file.key(of: "one"))
+      #expect(kept.key.publicKey == key.publicKey && kept.box == "b")
+      #expect(try file.key(of: "two") == nil, "made with another sign-in")
+      #expect(try BoxKeyFile(folder: folder, machineIDFile: "\(folder)/elsewhere").key(of: "one") == nil)
+      let without = try BoxKeyFile(folder: folder, machineIDFile: "\(folder)/empty")
+      #expect(try without.key(of: "one") == nil)
+      #expect(throws: CommandError.self) { try without.newKey() }
+      #expect(try PrivateFile.check("\(folder)/key"), "0600")
+      let text = String(decoding: try readFile("\(folder)/key"), as: UTF8.self)
+      #expect(!text.contains("0123456789abcdef"))
+      file.forget()
+      #expect(try file.key(of: "one") == nil)
+    }
+  }
+
+  @Test func `damage is no key`() throws {
+    try withTemporaryFolder { folder in
+      try writeFile("\(folder)/machine", "0123456789abcdef".utf8)
+      let file = try BoxKeyFile(folder: folder, machineIDFile: "\(folder)/machine")
+      try file.keep(BoxKeyFile.Kept(key: try file.newKey(), signIn: "one", box: "b"))
+      let bytes = try readFile("\(folder)/key")
+      for cut in [0, 1, bytes.count / 2, bytes.count - 1] {
+        try writeFile("\(folder)/key", bytes.prefix(cut))
+        #expect(try file.key(of: "one") == nil)
+      }
+    }
+  }
+}
