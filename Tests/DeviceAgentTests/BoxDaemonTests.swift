@@ -179,14 +179,15 @@ import Testing
   func `knows patterns byte by byte`(resource: String, pattern: String, expected: Bool) {
     #expect(matches(resource, pattern: pattern) == expected)
   }
+}
 
-  private func answered(_ answer: Answer) async throws -> Response {
-    switch answer {
-    case .now(let response): return response
-    case .later(let begin):
-      return try await awaitingCallback("the daemon's answer") { callback in
-        begin(PendingReply { callback($0) })
-      }
+/// The daemon's answer, now or later.
+func answered(_ answer: Answer) async throws -> Response {
+  switch answer {
+  case .now(let response): return response
+  case .later(let begin):
+    return try await awaitingCallback("the daemon's answer") { callback in
+      begin(PendingReply { callback($0) })
     }
   }
 }

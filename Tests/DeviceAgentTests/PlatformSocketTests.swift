@@ -1,0 +1,211 @@
+import AccessEnabler
+import CommandKit
+import HTTPServer
+import RegentEncodings
+import RegentHTTPCodec
+import RegentJSON
+import RegentPlatform
+import TestSupport
+import Testing
+
+@testable import DeviceAgent
+
+@Suite("The platform account: the socket")
+struct PlatformSocketTests {
+  @Test(arguments: ["status", "access", "account", "picker"])
+  func `a stranger hears the same, whether or not somebody is signed in`(call: String) async throws {
+    var heard: [[UInt8]] = []
+    for isIn in [false, true] {
+      try await withDesk(isIn: isIn) { desk in
+        for user in [1_009, 65_534] as [UInt32] {
+          let answer = try await desk.ask(call, ["requestor": "acme", "prompt": true], as: user)
+          #expect(answer.status == .forbidden)
+          #expect(answer.code == "not-an-app")
+          if user == 1_009 { heard.append(answer.body) }
+        }
+        // Another app's requestor is as strange as nobody.
+        #expect(try await desk.ask(call, ["requestor": "news"]).code == "not-an-app")
+      }
+    }
+    #expect(heard[0] == heard[1])
+  }
+
+  @Test func `tells who is signed in to those that the viewer let in`() async throws {
+    try await withDesk(isIn: true) { desk in
+      let before = try await desk.ask("status", ["requestor": "acme"]).document
+      #expect(before["permission"] == "undetermined" && before["signedIn"] == true)
+      #expect(before["provider"] == nil && before["viewer"] == nil && before["expires"] == nil)
+      let refused = try await desk.ask("account", ["requestor": "acme"])
+      #expect(refused.code == "undetermined")
+      try await desk.host.decide(.granted, Desk.kodi)
+      let after = try await desk.ask("status", ["requestor": "acme"]).document
+      #expect(after["permission"] == "granted" && after["provider"] == "CABLE" && after["version"] == 1)
+      let word = try await desk.ask("account", ["requestor": "acme", "provider": "CABLE", "profileRequest": "cmVxdWVzdA=="])
+      #expect(word.document["assertion"] == "word for kodi")
+      let elsewhere = try await desk.ask(
+        "account", ["requestor": "acme", "provider": "OTHER", "profileRequest": "cmVxdWVzdA=="])
+      #expect(elsewhere.code == "no-assertion")
+      try await desk.host.decide(.denied, Desk.kodi)
+      let denied = try await desk.ask("account", ["requestor": "acme", "provider": "CABLE", "profileRequest": "cmVxdWVzdA=="])
+      #expect(denied.code == "denied" && denied.status == Status(422))
+      #expect(await desk.account.told.map(\.permission) == [.granted, .denied], "the service hears of each")
+    }
+  }
+
+  @Test func `permission that is taken away while the word is being given counts`() async throws {
+    try await withDesk(isIn: true) { desk in
+      try await desk.host.decide(.granted, Desk.kodi)
+      await desk.account.beforeAnswer { try? await desk.host.decide(.denied, Desk.kodi) }
+      let word = try await desk.ask("account", ["requestor": "acme", "provider": "CABLE", "profileRequest": "cmVxdWVzdA=="])
+      #expect(word.code == "denied")
+    }
+  }
+
+  @Test func `an app asks the viewer, once, and waits for the answer`() async throws {
+    try await withDesk(isIn: true) { desk in
+      async let asked = desk.ask("access", ["requestor": "acme", "prompt": true], wait: 55)
+      let prompt = try #require(await desk.host.prompt(after: 0, wait: .seconds(30)))
+      #expect(prompt.who == Desk.kodi)
+      let second = try await desk.ask("access", ["requestor": "acme", "prompt": true], as: 1_002, wait: 55)
+      #expect(second.document["prompt"] == "another" && second.document["permission"] == "undetermined")
+      try await desk.host.decide(.denied, Desk.kodi)
+      #expect(try await asked.document["permission"] == "denied")
+      let again = try await desk.ask("access", ["requestor": "acme", "prompt": true], wait: 55)
+      #expect(again.document["prompt"] == "decided", "a viewer who said no is not asked again")
+      #expect(await desk.host.prompt(after: 0, wait: .zero) == nil)
+    }
+  }
+
+  @Test func `a look asks nobody`() async throws {
+    try await withDesk(isIn: true) { desk in
+      #expect(try await desk.ask("access", ["requestor": "acme"], wait: 55).document["permission"] == "undetermined")
+      #expect(await desk.host.prompt(after: 0, wait: .zero) == nil)
+    }
+  }
+
+  @Test(arguments: [
+    "", "[]", "{}", #"{"requestor":1}"#, #"{"requestor":"acme""#, "\u{feff}{}",
+    String(repeating: "[", count: 60_000), String(repeating: #"{"a":"#, count: 10_000),
+    #"{"requestor":"acme","x":"# + String(repeating: "[", count: 30_000) + "}",
+  ])
+  func `what cannot be read is refused, however deep it is`(body: String) async throws {
+    try await withDesk(isIn: true) { desk in
+      for call in ["status", "access", "account", "picker"] {
+        #expect(try await desk.send(call, Array(body.utf8)).status == .badRequest)
+      }
+      #expect(try await desk.ask("status", ["requestor": "acme"]).status == .ok)
+    }
+  }
+
+  @Test func `who was refused is known to the doctor, and the list has an end`() async throws {
+    var book = RefusalBook()
+    for user in 0..<100 as Range<UInt32> { book.note(user, "acme") }
+    book.note(99, "acme")
+    #expect(book.latest.count == RefusalBook.most)
+    #expect(book.latest.last == RefusalBook.Refusal(user: 99, requestor: "acme", count: 2))
+    try await withDesk(isIn: false) { desk in
+      _ = try await desk.ask("status", ["requestor": "acme"], as: 1_009)
+      let status = try await desk.sso("status", [:])
+      #expect(status.document["refused"]?.array?.first?["user"] == 1_009)
+    }
+  }
+
+  @Test func `decisions are root's and the daemon's, and of those whom a line lets`() async throws {
+    try await withDesk(isIn: true) { desk in
+      let grant: JSONObject = ["app": "kodi", "permission": "granted"]
+      #expect(try await desk.sso("decide", grant, as: 1_001).status == .forbidden, "an app does not let itself in")
+      #expect(try await desk.sso("decide", grant, as: 1_005).status == .ok)
+      #expect(await desk.host.decisions == [Desk.kodi: .granted])
+      #expect(try await desk.sso("decide", ["app": "nobody", "permission": "granted"]).code == "unknown-app")
+      #expect(try await desk.sso("decide", ["app": "kodi", "permission": "undetermined"]).status == .ok)
+      #expect(await desk.host.decisions == [:])
+      let status = try await desk.sso("status", [:]).document
+      #expect(status["apps"]?.array?.count == 2)
+    }
+  }
+
+  // MARK: A desk
+
+  private func withDesk(isIn: Bool, _ body: (Desk) async throws -> Void) async throws {
+    try await withTemporaryFolder { folder in
+      try await body(try Desk(folder, isIn: isIn))
+    }
+  }
+}
+
+/// The daemon's part for apps over an account that a test holds.
+struct Desk: Sendable {
+  static let kodi = AppRequestor(app: "kodi", requestor: "acme")
+  let host: PlatformHost
+  let account: HeldAccount
+  private let router: Router
+
+  init(_ folder: String, isIn: Bool) throws {
+    account = HeldAccount(isIn: isIn)
+    host = PlatformHost(try PermissionStore(folder: folder), account)
+    let apps = AppBook([
+      try AppRule(parsing: "kodi user:1001 requestor:acme", in: "x"),
+      try AppRule(parsing: "video user:1002 requestor:acme", in: "x"),
+    ])
+    let pairing = PairHost { _ throws(CommandError) in throw CommandError("nobody pairs here") }
+    router = try DaemonServer(
+      CountingSource(), allowRules: [try AllowRule(parsing: "user:1005 sso", in: "x")], owner: 1_000,
+      platform: PlatformDesk(host: host, apps: apps, boxSignIn: BoxSignIn(pairing, owner: 1_000))
+    ) { _ in }.router()
+  }
+
+  struct Heard {
+    let status: Status
+    let body: [UInt8]
+    let document: JSONObject
+    var code: String? { document["error"]?["code"]?.string }
+  }
+
+  func ask(_ call: String, _ body: JSONObject, as user: UInt32 = 1_001, wait: Int? = nil) async throws -> Heard {
+    try await send(call, body.bytes(), as: user, wait: wait)
+  }
+
+  func send(_ call: String, _ body: [UInt8], as user: UInt32 = 1_001, wait: Int? = nil) async throws -> Heard {
+    try await post("/v1/platform/\(call)", body, as: user, wait: wait)
+  }
+
+  func sso(_ verb: String, _ body: JSONObject, as user: UInt32 = 0) async throws -> Heard {
+    try await post("/v1/sso/\(verb)", body.bytes(), as: user)
+  }
+
+  private func post(_ path: String, _ body: [UInt8], as user: UInt32, wait: Int? = nil) async throws -> Heard {
+    let prefer = wait.map { "Prefer: wait=\($0)\r\n" } ?? ""
+    let head = "POST \(path) HTTP/1.1\r\nHost: localhost\r\n\(prefer)Content-Length: \(body.count)\r\n\r\n"
+    let peer = Peer.local(Credentials(process: 1, user: user, group: user, supplementaryGroups: []))
+    let request = try Request(head: Array(head.utf8), body: body, peer: peer)
+    let response = try await answered(try router.handle(request))
+    let document = (try? JSONValue(reading: response.body))?.object ?? [:]
+    return Heard(status: response.status, body: response.body, document: document)
+  }
+}
+
+/// An account without a service.
+actor HeldAccount: BoxAccount {
+  private let isIn: Bool
+  private(set) var told: [(who: AppRequestor, permission: PlatformPermission)] = []
+  private var before: (@Sendable () async -> Void)?
+
+  init(isIn: Bool) { self.isIn = isIn }
+
+  func beforeAnswer(_ work: @escaping @Sendable () async -> Void) { before = work }
+
+  func kept() async throws(CommandError) -> SignInFacts? {
+    isIn ? SignInFacts(provider: "CABLE", providerName: "Cable", user: "u", expires: 1, source: "regular") : nil
+  }
+  func picker() async throws(CommandError) -> [ProviderEntry] {
+    [ProviderEntry(id: "CABLE", name: "Cable", isFeatured: false)]
+  }
+  func assertion(
+    to profileRequest: [UInt8], provider: String, for who: AppRequestor
+  ) async throws(CommandError) -> String {
+    await before?()
+    return "word for \(who.app)"
+  }
+  func decided(_ permission: PlatformPermission, _ who: AppRequestor) async { told.append((who, permission)) }
+  func signOut() async throws(CommandError) -> Bool { isIn }
+}
