@@ -218,7 +218,7 @@ let package = Package(
     tests(of: "XML"),
     tests(of: "RegentPairing"),
     tests(of: "PairingStore", ["RegentPairing"]),
-    tests(of: "RegentPairingWire", ["RegentEncodings", "RegentPairing"]),
+    tests(of: "RegentPairingWire", ["RegentEncodings", "RegentJSON", "RegentPairing"]),
     tests(
       of: "PairingStoreSQLite",
       [

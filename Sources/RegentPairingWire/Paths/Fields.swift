@@ -54,12 +54,24 @@ public enum Field {
   /// A visitor id of the app's analytics.
   public static let visitorID = "visitorID"
 
+  /// The box's word for a profile request, where the original has the platform's own.
+  public static let platformResponse = "SAMLResponse"
+  /// The public half of a box's key: SubjectPublicKeyInfo, in base64.
+  public static let publicKey = "publicKey"
+  /// An app on a box, by the name that the box's owner gave it.
+  public static let app = "app"
+  /// For which requestor an app on a box may use the box's account.
+  public static let appRequestor = "appRequestor"
+  /// `granted`, `denied` or `undetermined`.
+  public static let permission = "permission"
+
   /// All of them: what has another name is the app's own, and must not speak for the call.
   public static let all: Set<String> = [
     requestor, signedRequestorID, requestorID, deviceID, deviceInfo, deviceType, deviceUser, appID,
     appVersion, registrationURL, provider, providerID, regcode, domainName, redirectURL, logoutTicket,
     noFlash, noFrame, lifetime, match, after, resource, genericData, format, accessToken, applicationProfile,
-    visitorID,
+    visitorID, platformResponse, publicKey, app, appRequestor,
+    permission,
   ]
 }
 

@@ -37,6 +37,17 @@ public enum Paths {
   /// The authentication (GET), or the exchange of a platform's profile (POST).
   public static let authenticationToken = "/api/v1/tokens/authn"
 
+  /// What the box's platform account is asked for an app (GET).
+  public static func profileRequest(_ requestor: RequestorID, _ provider: ProviderID) -> String {
+    "/api/v1/\(requestor)/profile-requests/\(provider)"
+  }
+
+  /// The public half of a box's key, enrolled with its own sign-in (POST).
+  public static let platformKey = "/api/v1/platform/key"
+
+  /// What the viewer decided about an app (POST).
+  public static let platformPermission = "/api/v1/platform/permission"
+
   /// Authorize a resource (GET).
   public static let authorize = "/api/v1/authorize"
 
