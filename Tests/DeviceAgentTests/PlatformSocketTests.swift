@@ -40,13 +40,15 @@ struct PlatformSocketTests {
       try await desk.host.decide(.granted, Desk.kodi)
       let after = try await desk.ask("status", ["requestor": "acme"]).document
       #expect(after["permission"] == "granted" && after["provider"] == "CABLE" && after["version"] == 1)
-      let word = try await desk.ask("account", ["requestor": "acme", "provider": "CABLE", "profileRequest": "cmVxdWVzdA=="])
+      let word = try await desk.ask(
+        "account", ["requestor": "acme", "provider": "CABLE", "profileRequest": "cmVxdWVzdA=="])
       #expect(word.document["assertion"] == "word for kodi")
       let elsewhere = try await desk.ask(
         "account", ["requestor": "acme", "provider": "OTHER", "profileRequest": "cmVxdWVzdA=="])
       #expect(elsewhere.code == "no-assertion")
       try await desk.host.decide(.denied, Desk.kodi)
-      let denied = try await desk.ask("account", ["requestor": "acme", "provider": "CABLE", "profileRequest": "cmVxdWVzdA=="])
+      let denied = try await desk.ask(
+        "account", ["requestor": "acme", "provider": "CABLE", "profileRequest": "cmVxdWVzdA=="])
       #expect(denied.code == "denied" && denied.status == Status(422))
       #expect(await desk.account.told.map(\.permission) == [.granted, .denied], "the service hears of each")
     }
@@ -56,7 +58,8 @@ struct PlatformSocketTests {
     try await withDesk(isIn: true) { desk in
       try await desk.host.decide(.granted, Desk.kodi)
       await desk.account.beforeAnswer { try? await desk.host.decide(.denied, Desk.kodi) }
-      let word = try await desk.ask("account", ["requestor": "acme", "provider": "CABLE", "profileRequest": "cmVxdWVzdA=="])
+      let word = try await desk.ask(
+        "account", ["requestor": "acme", "provider": "CABLE", "profileRequest": "cmVxdWVzdA=="])
       #expect(word.code == "denied")
     }
   }
@@ -178,7 +181,7 @@ struct Desk: Sendable {
     let head = "POST \(path) HTTP/1.1\r\nHost: localhost\r\n\(prefer)Content-Length: \(body.count)\r\n\r\n"
     let peer = Peer.local(Credentials(process: 1, user: user, group: user, supplementaryGroups: []))
     let request = try Request(head: Array(head.utf8), body: body, peer: peer)
-    let response = try await answered(try router.handle(request))
+    let response = try await answered(router.handle(request))
     let document = (try? JSONValue(reading: response.body))?.object ?? [:]
     return Heard(status: response.status, body: response.body, document: document)
   }

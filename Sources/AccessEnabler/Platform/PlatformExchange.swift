@@ -56,10 +56,10 @@ struct PlatformExchange: Hashable, Sendable {
   /// What the service names as the reason of its no.
   private static func failure(_ failure: ServiceFailure) -> Failure {
     guard failure.status == 400 else { return .refused }
-    return switch failure.details {
-    case "integration", "sso", "boarding": .unsupported
-    case "parent": .parentGone
-    default: .refused
+    return switch failure.details.flatMap(ExchangeRefusal.init) {
+    case .integration, .singleSignOn, .boarding: .unsupported
+    case .parent: .parentGone
+    case .degraded, .permission, .used, .assertion, nil: .refused
     }
   }
 }

@@ -80,25 +80,28 @@ extension OutgoingCall {
     case .profileRequest(let provider):
       call = WireCall(
         method: .get, path: "/api/v1/\(segment(requestor))/profile-requests/\(segment(provider))",
-        query: [device, (Field.deviceType, "linux")])
+        query: [device, (Field.deviceType, Self.platformDevice)])
     case .exchange(let provider, let assertion):
       call = WireCall(
         method: .post, path: Paths.authenticationToken,
         form: both + [
-          (Field.provider, provider), (Field.deviceType, "linux"), ("SAMLResponse", assertion),
+          (Field.provider, provider), (Field.deviceType, Self.platformDevice), (Field.platformResponse, assertion),
         ])
     case .box(.enrol(let publicKey)):
-      call = WireCall(method: .post, path: "/api/v1/platform/key", form: both + [("publicKey", publicKey)])
+      call = WireCall(method: .post, path: Paths.platformKey, form: both + [(Field.publicKey, publicKey)])
     case .box(.decision(let app, let whose, let permission)):
       call = WireCall(
-        method: .post, path: "/api/v1/platform/permission",
-        form: both + [("app", app), ("appRequestor", whose), ("permission", permission)])
+        method: .post, path: Paths.platformPermission,
+        form: both + [(Field.app, app), (Field.appRequestor, whose), (Field.permission, permission)])
     // It goes to the daemon, never over the network.
     case .platform: call = WireCall(method: .get, path: "/")
     }
     call.add(options)
     return call
   }
+
+  /// What the platform calls itself where the original says iOS or tvOS.
+  private static let platformDevice = "linux"
 
   /// The form that every service reads, unless a name has a comma or is a fragment: then each is a parameter of its
   /// own, and a lone one stands beside an empty one.

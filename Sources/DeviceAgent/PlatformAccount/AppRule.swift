@@ -1,4 +1,5 @@
 import CommandKit
+import RegentPairingWire
 import RegentPlatform
 
 /// A line of `agent.conf` that says who is an app of the box's platform account.
@@ -20,7 +21,7 @@ struct AppRule: Sendable, Equatable {
 
   init(parsing text: String, in place: String) throws(CommandError) {
     let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
-    guard let name = words.first, Self.isName(name) else {
+    guard let name = words.first, PlatformApp.isName(name) else {
       throw .usage(
         "\(place): app \"\(harmless(text))\" does not begin with a name",
         hint: "a name is at most 64 letters, digits, dots, dashes and underscores: app = kodi user:kodi requestor:ID")
@@ -37,7 +38,7 @@ struct AppRule: Sendable, Equatable {
         case .everybody: break
         }
       case "requestor" where !value.isEmpty: requestors.append(value)
-      case "socket" where socket == nil && Self.isName(value): socket = value
+      case "socket" where socket == nil && PlatformApp.isName(value): socket = value
       default:
         throw .usage(
           "\(place): app \(name): \"\(harmless(word))\" is not understood, or is there twice",
@@ -52,15 +53,6 @@ struct AppRule: Sendable, Equatable {
       throw .usage(
         "\(place): app \(name) has no requestor", hint: "add requestor:ID, the id that the app signs in with")
     }
-  }
-
-  /// ASCII alone: a name goes into paths, onto the screen and onto the phone.
-  private static func isName(_ text: String) -> Bool {
-    (1...64).contains(text.utf8.count) && text.utf8.first != UInt8(ascii: ".") && text.utf8.first != UInt8(ascii: "-")
-      && text.utf8.allSatisfy { byte in
-        (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte)
-          || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
-      }
   }
 }
 

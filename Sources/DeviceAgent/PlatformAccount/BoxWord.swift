@@ -1,15 +1,42 @@
 import CommandKit
 import RegentCryptography
+import RegentEncodings
 import RegentJSON
+import RegentPairing
+import RegentPairingWire
 
-/// The box's word for one profile request of one app: a signed text of its own type, good for a minute.
+/// The box's word for one profile request of one app: what the viewer let that app have, and nothing else.
 struct BoxWord {
   let request: [UInt8]
   let box: BoxKeyFile.Kept
   let provider: String
   let who: AppRequestor
-  /// Epoch milliseconds.
-  let now: Int64
+  /// The box's clock.
+  let now: Instant
 
-  func signed() throws(CommandError) -> String { "" }
+  /// The signed text, unless the request is about something else than the app said.
+  ///
+  /// The box reads the request without being able to verify it: what it names must be what the viewer decided about, or
+  /// an app that is let in for one requestor could hand over another's.
+  func signed() throws(CommandError) -> String {
+    let text = String(decoding: request, as: UTF8.self)
+    guard let asked = ProfileRequest(unverified: text) else {
+      throw CommandError("the service's profile request cannot be read", code: "no-assertion")
+    }
+    guard asked.requestor.text.utf8.elementsEqual(who.requestor.utf8) else {
+      throw CommandError("the profile request is another requestor's", code: "no-assertion")
+    }
+    guard asked.provider.text.utf8.elementsEqual(provider.utf8) else {
+      throw CommandError("the profile request is about another provider", code: "no-assertion")
+    }
+    let assertion = PlatformAssertion(
+      box: box.box, audience: asked.issuer, request: Base64URL.encode(SHA256.hash(request)), provider: asked.provider,
+      app: who.app, issued: PlatformAssertion.issued(at: now, for: asked))
+    do throws(KeyError) {
+      return try JWS.sign(
+        assertion.claims.bytes(), with: box.key, keyID: box.box, type: PlatformAssertion.type)
+    } catch {
+      throw CommandError("the box's key cannot sign: \(error)", code: "account")
+    }
+  }
 }

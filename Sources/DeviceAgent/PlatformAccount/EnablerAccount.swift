@@ -46,7 +46,8 @@ actor EnablerAccount: BoxAccount {
     }
     let kept = try await enrolledKey(of: signIn)
     return try BoxWord(
-      request: profileRequest, box: kept, provider: provider, who: who, now: Clocks.wallMilliseconds()
+      request: profileRequest, box: kept, provider: provider, who: who,
+      now: Instant(milliseconds: Clocks.wallMilliseconds())
     ).signed()
   }
 
