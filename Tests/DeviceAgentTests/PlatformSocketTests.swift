@@ -141,6 +141,7 @@ struct Desk: Sendable {
   static let kodi = AppRequestor(app: "kodi", requestor: "acme")
   let host: PlatformHost
   let account: HeldAccount
+  let server: DaemonServer
   private let router: Router
 
   init(_ folder: String, isIn: Bool) throws {
@@ -151,10 +152,11 @@ struct Desk: Sendable {
       try AppRule(parsing: "video user:1002 requestor:acme", in: "x"),
     ])
     let pairing = PairHost { _ throws(CommandError) in throw CommandError("nobody pairs here") }
-    router = try DaemonServer(
+    server = DaemonServer(
       CountingSource(), allowRules: [try AllowRule(parsing: "user:1005 sso", in: "x")], owner: 1_000,
       platform: PlatformDesk(host: host, apps: apps, boxSignIn: BoxSignIn(pairing, owner: 1_000))
-    ) { _ in }.router()
+    ) { _ in }
+    router = try server.router()
   }
 
   struct Heard {

@@ -186,3 +186,28 @@ struct BoxKeyTests {
     }
   }
 }
+
+@Suite("The platform account: the doctor")
+struct AccountFindingTests {
+  @Test func `a box without apps has nothing to say`() {
+    #expect(AccountFindings.of(["signedIn": false, "apps": [], "refused": []], now: 0).isEmpty)
+  }
+
+  @Test func `says when the account ends, and who was refused`() {
+    let apps: JSONValue = [
+      ["app": "kodi", "requestor": "acme", "permission": "granted", "named": true],
+      ["app": "old", "requestor": "acme", "permission": "denied", "named": false],
+    ]
+    let day: Int64 = 86_400_000
+    var status: JSONObject = ["signedIn": false, "apps": apps, "refused": []]
+    #expect(AccountFindings.of(.object(status), now: 0).first?.hint?.contains("regent sso sign-in") == true)
+    status["providerName"] = "Cable"
+    status["expires"] = .integer(30 * day)
+    #expect(AccountFindings.of(.object(status), now: 0).map(\.verdict) == [.good, .note])
+    #expect(AccountFindings.of(.object(status), now: 28 * day).first?.verdict == .note)
+    status["failure"] = "its file cannot be read"
+    #expect(AccountFindings.of(.object(status), now: 0).first?.verdict == .bad)
+    status["refused"] = [["user": 4_294_967_295, "requestor": "acme", "count": 3]]
+    #expect(AccountFindings.of(.object(status), now: 0)[1].sentence.contains("3 times"))
+  }
+}

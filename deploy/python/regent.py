@@ -67,6 +67,27 @@ class Regent:
         """The value of the Authorization header for a call of one's own at the service."""
         return self._call("POST", "header", {"method": method, "path": path})["header"]
 
+    def platform(self, requestor):
+        """How this app stands to the box's TV provider account: permission (granted, denied, undetermined), signedIn, and
+        when it is granted provider, providerName, viewer and expires. A program that is no app gets not-an-app."""
+        return self._call("POST", "platform/status", {"requestor": requestor})
+
+    def platform_access(self, requestor, prompt=False, wait=55):
+        """The same; with `prompt` the viewer is asked on the box when nobody has decided, and the answer awaited."""
+        prefer = {"Prefer": f"wait={int(wait)}"} if prompt else {}
+        return self._call("POST", "platform/access", {"requestor": requestor, "prompt": prompt}, prefer)
+
+    def platform_account(self, requestor, provider=None, profile_request=None):
+        """The account; with the service's profile request (base64) also `assertion`, the box's answer to it."""
+        body = {"requestor": requestor}
+        if profile_request:
+            body.update(provider=provider, profileRequest=profile_request)
+        return self._call("POST", "platform/account", body)
+
+    def platform_picker(self, requestor):
+        """What the platform's dialog lists: title and providers."""
+        return self._call("POST", "platform/picker", {"requestor": requestor})
+
     def logout(self):
         """Signs the box out; whether somebody was signed in."""
         return self._call("POST", "logout", {})["wasSignedIn"]
@@ -110,12 +131,13 @@ class Regent:
             except RegentError:
                 pass  # The daemon has given it up already.
 
-    def _call(self, method, name, body=None):
+    def _call(self, method, name, body=None, more=None):
         failure = None
         for path in self.paths:
             connection = _Connection(path, self.timeout)
             try:
                 headers = {"Content-Type": "application/json"} if body is not None else {}
+                headers.update(more or {})
                 connection.request(method, "/v1/" + name, json.dumps(body) if body is not None else None, headers)
                 answer = connection.getresponse()
                 status, text = answer.status, answer.read()

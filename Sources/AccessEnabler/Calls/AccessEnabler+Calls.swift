@@ -50,8 +50,8 @@ extension AccessEnabler {
   /// The viewer's answer to `presentTvProviderDialog`; resumes the sign-in.
   ///
   /// `dismissTvProviderDialog` comes first. `other` and `cancel` lead to `displayProviderDialog`. A provider that is in
-  /// the platform's picker only signs this app in by the regular flow; one that the box's account supports signs the box
-  /// in, unless somebody is, and this app with it.
+  /// the platform's picker only signs this app in by the regular flow; one that the box's account supports signs the
+  /// box in, unless somebody is, and this app with it.
   public func answerTvProviderDialog(_ answer: TvProviderAnswer) {
     runtime.post(.app(.answerTvProviderDialog(answer)))
   }

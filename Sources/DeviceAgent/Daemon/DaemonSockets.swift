@@ -42,7 +42,7 @@ struct DaemonSockets {
       let own = "\(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex))/apps/\(name).sock"
       try ensureFolder(of: own, isForOthers: true)
       let isNamed = apps.rules.allSatisfy { $0.socket != name || $0.user != nil || $0.group != nil }
-      // A line that names nobody besides means whoever the mode lets in: the daemon's own user, until somebody widens it.
+      // A line that names nobody besides means whoever the mode lets in: the daemon's own user and root.
       ofApps.append((name, .local(path: own, mode: isNamed ? mode : 0o600, group: nil)))
     }
   }

@@ -32,6 +32,7 @@ struct DoctorChecks: Sendable {
       findings += await reach(service, settings.authorities)
     }
     findings.append(daemon)
+    if case .found(let found) = search { findings += await AccountFindings.of(found, now: Clocks.wallMilliseconds()) }
     if !findings.contains(where: { $0.verdict == .bad }) {
       findings.append(await signIn(settings, search))
     }

@@ -4,8 +4,8 @@ import RegentPlatform
 
 /// The box's own sign-in on the screens of its apps: one code, whoever asked for it first.
 ///
-/// The daemon does it as for a launcher (``PairHost``). It ends when nobody waits any more: an app that leaves takes the
-/// code back only when it was the last.
+/// The daemon does it as for a launcher (``PairHost``). It ends when nobody waits any more: an app that leaves takes
+/// the code back only when it was the last.
 actor BoxSignIn {
   /// A sign-in and the code to show.
   struct Begun: Sendable {

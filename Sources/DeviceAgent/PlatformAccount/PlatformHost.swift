@@ -4,7 +4,8 @@ import RegentPlatform
 
 /// The platform account in the daemon: how each app stands, what the viewer is asked, and the box's word.
 ///
-/// What an app may is decided by ``PermissionStore``, what it is asked about by ``PromptBook``; this waits and performs.
+/// What an app may is decided by ``PermissionStore``, what it is asked about by ``PromptBook``; this waits and
+/// performs.
 actor PlatformHost {
   /// How an app's question to the viewer went.
   enum Asked: String, Sendable { case open, another, tooSoon = "too-soon", decided }

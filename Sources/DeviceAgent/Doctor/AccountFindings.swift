@@ -1,0 +1,67 @@
+import CommandKit
+import RegentJSON
+import RegentPlatform
+
+/// What `doctor` says of the box's TV provider account and its apps; nothing for a box that has no app.
+enum AccountFindings {
+  /// An account that ends sooner than this is told, in milliseconds.
+  private static let soon: Int64 = 3 * 86_400_000
+
+  static func of(_ daemon: DaemonClient, now: Int64) async -> [Finding] {
+    let status: JSONValue
+    do throws(CommandError) {
+      status = try await daemon.sso("status")
+    } catch {
+      // Not for this user to know, or a daemon of an earlier version.
+      guard !["not-allowed", "no-such-call"].contains(error.code) else { return [] }
+      return [.bad("account", error)]
+    }
+    return of(status, now: now)
+  }
+
+  static func of(_ status: JSONValue, now: Int64) -> [Finding] {
+    let apps = status["apps"]?.array ?? []
+    var findings = (status["refused"]?.array ?? []).map(refusal)
+    guard !apps.isEmpty else { return findings }
+    findings.insert(account(status, apps, now: now), at: 0)
+    let unnamed = apps.filter { $0["named"]?.bool == false }.compactMap { $0["app"]?.string }
+    if let first = unnamed.first {
+      findings.append(
+        Finding(
+          subject: "apps", verdict: .note,
+          sentence: "decided about, and named by no line of agent.conf: \(unnamed.joined(separator: ", "))",
+          hint: "add the line, or type: regent sso reset \(first)"))
+    }
+    return findings
+  }
+
+  private static func account(_ status: JSONValue, _ apps: [JSONValue], now: Int64) -> Finding {
+    if let failure = status["failure"]?.string {
+      return Finding(
+        subject: "account", verdict: .bad, sentence: "the box's account cannot be used: \(failure)",
+        hint: "sign in anew: regent sso sign-in --force", exit: .failed)
+    }
+    guard let provider = status["providerName"]?.string, let expires = status["expires"]?.int64 else {
+      return Finding(
+        subject: "account", verdict: .note, sentence: "\(apps.count) apps, and nobody is signed in for them",
+        hint: "sign in with: regent sso sign-in")
+    }
+    let granted = apps.filter { $0["permission"]?.string == "granted" }.count
+    let days = max(0, expires - now) / 86_400_000
+    let sentence = "\(provider), for \(granted) of \(apps.count) apps, ends in \(days) days"
+    return expires - now < soon
+      ? Finding(
+        subject: "account", verdict: .note, sentence: sentence, hint: "sign in anew: regent sso sign-in --force")
+      : Finding(subject: "account", verdict: .good, sentence: sentence)
+  }
+
+  private static func refusal(_ refusal: JSONValue) -> Finding {
+    let user = refusal["user"]?.int64 ?? 0
+    let requestor = refusal["requestor"]?.string ?? ""
+    let name = UInt32(exactly: user).flatMap { try? Accounts.user(id: $0) }?.name ?? String(user)
+    return Finding(
+      subject: "apps", verdict: .note,
+      sentence: "user \(name) asked \(refusal["count"]?.int64 ?? 1) times for \(requestor) and is no app",
+      hint: "if it should be one, add to agent.conf: app = NAME user:\(name) requestor:\(requestor)")
+  }
+}
