@@ -16,7 +16,7 @@ struct PlatformSocketTests {
   func `a stranger hears the same, whether or not somebody is signed in`(call: String) async throws {
     var heard: [[UInt8]] = []
     for isIn in [false, true] {
-      try await withDesk(isIn: isIn) { desk in
+      try await withDesk(isIn: isIn) { (desk: Desk) async throws in
         for user in [1_009, 65_534] as [UInt32] {
           let answer = try await desk.ask(call, ["requestor": "acme", "prompt": true], as: user)
           #expect(answer.status == .forbidden)
@@ -31,7 +31,7 @@ struct PlatformSocketTests {
   }
 
   @Test func `tells who is signed in to those that the viewer let in`() async throws {
-    try await withDesk(isIn: true) { desk in
+    try await withDesk(isIn: true) { (desk: Desk) async throws in
       let before = try await desk.ask("status", ["requestor": "acme"]).document
       #expect(before["permission"] == "undetermined" && before["signedIn"] == true)
       #expect(before["provider"] == nil && before["viewer"] == nil && before["expires"] == nil)
@@ -55,7 +55,7 @@ struct PlatformSocketTests {
   }
 
   @Test func `permission that is taken away while the word is being given counts`() async throws {
-    try await withDesk(isIn: true) { desk in
+    try await withDesk(isIn: true) { (desk: Desk) async throws in
       try await desk.host.decide(.granted, Desk.kodi)
       await desk.account.beforeAnswer { try? await desk.host.decide(.denied, Desk.kodi) }
       let word = try await desk.ask(
@@ -65,7 +65,7 @@ struct PlatformSocketTests {
   }
 
   @Test func `an app asks the viewer, once, and waits for the answer`() async throws {
-    try await withDesk(isIn: true) { desk in
+    try await withDesk(isIn: true) { (desk: Desk) async throws in
       async let asked = desk.ask("access", ["requestor": "acme", "prompt": true], wait: 55)
       let prompt = try #require(await desk.host.prompt(after: 0, wait: .seconds(30)))
       #expect(prompt.who == Desk.kodi)
@@ -80,7 +80,7 @@ struct PlatformSocketTests {
   }
 
   @Test func `a look asks nobody`() async throws {
-    try await withDesk(isIn: true) { desk in
+    try await withDesk(isIn: true) { (desk: Desk) async throws in
       #expect(try await desk.ask("access", ["requestor": "acme"], wait: 55).document["permission"] == "undetermined")
       #expect(await desk.host.prompt(after: 0, wait: .zero) == nil)
     }
@@ -92,7 +92,7 @@ struct PlatformSocketTests {
     #"{"requestor":"acme","x":"# + String(repeating: "[", count: 30_000) + "}",
   ])
   func `what cannot be read is refused, however deep it is`(body: String) async throws {
-    try await withDesk(isIn: true) { desk in
+    try await withDesk(isIn: true) { (desk: Desk) async throws in
       for call in ["status", "access", "account", "picker"] {
         #expect(try await desk.send(call, Array(body.utf8)).status == .badRequest)
       }
@@ -106,7 +106,7 @@ struct PlatformSocketTests {
     book.note(99, "acme")
     #expect(book.latest.count == RefusalBook.most)
     #expect(book.latest.last == RefusalBook.Refusal(user: 99, requestor: "acme", count: 2))
-    try await withDesk(isIn: false) { desk in
+    try await withDesk(isIn: false) { (desk: Desk) async throws in
       _ = try await desk.ask("status", ["requestor": "acme"], as: 1_009)
       let status = try await desk.sso("status", [:])
       #expect(status.document["refused"]?.array?.first?["user"] == 1_009)
@@ -114,7 +114,7 @@ struct PlatformSocketTests {
   }
 
   @Test func `decisions are root's and the daemon's, and of those whom a line lets`() async throws {
-    try await withDesk(isIn: true) { desk in
+    try await withDesk(isIn: true) { (desk: Desk) async throws in
       let grant: JSONObject = ["app": "kodi", "permission": "granted"]
       #expect(try await desk.sso("decide", grant, as: 1_001).status == .forbidden, "an app does not let itself in")
       #expect(try await desk.sso("decide", grant, as: 1_005).status == .ok)
