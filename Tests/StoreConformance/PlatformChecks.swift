@@ -97,6 +97,19 @@ extension StoreConformance {
       let gone = try await stage.store.forgetExpired(at: stage.at(700), limit: 100)
       try expect(gone == 1, "\(gone) rows went")
     },
+    ConformanceCheck("of more sign-ins than an app has its oldest ends, and no other app's") { stage in
+      let box = try await stage.platformBox()
+      let other = try await stage.store.exchange(stage.exchange(99, box, device: 99, app: "tv"), at: stage.at(3))
+      for number in 0...BoxOverview.mostOfApp {
+        _ = try await stage.store.exchange(
+          stage.exchange(number, box, device: 100 + number), at: stage.at(4) + .milliseconds(number))
+      }
+      let children = try await stage.store.children(of: box.authentication, at: stage.at(6))
+      try expect(children.count == BoxOverview.mostOfApp + 1, "there are \(children.count)")
+      let first: AuthenticationID = try ConformanceFixture.name("child-0-100")
+      try expect(!children.contains { $0.authentication.id == first }, "the oldest stayed")
+      try expect(children.contains(other.record), "the other app's went")
+    },
     ConformanceCheck("a box decides about as many apps as are kept") { stage in
       for number in 0..<PlatformPermissionRecord.mostOfBox { try await stage.decide(true, app: "app-\(number)") }
       try await stage.decide(false, app: "app-3")
@@ -165,11 +178,12 @@ extension ConformanceFixture {
   }
 
   fileprivate func exchange(
-    _ number: Int, _ box: BoxRecord, device: Int = 40, key: [UInt8]? = nil, provider: ProviderID? = nil
+    _ number: Int, _ box: BoxRecord, device: Int = 40, key: [UInt8]? = nil, provider: ProviderID? = nil,
+    app: String = "kodi"
   ) throws -> PlatformExchange {
     PlatformExchange(
       request: "request-\(number)", requestEnds: at(600), box: box.id, key: key ?? box.key,
-      provider: provider ?? local, app: "kodi", requestor: requestor, device: try Self.name("device-\(device)"),
+      provider: provider ?? local, app: app, requestor: requestor, device: try Self.name("device-\(device)"),
       deviceHash: try hash(1000 + device), profile: nil, about: DeviceDescription(name: "A box"), rowKey: rowKey,
       authentication: try Self.name("child-\(number)-\(device)"))
   }

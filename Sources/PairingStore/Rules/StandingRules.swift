@@ -130,9 +130,7 @@ extension AuthenticationRecord {
 }
 
 extension SignInContext {
-  /// The sign-in that a box's word makes, or why it makes none.
-  ///
-  /// - Parameter parent: the box's own sign-in, which stands at this moment.
+  /// The sign-in that a box's word makes, or why it makes none; the box's own stands at this moment.
   public func authentication(
     for exchange: PlatformExchange, parent: AuthenticationRecord, at now: Instant
   ) throws(StoreError) -> StandingSignIn {

@@ -41,6 +41,18 @@ extension SQLiteStore {
       let signIn = try found.authentication(for: exchange, parent: parent, at: now)
       if let there = try rows.regularSignIn(context, of: signIn.record, at: now) { return there }
       try rows.keep(context, signIn.record)
+      // By their columns alone, as a row that does not verify counts for nobody: whoever makes up device ids takes room
+      // from his own box.
+      let beyond = try context.all(
+        """
+        SELECT id FROM authentication WHERE parent = \(parent.authentication.id.text) AND app = \(exchange.app)
+        AND expires > \(now.milliseconds) ORDER BY issued DESC, id DESC LIMIT -1 OFFSET \(BoxOverview.mostOfApp)
+        """
+      ) { try $0.text(0) }
+      for id in beyond {
+        try context.run("DELETE FROM permit WHERE authentication = \(id)")
+        try context.run("DELETE FROM authentication WHERE id = \(id)")
+      }
       return signIn
     }
   }
