@@ -11,6 +11,7 @@ package enum ServiceRoutes {
     ConfigurationRoutes(core).mount(&routes)
     CodeRoutes(core).mount(&routes)
     AuthenticationRoutes(core).mount(&routes)
+    PlatformRoutes(core).mount(&routes)
     ClientRoutes(core).mount(&routes)
     TemporaryPassRoutes(core).mount(&routes)
     PreauthorizationRoutes(core).mount(&routes)

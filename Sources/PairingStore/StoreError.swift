@@ -10,6 +10,8 @@ public enum StoreError: Error, Hashable, Sendable {
   case notInForce(AuthenticationRefusal)
   /// The temporary pass opens nothing more.
   case pass(TemporaryPassRefusal)
+  /// The box's word is not taken.
+  case exchange(ExchangeRefusal)
   /// There is no such thing; `what` names its kind, never its secret.
   case notFound(what: String)
   /// The code is another's: draw a new one and try again.
@@ -37,6 +39,7 @@ extension StoreError: CustomStringConvertible {
     case .pass(.durationExceeded): "the temporary pass has run out: sign in with an account"
     case .pass(.resourcesExceeded): "the temporary pass opens no further titles"
     case .pass(.identityMissing): "this temporary pass wants to know for whom it is"
+    case .exchange(let refusal): refusal.description
     case .notFound(let what): "there is no such \(what)"
     case .codeTaken: "the code is in use: draw another"
     case .tooManyLiveCodes(let limit): "\(limit) codes are waiting for an answer: try again later"

@@ -5,7 +5,10 @@ import Testing
 private let ownedCalls: [(owner: String, calls: [String])] = [
   (
     "Sources/PairingService/Core/SignInTransitions.swift",
-    ["store.signInWithoutCode(", "store.signOut(", "store.revoke(", "store.pickUp(", "codes.noteSignIn("]
+    [
+      "store.signInWithoutCode(", "store.exchange(", "store.signOut(", "store.revoke(", "store.pickUp(",
+      "codes.noteSignIn(",
+    ]
   ),
   (
     "Sources/PairingService/Core/CodeTransitions.swift",

@@ -140,6 +140,7 @@ extension MemoryStore {
     take(permits.values.joined().map(\.value.permit).filter { !$0.isValid(at: ended) }) {
       permits[$0.authentication]?[$0.resource] = nil
     }
+    take(usedRequests.filter { $0.value <= now }.map(\.key)) { usedRequests[$0] = nil }
     take(sessions.values.filter { !$0.isValid(at: now) }) { sessions[$0.id] = nil }
     take(failures.filter { now.since($0.value.last) >= LoginThrottle.memory }.map(\.key)) {
       failures[$0] = nil

@@ -113,6 +113,7 @@ extension MemoryStore {
     records.applications = records.applications.filter { $0.value.requestor != id }
     records.keyPairs = records.keyPairs.filter { $0.value.requestor != id }
     clients = clients.filter { $0.value.requestor != id }
+    permissions.removeAll { $0.requestor == id }
     for record in registrations.values where record.requestor == id {
       registrations[record.id] = nil
       codes[record.code] = nil

@@ -16,6 +16,9 @@ public actor MemoryStore: Store {
   var accounts: [ProviderID: [AccountName: Account]] = [:]
   var passwords: [ProviderID: [AccountName: String]] = [:]
   var clients: [ClientID: ClientRecord] = [:]
+  var boxes: [BoxID: BoxRecord] = [:]
+  var permissions: [PlatformPermissionRecord] = []
+  var usedRequests: [String: Instant] = [:]
   var material: [KeyPurpose: StoredSecret] = [:]
   var signing: [SigningKeyID: SigningKeyRecord] = [:]
   var log: [AuditEntry] = []
@@ -78,9 +81,11 @@ extension MemoryStore {
   }
 
   func context(of record: AuthenticationRecord) -> SignInContext {
-    context(
+    var found = context(
       record.authentication.viewer, record.authentication.requestor, rowKey: record.rowKey,
       device: record.deviceHash, identity: record.identity)
+    if let parent = record.authentication.parent { found.parentStands = parentStands(parent, of: record) }
+    return found
   }
 
   func use(
@@ -130,6 +135,7 @@ extension MemoryStore {
     for record in ended {
       authentications[record.authentication.id] = nil
       permits[record.authentication.id] = nil
+      boxes = boxes.filter { $0.value.authentication != record.authentication.id }
     }
     return ended
   }

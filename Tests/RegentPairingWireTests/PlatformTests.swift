@@ -55,6 +55,7 @@ import Testing
     let request = try request()
     #expect(PlatformAssertion.issued(at: now + .seconds(5), for: request) == now + .seconds(5))
     #expect(PlatformAssertion.issued(at: Instant(milliseconds: 0), for: request) == now)
+    #expect(PlatformAssertion.issued(at: now + .seconds(540), for: request) == now)
     #expect(PlatformAssertion.issued(at: now + .seconds(86_400), for: request) == now)
   }
 

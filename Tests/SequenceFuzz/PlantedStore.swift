@@ -332,3 +332,32 @@ extension PlantedStore {
     try await base.keptNumbers(kind)
   }
 }
+
+extension PlantedStore {
+  func enrol(_ box: BoxRecord, at now: Instant) async throws(StoreError) { try await base.enrol(box, at: now) }
+
+  func box(_ id: BoxID, at now: Instant) async throws(StoreError) -> BoxRecord? { try await base.box(id, at: now) }
+
+  func exchange(_ exchange: PlatformExchange, at now: Instant) async throws(StoreError) -> StandingSignIn {
+    try await base.exchange(exchange, at: now)
+  }
+
+  func decide(
+    _ isGranted: Bool?, device: DeviceHash, app: String, requestor: RequestorID, audit entry: AuditEntry?,
+    at now: Instant
+  ) async throws(StoreError) {
+    try await base.decide(isGranted, device: device, app: app, requestor: requestor, audit: entry, at: now)
+  }
+
+  func decisions(of device: DeviceHash) async throws(StoreError) -> [PlatformPermissionRecord] {
+    try await base.decisions(of: device)
+  }
+
+  func boxes(after id: BoxID?, limit: Int, at now: Instant) async throws(StoreError) -> [BoxOverview] {
+    try await base.boxes(after: id, limit: limit, at: now)
+  }
+
+  func children(of parent: AuthenticationID, at now: Instant) async throws(StoreError) -> [AuthenticationRecord] {
+    try await base.children(of: parent, at: now)
+  }
+}

@@ -13,8 +13,11 @@ package struct AuthenticationRoutes: Sendable {
   /// Mounts the polls and the sign-out.
   package func mount(_ routes: inout Routes) {
     let endpoints = V1Endpoints(core)
-    endpoints.mount(&routes, [.get], "/api/v1/tokens/authn") { call throws(CallError) in
-      try ask(call, try call.device(), .authentication)
+    let platform = PlatformRoutes(core)
+    // One path, two methods: the frame's preflight must name both.
+    endpoints.mount(&routes, [.get, .post], "/api/v1/tokens/authn") { call throws(CallError) in
+      call.request.method == .post
+        ? try platform.exchange(call) : try ask(call, try call.device(), .authentication)
     }
     endpoints.mount(&routes, [.get], "/api/v1/checkauthn") { call throws(CallError) in
       try ask(call, try call.device(), .check)
@@ -226,7 +229,7 @@ extension ServiceCore {
       of: record.authentication.viewer, device: record.deviceHash,
       at: record.authentication.requestor)
     return switch record.authentication.source {
-    case .regular: plain
+    case .regular, .platform: plain
     case .temporary: "temppass_\(plain)"
     case .degraded: "degraded_\(plain)"
     }

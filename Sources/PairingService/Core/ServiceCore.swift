@@ -51,6 +51,8 @@ package final class ServiceCore: Sendable {
   package let statements: SoftwareStatements
   /// The requestors whose apps show a signature that no certificate verifies.
   package let missingCertificates = MissingCertificates()
+  /// What boxes are asked for their apps.
+  package let profileRequests: ProfileRequests
   /// What devices that sign out give to the browser they signed in with.
   package let logoutTickets: LogoutTickets
   /// Hashes passwords and compares them with stored hashes.
@@ -94,6 +96,7 @@ package final class ServiceCore: Sendable {
     statements = try await SoftwareStatements(
       store, keys: mediaKeys, issuer: options.publicURL)
     logoutTickets = try await LogoutTickets(store)
+    profileRequests = try await ProfileRequests(store, issuer: options.publicURL)
     self.passwords = try PasswordHasher(passwords)
     passwordForms = try await PasswordForms(store, own: passwords)
     try await loadCodes()

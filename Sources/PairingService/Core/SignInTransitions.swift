@@ -7,7 +7,7 @@ package import PairingStore
 /// No other code calls these verbs, which `ArchitectureTests` hold: whoever did would leave the memory behind.
 /// A sign-in that a code leads to begins with the code's approval, which is ``CodeTransitions``'.
 package struct SignInTransitions: Sendable {
-  private let store: any AuthenticationStore
+  private let store: any AuthenticationStore & PlatformStore
   private let codes: LiveCodes
   private let codeTransitions: CodeTransitions
   private let waiters: Waiters
@@ -18,7 +18,7 @@ package struct SignInTransitions: Sendable {
   private let deliveries = Deliveries()
 
   init(
-    store: any AuthenticationStore, codes: LiveCodes, codeTransitions: CodeTransitions,
+    store: any AuthenticationStore & PlatformStore, codes: LiveCodes, codeTransitions: CodeTransitions,
     waiters: Waiters, lastUses: LastUseTimes, metrics: ServiceMetrics, audit: AuditTrail,
     clock: ServiceClock
   ) {
@@ -94,6 +94,21 @@ package struct SignInTransitions: Sendable {
     audit.note(
       .device(requestor), "device.sign-in", device.shortName,
       detail: "\(record.authentication.source.rawValue), at \(provider)\(record.report)")
+    return signIn
+  }
+
+  /// Makes of the box's account a sign-in of an app's; a poll of it that is held has its answer.
+  package func exchange(_ exchange: PlatformExchange, at now: Instant) async throws(StoreError) -> StandingSignIn {
+    let signIn = try await store.exchange(exchange, at: now)
+    codes.noteSignIn(of: exchange.deviceHash, at: exchange.requestor)
+    if let id = codes.latest(of: exchange.deviceHash, at: exchange.requestor)?.record.id {
+      waiters.wake(.device, of: id)
+    }
+    guard signIn.authentication.id == exchange.authentication else { return signIn }
+    metrics.letIn(at: exchange.provider)
+    audit.note(
+      .device(exchange.requestor), "device.sign-in", exchange.deviceHash.shortName,
+      detail: "platform, at \(exchange.provider), app \(exchange.app) of box \(exchange.box)")
     return signIn
   }
 

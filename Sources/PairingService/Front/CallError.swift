@@ -51,6 +51,11 @@ package struct CallError: Error, Sendable {
   /// A code that ran out of time.
   package static let expired = CallError(.gone, details: ErrorDetails.expired)
 
+  /// The box's word that is not taken; the reason is one of few words, which apps compare.
+  package static func exchange(_ refusal: ExchangeRefusal) -> CallError {
+    CallError(.badRequest, details: refusal.rawValue)
+  }
+
   /// Nothing, or nothing for this caller, has that name.
   package static let unknownCode = CallError(.notFound)
 }
@@ -62,6 +67,7 @@ extension CallError {
     case .refused(let refusal): self.init(refusal)
     case .notInForce(let refusal): self.init(refusal)
     case .pass(let refusal): self.init(refusal)
+    case .exchange(let refusal): self = .exchange(refusal)
     case .notFound: self.init(.notFound)
     case .sessionEnded: self.init(.forbidden, details: error.description)
     case .codeTaken, .changedMeanwhile:
@@ -90,7 +96,7 @@ extension CallError {
     case .expired:
       self.init(
         .gone, ErrorMessage.authenticationExpired, code: .authenticationSessionExpired)
-    case .accountDisabled, .accountGone, .keyRevoked, .notIntegrated:
+    case .accountDisabled, .accountGone, .keyRevoked, .notIntegrated, .parentEnded:
       self.init(
         .forbidden, details: refusal.description, code: .authenticationSessionInvalidated)
     }

@@ -12,17 +12,20 @@ public struct SignInContext: Sendable {
   public var rowKey: KeyPair?
   /// What has been used of the temporary pass, by device and identity together.
   public var use: TemporaryPassUse
+  /// Whether the box's own sign-in stands and may be used by the app, for a sign-in that came from one.
+  public var parentStands: Bool
 
   /// What was looked up.
   public init(
     integration: Integration?, provider: Provider?, account: Account?, rowKey: KeyPair?,
-    use: TemporaryPassUse = TemporaryPassUse()
+    use: TemporaryPassUse = TemporaryPassUse(), parentStands: Bool = true
   ) {
     self.integration = integration
     self.provider = provider
     self.account = account
     self.rowKey = rowKey
     self.use = use
+    self.parentStands = parentStands
   }
 }
 
@@ -58,8 +61,9 @@ extension SignInContext {
     }
     return Standing(
       account: accountStanding(of: viewer, source: source),
-      integrated: integration?.enabled == true && provider?.id == viewer.provider,
-      keyHonoured: keyHonoured ?? false)
+      integrated: integration?.enabled == true && provider?.id == viewer.provider
+        && (source != .platform || integration?.singleSignOn == true),
+      keyHonoured: keyHonoured ?? false, parentStands: parentStands)
   }
 
   private func accountStanding(of viewer: Viewer, source: AuthenticationSource) -> AccountStanding {
@@ -69,7 +73,7 @@ extension SignInContext {
       switch source {
       case .temporary: return provider?.temporaryPass == nil ? .gone : .good
       case .degraded: return integration?.degradation == .authenticateEverybody ? .good : .gone
-      case .regular: return .gone
+      case .regular, .platform: return .gone
       }
     }
     guard let account, provider?.hasAccounts == true else { return .gone }
@@ -120,7 +124,38 @@ extension AuthenticationRecord {
     let was = authentication
     record.authentication = Authentication(
       id: was.id, requestor: was.requestor, viewer: was.viewer, household: was.household,
-      profile: was.profile, source: was.source, issued: was.issued, expires: expires)
+      profile: was.profile, source: was.source, issued: was.issued, expires: expires, parent: was.parent)
     return record
+  }
+}
+
+extension SignInContext {
+  /// The sign-in that a box's word makes, or why it makes none; the box's own stands at this moment.
+  public func authentication(
+    for exchange: PlatformExchange, parent: AuthenticationRecord, at now: Instant
+  ) throws(StoreError) -> StandingSignIn {
+    guard let integration, integration.enabled, let provider else { throw .exchange(.integration) }
+    guard integration.singleSignOn else { throw .exchange(.singleSignOn) }
+    guard provider.boarding == .supported else { throw .exchange(.boarding) }
+    guard integration.degradation == nil else { throw .exchange(.degraded) }
+    let ends = now + integration.settings(for: exchange.profile).authenticationLifetime
+    return try standing(
+      AuthenticationRecord(
+        authentication: Authentication(
+          id: exchange.authentication, requestor: exchange.requestor, viewer: parent.authentication.viewer,
+          household: account?.household, profile: exchange.profile, source: .platform, issued: now,
+          // A child never outlives its parent.
+          expires: min(ends, parent.authentication.expires),
+          parent: ParentSignIn(parent.authentication.id, app: exchange.app)),
+        device: exchange.device, deviceHash: exchange.deviceHash, rowKey: exchange.rowKey, about: exchange.about))
+  }
+}
+
+extension PlatformExchange {
+  /// Whether a sign-in may answer an app's request: the box maker's own, regular, and at the provider that was asked for.
+  public func mayUse(_ parent: AuthenticationRecord) -> Bool {
+    let authentication = parent.authentication
+    return authentication.source == .regular && authentication.viewer.provider == provider
+      && authentication.viewer.account != nil && authentication.requestor != requestor
   }
 }

@@ -94,9 +94,13 @@ extension SignedRows {
   func signInContext<Context: Querying & ~Copyable>(
     _ context: borrowing Context, of record: AuthenticationRecord
   ) throws -> SignInContext {
-    try signInContext(
+    var found = try signInContext(
       context, record.authentication.viewer, record.authentication.requestor,
       rowKey: record.rowKey, device: record.deviceHash, identity: record.identity)
+    if let parent = record.authentication.parent {
+      found.parentStands = try parentStands(context, parent, of: record)
+    }
+    return found
   }
 
   /// What has been used of a pass, by the device or the identity.
@@ -176,6 +180,7 @@ extension SignedRows {
     for record in ended {
       let id = record.authentication.id.text
       try context.run("DELETE FROM permit WHERE authentication = \(id)")
+      try context.run("DELETE FROM platform_box WHERE authentication = \(id)")
       try context.run("DELETE FROM authentication WHERE id = \(id)")
     }
   }

@@ -14,7 +14,7 @@ extension Tables {
       "certificate": .optional(one.certificate), "policy": .string(one.signaturePolicy.rawValue),
       "enhancedErrors": .bool(one.enhancedErrors), "numberMatching": .bool(one.numberMatching),
       "exposesDeviceID": .bool(one.exposesDeviceID),
-      "metadataKeys": .list(one.metadataKeys.map(\.rawValue).sorted()),
+      "metadataKeys": .list(one.metadataKeys.map(\.rawValue).sorted()), "platform": .bool(one.isPlatform),
     ]
     return [.text(one.id.text), .text(one.name), settings.column]
   } decode: { fields, _ throws(UnreadableRow) in
@@ -35,7 +35,8 @@ extension Tables {
       signaturePolicy: try present(SignaturePolicy(rawValue: settings.text("policy"))),
       enhancedErrors: try settings.flag("enhancedErrors"),
       numberMatching: try settings.flag("numberMatching"),
-      exposesDeviceID: try settings.flag("exposesDeviceID"), metadataKeys: keys)
+      exposesDeviceID: try settings.flag("exposesDeviceID"), metadataKeys: keys,
+      isPlatform: settings["platform"]?.bool ?? false)
   }
 
   static let providers = Table<Provider>(

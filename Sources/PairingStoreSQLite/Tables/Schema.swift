@@ -26,6 +26,9 @@ enum Schema {
         try AuditHead.begin(in: context, keys.vault(in: context))
       },
       Migration("fewer indexes of codes") { context in try context.runScript(codeIndexes) },
+      signInsWithParents.migration("sign-ins have parents", keys) { context in
+        try context.runScript(parents)
+      },
     ]
   }
 
@@ -189,6 +192,38 @@ enum Schema {
       chain BLOB NOT NULL, signature BLOB NOT NULL
     ) STRICT;
     """
+
+  // The box's account: its key, what its viewer decided about apps, and which requests were answered.
+  private static let parents: StaticString = """
+    ALTER TABLE authentication ADD COLUMN parent TEXT;
+    ALTER TABLE authentication ADD COLUMN app TEXT;
+    CREATE INDEX authentication_parent ON authentication (parent) WHERE parent IS NOT NULL;
+    CREATE TABLE platform_box (
+      id TEXT PRIMARY KEY, authentication TEXT NOT NULL UNIQUE, box_key BLOB NOT NULL, enrolled INTEGER NOT NULL,
+      public_key TEXT NOT NULL, signature BLOB NOT NULL
+    ) STRICT;
+    CREATE TABLE platform_permission (
+      device_hash BLOB NOT NULL, app TEXT NOT NULL, requestor TEXT NOT NULL, granted INTEGER NOT NULL,
+      decided INTEGER NOT NULL, signature BLOB NOT NULL, PRIMARY KEY (device_hash, app, requestor)
+    ) STRICT;
+    CREATE TABLE used_profile_request (
+      id TEXT PRIMARY KEY, expires INTEGER NOT NULL, signature BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX used_profile_request_expires ON used_profile_request (expires);
+    """
+
+  private static let signInColumns: [Column] = [
+    .text("id"), .text("requestor"), .text("provider"), .text("account"), .text("household"), .text("profile"),
+    .text("source"), .number("issued"), .number("expires"), .bytes("device"), .bytes("device_hash"),
+    .bytes("identity"), .text("registration"), .text("public_key"), .text("about"),
+  ]
+
+  /// Until then no sign-in came from another one.
+  private static let signInsWithParents = Resigning(
+    old: .init(raw: "authentication", version: 1, signer: .rowPair, signInColumns),
+    new: .init(raw: "authentication", version: 2, signer: .rowPair, signInColumns + [.text("parent"), .text("app")]),
+    keyPairs: Tables.keyPairs
+  ) { values, _ in values + [.null, .null] }
 
   // Every new code is written to each index. What only removing a requestor or revoking its rows looks for needs none:
   // both go through many rows anyway. `IN (…)` made SQLite build a table of the three states for every row and index.

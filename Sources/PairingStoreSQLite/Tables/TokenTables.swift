@@ -5,12 +5,12 @@ import SQLite
 
 extension Tables {
   package static let authentications = Table<AuthenticationRecord>(
-    "authentication", signer: .rowPair,
+    "authentication", version: 2, signer: .rowPair,
     [
       .text("id"), .text("requestor"), .text("provider"), .text("account"), .text("household"),
       .text("profile"), .text("source"), .number("issued"), .number("expires"), .bytes("device"),
       .bytes("device_hash"), .bytes("identity"), .text("registration"), .text("public_key"),
-      .text("about"),
+      .text("about"), .text("parent"), .text("app"),
     ]
   ) { record, vault in
     let one = record.authentication
@@ -22,19 +22,27 @@ extension Tables {
       vault.seal(Array(record.device.text.utf8), "authentication.device", of: one.id.text),
       .blob(record.deviceHash.bytes), .optional(record.identity?.bytes),
       .optional(record.registration?.text), .text(record.rowKey.text), record.about.column,
+      .optional(one.parent?.id.text), .optional(one.parent?.app),
     ]
   } decode: { fields, vault throws(UnreadableRow) in
     let id: AuthenticationID = try fields.name()
-    let authentication = Authentication(
-      id: id, requestor: try fields.name(), viewer: try fields.viewer(),
-      household: try fields.optionalName(), profile: try fields.optionalName(),
-      source: try fields.choice(), issued: try fields.instant(), expires: try fields.instant())
+    let (requestor, viewer): (RequestorID, Viewer) = (try fields.name(), try fields.viewer())
+    let (household, profile): (HouseholdID?, ProfileName?) = (try fields.optionalName(), try fields.optionalName())
+    let source: AuthenticationSource = try fields.choice()
+    let (issued, expires) = (try fields.instant(), try fields.instant())
+    let device = try sealedDevice(&fields, vault, "authentication.device", id.text)
+    let (deviceHash, identity): (DeviceHash, IdentityHash?) = (try fields.hash(), try fields.optionalHash())
+    let (registration, rowKey): (RegistrationID?, PublicKey) = (try fields.optionalName(), try fields.name())
+    let about = try DeviceDescription(column: fields.json())
+    let parentID: AuthenticationID? = try fields.optionalName()
+    let app = try fields.optionalText()
+    let parent = try parentID.map { id throws(UnreadableRow) in ParentSignIn(id, app: try present(app)) }
     return AuthenticationRecord(
-      authentication: authentication,
-      device: try sealedDevice(&fields, vault, "authentication.device", id.text),
-      deviceHash: try fields.hash(), identity: try fields.optionalHash(),
-      registration: try fields.optionalName(), rowKey: try fields.name(),
-      about: try DeviceDescription(column: fields.json()))
+      authentication: Authentication(
+        id: id, requestor: requestor, viewer: viewer, household: household, profile: profile, source: source,
+        issued: issued, expires: expires, parent: parent),
+      device: device, deviceHash: deviceHash, identity: identity, registration: registration, rowKey: rowKey,
+      about: about)
   }
 
   static let permits = Table<PermitRecord>(

@@ -48,6 +48,7 @@ extension SQLiteStore {
       ) { try $0.text(0) }
       for id in ended {
         try context.run("DELETE FROM permit WHERE authentication = \(id)")
+        try context.run("DELETE FROM platform_box WHERE authentication = \(id)")
         left -= try context.run("DELETE FROM authentication WHERE id = \(id)")
       }
       left -= try context.run(
@@ -59,6 +60,11 @@ extension SQLiteStore {
         """
         DELETE FROM session WHERE rowid IN
         (SELECT rowid FROM session WHERE expires <= \(moment) LIMIT \(left))
+        """)
+      left -= try context.run(
+        """
+        DELETE FROM used_profile_request WHERE rowid IN
+        (SELECT rowid FROM used_profile_request WHERE expires <= \(moment) LIMIT \(left))
         """)
       let remembered = (now - LoginThrottle.memory).milliseconds
       left -= try context.run(

@@ -39,10 +39,16 @@ extension SQLiteStore {
       DELETE FROM permit WHERE authentication IN
       (SELECT id FROM authentication WHERE requestor = \(id))
       """)
+    try context.run(
+      """
+      DELETE FROM platform_box WHERE authentication IN
+      (SELECT id FROM authentication WHERE requestor = \(id))
+      """)
     try context.run("DELETE FROM authentication WHERE requestor = \(id)")
     try context.run("DELETE FROM registration WHERE requestor = \(id)")
     try context.run("DELETE FROM temporary_pass WHERE requestor = \(id)")
     try context.run("DELETE FROM client WHERE requestor = \(id)")
+    try context.run("DELETE FROM platform_permission WHERE requestor = \(id)")
     try context.run("DELETE FROM application WHERE requestor = \(id)")
     try context.run("DELETE FROM integration WHERE requestor = \(id)")
     try context.run("DELETE FROM key_pair WHERE requestor = \(id)")
@@ -62,6 +68,11 @@ extension SignedRows {
     try context.run(
       """
       DELETE FROM permit WHERE authentication IN
+      (SELECT id FROM authentication WHERE provider = \(id))
+      """)
+    try context.run(
+      """
+      DELETE FROM platform_box WHERE authentication IN
       (SELECT id FROM authentication WHERE provider = \(id))
       """)
     try context.run("DELETE FROM authentication WHERE provider = \(id)")
@@ -84,6 +95,11 @@ extension SignedRows {
     try context.run(
       """
       DELETE FROM permit WHERE authentication IN
+      (SELECT id FROM authentication WHERE provider = \(place) AND account = \(who))
+      """)
+    try context.run(
+      """
+      DELETE FROM platform_box WHERE authentication IN
       (SELECT id FROM authentication WHERE provider = \(place) AND account = \(who))
       """)
     try context.run("DELETE FROM authentication WHERE provider = \(place) AND account = \(who)")

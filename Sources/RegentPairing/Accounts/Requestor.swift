@@ -25,6 +25,8 @@ public struct Requestor: Hashable, Sendable {
   public var exposesDeviceID: Bool
   /// The attributes it may be given.
   public var metadataKeys: Set<MetadataKey>
+  /// Whether it is the box maker's: its sign-in on a box is the box's platform account.
+  public var isPlatform: Bool
 
   /// A requestor; what is not said has the usual value.
   public init(
@@ -32,7 +34,7 @@ public struct Requestor: Hashable, Sendable {
     logo: String? = nil, color: String? = nil, contact: String? = nil, certificate: String? = nil,
     signaturePolicy: SignaturePolicy = .standard, enhancedErrors: Bool = false,
     numberMatching: Bool = false, exposesDeviceID: Bool = false,
-    metadataKeys: Set<MetadataKey> = []
+    metadataKeys: Set<MetadataKey> = [], isPlatform: Bool = false
   ) {
     self.id = id
     self.name = name
@@ -47,5 +49,6 @@ public struct Requestor: Hashable, Sendable {
     self.numberMatching = numberMatching
     self.exposesDeviceID = exposesDeviceID
     self.metadataKeys = metadataKeys
+    self.isPlatform = isPlatform
   }
 }

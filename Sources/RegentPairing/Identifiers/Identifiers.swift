@@ -28,6 +28,8 @@ public typealias ProfileName = Identifier<Names.Profile>
 public typealias StatementID = Identifier<Names.Statement>
 /// One registered client of such an application.
 public typealias ClientID = Identifier<Names.Client>
+/// One box that holds an account for its apps.
+public typealias BoxID = Identifier<Names.Box>
 /// One key that signs media tokens.
 public typealias SigningKeyID = Identifier<Names.SigningKey>
 /// Who acted on the admin socket.
@@ -53,6 +55,8 @@ public enum Names {
   public enum Statement: PlainIdentifierKind {}
   /// Names registered clients.
   public enum Client: PlainIdentifierKind {}
+  /// Names boxes.
+  public enum Box: PlainIdentifierKind {}
   /// Names signing keys.
   public enum SigningKey: PlainIdentifierKind {}
   /// Names key pairs.

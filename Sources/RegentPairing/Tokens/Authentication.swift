@@ -16,10 +16,13 @@ public struct Authentication: Hashable, Sendable {
   public let issued: Instant
   /// When it ends.
   public let expires: Instant
+  /// What it stands on besides its account: it ends with that.
+  public let parent: ParentSignIn?
 
   public init(
     id: AuthenticationID, requestor: RequestorID, viewer: Viewer, household: HouseholdID?,
-    profile: ProfileName?, source: AuthenticationSource, issued: Instant, expires: Instant
+    profile: ProfileName?, source: AuthenticationSource, issued: Instant, expires: Instant,
+    parent: ParentSignIn? = nil
   ) {
     self.id = id
     self.requestor = requestor
@@ -29,6 +32,18 @@ public struct Authentication: Hashable, Sendable {
     self.source = source
     self.issued = issued
     self.expires = expires
+    self.parent = parent
+  }
+}
+
+/// The box's own sign-in that an app's came from, and by which name the box knows the app.
+public struct ParentSignIn: Hashable, Sendable {
+  public let id: AuthenticationID
+  public let app: String
+
+  public init(_ id: AuthenticationID, app: String) {
+    self.id = id
+    self.app = app
   }
 }
 
@@ -40,6 +55,8 @@ public enum AuthenticationSource: String, Hashable, Sendable, CaseIterable {
   case temporary
   /// The provider was out of order and everybody is let in.
   case degraded
+  /// The box's own account, which the viewer lets this app use.
+  case platform
 }
 
 /// What else must hold, besides the expiry, for an authentication to count at this moment.
@@ -53,12 +70,15 @@ public struct Standing: Hashable, Sendable {
   public var integrated: Bool
   /// Whether the rows of the requestor's key pair are still honoured.
   public var keyHonoured: Bool
+  /// Whether the box's own sign-in, which it came from, stands and may be used; so it does where there is none.
+  public var parentStands: Bool
 
   /// All that must hold, as found at one moment.
-  public init(account: AccountStanding, integrated: Bool, keyHonoured: Bool) {
+  public init(account: AccountStanding, integrated: Bool, keyHonoured: Bool, parentStands: Bool = true) {
     self.account = account
     self.integrated = integrated
     self.keyHonoured = keyHonoured
+    self.parentStands = parentStands
   }
 }
 
@@ -84,6 +104,8 @@ public enum AuthenticationRefusal: Error, Hashable, Sendable {
   case notIntegrated
   /// The key that signs its requestor's rows was revoked.
   case keyRevoked
+  /// The box's own sign-in has ended, or its viewer does not let this app use it any more.
+  case parentEnded
 }
 
 extension Authentication {
@@ -96,6 +118,7 @@ extension Standing {
   public func check() throws(AuthenticationRefusal) {
     guard keyHonoured else { throw .keyRevoked }
     guard integrated else { throw .notIntegrated }
+    guard parentStands else { throw .parentEnded }
     switch account {
     case .good: return
     case .disabled: throw .accountDisabled
@@ -114,6 +137,7 @@ extension AuthenticationRefusal: CustomStringConvertible {
     case .accountGone:
       "the account or pass of this sign-in does not exist any more: sign in again"
     case .notIntegrated: "this app does not work with that provider (any more)"
+    case .parentEnded: "the box's own sign-in has ended, or may not be used by this app: sign in again"
     case .keyRevoked: "the app's key was revoked: sign in again"
     }
   }

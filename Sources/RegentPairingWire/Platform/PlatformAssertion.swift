@@ -17,7 +17,7 @@ public struct PlatformAssertion: Hashable, Sendable {
   public let box: String
   /// The service: what the request named as its issuer.
   public let audience: String
-  /// SHA-256 of the request, as base64url.
+  /// The request itself, as the app handed it over: what it is about is read from there, and nowhere else.
   public let request: String
   public let provider: ProviderID
   /// The app, by the name that the box's owner gave it.
@@ -37,10 +37,11 @@ public struct PlatformAssertion: Hashable, Sendable {
 
   /// The time to write into an assertion: the box's clock, unless that contradicts the request that was made just now.
   ///
-  /// A box that has no clock yet makes one all the same, and one whose clock is ahead makes none that counts later.
+  /// A box that has no clock yet makes one all the same, and one whose clock is ahead makes none that counts later. Who
+  /// answers an old request writes its time as well, and has to ask for a new one.
   public static func issued(at clock: Instant, for request: ProfileRequest) -> Instant {
     let age = clock.since(request.issued)
-    return age >= .zero && age <= ProfileRequest.lifetime ? clock : request.issued
+    return age >= .zero && age <= lifetime ? clock : request.issued
   }
 
   public var claims: JSONObject {

@@ -1,0 +1,178 @@
+package import HTTPServer
+internal import RegentCryptography
+internal import RegentEncodings
+internal import RegentHTTPCodec
+internal import RegentJSON
+internal import RegentPairing
+internal import PairingStore
+internal import RegentPairingWire
+
+/// Signing in through the box's own account: an app asks for a request, the box answers it, the service makes of the answer
+/// a sign-in that stands on the box's.
+package struct PlatformRoutes: Sendable {
+  private let core: ServiceCore
+
+  package init(_ core: ServiceCore) { self.core = core }
+
+  /// Mounts what apps and boxes call; the exchange itself shares its path with the poll of a device's sign-in.
+  package func mount(_ routes: inout Routes) {
+    let endpoints = V1Endpoints(core)
+    endpoints.mount(&routes, [.get], "/api/v1/{requestor}/profile-requests/{provider}", request)
+    endpoints.mount(&routes, [.post], Paths.platformKey, enrol)
+    endpoints.mount(&routes, [.post], Paths.platformPermission, decide)
+  }
+
+  // MARK: - An app
+
+  private func request(_ call: V1Call) throws(CallError) -> V1Outcome {
+    let device = try call.device()
+    guard let name = call.path[ifCaptured: "provider"], let provider = ProviderID(name) else {
+      throw .exchange(.integration)
+    }
+    try core.mayExchange(provider, for: call.requestor.id)
+    let text: String
+    do throws(JWSError) {
+      text = try core.profileRequests.make(
+        for: call.requestor.id, device: device.hash, provider: provider, at: call.now)
+    } catch {
+      core.log.error("profile-request", ("reason", "\(error)"))
+      throw CallError(.internalServerError, code: .internalError)
+    }
+    return .reply(
+      V1Reply(response: Response(.ok, type: "application/octet-stream", body: Array(text.utf8))))
+  }
+
+  /// The exchange: `tokens/authn` by POST.
+  func exchange(_ call: V1Call) throws(CallError) -> V1Outcome {
+    let device = try call.device()
+    let text = try call.parameters.required(Field.platformResponse)
+    let named = try call.parameters.required(Field.provider)
+    let (profile, about) = (try call.profile(), try call.deviceDescription())
+    guard let word = try? UnverifiedJWS(text, longest: PlatformAssertion.longest),
+      let box = word.keyID.flatMap({ BoxID($0) }), let rowKey = call.provisioned.rowKey(of: call.requestor.id)
+    else { throw CallError.exchange(.assertion) }
+    try core.limits.take(.guest, from: call.request.clientAddress, at: call.requestor.id)
+    let requestor = call.requestor.id
+    return .later { [core] in
+      let now = core.clock.now
+      guard let record = try await core.store.box(box, at: now) else { throw CallError.exchange(.parent) }
+      guard let (assertion, request) = core.profileRequests.read(word, by: record, at: now),
+        request.requestor == requestor, request.device.utf8.elementsEqual(Hex.encode(device.hash.bytes).utf8),
+        request.provider.text.utf8.elementsEqual(named.utf8), let id = AuthenticationID(Random.uuid())
+      else { throw core.refused(.assertion, device, requestor) }
+      do throws(StoreError) {
+        _ = try await core.signInTransitions.exchange(
+          PlatformExchange(
+            request: request.id, requestEnds: request.expires, box: box, key: record.key,
+            provider: request.provider, app: assertion.app, requestor: requestor, device: device.id,
+            deviceHash: device.hash, profile: profile, about: about, rowKey: rowKey, authentication: id),
+          at: now)
+      } catch {
+        guard case .exchange(let refusal) = error else { throw error }
+        throw core.refused(refusal, device, requestor)
+      }
+      return .noContent
+    }
+  }
+
+  // MARK: - A box
+
+  private func enrol(_ call: V1Call) throws(CallError) -> V1Outcome {
+    let device = try call.boxDevice()
+    let text = try call.parameters.required(Field.publicKey)
+    guard text.utf8.count <= 256, let spki = try? Base64.decode(text), let key = try? VerifyingKey(spki: spki),
+      key.algorithm == .edDSA
+    else {
+      throw CallError(
+        .badRequest, details: "\(Field.publicKey) must be an Ed25519 key, its SubjectPublicKeyInfo in base64")
+    }
+    return .later { [core] in
+      let signIn = try await core.boxSignIn(call, device)
+      guard let id = BoxID(Random.uuid()) else { throw CallError(.internalServerError, code: .internalError) }
+      try await core.store.enrol(
+        BoxRecord(
+          id: id, authentication: signIn.authentication.id, key: key.spki, enrolled: core.clock.now,
+          rowKey: signIn.record.rowKey),
+        at: core.clock.now)
+      core.audit.note(.device(call.requestor.id), "platform.enrol", device.hash.shortName, detail: id.text)
+      let document: JSONObject = ["box": .string(id.text)]
+      return V1Reply(response: Response(.ok, type: "application/json", body: document.bytes()))
+    }
+  }
+
+  private func decide(_ call: V1Call) throws(CallError) -> V1Outcome {
+    let device = try call.boxDevice()
+    let app = try call.parameters.required(Field.app)
+    let name = try call.parameters.required(Field.appRequestor)
+    let word = try call.parameters.required(Field.permission)
+    guard PlatformApp.isName(app) else {
+      throw CallError(.badRequest, details: "\(Field.app) must be the name of an app of the box")
+    }
+    guard let requestor = RequestorID(name), call.provisioned.requestor(requestor) != nil else {
+      throw CallError(.badRequest, details: "\(Field.appRequestor) must be a requestor of this service")
+    }
+    guard let decision = PlatformDecision(rawValue: word) else {
+      throw CallError(.badRequest, details: "\(Field.permission) must be granted, denied or undetermined")
+    }
+    return .later { [core] in
+      _ = try await core.boxSignIn(call, device)
+      let line = AuditEntry(
+        at: core.clock.now, actor: .device(call.requestor.id), action: "platform.decide",
+        subject: device.hash.shortName,
+        outcome: .done, detail: "\(decision.rawValue): \(app) for \(requestor)")
+      try await core.store.decide(
+        decision.isGranted, device: device.hash, app: app, requestor: requestor, audit: line, at: core.clock.now)
+      return .noContent
+    }
+  }
+}
+
+/// A viewer's decision as the box tells it.
+private enum PlatformDecision: String {
+  case granted, denied, undetermined
+
+  var isGranted: Bool? {
+    switch self {
+    case .granted: true
+    case .denied: false
+    case .undetermined: nil
+    }
+  }
+}
+
+extension V1Call {
+  /// The box itself: only the box maker's requestor speaks for one.
+  fileprivate func boxDevice() throws(CallError) -> CallDevice {
+    guard requestor.isPlatform else {
+      throw CallError(
+        .forbidden, details: "the requestor is no box maker's: regentctl requestor set \(requestor.id) --platform on")
+    }
+    return try device()
+  }
+}
+
+extension ServiceCore {
+  /// Whether the integration of an app lets a platform account in, as far as memory knows: an app that asks is told at
+  /// once why not, and the exchange itself looks again.
+  fileprivate func mayExchange(_ provider: ProviderID, for requestor: RequestorID) throws(CallError) {
+    guard let choice = provisioning.now.choice(provider, of: requestor) else { throw .exchange(.integration) }
+    guard choice.integration.singleSignOn else { throw CallError.exchange(.singleSignOn) }
+    guard choice.provider.boarding == .supported else { throw CallError.exchange(.boarding) }
+    guard choice.integration.degradation == nil else { throw CallError.exchange(.degraded) }
+  }
+
+  /// The box's own sign-in, regular and in force.
+  fileprivate func boxSignIn(_ call: V1Call, _ device: CallDevice) async throws -> StandingSignIn {
+    let viewer = try await signedIn(call, device, for: .toRead)
+    guard viewer.authentication.source == .regular, viewer.authentication.viewer.account != nil else {
+      throw CallError(.forbidden, details: "a pass and a provider that is out of order sign no box in")
+    }
+    return viewer.signIn
+  }
+
+  fileprivate func refused(_ refusal: ExchangeRefusal, _ device: CallDevice, _ requestor: RequestorID) -> CallError {
+    audit.note(
+      .device(requestor), "platform.refuse", device.hash.shortName, .refused, detail: refusal.rawValue, once: true)
+    return CallError.exchange(refusal)
+  }
+}

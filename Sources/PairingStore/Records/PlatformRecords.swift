@@ -1,0 +1,109 @@
+public import RegentPairing
+
+/// The key of a box, enrolled with the box's own sign-in at the box maker's requestor, and good as long as that stands.
+///
+/// Signed columns: all of them; `public_key` is ``rowKey``.
+public struct BoxRecord: Hashable, Sendable {
+  /// What the box names itself by in its word.
+  public let id: BoxID
+  /// The box's own sign-in.
+  public let authentication: AuthenticationID
+  /// The public half, as SubjectPublicKeyInfo.
+  public let key: [UInt8]
+  public let enrolled: Instant
+  /// The key pair that signs this row: that of its sign-in.
+  public let rowKey: PublicKey
+
+  public init(
+    id: BoxID, authentication: AuthenticationID, key: [UInt8], enrolled: Instant, rowKey: PublicKey
+  ) {
+    self.id = id
+    self.authentication = authentication
+    self.key = key
+    self.enrolled = enrolled
+    self.rowKey = rowKey
+  }
+}
+
+/// What the viewer decided about an app on a box: kept for the box, whoever is signed in on it.
+public struct PlatformPermissionRecord: Hashable, Sendable {
+  /// The box.
+  public let device: DeviceHash
+  /// The app, by the box owner's name for it.
+  public let app: String
+  /// For whom the app asks.
+  public let requestor: RequestorID
+  public var isGranted: Bool
+  public var decided: Instant
+
+  public init(device: DeviceHash, app: String, requestor: RequestorID, isGranted: Bool, decided: Instant) {
+    self.device = device
+    self.app = app
+    self.requestor = requestor
+    self.isGranted = isGranted
+    self.decided = decided
+  }
+
+  /// How many decisions of one box are kept; a box with more apps tells of no more.
+  public static let mostOfBox = 256
+}
+
+/// What becomes a sign-in when all holds that must: the box's word, checked as far as it can be without the store.
+public struct PlatformExchange: Hashable, Sendable {
+  /// The request that was answered: once.
+  public let request: String
+  /// Until when it might be answered.
+  public let requestEnds: Instant
+  public let box: BoxID
+  /// The key that signed the answer.
+  public let key: [UInt8]
+  public let provider: ProviderID
+  public let app: String
+  /// Whose app it is, on which device.
+  public let requestor: RequestorID
+  public let device: DeviceID
+  public let deviceHash: DeviceHash
+  public let profile: ProfileName?
+  public let about: DeviceDescription
+  public let rowKey: PublicKey
+  /// The id of the sign-in to make: the caller draws it.
+  public let authentication: AuthenticationID
+
+  public init(
+    request: String, requestEnds: Instant, box: BoxID, key: [UInt8], provider: ProviderID, app: String,
+    requestor: RequestorID, device: DeviceID, deviceHash: DeviceHash, profile: ProfileName?,
+    about: DeviceDescription, rowKey: PublicKey, authentication: AuthenticationID
+  ) {
+    self.request = request
+    self.requestEnds = requestEnds
+    self.box = box
+    self.key = key
+    self.provider = provider
+    self.app = app
+    self.requestor = requestor
+    self.device = device
+    self.deviceHash = deviceHash
+    self.profile = profile
+    self.about = about
+    self.rowKey = rowKey
+    self.authentication = authentication
+  }
+}
+
+/// A box and what it has: for operators and for the viewer's own list.
+public struct BoxOverview: Hashable, Sendable {
+  public let box: BoxRecord
+  public let signIn: AuthenticationRecord
+  /// The apps that are in by it.
+  public let apps: [AuthenticationRecord]
+
+  /// How many sign-ins of one app stand on a box's: beyond that the app's oldest ends. An app has one for each of its
+  /// requestors; one that makes up device ids takes room from itself alone.
+  public static let mostOfApp = 16
+
+  public init(box: BoxRecord, signIn: AuthenticationRecord, apps: [AuthenticationRecord]) {
+    self.box = box
+    self.signIn = signIn
+    self.apps = apps
+  }
+}

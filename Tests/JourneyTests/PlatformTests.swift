@@ -1,0 +1,320 @@
+import HTTPTestSupport
+import PairingStore
+import RegentCryptography
+import RegentEncodings
+import RegentJSON
+import RegentPairing
+import RegentPairingWire
+import ServiceTestSupport
+import Testing
+
+@testable import PairingService
+
+/// A service with a box maker, a box of it on which the sample account is signed in, and an app that may use that.
+private struct PlatformStage {
+  let service: TestService
+  let client: any TestClient
+  let key: SigningKey
+  var box = ""
+
+  static let maker = "BOXMAKER"
+  static let device = "app-1"
+
+  init(_ client: any TestClient, _ service: TestService) async throws {
+    self.service = service
+    self.client = client
+    key = try SigningKey.generate(.edDSA)
+    try await provision()
+    try await signInBox()
+  }
+
+  private func provision() async throws {
+    let now = service.core.clock.now
+    let store = service.core.store
+    func put(_ record: Provision, over seen: Provision? = nil) async throws {
+      _ = try await store.put(record, replacing: seen, audit: nil, at: now)
+    }
+    try await put(.requestor(Requestor(id: try named(Self.maker), name: "Box maker", isPlatform: true)))
+    for (id, purpose) in [("makerCalls", KeyPair.Purpose.calls), ("makerRows", .rows)] {
+      try await store.add(
+        KeyPair(
+          publicKey: try named(id), requestor: try named(Self.maker), purpose: purpose,
+          secret: StoredSecret(Array("maker secret".utf8)), created: now), audit: nil, at: now)
+    }
+    let provider: ProviderID = try named(Sample.provider)
+    try await put(.integration(Integration(requestor: try named(Self.maker), provider: provider)))
+    let records = try await store.provisioning()
+    var supported = try #require(records.providers[provider])
+    supported.boarding = .supported
+    try await put(.provider(supported), over: records.providers[provider].map { .provider($0) })
+    try await service.core.provisioning.refresh()
+    try await change { $0.singleSignOn = true }
+  }
+
+  /// Changes how the provider works with the app's requestor.
+  func change(_ change: (inout Integration) -> Void) async throws {
+    let there = try #require(
+      try await service.core.store.provisioning().integrations[try named(Sample.requestor)]?[try named(Sample.provider)]
+    )
+    var next = there
+    change(&next)
+    _ = try await service.core.store.put(
+      .integration(next), replacing: .integration(there), audit: nil, at: service.core.clock.now)
+    try await service.core.provisioning.refresh()
+  }
+
+  /// Signs the box in, or in anew, and enrols its key with that.
+  mutating func signInBox() async throws {
+    let made = try await asBox("POST", "/reggie/v1/\(Self.maker)/regcode")
+    try await service.approve(try made.json().string("code"))
+    #expect(try await asBox("GET", "/api/v1/tokens/authn").status == 200)
+    let enrolled = try await asBox(
+      "POST", Paths.platformKey, [("publicKey", Base64.encode(key.publicKey.spki))])
+    #expect(enrolled.status == 200, "\(enrolled.text)")
+    box = try enrolled.json().string("box")
+  }
+
+  func asBox(_ method: String, _ path: String, _ form: [(String, String)] = []) async throws -> TestResponse {
+    let signed = try service.signature(
+      method, path, requestor: Self.maker, publicKey: "makerCalls", secret: "maker secret")
+    return try await client.send(
+      TestRequest(
+        method, "\(path)?deviceId=the-box&format=json", headers: [signed] + (form.isEmpty ? [] : [formType]),
+        body: encoded(form)))
+  }
+
+  func asApp(
+    _ method: String, _ path: String, _ form: [(String, String)] = [], device: String = PlatformStage.device
+  ) async throws -> TestResponse {
+    try await client.send(
+      TestRequest(
+        method, "\(path)?deviceId=\(device)&format=json",
+        headers: [try service.signature(method, path)] + (form.isEmpty ? [] : [formType]), body: encoded(form)))
+  }
+
+  func request(device: String = PlatformStage.device) async throws -> String {
+    let answer = try await asApp("GET", "/api/v1/REF30/profile-requests/local", device: device)
+    #expect(answer.status == 200, "\(answer.text)")
+    #expect(answer.header("content-type") == "application/octet-stream")
+    return answer.text
+  }
+
+  /// The box's word, with what a test wants to be wrong in it.
+  func word(
+    _ request: String, box: String? = nil, provider: String = Sample.provider, app: String = "kodi",
+    audience: String = "https://tv.example.org", issued: Instant? = nil, key: SigningKey? = nil,
+    type: String = PlatformAssertion.type, keyID: String? = nil
+  ) throws -> String {
+    let assertion = PlatformAssertion(
+      box: box ?? self.box, audience: audience, request: request, provider: try named(provider), app: app,
+      issued: issued ?? service.core.clock.now)
+    return try JWS.sign(
+      assertion.claims.bytes(), with: key ?? self.key, keyID: keyID ?? box ?? self.box, type: type)
+  }
+
+  func exchange(
+    _ word: String, provider: String = Sample.provider, device: String = PlatformStage.device
+  ) async throws -> TestResponse {
+    try await asApp(
+      "POST", Paths.authenticationToken, [("mvpd", provider), ("SAMLResponse", word), ("deviceType", "linux")],
+      device: device)
+  }
+
+  /// What the viewer decides about the app, as the box tells it.
+  func decide(_ permission: String) async throws -> UInt16 {
+    try await asBox(
+      "POST", Paths.platformPermission,
+      [("app", "kodi"), ("appRequestor", Sample.requestor), ("permission", permission)]
+    ).status
+  }
+
+  /// Why the word is not taken; "204" when it is.
+  func verdict(_ word: String, provider: String = Sample.provider, device: String = PlatformStage.device) async throws
+    -> String
+  {
+    let answer = try await exchange(word, provider: provider, device: device)
+    return answer.status == 400 ? try answer.json().string("details") : "\(answer.status)"
+  }
+
+  private var formType: (name: String, value: String) { ("Content-Type", "application/x-www-form-urlencoded") }
+
+  private func encoded(_ form: [(String, String)]) -> [UInt8] {
+    Array(form.map { "\($0.0)=\(PercentForm.encode($0.1))" }.joined(separator: "&").utf8)
+  }
+}
+
+private enum PercentForm {
+  static func encode(_ text: String) -> String {
+    text.utf8.map { byte in
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: String(UnicodeScalar(byte))
+      default: "%" + Hex.encode([byte]).uppercased()
+      }
+    }.joined()
+  }
+}
+
+@Suite struct `the box's account signs an app in` {
+  private func withStage(_ body: (inout PlatformStage) async throws -> Void) async throws {
+    let service = try await TestService()
+    try await TestTransport.inProcess.withClient(of: try service.router()) { client in
+      var stage = try await PlatformStage(client, service)
+      try await body(&stage)
+    }
+  }
+
+  @Test func `request, word, sign-in; the box's end is its end`() async throws {
+    try await withStage { (stage: inout PlatformStage) async throws in
+      #expect(try await stage.asApp("GET", "/api/v1/tokens/authn").status == 404)
+      let answer = try await stage.exchange(try stage.word(try await stage.request()))
+      #expect(answer.status == 204 && answer.text.isEmpty)
+      let signedIn = try await stage.asApp("GET", "/api/v1/tokens/authn")
+      #expect(signedIn.status == 200)
+      #expect(try signedIn.json().string("mvpd") == Sample.provider)
+      let child = try #require(
+        try await stage.service.core.store.authentications(
+          AuthenticationFilter(requestor: try named(Sample.requestor)), after: nil, limit: 2,
+          at: stage.service.core.clock.now
+        ).first)
+      #expect(child.authentication.source == .platform && child.authentication.parent?.app == "kodi")
+      #expect(try await stage.asBox("DELETE", "/api/v1/logout").status == 204)
+      #expect(try await stage.asApp("GET", "/api/v1/tokens/authn").status == 403)
+    }
+  }
+
+  @Test func `a word that is about anything else is refused`() async throws {
+    try await withStage { (stage: inout PlatformStage) async throws in
+      let request = try await stage.request()
+      let stranger = try SigningKey.generate(.edDSA)
+      let other = try SigningKey.generate(.es256)
+      let now = stage.service.core.clock.now
+      #expect(try await stage.verdict(try stage.word(request, key: stranger)) == "assertion")
+      #expect(try await stage.verdict(try stage.word(request, key: other)) == "assertion")
+      #expect(try await stage.verdict(try stage.word(request, box: "nobody")) == "parent")
+      #expect(try await stage.verdict(try stage.word(request, box: "nobody", keyID: stage.box)) == "assertion")
+      #expect(try await stage.verdict(try stage.word(request, provider: Sample.pass)) == "assertion")
+      #expect(try await stage.verdict(try stage.word(request), provider: Sample.pass) == "assertion")
+      #expect(try await stage.verdict(try stage.word(request, audience: "https://other.example")) == "assertion")
+      #expect(try await stage.verdict(try stage.word(request, issued: now - .milliseconds(60_001))) == "assertion")
+      #expect(try await stage.verdict(try stage.word(request, issued: now + .seconds(61))) == "assertion")
+      #expect(try await stage.verdict(try stage.word(request, app: "\u{1B}[2J")) == "assertion")
+      #expect(try await stage.verdict(try stage.word(request, type: "JWT")) == "assertion")
+      #expect(try await stage.verdict(try stage.word(request), device: "app-2") == "assertion")
+      #expect(try await stage.verdict(try stage.word(try await stage.request(device: "app-2"))) == "assertion")
+      #expect(try await stage.verdict(try stage.word(request + "x")) == "assertion")
+      #expect(try await stage.verdict(try stage.word("e30.e30.AA")) == "assertion")
+      for text in ["", "a.b.c", "e30.e30.", String(repeating: "A", count: 20_000), "<samlp:Response/>"]
+      where !text.isEmpty {
+        #expect(try await stage.verdict(text) == "assertion")
+      }
+      // None of them used it up.
+      #expect(try await stage.verdict(try stage.word(request)) == "204")
+      #expect(try await stage.verdict(try stage.word(request)) == "used")
+    }
+  }
+
+  @Test func `no algorithm, and HMAC with the public key, are refused`() async throws {
+    try await withStage { (stage: inout PlatformStage) async throws in
+      let request = try await stage.request()
+      let good = try stage.word(request).split(separator: ".").map(String.init)
+      for (algorithm, signature) in [("none", ""), ("HS256", "x")] {
+        let header: JSONObject = [
+          "alg": .string(algorithm), "typ": "platform-assertion+jwt", "kid": .string(stage.box),
+        ]
+        let text = Base64URL.encode(header.bytes()) + "." + good[1]
+        let code = try HMACKey(.sha256, Secret(copying: stage.key.publicKey.spki)).code(text)
+        let word = text + "." + (signature.isEmpty ? "" : Base64URL.encode(code))
+        #expect(try await stage.verdict(word) == "assertion", "\(algorithm)")
+      }
+    }
+  }
+
+  @Test func `64 at once make one sign-in`() async throws {
+    try await withStage { (stage: inout PlatformStage) async throws in
+      let word = try stage.word(try await stage.request())
+      let here = stage
+      let verdicts = try await withThrowingTaskGroup(of: String.self) { group in
+        for _ in 0..<64 { group.addTask { try await here.verdict(word) } }
+        return try await group.reduce(into: []) { $0.append($1) }
+      }
+      #expect(verdicts.count { $0 == "204" } == 1)
+      #expect(verdicts.count { $0 == "used" } == 63)
+      let rows = try await stage.service.core.store.authentications(
+        AuthenticationFilter(requestor: try named(Sample.requestor)), after: nil, limit: 100,
+        at: stage.service.core.clock.now)
+      #expect(rows.count == 1)
+    }
+  }
+
+  @Test func `the time of a request is over after ten minutes`() async throws {
+    try await withStage { (stage: inout PlatformStage) async throws in
+      let early = try await stage.request()
+      let late = try await stage.request()
+      stage.service.clock.pass(.seconds(599))
+      #expect(try await stage.verdict(try stage.word(early)) == "204")
+      stage.service.clock.pass(.seconds(1))
+      #expect(try await stage.verdict(try stage.word(late)) == "assertion")
+    }
+  }
+
+  @Test func `what an operator switched off says which it is, to the request and to the word`() async throws {
+    try await withStage { (stage: inout PlatformStage) async throws in
+      let request = try await stage.request()
+      for (change, reason) in [
+        ({ $0.singleSignOn = false }, "sso"), ({ $0.degradation = .authorizeEverybody }, "degraded"),
+        ({ $0.enabled = false }, "integration"),
+      ] as [((inout Integration) -> Void, String)] {
+        try await stage.change(change)
+        let asked = try await stage.asApp("GET", "/api/v1/REF30/profile-requests/local")
+        #expect(asked.status == 400)
+        #expect(try asked.json().string("details") == reason)
+        #expect(try await stage.verdict(try stage.word(request)) == reason)
+        try await stage.change {
+          $0.singleSignOn = true
+          $0.degradation = nil
+          $0.enabled = true
+        }
+      }
+      #expect(try await stage.verdict(try stage.word(request)) == "204")
+    }
+  }
+
+  @Test func `the viewer's no ends what is there and keeps out what comes`() async throws {
+    try await withStage { (stage: inout PlatformStage) async throws in
+      #expect(try await stage.verdict(try stage.word(try await stage.request())) == "204")
+      #expect(try await stage.decide("denied") == 204)
+      #expect(try await stage.asApp("GET", "/api/v1/tokens/authn").status == 403)
+      #expect(try await stage.verdict(try stage.word(try await stage.request())) == "permission")
+      #expect(try await stage.decide("granted") == 204)
+      #expect(try await stage.verdict(try stage.word(try await stage.request())) == "204")
+      #expect(try await stage.asApp("GET", "/api/v1/tokens/authn").status == 200)
+      #expect(try await stage.decide("perhaps") == 400)
+    }
+  }
+
+  @Test func `a word from before a new sign-in counts no more`() async throws {
+    try await withStage { (stage: inout PlatformStage) async throws in
+      let before = try stage.word(try await stage.request())
+      try await stage.signInBox()
+      #expect(try await stage.verdict(before) == "parent")
+      #expect(try await stage.verdict(try stage.word(try await stage.request())) == "204")
+    }
+  }
+
+  @Test func `only the box maker's requestor speaks for a box, and only when it is signed in`() async throws {
+    try await withStage { (stage: inout PlatformStage) async throws in
+      let key = [("publicKey", Base64.encode(stage.key.publicKey.spki))]
+      #expect(try await stage.asApp("POST", Paths.platformKey, key).status == 403)
+      #expect(
+        try await stage.asApp(
+          "POST", Paths.platformPermission,
+          [("app", "kodi"), ("appRequestor", Sample.requestor), ("permission", "granted")]
+        ).status == 403)
+      for text in ["", "AAAA", Base64.encode(try SigningKey.generate(.es256).publicKey.spki)] where !text.isEmpty {
+        #expect(try await stage.asBox("POST", Paths.platformKey, [("publicKey", text)]).status == 400)
+      }
+      #expect(try await stage.asBox("DELETE", "/api/v1/logout").status == 204)
+      #expect(try await stage.asBox("POST", Paths.platformKey, key).status == 412)
+    }
+  }
+}

@@ -1,0 +1,120 @@
+public import PairingStore
+public import RegentPairing
+
+extension MemoryStore {
+  /// Keeps the key of a box.
+  public func enrol(_ box: BoxRecord, at now: Instant) async throws(StoreError) {
+    guard try standingNow(box.authentication, at: now) != nil else { throw .notFound(what: "authentication") }
+    boxes = boxes.filter { $0.value.authentication != box.authentication }
+    boxes[box.id] = box
+  }
+
+  /// A box.
+  public func box(_ id: BoxID, at now: Instant) async throws(StoreError) -> BoxRecord? {
+    guard let box = boxes[id], authentications[box.authentication]?.authentication.isValid(at: now) == true
+    else { return nil }
+    return box
+  }
+
+  /// Makes the box's account a sign-in of an app's.
+  public func exchange(_ exchange: PlatformExchange, at now: Instant) async throws(StoreError) -> StandingSignIn {
+    guard usedRequests[exchange.request] == nil else { throw .exchange(.used) }
+    guard let box = boxes[exchange.box], box.key == exchange.key,
+      let parent = authentications[box.authentication], parent.authentication.isValid(at: now),
+      exchange.mayUse(parent), records.requestors[parent.authentication.requestor]?.isPlatform == true,
+      (try? context(of: parent).standing(parent)) != nil
+    else { throw .exchange(.parent) }
+    guard !isRefused(parent.deviceHash, exchange.app, exchange.requestor) else { throw .exchange(.permission) }
+    let found = context(
+      parent.authentication.viewer, exchange.requestor, rowKey: exchange.rowKey, device: exchange.deviceHash,
+      identity: nil)
+    let signIn = try found.authentication(for: exchange, parent: parent, at: now)
+    usedRequests[exchange.request] = exchange.requestEnds
+    if let there = regularSignInThatStands(beside: signIn.record, at: now) { return there }
+    keep(signIn.record)
+    let children = childrenNow(of: parent.authentication.id, at: now).filter {
+      $0.authentication.parent?.app == exchange.app
+    }.sorted {
+      ($0.authentication.issued, $0.authentication.id) > ($1.authentication.issued, $1.authentication.id)
+    }
+    let beyond = Set(children.dropFirst(BoxOverview.mostOfApp).map(\.authentication.id))
+    _ = endAuthentications { beyond.contains($0.authentication.id) }
+    return signIn
+  }
+
+  /// Keeps what the viewer decided.
+  public func decide(
+    _ isGranted: Bool?, device: DeviceHash, app: String, requestor: RequestorID, audit entry: AuditEntry?,
+    at now: Instant
+  ) async throws(StoreError) {
+    let there = decided(device)
+    let isKnown = there.contains { $0.app == app && $0.requestor == requestor }
+    guard isGranted == nil || isKnown || there.count < PlatformPermissionRecord.mostOfBox else {
+      throw .notFound(what: "room for the decision")
+    }
+    permissions.removeAll { $0.device == device && $0.app == app && $0.requestor == requestor }
+    if let isGranted {
+      permissions.append(
+        PlatformPermissionRecord(
+          device: device, app: app, requestor: requestor, isGranted: isGranted, decided: now))
+    }
+    note(entry)
+  }
+
+  /// What was decided about the apps of a box.
+  public func decisions(of device: DeviceHash) async throws(StoreError) -> [PlatformPermissionRecord] {
+    decided(device)
+  }
+
+  private func decided(_ device: DeviceHash) -> [PlatformPermissionRecord] {
+    permissions.filter { $0.device == device }.sorted {
+      $0.app == $1.app ? $0.requestor < $1.requestor : $0.app < $1.app
+    }
+  }
+
+  /// The boxes whose sign-in is in force.
+  public func boxes(after id: BoxID?, limit: Int, at now: Instant) async throws(StoreError) -> [BoxOverview] {
+    let meant = boxes.values.filter { box in id.map { $0 < box.id } ?? true }.sorted { $0.id < $1.id }
+    return Array(
+      meant.compactMap { box -> BoxOverview? in
+        guard let signIn = authentications[box.authentication], signIn.authentication.isValid(at: now)
+        else { return nil }
+        return BoxOverview(box: box, signIn: signIn, apps: childrenNow(of: box.authentication, at: now))
+      }.prefix(limit))
+  }
+
+  /// The apps that are in by a box's sign-in.
+  public func children(of parent: AuthenticationID, at now: Instant) async throws(StoreError)
+    -> [AuthenticationRecord]
+  {
+    childrenNow(of: parent, at: now)
+  }
+
+  private func childrenNow(of parent: AuthenticationID, at now: Instant) -> [AuthenticationRecord] {
+    authentications.values.filter {
+      $0.authentication.parent?.id == parent && $0.authentication.isValid(at: now)
+    }.sorted { $0.authentication.id < $1.authentication.id }
+  }
+
+  func isRefused(_ device: DeviceHash, _ app: String, _ requestor: RequestorID) -> Bool {
+    permissions.contains {
+      $0.device == device && $0.app == app && $0.requestor == requestor && !$0.isGranted
+    }
+  }
+
+  /// Whether the box's own sign-in stands, and its viewer lets the app use it.
+  func parentStands(_ parent: ParentSignIn, of record: AuthenticationRecord) -> Bool {
+    guard let box = authentications[parent.id], box.authentication.source == .regular,
+      box.authentication.viewer == record.authentication.viewer, (try? context(of: box).standing(box)) != nil
+    else { return false }
+    return !isRefused(box.deviceHash, parent.app, record.authentication.requestor)
+  }
+
+  private func regularSignInThatStands(beside record: AuthenticationRecord, at now: Instant) -> StandingSignIn? {
+    let there = authentications.values.first {
+      $0.authentication.requestor == record.authentication.requestor && $0.deviceHash == record.deviceHash
+    }
+    guard let there, there.authentication.source == .regular, there.authentication.isValid(at: now) else { return nil }
+    return try? context(of: there).standing(there)
+  }
+}

@@ -1,0 +1,190 @@
+import PairingStore
+import RegentPairing
+
+extension StoreConformance {
+  static let platformChecks = [
+    ConformanceCheck("the box's account becomes an app's sign-in, which stands on it") { stage in
+      let box = try await stage.platformBox()
+      let signIn = try await stage.store.exchange(stage.exchange(1, box), at: stage.at(4))
+      let made = signIn.authentication
+      try expect(made.source == .platform && made.viewer == stage.ann, "is \(made)")
+      try expect(
+        made.parent == ParentSignIn(box.authentication, app: "kodi"), "stands on \(String(describing: made.parent))")
+      let standing = try await stage.store.standing(made.id, at: stage.at(5))
+      try expect(standing?.record == signIn.record, "does not stand")
+      let children = try await stage.store.children(of: box.authentication, at: stage.at(5))
+      try expect(children == [signIn.record], "has \(children.count) children")
+      let boxes = try await stage.store.boxes(after: nil, limit: 10, at: stage.at(5))
+      try expect(boxes.map(\.box) == [box] && boxes.first?.apps == [signIn.record], "lists \(boxes.count)")
+    },
+    ConformanceCheck("a request is answered once, of many at once too") { stage in
+      let box = try await stage.platformBox()
+      let results = try await stage.together(64) { number in
+        try await stage.store.exchange(stage.exchange(1, box, device: number), at: stage.at(4))
+      }
+      try expect(results.successes().count == 1, "was answered \(results.successes().count) times")
+      try await expect(.exchange(.used)) { try await stage.store.exchange(stage.exchange(1, box), at: stage.at(5)) }
+    },
+    ConformanceCheck("a request that was refused for another reason may be answered when that is mended") { stage in
+      let box = try await stage.platformBox()
+      try await stage.setIntegration(singleSignOn: false)
+      try await expect(.exchange(.singleSignOn)) {
+        try await stage.store.exchange(stage.exchange(1, box), at: stage.at(4))
+      }
+      try await stage.setIntegration()
+      _ = try await stage.store.exchange(stage.exchange(1, box), at: stage.at(5))
+    },
+    ConformanceCheck("each condition of an exchange is looked at") { stage in
+      let box = try await stage.platformBox()
+      func refused(_ refusal: ExchangeRefusal, _ exchange: PlatformExchange, second: Int) async throws {
+        try await expect(.exchange(refusal)) { try await stage.store.exchange(exchange, at: stage.at(second)) }
+      }
+      try await refused(.parent, try stage.exchange(1, box, key: [9]), second: 4)
+      try await refused(.parent, try stage.exchange(1, box, provider: stage.promotion), second: 4)
+      try await stage.setIntegration(enabled: false)
+      try await refused(.integration, try stage.exchange(1, box), second: 4)
+      try await stage.setIntegration(degradation: .authorizeEverybody)
+      try await refused(.degraded, try stage.exchange(1, box), second: 4)
+      try await stage.setIntegration()
+      try await stage.setBoarding(.picker)
+      try await refused(.boarding, try stage.exchange(1, box), second: 4)
+      try await stage.setBoarding(.supported)
+      try await stage.decide(false)
+      try await refused(.permission, try stage.exchange(1, box), second: 4)
+      try await stage.decide(true)
+      try await stage.put(
+        .requestor(stage.maker(isPlatform: false)), replacing: .requestor(stage.maker(isPlatform: true)))
+      try await refused(.parent, try stage.exchange(1, box), second: 4)
+      try await stage.put(
+        .requestor(stage.maker(isPlatform: true)), replacing: .requestor(stage.maker(isPlatform: false)))
+      _ = try await stage.store.exchange(stage.exchange(1, box), at: stage.at(5))
+    },
+    ConformanceCheck("an app's sign-in ends with the box's, with the viewer's no, and with single sign-on") { stage in
+      let box = try await stage.platformBox()
+      let child = try await stage.store.exchange(stage.exchange(1, box), at: stage.at(4)).authentication.id
+      func stands() async throws -> Bool { try await stage.store.standing(child, at: stage.at(6)) != nil }
+      try await stage.decide(false)
+      try await expect(.notInForce(.parentEnded)) { try await stands() }
+      try await stage.decide(nil)
+      try expect(try await stands(), "a decision that was taken back counts")
+      try await stage.setIntegration(singleSignOn: false)
+      try await expect(.notInForce(.notIntegrated)) { try await stands() }
+      try await stage.setIntegration()
+      _ = try await stage.store.signOut(
+        requestor: stage.makerID, device: stage.boxDevice, at: stage.at(6))
+      try await expect(.notInForce(.parentEnded)) { try await stands() }
+      try expect(try await stage.store.box(box.id, at: stage.at(6)) == nil, "the key outlives its sign-in")
+    },
+    ConformanceCheck("a new sign-in on the box ends what stood on the one before, and its key") { stage in
+      let box = try await stage.platformBox()
+      let child = try await stage.store.exchange(stage.exchange(1, box), at: stage.at(4)).authentication.id
+      let next = try await stage.platformBox(2)
+      try await expect(.notInForce(.parentEnded)) { try await stage.store.standing(child, at: stage.at(6)) }
+      try await expect(.exchange(.parent)) { try await stage.store.exchange(stage.exchange(2, box), at: stage.at(6)) }
+      _ = try await stage.store.exchange(stage.exchange(3, next), at: stage.at(6))
+    },
+    ConformanceCheck("a regular sign-in that stands is left alone") { stage in
+      let box = try await stage.platformBox()
+      let regular = try await stage.signedIn(7, device: 50)
+      let answer = try await stage.store.exchange(stage.exchange(1, box, device: 50), at: stage.at(4))
+      try expect(answer.record == regular, "is \(answer.authentication)")
+    },
+    ConformanceCheck("a child never outlives its parent, and a used request is forgotten when it is over") { stage in
+      let box = try await stage.platformBox()
+      let parent = try found(try await stage.store.standing(box.authentication, at: stage.at(4)), "parent")
+      let child = try await stage.store.exchange(stage.exchange(1, box), at: stage.at(4))
+      try expect(child.authentication.expires <= parent.authentication.expires, "outlives it")
+      let gone = try await stage.store.forgetExpired(at: stage.at(700), limit: 100)
+      try expect(gone == 1, "\(gone) rows went")
+    },
+    ConformanceCheck("of more sign-ins than an app has its oldest ends, and no other app's") { stage in
+      let box = try await stage.platformBox()
+      let other = try await stage.store.exchange(stage.exchange(99, box, device: 99, app: "tv"), at: stage.at(3))
+      for number in 0...BoxOverview.mostOfApp {
+        _ = try await stage.store.exchange(
+          stage.exchange(number, box, device: 100 + number), at: stage.at(4) + .milliseconds(number))
+      }
+      let children = try await stage.store.children(of: box.authentication, at: stage.at(6))
+      try expect(children.count == BoxOverview.mostOfApp + 1, "there are \(children.count)")
+      let first: AuthenticationID = try ConformanceFixture.name("child-0-100")
+      try expect(!children.contains { $0.authentication.id == first }, "the oldest stayed")
+      try expect(children.contains(other.record), "the other app's went")
+    },
+    ConformanceCheck("a box decides about as many apps as are kept") { stage in
+      for number in 0..<PlatformPermissionRecord.mostOfBox { try await stage.decide(true, app: "app-\(number)") }
+      try await stage.decide(false, app: "app-3")
+      try await expect(.notFound(what: "room for the decision")) { try await stage.decide(true, app: "one-more") }
+      let decisions = try await stage.store.decisions(of: stage.boxDevice)
+      try expect(decisions.count == PlatformPermissionRecord.mostOfBox, "has \(decisions.count)")
+      try expect(decisions.first { $0.app == "app-3" }?.isGranted == false, "kept the first word")
+    },
+  ]
+}
+
+extension ConformanceFixture {
+  fileprivate var makerID: RequestorID { get throws { try Self.name("BOXMAKER") } }
+  fileprivate var boxDevice: DeviceHash { get throws { try hash(1900) } }
+
+  fileprivate func maker(isPlatform: Bool) throws -> Requestor {
+    Requestor(id: try makerID, name: "Box maker", isPlatform: isPlatform)
+  }
+
+  /// A box at the box maker's, where Ann is signed in; and all that lets the reference app use it.
+  fileprivate func platformBox(_ number: Int = 1) async throws -> BoxRecord {
+    let rows: PublicKey = try Self.name("rows-of-BOXMAKER")
+    if number == 1 {
+      try await put(.requestor(maker(isPlatform: true)))
+      try await store.add(
+        KeyPair(
+          publicKey: rows, requestor: makerID, purpose: .rows, secret: StoredSecret([4, 5, 6]), created: at(0)),
+        audit: nil, at: at(0))
+      try await put(.integration(Integration(requestor: makerID, provider: local)))
+      try await setBoarding(.supported)
+      try await setIntegration()
+    }
+    let code = RegistrationRecord(
+      id: try Self.name("box-code-\(number)"), code: try hash(800 + number), requestor: try makerID,
+      device: try Self.name("box"), deviceHash: try boxDevice, rowKey: rows,
+      flow: PairingFlow(issued: at(0), lifetime: .usual))
+    try await reserve(code)
+    let session = try await session(30 + number, as: ann)
+    _ = try await store.claim(code.id, by: session, at: at(1))
+    let result = try await store.approve(code.id, try yes(session, as: 30 + number), audit: nil, at: at(2))
+    let signIn = try found(result.authentication, "authentication")
+    let box = BoxRecord(
+      id: try Self.name("box-\(number)"), authentication: signIn.authentication.id, key: [1, 2, UInt8(number)],
+      enrolled: at(3), rowKey: rows)
+    try await store.enrol(box, at: at(3))
+    return box
+  }
+
+  fileprivate func setIntegration(
+    enabled: Bool = true, singleSignOn: Bool = true, degradation: Degradation? = nil
+  ) async throws {
+    let there = try await store.provisioning().integrations[requestor]?[local]
+    let next = Integration(
+      requestor: requestor, provider: local, enabled: enabled, singleSignOn: singleSignOn, degradation: degradation)
+    if there != next { try await put(.integration(next), replacing: there.map { .integration($0) }) }
+  }
+
+  fileprivate func setBoarding(_ boarding: BoardingStatus) async throws {
+    let there = try await store.provisioning().providers[local]
+    let next = Provider(id: local, name: "Local", kind: .local, boarding: boarding)
+    try await put(.provider(next), replacing: there.map { .provider($0) })
+  }
+
+  fileprivate func decide(_ isGranted: Bool?, app: String = "kodi") async throws {
+    try await store.decide(isGranted, device: boxDevice, app: app, requestor: requestor, audit: nil, at: at(4))
+  }
+
+  fileprivate func exchange(
+    _ number: Int, _ box: BoxRecord, device: Int = 40, key: [UInt8]? = nil, provider: ProviderID? = nil,
+    app: String = "kodi"
+  ) throws -> PlatformExchange {
+    PlatformExchange(
+      request: "request-\(number)", requestEnds: at(600), box: box.id, key: key ?? box.key,
+      provider: provider ?? local, app: app, requestor: requestor, device: try Self.name("device-\(device)"),
+      deviceHash: try hash(1000 + device), profile: nil, about: DeviceDescription(name: "A box"), rowKey: rowKey,
+      authentication: try Self.name("child-\(number)-\(device)"))
+  }
+}
