@@ -1,5 +1,8 @@
 import AccessEnabler
+import PairingService
+import PairingStore
 import RegentJSON
+import RegentPairing
 import RegentPlatform
 import ServiceTestSupport
 import TestSupport
@@ -87,6 +90,80 @@ struct `The platform account between programs` {
     }
   }
 
+  @Test func `one sign-in on the box, and its apps are in by themselves`() async throws {
+    try await withDaemon("app = probe user:0 requestor:REF30", "app = one user:\(Self.first) requestor:REF30") {
+      (box: PlatformBox) async throws in
+      try await box.signIn()
+      #expect(try await box.run(["sso", "grant", "probe"]).status == 0)
+      let enabler = try box.enabler(storage: .folder("\(box.folder)/app"))
+      #expect(try await box.start(enabler) == [])
+      let signIn = try #require(await enabler.currentSignIn())
+      #expect(signIn.source == .platform && signIn.provider.id == Sample.provider)
+      let source = try await enabler.metadata(.user("tokenSource"))
+      #expect(source.value == .text("platform"))
+      // Coming to the front again fetches what is there.
+      #expect(try await box.start(enabler) == [])
+      #expect(await enabler.currentSignIn() == signIn)
+      // A second installation of the same app is in without a step; the user without permission is not.
+      let second = try box.enabler(storage: .folder("\(box.folder)/second"))
+      #expect(try await box.start(second) == [])
+      #expect(await second.currentSignIn()?.source == .platform)
+      let word = try await box.ask("account", as: Self.first)
+      #expect(word["error"]?["code"] == "undetermined")
+      // The viewer changes their mind: at once, and the service hears of it.
+      #expect(try await box.run(["sso", "deny", "probe"]).status == 0)
+      #expect(await enabler.currentSignIn() == nil)
+      try await eventually("the service ends what came from the box") {
+        (try? await second.metadata(.user("tokenSource"))) == nil
+      }
+      #expect(try await box.start(enabler) == [.permissionDenied])
+      // And again: the next start exchanges anew.
+      #expect(try await box.run(["sso", "grant", "probe"]).status == 0)
+      try await eventually("the app is in again") {
+        _ = try await box.start(enabler)
+        return await enabler.currentSignIn() != nil
+      }
+    }
+  }
+
+  @Test func `signing out says that the box is still in, and the box's sign-out ends its apps`() async throws {
+    try await withDaemon("app = probe user:0 requestor:REF30") { (box: PlatformBox) async throws in
+      try await box.signIn()
+      #expect(try await box.run(["sso", "grant", "probe"]).status == 0)
+      let enabler = try box.enabler()
+      #expect(try await box.start(enabler) == [])
+      var events = enabler.events.makeAsyncIterator()
+      enabler.logout()
+      var heard: [String] = []
+      while heard.count < 2, let event = await events.next() {
+        if case .status(let status) = event { heard.append(status.id.rawValue) }
+        if case .setAuthenticationStatus(let status, _) = event { heard.append("\(status.rawValue)") }
+      }
+      #expect(heard.sorted() == ["0", "VSA203"])
+      #expect(try await box.start(enabler) == [])
+      #expect(await enabler.currentSignIn() != nil, "the next start signs in again")
+      let out = try await box.run(["sso", "sign-out"])
+      #expect(out.outputText.contains("probe"))
+      #expect(await enabler.currentSignIn() == nil)
+      #expect(try await box.start(enabler) == [])
+      #expect(await enabler.currentSignIn() == nil)
+    }
+  }
+
+  @Test func `a state folder that was copied to another machine is worth nothing`() async throws {
+    try await withDaemon("app = probe user:0 requestor:REF30") { (box: PlatformBox) async throws in
+      try await box.signIn()
+      #expect(try await box.run(["sso", "grant", "probe"]).status == 0)
+      #expect(try await box.start(try box.enabler()) == [])
+      let key = try #require((try JSONValue(reading: try readFile("\(box.folder)/state/platform/key"))).object)
+      let mark = try #require(key["signIn"]?.string)
+      try writeFile("\(box.folder)/machine", "another machine".utf8)
+      let there = try BoxKeyFile(folder: "\(box.folder)/state/platform", machineIDFile: "\(box.folder)/machine")
+      #expect(try there.key(of: mark) == nil)
+      #expect(try BoxKeyFile(folder: "\(box.folder)/state/platform").key(of: mark) != nil, "here it opens")
+    }
+  }
+
   @Test func `a listener that is not the agent learns nothing and decides nothing`() async throws {
     try await withDaemon("app = probe user:0 requestor:REF30") { (box: PlatformBox) async throws in
       let script = """
@@ -123,6 +200,7 @@ struct `The platform account between programs` {
   private func withDaemon(_ lines: String..., body: (PlatformBox) async throws -> Void) async throws {
     let service = try await BoxService()
     defer { service.stop() }
+    try await service.makeBoxMaker()
     try await withTemporaryFolder { folder in
       let box = try await PlatformBox(folder, service, lines)
       defer { box.kill() }
@@ -144,7 +222,13 @@ final class PlatformBox {
   init(_ folder: String, _ service: BoxService, _ lines: [String]) async throws {
     self.folder = folder
     self.service = service
-    box = try Box(folder, service.url)
+    try writeFile("\(folder)/maker", BoxMaker.secret.utf8)
+    box = try Box(
+      folder, service.url,
+      more: [
+        "REGENT_REQUESTOR": BoxMaker.id, "REGENT_PUBLIC_KEY": BoxMaker.publicKey,
+        "REGENT_SECRET_FILE": "\(folder)/maker",
+      ])
     try writeFile("\(folder)/agent.conf", (lines.joined(separator: "\n") + "\n").utf8)
     _ = try await box.shell("chmod 711 .")
     try await start()
@@ -169,6 +253,32 @@ final class PlatformBox {
 
   func kill() { daemon?.signal(9) }
 
+  /// Signs the box in with a phone.
+  func signIn() async throws {
+    try writeFile("\(folder)/pair", [])
+    let pairing = try box.start(["sso", "sign-in", "--json"], output: "pair")
+    guard let wire = try await box.event("code", in: "pair")["code"]?.string else { throw TestSupportError("no code") }
+    try await service.service.approve(wire)
+    guard try await eventually("the end of signing in", { pairing.poll() }) == 0 else {
+      throw TestSupportError("signing in failed: \(text("pair.err"))")
+    }
+  }
+
+  /// What an app is told at a start.
+  func start(_ enabler: AccessEnabler) async throws -> [StatusID] {
+    var heard: [StatusID] = []
+    let events = enabler.events
+    enabler.setRequestor(Sample.requestor)
+    for await event in events {
+      switch event {
+      case .status(let status): heard.append(status.id)
+      case .setRequestorComplete: return heard
+      default: break
+      }
+    }
+    throw TestSupportError("the events ended")
+  }
+
   func run(_ arguments: [String]) async throws -> Finished { try await box.run(arguments) }
   func shell(_ script: String) async throws -> Finished { try await box.shell(script) }
   func text(_ name: String) -> String {
@@ -192,18 +302,7 @@ final class PlatformBox {
 
   /// What an app of this process is told at its start, besides that it is configured.
   func statuses(at socket: String? = nil) async throws -> [StatusID] {
-    let enabler = try enabler(at: socket)
-    var heard: [StatusID] = []
-    let events = enabler.events
-    enabler.setRequestor(Sample.requestor)
-    for await event in events {
-      switch event {
-      case .status(let status): heard.append(status.id)
-      case .setRequestorComplete: return heard
-      default: break
-      }
-    }
-    throw TestSupportError("the events ended")
+    try await start(try enabler(at: socket))
   }
 
   func enabler(at socket: String? = nil, storage: TokenStorage = .memory) throws -> AccessEnabler {
@@ -212,5 +311,40 @@ final class PlatformBox {
       storage: storage)
     configuration.platformAccount = .socket(socket ?? self.socket)
     return try AccessEnabler(configuration)
+  }
+}
+
+/// The box maker at the service, whose sign-in is the platform account.
+enum BoxMaker {
+  static let id = "BOXMAKER"
+  static let publicKey = "makerCalls"
+  static let secret = "maker secret"
+}
+
+extension BoxService {
+  /// Adds the box maker, and lets the sample app and provider take part.
+  func makeBoxMaker() async throws {
+    let (store, now) = (service.core.store, service.core.clock.now)
+    let provider: ProviderID = try named(Sample.provider)
+    func put(_ record: Provision, over seen: Provision? = nil) async throws {
+      _ = try await store.put(record, replacing: seen, audit: nil, at: now)
+    }
+    try await put(.requestor(Requestor(id: try named(BoxMaker.id), name: "Box maker", isPlatform: true)))
+    for (id, purpose) in [(BoxMaker.publicKey, KeyPair.Purpose.calls), ("makerRows", .rows)] {
+      try await store.add(
+        KeyPair(
+          publicKey: try named(id), requestor: try named(BoxMaker.id), purpose: purpose,
+          secret: StoredSecret(Array(BoxMaker.secret.utf8)), created: now), audit: nil, at: now)
+    }
+    try await put(.integration(Integration(requestor: try named(BoxMaker.id), provider: provider)))
+    let records = try await store.provisioning()
+    var supported = try #require(records.providers[provider])
+    supported.boarding = .supported
+    try await put(.provider(supported), over: records.providers[provider].map { .provider($0) })
+    let there = try #require(records.integrations[try named(Sample.requestor)]?[provider])
+    var shared = there
+    shared.singleSignOn = true
+    try await put(.integration(shared), over: .integration(there))
+    try await service.core.provisioning.refresh()
   }
 }

@@ -253,13 +253,22 @@ extension Machine {
     join(synchronizing.requests)
   }
 
+  /// What a service repeats of the sign-in that is kept stays what it was: it does not say that it came from the box.
+  private func source(of granted: GrantedAuthentication, from service: String) -> SignIn.Source {
+    guard let kept = tokens.authentication, kept.signIn.source == .platform, granted.source == .regular,
+      kept.service.isSameText(as: service), kept.signIn.provider.id.isSameText(as: granted.provider),
+      kept.signIn.userID.isSameText(as: granted.userID), kept.signIn.expires == granted.expires
+    else { return granted.source }
+    return .platform
+  }
+
   /// Keeps a sign-in that a service told.
   @discardableResult
   mutating func keep(_ granted: GrantedAuthentication, from service: String) -> SignIn {
     let provider =
       providers.first { $0.id.isSameText(as: granted.provider) }
       ?? MVPD(id: granted.provider, displayName: granted.provider)
-    let source = provider.isTemporaryPass ? SignIn.Source.temporary : granted.source
+    let source = provider.isTemporaryPass ? SignIn.Source.temporary : source(of: granted, from: service)
     let signIn = SignIn(
       provider: provider, userID: granted.userID, expires: granted.expires, source: source)
     let new = StoredAuthentication(signIn: signIn, service: service)

@@ -1,6 +1,5 @@
 import CommandKit
 import RegentCryptography
-import RegentEncodings
 import RegentJSON
 import RegentPairing
 import RegentPairingWire
@@ -30,7 +29,7 @@ struct BoxWord {
       throw CommandError("the profile request is about another provider", code: "no-assertion")
     }
     let assertion = PlatformAssertion(
-      box: box.box, audience: asked.issuer, request: Base64URL.encode(SHA256.hash(request)), provider: asked.provider,
+      box: box.box, audience: asked.issuer, request: text, provider: asked.provider,
       app: who.app, issued: PlatformAssertion.issued(at: now, for: asked))
     do throws(KeyError) {
       return try JWS.sign(

@@ -10,6 +10,9 @@ import RegentPlatform
 actor EnablerAccount: BoxAccount {
   private let source: EnablerSource
   private let keys: BoxKeyFile
+  /// Decisions that the service has not heard of; one for each app and requestor that was decided about.
+  private var untold: [AppRequestor: PlatformPermission] = [:]
+  private var telling: Task<Void, Never>?
   private var enrolling: Task<Result<BoxKeyFile.Kept, CommandError>, Never>?
 
   init(_ source: EnablerSource, _ keys: BoxKeyFile) {
@@ -33,9 +36,29 @@ actor EnablerAccount: BoxAccount {
   }
 
   func decided(_ permission: PlatformPermission, _ who: AppRequestor) async {
-    // Not told: the service hears it with the next answer, and an answer lives for 60 s.
-    _ = try? await source.call(
-      .decision(app: who.app, requestor: who.requestor, permission: permission.rawValue))
+    untold[who] = permission
+    guard telling == nil else { return }
+    telling = Task { await tell() }
+  }
+
+  /// Tells the service what it has not heard, until it has; meanwhile the short life of the box's word is the bound.
+  private func tell() async {
+    var backoff = Backoff()
+    while let (who, permission) = untold.first {
+      do throws(CommandError) {
+        _ = try await source.call(
+          .decision(app: who.app, requestor: who.requestor, permission: permission.rawValue))
+        if untold[who] == permission { untold[who] = nil }
+      } catch {
+        // Nobody is signed in there, or it wants none of it: nothing hangs on it then.
+        guard error.exit == .unreachable else {
+          if untold[who] == permission { untold[who] = nil }
+          continue
+        }
+        try? await Task.sleep(for: backoff.next(asked: nil))
+      }
+    }
+    telling = nil
   }
 
   func assertion(
