@@ -26,6 +26,7 @@ let regentctl = Program(
     CommandOffer("entitle", EntitleNoun.command),
     CommandOffer("code", CodeNoun.command),
     CommandOffer("device", DeviceNoun.command),
+    CommandOffer("platform", PlatformNoun.command),
     CommandOffer("session", SessionNoun.command),
     CommandOffer("token", TokenNoun.command),
     CommandOffer("temporary-pass", TemporaryPassNoun.command),

@@ -8,21 +8,21 @@ import StorageFaults
 import TestSupport
 import Testing
 
-/// What the next version of this program might do: a sign-in gets a column `parent`, signed like all others.
+/// What the next version of this program might do: a sign-in gets a column `later`, signed like all others.
 private enum NextVersion {
-  static let step = "sign-ins have parents"
+  static let step = "sign-ins have something later"
   static let authentications = Resigning.RawTable(
-    raw: "authentication", version: 2, signer: .rowPair, Tables.authentications.columns + [.text("parent")])
+    raw: "authentication", version: 3, signer: .rowPair, Tables.authentications.columns + [.text("later")])
 
   static func migrations(_ keys: MigrationKeys, rowsPerPart: Int) -> [Migration] {
     var resigning = Resigning(
-      old: .init(raw: "authentication", version: 1, signer: .rowPair, Tables.authentications.columns),
+      old: .init(raw: "authentication", version: 2, signer: .rowPair, Tables.authentications.columns),
       new: authentications, keyPairs: Tables.keyPairs
     ) { values, _ in values + [.text("none")] }
     resigning.rowsPerPart = rowsPerPart
     return Schema.migrations(keys) + [
       resigning.migration(step, keys) { context in
-        try context.run("ALTER TABLE authentication ADD COLUMN parent TEXT")
+        try context.run("ALTER TABLE authentication ADD COLUMN later TEXT")
       }
     ]
   }

@@ -72,6 +72,23 @@ extension AdminClient {
     try await document(.delete, AdminPaths.devices, query: [("id", id)])
   }
 
+  /// The boxes that hold an account for their apps.
+  public func boxes() async throws(AdminError) -> [BoxEntry] {
+    try await wholeList(AdminPaths.boxes) { (box: BoxEntry) in box.id.text }
+  }
+
+  /// One box.
+  public func box(_ id: BoxID) async throws(AdminError) -> BoxEntry {
+    try await document(.get, AdminPaths.one(AdminPaths.boxes, id.text))
+  }
+
+  /// Ends a box's own sign-in, and with it those of its apps.
+  ///
+  /// - Returns: what it was.
+  public func signOutBox(_ id: BoxID) async throws(AdminError) -> BoxEntry {
+    try await document(.post, AdminPaths.act(AdminPaths.boxes, id.text, "sign-out"))
+  }
+
   /// The signed-in browsers of an account, at one provider or at all that have it.
   public func sessions(of account: AccountName, at provider: ProviderID?)
     async throws(AdminError) -> [SessionEntry]

@@ -21,6 +21,7 @@
 /// | `/v1/codes`, `/v1/codes/{code}`, `…/withdraw`, `…/approve` | list, show | | | | act |
 /// | `/v1/sign-ins`, `/v1/sign-ins/{id}`, `…/revoke` | list, show | | | | revoke |
 /// | `/v1/devices?id=D` | sign-ins | | name | sign out | |
+/// | `/v1/boxes`, `/v1/boxes/{id}`, `…/sign-out` | list, show | | | | sign out |
 /// | `/v1/sessions`, `/v1/sessions?account=N&provider=P`, `/v1/sessions/{id}`, `…/end` | list, show | | | | end |
 /// | `/v1/tokens/verify`, `/v1/temporary-passes/reset` | | | | | act |
 /// | `/v1/temporary-passes?requestor=R&provider=P` | list | | | | |
@@ -50,6 +51,8 @@ public enum AdminPaths {
   /// The devices that are signed in.
   public static let signIns = "/v1/sign-ins"
   public static let devices = "/v1/devices"
+  /// Boxes that hold an account for their apps.
+  public static let boxes = "/v1/boxes"
   /// Signed-in browsers.
   public static let sessions = "/v1/sessions"
   /// Key pairs.

@@ -9,6 +9,7 @@ extension Requestor: OperatorRecord {
     case logo, color, contact, certificate, signaturePolicy, enhancedErrors, numberMatching
     case exposesDeviceID = "exposeDeviceId"
     case metadata
+    case isPlatform = "platform"
   }
 
   /// Its id.
@@ -32,6 +33,7 @@ extension Requestor: OperatorRecord {
     numberMatching = try object.optionalBool(Member.numberMatching.rawValue) ?? false
     exposesDeviceID = try object.optionalBool(Member.exposesDeviceID.rawValue) ?? false
     metadataKeys = try object.metadataKeys(Member.metadata.rawValue)
+    isPlatform = try object.optionalBool(Member.isPlatform.rawValue) ?? false
   }
 
   /// The requestor as it is sent.
@@ -50,6 +52,7 @@ extension Requestor: OperatorRecord {
     object.set(Member.numberMatching.rawValue, numberMatching)
     object.set(Member.exposesDeviceID.rawValue, exposesDeviceID)
     object.set(Member.metadata.rawValue, metadataKeys.map(\.rawValue).sorted())
+    object.set(Member.isPlatform.rawValue, isPlatform)
     return object
   }
 }

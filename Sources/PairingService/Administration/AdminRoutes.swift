@@ -36,6 +36,7 @@ package struct AdminRoutes: Sendable {
     builder.mountStatements()
     builder.mountCodes()
     builder.mountDevices()
+    builder.mountBoxes()
     builder.mountSessions()
     builder.mountTokens()
     builder.mountPasses()

@@ -7,8 +7,8 @@ internal import RegentPairing
 internal import PairingStore
 internal import RegentPairingWire
 
-/// Signing in through the box's own account: an app asks for a request, the box answers it, the service makes of the answer
-/// a sign-in that stands on the box's.
+/// Signing in through the box's own account: an app asks for a request, the box answers it, the service makes of the
+/// answer a sign-in that stands on the box's.
 package struct PlatformRoutes: Sendable {
   private let core: ServiceCore
 

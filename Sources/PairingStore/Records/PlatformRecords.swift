@@ -94,7 +94,6 @@ public struct PlatformExchange: Hashable, Sendable {
 public struct BoxOverview: Hashable, Sendable {
   public let box: BoxRecord
   public let signIn: AuthenticationRecord
-  /// The apps that are in by it.
   public let apps: [AuthenticationRecord]
 
   /// How many sign-ins of one app stand on a box's: beyond that the app's oldest ends. An app has one for each of its

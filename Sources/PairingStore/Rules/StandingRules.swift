@@ -152,7 +152,7 @@ extension SignInContext {
 }
 
 extension PlatformExchange {
-  /// Whether a sign-in may answer an app's request: the box maker's own, regular, and at the provider that was asked for.
+  /// Whether a sign-in may answer an app's request: the box's own, regular, and at the provider that was asked for.
   public func mayUse(_ parent: AuthenticationRecord) -> Bool {
     let authentication = parent.authentication
     return authentication.source == .regular && authentication.viewer.provider == provider

@@ -1,10 +1,10 @@
 public import RegentJSON
 public import RegentPairing
 
-/// The box's word for one profile request: "the viewer signed in on this box at that provider, and lets this app use it".
+/// The box's word for one profile request: "the viewer is signed in on this box there, and lets this app use it".
 ///
-/// Signed with the box's key (EdDSA, `kid` is the box) and posted as `SAMLResponse`. It is about one request, which names
-/// requestor, device and provider, and about one sign-in of the box, which the box's name stands for.
+/// Signed with the box's key (EdDSA, `kid` is the box) and posted as `SAMLResponse`. It is about one request, which
+/// names requestor, device and provider, and about one sign-in of the box, which the box's name stands for.
 public struct PlatformAssertion: Hashable, Sendable {
   /// The kind of signed text that it is: no other text that the same key might sign is taken for it.
   public static let type = "platform-assertion+jwt"

@@ -2,8 +2,8 @@ internal import RegentEncodings
 public import RegentJSON
 public import RegentPairing
 
-/// What the service gives an app that wants in through the box's platform account: a signed text, opaque to the app, that
-/// the app hands to the box's daemon.
+/// What the service gives an app that wants in through the box's platform account: a signed text, opaque to the app,
+/// that the app hands to the box's daemon.
 ///
 /// The daemon reads it, so that the viewer's permission is asked for the right requestor; only the service can tell
 /// whether it made it.

@@ -90,9 +90,12 @@ enum RequestorNoun {
   private static let metadata = Input.repeated(
     "metadata", .wordOrNone(MetadataKey.self), "an attribute of viewers that it may be given")
 
+  private static let platform = Input.option(
+    "platform", .switched, "whether it is the box maker's: its sign-in on a box is there for the box's apps")
+
   private static let options: [any InputDeclaration] = [
     domains, redirects, logo, color, contact, certificate, policy, enhanced, matching, deviceID,
-    metadata,
+    metadata, platform,
   ]
 
   private static func text(
@@ -119,6 +122,7 @@ enum RequestorNoun {
     patch.set(.numberMatching, call[matching])
     patch.set(.exposesDeviceID, call[deviceID])
     patch.set(.metadata, list: call[metadata])
+    patch.set(.isPlatform, call[platform])
     return patch
   }
 
@@ -162,6 +166,7 @@ enum RequestorNoun {
       "number matching": shown(requestor.numberMatching),
       "expose device id": shown(requestor.exposesDeviceID),
       "metadata": shown(requestor.metadataKeys.map(\.rawValue).sorted()),
+      "platform": shown(requestor.isPlatform),
     ])
   }
 }

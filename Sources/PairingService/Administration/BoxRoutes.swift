@@ -1,0 +1,74 @@
+internal import Administration
+internal import RegentHTTPCodec
+internal import RegentPairing
+internal import PairingStore
+
+// Boxes that hold an account for their apps.
+
+extension AdminRouteBuilder {
+  mutating func mountBoxes() {
+    on(.get, AdminPaths.boxes) { call throws(AdminError) in
+      let after: BoxID? = try call.optionalIdentifier(parameter: "after", "box")
+      let limit = try call.limit()
+      let boxes = try await stored { () throws(StoreError) in
+        try await call.core.store.boxes(after: after, limit: limit, at: call.now)
+      }
+      var entries: [BoxEntry] = []
+      for box in boxes { entries.append(try await call.entry(of: box)) }
+      return .list(of: entries)
+    }
+    on(.get, AdminPaths.one(AdminPaths.boxes, "{box}")) { call throws(AdminError) in
+      .document(try await call.entry(of: try await call.box()))
+    }
+    on(.post, AdminPaths.act(AdminPaths.boxes, "{box}", "sign-out")) { call throws(AdminError) in
+      .document(try await call.signOutBox())
+    }
+  }
+}
+
+extension AdminCall {
+  /// The box that the path names.
+  fileprivate func box() async throws(AdminError) -> BoxOverview {
+    try await lookUp("box", text("box"), \.box.id) { (after, limit) throws(StoreError) in
+      try await core.store.boxes(after: after, limit: limit, at: now)
+    }
+  }
+
+  fileprivate func entry(of overview: BoxOverview) async throws(AdminError) -> BoxEntry {
+    let permissions = try await stored { () throws(StoreError) in
+      try await core.store.decisions(of: overview.signIn.deviceHash)
+    }
+    let signIn = overview.signIn.authentication
+    return BoxEntry(
+      id: overview.box.id, device: overview.signIn.deviceHash.shortName, name: overview.signIn.about.name,
+      requestor: signIn.requestor, provider: signIn.viewer.provider, account: signIn.viewer.account,
+      enrolled: overview.box.enrolled, expires: signIn.expires,
+      apps: overview.apps.map { app in
+        BoxEntry.App(
+          name: app.authentication.parent?.app ?? "", requestor: app.authentication.requestor,
+          issued: app.authentication.issued, expires: app.authentication.expires)
+      },
+      permissions: permissions.map { decision in
+        BoxEntry.Permission(
+          app: decision.app, requestor: decision.requestor, permission: decision.isGranted ? "granted" : "denied",
+          decided: decision.decided)
+      })
+  }
+
+  fileprivate func signOutBox() async throws(AdminError) -> BoxEntry {
+    let overview = try await box()
+    let entry = try await entry(of: overview)
+    let signIn = overview.signIn
+    let apps = entry.apps.map { "\($0.name) for \($0.requestor)" }.joined(separator: ", ")
+    let line = self.entry(
+      "platform.sign-out", overview.box.id.text,
+      detail: "\(signIn.authentication.viewer.title), \(signIn.deviceTitle)\(apps.isEmpty ? "" : "; with it \(apps)")")
+    try await stored { () throws(StoreError) in
+      _ = try await core.signInTransitions.revoke(
+        AuthenticationFilter(
+          requestor: signIn.authentication.requestor, device: signIn.deviceHash, viewer: signIn.authentication.viewer),
+        audit: line)
+    }
+    return entry
+  }
+}

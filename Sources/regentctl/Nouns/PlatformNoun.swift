@@ -1,0 +1,62 @@
+import Administration
+import CommandKit
+import RegentPairing
+
+/// `regentctl platform`.
+enum PlatformNoun {
+  static let command = Command(
+    "platform", "boxes that hold an account for their apps",
+    details: """
+      A box is one where somebody is signed in at a requestor with --platform on. Apps that the viewer lets use that \
+      sign-in are in without a step of their own, and out with it.
+      """,
+    commands: [
+      verb("list", "list the boxes", example: "platform list") { call, admin in
+        call.show(
+          list: try await admin.boxes(), id: \.id.text,
+          [
+            Table.Column.id("ID"), Table.Column("NAME"), Table.Column("VIEWER"), Table.Column("APPS"),
+            Table.Column("UNTIL", .time),
+          ]
+        ) {
+          [$0.id.text, $0.name ?? "-", shown($0.provider, $0.account), apps(of: $0), shown($0.expires)]
+        }
+      },
+      verb("show", "show a box, its apps and what its viewer decided", inputs: [id], example: "platform show 4f2a9c01")
+      {
+        call, admin in
+        let box = try await admin.box(call[id])
+        call.show(box.json, lines: lines(of: box))
+      },
+      verb(
+        "sign-out", "end a box's account, and the sign-ins of its apps", inputs: [id, yes],
+        example: "platform sign-out 4f2a9c01 --yes"
+      ) { call, admin in
+        let found = try await admin.box(call[id])
+        try Prompt.confirm("sign out box \(found.id), and with it \(apps(of: found))", unless: yes, call)
+        let box = try await admin.signOutBox(found.id)
+        call.show(box.json, lines: ["box \(box.id) is signed out; with it: \(apps(of: box))"])
+      },
+    ])
+
+  private static let id = Input.argument(
+    "BOX", identifier("BOX", Names.Box.self), "the box's id"
+  ).completed(from: { admin throws(AdminError) in try await admin.boxes() }) {
+    Candidate($0.id.text, $0.name ?? "")
+  }
+
+  private static func apps(of box: BoxEntry) -> String {
+    box.apps.isEmpty ? "no app" : box.apps.map { "\($0.name) (\($0.requestor))" }.joined(separator: ", ")
+  }
+
+  private static func lines(of box: BoxEntry) -> [String] {
+    details([
+      "id": box.id.text, "name": box.name, "device": box.device, "requestor": box.requestor.text,
+      "viewer": shown(box.provider, box.account), "since": shown(box.enrolled), "until": shown(box.expires),
+    ])
+      + box.apps.flatMap { details(["app": "\($0.name) for \($0.requestor), since \(shown($0.issued))"]) }
+      + box.permissions.flatMap {
+        details(["decided": "\($0.app) for \($0.requestor): \($0.permission), \(shown($0.decided))"])
+      }
+  }
+}
