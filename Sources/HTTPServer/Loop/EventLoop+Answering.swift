@@ -18,12 +18,14 @@ extension EventLoop {
     }
     prove(connection)
     counters.requests.add()
-    switch connection.service.answer(Request(storage: storage)) {
+    switch connection.service.answer(Request(storage: storage, remembered: connection.remembered)) {
     case .now(let response):
+      if let remembered = response.remembered { connection.remembered = remembered }
       finish(connection, with: response)
     case .later(let start):
       let ticket = ReplyTicket(sink: self, connection: connection.id)
       connection.ticket = ticket
+      connection.remembered = nil
       connection.phase = .handling
       connection.requestBytes = storage.capacity
       setDeadline(connection, times.reply)

@@ -17,8 +17,19 @@ public struct Request: Sendable {
   /// The host a trusted proxy in front was asked for; nil means that ``authority`` counts.
   public var forwardedHost: HostAndPort?
 
-  init(storage: RequestStorage) {
+  /// What the handler made of an earlier request on this connection, see ``Response/remembered``.
+  public package(set) var remembered: (any AnyObject & Sendable)?
+
+  /// The same request without what its connection remembers: for whoever keeps it.
+  public var forgetting: Request {
+    var request = self
+    request.remembered = nil
+    return request
+  }
+
+  init(storage: RequestStorage, remembered: (any AnyObject & Sendable)? = nil) {
     self.storage = storage
+    self.remembered = remembered
     clientAddress = storage.peer.address
     isSecure = storage.isTLS
   }
