@@ -35,8 +35,8 @@ public struct RememberedHead: Sendable {
 
   /// How a request's words differ.
   ///
-  /// A value of `Authorization` has no line end. So the same bytes before it and behind it are the same header lines, and
-  /// there is no second one.
+  /// A value of `Authorization` has no line end. So the same bytes before it and behind it are the same header lines,
+  /// and there is no second one.
   public func likeness(of request: Request) -> Likeness {
     let storage = request.storage
     guard storage.body.isEmpty else { return .other }

@@ -15,8 +15,8 @@ struct V1Words: Sendable {
 
 /// A poll as its connection remembers it: the box will ask again in the same words.
 ///
-/// Kept is only what the words decide for ever. Everything that can change is looked at with each poll anew: the limits,
-/// the signature, its time and its nonce, the end of a token, the application, the requestor, the code.
+/// Kept is only what the words decide for ever. Everything that can change is looked at with each poll anew: the
+/// limits, the signature, its time and its nonce, the end of a token, the application, the requestor, the code.
 final class RememberedPoll: Sendable {
   /// In bytes: a poll has 200 to 500, and what is longer is not worth memory that nobody counts for its sender.
   static let longest = 1024

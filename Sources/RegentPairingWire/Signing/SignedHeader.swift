@@ -152,7 +152,7 @@ private struct SignedFields {
         $0.rawValue.utf8.count == written.count && header.spells($0.rawValue, from: written.lowerBound)
       })
     else { throw .unreadable("signature_method") }
-    guard let milliseconds = header.number(try value(3)) else { throw .unreadable("request_time") }
+    guard let milliseconds = header.extracting(try value(3)).number else { throw .unreadable("request_time") }
     guard let publicKey = PublicKey(header.text(publicKey)) else { throw .unreadable("public_key") }
     guard let signature = try? Base64.decode(header.extracting(signature)), !signature.isEmpty
     else { throw .unreadable("signature") }
@@ -184,17 +184,6 @@ extension Span<UInt8> {
     guard letters.count <= count - start else { return false }
     for place in letters.indices where letters[place] != self[start + place] { return false }
     return true
-  }
-
-  /// Digits alone, and so few that they cannot overflow.
-  fileprivate func number(_ range: Range<Int>) -> Int64? {
-    guard range.count <= 15 else { return nil }
-    var number: Int64 = 0
-    for place in range {
-      guard (0x30...0x39).contains(self[place]) else { return nil }
-      number = number &* 10 &+ Int64(self[place] &- 0x30)
-    }
-    return number
   }
 
   /// The bytes as text; they were seen to be ASCII, or what is made of them allows nothing else.
