@@ -9,9 +9,6 @@ A row fails that needs 3 % more than its budget in FILE, or 5 % less: what was w
 """
 
 import argparse
-import base64
-import hashlib
-import hmac
 import http.client
 import json
 import os
@@ -26,7 +23,7 @@ import tempfile
 import time
 import urllib.parse
 
-from counting import SECONDS, Connection, Counted, Running, fail
+from counting import SECONDS, Connection, Counted, Running, fail, signed
 from regentd import Regentd
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -125,7 +122,7 @@ class Guard:
             (("entitle", "add", "local", "--allow", "*"), None),
         ]:
             self.control(*words, text=text)
-        self.key = self.control("key", "issue", REQUESTOR, "--json")
+        self.key = self.control("key", "issue", REQUESTOR, "--json") | {"requestor": REQUESTOR}
         running = Running(self.counted, "service", server.process.pid)
         token = self.access_token()
         self.connection = Connection(self.address)
@@ -154,15 +151,9 @@ class Guard:
             fail(f"{answer.status} for {path}: {found}")
         return found
 
-    def signed(self, method, path, query, *more):
-        """A call as a box makes it; every text is as long as every other."""
+    def signed(self, *words):
         self.nonce += 1
-        text = (f"{method} requestor_id={REQUESTOR}, nonce=00000000-0000-4000-8000-{self.nonce:012}, "
-                f"signature_method=HMAC-SHA256, request_time={int(time.time() * 1000)}, request_uri={path}")
-        mac = base64.b64encode(hmac.new(self.key["secret"].encode(), text.encode(), hashlib.sha256).digest()).decode()
-        lines = [f"{method} {path}?{query}&format=json HTTP/1.1", f"Host: {self.host}",
-                 f"Authorization: {text}, public_key={self.key['publicKey']}, signature={mac}", *more]
-        return "\r\n".join(lines) + "\r\n\r\n"
+        return signed(self.key, self.host, self.nonce, *words)
 
     def create(self, number):
         box = f"box-{number:04}"
