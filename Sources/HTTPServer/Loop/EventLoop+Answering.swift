@@ -67,12 +67,7 @@ extension EventLoop {
 
   private func send(_ response: Response, on connection: Connection, closes: Bool) {
     date.refresh(now: now)
-    // A body that waits behind the output comes before this reply.
-    if !largeBody.isEmpty { output += largeBody }
-    isLargeBodyShared = response.prepared != nil
-    largeBody = output.append(
-      reply: response, date: date.bytes, toHead: connection.answersHead, closes: closes,
-      keeping: EventLoop.largeBodyBytes)
+    output.add(response, date: date.bytes, toHead: connection.answersHead, closes: closes)
     if closes {
       connection.isClosing = true
     } else {
