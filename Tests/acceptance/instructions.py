@@ -214,7 +214,7 @@ class Guard:
 
     def programs_that_end(self):
         self.verify()
-        self.list()
+        self.commands()
         self.box()
 
     def ended(self, name, words, environment=None):
@@ -238,11 +238,15 @@ class Guard:
         self.rows["verify a media token"] = [(b - a) / 120 for a, b in zip(few, many)] + [0]
         self.show("verify a media token")
 
-    def list(self):
-        words = [self.programs / "regentctl", "requestor", "list"]
-        self.ended("list", words)
-        self.rows["regentctl requestor list"] = [*self.ended("list", words), 0]
-        self.show("regentctl requestor list")
+    def commands(self):
+        """A simple reading, and the one that costs most: it asks for everything, and compares it with a file."""
+        program, file = self.programs / "regentctl", self.home / "all.json"
+        file.write_bytes(subprocess.run([program, "export"], env=self.plain, stdout=subprocess.PIPE, check=True).stdout)
+        for words in (["requestor", "list"], ["apply", file, "--dry-run"]):
+            name = " ".join(["regentctl", *(word for word in words if word != file)])
+            self.ended("command", [program, *words])
+            self.rows[name] = [*self.ended("command", [program, *words]), 0]
+            self.show(name)
 
     def box(self):
         (self.home / "secret").write_text(self.key["secret"])
