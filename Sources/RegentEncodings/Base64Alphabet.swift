@@ -2,8 +2,11 @@
 struct Alphabet: Sendable {
   let name: String
   private let letters: [UInt8]
-  /// The value of each byte, 0xFF for those outside the alphabet.
-  private let values: [UInt8]
+  /// The value of each byte, ``stray`` for those outside the alphabet.
+  private let values: [UInt32]
+
+  /// All ones: in whichever of four places it stands, the group has bits that four letters cannot have.
+  private static let stray = UInt32.max
 
   static let standard = Alphabet("base64", "+/")
   static let url = Alphabet("base64url", "-_")
@@ -12,8 +15,8 @@ struct Alphabet: Sendable {
     self.name = name
     letters = Array(
       ("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789" + lastTwo).utf8)
-    var values = [UInt8](repeating: 0xFF, count: 256)
-    for (value, letter) in letters.enumerated() { values[Int(letter)] = UInt8(value) }
+    var values = [UInt32](repeating: Self.stray, count: 256)
+    for (value, letter) in letters.enumerated() { values[Int(letter)] = UInt32(value) }
     self.values = values
   }
 
@@ -46,17 +49,18 @@ struct Alphabet: Sendable {
     _ text: Span<UInt8>, upTo end: Int, strictBits: Bool = true
   ) throws(TextError) -> [UInt8] {
     // What is wrong is looked for once, at the end: a media token's verifier comes by here for every call.
-    let values = values
-    var wrong: UInt8 = 0
-    var strayBits: UInt32 = 0
+    let values = values.span
+    // Said here, so that a byte needs no check below.
+    precondition(values.count == 256)
+    var (wrong, strayBits) = (UInt32(0), UInt32(0))
     let left = end & 3
     let bytes = [UInt8](capacity: end / 4 * 3 + max(0, left - 1)) { output in
       for group in 0..<end / 4 {
-        let place = group * 4
-        let (one, two) = (values[Int(text[place])], values[Int(text[place + 1])])
-        let (three, four) = (values[Int(text[place + 2])], values[Int(text[place + 3])])
-        wrong |= one | two | three | four
-        let held = UInt32(one) << 18 | UInt32(two) << 12 | UInt32(three) << 6 | UInt32(four)
+        let four = text.extracting(group &* 4..<group &* 4 &+ 4)
+        let held =
+          values[Int(four[0])] << 18 | values[Int(four[1])] << 12 | values[Int(four[2])] << 6
+          | values[Int(four[3])]
+        wrong |= held >> 24
         output.append(UInt8(truncatingIfNeeded: held >> 16))
         output.append(UInt8(truncatingIfNeeded: held >> 8))
         output.append(UInt8(truncatingIfNeeded: held))
@@ -65,21 +69,21 @@ struct Alphabet: Sendable {
       var held: UInt32 = 0
       for place in end - left..<end {
         let value = values[Int(text[place])]
-        wrong |= value
-        held = held << 6 | UInt32(value)
+        wrong |= value >> 24
+        held = held << 6 | value & 63
       }
       held <<= UInt32(6 * (4 - left))
       output.append(UInt8(truncatingIfNeeded: held >> 16))
       if left == 3 { output.append(UInt8(truncatingIfNeeded: held >> 8)) }
       strayBits = left == 3 ? held & 0xFF : held & 0xFFFF
     }
-    guard wrong < 64, left != 1, strayBits == 0 || !strictBits else { throw fault(text, upTo: end) }
+    guard wrong == 0, left != 1, strayBits == 0 || !strictBits else { throw fault(text, upTo: end) }
     return bytes
   }
 
   /// What is wrong first with a text that is not to be decoded.
   private func fault(_ text: Span<UInt8>, upTo end: Int) -> TextError {
-    for place in 0..<end where values[Int(text[place])] == 0xFF {
+    for place in 0..<end where values[Int(text[place])] == Self.stray {
       let isPadding = text[place] == UInt8(ascii: "=")
       return TextError(encoding: name, problem: isPadding ? .padding : .character, offset: place)
     }

@@ -42,7 +42,8 @@ struct RunningService {
       let core = try await ServiceCore(options, store: store, log: ServiceLog(log))
       let phone = try await Phone(core, pages)
       handler = PathPrefixHandler(
-        options.basePath, try Router(ServiceRoutes.all(core, phone), refuse: phone.refuse))
+        options.basePath,
+        RememberedPolls(core, before: try Router(ServiceRoutes.all(core, phone), refuse: phone.refuse)))
       let numbers: @Sendable () -> String = {
         exposition(server.statistics) + exposition(store.statistics) + core.metricsText()
       }

@@ -88,7 +88,7 @@ private func serve(port: UInt16, folder: String, isLimited: Bool) async throws {
   }
   var routes = ServiceRoutes.devices(core)
   mountApproval(&routes, core)
-  let router = try Router(routes, refuse: ServiceRoutes.refuse)
+  let router = RememberedPolls(core, before: try Router(routes, refuse: ServiceRoutes.refuse))
   let proxies = TrustedProxies(isLimited ? [try IPNetwork(parsing: "127.0.0.1/32")] : [])
   let server = try Server(
     [Listener(.network(.loopback, port: port), handler: ForwardedHandler(trusting: proxies, before: router))],

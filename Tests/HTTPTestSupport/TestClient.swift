@@ -1,5 +1,6 @@
 public import RegentHTTPCodec
 public import HTTPServer
+internal import RegentPlatform
 internal import TestSupport
 
 /// Sends requests to a handler: directly or through a server, so that one test shows both.
@@ -62,10 +63,17 @@ public enum TestTransport: Sendable, CaseIterable, CustomStringConvertible {
 }
 
 /// Calls a handler directly; what it answers goes through the same writer as on a socket.
+///
+/// All requests are as on one connection: what the handler remembers of it comes back to it.
 public struct InProcessClient: TestClient {
   private let handler: any Handler
   private let peer: Peer
   private let isTLS: Bool
+  private let memory = Memory()
+
+  private final class Memory: Sendable {
+    let remembered = Locked<(any AnyObject & Sendable)?>(nil)
+  }
 
   /// A client that seems to come from `peer`.
   public init(
@@ -89,17 +97,21 @@ public struct InProcessClient: TestClient {
   }
 
   private func wireBytes(_ test: TestRequest) async throws -> [UInt8] {
-    let request: Request
+    var request: Request
     do {
       request = try Request(head: test.head, body: test.body, peer: peer, isTLS: isTLS)
     } catch {
       let refusal = Response.text(error.status, error.description)
       return refusal.wireBytes(toHead: test.method == "HEAD")
     }
+    request.remembered = memory.remembered.withLock { $0 }
     let response: Response
     switch handler.handle(request) {
-    case .now(let immediate): response = immediate
+    case .now(let immediate):
+      response = immediate
+      if let remembered = response.remembered { memory.remembered.withLock { $0 = remembered } }
     case .later(let start):
+      memory.remembered.withLock { $0 = nil }
       response = try await awaitingCallback("the answer to \(test.method) \(test.target)") { callback in
         start(PendingReply { callback($0) })
       }

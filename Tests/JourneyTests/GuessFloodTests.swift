@@ -12,7 +12,7 @@ import Testing
 /// Guessers with as many addresses as they like: how many of their codes are looked at.
 @Suite struct `a crowd with an address for each guess` {
   /// Guesses, each from a network of its own; returns how many were looked at.
-  private func guesses(_ numbers: Range<Int>, _ service: TestService, _ router: Router) async throws
+  private func guesses(_ numbers: Range<Int>, _ service: TestService, _ router: some Handler) async throws
     -> Int
   {
     var seen = 0

@@ -201,7 +201,7 @@ extension TestService {
   }
 
   /// Has a request answered that is gone on return, unless somebody keeps it.
-  private static func hold(_ reply: PendingReply, _ head: String, by router: Router) throws -> Watched {
+  private static func hold(_ reply: PendingReply, _ head: String, by router: some Handler) throws -> Watched {
     let request = try Request(head: Array(head.utf8))
     guard case .later(let start) = router.handle(request) else {
       Issue.record("it was not held")

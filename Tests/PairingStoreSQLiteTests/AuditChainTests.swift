@@ -91,7 +91,7 @@ import Testing
       let head = try #require(earlier.first)
       try file.behindTheBack { context in
         try context.run("DELETE FROM audit_head")
-        try context.run("\(unsafeRawSQL: Tables.auditHead.insert, head)")
+        try context.run(SQL(unsafeRawSQL: Tables.auditHead.insert, head))
       }
       try await file.with { store async throws in
         try await store.append(line(7))

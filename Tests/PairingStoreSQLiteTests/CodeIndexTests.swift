@@ -37,7 +37,7 @@ import Testing
       let text = question.description
       let nothing = [SQLValue](repeating: .null, count: text.filter { $0 == "?" }.count)
       return try file.behindTheBack { context in
-        try context.all("\(unsafeRawSQL: "\(verb) \(text)", nothing)") { try $0.text(column) }
+        try context.all(SQL(unsafeRawSQL: "\(verb) \(text)", nothing)) { try $0.text(column) }
       }
     }
   }

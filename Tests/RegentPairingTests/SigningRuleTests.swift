@@ -13,9 +13,14 @@ import Testing
     method: String = "GET", uri: String = "/tokens/authn", requestor: String = "REF30",
     by signature: SignatureMethod = .hmacSHA1, at time: Instant = at(0)
   ) throws -> SignedCall {
-    SignedCall(
-      method: method, requestor: try name(requestor), nonce: "n", signatureMethod: signature,
-      requestTime: time, requestURI: uri, publicKey: try name("k"), signature: [], signedText: [])
+    let text = Array((method + "n" + uri).utf8)
+    let nonce = method.utf8.count..<(method.utf8.count + 1)
+    return SignedCall(
+      signedText: text,
+      SignedCall.Places(
+        method: 0..<nonce.lowerBound, nonce: nonce, requestURI: nonce.upperBound..<text.count),
+      requestor: try name(requestor), signatureMethod: signature, requestTime: time,
+      publicKey: try name("k"), signature: [])
   }
 
   private func verdict(

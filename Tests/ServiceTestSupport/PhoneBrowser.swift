@@ -5,10 +5,11 @@ import TestSupport
 
 extension TestService {
   /// Everything, with the phone's pages from this package's `web` folder.
-  package func phoneRouter() async throws -> PathPrefixHandler<Router> {
+  package func phoneRouter() async throws -> PathPrefixHandler<some Handler> {
     let phone = try await phone()
     return PathPrefixHandler(
-      core.options.basePath, try Router(ServiceRoutes.all(core, phone), refuse: phone.refuse))
+      core.options.basePath,
+      RememberedPolls(core, before: try Router(ServiceRoutes.all(core, phone), refuse: phone.refuse)))
   }
 
   /// Every route there is: method and pattern.

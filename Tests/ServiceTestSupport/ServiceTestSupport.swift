@@ -91,8 +91,8 @@ public final class TestService: Sendable {
   }
 
   /// Everything that the service answers on the network.
-  package func router() throws -> Router {
-    try Router(ServiceRoutes.devices(core), refuse: ServiceRoutes.refuse)
+  package func router() throws -> some Handler {
+    RememberedPolls(core, before: try Router(ServiceRoutes.devices(core), refuse: ServiceRoutes.refuse))
   }
 }
 

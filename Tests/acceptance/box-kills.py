@@ -8,6 +8,7 @@ approved, and once it is signed in it must stay so.
 """
 import json, os, random, select, shutil, signal, socket, subprocess, sys, tempfile, time
 
+from counting import Connection, signed
 from regentd import Regentd
 
 programs, count = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 20
@@ -30,6 +31,7 @@ def free_port():
 
 
 port = free_port()
+numbers = []
 url = f"http://127.0.0.1:{port}"
 web = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "web")
 plain = {"PATH": os.environ["PATH"], "HOME": home, "LC_ALL": "C.UTF-8"}
@@ -74,6 +76,11 @@ class Box:
         self.process.wait(timeout=60)
 
 
+def call(*words):
+    numbers.append(len(numbers))
+    return signed(key, f"127.0.0.1:{port}", len(numbers), *words)
+
+
 def ask(*words):
     return subprocess.run([f"{programs}/regent", *words], env=box, capture_output=True, text=True, timeout=60)
 
@@ -88,12 +95,39 @@ try:
     ]:
         done = control(*words, text=text)
         assert done.returncode == 0, done.stderr
-    key = json.loads(control("key", "issue", "BOX").stdout)
+    key = json.loads(control("key", "issue", "BOX").stdout) | {"requestor": "BOX"}
     with open(os.open(f"{home}/secret", os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
         file.write(key["secret"])
     box = plain | {
         "REGENT_SERVICE": url, "REGENT_REQUESTOR": "BOX", "REGENT_PUBLIC_KEY": key["publicKey"],
         "REGENT_SECRET_FILE": f"{home}/secret", "REGENT_STATE": f"{home}/box", "XDG_RUNTIME_DIR": home}
+
+    between = 0
+    for turn in range(1, 6):
+        # Killed after a box has its answer and before that is written, 50 ms later: the code is approved still, the
+        # sign-in stands, and the box's next question is the delivery.
+        authn = ("GET", "/api/v1/tokens/authn", f"deviceId=quick-{turn}")
+        made = Connection(("127.0.0.1", port)).ask(
+            call("POST", "/reggie/v1/BOX/regcode", f"deviceId=quick-{turn}", "Content-Length: 0"), 201)
+        code = json.loads(made)["code"]
+        waiting = Connection(("127.0.0.1", port))
+        waiting.send(call(*authn, "Prefer: wait=55"))
+        body = b'{"provider": "local", "account": "demo"}'
+        Connection(f"{home}/service/admin.sock").ask(
+            f"POST /v1/codes/{code}/approve HTTP/1.1\r\nHost: regent\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n", 200, body)
+        status, answer = waiting.answer()
+        server.kill()
+        assert status == 200, f"approved, and the waiting box gets {status}"
+        server = service()
+        state = json.loads(control("code", "show", code).stdout)["state"]
+        assert state in ("approved", "delivered"), f"the code of a box that has its answer is {state}"
+        between += state == "approved"
+        again = Connection(("127.0.0.1", port)).ask(call(*authn), 200)
+        assert again == answer, f"after the kill the box is told {again}, before it {answer}"
+        state = json.loads(control("code", "show", code).stdout)["state"]
+        assert state == "delivered", f"the box has asked again, and its code is {state}"
+    assert between, "the delivery was written each time before the kill"
 
     same = new = sign_ins = asked = 0
     while same + new + asked < count:
@@ -154,7 +188,8 @@ try:
             assert status.returncode == 0, f"signed out by a kill: {status.stdout}{status.stderr}"
             assert ask("authorize", "one", "--verify").returncode == 0, "no media token after a kill"
         assert ask("logout").returncode == 0
-    print(f"{count} kills (seed {seed}): {same} times the same code, {new} times a new one, {sign_ins} sign-ins kept")
+    print(f"{count} kills (seed {seed}): {same} times the same code, {new} times a new one, {sign_ins} sign-ins kept;"
+          f" {between} before the delivery was written")
 except AssertionError as problem:
     print(f"box-kills: {problem} (seed {seed})", file=sys.stderr)
     sys.exit(1)

@@ -9,9 +9,6 @@ A row fails that needs 3 % more than its budget in FILE, or 5 % less: what was w
 """
 
 import argparse
-import base64
-import hashlib
-import hmac
 import http.client
 import json
 import os
@@ -26,7 +23,7 @@ import tempfile
 import time
 import urllib.parse
 
-from counting import SECONDS, Connection, Counted, Running, fail
+from counting import SECONDS, Connection, Counted, Running, fail, signed
 from regentd import Regentd
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -125,7 +122,7 @@ class Guard:
             (("entitle", "add", "local", "--allow", "*"), None),
         ]:
             self.control(*words, text=text)
-        self.key = self.control("key", "issue", REQUESTOR, "--json")
+        self.key = self.control("key", "issue", REQUESTOR, "--json") | {"requestor": REQUESTOR}
         running = Running(self.counted, "service", server.process.pid)
         token = self.access_token()
         self.connection = Connection(self.address)
@@ -154,15 +151,9 @@ class Guard:
             fail(f"{answer.status} for {path}: {found}")
         return found
 
-    def signed(self, method, path, query, *more):
-        """A call as a box makes it; every text is as long as every other."""
+    def signed(self, *words):
         self.nonce += 1
-        text = (f"{method} requestor_id={REQUESTOR}, nonce=00000000-0000-4000-8000-{self.nonce:012}, "
-                f"signature_method=HMAC-SHA256, request_time={int(time.time() * 1000)}, request_uri={path}")
-        mac = base64.b64encode(hmac.new(self.key["secret"].encode(), text.encode(), hashlib.sha256).digest()).decode()
-        lines = [f"{method} {path}?{query}&format=json HTTP/1.1", f"Host: {self.host}",
-                 f"Authorization: {text}, public_key={self.key['publicKey']}, signature={mac}", *more]
-        return "\r\n".join(lines) + "\r\n\r\n"
+        return signed(self.key, self.host, self.nonce, *words)
 
     def create(self, number):
         box = f"box-{number:04}"
@@ -223,7 +214,7 @@ class Guard:
 
     def programs_that_end(self):
         self.verify()
-        self.list()
+        self.commands()
         self.box()
 
     def ended(self, name, words, environment=None):
@@ -247,11 +238,15 @@ class Guard:
         self.rows["verify a media token"] = [(b - a) / 120 for a, b in zip(few, many)] + [0]
         self.show("verify a media token")
 
-    def list(self):
-        words = [self.programs / "regentctl", "requestor", "list"]
-        self.ended("list", words)
-        self.rows["regentctl requestor list"] = [*self.ended("list", words), 0]
-        self.show("regentctl requestor list")
+    def commands(self):
+        """A simple reading, and the one that costs most: it asks for everything, and compares it with a file."""
+        program, file = self.programs / "regentctl", self.home / "all.json"
+        file.write_bytes(subprocess.run([program, "export"], env=self.plain, stdout=subprocess.PIPE, check=True).stdout)
+        for words in (["requestor", "list"], ["apply", file, "--dry-run"]):
+            name = " ".join(["regentctl", *(word for word in words if word != file)])
+            self.ended("command", [program, *words])
+            self.rows[name] = [*self.ended("command", [program, *words]), 0]
+            self.show(name)
 
     def box(self):
         (self.home / "secret").write_text(self.key["secret"])

@@ -54,7 +54,7 @@ public struct Patch<Record: OperatorRecord>: Sendable {
   }
 
   private func result(over base: JSONObject) throws(JSONShapeError) -> Record {
-    for member in Record.key.map(\.rawValue) {
+    for member in Record.key.map({ $0.rawValue }) {
       guard let named = members[member], let there = base[member], named != there else { continue }
       throw JSONShapeError(name: member, expected: "the one that is asked for: it never changes")
     }
@@ -102,7 +102,9 @@ extension OperatorRecord {
   /// In which members another record differs from this one.
   public func differences(to wanted: Self) -> [Difference] {
     let (here, there) = (object, wanted.object)
-    return Member.allCases.map(\.rawValue).compactMap { name in
+    // No key paths where the type is not known: the program would make each of them while it runs.
+    return Member.allCases.compactMap { member in
+      let name = member.rawValue
       guard here[name] != there[name] else { return nil }
       return Difference(member: name, stored: here[name], wanted: there[name])
     }

@@ -61,6 +61,8 @@ final class Connection {
   var unread: [UInt8] = []
   /// What the socket did not take yet.
   var outbound = Outbound()
+  /// What the handler wants to see again with the next request.
+  var remembered: (any AnyObject & Sendable)?
   /// The reply that is owed.
   var ticket: ReplyTicket?
 

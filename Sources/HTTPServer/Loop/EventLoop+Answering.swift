@@ -18,12 +18,14 @@ extension EventLoop {
     }
     prove(connection)
     counters.requests.add()
-    switch connection.service.answer(Request(storage: storage)) {
+    switch connection.service.answer(Request(storage: storage, remembered: connection.remembered)) {
     case .now(let response):
+      if let remembered = response.remembered { connection.remembered = remembered }
       finish(connection, with: response)
     case .later(let start):
       let ticket = ReplyTicket(sink: self, connection: connection.id)
       connection.ticket = ticket
+      connection.remembered = nil
       connection.phase = .handling
       connection.requestBytes = storage.capacity
       setDeadline(connection, times.reply)
@@ -65,12 +67,7 @@ extension EventLoop {
 
   private func send(_ response: Response, on connection: Connection, closes: Bool) {
     date.refresh(now: now)
-    // A body that waits behind the output comes before this reply.
-    if !largeBody.isEmpty { output += largeBody }
-    isLargeBodyShared = response.prepared != nil
-    largeBody = output.append(
-      reply: response, date: date.bytes, toHead: connection.answersHead, closes: closes,
-      keeping: EventLoop.largeBodyBytes)
+    output.add(response, date: date.bytes, toHead: connection.answersHead, closes: closes)
     if closes {
       connection.isClosing = true
     } else {

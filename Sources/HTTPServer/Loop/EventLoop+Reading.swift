@@ -73,9 +73,6 @@ extension EventLoop {
     }
   }
 
-  /// How many bytes of replies are made for one connection before they are sent.
-  private static var outputPerTurn: Int { 128 * 1024 }
-
   /// Goes on with what was read earlier, then watches the socket again.
   func resume(_ connection: Connection) {
     // When the client does not read what it got, no more is made for it; `flushOutbound` comes back here.
@@ -120,8 +117,7 @@ extension EventLoop {
       if connection.isClosing { return }
       // A pipeline of small requests for large replies must not fill the memory before the first reply is read.
       let isTurnOver =
-        turns == configuration.pipelinedRequestsPerTurn || !largeBody.isEmpty
-        || output.count > EventLoop.outputPerTurn
+        turns == configuration.pipelinedRequestsPerTurn || output.isEnough
       if connection.phase == .handling || isTurnOver {
         connection.unread.append(span: bytes, at..<bytes.count)
         // Others get their turn before the rest of a long pipeline.
@@ -154,11 +150,9 @@ extension EventLoop {
     let storage = connection.storage ?? borrowStorage(for: connection)
     let length: Int?
     if storage.head.isEmpty {
-      let part = bytes.extracting(droppingFirst: at)
-      length = try storage.parsed.parse(part, limits: configuration.head)
-      let taken = length ?? part.count
-      storage.head.append(span: part, 0..<taken)
-      at += taken
+      let begun = try storage.begin(bytes.extracting(droppingFirst: at), limits: configuration.head)
+      length = begun.length
+      at += begun.taken
     } else {
       // The rest of a head that came in pieces. No more is copied than a head may have.
       let before = storage.head.count
@@ -212,7 +206,7 @@ extension EventLoop {
     }
     setDeadline(connection, times.body)
     if storage.parsed.expectsContinue, !isMoreThere {
-      output += "HTTP/1.1 100 Continue\r\n\r\n".utf8
+      output.bytes += "HTTP/1.1 100 Continue\r\n\r\n".utf8
     }
   }
 

@@ -7,31 +7,28 @@ internal import Synchronization
 // From replies to the socket, and the end of a connection.
 
 extension EventLoop {
-  /// Sends what the last turn put into `output` and `largeBody`.
+  /// Sends what the last turn has made.
   func flush(_ connection: Connection) {
+    var made = TurnOutput()
+    swap(&made, &output)
     defer {
-      largeBody = []
-      // One large reply must not stay in memory for good.
-      if output.capacity > 256 * 1024 {
-        output = []
-      } else {
-        output.removeAll(keepingCapacity: true)
-      }
+      made.reset()
+      swap(&made, &output)
     }
     if connection.hasOutbound {
-      connection.outbound.append(output)
-      connection.outbound.append(largeBody, isShared: isLargeBodyShared)
+      connection.outbound.append(made.bytes)
+      connection.outbound.append(made.largeBody, isShared: made.isLargeBodyShared)
       return
     }
-    guard let sent = transmitted(output, isMoreComing: !largeBody.isEmpty, on: connection) else {
+    guard let sent = transmitted(made.bytes, isMoreComing: !made.largeBody.isEmpty, on: connection) else {
       return
     }
-    if sent < output.count {
-      connection.outbound.append(Array(output[sent...]))
-      connection.outbound.append(largeBody, isShared: isLargeBodyShared)
-    } else if !largeBody.isEmpty {
-      guard let sent = transmitted(largeBody, isMoreComing: false, on: connection) else { return }
-      connection.outbound.append(largeBody, from: sent, isShared: isLargeBodyShared)
+    if sent < made.bytes.count {
+      connection.outbound.append(Array(made.bytes[sent...]))
+      connection.outbound.append(made.largeBody, isShared: made.isLargeBodyShared)
+    } else if !made.largeBody.isEmpty {
+      guard let sent = transmitted(made.largeBody, isMoreComing: false, on: connection) else { return }
+      connection.outbound.append(made.largeBody, from: sent, isShared: made.isLargeBodyShared)
     }
     if connection.hasOutbound {
       setDeadline(connection, times.write)
@@ -40,9 +37,6 @@ extension EventLoop {
       finishClosing(connection)
     }
   }
-
-  /// Bodies from this size on are sent from where they are instead of being copied behind their head.
-  static var largeBodyBytes: Int { 16 * 1024 }
 
   /// How many bytes the socket took; nil when the connection is no more.
   private func transmitted(_ bytes: [UInt8], isMoreComing: Bool, on connection: Connection) -> Int? {

@@ -32,11 +32,8 @@ final class EventLoop: @unchecked Sendable, ReplySink {
   var now: UInt64
   /// Connections that are owed another turn.
   var queue: [UInt64] = []
-  var output: [UInt8] = []
-  /// The body of the last reply in `output`, when it is too large to be copied there.
-  var largeBody: [UInt8] = []
-  /// Others have that body, too: it costs this connection nothing.
-  var isLargeBodyShared = false
+  /// What the turn of one connection has made for it.
+  var output = TurnOutput()
   let input: ReceiveBuffer
   var spare: RequestStorage? = RequestStorage()
   var date: DateLine

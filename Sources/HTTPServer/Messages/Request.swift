@@ -17,8 +17,19 @@ public struct Request: Sendable {
   /// The host a trusted proxy in front was asked for; nil means that ``authority`` counts.
   public var forwardedHost: HostAndPort?
 
-  init(storage: RequestStorage) {
+  /// What the handler made of an earlier request on this connection, see ``Response/remembered``.
+  public package(set) var remembered: (any AnyObject & Sendable)?
+
+  /// The same request without what its connection remembers: for whoever keeps it.
+  public var forgetting: Request {
+    var request = self
+    request.remembered = nil
+    return request
+  }
+
+  init(storage: RequestStorage, remembered: (any AnyObject & Sendable)? = nil) {
     self.storage = storage
+    self.remembered = remembered
     clientAddress = storage.peer.address
     isSecure = storage.isTLS
   }
@@ -117,27 +128,62 @@ public struct Request: Sendable {
 /// `@unchecked Sendable`, because: 1. it is written by one loop only, before the handler gets it; 2. after that nobody
 /// writes: `Request` has no setter that reaches it; 3. the loop takes it back only when `isKnownUniquelyReferenced`.
 final class RequestStorage: @unchecked Sendable {
-  var parsed = RequestHead()
-  /// The bytes of the head; while it is being read, as many as came so far.
-  var head: [UInt8] = []
-  var body: [UInt8] = []
+  /// What was read, in one value: whether a variable of an object is used twice at a time is checked at each look at
+  /// it, and ending a request by its parts took five looks.
+  private var message = Message()
   var peer = Peer.network(.loopback, port: 0)
   var isTLS = false
   /// How many bytes of a body with a length are still to come; nil for a chunked body.
   var missing: Int?
   var decoder = ChunkedDecoder(limit: 0)
 
-  /// What is worth keeping between requests; a rare large request must not stay in memory.
-  private static let keptBytes = 16384
-
   /// How much memory its bytes have.
   var capacity: Int { head.capacity + body.capacity }
 
-  func reset() {
-    parsed.reset()
-    if head.capacity > RequestStorage.keptBytes { head = [] }
-    if body.capacity > RequestStorage.keptBytes { body = [] }
-    head.removeAll(keepingCapacity: true)
-    body.removeAll(keepingCapacity: true)
+  func reset() { message.reset() }
+
+  /// Takes the beginning of a head; returns its length when it is complete, and how much was taken.
+  func begin(_ part: Span<UInt8>, limits: HeadLimits) throws(MessageError) -> (length: Int?, taken: Int) {
+    try message.begin(part, limits: limits)
+  }
+
+  var parsed: RequestHead {
+    _read { yield message.parsed }
+    _modify { yield &message.parsed }
+  }
+  /// The bytes of the head; while it is being read, as many as came so far.
+  var head: [UInt8] {
+    _read { yield message.head }
+    _modify { yield &message.head }
+  }
+  var body: [UInt8] {
+    _read { yield message.body }
+    _modify { yield &message.body }
+  }
+}
+
+extension RequestStorage {
+  private struct Message {
+    var parsed = RequestHead()
+    var head: [UInt8] = []
+    var body: [UInt8] = []
+
+    /// What is worth keeping between requests; a rare large request must not stay in memory.
+    private static let keptBytes = 16384
+
+    mutating func begin(_ part: Span<UInt8>, limits: HeadLimits) throws(MessageError) -> (length: Int?, taken: Int) {
+      let length = try parsed.parse(part, limits: limits)
+      let taken = length ?? part.count
+      head.append(span: part, 0..<taken)
+      return (length, taken)
+    }
+
+    mutating func reset() {
+      parsed.reset()
+      if head.capacity > Self.keptBytes { head = [] }
+      if body.capacity > Self.keptBytes { body = [] }
+      head.removeAll(keepingCapacity: true)
+      body.removeAll(keepingCapacity: true)
+    }
   }
 }

@@ -9,6 +9,11 @@ public struct Response: Sendable {
   public var body: [UInt8]
   /// Ends the connection after this reply.
   public var closesConnection = false
+  /// What the next request on this connection gets as ``Request/remembered``; nothing leaves it as it is.
+  ///
+  /// One value for each connection, and gone with it, or with the next reply that is completed later: a wait that is
+  /// held must not keep it. It is the handler's to keep it small.
+  public var remembered: (any AnyObject & Sendable)?
 
   /// The field lines as they go to the wire, each with its CR LF.
   var fieldLines: [UInt8] = []

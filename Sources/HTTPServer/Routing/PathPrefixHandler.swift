@@ -40,6 +40,7 @@ extension Request {
     request.clientAddress = clientAddress
     request.isSecure = isSecure
     request.forwardedHost = forwardedHost
+    request.remembered = remembered
     return request
   }
 }

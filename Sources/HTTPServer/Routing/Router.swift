@@ -83,7 +83,9 @@ public enum Refusal: Sendable, Hashable {
 /// Finds the route of a request by method and raw path, and hands it the decoded captures.
 ///
 /// HEAD is served by GET routes. OPTIONS is answered with `Allow` where no route takes it.
-public struct Router: Handler {
+///
+/// An object, because a value of three parts is copied with each of the hands it goes through.
+public final class Router: Handler {
   private struct Endpoint: Sendable {
     var suffix: String?
     /// Few methods each: a list is faster than a table.

@@ -24,17 +24,16 @@ package enum Caller: Hashable, Sendable {
 /// Who calls, and what the call uses up once it is let through.
 package struct SignedCaller: Sendable {
   package let caller: Caller
+  /// What the caller's access token says, when there was one: true for as long as the same token is shown.
+  package let claims: AccessTokens.Claims?
   fileprivate let use: NonceUse?
 }
 
 /// A nonce that was good when it was looked at.
 private struct NonceUse: Sendable {
-  let key: PublicKey
-  let owner: RequestorID
-  let nonce: String
+  let call: SignedCall
   let hash: UInt64
   let source: UInt64?
-  let signedAt: Instant
 }
 
 /// Checks who makes a call of protocol V1, by its signed header or its access token.
@@ -75,10 +74,10 @@ package final class Credentials: Sendable {
       throw CallError(
         .badRequest, details: "send credentials once: in the header or as \(Field.accessToken)")
     }
-    if let parameter { return SignedCaller(caller: try client(parameter, request, at: now), use: nil) }
+    if let parameter { return try client(parameter, request, at: now) }
     switch shown {
     case .token(let token):
-      return SignedCaller(caller: try client(token, request, at: now), use: nil)
+      return try client(token, request, at: now)
     case .signed(let call): return try keyPair(call, request, at: now)
     case .unreadable(let error): throw refused("\(error)", request)
     case nil: throw .notAuthorized
@@ -112,9 +111,20 @@ package final class Credentials: Sendable {
   // MARK: - Registered clients
 
   private func client(_ token: String, _ request: Request, at now: Instant)
-    throws(CallError) -> Caller
+    throws(CallError) -> SignedCaller
   {
     guard let claims = tokens.read(token, at: now) else {
+      note("access token", request)
+      throw .accessDenied
+    }
+    return try caller(claims, request, at: now)
+  }
+
+  /// Who shows a token that was read before: whether it is over, and its application, are looked at each time.
+  package func caller(_ claims: AccessTokens.Claims, _ request: Request, at now: Instant)
+    throws(CallError) -> SignedCaller
+  {
+    guard now < claims.expires else {
       note("access token", request)
       throw .accessDenied
     }
@@ -123,7 +133,8 @@ package final class Credentials: Sendable {
       note("revoked application", request, claims.requestor)
       throw .invalidClient
     }
-    return .client(claims.requestor, claims.client, claims.application)
+    let caller = Caller.client(claims.requestor, claims.client, claims.application)
+    return SignedCaller(caller: caller, claims: claims, use: nil)
   }
 
   // MARK: - Signed headers
@@ -161,7 +172,7 @@ package final class Credentials: Sendable {
     keyUses.note(call.publicKey, at: now)
     // Boxes in the field still have it; once this stands still, revoking it hurts nobody.
     if key.pair.state == .retired { metrics.count(.callsByRetiredKeys) }
-    return SignedCaller(caller: .keyPair(owner, call.publicKey), use: use)
+    return SignedCaller(caller: .keyPair(owner, call.publicKey), claims: nil, use: use)
   }
 
   private func look(at call: SignedCall, _ request: Request, at now: Instant)
@@ -169,13 +180,10 @@ package final class Credentials: Sendable {
   {
     // Swift's hash is keyed anew in every process: nobody can choose two nonces that collide.
     var hasher = Hasher()
-    hasher.combine(call.nonce)
+    call.hashNonce(into: &hasher)
     let hash = UInt64(bitPattern: Int64(hasher.finalize()))
-    try nonces.check(
-      call.nonce, hash, of: call.publicKey, signedAt: call.requestTime, at: now)
-    return NonceUse(
-      key: call.publicKey, owner: call.requestor, nonce: call.nonce, hash: hash,
-      source: request.clientAddress?.shareOfRoom, signedAt: call.requestTime)
+    try nonces.check(call, hash, at: now)
+    return NonceUse(call: call, hash: hash, source: request.clientAddress?.shareOfRoom)
   }
 
   /// Uses the caller's nonce up: after the limits, so that what they turn away takes no room.
@@ -186,10 +194,9 @@ package final class Credentials: Sendable {
   {
     guard let use = signed.use else { return }
     do throws(SignatureRefusal) {
-      try nonces.take(
-        use.nonce, use.hash, from: use.source, of: use.key, signedAt: use.signedAt, at: now)
+      try nonces.take(use.call, use.hash, from: use.source, at: now)
     } catch {
-      throw refused(error, request, use.owner, use.key)
+      throw refused(error, request, use.call.requestor, use.call.publicKey)
     }
   }
 

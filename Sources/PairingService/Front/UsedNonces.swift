@@ -38,11 +38,10 @@ package final class UsedNonces: Sendable {
   }
 
   /// Whether a nonce can be taken, as far as its time and its having been used are concerned.
-  func check(
-    _ nonce: String, _ hash: UInt64, of key: PublicKey, signedAt: Instant, at now: Instant
-  ) throws(SignatureRefusal) {
+  func check(_ call: SignedCall, _ hash: UInt64, at now: Instant) throws(SignatureRefusal) {
+    let (key, signedAt) = (call.publicKey, call.requestTime)
     try state.withLock { state throws(SignatureRefusal) in
-      if let used = state.earlier[key]?[signedAt.second], used.contains(Self.mark(nonce)) {
+      if let used = state.earlier[key]?[signedAt.second], used.contains(Self.mark(call.nonce)) {
         throw .replayed
       }
       try state.windows[key, default: ReplayWindow(startingAt: startedAt, capacity: capacity)]
@@ -52,11 +51,11 @@ package final class UsedNonces: Sendable {
 
   /// Takes a nonce.
   func take(
-    _ nonce: String, _ hash: UInt64, from source: UInt64?, of key: PublicKey, signedAt: Instant,
-    at now: Instant
+    _ call: SignedCall, _ hash: UInt64, from source: UInt64?, at now: Instant
   ) throws(SignatureRefusal) {
+    let (key, signedAt) = (call.publicKey, call.requestTime)
     let second = signedAt.second
-    let mark = second > now.second ? Self.mark(nonce) : nil
+    let mark = second > now.second ? Self.mark(call.nonce) : nil
     try state.withLock { state throws(SignatureRefusal) in
       try state.windows[key, default: ReplayWindow(startingAt: startedAt, capacity: capacity)]
         .accept(nonce: hash, from: source, signedAt: signedAt, at: now)

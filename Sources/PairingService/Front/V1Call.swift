@@ -27,22 +27,20 @@ package final class V1Call: Sendable {
   private let knownDevice: CallDevice?
 
   init(
-    request: Request, path: PathParameters, format: WireFormat, parameters: CallParameters,
-    caller: Caller, requestor: Requestor, provisioned: ProvisioningSnapshot, now: Instant,
-    hasher: KeyedHasher
-  ) throws(CallError) {
-    self.request = request
-    self.path = path
-    self.format = format
-    self.parameters = parameters
+    request: Request, _ words: V1Words, caller: Caller, requestor: Requestor, provisioned: ProvisioningSnapshot,
+    now: Instant, hasher: KeyedHasher, device: CallDevice?
+  ) {
+    // What its connection remembers is not this call's to keep: it may wait for a minute.
+    self.request = request.forgetting
+    path = words.path
+    format = words.format
+    parameters = words.parameters
     self.caller = caller
     self.requestor = requestor
     self.provisioned = provisioned
     self.now = now
     self.hasher = hasher
-    knownDevice = try parameters.value(Field.deviceID).flatMap(DeviceID.init).map {
-      CallDevice(id: $0, hash: hasher.device($0))
-    }
+    knownDevice = device
   }
 }
 

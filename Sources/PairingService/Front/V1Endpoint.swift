@@ -28,37 +28,58 @@ package struct V1Endpoints: Sendable {
     routes.on(.options, path + "[.json|.xml]") { _, _ in .now(CrossOrigin.preflight(methods)) }
   }
 
-  private func answer(_ request: Request, _ path: PathParameters, _ work: V1Work) -> Answer {
+  private func answer(_ request: Request, _ path: PathParameters, _ work: @escaping V1Work) -> Answer {
     do throws(CallError) {
       let parameters = try CallParameters(request)
       let format = request.wireFormat(
         suffix: path.suffix, parameter: try parameters.value(Field.format))
-      return begin(
-        request, path, parameters, V1Frame(core: core, request: request, format: format), work)
+      let words = V1Words(
+        path: path, parameters: parameters, format: format, isCrossOrigin: request.isCrossOrigin, work: work)
+      return begin(request, words, like: nil, nil)
     } catch {
       // While the query is not readable, the suffix and Accept alone choose the form.
       let plain = request.wireFormat(suffix: path.suffix, parameter: nil)
-      return .now(V1Frame(core: core, request: request, format: plain).response(error))
+      let frame = V1Frame(core: core, format: plain, isCrossOrigin: request.isCrossOrigin)
+      return .now(frame.response(error))
     }
   }
 
+  /// Answers a poll in the words of an earlier one; `claims` are those of its token when that is the same as well.
+  func answer(_ request: Request, like known: RememberedPoll, _ claims: AccessTokens.Claims?) -> Answer {
+    begin(request, known.words, like: known, claims)
+  }
+
   private func begin(
-    _ request: Request, _ path: PathParameters, _ parameters: CallParameters, _ frame: V1Frame,
-    _ work: V1Work
+    _ request: Request, _ words: V1Words, like known: RememberedPoll?, _ claims: AccessTokens.Claims?
   ) -> Answer {
-    var frame = frame
+    var frame = V1Frame(core: core, format: words.format, isCrossOrigin: words.isCrossOrigin)
     do throws(CallError) {
       try core.limits.take(request.clientAddress)
       let now = core.clock.now
-      let signed = try core.credentials.caller(of: request, parameters, at: now)
-      let caller = signed.caller
+      let signed =
+        if let claims {
+          try core.credentials.caller(claims, request, at: now)
+        } else {
+          try core.credentials.caller(of: request, words.parameters, at: now)
+        }
       let provisioned = core.provisioning.now
-      let requestor = try requestor(caller, path, parameters, provisioned)
+      if known?.requestor != signed.caller.requestor { try words.mustName(signed.caller.requestor) }
+      guard let requestor = provisioned.requestor(signed.caller.requestor) else { throw .notAuthorized }
       if requestor.enhancedErrors { frame.enhanced = requestor.id }
-      let call = try V1Call(
-        request: request, path: path, format: frame.format, parameters: parameters, caller: caller,
-        requestor: requestor, provisioned: provisioned, now: now, hasher: core.hasher)
-      return frame.perform(try limited(call, signed, work))
+      let device = if let known { known.device } else { try words.device(core.hasher) }
+      let call = V1Call(
+        request: request, words, caller: signed.caller, requestor: requestor, provisioned: provisioned, now: now,
+        hasher: core.hasher, device: device)
+      do throws(CallError) {
+        return frame.perform(try limited(call, signed, words.work))
+      } catch {
+        var response = frame.response(error)
+        // What the connection has stays good while the same one calls; a new token is read for the next poll.
+        if known == nil || known?.claims != signed.claims {
+          response.remembered = RememberedPoll(request, words, device, signed, after: error)
+        }
+        return .now(response)
+      }
     } catch {
       return .now(frame.response(error))
     }
@@ -89,18 +110,25 @@ package struct V1Endpoints: Sendable {
     if !outcome.isHeld { try core.limits.take(subject, at: call.requestor.id) }
     return outcome
   }
+}
 
+extension V1Words {
   /// For whose app a call is: named in the path or a parameter, else by the credentials; never two different ones.
-  private func requestor(
-    _ caller: Caller, _ path: PathParameters, _ parameters: CallParameters,
-    _ provisioned: ProvisioningSnapshot
-  ) throws(CallError) -> Requestor {
-    try path.requestor?.mustName(caller.requestor)
-    try parameters.value(Field.requestor)?.mustName(caller.requestor)
-    try parameters.value(Field.requestorID)?.mustName(caller.requestor)
-    guard let requestor = provisioned.requestor(caller.requestor) else { throw .notAuthorized }
-    return requestor
+  fileprivate func mustName(_ requestor: RequestorID) throws(CallError) {
+    try path.requestor?.mustName(requestor)
+    try parameters.value(Field.requestor)?.mustName(requestor)
+    try parameters.value(Field.requestorID)?.mustName(requestor)
   }
+
+  /// The device that a call names.
+  fileprivate func device(_ hasher: KeyedHasher) throws(CallError) -> CallDevice? {
+    try parameters.value(Field.deviceID).flatMap(DeviceID.init).map { CallDevice(id: $0, hash: hasher.device($0)) }
+  }
+}
+
+extension Request {
+  /// Whether a browser on another site asks.
+  fileprivate var isCrossOrigin: Bool { header(.origin) != nil }
 }
 
 extension V1Outcome {

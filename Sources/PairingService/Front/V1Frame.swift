@@ -15,12 +15,6 @@ struct V1Frame: Sendable {
   /// The requestor, once it is known to want enhanced errors.
   var enhanced: RequestorID?
 
-  init(core: ServiceCore, request: Request, format: WireFormat) {
-    self.core = core
-    self.format = format
-    isCrossOrigin = request.header(.origin) != nil
-  }
-
   func perform(_ outcome: V1Outcome) -> Answer {
     switch outcome {
     case .reply(let reply): .now(response(reply))

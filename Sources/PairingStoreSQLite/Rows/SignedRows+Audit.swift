@@ -41,7 +41,7 @@ extension SignedRows {
   func storedHead<Context: Querying & ~Copyable>(
     _ context: borrowing Context
   ) throws -> Stored<AuditHead>? {
-    try one(context, Tables.auditHead, "\(all: Tables.auditHead) WHERE id = 'audit'")
+    try one(context, Tables.auditHead, Tables.auditHead.row("audit"))
   }
 
   private func append(

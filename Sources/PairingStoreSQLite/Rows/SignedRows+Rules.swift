@@ -43,7 +43,7 @@ extension SignedRows {
     _ context: borrowing WriteContext, _ step: PairingStep, of stored: Stored<RegistrationRecord>
   ) throws -> RegistrationChange {
     if step.flow != stored.record.flow {
-      try update(context, Tables.registrations, stored, FlowColumns(step.flow).changes)
+      try update(context, Tables.registrations, stored, FlowColumns.change, FlowColumns(step.flow).values)
     }
     return RegistrationChange(record: stored.record.moved(to: step.flow), actions: step.actions)
   }
@@ -57,9 +57,7 @@ extension SignedRows {
   func account<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ provider: ProviderID, _ name: AccountName
   ) throws -> Account? {
-    try one(
-      context, Tables.accounts,
-      "\(all: Tables.accounts) WHERE provider = \(provider.text) AND name = \(name.text)")?.record
+    try one(context, Tables.accounts, Tables.accounts.row(provider.text, name.text))?.record
   }
 
   func password<Context: Querying & ~Copyable>(
@@ -67,10 +65,7 @@ extension SignedRows {
   ) throws -> String? {
     // An account whose row does not verify has no password either.
     guard try account(context, provider, name) != nil else { return nil }
-    return try one(
-      context, Tables.passwords,
-      "\(all: Tables.passwords) WHERE provider = \(provider.text) AND name = \(name.text)")?
-      .record.phc
+    return try one(context, Tables.passwords, Tables.passwords.row(provider.text, name.text))?.record.phc
   }
 
   /// What a sign-in stands on.
@@ -79,8 +74,7 @@ extension SignedRows {
     device: DeviceHash, identity: IdentityHash?
   ) throws -> SignInContext {
     let integration = try one(
-      context, Tables.integrations,
-      "\(all: Tables.integrations) WHERE requestor = \(requestor.text) AND provider = \(viewer.provider.text)"
+      context, Tables.integrations, Tables.integrations.row(requestor.text, viewer.provider.text)
     )?.record
     let provider = try provider(context, viewer.provider)
     return SignInContext(
@@ -121,8 +115,7 @@ extension SignedRows {
   func liveSession<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ id: SessionID, at now: Instant
   ) throws -> Stored<SessionRecord> {
-    let stored = try one(
-      context, Tables.sessions, "\(all: Tables.sessions) WHERE id = \(id.text)")
+    let stored = try one(context, Tables.sessions, Tables.sessions.row(id.text))
     guard let stored, stored.record.isValid(at: now),
       try signInRefusal(context, of: stored.record.viewer) == nil
     else { throw StoreError.sessionEnded }
@@ -191,7 +184,7 @@ extension SignedRows {
   ) throws -> Stored<AuthenticationRecord>? {
     try one(
       context, Tables.authentications,
-      "\(unsafeRawSQL: SignedRows.ofDevice, [.blob(device.bytes), .text(requestor.text)])")
+      SQL(unsafeRawSQL: SignedRows.ofDevice, [.blob(device.bytes), .text(requestor.text)]))
   }
 
   private static let ofDevice = "\(Tables.authentications.select) WHERE device_hash = ? AND requestor = ?"

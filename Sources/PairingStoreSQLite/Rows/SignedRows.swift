@@ -170,11 +170,11 @@ extension SignedRows {
     let signature = try signature(context, table, values)
     let row = values + [.blob(signature)]
     do throws(SQLiteError) {
-      try context.run("\(unsafeRawSQL: table.insert, row)")
+      try context.run(SQL(unsafeRawSQL: table.insert, row))
     } catch {
       guard case .constraint = error.code else { throw error }
       try context.run("DELETE FROM \(unsafeRawSQL: table.name) WHERE \(keyOf: values, in: table)")
-      try context.run("\(unsafeRawSQL: table.insert, row)")
+      try context.run(SQL(unsafeRawSQL: table.insert, row))
     }
     return signature
   }
@@ -187,34 +187,32 @@ extension SignedRows {
   ) throws -> Bool {
     var row = table.encode(record, vault)
     row.append(.blob(try signature(context, table, row)))
-    return try context.run("\(unsafeRawSQL: table.insertNew, row)") == 1
+    return try context.run(SQL(unsafeRawSQL: table.insertNew, row)) == 1
   }
 
   /// Writes some columns of a row that was read in this transaction, and its signature with them.
   func update<Record>(
     _ context: borrowing WriteContext, _ table: Table<Record>, _ stored: Stored<Record>,
-    _ changes: [(name: String, value: SQLValue)]
+    _ change: RowChange, _ news: [SQLValue]
   ) throws {
     var values = stored.values
-    var assignments = SQL.StringInterpolation(literalCapacity: 64, interpolationCount: 16)
-    assignments.appendInterpolation(unsafeRawSQL: "UPDATE \(table.name) SET ")
-    for (name, value) in changes {
-      guard let place = table.columns.firstIndex(where: { $0.name == name }) else { continue }
-      values[place] = value
-      assignments.appendInterpolation(unsafeRawSQL: "\(name) = ")
-      assignments.appendInterpolation(value)
-      assignments.appendInterpolation(unsafeRawSQL: ", ")
-    }
-    assignments.appendInterpolation(unsafeRawSQL: "signature = ")
-    assignments.appendInterpolation(try signature(context, table, values))
-    assignments.appendInterpolation(unsafeRawSQL: " WHERE ")
-    assignments.appendInterpolation(keyOf: stored.values, in: table)
+    for (place, value) in zip(change.places, news) { values[place] = value }
+    var bound = news
+    bound.append(.blob(try signature(context, table, values)))
+    bound += stored.values.prefix(table.keyCount)
     // The signature is the row's version: a row that is not the one that was read is left alone.
-    assignments.appendInterpolation(unsafeRawSQL: " AND signature = ")
-    assignments.appendInterpolation(stored.signature)
-    guard try context.run(SQL(stringInterpolation: assignments)) == 1 else {
+    bound.append(.blob(stored.signature))
+    guard try context.run(SQL(unsafeRawSQL: change.text, bound)) == 1 else {
       throw StoreError.changedMeanwhile(what: table.name)
     }
+  }
+
+  /// The same for columns that are known only now.
+  func update<Record>(
+    _ context: borrowing WriteContext, _ table: Table<Record>, _ stored: Stored<Record>,
+    _ changes: [(name: String, value: SQLValue)]
+  ) throws {
+    try update(context, table, stored, table.change(of: changes.map(\.name)), changes.map(\.value))
   }
 
   /// Writes a record in place of the one that was read, or as a new row.
@@ -227,10 +225,9 @@ extension SignedRows {
       return
     }
     let values = table.encode(record, vault)
-    let changes = zip(table.columns, zip(values, stored.values)).dropFirst(table.keyCount)
-      .filter { $0.1.0 != $0.1.1 }.map { (name: $0.0.name, value: $0.1.0) }
-    guard !changes.isEmpty else { return }
-    try update(context, table, stored, changes)
+    let changed = values.indices.dropFirst(table.keyCount).filter { values[$0] != stored.values[$0] }
+    guard !changed.isEmpty else { return }
+    try update(context, table, stored, changed.map { (table.columns[$0].name, values[$0]) })
   }
 
   private func signature<Record>(

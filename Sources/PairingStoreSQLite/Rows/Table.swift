@@ -29,8 +29,8 @@ package struct Table<Record: Sendable>: Sendable {
   let encode: @Sendable (Record, Vault) -> [SQLValue]
   let decode: @Sendable (inout Fields, Vault) throws(UnreadableRow) -> Record
   let select: String
-  /// Asks for one row by its first column, the primary key of most tables.
-  let selectOne: String
+  /// Asks for one row by its first column, the primary key of most tables, and by its first two.
+  private let selectOne, selectByTwo: String
   let insert: String
   /// Writes nothing where the row would be in another one's place.
   let insertNew: String
@@ -54,6 +54,7 @@ package struct Table<Record: Sendable>: Sendable {
     let names = columns.map(\.name).joined(separator: ", ")
     select = "SELECT \(names), signature FROM \(name)"
     selectOne = "\(select) WHERE \(columns[0].name) = ?"
+    selectByTwo = columns.count < 2 ? selectOne : "\(selectOne) AND \(columns[1].name) = ?"
     let places = columns.map { _ in "?, " }.joined()
     insert = "INSERT INTO \(name) (\(names), signature) VALUES (\(places)?)"
     insertNew = "\(insert) ON CONFLICT DO NOTHING"
@@ -63,7 +64,28 @@ package struct Table<Record: Sendable>: Sendable {
   var columns: [Column] { form.columns }
 
   /// The query for one row by its first column, which is not put together anew each time.
-  func row(_ id: String) -> SQL { "\(unsafeRawSQL: selectOne, [.text(id)])" }
+  func row(_ id: String) -> SQL { SQL(unsafeRawSQL: selectOne, [.text(id)]) }
+
+  /// The query for one row by its first two columns.
+  func row(_ first: String, _ second: String) -> SQL {
+    SQL(unsafeRawSQL: selectByTwo, [.text(first), .text(second)])
+  }
+
+  /// Where these columns stand, and the statement that changes them in a row that is still the one that was read.
+  func change(of names: [String]) -> RowChange {
+    let places = names.compactMap { name in columns.firstIndex { $0.name == name } }
+    precondition(places.count == names.count, "\(name) has no such column")
+    let assignments = places.map { "\(columns[$0].name) = ?, " }.joined()
+    let key = columns.prefix(keyCount).map { "\($0.name) = ? AND " }.joined()
+    return RowChange(
+      places: places, text: "UPDATE \(name) SET \(assignments)signature = ? WHERE \(key)signature = ?")
+  }
+}
+
+/// Some columns of a table, and the statement that changes them.
+struct RowChange: Sendable {
+  let places: [Int]
+  let text: String
 }
 
 /// A record with the row it was read from: what a change of some columns starts from.

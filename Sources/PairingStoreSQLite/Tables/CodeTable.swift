@@ -82,10 +82,8 @@ struct FlowColumns {
     ]
   }
 
-  /// The columns with their new values.
-  var changes: [(name: String, value: SQLValue)] {
-    zip(FlowColumns.columns, values).map { (name: $0.name, value: $1) }
-  }
+  /// The columns, all of them.
+  static let change = Tables.registrations.change(of: columns.map(\.name))
 }
 
 extension PairingFlow {

@@ -195,7 +195,7 @@ extension SignedRows {
 enum CodeQueries {
   /// The codes of a device that nobody has answered; some of them may have run out of time.
   static func waiting(of device: DeviceHash, at requestor: RequestorID) -> SQL {
-    "\(unsafeRawSQL: waiting, [.blob(device.bytes), .text(requestor.text)])"
+    SQL(unsafeRawSQL: waiting, [.blob(device.bytes), .text(requestor.text)])
   }
 
   private static let waiting = """

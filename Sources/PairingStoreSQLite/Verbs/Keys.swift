@@ -115,7 +115,7 @@ extension SignedRows {
   fileprivate func signingKey(
     _ context: borrowing WriteContext, _ id: SigningKeyID
   ) throws -> Stored<SigningKeyRecord>? {
-    try one(context, Tables.signingKeys, "\(all: Tables.signingKeys) WHERE id = \(id.text)")
+    try one(context, Tables.signingKeys, Tables.signingKeys.row(id.text))
   }
 
   fileprivate func setState(

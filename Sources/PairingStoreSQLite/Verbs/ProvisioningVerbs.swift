@@ -132,7 +132,7 @@ extension SQLiteStore {
   public func client(_ id: ClientID) async throws(StoreError) -> ClientRecord? {
     try await read { context, rows in
       let client = try rows.one(
-        context, Tables.clients, "\(all: Tables.clients) WHERE id = \(id.text)")?.record
+        context, Tables.clients, Tables.clients.row(id.text))?.record
       guard let client,
         try rows.application(context, client.application)?.isRevoked == false
       else { return nil }
@@ -181,14 +181,14 @@ extension SignedRows {
   func application<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ id: StatementID
   ) throws -> ApplicationRecord? {
-    try one(context, Tables.applications, "\(all: Tables.applications) WHERE id = \(id.text)")?
+    try one(context, Tables.applications, Tables.applications.row(id.text))?
       .record
   }
 
   func requestor<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ id: RequestorID
   ) throws -> Requestor? {
-    try one(context, Tables.requestors, "\(all: Tables.requestors) WHERE id = \(id.text)")?.record
+    try one(context, Tables.requestors, Tables.requestors.row(id.text))?.record
   }
 
   func provision(_ context: borrowing WriteContext, _ id: ProvisionID) throws -> Provision? {
@@ -197,16 +197,12 @@ extension SignedRows {
     case .provider(let id): try provider(context, id).map(Provision.provider)
     case .integration(let requestor, let provider):
       try one(
-        context, Tables.integrations,
-        """
-        \(all: Tables.integrations) WHERE requestor = \(requestor.text)
-        AND provider = \(provider.text)
-        """
+        context, Tables.integrations, Tables.integrations.row(requestor.text, provider.text)
       ).map { .integration($0.record) }
     case .account(let provider, let name):
       try account(context, provider, name).map(Provision.account)
     case .entitlement(let id):
-      try one(context, Tables.entitlements, "\(all: Tables.entitlements) WHERE id = \(id.text)")
+      try one(context, Tables.entitlements, Tables.entitlements.row(id.text))
         .map { .entitlement($0.record) }
     case .application(let id): try application(context, id).map(Provision.application)
     }

@@ -60,24 +60,24 @@ extension SignaturePolicy {
     switch self {
     case .compatible: return
     case .standard:
-      guard call.method == method else { throw .otherMethod }
+      guard call.spellsMethod(method) else { throw .otherMethod }
       guard call.signsEnd(of: path) else { throw .otherPath }
     case .strict:
       guard call.signatureMethod == .hmacSHA256 else { throw .weakMethod }
-      guard call.method == method else { throw .otherMethod }
-      guard path.ends(at: path.count, with: call.requestURI.utf8.span, first: call.signedLength),
-        path.count == call.signedLength
-      else { throw .otherPath }
+      guard call.spellsMethod(method) else { throw .otherMethod }
+      let signed = call.signedPath
+      guard path.count == signed.count, call.signs(path, upTo: path.count, signed) else { throw .otherPath }
     }
   }
 }
 
 extension SignedCall {
-  /// How much of the signed path counts: some clients sign the query along.
-  fileprivate var signedLength: Int {
-    let bytes = requestURI.utf8.span
-    for place in bytes.indices where bytes[place] == UInt8(ascii: "?") { return place }
-    return bytes.count
+  /// Where the part of the signed path stands that counts: some clients sign the query along.
+  fileprivate var signedPath: Range<Int> {
+    let bytes = signedText.span
+    let uri = places.requestURI
+    for place in uri where bytes[place] == UInt8(ascii: "?") { return uri.lowerBound..<place }
+    return uri
   }
 
   /// Whether the signed path is the request's or an end of it that starts at a `/`: clients sign what they know below
@@ -85,24 +85,34 @@ extension SignedCall {
   ///
   /// Byte by byte: text that merely means the same is another path.
   fileprivate func signsEnd(of path: Span<UInt8>) -> Bool {
-    let signed = requestURI.utf8.span
-    let length = signedLength
-    guard length > 1, signed[0] == UInt8(ascii: "/") else { return false }
-    if path.ends(at: path.count, with: signed, first: length) { return true }
-    for suffix in [".json", ".xml"] {
-      let letters = suffix.utf8.span
-      guard path.ends(at: path.count, with: letters, first: letters.count) else { continue }
-      return path.ends(at: path.count - letters.count, with: signed, first: length)
+    let signed = signedPath
+    guard signed.count > 1, signedText[signed.lowerBound] == UInt8(ascii: "/") else { return false }
+    if signs(path, upTo: path.count, signed) { return true }
+    for suffix in [".json", ".xml"] where path.ends(with: suffix) {
+      return signs(path, upTo: path.count - suffix.utf8.count, signed)
     }
     return false
+  }
+
+  /// Whether what stands in a path before `end` ends with a range of the signed text.
+  fileprivate func signs(_ path: Span<UInt8>, upTo end: Int, _ range: Range<Int>) -> Bool {
+    guard range.count <= end else { return false }
+    let bytes = signedText.span
+    let shift = end - range.upperBound
+    for place in range where bytes[place] != path[place + shift] { return false }
+    return true
+  }
+
+  fileprivate func spellsMethod(_ method: String) -> Bool {
+    method.utf8.count == places.method.count && signedText.span.extracting(places.method).ends(with: method)
   }
 }
 
 extension Span<UInt8> {
-  /// Whether what stands before `end` ends with the first bytes of `other`.
-  fileprivate func ends(at end: Int, with other: Span<UInt8>, first length: Int) -> Bool {
-    guard length <= end else { return false }
-    for place in 0..<length where self[end - length + place] != other[place] { return false }
+  fileprivate func ends(with text: String) -> Bool {
+    let letters = text.utf8.span
+    guard letters.count <= count else { return false }
+    for place in letters.indices where letters[place] != self[count - letters.count + place] { return false }
     return true
   }
 }

@@ -1,42 +1,69 @@
 /// What a signed `Authorization` header says, and the text that its signature covers.
 ///
 /// Reading the header is RegentPairingWire's part, comparing the signature is the service's
-/// (`Credentials`).
+/// (`Credentials`). Every signed call makes one, so its texts are places in the signed text, not copies.
 public struct SignedCall: Hashable, Sendable {
-  /// The method word that was signed.
-  public let method: String
+  /// Where its texts stand in what was signed.
+  public struct Places: Hashable, Sendable {
+    let method, nonce, requestURI: Range<Int>
+
+    /// Each of them within the signed text, whose characters are of ASCII.
+    public init(method: Range<Int>, nonce: Range<Int>, requestURI: Range<Int>) {
+      self.method = method
+      self.nonce = nonce
+      self.requestURI = requestURI
+    }
+  }
+
   /// Whose app calls.
   public let requestor: RequestorID
-  /// A value that this key uses once.
-  public let nonce: String
   /// How the signature was made.
   public let signatureMethod: SignatureMethod
   /// When the caller signed, by its own clock.
   public let requestTime: Instant
-  /// The path that was signed, as the caller wrote it.
-  public let requestURI: String
   /// Which key pair signed.
   public let publicKey: PublicKey
   public let signature: [UInt8]
   /// The bytes that the signature covers, exactly as received.
   public let signedText: [UInt8]
+  let places: Places
 
   /// A header that has been read.
   public init(
-    method: String, requestor: RequestorID, nonce: String, signatureMethod: SignatureMethod,
-    requestTime: Instant, requestURI: String, publicKey: PublicKey, signature: [UInt8],
-    signedText: [UInt8]
+    signedText: [UInt8], _ places: Places, requestor: RequestorID, signatureMethod: SignatureMethod,
+    requestTime: Instant, publicKey: PublicKey, signature: [UInt8]
   ) {
-    self.method = method
+    self.signedText = signedText
+    self.places = places
     self.requestor = requestor
-    self.nonce = nonce
     self.signatureMethod = signatureMethod
     self.requestTime = requestTime
-    self.requestURI = requestURI
     self.publicKey = publicKey
     self.signature = signature
-    self.signedText = signedText
   }
+
+  /// The method word that was signed.
+  public var method: String { text(places.method) }
+  /// A value that this key uses once.
+  public var nonce: String { text(places.nonce) }
+  /// The path that was signed, as the caller wrote it.
+  public var requestURI: String { text(places.requestURI) }
+
+  /// Feeds the nonce to a hash, byte by byte the same for the same nonce alone.
+  public func hashNonce(into hasher: inout Hasher) {
+    let bytes = signedText.span
+    var (word, count) = (UInt64(0), 0)
+    for place in places.nonce {
+      word = word << 8 | UInt64(bytes[place])
+      count += 1
+      if count & 7 == 0 { hasher.combine(word) }
+    }
+    // The last word may repeat bytes of the one before it; with the length, that tells every nonce from every other.
+    hasher.combine(word)
+    hasher.combine(count)
+  }
+
+  private func text(_ range: Range<Int>) -> String { String(decoding: signedText[range], as: UTF8.self) }
 }
 
 /// How a signed header was signed.

@@ -40,7 +40,10 @@ enum XMLText {
   static func unescape(_ bytes: Span<UInt8>) -> String? {
     var isPlain = true
     for place in bytes.indices {
-      switch bytes[place] {
+      let byte = bytes[place]
+      // Most are letters and digits.
+      if byte > UInt8(ascii: ">"), byte < 0x80 { continue }
+      switch byte {
       case UInt8(ascii: "<"), UInt8(ascii: ">"): return nil
       case UInt8(ascii: "&"): isPlain = false
       case 0x09, 0x0A: break

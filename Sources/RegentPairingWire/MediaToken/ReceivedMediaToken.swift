@@ -103,6 +103,8 @@ private struct Children {
   }
 
   var known = Texts()
+  /// The name that comes next where they stand in the usual order: looked for first, and any other is taken as well.
+  private var next = 0
   /// Names that a later version may write; what they say is signed, and nobody here reads it.
   private var others: [String] = []
   /// More of them are no later version: comparing thousands with one another would cost a second before any signature
@@ -113,7 +115,7 @@ private struct Children {
   mutating func take(_ element: Span<UInt8>, _ place: inout Int) throws(MediaTokenError) {
     guard element.steps(over: [UInt8(ascii: "<")], at: &place) else { throw .malformed }
     let start = place
-    let name = Name.allCases.first { element.steps(over: Name.tags[$0.rawValue], at: &place) }
+    let name = name(element, &place)
     if name == nil {
       while place < element.count, element[place].isLetter { place += 1 }
       guard place > start, element.steps(over: [UInt8(ascii: ">")], at: &place) else {
@@ -136,6 +138,17 @@ private struct Children {
     }
   }
 
+  /// Steps over the rest of a tag with a known name.
+  private mutating func name(_ element: Span<UInt8>, _ place: inout Int) -> Name? {
+    for turn in 0..<Name.tags.count {
+      let number = (next + turn) % Name.tags.count
+      guard element.steps(over: Name.tags[number], at: &place) else { continue }
+      next = number + 1
+      return Name(rawValue: number)
+    }
+    return nil
+  }
+
   func text(_ name: Name) throws(MediaTokenError) -> String {
     guard let text = known[name] else { throw .missing(Name.written[name.rawValue]) }
     return text
@@ -143,9 +156,7 @@ private struct Children {
 
   func milliseconds(_ name: Name) throws(MediaTokenError) -> Int64 {
     let text = try text(name)
-    guard text.utf8.count <= 15, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-      let number = Int64(text)
-    else { throw .malformed }
+    guard let number = text.utf8.span.number else { throw .malformed }
     return number
   }
 }

@@ -26,18 +26,15 @@ public enum SignedHeader {
   /// Reads a header where it lies, because every signed call comes through here.
   public static func read(_ header: Span<UInt8>) throws(SignedHeaderError) -> SignedCall {
     guard header.count <= longest else { throw .tooLong }
-    for place in header.indices where header[place] < 0x20 || header[place] > 0x7E {
-      throw .malformed
-    }
-    guard let key = header.first(", public_key=", from: 0) else { throw .missing("public_key") }
-    guard let signature = header.first(", signature=", from: key.upperBound) else {
-      throw .missing("signature")
-    }
     var fields = SignedFields()
-    try fields.read(header.extracting(..<key.lowerBound))
+    let signed = try fields.read(header)
+    let keyStart = signed + publicKeyMark.utf8.count
+    guard let keyEnd = header.first(UInt8(ascii: ","), from: keyStart),
+      header.spells(signatureMark, from: keyEnd)
+    else { throw .missing("signature") }
     return try fields.call(
-      header, signed: 0..<key.lowerBound, publicKey: key.upperBound..<signature.lowerBound,
-      signature: signature.upperBound..<header.count)
+      header, signed: 0..<signed, publicKey: keyStart..<keyEnd,
+      signature: (keyEnd + signatureMark.utf8.count)..<header.count)
   }
 
   /// The text to sign.
@@ -69,6 +66,10 @@ public enum SignedHeaderError: Error, Hashable, Sendable {
   case unreadable(String)
 }
 
+/// What ends the signed text.
+private let publicKeyMark = ", public_key="
+private let signatureMark = ", signature="
+
 /// The method and fields before the public key, as places in the header: nothing is copied before it is needed.
 private struct SignedFields {
   private var method = 0..<0
@@ -84,65 +85,87 @@ private struct SignedFields {
     }
   }
 
-  mutating func read(_ text: Span<UInt8>) throws(SignedHeaderError) {
-    guard let space = text.first(UInt8(ascii: " "), from: 0) else { throw .malformed }
-    method = 0..<space
-    guard (1...16).contains(space) else { throw .malformed }
-    for place in method where !(UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(text[place]) {
+  /// Which field has a name; the length tells most of them apart.
+  private static func place(of name: Range<Int>, in header: Span<UInt8>) -> Int? {
+    let place =
+      switch name.count {
+      case 5: 1
+      case 11: 4
+      case 12: header.spells("requestor_id", from: name.lowerBound) ? 0 : 3
+      case 16: 2
+      default: 5
+      }
+    guard place < 5, header.spells(Self.name(place), from: name.lowerBound) else { return nil }
+    return place
+  }
+
+  /// Reads up to the public key, each byte once; gives where the signed text ends.
+  mutating func read(_ header: Span<UInt8>) throws(SignedHeaderError) -> Int {
+    var place = 0
+    while place < header.count, (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(header[place]) { place += 1 }
+    guard (1...16).contains(place), place < header.count, header[place] == UInt8(ascii: " ") else {
       throw .malformed
     }
-    var start = space + 1
-    while start < text.count {
-      let end = text.first(UInt8(ascii: ","), from: start) ?? text.count
-      while start < end, text[start] == UInt8(ascii: " ") { start += 1 }
-      try keep(start..<end, of: text)
-      start = end + 1
-    }
+    method = 0..<place
+    repeat {
+      place = try readField(header, from: place + 1)
+      guard place < header.count else { throw .missing("public_key") }
+      // One comma too many is let pass here, as it always was.
+      if header.spells(publicKeyMark, from: place + 1) { place += 1 }
+    } while !header.spells(publicKeyMark, from: place)
+    return place
   }
 
-  private mutating func keep(_ field: Range<Int>, of text: Span<UInt8>) throws(SignedHeaderError) {
-    guard let equals = text.first(UInt8(ascii: "="), from: field.lowerBound),
-      equals < field.upperBound, equals > field.lowerBound
-    else { throw .malformed }
-    let name = field.lowerBound..<equals
-    for place in values.indices where text.spells(Self.name(place), at: name) {
+  /// Reads one field and gives where it ends: at a comma, or at the end of the header.
+  private mutating func readField(
+    _ header: Span<UInt8>, from start: Int
+  ) throws(SignedHeaderError) -> Int {
+    var start = start
+    while start < header.count, header[start] == UInt8(ascii: " ") { start += 1 }
+    var equals = start
+    while equals < header.count, header[equals] != UInt8(ascii: "="), header[equals].isText { equals += 1 }
+    guard equals > start, equals < header.count, header[equals] == UInt8(ascii: "=") else { throw .malformed }
+    var end = equals + 1
+    while end < header.count, header[end].isText { end += 1 }
+    guard end == header.count || header[end] == UInt8(ascii: ",") else { throw .malformed }
+    if let place = Self.place(of: start..<equals, in: header) {
       guard values[place] == nil else { throw .repeated(Self.name(place)) }
-      values[place] = (equals + 1)..<field.upperBound
-      return
+      values[place] = (equals + 1)..<end
     }
+    return end
   }
 
-  private func value(_ place: Int, _ header: Span<UInt8>) throws(SignedHeaderError) -> String {
+  private func value(_ place: Int) throws(SignedHeaderError) -> Range<Int> {
     guard let value = values[place], !value.isEmpty else { throw .missing(Self.name(place)) }
-    return header.text(value)
+    return value
   }
 
   func call(
     _ header: Span<UInt8>, signed: Range<Int>, publicKey: Range<Int>, signature: Range<Int>
   ) throws(SignedHeaderError) -> SignedCall {
-    guard let requestor = RequestorID(try value(0, header)) else {
-      throw .unreadable("requestor_id")
-    }
-    let nonce = try value(1, header)
-    guard nonce.utf8.count <= 128 else { throw .unreadable("nonce") }
-    guard let signatureMethod = SignatureMethod(rawValue: try value(2, header)) else {
-      throw .unreadable("signature_method")
-    }
-    let time = try value(3, header)
-    guard time.utf8.count <= 15, time.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-      let milliseconds = Int64(time)
-    else { throw .unreadable("request_time") }
-    guard let publicKey = PublicKey(header.text(publicKey)) else {
-      throw .unreadable("public_key")
-    }
+    guard let requestor = RequestorID(header.text(try value(0))) else { throw .unreadable("requestor_id") }
+    let nonce = try value(1)
+    guard nonce.count <= 128 else { throw .unreadable("nonce") }
+    let written = try value(2)
+    guard
+      let signatureMethod = SignatureMethod.allCases.first(where: {
+        $0.rawValue.utf8.count == written.count && header.spells($0.rawValue, from: written.lowerBound)
+      })
+    else { throw .unreadable("signature_method") }
+    guard let milliseconds = header.extracting(try value(3)).number else { throw .unreadable("request_time") }
+    guard let publicKey = PublicKey(header.text(publicKey)) else { throw .unreadable("public_key") }
     guard let signature = try? Base64.decode(header.extracting(signature)), !signature.isEmpty
     else { throw .unreadable("signature") }
+    let places = SignedCall.Places(method: method, nonce: nonce, requestURI: try value(4))
     return SignedCall(
-      method: header.text(method), requestor: requestor, nonce: nonce,
-      signatureMethod: signatureMethod, requestTime: Instant(milliseconds: milliseconds),
-      requestURI: try value(4, header), publicKey: publicKey, signature: signature,
-      signedText: header.bytes(signed))
+      signedText: header.bytes(signed), places, requestor: requestor, signatureMethod: signatureMethod,
+      requestTime: Instant(milliseconds: milliseconds), publicKey: publicKey, signature: signature)
   }
+}
+
+extension UInt8 {
+  /// Whether it may stand in a field: a letter of ASCII, and not the comma that ends one.
+  fileprivate var isText: Bool { self >= 0x20 && self <= 0x7E && self != UInt8(ascii: ",") }
 }
 
 extension Span<UInt8> {
@@ -155,28 +178,15 @@ extension Span<UInt8> {
     return nil
   }
 
-  /// Where a text stands for the first time.
-  fileprivate func first(_ text: String, from start: Int) -> Range<Int>? {
-    let length = text.utf8.count
-    guard let opening = text.utf8.first else { return nil }
-    var from = start
-    while let place = first(opening, from: from), place + length <= count {
-      if spells(text, at: place..<(place + length)) { return place..<(place + length) }
-      from = place + 1
-    }
-    return nil
-  }
-
-  fileprivate func spells(_ text: String, at range: Range<Int>) -> Bool {
+  /// Whether a text stands at a place.
+  fileprivate func spells(_ text: String, from start: Int) -> Bool {
     let letters = text.utf8.span
-    guard letters.count == range.count else { return false }
-    for place in letters.indices where letters[place] != self[range.lowerBound + place] {
-      return false
-    }
+    guard letters.count <= count - start else { return false }
+    for place in letters.indices where letters[place] != self[start + place] { return false }
     return true
   }
 
-  /// The bytes as text; they were seen to be ASCII.
+  /// The bytes as text; they were seen to be ASCII, or what is made of them allows nothing else.
   fileprivate func text(_ range: Range<Int>) -> String {
     guard let text = try? UTF8Span(validating: extracting(range)) else { return "" }
     return String(copying: text)

@@ -20,6 +20,14 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
     values = parts.values
   }
 
+  /// A statement that was put together once and is run often, with the values for its `?`.
+  ///
+  /// The text is never anything that came from outside this program: it would run.
+  public init(unsafeRawSQL text: String, _ values: [SQLValue]) {
+    self.text = text
+    self.values = values
+  }
+
   /// Collects the pieces of an interpolated literal.
   public struct StringInterpolation: StringInterpolationProtocol {
     var text: String
@@ -63,14 +71,6 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
     /// Never anything that came from outside this program: it would run.
     public mutating func appendInterpolation(unsafeRawSQL text: String) {
       self.text += text
-    }
-
-    /// Adds text as SQL, with values for the `?` in it: for a statement that is put together once and run often.
-    ///
-    /// Never anything that came from outside this program: it would run.
-    public mutating func appendInterpolation(unsafeRawSQL text: String, _ values: [SQLValue]) {
-      if self.text.isEmpty { self.text = text } else { self.text += text }
-      self.values += values
     }
   }
 }

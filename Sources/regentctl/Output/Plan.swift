@@ -212,7 +212,7 @@ extension Plan {
     _ there: [Record], _ wanted: [Record], _ kind: String,
     _ remove: @escaping (AdminClient, Record) async throws(AdminError) -> Void
   ) {
-    let kept = Set(wanted.map(\.keyBytes))
+    let kept = Set(wanted.map { $0.keyBytes })
     for record in there where !kept.contains(record.keyBytes) {
       steps.append(
         Step(

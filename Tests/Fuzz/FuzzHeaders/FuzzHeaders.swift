@@ -16,7 +16,43 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     promise("a wait is no longer than a day", (0...86_400).contains(wait))
   }
   checkForwarded(lines)
+  checkRemembered(raw.map(Array.init))
   return 0
+}
+
+/// Two requests that are alike but for what the input has in the place of the credentials, before it and behind it.
+func checkRemembered(_ lines: [[UInt8]]) {
+  guard lines.count >= 6 else { return }
+  func request(_ parts: ArraySlice<[UInt8]>) -> Request? {
+    // Its own line ends are those between the parts, so a carriage return stands for both.
+    let parts = parts.map { $0.flatMap { $0 == 13 ? [13, 10] : [$0] } }
+    let head = Array("GET /a?".utf8) + parts[0] + Array(" HTTP/1.1\r\nHost: h\r\n".utf8) + parts[1] + parts[2]
+    return try? Request(head: head + Array("\r\n\r\n".utf8))
+  }
+  guard let first = request(lines[..<3]), let second = request(lines[3..<6]),
+    let known = RememberedHead(first, atMost: 1024)
+  else { return }
+  promise("a request is as it was", known.likeness(of: first) == .same)
+  func fields(_ request: Request) -> [[UInt8]] {
+    request.withHead { head, bytes in
+      head.table.fields.flatMap { field in
+        [field.name.indices, field.value.indices].map { range in range.map { bytes[$0] } }
+      }
+    }
+  }
+  func others(_ request: Request) -> [[UInt8]] {
+    let all = fields(request)
+    return stride(from: 0, to: all.count, by: 2).filter {
+      String(decoding: all[$0], as: UTF8.self).lowercased() != "authorization"
+    }.flatMap { [all[$0], all[$0 + 1]] }
+  }
+  switch known.likeness(of: second) {
+  case .same: promise("the same is the same", first.target == second.target && fields(first) == fields(second))
+  case .otherCredentials:
+    promise("all but the credentials is the same", first.target == second.target && others(first) == others(second))
+    promise("there is one value of credentials", second.headers(.authorization).count == 1)
+  case .other: break
+  }
 }
 
 func checkCookies(_ lines: [String]) {

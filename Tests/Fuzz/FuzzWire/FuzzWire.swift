@@ -29,6 +29,23 @@ private func readHeader(_ text: String) {
   promise("a header has one spelling", again == text, again)
   promise("what is signed comes first", text.utf8.starts(with: call.signedText))
   promise("a nonce is short", (1...128).contains(call.nonce.utf8.count))
+  let fields = plainFields(String(decoding: call.signedText, as: UTF8.self))
+  promise(
+    "the places are those of the fields",
+    fields == [
+      ["", call.method], ["nonce", call.nonce], ["request_uri", call.requestURI],
+      ["requestor_id", call.requestor.text], ["signature_method", call.signatureMethod.rawValue],
+    ], "\(fields)")
+}
+
+/// The method and the fields that are known, in order of their names, as a reader of plain texts finds them.
+private func plainFields(_ signed: String) -> [[String]] {
+  let method = signed.prefix { $0 != " " }
+  let fields = signed.dropFirst(method.count + 1).split(separator: ",").map { field in
+    field.drop { $0 == " " }.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+  }
+  let known = ["nonce", "request_uri", "requestor_id", "signature_method"]
+  return [["", String(method)]] + fields.filter { known.contains($0[0]) }.sorted { $0[0] < $1[0] }
 }
 
 private func readToken(_ text: String) {

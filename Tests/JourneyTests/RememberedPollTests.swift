@@ -1,0 +1,129 @@
+import HTTPServer
+import HTTPTestSupport
+import RegentPairing
+import RegentPlatform
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+@testable import PairingService
+
+/// Counts what the memory does not answer.
+final class CountedHandler: Handler {
+  private let next: any Handler
+  private let count = Locked(0)
+  init(_ next: any Handler) { self.next = next }
+
+  var times: Int { count.withLock { $0 } }
+
+  func handle(_ request: Request) -> Answer {
+    count.withLock { $0 += 1 }
+    return next.handle(request)
+  }
+}
+
+private let poll = "/api/v1/tokens/authn?deviceId=box-1&format=json"
+
+extension TestService {
+  /// The service with its memory for polls, and how often that did not answer.
+  fileprivate func watched() throws -> (client: InProcessClient, read: CountedHandler) {
+    let read = CountedHandler(try Router(ServiceRoutes.devices(core), refuse: ServiceRoutes.refuse))
+    return (InProcessClient(RememberedPolls(core, before: read)), read)
+  }
+}
+
+@Suite struct `A poll in the same words` {
+  @Test func `is read once and answered as it stands each time`() async throws {
+    let service = try await TestService()
+    let (client, read) = try service.watched()
+    let access = try await client.access(try await service.statement())
+    let code = try await service.code(client)
+    _ = try await client.get(poll, headers: [bearer(access)])
+    let before = read.times
+    for _ in 0..<5 { #expect(try await client.get(poll, headers: [bearer(access)]).status == 404) }
+    #expect(read.times == before)
+    try await service.approve(code)
+    #expect(try await client.get(poll, headers: [bearer(access)]).status == 200)
+    #expect(try await service.call(client, "DELETE", "/api/v1/logout?deviceId=box-1").status == 204)
+    #expect(try await client.get(poll, headers: [bearer(access)]).status == 404)
+  }
+
+  @Test func `of a signed call is read once, each header once`() async throws {
+    let service = try await TestService()
+    let (client, read) = try service.watched()
+    _ = try await service.code(client)
+    _ = try await service.call(client, "GET", poll)
+    let before = read.times
+    for _ in 0..<5 { #expect(try await service.call(client, "GET", poll).status == 404) }
+    #expect(read.times == before)
+    let header = try service.signature("GET", "/api/v1/tokens/authn")
+    #expect(try await client.get(poll, headers: [header]).status == 404)
+    #expect(try await client.get(poll, headers: [header]).status == 401)
+    let old = try service.signature(
+      "GET", "/api/v1/tokens/authn", at: service.clock.now - .seconds(301))
+    #expect(try await client.get(poll, headers: [old]).status == 401)
+    let elsewhere = try service.signature("GET", "/api/v1/checkauthn")
+    #expect(try await client.get(poll, headers: [elsewhere]).status == 401)
+    let forged = try service.signature("GET", "/api/v1/tokens/authn", secret: "another secret")
+    #expect(try await client.get(poll, headers: [forged]).status == 401)
+    #expect(try await client.get(poll, headers: [("Authorization", "x")]).status == 401)
+    #expect(read.times == before)
+    #expect(try await client.get(poll).status == 401)
+    #expect(read.times == before + 1)
+  }
+
+  @Test func `ends with its token`() async throws {
+    let service = try await TestService()
+    let (client, _) = try service.watched()
+    let access = try await client.access(try await service.statement())
+    service.clock.pass(.seconds(6 * 3600 - 60))
+    _ = try await service.code(client)
+    for _ in 0..<3 { #expect(try await client.get(poll, headers: [bearer(access)]).status == 404) }
+    service.clock.pass(.seconds(60))
+    let late = try await client.get(poll, headers: [bearer(access)])
+    #expect(late.status == 401 && late.header("www-authenticate") == "Bearer error=\"invalid_token\"")
+  }
+
+  @Test func `ends with its application`() async throws {
+    let service = try await TestService()
+    let (client, _) = try service.watched()
+    let access = try await client.access(try await service.statement())
+    _ = try await service.code(client)
+    for _ in 0..<3 { #expect(try await client.get(poll, headers: [bearer(access)]).status == 404) }
+    try await service.revokeApplication()
+    #expect(try await client.get(poll, headers: [bearer(access)]).status == 403)
+  }
+
+  @Test func `is held to the limits of its device`() async throws {
+    let service = try await TestService(options: { $0.limits.device = RateLimit(perSecond: 1, burst: 5) })
+    let (client, read) = try service.watched()
+    let access = try await client.access(try await service.statement())
+    _ = try await service.code(client)
+    var statuses: [UInt16] = []
+    for _ in 0..<8 { statuses.append(try await client.get(poll, headers: [bearer(access)]).status) }
+    #expect(statuses.last == 429)
+    let before = read.times
+    service.clock.pass(.seconds(1))
+    #expect(try await client.get(poll, headers: [bearer(access)]).status == 404)
+    #expect(read.times == before)
+  }
+
+  @Test func `is not taken for another device, another form or another requestor`() async throws {
+    let service = try await TestService()
+    let (client, _) = try service.watched()
+    try await service.addKey("other-key")
+    _ = try await service.code(client)
+    let named = poll + "&requestor=REF30"
+    for _ in 0..<3 { #expect(try await service.call(client, "GET", named).status == 404) }
+    #expect(try await service.call(client, "GET", poll.replacing("box-1", with: "box-2")).status == 404)
+    let xml = try await service.call(client, "GET", poll.replacing("json", with: "xmll"))
+    #expect(xml.text.hasPrefix("<"))
+    for _ in 0..<3 { #expect(try await service.call(client, "GET", named).status == 404) }
+    // The same words with a body, which could name another device.
+    let header = try service.signature("GET", "/api/v1/tokens/authn")
+    let form = TestRequest(
+      "GET", named, headers: [header, ("Content-Type", "application/x-www-form-urlencoded")],
+      body: Array("deviceId=box-2".utf8))
+    #expect(try await client.send(form).status == 400)
+  }
+}
