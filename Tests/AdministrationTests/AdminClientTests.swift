@@ -77,6 +77,46 @@ import Testing
       ])
   }
 
+  @Test(arguments: [true, false])
+  func `asks for the boxes that are meant, and leaves the others out where the service does not`(
+    isOfToday: Bool
+  ) async throws {
+    let asked = Locked<[String]>([])
+    let all = (1000..<2200).map { number in
+      SignIn(
+        id: Identifier("id-\(number)")!, device: "d", deviceID: "d", requestor: Samples.requestor.id,
+        provider: Samples.provider.id, account: Identifier(number.isMultiple(of: 100) ? "anna" : "bert")!,
+        source: "regular", issued: Instant(milliseconds: Int64(number)), expires: Instant(milliseconds: 9999))
+    }
+    try await withAnswers { request in
+      let target = String(decoding: request.target, as: UTF8.self)
+      asked.withLock { $0.append(target) }
+      let words = target.split(separator: "&")
+      let after = words.first { $0.hasPrefix("after=") }.map { String($0.dropFirst(6)) } ?? ""
+      let limit = words.last.flatMap { Int($0.dropFirst("limit=".count)) } ?? 0
+      let page = all.filter {
+        $0.id.text > after && (!isOfToday || $0.account?.text == "anna" && $0.issued.milliseconds >= 1100)
+      }.prefix(limit)
+      return Response(.ok, type: "application/json", body: JSONValue.array(page.map(\.json)).bytes())
+    } _: { admin in
+      var filter = SignInFilter()
+      filter.account = Identifier("anna")
+      filter.since = Instant(milliseconds: 1100)
+      var found: [String] = []
+      let next = try await admin.signIns(filter, limit: 9) { found += $0.map(\.id.text) }
+      #expect(found == (11...19).map { "id-\($0)00" })
+      #expect(next?.text == "id-1900")
+      #expect(try await admin.signIns(filter, after: next, limit: 9) { found += $0.map(\.id.text) } == nil)
+      #expect(found == (11...21).map { "id-\($0)00" })
+    }
+    let first = "/v1/sign-ins?account=anna&since=1100"
+    #expect(
+      asked.withLock { $0 } == (isOfToday
+        ? ["\(first)&limit=9", "\(first)&after=id-1900&limit=9"]
+        : ["\(first)&limit=9", "\(first)&after=id-1008&limit=500", "\(first)&after=id-1508&limit=500"]
+          + ["\(first)&after=id-1900&limit=9", "\(first)&after=id-1909&limit=500"]))
+  }
+
   @Test(arguments: ["a/b", "..", "", "a%2fb", "é"])
   func `asks for what was typed and nothing else`(code: String) async throws {
     try await withAnswers { request in

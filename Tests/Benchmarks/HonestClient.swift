@@ -4,18 +4,19 @@ internal import TestSupport
 // What a normal client notices while others attack.
 
 /// Times requests one after the other, every second over a connection of its own; in microseconds.
-func samples(_ port: UInt16, _ count: Int, _ request: (Int) -> HonestRequest) throws -> [Double] {
+func samples(_ port: UInt16, _ count: Int, _ request: (Int) throws -> HonestRequest) throws -> [Double] {
   let kept = try normalConnection(port)
   defer { close(kept) }
   var times: [Double] = []
   for number in 0..<count {
+    let request = try request(number)
     let start = ContinuousClock.now
     if number.isMultiple(of: 2) {
-      try ask(kept, request(number))
+      try ask(kept, request)
     } else {
       let fresh = try normalConnection(port)
       defer { close(fresh) }
-      try ask(fresh, request(number))
+      try ask(fresh, request)
     }
     times.append((ContinuousClock.now - start) / .microseconds(1))
     // A normal client does not hammer.

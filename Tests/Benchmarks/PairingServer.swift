@@ -6,6 +6,7 @@ internal import PairingService
 internal import PairingStore
 internal import PairingStoreSQLite
 internal import RegentCryptography
+internal import RegentEncodings
 internal import RegentPlatform
 internal import TestSupport
 
@@ -20,7 +21,7 @@ enum BenchKeys {
 }
 
 /// `fill-pairing FOLDER CODES` makes a database with CODES codes that wait: those of the devices box-0, box-1 and so
-/// on.
+/// on; and its master key for `regentd`, and a token of a registered client.
 func fillPairing(_ arguments: [String]) -> Int32 {
   guard arguments.count == 2, let codes = Int(arguments[1]) else {
     note("usage: Benchmarks fill-pairing FOLDER CODES\n")
@@ -29,15 +30,14 @@ func fillPairing(_ arguments: [String]) -> Int32 {
   runUntilExit { try await fill(folder: arguments[0], codes: codes) }
 }
 
-/// `serve-pairing PORT FOLDER` serves until it is killed, from the database that `fill-pairing` made; with `limited`
-/// behind a proxy at 127.0.0.1, and with the limits that operators have.
+/// `serve-pairing PORT FOLDER` serves until it is killed, from the database that `fill-pairing` made, and with no limit
+/// that a load generator meets.
 func servePairing(_ arguments: [String]) -> Int32 {
-  let isLimited = arguments.dropFirst(2) == ["limited"]
-  guard arguments.count == (isLimited ? 3 : 2), let port = UInt16(arguments[0]) else {
-    note("usage: Benchmarks serve-pairing PORT FOLDER [limited]\n")
+  guard arguments.count == 2, let port = UInt16(arguments[0]) else {
+    note("usage: Benchmarks serve-pairing PORT FOLDER\n")
     return 2
   }
-  runUntilExit { try await serve(port: port, folder: arguments[1], isLimited: isLimited) }
+  runUntilExit { try await serve(port: port, folder: arguments[1]) }
 }
 
 func runUntilExit(_ work: @escaping @Sendable () async throws -> Void) -> Never {
@@ -58,30 +58,27 @@ private func openStore(_ folder: String) throws -> SQLiteStore {
   return try SQLiteStore(
     SQLiteStoreOptions(
       path: "\(folder)/bench.db",
-      masterKey: Secret(copying: [UInt8](repeating: 0x5A, count: 32)), wallClock: { clock.now }))
+      masterKey: Secret(copying: masterKey), wallClock: { clock.now }))
 }
 
-private func serve(port: UInt16, folder: String, isLimited: Bool) async throws {
+private let masterKey = [UInt8](repeating: 0x5A, count: 32)
+
+private func serve(port: UInt16, folder: String) async throws {
   let clock = ServiceClock.machine
   let store = try openStore(folder)
   var options = ServiceOptions(publicURL: "http://127.0.0.1:\(port)")
-  if !isLimited {
-    options.limits.liveCodes = 10_000_000
-    options.limits.device = RateLimit(perSecond: 100_000, burst: 1_000_000)
-    options.limits.newcomers = RateLimit(perSecond: 100_000, burst: 10_000_000)
-  }
+  options.limits.liveCodes = 10_000_000
+  options.limits.device = RateLimit(perSecond: 100_000, burst: 1_000_000)
+  options.limits.newcomers = RateLimit(perSecond: 100_000, burst: 10_000_000)
   let start = clock.uptime
   let core = try await ServiceCore(options, store: store, clock: clock)
   let span = clock.uptime.milliseconds - start.milliseconds
   try writeFile("\(folder)/milliseconds-to-start", "\(span)".utf8)
   try letEachPollOnce(core)
-  try writeFile("\(folder)/token", try await accessToken(core).utf8)
   var configuration = ServerConfiguration()
-  if !isLimited {
-    configuration.connections = 25_000
-    // All devices of the benchmark share one address, and are faster than any that connect by themselves.
-    configuration.unprovenConnectionsPerSource = 25_000
-  }
+  configuration.connections = 25_000
+  // All devices of the benchmark share one address, and are faster than any that connect by themselves.
+  configuration.unprovenConnectionsPerSource = 25_000
   // As the program serves: every reply carries them.
   for (name, value) in SecurityHeaders(https: true).list {
     if let name = HeaderName(name) { configuration.standingHeaders.add(name, value) }
@@ -89,9 +86,8 @@ private func serve(port: UInt16, folder: String, isLimited: Bool) async throws {
   var routes = ServiceRoutes.devices(core)
   mountApproval(&routes, core)
   let router = RememberedPolls(core, before: try Router(routes, refuse: ServiceRoutes.refuse))
-  let proxies = TrustedProxies(isLimited ? [try IPNetwork(parsing: "127.0.0.1/32")] : [])
   let server = try Server(
-    [Listener(.network(.loopback, port: port), handler: ForwardedHandler(trusting: proxies, before: router))],
+    [Listener(.network(.loopback, port: port), handler: ForwardedHandler(trusting: TrustedProxies([]), before: router))],
     configuration: configuration)
   note("listening on \(server.addresses[0])\n")
   while true { try await Task.sleep(for: .seconds(3600)) }
@@ -175,6 +171,11 @@ private func fill(folder: String, codes: Int) async throws {
       deviceHash: hasher.device(device), rowKey: rowKey,
       flow: PairingFlow(issued: now, lifetime: .longest))
   }
+  let core = try await ServiceCore(
+    ServiceOptions(publicURL: "http://127.0.0.1"), store: store, clock: ServiceClock.machine)
+  try writeFile("\(folder)/token", try await accessToken(core).utf8)
+  try writeFile("\(folder)/master-key", "\(Hex.encode(masterKey))\n".utf8)
+  guard unsafe chmod("\(folder)/master-key", 0o600) == 0 else { throw TestSupportError("chmod: errno \(errno)") }
   store.close()
 }
 

@@ -30,6 +30,13 @@ final class PinnedServer {
 
   var pid: Int32 { program.pid }
 
+  /// Ends it as a service manager does.
+  func stop() throws {
+    program.signal(SIGTERM)
+    let status = try program.wait()
+    guard status == 0 else { throw TestSupportError("\(name) ended with \(status)") }
+  }
+
   /// Processor time used so far, user and system, in seconds.
   func processorSeconds() throws -> Double {
     let stat = String(decoding: try readFile("/proc/\(program.pid)/stat"), as: UTF8.self)

@@ -6,6 +6,32 @@ internal import TestSupport
 
 // Calls for wrk: signed beforehand, because what counts is what checking them costs, not what making them does.
 
+/// Signs calls of the benchmark's requestor, each with a nonce of its own.
+struct CallSigner {
+  private let name: String
+  private let key: HMACKey
+  private let requestor: RequestorID
+  private let publicKeys: [PublicKey]
+  private var number = 0
+
+  init(name: String) throws {
+    self.name = name
+    key = try HMACKey(.sha256, Secret(BenchKeys.secret))
+    guard let requestor = RequestorID(BenchKeys.requestor) else { throw TestSupportError("name") }
+    self.requestor = requestor
+    publicKeys = (0..<BenchKeys.count).compactMap { PublicKey(BenchKeys.publicKey($0)) }
+  }
+
+  mutating func header(method: String, path: String, key place: Int, ahead: Duration = .zero) -> String {
+    number += 1
+    let text = SignedHeader.textToSign(
+      method: method, requestor: requestor, nonce: "\(name)-\(number)", signatureMethod: .hmacSHA256,
+      requestTime: Instant(milliseconds: Clocks.wallMilliseconds()) + ahead, requestURI: path)
+    return SignedHeader.header(
+      textToSign: text, publicKey: publicKeys[place % publicKeys.count], signature: key.code(text))
+  }
+}
+
 /// A script for wrk that sends one prepared line of headers after another, each once: by all keys in turn or by a fixed
 /// one, signed now or for a time ahead.
 func writeSignedCalls(
@@ -13,18 +39,11 @@ func writeSignedCalls(
   ahead: Duration = .zero, key fixed: Int? = nil, target: (Int) -> String
 ) throws -> String {
   let file = "\(folder)/\(name).calls"
-  let key = try HMACKey(.sha256, Secret(BenchKeys.secret))
-  guard let requestor = RequestorID(BenchKeys.requestor) else { throw TestSupportError("name") }
+  var signer = try CallSigner(name: name)
   var lines: [UInt8] = []
   lines.reserveCapacity(count * 320)
-  let now = Instant(milliseconds: Clocks.wallMilliseconds()) + ahead
   for number in 0..<count {
-    let text = SignedHeader.textToSign(
-      method: method, requestor: requestor, nonce: "\(name)-\(number)",
-      signatureMethod: .hmacSHA256, requestTime: now, requestURI: path)
-    guard let publicKey = PublicKey(BenchKeys.publicKey(fixed ?? number)) else { continue }
-    let header = SignedHeader.header(
-      textToSign: text, publicKey: publicKey, signature: key.code(text))
+    let header = signer.header(method: method, path: path, key: fixed ?? number, ahead: ahead)
     lines += "\(target(number))\t\(header)\n".utf8
   }
   try writeFile(file, lines)

@@ -21,7 +21,7 @@ import Testing
     let question = CodeQueries.waiting(
       of: try #require(DeviceHash([UInt8](repeating: 1, count: 32))), at: try ConformanceFixture.name("REF30"))
     #expect(
-      try plan("EXPLAIN QUERY PLAN", of: question, column: 3)
+      try queryPlan(of: question)
         == ["SEARCH registration USING INDEX registration_waiting (device_hash=?)"])
   }
 
@@ -30,15 +30,20 @@ import Testing
       try plan("EXPLAIN QUERY PLAN", of: CodeQueries.countLive(at: Instant(milliseconds: 1)), column: 3)
         == ["SEARCH registration USING COVERING INDEX registration_age (expires>?)"])
   }
+}
 
-  private func plan(_ verb: String, of question: SQL, column: Int) throws -> [String] {
-    try withTemporaryFolder { folder in
-      let file = StoreFile(path: "\(folder)/regent.db")
-      let text = question.description
-      let nothing = [SQLValue](repeating: .null, count: text.filter { $0 == "?" }.count)
-      return try file.behindTheBack { context in
-        try context.all(SQL(unsafeRawSQL: "\(verb) \(text)", nothing)) { try $0.text(column) }
-      }
+/// What SQLite does for a question about sign-ins or codes.
+func queryPlan(of question: SQL) throws -> [String] {
+  try plan("EXPLAIN QUERY PLAN", of: question, column: 3)
+}
+
+private func plan(_ verb: String, of question: SQL, column: Int) throws -> [String] {
+  try withTemporaryFolder { folder in
+    let file = StoreFile(path: "\(folder)/regent.db")
+    let text = question.description
+    let nothing = [SQLValue](repeating: .null, count: text.filter { $0 == "?" }.count)
+    return try file.behindTheBack { context in
+      try context.all(SQL(unsafeRawSQL: "\(verb) \(text)", nothing)) { try $0.text(column) }
     }
   }
 }

@@ -13,7 +13,7 @@ public import PairingStore
 ///     }
 public enum StoreConformance {
   public static let checks: [ConformanceCheck] =
-    codeChecks + approvalChecks + raceChecks + tokenChecks + passChecks + sessionChecks
+    codeChecks + approvalChecks + raceChecks + tokenChecks + filterChecks + passChecks + sessionChecks
     + provisioningChecks + keyChecks + platformChecks + upkeepChecks
 }
 

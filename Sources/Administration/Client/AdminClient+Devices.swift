@@ -37,17 +37,6 @@ extension AdminClient {
       after: { (signIn: SignIn) in signIn.id.text }, take)
   }
 
-  /// The sign-ins behind one of them, in the order of their ids, as many as a page takes.
-  public func signIns(
-    of requestor: RequestorID?, after id: AuthenticationID?
-  ) async throws(AdminError) -> [SignIn] {
-    try await list(
-      AdminPaths.signIns,
-      query: [
-        ("requestor", requestor?.text), ("after", id?.text), ("limit", String(AdminPaths.page)),
-      ])
-  }
-
   /// One sign-in.
   public func signIn(_ id: AuthenticationID) async throws(AdminError) -> SignIn {
     try await document(.get, AdminPaths.one(AdminPaths.signIns, id.text))

@@ -1,16 +1,17 @@
 extension Console {
   /// Runs something that may take a while; people at a terminal are told what is being done after a second.
   ///
-  /// The line is on standard error and is gone when the work ends. Without a terminal nothing is said.
+  /// The line is on standard error and is gone when the work ends; `what` is asked for anew each second, so that it may
+  /// say how far the work is. Without a terminal nothing is said.
   public func progress<Result: Sendable>(
-    _ what: String, _ work: @Sendable () async throws -> Result
+    _ what: @autoclosure @escaping @Sendable () -> String, _ work: @Sendable () async throws -> Result
   ) async rethrows -> Result {
     guard errors.isTerminal else { return try await work() }
     let line = Task {
       var seconds = 0
       while (try? await Task.sleep(for: .seconds(1))) != nil {
         seconds += 1
-        let text = truncated("\(harmless(what)) … \(seconds) s", to: (errors.columns() ?? 80) - 1)
+        let text = truncated("\(harmless(what())) … \(seconds) s", to: (errors.columns() ?? 80) - 1)
         drawNote("\r\u{1b}[K\(text)")
       }
       return seconds > 0

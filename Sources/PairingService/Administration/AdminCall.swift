@@ -98,6 +98,15 @@ struct AdminCall: Sendable {
     return try identifier(parameter: name, what)
   }
 
+  /// A moment that the query may have, in milliseconds since 1970.
+  func instant(parameter name: String) throws(AdminError) -> Instant? {
+    guard let text = try parameter(name) else { return nil }
+    guard let milliseconds = Int64(text) else {
+      throw AdminError(.invalid, "\(name) is not a moment in milliseconds since 1970")
+    }
+    return Instant(milliseconds: milliseconds)
+  }
+
   /// How many entries are asked for.
   func limit() throws(AdminError) -> Int {
     guard let text = try parameter("limit") else { return AdminPaths.page }

@@ -11,13 +11,7 @@ extension AdminRouteBuilder {
   mutating func mountDevices() {
     on(.get, AdminPaths.signIns) { call throws(AdminError) in
       let after: AuthenticationID? = try call.optionalIdentifier(parameter: "after", "sign-in")
-      let requestor: RequestorID? = try call.optionalIdentifier(
-        parameter: "requestor", "requestor")
-      if let requestor, call.core.provisioning.now.records.requestors[requestor] == nil {
-        throw .missing("requestor", requestor.text)
-      }
-      let filter = AuthenticationFilter(requestor: requestor)
-      let limit = try call.limit()
+      let (filter, limit) = (try call.signInFilter(), try call.limit())
       return .list(of: try await call.signIns(filter, after: after, limit: limit))
     }
     on(.get, AdminPaths.one(AdminPaths.signIns, "{authentication}")) { call throws(AdminError) in
@@ -75,6 +69,21 @@ extension AdminRouteBuilder {
 }
 
 extension AdminCall {
+  /// Which sign-ins the query asks for.
+  fileprivate func signInFilter() throws(AdminError) -> AuthenticationFilter {
+    var filter = AuthenticationFilter(
+      requestor: try optionalIdentifier(parameter: "requestor", "requestor"))
+    if let requestor = filter.requestor, core.provisioning.now.records.requestors[requestor] == nil {
+      throw .missing("requestor", requestor.text)
+    }
+    filter.provider = try optionalIdentifier(parameter: "provider", "provider")
+    filter.account = try optionalIdentifier(parameter: "account", "account")
+    filter.visitorID = try parameter("visitor")
+    filter.since = try instant(parameter: "since")
+    filter.before = try instant(parameter: "before")
+    return filter
+  }
+
   /// Sign-ins as lists show them.
   fileprivate func signIns(
     _ filter: AuthenticationFilter, after id: AuthenticationID? = nil,

@@ -46,6 +46,10 @@ extension AdminCall {
     guard Identifier<Kind>(typed) != nil else { throw .missing(what, typed) }
     // Just before it in the list: one that is the whole id comes next, and all that begin so follow.
     var last = Identifier<Kind>(String(typed.dropLast()))
+    let before = last
+    // A whole id is the usual case, and one row: signing many out asks for as many.
+    let next = try await stored { () throws(StoreError) in try await page(before, 1) }
+    if let record = next.first, id(record).text.utf8.elementsEqual(typed.utf8) { return record }
     var fitting: [Record] = []
     let limit = 20
     while fitting.count <= limit {

@@ -101,26 +101,3 @@ public enum PermitLookup: Hashable, Sendable {
   /// None.
   case none
 }
-
-/// Which authentications a list is about; what is not said does not narrow it.
-public struct AuthenticationFilter: Hashable, Sendable {
-  /// Those of one requestor.
-  public var requestor: RequestorID?
-  /// Those of one device.
-  public var device: DeviceHash?
-  /// Those of one viewer.
-  public var viewer: Viewer?
-
-  public init(requestor: RequestorID? = nil, device: DeviceHash? = nil, viewer: Viewer? = nil) {
-    self.requestor = requestor
-    self.device = device
-    self.viewer = viewer
-  }
-
-  /// Whether a record is meant.
-  public func includes(_ record: AuthenticationRecord) -> Bool {
-    (requestor == nil || requestor == record.authentication.requestor)
-      && (device == nil || device == record.deviceHash)
-      && (viewer == nil || viewer == record.authentication.viewer)
-  }
-}

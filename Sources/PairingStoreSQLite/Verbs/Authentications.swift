@@ -164,24 +164,3 @@ extension SignedRows {
     return try apply(context, .deliver, to: stored, at: now)
   }
 }
-
-extension AuthenticationFilter {
-  /// The rows that an index finds for this filter, in the order of their ids; the rest of it is looked at afterwards.
-  fileprivate func query(after id: AuthenticationID?) -> SQL {
-    let table = Tables.authentications
-    let id = id?.text ?? ""
-    if let device {
-      return "\(all: table) WHERE device_hash = \(device.bytes) AND id > \(id) ORDER BY id"
-    }
-    if let viewer {
-      return """
-        \(all: table) WHERE provider = \(viewer.provider.text)
-        AND account IS \(SQLValue.optional(viewer.account?.text)) AND id > \(id) ORDER BY id
-        """
-    }
-    if let requestor {
-      return "\(all: table) WHERE requestor = \(requestor.text) AND id > \(id) ORDER BY id"
-    }
-    return "\(all: table) WHERE id > \(id) ORDER BY id"
-  }
-}

@@ -41,7 +41,7 @@ enum DeviceNoun {
         "sign-out", "sign a box out of everything, or end the sign-ins of many",
         details: """
           Without ID it ends every sign-in that all the options fit; at least one is needed. With --dry-run it only says \
-          which.
+          which. It may be ended at any time: what was signed out stays so, and the same command does the rest.
           """,
         inputs: [optionalID] + DeviceFilter.inputs + [dryRun, yes],
         example: "device sign-out --requestor acme --before 365d --dry-run"
@@ -69,12 +69,12 @@ enum DeviceNoun {
     "what it is called; an empty word takes the name away")
 
   private static func list(_ call: Invocation, _ admin: AdminClient) async throws {
-    let filter = DeviceFilter(call, requestor: call[optionalRequestor])
+    let filter = DeviceFilter.chosen(call, requestor: call[optionalRequestor])
     if call[asLines], !call.wantsJSON {
       throw CommandError.usage("--lines is for programs", hint: "add --json")
     }
     var all: [SignIn] = []
-    let next = try await filter.read(admin, after: call[after], limit: call[limit] ?? .max) { page in
+    let next = try await admin.signIns(filter, after: call[after], limit: call[limit] ?? .max) { page in
       if call[asLines] {
         for signIn in page { call.console.print(json: signIn.boxJSON) }
       } else {
@@ -99,7 +99,7 @@ enum DeviceNoun {
   }
 
   private static func signOut(_ call: Invocation, _ admin: AdminClient) async throws {
-    let filter = DeviceFilter(call)
+    let filter = DeviceFilter.chosen(call)
     guard let id = call[optionalID] else {
       guard filter.isNarrow else {
         throw CommandError.usage(

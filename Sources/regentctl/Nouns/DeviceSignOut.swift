@@ -2,6 +2,7 @@ import Administration
 import CommandKit
 import RegentJSON
 import RegentPairing
+import Synchronization
 
 /// Signing many boxes out: those that a filter names, looked at first.
 enum DeviceSignOut {
@@ -9,53 +10,76 @@ enum DeviceSignOut {
   private static let together = 16
 
   static func perform(
-    _ filter: DeviceFilter, isDry: Bool, unless yes: Input<Bool>, _ call: Invocation, _ admin: AdminClient
+    _ filter: SignInFilter, isDry: Bool, unless yes: Input<Bool>, _ call: Invocation, _ admin: AdminClient
   ) async throws {
-    var signIns: [SignIn] = []
-    _ = try await filter.read(admin) { signIns += $0 }
-    let boxes = Set(signIns.map(\.device)).count
-    let what = "\(boxes) box\(boxes == 1 ? "" : "es") with \(counted(signIns.count, "sign-in"))"
+    let found = try await call.console.progress("looking for boxes") { try await Found(filter, admin) }
+    let boxes = counted(found.boxes.count, "box", "boxes")
+    let what = "\(boxes) with \(counted(found.ids.count, "sign-in"))"
     var document: JSONObject = [
-      "boxes": .integer(Int64(boxes)), "signIns": .integer(Int64(signIns.count)), "dryRun": .bool(isDry),
+      "boxes": .integer(Int64(found.boxes.count)), "signIns": .integer(Int64(found.ids.count)), "dryRun": .bool(isDry),
     ]
     if isDry {
-      let names = signIns.prefix(20).map { "  \(DeviceNoun.title(of: $0)) at \($0.requestor)" }
-      let more = signIns.count > names.count ? ["  and \(signIns.count - names.count) more"] : []
+      let names = found.first.map { "  \(DeviceNoun.title(of: $0)) at \($0.requestor)" }
+      let more = found.ids.count > names.count ? ["  and \(found.ids.count - names.count) more"] : []
       return call.show(.object(document), lines: ["would sign out \(what)"] + names + more)
     }
-    guard !signIns.isEmpty else {
+    guard !found.ids.isEmpty else {
       return call.show(.object(document), lines: ["nobody is signed in there"])
     }
     try Prompt.confirm("sign out \(what)", unless: yes, call)
-    let ids = signIns.map(\.id)
-    let ended = try await call.console.progress("signing out \(what)") { try await end(ids, admin) }
-    document["ended"] = .integer(Int64(ended))
-    call.show(.object(document), lines: ["\(counted(ended, "sign-in")) of \(boxes) box\(boxes == 1 ? "" : "es") ended"])
+    let ended = Atomic(0)
+    do {
+      try await call.console.progress("signing out \(what), \(ended.load(ordering: .relaxed)) done") {
+        try await end(found.ids, admin) { ended.add(1, ordering: .relaxed) }
+      }
+    } catch {
+      let done = counted(ended.load(ordering: .relaxed), "sign-in")
+      call.console.note("\(done) ended before that; the same command does the rest")
+      throw error
+    }
+    let count = ended.load(ordering: .relaxed)
+    document["ended"] = .integer(Int64(count))
+    call.show(.object(document), lines: ["\(counted(count, "sign-in")) of \(boxes) ended"])
   }
 
-  /// - Returns: how many were still there.
-  private static func end(_ ids: [AuthenticationID], _ admin: AdminClient) async throws -> Int {
-    try await withThrowingTaskGroup(of: Bool.self) { group in
-      var (ended, rest) = (0, ids[...])
+  /// What is asked about and then ended: boxes that sign in meanwhile stay.
+  ///
+  /// Of each it keeps two short names only, 15 MB for a hundred thousand.
+  private struct Found {
+    var boxes: Set<String> = []
+    var ids: [AuthenticationID] = []
+    /// Enough of them to be recognised.
+    var first: [SignIn] = []
+
+    init(_ filter: SignInFilter, _ admin: AdminClient) async throws {
+      _ = try await admin.signIns(filter) { page in
+        boxes.formUnion(page.map(\.device))
+        ids += page.map(\.id)
+        first += page.prefix(20 - first.count)
+      }
+    }
+  }
+
+  /// Ends sign-ins, several at a time; `note` hears of each that was still there.
+  private static func end(
+    _ ids: [AuthenticationID], _ admin: AdminClient, _ note: @escaping @Sendable () -> Void
+  ) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      var rest = ids[...]
       func begin() {
         guard let id = rest.popFirst() else { return }
         group.addTask {
           do throws(AdminError) {
             _ = try await admin.revokeToken(id)
-            return true
+            note()
           } catch {
             // It went by itself meanwhile, or with another one of the same box.
             guard error.code == .notFound else { throw error }
-            return false
           }
         }
       }
       for _ in 0..<together { begin() }
-      while let wasThere = try await group.next() {
-        if wasThere { ended += 1 }
-        begin()
-      }
-      return ended
+      while try await group.next() != nil { begin() }
     }
   }
 }

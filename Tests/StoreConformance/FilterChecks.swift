@@ -1,0 +1,67 @@
+import PairingStore
+import RegentPairing
+
+extension StoreConformance {
+  static let filterChecks = [
+    ConformanceCheck("a list has what every part of its filter means, page by page") { stage in
+      var all: [AuthenticationRecord] = []
+      for number in 1...4 { all.append(try await stage.signedIn(number, device: number)) }
+      func list(_ change: (inout AuthenticationFilter) -> Void) async throws -> [AuthenticationRecord] {
+        var (filter, found) = (AuthenticationFilter(), [AuthenticationRecord]())
+        change(&filter)
+        while true {
+          let page = try await stage.store.authentications(
+            filter, after: found.last?.authentication.id, limit: 1, at: stage.at(3))
+          guard !page.isEmpty else { return found }
+          found += page
+        }
+      }
+      let (ann, bob) = (stage.ann, try ConformanceFixture.name("nobody") as AccountName)
+      for requestor in [nil, stage.requestor] {
+        let what = requestor == nil ? "of all" : "of one requestor"
+        func expectAll(_ change: (inout AuthenticationFilter) -> Void, _ part: String) async throws {
+          let found = try await list {
+            $0.requestor = requestor
+            change(&$0)
+          }
+          try expect(found == all, "\(part) \(what): \(found)")
+        }
+        func expectNone(_ change: (inout AuthenticationFilter) -> Void, _ part: String) async throws {
+          let found = try await list {
+            $0.requestor = requestor
+            change(&$0)
+          }
+          try expect(found.isEmpty, "\(part) \(what): \(found)")
+        }
+        try await expectAll({ $0.account = ann.account }, "account")
+        try await expectAll({ ($0.provider, $0.account) = (ann.provider, ann.account) }, "both")
+        try await expectAll({ $0.provider = ann.provider }, "provider")
+        try await expectAll({ ($0.since, $0.before) = (stage.at(2), stage.at(3)) }, "time")
+        try await expectNone({ $0.account = bob }, "another account")
+        try await expectNone({ $0.provider = try? ConformanceFixture.name("nowhere") }, "another provider")
+        try await expectNone({ $0.since = stage.at(3) }, "later")
+        try await expectNone({ $0.before = stage.at(2) }, "earlier")
+        try await expectNone({ ($0.account, $0.before) = (ann.account, stage.at(2)) }, "account, earlier")
+        try await expectNone({ $0.visitorID = "somebody" }, "another visitor")
+      }
+    },
+    ConformanceCheck("the boxes of a visitor are found whatever stands in the id") { stage in
+      try await stage.signedIn(1)
+      let visitors = ["visitor", "a \"quoted\" %_' one", "ü\u{0}\u{1}"]
+      for (place, visitor) in visitors.enumerated() {
+        let guest = try stage.guest(10 + place, at: stage.pass, device: 10 + place)
+        let record = AuthenticationRecord(
+          authentication: guest.authentication, device: guest.device, deviceHash: guest.deviceHash,
+          rowKey: guest.rowKey, about: DeviceDescription(visitorID: visitor))
+        _ = try await stage.store.signInWithoutCode(record, at: stage.at(2))
+      }
+      for (place, visitor) in visitors.enumerated() {
+        var filter = AuthenticationFilter()
+        filter.visitorID = visitor
+        let found = try await stage.store.authentications(filter, after: nil, limit: 9, at: stage.at(3))
+        try expect(
+          found.map(\.authentication.id.text) == ["authentication-\(10 + place)"], "\(visitor): \(found)")
+      }
+    },
+  ]
+}
