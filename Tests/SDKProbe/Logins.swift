@@ -43,6 +43,21 @@ func signInAgainAndAgain(_ binary: String, _ count: Int) async throws {
   }
 }
 
+/// Signs in with a store that others may use, and says the code and who the viewer is, a line each.
+func signInOnce(_ words: [String]) async throws {
+  let enabler = try AccessEnabler(
+    EnablerConfiguration(
+      credentials: .keyPair(publicKey: words[3], secret: Secret(words[4])), services: [words[1]],
+      storage: .folder(words[0])))
+  try await enabler.configure(requestor: words[2])
+  let signIn = try await enabler.authenticate(.provider(Sample.provider)) { event in
+    guard case .registrationCode(let offer) = event else { return }
+    print("code \(offer.code)")
+    fflush(nil)
+  }
+  print("user \(signIn.userID)")
+}
+
 private func signIn(_ enabler: AccessEnabler, _ regentd: Regentd) async throws {
   let (codes, seen) = AsyncStream<String>.makeStream()
   let phone = Task { try await regentd.approve(try await codes.next("a code")) }

@@ -53,7 +53,7 @@ extension Machine {
   private static let noService = EntitlementError(
     .unreachable, message: "no service was named",
     hint: "name one in EnablerConfiguration.services, in setRequestor, in REGENT_SERVICE or in "
-      + "/etc/regent/agent.conf (service = https://HOST)")
+      + "/etc/regent/agent.conf (service = https://HOST); a file that others may write is not believed")
 
   mutating func configurationCame(
     _ answer: ServiceAnswer, from service: String, _ id: CallID

@@ -24,6 +24,7 @@ struct Machine: Sendable {
   var preauthorization: Preauthorization?
   /// Calls of the app that wait for the configuration or for the end of signing out, in order.
   var queue: [QueuedCall] = []
+  private var isQueueFull = false
   var pendingCalls: [RequestID: PendingCall] = [:]
   var calls: [CallID: Purpose] = [:]
   var denials = DenialLog()
@@ -48,7 +49,7 @@ struct Machine: Sendable {
     case .setRequestor(let request, let details): setRequestor(request, details)
     case .app(let request, let call):
       if phase.queuesCalls {
-        queue.append(QueuedCall(request: request, call: call))
+        enqueue(QueuedCall(request: request, call: call))
       } else {
         begin(call, for: request)
       }
@@ -269,11 +270,23 @@ extension Machine {
     tokens.authentication.flatMap { $0.isValid(at: now) ? $0 : nil }
   }
 
+  /// More than an app makes before it names its requestor; one in a loop that never does must not fill the memory.
+  static let mostQueued = 1_024
+
+  private mutating func enqueue(_ call: QueuedCall) {
+    guard queue.count >= Self.mostQueued else { return queue.append(call) }
+    let why = "\(Self.mostQueued) calls wait already: call setRequestor, and wait for setRequestorComplete"
+    if !isQueueFull { tell(.internalError, message: why) }
+    isQueueFull = true
+    fail(call.request, EntitlementError(.outOfOrder, message: why))
+  }
+
   /// Runs the calls that had to wait, in order, until one of them makes the rest wait again.
   mutating func runQueue() {
     while !phase.queuesCalls, !queue.isEmpty {
       let next = queue.removeFirst()
       begin(next.call, for: next.request)
     }
+    if queue.isEmpty { isQueueFull = false }
   }
 }

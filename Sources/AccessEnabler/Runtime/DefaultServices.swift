@@ -34,11 +34,15 @@ package enum DefaultServices {
     if let given = environment["REGENT_SERVICE"], !given.isEmpty {
       return given.split(whereSeparator: { $0 == " " || $0 == "," }).map(String.init)
     }
-    // As for the box's own program: the first file that is there counts alone.
+    // As for the box's own program: the first file that is there counts alone, also when it cannot be believed. Going
+    // on to the next would silently be another service than the viewer's own file names.
     for path in places(machine: machine, { environment[$0] }) {
-      // What others may write could send the viewers' passwords anywhere.
-      guard let bytes = try? readSafely(path) else { continue }
-      return services(in: String(decoding: bytes, as: UTF8.self))
+      do throws(FileError) {
+        return services(in: String(decoding: try readSafely(path), as: UTF8.self))
+      } catch {
+        // What others may write could send the viewers' passwords anywhere.
+        guard error.kind == .missing else { return [] }
+      }
     }
     return []
   }

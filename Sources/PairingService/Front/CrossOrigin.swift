@@ -29,6 +29,7 @@ package enum CrossOrigin {
     response.addHeader(
       HeaderName(literal: "Access-Control-Expose-Headers"),
       "pass_sfp, Authzf-Error-Code, Authzf-Sub-Error-Code, Authzf-Error-Details, Retry-After, "
-        + "Preference-Applied, Date, WWW-Authenticate, Adobe-Request-Id, Adobe-Response-Confidence")
+        + "Preference-Applied, Date, WWW-Authenticate, Adobe-Request-Id, Adobe-Response-Confidence, "
+        + "AP-Decision-Source, AP-Decision-Reason")
   }
 }

@@ -207,6 +207,12 @@ struct ToTheLetterRowTests {
       // What others may write is not believed.
       try writeFile("\(folder)/regent/agent.conf", "service = \(live.url)\n".utf8, mode: 0o666)
       #expect(DefaultServices.find(["XDG_CONFIG_HOME": folder], machine: "/nowhere").isEmpty)
+      // Nor is the machine's in its place: the first file counts alone. One that is not there does not count.
+      try writeFile("\(folder)/machine.conf", "service = https://machine.example\n".utf8, mode: 0o644)
+      #expect(DefaultServices.find(["XDG_CONFIG_HOME": folder], machine: "\(folder)/machine.conf").isEmpty)
+      #expect(
+        DefaultServices.find(["XDG_CONFIG_HOME": "\(folder)/none"], machine: "\(folder)/machine.conf")
+          == ["https://machine.example"])
     }
     // Without any, the error says where to name one.
     let nowhere = try AccessEnabler(softwareStatement: "statement", storage: .memory)

@@ -1,0 +1,147 @@
+import HTTPTestSupport
+import RegentPairing
+import RegentPairingWire
+import RegentPlatform
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+@testable import AccessEnabler
+
+/// Statements of the entitlement API that no other test showed; Tests/mutations/entitlement.toml names these tests.
+@Suite("Statements against a service", .regentd)
+struct StatementRowTests {
+  @Test func `the older init is the same enabler, without a statement`() async throws {
+    let live = try await LiveService()
+    let recorder = Recorder()
+    func made<Older: OlderInit>(_: Older.Type) throws -> Older { try Older(storage: .memory, delegate: recorder) }
+    let enabler = try made(AccessEnabler.self)
+    let older: any OlderCalls = enabler
+    older.setRequestor(
+      live.requestor, signedRequestorID: "", secret: live.secret, publicKey: live.publicKey,
+      serviceProviders: [live.url])
+    try await recorder.wait(for: "setRequestorComplete 1")
+    enabler.checkAuthentication()
+    try await recorder.wait(for: "setAuthenticationStatus 0 USER_NOT_AUTHENTICATED_ERROR")
+  }
+
+  @Test func `options are changed in the middle, and count from then on`() async throws {
+    let tap = Wiretap()
+    let live = try await LiveService(through: tap)
+    let enabler = try await live.enabler()
+    enabler.setOptions(["visitorID": "first"])
+    try await live.signIn(enabler)
+    enabler.setOptions(["visitorID": "second"])
+    tap.forget()
+    _ = try await enabler.authorize("news")
+    #expect(!tap.requests.isEmpty)
+    #expect(tap.requests.allSatisfy { $0.header("AP-Visitor-Identifier") == "second" })
+  }
+
+  @Test func `the older filter is an array, and begins the same sign-in`() async throws {
+    let live = try await LiveService()
+    let recorder = Recorder()
+    let enabler = try await live.enabler(delegate: recorder)
+    let older: any OlderCalls = enabler
+    older.getAuthentication(["pass", "local"])
+    try await recorder.wait(for: "displayProviderDialog local,pass,promotion")
+  }
+
+  @Test func `getAuthenticationToken finishes a sign-in in a browser`() async throws {
+    let live = try await LiveService { $0.redirectURIs = ["adobepass://ios.app"] }
+    let recorder = Recorder()
+    let enabler = try await live.enabler(delegate: recorder) {
+      $0.login = .browser(redirectURL: "adobepass://ios.app")
+    }
+    enabler.getAuthentication()
+    try await recorder.wait(for: "displayProviderDialog")
+    enabler.setSelectedProvider(Sample.provider)
+    try await recorder.wait(for: "navigateToUrl")
+    let page = try #require(recorder.callbacks.last)
+    let code = try #require(page.firstRange(of: "reg_code=")).upperBound
+    try await live.approve(String(page[code...].prefix { $0 != "&" }))
+    let older: any OlderCalls = enabler
+    older.getAuthenticationToken()
+    try await recorder.wait(for: "setAuthenticationStatus 1 ")
+  }
+
+  @Test func `a provider has what the service lists of it`() {
+    let listed = ListedProvider(
+      id: "CABLE", displayName: "Cable and more", logoURL: "https://cable.example/logo.png", boarding: .picker,
+      enablesPlatformServices: true)
+    let provider = MVPD(listed)
+    #expect(provider.id == "CABLE" && provider.displayName == "Cable and more")
+    #expect(provider.logoURL == "https://cable.example/logo.png")
+    #expect(provider.enablePlatformServices && provider.boardingStatus == .picker)
+    #expect(MVPD(ListedProvider(id: "OTHER", displayName: "Other")).boardingStatus == nil)
+  }
+
+  @Test func `two processes on one store that sign in together show one code`() async throws {
+    let live = try await LiveService()
+    let probe = try builtProgram("SDKProbe")
+    try await withTemporaryFolder { folder in
+      let words = ["sign-in", "\(folder)/state", live.url, live.requestor, live.publicKey, live.secret]
+      let both = try (0..<2).map { number in
+        try RunningProgram(
+          probe, words, standardOutput: "\(folder)/\(number)", standardError: "\(folder)/\(number).err")
+      }
+      func line(_ word: String, of number: Int) async throws -> String {
+        try await eventually("the \(word) of process \(number)") {
+          let text = String(decoding: (try? readFile("\(folder)/\(number)")) ?? [], as: UTF8.self)
+          let lines = text.hasSuffix("\n") ? text.split(separator: "\n") : []
+          return lines.first { $0.hasPrefix(word + " ") }.map { String($0.dropFirst(word.count + 1)) }
+        }
+      }
+      let code = try await line("code", of: 0)
+      #expect(try await line("code", of: 1) == code)
+      try await live.approve(code)
+      #expect(try await line("user", of: 0) == line("user", of: 1))
+      for one in both { #expect(try await eventually("the end") { one.poll() } == 0) }
+    }
+  }
+
+  /// Years from now; the certificate begins now and is good for a week.
+  @Test(arguments: [-40, 40] as [Int64])
+  func `a clock with which no certificate is valid is named, over TLS`(years: Int64) async throws {
+    try await withTemporaryFolder { folder in
+      let made = try run(
+        "openssl",
+        [
+          "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "7", "-subj",
+          "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", "\(folder)/key.pem", "-out",
+          "\(folder)/certificate.pem",
+        ])
+      try #require(made.status == 0, "\(made.errorText)")
+      let port = try freePort()
+      let server = try RunningProgram(
+        "openssl",
+        [
+          "s_server", "-accept", "127.0.0.1:\(port)", "-cert", "\(folder)/certificate.pem", "-key",
+          "\(folder)/key.pem", "-www", "-quiet",
+        ], standardOutput: "\(folder)/out", standardError: "\(folder)/err")
+      var configuration = EnablerConfiguration(storage: .memory)
+      configuration.services = ["https://localhost:\(port)"]
+      configuration.authorities = .file("\(folder)/certificate.pem")
+      configuration.wallClock = { Clocks.wallMilliseconds() + years * 365 * 86_400_000 }
+      let enabler = try AccessEnabler(configuration)
+      let kind = try await eventually("the server") { () async throws -> EntitlementError.Kind? in
+        do throws(EntitlementError) {
+          _ = try await enabler.configure(requestor: "SPORT")
+          return nil
+        } catch {
+          // It has not begun to listen.
+          return error.kind == .unreachable ? nil : error.kind
+        }
+      }
+      #expect(kind == .clockWrong)
+      withExtendedLifetime(server) {}
+    }
+  }
+}
+
+/// The deprecated way to make one, reached without the compiler's warning.
+protocol OlderInit {
+  init(storage: TokenStorage, delegate: (any EntitlementDelegate)?) throws(FileError)
+}
+
+extension AccessEnabler: OlderInit {}
