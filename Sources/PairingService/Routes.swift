@@ -12,6 +12,7 @@ package enum ServiceRoutes {
     CodeRoutes(core).mount(&routes)
     AuthenticationRoutes(core).mount(&routes)
     ClientRoutes(core).mount(&routes)
+    EnrolmentRoutes(core).mount(&routes)
     TemporaryPassRoutes(core).mount(&routes)
     PreauthorizationRoutes(core).mount(&routes)
     AuthorizationRoutes(core).mount(&routes)

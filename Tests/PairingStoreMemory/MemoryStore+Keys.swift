@@ -141,6 +141,7 @@ extension MemoryStore {
       permits[$0.authentication]?[$0.resource] = nil
     }
     take(sessions.values.filter { !$0.isValid(at: now) }) { sessions[$0.id] = nil }
+    take(enrolments.values.filter { $0.expires <= now }.map(\.id)) { enrolments[$0] = nil }
     take(failures.filter { now.since($0.value.last) >= LoginThrottle.memory }.map(\.key)) {
       failures[$0] = nil
     }

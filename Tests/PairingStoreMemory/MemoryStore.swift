@@ -16,6 +16,7 @@ public actor MemoryStore: Store {
   var accounts: [ProviderID: [AccountName: Account]] = [:]
   var passwords: [ProviderID: [AccountName: String]] = [:]
   var clients: [ClientID: ClientRecord] = [:]
+  var enrolments: [EnrolmentID: EnrolmentRecord] = [:]
   var material: [KeyPurpose: StoredSecret] = [:]
   var signing: [SigningKeyID: SigningKeyRecord] = [:]
   var log: [AuditEntry] = []

@@ -46,7 +46,7 @@ struct EarlierVersion: CustomTestStringConvertible, Sendable {
       let copy = try version.copy(file, in: temporary)
       try await copy.with { store in
         #expect(try await store.verifyRows(step: 10) == 0)
-        #expect(try await store.emptyTables() == [])
+        #expect(try await store.emptyTables().filter { !laterTables.contains($0) } == [])
 
         let signIns = try await store.authentications(AuthenticationFilter(), after: nil, limit: 100, at: now)
         let degraded = try #require(facts["degraded"]?.string)
@@ -65,6 +65,9 @@ struct EarlierVersion: CustomTestStringConvertible, Sendable {
     }
   }
 }
+
+/// Tables that came after 0.1.0: an earlier version left no rows in them.
+private let laterTables: Set = ["enrolment"]
 
 extension SQLiteStore {
   /// The tables without a single row: a fixture that has none of a kind would prove nothing about it.

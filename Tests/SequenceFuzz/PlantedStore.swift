@@ -332,3 +332,25 @@ extension PlantedStore {
     try await base.keptNumbers(kind)
   }
 }
+
+extension PlantedStore {
+  func invite(_ enrolment: EnrolmentRecord, audit entry: AuditEntry?, at now: Instant) async throws(StoreError) {
+    try await base.invite(enrolment, audit: entry, at: now)
+  }
+
+  func enrolment(_ id: EnrolmentID, at now: Instant) async throws(StoreError) -> EnrolmentRecord? {
+    try await base.enrolment(id, at: now)
+  }
+
+  func enrolments(at now: Instant) async throws(StoreError) -> [EnrolmentRecord] { try await base.enrolments(at: now) }
+
+  func redeem(
+    _ id: EnrolmentID, box: String, with pair: KeyPair, audit entry: AuditEntry?, at now: Instant
+  ) async throws(StoreError) -> KeyPair {
+    try await base.redeem(id, box: box, with: pair, audit: entry, at: now)
+  }
+
+  func revokeEnrolment(_ id: EnrolmentID, audit entry: AuditEntry?, at now: Instant) async throws(StoreError) {
+    try await base.revokeEnrolment(id, audit: entry, at: now)
+  }
+}

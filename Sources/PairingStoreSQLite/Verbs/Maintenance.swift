@@ -60,6 +60,11 @@ extension SQLiteStore {
         DELETE FROM session WHERE rowid IN
         (SELECT rowid FROM session WHERE expires <= \(moment) LIMIT \(left))
         """)
+      left -= try context.run(
+        """
+        DELETE FROM enrolment WHERE rowid IN
+        (SELECT rowid FROM enrolment WHERE expires <= \(moment) LIMIT \(left))
+        """)
       let remembered = (now - LoginThrottle.memory).milliseconds
       left -= try context.run(
         """
