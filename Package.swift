@@ -72,7 +72,7 @@ let package = Package(
     // Layer 0: a tool made of tools. What links RegentCryptography alone links neither libargon2 nor libcrypt.
     tool(
       "PasswordHashing",
-      ["CArgon2", "CCrypt", "CRegentOpenSSL", "RegentCryptography", "RegentEncodings", "RegentPlatform"]),
+      ["CArgon2", "CCrypt", "RegentCryptography", "RegentEncodings", "RegentPlatform"]),
 
     // Layer 1: rules. No I/O, no clock.
     tool("RegentPairing"),

@@ -26,6 +26,7 @@ public enum AgentProgram {
       options: AgentOptions.all, rules: AgentOptions.rules, environmentPrefix: "REGENT_",
       offersJSON: true,
       commands: [
+        CommandOffer("setup", SetupCommand.command(context)),
         CommandOffer("pair", PairCommand.command(context)),
         CommandOffer("status", StatusCommand.command(context)),
         CommandOffer("providers", ProvidersCommand.command(context)),

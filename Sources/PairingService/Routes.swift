@@ -13,6 +13,7 @@ package enum ServiceRoutes {
     AuthenticationRoutes(core).mount(&routes)
     PlatformRoutes(core).mount(&routes)
     ClientRoutes(core).mount(&routes)
+    EnrolmentRoutes(core).mount(&routes)
     TemporaryPassRoutes(core).mount(&routes)
     PreauthorizationRoutes(core).mount(&routes)
     AuthorizationRoutes(core).mount(&routes)

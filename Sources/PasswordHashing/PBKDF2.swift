@@ -1,4 +1,3 @@
-internal import CRegentOpenSSL
 internal import RegentCryptography
 
 /// PBKDF2 (RFC 8018), on the calling thread.
@@ -18,20 +17,9 @@ package enum PBKDF2 {
   static func hash(
     _ password: Secret, salt: [UInt8], count: Int, _ digest: Digest, rounds: Int
   ) throws(PasswordError) -> [UInt8] {
-    var output = [UInt8](repeating: 0, count: count)
-    let isDone = password.withBytes { password in
-      unsafe password.withUnsafeBytes { password in
-        unsafe salt.withUnsafeBufferPointer { salt in
-          unsafe output.withUnsafeMutableBufferPointer { output in
-            unsafe PKCS5_PBKDF2_HMAC(
-              password.baseAddress?.assumingMemoryBound(to: CChar.self), CInt(password.count),
-              salt.baseAddress, CInt(salt.count), CInt(rounds),
-              digest == .sha256 ? EVP_sha256() : EVP_sha512(), CInt(output.count), output.baseAddress) == 1
-          }
-        }
-      }
-    }
-    guard isDone else { throw .outOfMemory }
+    let output = KeyStretching.pbkdf2(
+      password, salt: salt, digest == .sha256 ? .sha256 : .sha512, rounds: rounds, count: count)
+    guard let output else { throw .outOfMemory }
     return output
   }
 }

@@ -20,6 +20,7 @@ let regentctl = Program(
     CommandOffer("requestor", RequestorNoun.command),
     CommandOffer("key", KeyNoun.command),
     CommandOffer("statement", StatementNoun.command),
+    CommandOffer("invitation", InvitationNoun.command),
     CommandOffer("provider", ProviderNoun.command),
     CommandOffer("integrate", IntegrateVerb.command),
     CommandOffer("account", AccountNoun.command),

@@ -142,6 +142,7 @@ extension MemoryStore {
     }
     take(usedRequests.filter { $0.value <= now }.map(\.key)) { usedRequests[$0] = nil }
     take(sessions.values.filter { !$0.isValid(at: now) }) { sessions[$0.id] = nil }
+    take(enrolments.values.filter { $0.expires <= now }.map(\.id)) { enrolments[$0] = nil }
     take(failures.filter { now.since($0.value.last) >= LoginThrottle.memory }.map(\.key)) {
       failures[$0] = nil
     }

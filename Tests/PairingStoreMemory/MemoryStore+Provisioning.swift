@@ -118,6 +118,7 @@ extension MemoryStore {
       registrations[record.id] = nil
       codes[record.code] = nil
     }
+    enrolments = enrolments.filter { $0.value.requestor != id }
     passes = passes.filter { $0.key.requestor != id }
     _ = endAuthentications { $0.authentication.requestor == id }
   }

@@ -19,6 +19,7 @@ public actor MemoryStore: Store {
   var boxes: [BoxID: BoxRecord] = [:]
   var permissions: [PlatformPermissionRecord] = []
   var usedRequests: [String: Instant] = [:]
+  var enrolments: [EnrolmentID: EnrolmentRecord] = [:]
   var material: [KeyPurpose: StoredSecret] = [:]
   var signing: [SigningKeyID: SigningKeyRecord] = [:]
   var log: [AuditEntry] = []

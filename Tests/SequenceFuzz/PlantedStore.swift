@@ -360,4 +360,24 @@ extension PlantedStore {
   func children(of parent: AuthenticationID, at now: Instant) async throws(StoreError) -> [AuthenticationRecord] {
     try await base.children(of: parent, at: now)
   }
+
+  func invite(_ enrolment: EnrolmentRecord, audit entry: AuditEntry?, at now: Instant) async throws(StoreError) {
+    try await base.invite(enrolment, audit: entry, at: now)
+  }
+
+  func enrolment(_ id: EnrolmentID, at now: Instant) async throws(StoreError) -> EnrolmentRecord? {
+    try await base.enrolment(id, at: now)
+  }
+
+  func enrolments(at now: Instant) async throws(StoreError) -> [EnrolmentRecord] { try await base.enrolments(at: now) }
+
+  func redeem(
+    _ id: EnrolmentID, box: String, with pair: KeyPair, audit entry: AuditEntry?, at now: Instant
+  ) async throws(StoreError) -> KeyPair {
+    try await base.redeem(id, box: box, with: pair, audit: entry, at: now)
+  }
+
+  func revokeEnrolment(_ id: EnrolmentID, audit entry: AuditEntry?, at now: Instant) async throws(StoreError) {
+    try await base.revokeEnrolment(id, audit: entry, at: now)
+  }
 }

@@ -56,6 +56,21 @@ extension AdminClient {
     try await document(.post, AdminPaths.act(AdminPaths.statements, id.text, "revoke"))
   }
 
+  /// Makes an enrolment code for a requestor's boxes; it is in this answer and in no other.
+  public func invite(_ requestor: RequestorID, uses: Int, seconds: Int) async throws(AdminError) -> IssuedInvitation {
+    try await document(
+      .post, AdminPaths.invitations(of: requestor.text),
+      ["uses": .integer(Int64(uses)), "seconds": .integer(Int64(seconds))])
+  }
+
+  /// The invitations that stand.
+  public func invitations() async throws(AdminError) -> [InvitationEntry] { try await list(AdminPaths.invitations) }
+
+  /// Ends an invitation; boxes that have redeemed it keep their key pairs.
+  public func revokeInvitation(_ id: EnrolmentID) async throws(AdminError) {
+    try await act(.post, AdminPaths.act(AdminPaths.invitations, id.text, "revoke"))
+  }
+
   /// The keys that sign media tokens, oldest first.
   public func signingKeys() async throws(AdminError) -> [SigningKeyEntry] {
     try await list(AdminPaths.signingKeys)

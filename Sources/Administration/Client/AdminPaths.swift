@@ -9,6 +9,8 @@
 /// | `/v1/requestors/{id}/integrations` | list | | | | |
 /// | `/v1/requestors/{id}/integrations/{provider}` | show | | add or set | remove | |
 /// | `/v1/requestors/{id}/statements` | | | | | issue |
+/// | `/v1/requestors/{id}/invitations` | | | | | invite |
+/// | `/v1/invitations`, `/v1/invitations/{id}/revoke` | list | | | | revoke |
 /// | `/v1/keys/{key}`, `…/retire`, `…/revoke` | show | | | | act |
 /// | `/v1/statements`, `/v1/statements/{id}`, `…/revoke` | list, show | | | | revoke |
 /// | `/v1/providers`, `/v1/providers/{id}` | list, show | add | set | remove | |
@@ -57,6 +59,8 @@ public enum AdminPaths {
   public static let sessions = "/v1/sessions"
   /// Key pairs.
   public static let keys = "/v1/keys"
+  /// Invitations of boxes.
+  public static let invitations = "/v1/invitations"
   /// Rules.
   public static let entitlements = "/v1/entitlements"
   /// Looking at a media token.
@@ -89,6 +93,10 @@ public enum AdminPaths {
   /// A requestor's applications.
   public static func statements(of requestor: String) -> String {
     "\(requestors)/\(requestor)/statements"
+  }
+  /// A requestor's invitations of boxes.
+  public static func invitations(of requestor: String) -> String {
+    "\(requestors)/\(requestor)/invitations"
   }
   /// A requestor's integrations.
   public static func integrations(of requestor: String) -> String {

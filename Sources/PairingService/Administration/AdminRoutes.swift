@@ -34,6 +34,7 @@ package struct AdminRoutes: Sendable {
     builder.mountEntitlements()
     builder.mountKeys()
     builder.mountStatements()
+    builder.mountInvitations()
     builder.mountCodes()
     builder.mountDevices()
     builder.mountBoxes()

@@ -1,14 +1,10 @@
 internal import Administration
-internal import RegentCryptography
 internal import RegentHTTPCodec
 internal import RegentJSON
 internal import RegentPairing
 internal import PairingStore
 
 // Key pairs and software statements of a requestor.
-
-/// What public keys and secrets are made of: 32 and 40 letters and digits, 190 and 238 bits.
-private let lettersAndDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 extension AdminRouteBuilder {
   mutating func mountKeys() {
@@ -66,19 +62,15 @@ extension AdminCall {
   fileprivate func addKey(_ purpose: KeyPair.Purpose, to requestor: RequestorID)
     async throws(AdminError) -> (pair: KeyPair, secret: String)
   {
-    guard let publicKey = PublicKey(Random.text(32, from: lettersAndDigits)) else {
+    guard let pair = KeyPair.drawn(for: requestor, purpose, at: now) else {
       throw AdminError(.failed, "no key could be made")
     }
-    let secret = Random.text(40, from: lettersAndDigits)
-    let pair = KeyPair(
-      publicKey: publicKey, requestor: requestor, purpose: purpose,
-      secret: StoredSecret(Array(secret.utf8)), created: now)
-    let line = entry("key.issue", publicKey.text, detail: "\(requestor) \(purpose.rawValue)")
+    let line = entry("key.issue", pair.publicKey.text, detail: "\(requestor) \(purpose.rawValue)")
     try await stored { () throws(StoreError) in
       try await core.store.add(pair, audit: line, at: now)
     }
     try await refresh()
-    return (pair, secret)
+    return (pair, String(decoding: pair.secret.bytes, as: UTF8.self))
   }
 
   fileprivate func pair() throws(AdminError) -> KeyPair {

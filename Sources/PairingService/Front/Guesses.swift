@@ -11,6 +11,8 @@ struct Guesses: Sendable {
   private let nobody: GuessLedger<Never>
   /// Those that register or ask for a token with something that is not valid.
   fileprivate var clients: GuessLedger<Never>
+  /// Those that redeem an enrolment code with a wrong proof.
+  fileprivate var enrolments: GuessLedger<Never>
 
   /// Nobody guesses 256 random bits; a house full of boxes with an old registration must find its way back.
   private static let clientFactor = 12
@@ -18,6 +20,7 @@ struct Guesses: Sendable {
   init(_ limits: ServiceLimits) {
     phones = GuessLedger(each: limits.wrongCodes, all: limits.allWrongCodes)
     nobody = GuessLedger(each: limits.wrongCodes, all: limits.allWrongCodes)
+    enrolments = GuessLedger(each: limits.wrongCodes, all: limits.allWrongCodes)
     clients = GuessLedger(
       each: limits.wrongCodes.times(Self.clientFactor),
       all: limits.allWrongCodes.times(Self.clientFactor))
@@ -93,6 +96,23 @@ extension RequestLimits {
     let now = clock.uptime
     state.withLock { state in
       _ = state.guesses.clients.wrong(source: source, account: nil, at: now)
+    }
+  }
+
+  /// Whether a wrong enrolment code from there is still answered as one.
+  package func mayTryEnrolment(from address: IPAddress?) throws(CallError) {
+    guard let source = SourceKey(address) else { return }
+    let now = clock.uptime
+    try allow(
+      state.withLock { $0.guesses.enrolments.verdict(source: source, account: nil, at: now) })
+  }
+
+  /// Counts a wrong enrolment code.
+  package func wrongEnrolment(from address: IPAddress?) {
+    guard let source = SourceKey(address) else { return }
+    let now = clock.uptime
+    state.withLock { state in
+      _ = state.guesses.enrolments.wrong(source: source, account: nil, at: now)
     }
   }
 }

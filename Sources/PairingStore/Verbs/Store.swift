@@ -17,15 +17,15 @@
 /// How often verbs are called: polls of waiting devices call none at all (the service keeps live codes in memory);
 /// approving, delivering and permitting write once each.
 public protocol Store: CodeStore, AuthenticationStore, PermitStore, SessionStore, ProvisioningStore,
-  ClientStore, PlatformStore, KeyStore, AuditStore, LoginFailureStore, MaintenanceStore
+  ClientStore, PlatformStore, KeyStore, EnrolmentStore, AuditStore, LoginFailureStore, MaintenanceStore
 {}
 
 /// Clean-up and start-up.
 public protocol MaintenanceStore: Sendable {
   /// Forgets, at most `limit` rows at a time, what nobody can ask for any more: codes past ``PairingFlow/forgettable``,
-  /// authentications and permits that expired as long ago, ended sessions, login failures past their memory, signing
-  /// keys past their need. Of temporary passes the newest `passes` are remembered, used up or not, and those that still
-  /// run: a pass that was used up stays used up until so many have begun after it.
+  /// authentications and permits that expired as long ago, ended sessions, invitations that are over, login failures
+  /// past their memory, signing keys past their need. Of temporary passes the newest `passes` are remembered, used up
+  /// or not, and those that still run: a pass that was used up stays used up until so many have begun after it.
   ///
   /// - Returns: how many rows went; zero when there is nothing left to forget now.
   func forgetExpired(at now: Instant, limit: Int, passes: Int) async throws(StoreError) -> Int

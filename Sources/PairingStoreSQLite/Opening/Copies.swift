@@ -29,7 +29,7 @@ extension SQLiteStore {
     try await database.integrityProblems()
   }
 
-  /// Begins a new epoch in a state that was put back: codes and phone sessions of it do not come back.
+  /// Begins a new epoch in a state that was put back: codes, phone sessions and invitations of it do not come back.
   ///
   /// A code that was redeemed after the copy was made would be redeemed a second time, and a browser that was signed
   /// out since would be signed in. Devices stay signed in.
@@ -37,6 +37,8 @@ extension SQLiteStore {
     try await write { context, rows in
       try context.run("DELETE FROM registration")
       try context.run("DELETE FROM session")
+      // One that was used since would count as unused.
+      try context.run("DELETE FROM enrolment")
       try rows.note(context, entry)
     }
   }

@@ -29,6 +29,7 @@ enum Schema {
       signInsWithParents.migration("sign-ins have parents", keys) { context in
         try context.runScript(parents)
       },
+      Migration("invitations of boxes") { context in try context.runScript(enrolments) },
     ]
   }
 
@@ -224,6 +225,14 @@ enum Schema {
     new: .init(raw: "authentication", version: 2, signer: .rowPair, signInColumns + [.text("parent"), .text("app")]),
     keyPairs: Tables.keyPairs
   ) { values, _ in values + [.null, .null] }
+
+  // A handful of rows for an hour each: they need no index.
+  private static let enrolments: StaticString = """
+    CREATE TABLE enrolment (
+      id TEXT PRIMARY KEY, requestor TEXT NOT NULL, secret BLOB NOT NULL, uses INTEGER NOT NULL,
+      created INTEGER NOT NULL, expires INTEGER NOT NULL, boxes TEXT NOT NULL, signature BLOB NOT NULL
+    ) STRICT;
+    """
 
   // Every new code is written to each index. What only removing a requestor or revoking its rows looks for needs none:
   // both go through many rows anyway. `IN (…)` made SQLite build a table of the three states for every row and index.

@@ -66,6 +66,11 @@ extension SQLiteStore {
         DELETE FROM used_profile_request WHERE rowid IN
         (SELECT rowid FROM used_profile_request WHERE expires <= \(moment) LIMIT \(left))
         """)
+      left -= try context.run(
+        """
+        DELETE FROM enrolment WHERE rowid IN
+        (SELECT rowid FROM enrolment WHERE expires <= \(moment) LIMIT \(left))
+        """)
       let remembered = (now - LoginThrottle.memory).milliseconds
       left -= try context.run(
         """

@@ -26,6 +26,8 @@ public typealias EntitlementID = Identifier<Names.Entitlement>
 public typealias ProfileName = Identifier<Names.Profile>
 /// One application that a requestor registered (a software statement).
 public typealias StatementID = Identifier<Names.Statement>
+/// One invitation of a requestor's boxes: the part of an enrolment code that is no secret.
+public typealias EnrolmentID = Identifier<Names.Enrolment>
 /// One registered client of such an application.
 public typealias ClientID = Identifier<Names.Client>
 /// One box that holds an account for its apps.
@@ -53,6 +55,8 @@ public enum Names {
   public enum Profile: PlainIdentifierKind {}
   /// Names software statements.
   public enum Statement: PlainIdentifierKind {}
+  /// Names invitations.
+  public enum Enrolment: PlainIdentifierKind {}
   /// Names registered clients.
   public enum Client: PlainIdentifierKind {}
   /// Names boxes.

@@ -80,6 +80,9 @@ public enum Paths {
   /// Register a client (POST).
   public static let registerClient = "/o/client/register"
 
+  /// Redeem an enrolment code for a key pair of the box's own (POST).
+  public static let enrol = "/o/box/enrol"
+
   /// An access token for a client (POST).
   public static let clientToken = "/o/client/token"
 

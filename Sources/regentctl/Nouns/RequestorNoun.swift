@@ -45,6 +45,7 @@ enum RequestorNoun {
         let requestor = try await admin.requestor(call[id])
         call.show(requestor.json, lines: lines(of: requestor))
       },
+      InvitationNoun.invite,
       verb(
         "remove", "remove a requestor with its keys, integrations, applications and sign-ins",
         inputs: [id, yes], example: "requestor remove acme --yes"

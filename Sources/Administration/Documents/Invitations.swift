@@ -1,0 +1,48 @@
+public import RegentPairing
+
+/// An invitation of boxes as lists show it: never its code.
+public struct InvitationEntry: AdminDocument, Codable, Hashable {
+  /// The beginning of the code, which is no secret.
+  public let id: EnrolmentID
+  public let requestor: RequestorID
+  /// How many boxes it is for.
+  public let uses: Int
+  /// The key pairs of the boxes that have redeemed it.
+  public let boxes: [PublicKey]
+  public let created: Instant
+  public let expires: Instant
+
+  /// How long one stands when nobody says.
+  public static let usualSeconds = 3600
+  public static let mostSeconds = 86_400
+
+  public init(
+    id: EnrolmentID, requestor: RequestorID, uses: Int, boxes: [PublicKey], created: Instant, expires: Instant
+  ) {
+    self.id = id
+    self.requestor = requestor
+    self.uses = uses
+    self.boxes = boxes
+    self.created = created
+    self.expires = expires
+  }
+}
+
+/// A new invitation, with its code this one time.
+public struct IssuedInvitation: AdminDocument, Codable {
+  public let id: EnrolmentID
+  /// What is typed into the box.
+  public let code: String
+  /// The service's public address.
+  public let service: String
+  public let uses: Int
+  public let expires: Instant
+
+  public init(id: EnrolmentID, code: String, service: String, uses: Int, expires: Instant) {
+    self.id = id
+    self.code = code
+    self.service = service
+    self.uses = uses
+    self.expires = expires
+  }
+}

@@ -1,0 +1,132 @@
+import AccessEnabler
+import CommandKit
+import RegentHTTPCodec
+import RegentJSON
+import RegentPairing
+import RegentPairingWire
+import RegentPlatform
+
+/// `regent setup`: makes a box of this machine.
+enum SetupCommand {
+  private static let code = Input.option(
+    "code", .text("CODE"),
+    "the enrolment code that regentctl requestor invite shows, with or without the address before it")
+
+  static func command(_ context: AgentContext) -> Command {
+    Command(
+      "setup", "enrol this box with a code and write its settings",
+      details: """
+        Asks for what no option says, redeems the code for a key pair of this box's own, writes its secret into a file \
+        "secret" of mode 0600 beside agent.conf, and the settings into agent.conf, where comments stay. The code is \
+        never sent, and only the service that made it can answer. When it was cut off, type the same again: the \
+        same box gets the same key pair. As root with systemd it starts the box's socket.
+        """,
+      inputs: [code], example: "regent setup --code https://tv.example.org#7K3M-Q0ZD-4RXW-81HP"
+    ) { call async throws in
+      context.hearsNoSignals()
+      let place = try place(call)
+      let typed = try typed(call)
+      let services = call[AgentOptions.service]
+      let service = try services.first ?? typed.service ?? known(place) ?? askService(call)
+      let authorities: CertificateAuthorities = call[AgentOptions.authorities].map { .file($0) } ?? .system
+      let grant = try await CodeRedemption(typed.code, place: place)
+        .redeem(at: service, authorities, buildTime: context.buildTime)
+      let difference = try write(grant, service, call[AgentOptions.authorities], to: place)
+      try start(place, call)
+      call.show(
+        [
+          "config": .string(place), "requestor": .string(grant.requestor.text),
+          "publicKey": .string(grant.publicKey.text), "service": .string(service.description),
+        ],
+        lines: ["\(place):"] + difference.map { "  \($0)" }
+          + ["this box is enrolled for \(grant.requestor); look at it: regent doctor; sign in: regent pair"])
+    }
+  }
+
+  /// The code, and the address when somebody wrote `ADDRESS#CODE`.
+  private static func typed(_ call: Invocation) throws -> (service: AbsoluteURL?, code: EnrolmentCode) {
+    let text = try call[code] ?? Prompt.line("enrolment code", usual: nil, orGive: "--code", call)
+    let parts = text.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let letters = parts.last, let code = EnrolmentCode(typed: String(letters)) else {
+      throw CommandError.usage(
+        "that is no enrolment code", hint: "it has sixteen letters and digits, as in 7K3M-Q0ZD-4RXW-81HP")
+    }
+    guard parts.count == 2 else { return (nil, code) }
+    guard let service = try? AbsoluteURL(parsing: String(parts[0])) else {
+      throw CommandError.usage(
+        "what stands before the # is no address", hint: "write it as https://tv.example.org#CODE")
+    }
+    return (service, code)
+  }
+
+  /// Which settings file is written: the named one, the one that is read, or where this user's would be.
+  private static func place(_ call: Invocation) throws(CommandError) -> String {
+    if let path = call[AgentOptions.configuration] { return path }
+    let environment = call.environment
+    let places = DefaultServices.places { environment[$0] }
+    if let there = places.first(where: isFile) { return there }
+    if Accounts.effectiveUser == 0 { return DefaultServices.machinePath }
+    guard let own = places.first else {
+      throw CommandError("there is no place for the settings", hint: "give --config FILE")
+    }
+    return own
+  }
+
+  private static func known(_ place: String) throws(CommandError) -> AbsoluteURL? {
+    guard isFile(place) else { return nil }
+    return try AgentConf(path: place).values["service"]?.first.flatMap { try? AbsoluteURL(parsing: $0) }
+  }
+
+  private static func askService(_ call: Invocation) throws(CommandError) -> AbsoluteURL {
+    let text = try Prompt.line("address of the service", usual: nil, orGive: "--service", call)
+    guard let service = try? AbsoluteURL(parsing: text) else {
+      throw .usage("that is no address", hint: "write it as https://tv.example.org")
+    }
+    return service
+  }
+
+  /// The secret first: settings that name a key pair whose secret is not there would keep the box from starting.
+  private static func write(
+    _ grant: EnrolmentGrant, _ service: AbsoluteURL, _ authorities: String?, to place: String
+  ) throws(CommandError) -> [String] {
+    do throws(FileError) {
+      let folder = place.lastIndex(of: "/").map { String(place[..<$0]) } ?? "."
+      let isOfMachine = place == DefaultServices.machinePath
+      // A folder that is there keeps its mode; a new one of a user is the user's alone.
+      if !isFolder(folder) { try PrivateDirectory.ensure(folder) }
+      let isThere = isFile(place)
+      var conf = AgentConfText(
+        isThere ? String(decoding: try DurableFile.read(place, limit: 65_536, widest: nil), as: UTF8.self) : "")
+      conf.set("service", service.description)
+      conf.set("requestor", grant.requestor.text)
+      conf.set("public-key", grant.publicKey.text)
+      // The secret stands beside the settings, where it is looked for.
+      conf.set("secret-file", nil)
+      conf.set("software-statement", nil)
+      if let authorities { conf.set("ca-file", authorities) }
+      try DurableFile.write(Array("\(grant.secret)\n".utf8), to: "\(folder)/secret")
+      if isThere, !conf.difference.isEmpty {
+        try DurableFile.replace(Array(conf.text.utf8), of: place)
+      } else if !isThere {
+        try DurableFile.write(Array(conf.text.utf8), to: place, mode: isOfMachine ? 0o644 : 0o600)
+      }
+      return conf.difference
+    } catch {
+      throw CommandError(
+        error.description, hint: error.hint ?? "then type the same again: the code still works for this box")
+    }
+  }
+
+  private static func start(_ place: String, _ call: Invocation) throws {
+    guard place == DefaultServices.machinePath, Accounts.effectiveUser == 0 else { return }
+    guard isFolder("/run/systemd/system") else {
+      return call.console.note("without systemd the box's daemon is started by: regent daemon")
+    }
+    _ = try ChildProgram.run("systemctl", ["enable", "--now", "regent.socket"])
+    _ = try ChildProgram.run("systemctl", ["try-restart", "regent.service"])
+  }
+
+  private static func isFolder(_ path: String) -> Bool {
+    (try? PrivateDirectory.check(path, widest: 0o7777)) == true
+  }
+}

@@ -1,0 +1,87 @@
+import CommandKit
+import RegentCryptography
+import RegentHTTPClient
+import RegentHTTPCodec
+import RegentPairing
+import RegentPairingWire
+import RegentPlatform
+
+/// Redeems an enrolment code at a service: what goes over the wire tells neither the code nor what the answer gives.
+///
+/// Only who knows the code can have made the answer. So a machine in the middle, or one that gives itself out as the
+/// service, can keep a box from enrolling, and nothing else: it reads nothing and plants no credentials.
+struct CodeRedemption: Sendable {
+  private let code: EnrolmentCode
+  private let key: CodeKey
+  private let box: [UInt8]
+
+  /// - Parameters:
+  ///   - code: what was typed.
+  ///   - place: what tells this box's settings from others of the same machine.
+  /// - Throws: when there is no memory for the slow hash.
+  init(_ code: EnrolmentCode, place: String) throws(CommandError) {
+    self.code = code
+    guard let key = CodeKey(stretching: Secret(code.secret), salt: code.id.text, purpose: EnrolmentRequest.purpose)
+    else { throw CommandError("there is no memory for the code", hint: "end other programs and try again") }
+    self.key = key
+    box = Self.name(of: place, key)
+  }
+
+  /// What the box calls itself with this code: the same when it was cut off and asks again, and with another code
+  /// something else, which nobody who does not know the code can tell from any other.
+  private static func name(of place: String, _ key: CodeKey) -> [UInt8] {
+    let machine = try? DurableFile.read("/etc/machine-id", limit: 256, widest: nil)
+    // A machine without an id cannot say that it is the same one: a code that it lost the answer to is used up.
+    let id = machine.flatMap { $0.isEmpty ? nil : $0 } ?? Random.bytes(32)
+    var fields = FramedFields(purpose: "regent-enrolment-box", version: 1)
+    fields.append(id)
+    // Another folder is another box, however it is written.
+    fields.append(place.hasPrefix("/") ? place : "\(realPath(".") ?? ".")/\(place)")
+    return key.proof(of: fields.bytes)
+  }
+
+  /// Asks a service.
+  func redeem(
+    at service: AbsoluteURL, _ authorities: CertificateAuthorities, buildTime: Int64
+  ) async throws(CommandError) -> EnrolmentGrant {
+    let message = EnrolmentRequest.message(id: code.id, box: box)
+    let asked = EnrolmentRequest(id: code.id, box: box, proof: key.proof(of: message))
+    var configuration = ClientConfiguration(wallClock: { Clocks.wallMilliseconds() }, buildTime: buildTime)
+    configuration.authorities = authorities
+    let client = Client(configuration)
+    let response: ClientResponse
+    do throws(ClientError) {
+      var request = ClientRequest(
+        .post, try ClientURL(service.description.trimmingSlashes + Paths.enrol), body: asked.bytes)
+      request.addHeader(.contentType, "application/json")
+      request.deadline = .seconds(20)
+      response = try await client.send(request)
+    } catch {
+      throw CommandError(
+        error.description, hint: error.hint ?? "check the service's address, then type the same again",
+        exit: .unreachable)
+    }
+    switch response.status.rawValue {
+    case 200: break
+    case 403:
+      throw CommandError(
+        "the service does not take this code",
+        hint: "compare it letter by letter; codes end after an hour and work once: ask for a new one with "
+          + "regentctl requestor invite REQUESTOR")
+    case 429:
+      throw CommandError("too many wrong codes came from here", hint: "wait ten minutes, then type a new code")
+    case 503: throw CommandError("the service is busy", hint: "type the same again in a minute")
+    default:
+      throw CommandError(
+        "\(service.host) answers \(response.status)", hint: "check the address: is this the service, and new enough?")
+    }
+    guard let answer = EnrolmentAnswer(response.body),
+      let opened = try? key.open(answer.sealed, answering: message), let grant = EnrolmentGrant(opened.exposedBytes())
+    else {
+      throw CommandError(
+        "\(service.host) answers, but it does not know this code: it is not the service that made it",
+        hint: "compare code and address; somebody in the network may give himself out as the service")
+    }
+    return grant
+  }
+}

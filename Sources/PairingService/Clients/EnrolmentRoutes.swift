@@ -1,0 +1,95 @@
+internal import HTTPServer
+internal import PairingStore
+internal import RegentCryptography
+internal import RegentEncodings
+internal import RegentHTTPCodec
+internal import RegentPairing
+internal import RegentPairingWire
+
+/// Enrolment: a new box proves that it was told a code, and gets a key pair of its own that only it can read.
+///
+/// A right proof is heard whoever else guesses from the same address: nobody guesses 60 bits, so hearing everybody
+/// costs nothing, and a stranger in the same house cannot keep the boxes there out. Wrong ones are counted, and too
+/// many answered with 429. Whatever is wrong with a code, the answer is the same.
+struct EnrolmentRoutes: Sendable {
+  private let core: ServiceCore
+  /// What proofs for unknown invitations are compared with, so that the time does not tell which there are.
+  private let nobody = CodeKey(secret: Random.secret())
+
+  init(_ core: ServiceCore) { self.core = core }
+
+  func mount(_ routes: inout Routes) {
+    routes.post(Paths.enrol) { [core] request, _ in
+      do throws(CallError) {
+        try core.limits.take(request.clientAddress)
+      } catch {
+        return .now(Self.refusal(error))
+      }
+      return .later { reply in
+        Task { reply.complete(await answer(request)) }
+      }
+    }
+  }
+
+  private func answer(_ request: Request) async -> Response {
+    do throws(CallError) {
+      var response = Response(.ok, type: "application/json", body: try await redeem(request).bytes)
+      response.addHeader(.cacheControl, "no-store")
+      return response
+    } catch {
+      return Self.refusal(error)
+    }
+  }
+
+  private func redeem(_ request: Request) async throws(CallError) -> EnrolmentAnswer {
+    guard let asked = EnrolmentRequest(request.body) else { throw CallError(.badRequest) }
+    let message = EnrolmentRequest.message(id: asked.id, box: asked.box)
+    let now = core.clock.now
+    do throws(StoreError) {
+      let found = try await core.store.enrolment(asked.id, at: now)
+      let key = found.flatMap { CodeKey(secret: Secret($0.secret)) } ?? nobody
+      guard let key, key.isProof(asked.proof, of: message), let found else { throw EnrolmentRecord.missing }
+      let made = KeyPair.drawn(for: found.requestor, .calls, at: now)
+      guard let made else { throw .unavailable(reason: "no key could be made") }
+      let line = core.audit.entry(
+        .service, "box.enrol", made.publicKey.text,
+        detail: "\(found.requestor) \(found.id) \(request.clientAddress?.description ?? "local")")
+      let pair = try await core.store.redeem(found.id, box: Hex.encode(asked.box), with: made, audit: line, at: now)
+      try await core.provisioning.refresh()
+      let grant = EnrolmentGrant(
+        requestor: pair.requestor, publicKey: pair.publicKey,
+        secret: String(decoding: pair.secret.bytes, as: UTF8.self), service: core.options.publicURL)
+      return EnrolmentAnswer(sealed: key.seal(grant.bytes, answering: message))
+    } catch {
+      guard case .notFound = error else {
+        core.log.storeFailed(error)
+        throw CallError(error)
+      }
+      throw refused(asked.id, request)
+    }
+  }
+
+  /// Counted, noted and answered with one and the same words, unless there were too many.
+  private func refused(_ id: EnrolmentID, _ request: Request) -> CallError {
+    let address = request.clientAddress
+    var verdict = CallError(
+      .forbidden, "The enrolment code is not valid",
+      details: "ask for a new one: regentctl requestor invite REQUESTOR")
+    do throws(CallError) { try core.limits.mayTryEnrolment(from: address) } catch { verdict = error }
+    core.limits.wrongEnrolment(from: address)
+    core.metrics.count(.callsRefused)
+    core.audit.note(
+      .service, "box.enrol", address?.description ?? "local", .refused, detail: id.text, once: true, from: address)
+    return verdict
+  }
+
+  private static func refusal(_ error: CallError) -> Response {
+    let document = ErrorDocument(
+      status: Int(error.status.rawValue), message: error.message, details: error.details)
+    var response = Response(error.status, body: document.bytes(as: .json))
+    response.addHeader(.contentType, WireFormat.json.contentType)
+    response.addHeader(.cacheControl, "no-store")
+    if let wait = error.retryAfter { response.addRetryAfter(wait) }
+    return response
+  }
+}

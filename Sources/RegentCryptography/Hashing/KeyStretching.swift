@@ -1,0 +1,25 @@
+internal import CRegentOpenSSL
+
+/// PBKDF2 (RFC 8018): makes guessing what people type as slow as somebody wants it to be.
+package enum KeyStretching {
+  /// The hash below HMAC; SHA-1 is not one of them, because nothing that is kept today should stand on it.
+  package enum Hash: Sendable { case sha256, sha512 }
+
+  /// So many bytes after so many rounds, on the calling thread; none only when there is no memory for it.
+  package static func pbkdf2(_ password: Secret, salt: [UInt8], _ hash: Hash, rounds: Int, count: Int) -> [UInt8]? {
+    var output = [UInt8](repeating: 0, count: count)
+    let isDone = password.withBytes { password in
+      unsafe password.withUnsafeBytes { password in
+        unsafe salt.withUnsafeBufferPointer { salt in
+          unsafe output.withUnsafeMutableBufferPointer { output in
+            unsafe PKCS5_PBKDF2_HMAC(
+              password.baseAddress?.assumingMemoryBound(to: CChar.self), CInt(password.count),
+              salt.baseAddress, CInt(salt.count), CInt(rounds),
+              hash == .sha256 ? EVP_sha256() : EVP_sha512(), CInt(output.count), output.baseAddress) == 1
+          }
+        }
+      }
+    }
+    return isDone ? output : nil
+  }
+}
