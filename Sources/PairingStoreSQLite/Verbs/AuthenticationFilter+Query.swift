@@ -43,20 +43,23 @@ extension SQL.StringInterpolation {
   /// The plus keeps SQLite from the index by provider, which would sort all that is left for each page.
   fileprivate mutating func appendInterpolation(cheap filter: AuthenticationFilter) {
     if let provider = filter.provider {
-      appendInterpolation(unsafeRawSQL: " AND +provider = ?", [.text(provider.text)])
+      appendLiteral(" AND +provider = ")
+      appendInterpolation(provider.text)
     }
     if let since = filter.since {
-      appendInterpolation(unsafeRawSQL: " AND issued >= ?", [.integer(since.milliseconds)])
+      appendLiteral(" AND issued >= ")
+      appendInterpolation(since.milliseconds)
     }
     if let before = filter.before {
-      appendInterpolation(unsafeRawSQL: " AND issued < ?", [.integer(before.milliseconds)])
+      appendLiteral(" AND issued < ")
+      appendInterpolation(before.milliseconds)
     }
     // SQLite's JSON ends a text at a zero.
     if let visitorID = filter.visitorID, !visitorID.utf8.contains(0) {
       // Whoever may write the file may have put something there that is no JSON: that row is left out, no more.
-      appendInterpolation(
-        unsafeRawSQL: " AND CASE WHEN json_valid(about) THEN json_extract(about, '$.visitorID') = ? END",
-        [.text(visitorID)])
+      appendLiteral(" AND CASE WHEN json_valid(about) THEN json_extract(about, '$.visitorID') = ")
+      appendInterpolation(visitorID)
+      appendLiteral(" END")
     }
   }
 }
