@@ -63,7 +63,7 @@ extension WireRecord {
       """#),
     WireOutcome(
       """
-      Requestor enhancedErrors numberMatching exposeDeviceId
+      Requestor enhancedErrors numberMatching exposeDeviceId platform
       Provider(local) featured secureSheet
       Provider(temporary) featured secureSheet promotional
       Integration singleSignOn

@@ -14,9 +14,10 @@ public protocol PlatformStore: Sendable {
   /// Makes the box's account a sign-in of an app's.
   ///
   /// Guarantees, all of them at this moment and in one transaction: the request was not answered before; the box has
-  /// that key; the box's own sign-in stands, and is at that provider; the viewer did not refuse the app; the integration
-  /// is on, with single sign-on, not degraded; the provider takes part; the account stands. The new sign-in has the
-  /// box's as its parent and never outlives it. A regular sign-in of the device that stands is left alone, and returned.
+  /// that key; the box's own sign-in stands, and is at that provider; the viewer did not refuse the app; the
+  /// integration is on, with single sign-on, not degraded; the provider takes part; the account stands. The new sign-in
+  /// has the box's as its parent and never outlives it. A regular sign-in of the device that stands is left alone, and
+  /// returned.
   /// - Throws: `exchange`, `notInForce`, `notFound`.
   func exchange(_ exchange: PlatformExchange, at now: Instant) async throws(StoreError) -> StandingSignIn
 
