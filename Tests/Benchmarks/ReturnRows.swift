@@ -1,8 +1,8 @@
 internal import Glibc
 internal import TestSupport
 
-// A restart of regentd while 18,000 boxes wait: each comes back as the SDK does, after a pause that is drawn. What fails
-// within six seconds (refused, 503) the SDK tells nobody.
+// A restart of regentd while 18,000 boxes wait: each comes back as the SDK does, after a pause that is drawn. What
+// fails within six seconds (refused, 503) the SDK tells nobody.
 
 func returnRows() -> [Row] {
   [
