@@ -108,6 +108,8 @@ private final class Crowd {
     repeat {
       guard unsafe poll(&watched, nfds_t(watched.count), 1) > 0 else { continue }
       for number in watched.indices where watched[number].revents != 0 {
+        // The others are asked for after the next approval.
+        if monotonicSeconds() >= end { break }
         try noteEnd(try receiveText(from: sockets[number]))
         if !isSignedIn.contains(number) { try wait(number) }
       }
