@@ -30,12 +30,11 @@ final class PinnedServer {
 
   var pid: Int32 { program.pid }
 
-  /// Ends it as a service manager does.
-  func stop() throws {
-    program.signal(SIGTERM)
-    let status = try program.wait()
-    guard status == 0 else { throw TestSupportError("\(name) ended with \(status)") }
-  }
+  /// What a service manager sends.
+  func askToEnd() { program.signal(SIGTERM) }
+
+  /// How it ended; nil while it runs.
+  var status: Int32? { program.poll() }
 
   /// Processor time used so far, user and system, in seconds.
   func processorSeconds() throws -> Double {

@@ -33,44 +33,12 @@ func startPairing(folder: String, codes: Int, pinned: Bool = true) throws -> Pin
 }
 
 /// A database with codes that wait.
-private func fillPairing(folder: String, codes: Int) throws -> String {
+func fillPairing(folder: String, codes: Int) throws -> String {
   let data = "\(folder)/\(codes)"
   guard unsafe mkdir(data, 0o700) == 0 else { throw TestSupportError("mkdir: errno \(errno)") }
   let filled = try run(try ownProgram(), ["fill-pairing", data, "\(codes)"], deadline: 600)
   guard filled.status == 0 else { throw TestSupportError("filling: \(filled.errorText)") }
   return data
-}
-
-/// The program itself with the limits that operators have, behind a proxy at 127.0.0.1, on such a database.
-struct RegentdUnderTest {
-  let port: UInt16
-  let data: String
-  private let folder: String
-  private(set) var server: PinnedServer
-
-  init(folder: String, codes: Int) throws {
-    self.folder = folder
-    port = try freePort()
-    data = try fillPairing(folder: folder, codes: codes)
-    server = try Self.start(folder, data, port)
-  }
-
-  /// Ends it in peace, as an upgrade does, and starts it again.
-  mutating func restart() throws {
-    try server.stop()
-    server = try Self.start(folder, data, port)
-  }
-
-  private static func start(_ folder: String, _ data: String, _ port: UInt16) throws -> PinnedServer {
-    let programs = try ownProgram().split(separator: "/", omittingEmptySubsequences: false).dropLast()
-    return try PinnedServer(
-      "regentd", port: port, folder: folder,
-      [
-        "\(programs.joined(separator: "/"))/regentd", "serve", "--listen", "127.0.0.1:\(port)",
-        "--database", "\(data)/bench.db", "--master-key", "\(data)/master-key",
-        "--admin-socket", "\(data)/admin.sock", "--web", "\(packageFolder())/web", "--trust-proxy", "127.0.0.1",
-      ])
-  }
 }
 
 private func comparePolls(_ kind: PollKind) throws -> Measurement {

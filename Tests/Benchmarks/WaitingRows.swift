@@ -79,13 +79,13 @@ extension PinnedServer {
   }
 }
 
-private func sendText(_ text: String, to socket: Int32) throws {
+func sendText(_ text: String, to socket: Int32) throws {
   let bytes = Array(text.utf8)
   let count = unsafe bytes.withUnsafeBytes { unsafe send(socket, $0.baseAddress, $0.count, 0) }
   guard count == bytes.count else { throw TestSupportError("send: errno \(errno)") }
 }
 
-private func receiveText(from socket: Int32) throws -> String {
+func receiveText(from socket: Int32) throws -> String {
   var bytes = [UInt8](repeating: 0, count: 8192)
   let count = unsafe bytes.withUnsafeMutableBytes { bytes in
     unsafe recv(socket, bytes.baseAddress, bytes.count, 0)

@@ -7,9 +7,10 @@ let arguments = Array(CommandLine.arguments.dropFirst())
 switch arguments.first {
 case "table":
   let only = arguments.count > 2 && arguments[1] == "--only" ? arguments[2] : ""
-  let all =
-    engineRows() + pollRows() + waitingRows() + creationRows() + slowAttackRows()
-    + attackRows() + durableInsertRows() + verifierRows() + commandRows() + boxRows() + enumerationRows()
+  let all: [Row] = [
+    engineRows(), pollRows(), waitingRows(), waveRows(), returnRows(), creationRows(), slowAttackRows(), attackRows(),
+    durableInsertRows(), verifierRows(), commandRows(), boxRows(), enumerationRows(),
+  ].flatMap(\.self)
   let rows = all.filter { only.isEmpty || $0.name.contains(only) }
   guard !rows.isEmpty else {
     let names = all.map { "  \($0.name)\n" }.joined()

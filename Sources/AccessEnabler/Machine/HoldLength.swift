@@ -8,9 +8,6 @@ struct HoldLength: Hashable, Sendable {
   /// What to ask for, in whole seconds; none as long as nobody gave up.
   private(set) var seconds: Int?
 
-  /// Less is no wait any more but a fault of the network or of the service.
-  static let shortest = 3
-
   /// Takes a held call that failed.
   ///
   /// - Parameters:
@@ -19,13 +16,13 @@ struct HoldLength: Hashable, Sendable {
   ///   - usual: what is asked for when nothing was learned.
   /// - Returns: whether a shorter wait is worth a try, which nobody needs to be told of.
   mutating func shorten(_ failure: ServiceFailure, after elapsed: Duration, usual: Int) -> Bool {
-    // 504 and 408 are what proxies say; some only hang up.
-    guard failure.status == 504 || failure.status == 408 || failure.kind == .unreachable else { return false }
-    let held = Int(clamping: elapsed.components.seconds)
-    let asked = seconds ?? usual
-    let shorter = min(held, asked) * 3 / 4
-    guard held <= asked, held >= Self.shortest, shorter < asked else { return false }
-    seconds = max(Self.shortest, shorter)
-    return asked > Self.shortest
+    let (held, asked) = (Int(clamping: elapsed.components.seconds), seconds ?? usual)
+    // 504 and 408 are what proxies say. Some only hang up, as a broken network does: of longer waits that is believed.
+    let isSaid = failure.status == 504 || failure.status == 408
+    guard isSaid || failure.kind == .unreachable else { return false }
+    let shorter = max(isSaid ? 1 : 3, min(held, asked) * 3 / 4)
+    guard held <= asked, held >= (isSaid ? 2 : 3), shorter < asked else { return false }
+    seconds = shorter
+    return true
   }
 }

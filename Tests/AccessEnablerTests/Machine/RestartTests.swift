@@ -36,7 +36,7 @@ import Testing
     #expect(bench.error(of: request)?.kind == .codeWithdrawn)
   }
 
-  @Test(arguments: [4, 10, 30])
+  @Test(arguments: [2, 3, 4, 10, 30])
   func `asks to be held shorter where a proxy gives up, without a word`(limit: Int) {
     var (bench, _) = waiting()
     var asked: [Int] = []

@@ -1,0 +1,125 @@
+internal import Glibc
+internal import TestSupport
+
+// Many waits that began together, and would end together: an approval in the middle of that wave has to reach its box
+// as soon as another.
+
+func waveRows() -> [Row] {
+  [
+    Row(name: "waiting: approve to device in a wave, p99", unit: "ms", bar: .ours(atMost: 15)) { try measureWave() }
+  ]
+}
+
+private let devices = 18_500
+/// Long enough for all to have begun before the first of them ends.
+private let seconds = 16
+private let approvalsEach = 400
+
+private func measureWave() throws -> Measurement {
+  try withTemporaryFolder { folder in
+    try raiseDescriptorLimit()
+    let server = try startPairing(folder: folder, codes: devices)
+    let token = String(decoding: try readFile("\(folder)/\(devices)/token"), as: UTF8.self)
+    let crowd = try Crowd(server.port, token: token)
+    try crowd.beginAll()
+    // From the first that ends to the last, and on until they wait again.
+    var times: [Double] = []
+    var number = 0
+    while crowd.ended < devices * 9 / 10 {
+      guard number < devices else { throw TestSupportError("\(crowd.ended) of \(devices) waits ended") }
+      if crowd.ended > 0 {
+        times.append(try crowd.approve(number))
+        number += 7
+      }
+      try crowd.serve(forMilliseconds: 1000 / approvalsEach)
+    }
+    guard times.count >= 100 else { throw TestSupportError("the wave was over after \(times.count) approvals") }
+    return Measurement(
+      ours: percentile(times, 99), reference: nil,
+      note: "\(devices) wait, \(times.count) approvals while \(crowd.ended) waits ended within "
+        + "\(text(crowd.span)) s: p50 \(text(percentile(times, 50))) ms, p99 \(text(percentile(times, 99))) ms")
+  }
+}
+
+/// Boxes that each wait, and ask again when a wait has ended.
+private final class Crowd {
+  private let sockets: [Int32]
+  /// Connected when it is needed: one that says nothing is closed.
+  private var phone: Int32 = -1
+  private var watched: [pollfd]
+  private let port: UInt16
+  private let token: String
+  private var isSignedIn = Set<Int>()
+  private(set) var ended = 0
+  private var firstEnd = 0.0
+  private var lastEnd = 0.0
+
+  init(_ port: UInt16, token: String) throws {
+    (self.port, self.token) = (port, token)
+    sockets = try (0..<devices).map { number in
+      guard let socket = connectLoopback(port) else { throw TestSupportError("no connection \(number)") }
+      return socket
+    }
+    watched = sockets.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+  }
+
+  deinit { (sockets + [phone]).forEach { if $0 >= 0 { close($0) } } }
+
+  /// How long it took from the first wait that ended to the last one.
+  var span: Double { lastEnd - firstEnd }
+
+  func beginAll() throws {
+    for number in 0..<devices { try wait(number) }
+  }
+
+  private func wait(_ number: Int) throws {
+    try sendText(
+      "GET /api/v1/tokens/authn?format=json&deviceId=box-\(number) HTTP/1.1\r\nHost: b\r\n"
+        + "Authorization: Bearer \(token)\r\nPrefer: wait=\(seconds)\r\n\r\n", to: sockets[number])
+  }
+
+  /// Says yes to a box.
+  ///
+  /// - Returns: the milliseconds until the box knows it.
+  func approve(_ number: Int) throws -> Double {
+    if phone < 0 {
+      guard let socket = connectLoopback(port) else { throw TestSupportError("no phone") }
+      phone = socket
+    }
+    let start = monotonicSeconds()
+    isSignedIn.insert(number)
+    try sendText("POST /bench/approve/\(number) HTTP/1.1\r\nHost: b\r\nContent-Length: 0\r\n\r\n", to: phone)
+    while true {
+      let answer = try receiveText(from: sockets[number])
+      if answer.hasPrefix("HTTP/1.1 200") { break }
+      // Its wait ended just before: the one that it begins now finds the answer, or gets it.
+      try noteEnd(answer)
+      try wait(number)
+    }
+    let taken = (monotonicSeconds() - start) * 1000
+    let approved = try receiveText(from: phone)
+    guard approved.hasPrefix("HTTP/1.1 204") else { throw TestSupportError(approved) }
+    return taken
+  }
+
+  /// Has boxes whose waits have ended ask again, for about as long.
+  func serve(forMilliseconds milliseconds: Int) throws {
+    let end = monotonicSeconds() + Double(milliseconds) / 1000
+    repeat {
+      guard unsafe poll(&watched, nfds_t(watched.count), 1) > 0 else { continue }
+      for number in watched.indices where watched[number].revents != 0 {
+        // The others are asked for after the next approval.
+        if monotonicSeconds() >= end { break }
+        try noteEnd(try receiveText(from: sockets[number]))
+        if !isSignedIn.contains(number) { try wait(number) }
+      }
+    } while monotonicSeconds() < end
+  }
+
+  private func noteEnd(_ answer: String) throws {
+    guard answer.hasPrefix("HTTP/1.1 404") else { throw TestSupportError(answer) }
+    ended += 1
+    lastEnd = monotonicSeconds()
+    if firstEnd == 0 { firstEnd = lastEnd }
+  }
+}
