@@ -224,7 +224,9 @@ private func accept(_ value: String) -> [(name: String, value: String)] { [("Acc
       let form = try await client.post("/o/client/token", headers: [origin])
       for answer in [good, bad, form] {
         #expect(answer.header("access-control-allow-origin") == "*")
-        #expect(answer.header("access-control-expose-headers")?.contains("Retry-After") == true)
+        for name in ["Retry-After", "AP-Decision-Source", "AP-Decision-Reason"] {
+          #expect(answer.header("access-control-expose-headers")?.contains(name) == true)
+        }
       }
       let plain = try await service.call(client, "GET", "/api/v1/config/REF30")
       #expect(plain.header("access-control-allow-origin") == nil)

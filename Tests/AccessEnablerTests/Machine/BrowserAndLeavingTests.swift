@@ -20,11 +20,11 @@ struct BrowserAndLeavingTests {
     #expect(bench.error(of: request) == nil)
   }
 
-  @Test(arguments: [(true, true), (false, false)])
-  func `the secure sheet is asked for when the app can show it`(handles: Bool, asks: Bool) {
+  @Test(arguments: [("SHEET", true, true), ("SHEET", false, false), ("CABLE", true, false)])
+  func `the secure sheet is asked for when the app can show it`(provider: String, handles: Bool, asks: Bool) {
     var bench = Bench.ready { $0.login = .browser(redirectURL: "app://done") }
     bench.send(.setOptions(EnablerOptions(handlesSecureSheet: handles)))
-    bench.call(.getAuthentication(AuthenticationRequest(choice: .provider("SHEET"))))
+    bench.call(.getAuthentication(AuthenticationRequest(choice: .provider(provider))))
     bench.answer(.code(.offered))
     guard case .navigateToUrl(_, let usesSheet)? = bench.told.last else {
       Issue.record("no URL")
