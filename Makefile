@@ -1,5 +1,5 @@
 # Regent. `make demo` shows it, `make test` proves it; the rest is for those who work on it.
-.PHONY: pages describe build programs library demo test bench benchmarks fuzz sanitize lint install uninstall soak long dist deb clean help
+.PHONY: pages describe build programs library demo test bench benchmarks fuzz sanitize lint install uninstall soak long dist deb tarball image clean help
 .DEFAULT_GOAL := help
 
 PREFIX ?= /usr/local
@@ -104,6 +104,14 @@ dist: ## the source archive .build/dist/regent-VERSION.tar.gz, the same bytes ea
 deb: build ## Debian packages of what was built, in .build/deb
 	@deploy/bootstrap --deb
 	@deploy/deb
+
+tarball: build ## programs for Linux without packages, their list of parts and checksums, in .build/tarball
+	@deploy/bootstrap --release
+	@deploy/tarball
+
+image: programs ## an OCI image of regentd, made without an engine, in .build/image
+	@deploy/bootstrap --release
+	@deploy/image
 
 clean: ## the build folder
 	rm -rf .build

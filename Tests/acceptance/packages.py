@@ -14,7 +14,8 @@ built = pathlib.Path(sys.argv[1]).resolve()
 place = pathlib.Path(__file__).resolve().parents[2]
 os.chdir(place)
 NAMES = ("regentctl", "regentd", "regent")
-NEWER = "9.9.9"
+NEWER, OLDER = "9.9.9", "0.0.9"
+EARLIER = place / "Tests/fixtures/0.1.0"
 PUBLIC_URL = "http://192.168.7.1:8787"
 # What dpkg, systemd and the users' database write for themselves.
 NOISE = re.compile(
@@ -22,8 +23,8 @@ NOISE = re.compile(
     r"|/var/lib/(private|pam)|/etc/machine-id|__pycache__")
 
 
-def repacked(folder):
-    """The same packages as a newer version."""
+def repacked(folder, named):
+    """The same packages as another version."""
     for name in NAMES:
         tree = folder / name
         source = next(built.glob(f"{name}_*.deb"))
@@ -31,8 +32,8 @@ def repacked(folder):
         for file in ("control", "preinst"):
             text = tree / "DEBIAN" / file
             if text.exists():
-                text.write_text(text.read_text().replace(version, NEWER))
-        subprocess.run(["dpkg-deb", "-b", "-Zgzip", "-z1", tree, folder / f"{name}_{NEWER}_all.deb"], check=True, capture_output=True)
+                text.write_text(text.read_text().replace(version, named))
+        subprocess.run(["dpkg-deb", "-b", "-Zgzip", "-z1", tree, folder / f"{name}_{named}_all.deb"], check=True, capture_output=True)
         shutil.rmtree(tree)
 
 
@@ -115,10 +116,34 @@ def a_backup_is_made_every_night():
     assert machine.run("stat", "-c", "%U %a", "/var/backups/regentd").strip() == "regentd 700"
 
 
+def held():
+    """How many boxes the service holds in a wait; None while it does not answer."""
+    said = machine.run("regentctl", "--json", "stats", fails=None)
+    return json.loads(said)["waiting"] if said.startswith("{") and '"waiting"' in said else None
+
+
+def waiting_box():
+    """A second box that shows its code, as a person would start it; it has a state of its own."""
+    return subprocess.Popen(
+        ["nsenter", "-t", str(machine.leader), "-a", "--", "/usr/bin/env", "-i", "PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "HOME=/root",
+         "/usr/bin/regent", "pair", "--state", "/root/second", "--name", "Kitchen", "--socket", "/root/no.sock"],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
 def an_upgrade_is_not_noticed():
     pid, settings = running(), machine.run("cat", "/etc/regent/regentd.env")
+    box = waiting_box()
+    code = next(found[0] for line in box.stdout if (found := re.search(r"\b[B-Z]{4}-[B-Z]{4}\b", line)))
+    machine.until("the second box is held", held)
     said = install(*files(newer))
     assert running() != pid
+    ready = time.monotonic()
+    machine.until("the second box is held again", held, seconds=10)
+    print(f"   a waiting box is held again {time.monotonic() - ready:.1f} s after the restart")
+    assert box.poll() is None
+    machine.run("regentctl", "code", "approve", code, "--provider", "cable", "--account", "anna")
+    rest = box.communicate(timeout=60)[0]
+    assert box.returncode == 0, rest
     assert machine.run("cat", "/etc/regent/regentd.env") == settings
     assert machine.run("stat", "-c", "%a", f"/var/backups/regentd/before-{NEWER}.db").strip() == "600", said
     assert requestors() == {"acme"}
@@ -188,22 +213,48 @@ def a_box_without_settings_waits():
     assert machine.run("systemctl", "--failed", "--no-legend", "--plain", "list-units", "regent*", fails=None) == ""
 
 
+def a_database_of_the_first_release_goes_along():
+    """What 0.1.0 wrote is below an older package, which this one follows; the older one is refused after it."""
+    machine.run("env", "DEBIAN_FRONTEND=noninteractive", "dpkg", "-P", *reversed(NAMES))
+    install(*files(older, names=("regentctl", "regentd")))
+    running()
+    machine.run("systemctl", "stop", "regentd")
+    for name in ("regent.db", "master-key"):
+        machine.run("sh", "-c", f"rm -f /var/lib/regentd/{name}*")
+        machine.run("install", "-m", "600", "-o", "regentd", "-g", "regent-admin", f"{EARLIER}/{name}", f"/var/lib/regentd/{name}")
+    machine.run("systemctl", "start", "regentd")
+    running()
+    facts = json.loads((EARLIER / "facts.json").read_text())
+    assert facts["requestor"] in requestors()
+    install(*files(names=("regentctl", "regentd")))
+    running()
+    assert facts["requestor"] in requestors()
+    assert machine.run("stat", "-c", "%a", f"/var/backups/regentd/before-{version}.db").strip() == "600"
+    install(*files(older, names=("regentd",)), fails=True)
+    running()
+    assert facts["requestor"] in requestors()
+
+
 STEPS = (
     the_service_runs_without_a_question, setup_ends_green, a_box_pairs_and_plays, a_backup_is_made_every_night,
     an_upgrade_is_not_noticed, an_older_version_is_refused, what_is_killed_at_any_step_is_mended_by_doing_it_again,
-    removing_keeps_what_is_ones_own, purging_leaves_nothing, a_box_without_settings_waits)
+    removing_keeps_what_is_ones_own, purging_leaves_nothing, a_box_without_settings_waits,
+    a_database_of_the_first_release_goes_along)
 
 version = re.search(r"regentd_([^_]+)_", next(built.glob("regentd_*.deb")).name)[1]
 with tempfile.TemporaryDirectory() as folder:
-    newer = pathlib.Path(folder)
-    newer.chmod(0o755)
+    newer, older = pathlib.Path(folder) / "newer", pathlib.Path(folder) / "older"
+    for made in (newer.parent, newer, older):
+        made.mkdir(exist_ok=True)
+        made.chmod(0o755)
     try:
-        machine = Container(place / ".build" / "packages", binds=(str(built), str(newer)))
+        machine = Container(place / ".build" / "packages", binds=(str(built), str(newer), str(older), str(EARLIER)))
     except Unavailable as reason:
         print(f"packages: NOT RUN, no systemd can be booted here: {reason}")
         sys.exit(0)
     try:
-        repacked(newer)
+        repacked(newer, NEWER)
+        repacked(older, OLDER)
         clean = listing()
         for step in STEPS:
             begun_step = time.monotonic()
