@@ -6,7 +6,7 @@ public struct InvitationEntry: AdminDocument, Codable, Hashable {
   public let id: EnrolmentID
   public let requestor: RequestorID
   /// How many boxes it is for.
-  public let uses: Int
+  public let uses: Int64
   /// The key pairs of the boxes that have redeemed it.
   public let boxes: [PublicKey]
   public let created: Instant
@@ -17,7 +17,7 @@ public struct InvitationEntry: AdminDocument, Codable, Hashable {
   public static let mostSeconds = 86_400
 
   public init(
-    id: EnrolmentID, requestor: RequestorID, uses: Int, boxes: [PublicKey], created: Instant, expires: Instant
+    id: EnrolmentID, requestor: RequestorID, uses: Int64, boxes: [PublicKey], created: Instant, expires: Instant
   ) {
     self.id = id
     self.requestor = requestor
@@ -35,10 +35,10 @@ public struct IssuedInvitation: AdminDocument, Codable {
   public let code: String
   /// The service's public address.
   public let service: String
-  public let uses: Int
+  public let uses: Int64
   public let expires: Instant
 
-  public init(id: EnrolmentID, code: String, service: String, uses: Int, expires: Instant) {
+  public init(id: EnrolmentID, code: String, service: String, uses: Int64, expires: Instant) {
     self.id = id
     self.code = code
     self.service = service

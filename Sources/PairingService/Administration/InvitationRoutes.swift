@@ -62,7 +62,7 @@ extension AdminCall {
           .refused, "\(limit) invitations of \(requestor) stand: wait until one is over, or revoke one")
       }
       return IssuedInvitation(
-        id: code.id, code: code.display, service: core.options.publicURL, uses: uses, expires: record.expires)
+        id: code.id, code: code.display, service: core.options.publicURL, uses: Int64(uses), expires: record.expires)
     }
     throw AdminError(.failed, "no code could be made")
   }
@@ -71,7 +71,7 @@ extension AdminCall {
 extension InvitationEntry {
   fileprivate init(_ record: EnrolmentRecord) {
     self.init(
-      id: record.id, requestor: record.requestor, uses: record.uses, boxes: record.boxes.values.sorted(),
+      id: record.id, requestor: record.requestor, uses: Int64(record.uses), boxes: record.boxes.values.sorted(),
       created: record.created, expires: record.expires)
   }
 }

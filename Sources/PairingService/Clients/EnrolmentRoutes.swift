@@ -45,10 +45,12 @@ struct EnrolmentRoutes: Sendable {
     guard let asked = EnrolmentRequest(request.body) else { throw CallError(.badRequest) }
     let message = EnrolmentRequest.message(id: asked.id, box: asked.box)
     let now = core.clock.now
+    var isGuess = true
     do throws(StoreError) {
       let found = try await core.store.enrolment(asked.id, at: now)
       let key = found.flatMap { CodeKey(secret: Secret($0.secret)) } ?? nobody
       guard let key, key.isProof(asked.proof, of: message), let found else { throw EnrolmentRecord.missing }
+      isGuess = false
       let made = KeyPair.drawn(for: found.requestor, .calls, at: now)
       guard let made else { throw .unavailable(reason: "no key could be made") }
       let line = core.audit.entry(
@@ -65,18 +67,21 @@ struct EnrolmentRoutes: Sendable {
         core.log.storeFailed(error)
         throw CallError(error)
       }
-      throw refused(asked.id, request)
+      throw refused(asked.id, request, isGuess: isGuess)
     }
   }
 
-  /// Counted, noted and answered with one and the same words, unless there were too many.
-  private func refused(_ id: EnrolmentID, _ request: Request) -> CallError {
+  /// Noted and answered with one and the same words, unless there were too many; who knows the code of an invitation
+  /// that is used up has guessed nothing.
+  private func refused(_ id: EnrolmentID, _ request: Request, isGuess: Bool) -> CallError {
     let address = request.clientAddress
     var verdict = CallError(
       .forbidden, "The enrolment code is not valid",
       details: "ask for a new one: regentctl requestor invite REQUESTOR")
-    do throws(CallError) { try core.limits.mayTryEnrolment(from: address) } catch { verdict = error }
-    core.limits.wrongEnrolment(from: address)
+    if isGuess {
+      do throws(CallError) { try core.limits.mayTryEnrolment(from: address) } catch { verdict = error }
+      core.limits.wrongEnrolment(from: address)
+    }
     core.metrics.count(.callsRefused)
     core.audit.note(
       .service, "box.enrol", address?.description ?? "local", .refused, detail: id.text, once: true, from: address)
