@@ -171,10 +171,7 @@ extension SignedRows {
     _ context: borrowing WriteContext, _ ended: [AuthenticationRecord]
   ) throws {
     for record in ended {
-      let id = record.authentication.id.text
-      try context.run("DELETE FROM permit WHERE authentication = \(id)")
-      try context.run("DELETE FROM platform_box WHERE authentication = \(id)")
-      try context.run("DELETE FROM authentication WHERE id = \(id)")
+      try SignedRows.deleteSignIns(context, .id(record.authentication.id.text))
     }
   }
 

@@ -53,17 +53,7 @@ extension SQLiteStore {
       guard stored.record.purpose == .rows, state == .revoked else { return }
       let key = publicKey.text
       try context.run("DELETE FROM registration WHERE public_key = \(key)")
-      try context.run(
-        """
-        DELETE FROM permit WHERE authentication IN
-        (SELECT id FROM authentication WHERE public_key = \(key))
-        """)
-      try context.run(
-        """
-        DELETE FROM platform_box WHERE authentication IN
-        (SELECT id FROM authentication WHERE public_key = \(key))
-        """)
-      try context.run("DELETE FROM authentication WHERE public_key = \(key)")
+      try SignedRows.deleteSignIns(context, .rowKey(key))
     }
   }
 

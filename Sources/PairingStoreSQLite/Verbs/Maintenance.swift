@@ -46,11 +46,7 @@ extension SQLiteStore {
       let ended = try context.all(
         "SELECT id FROM authentication WHERE expires <= \(forgettable) LIMIT \(left)"
       ) { try $0.text(0) }
-      for id in ended {
-        try context.run("DELETE FROM permit WHERE authentication = \(id)")
-        try context.run("DELETE FROM platform_box WHERE authentication = \(id)")
-        left -= try context.run("DELETE FROM authentication WHERE id = \(id)")
-      }
+      for id in ended { left -= try SignedRows.deleteSignIns(context, .id(id)) }
       left -= try context.run(
         """
         DELETE FROM permit WHERE rowid IN

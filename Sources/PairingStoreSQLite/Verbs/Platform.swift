@@ -49,10 +49,7 @@ extension SQLiteStore {
         AND expires > \(now.milliseconds) ORDER BY issued DESC, id DESC LIMIT -1 OFFSET \(BoxOverview.mostOfApp)
         """
       ) { try $0.text(0) }
-      for id in beyond {
-        try context.run("DELETE FROM permit WHERE authentication = \(id)")
-        try context.run("DELETE FROM authentication WHERE id = \(id)")
-      }
+      for id in beyond { try SignedRows.deleteSignIns(context, .id(id)) }
       return signIn
     }
   }

@@ -34,17 +34,7 @@ extension SQLiteStore {
   }
 
   private static func removeRequestor(_ context: borrowing WriteContext, _ id: String) throws {
-    try context.run(
-      """
-      DELETE FROM permit WHERE authentication IN
-      (SELECT id FROM authentication WHERE requestor = \(id))
-      """)
-    try context.run(
-      """
-      DELETE FROM platform_box WHERE authentication IN
-      (SELECT id FROM authentication WHERE requestor = \(id))
-      """)
-    try context.run("DELETE FROM authentication WHERE requestor = \(id)")
+    try SignedRows.deleteSignIns(context, .requestor(id))
     try context.run("DELETE FROM registration WHERE requestor = \(id)")
     try context.run("DELETE FROM temporary_pass WHERE requestor = \(id)")
     try context.run("DELETE FROM client WHERE requestor = \(id)")
@@ -66,17 +56,7 @@ extension SignedRows {
       context, Tables.sessions, "\(all: Tables.sessions) WHERE provider = \(id)")
     let changes = try endSessions(context, ended.map(\.record), at: now)
     try context.run("DELETE FROM session WHERE provider = \(id)")
-    try context.run(
-      """
-      DELETE FROM permit WHERE authentication IN
-      (SELECT id FROM authentication WHERE provider = \(id))
-      """)
-    try context.run(
-      """
-      DELETE FROM platform_box WHERE authentication IN
-      (SELECT id FROM authentication WHERE provider = \(id))
-      """)
-    try context.run("DELETE FROM authentication WHERE provider = \(id)")
+    try SignedRows.deleteSignIns(context, .provider(id))
     try context.run("DELETE FROM temporary_pass WHERE provider = \(id)")
     try context.run("DELETE FROM entitlement WHERE provider = \(id)")
     try context.run("DELETE FROM integration WHERE provider = \(id)")
@@ -93,17 +73,7 @@ extension SignedRows {
     let (place, who) = (provider.text, name.text)
     let changes = try endSessions(context, sessions(context, of: viewer), at: now)
     try context.run("DELETE FROM session WHERE provider = \(place) AND account = \(who)")
-    try context.run(
-      """
-      DELETE FROM permit WHERE authentication IN
-      (SELECT id FROM authentication WHERE provider = \(place) AND account = \(who))
-      """)
-    try context.run(
-      """
-      DELETE FROM platform_box WHERE authentication IN
-      (SELECT id FROM authentication WHERE provider = \(place) AND account = \(who))
-      """)
-    try context.run("DELETE FROM authentication WHERE provider = \(place) AND account = \(who)")
+    try SignedRows.deleteSignIns(context, .account(provider: place, name: who))
     try context.run("DELETE FROM entitlement WHERE provider = \(place) AND account = \(who)")
     try context.run("DELETE FROM password WHERE provider = \(place) AND name = \(who)")
     try context.run("DELETE FROM account WHERE provider = \(place) AND name = \(who)")
