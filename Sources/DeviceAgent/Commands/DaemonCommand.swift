@@ -50,7 +50,7 @@ enum DaemonCommand {
     let pairing = PairHost { order throws(CommandError) in
       try settings.link(order, buildTime: context.buildTime)
     }
-    let platform = try PlatformDesk(settings, source, pairing)
+    let platform = try PlatformParts(settings, source, pairing)
     if let trouble = platform.trouble { console.note("regent: \(trouble)") }
     let daemon = DaemonServer(
       source, of: BoxIdentity(settings, onlyGiven: false),

@@ -13,7 +13,7 @@ struct DaemonServer: Sendable {
   private let owner: UInt32
   private let report: @Sendable (String) -> Void
   private let pairing: PairHost
-  private let platform: PlatformDesk?
+  private let platform: PlatformParts?
   private let grants = SingleFlight<MediaGrant>()
 
   /// A daemon over the tokens of `source`, which are in the folder `state`; `owner` may do everything, as root may.
@@ -22,7 +22,7 @@ struct DaemonServer: Sendable {
   init(
     _ source: any EntitlementSource, of identity: BoxIdentity = BoxIdentity(), state: String = "",
     allowRules: [AllowRule], owner: UInt32 = Accounts.effectiveUser, pairing: PairHost? = nil,
-    platform: PlatformDesk? = nil, report: @escaping @Sendable (String) -> Void
+    platform: PlatformParts? = nil, report: @escaping @Sendable (String) -> Void
   ) {
     self.source = source
     self.identity = identity

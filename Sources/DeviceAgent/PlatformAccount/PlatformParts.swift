@@ -2,7 +2,7 @@ import CommandKit
 import RegentPlatform
 
 /// The daemon's part for apps, put together.
-struct PlatformDesk: Sendable {
+struct PlatformParts: Sendable {
   let host: PlatformHost
   let apps: AppBook
   let boxSignIn: BoxSignIn
