@@ -137,13 +137,25 @@ private func fill(_ core: ServiceCore) async throws {
         _ = try await core.store.setPassword(
           kind.imported ?? phc, of: name, at: provider, keeping: nil, audit: nil, at: now)
       }
-      guard kind.waits else { continue }
-      for _ in 0..<20 {
-        _ = try await core.store.recordLoginFailure(of: .account(provider, name), at: now)
-      }
     }
+    if kind.waits { try await exhaust(kind, in: core.store, at: now) }
   }
   try await core.provisioning.refresh()
+}
+
+/// Has the names tried wrong until nobody is heard any more: more often than all addresses together may (100).
+///
+/// The names side by side, so that the store writes many at once.
+private func exhaust(_ kind: SignInKind, in store: any Store, at now: Instant) async throws {
+  try await withThrowingTaskGroup { group in
+    for number in 0..<(samplesOfEach / triesOfName) {
+      let subject = LoginSubject.account(try identifier(kind.provider), try identifier(kind.name(number)))
+      group.addTask {
+        for _ in 0..<115 { _ = try await store.recordLoginFailure(of: subject, at: now) }
+      }
+    }
+    try await group.waitForAll()
+  }
 }
 
 private func identifier<Kind>(_ text: String) throws -> Identifier<Kind> {
