@@ -96,8 +96,11 @@ struct AdminGuard: Sendable {
 }
 
 /// The login names of users, each looked up once: the answer may come from the network.
-private final class OperatorNames: Sendable {
+final class OperatorNames: Sendable {
+  private static let most = 1_000
   private let known = Locked<[UInt32: OperatorName]>([:])
+
+  var count: Int { known.withLock { $0.count } }
 
   func name(of user: UInt32) -> OperatorName {
     if let name = known.withLock({ $0[user] }) { return name }
@@ -105,7 +108,7 @@ private final class OperatorNames: Sendable {
     let name = OperatorName(text) ?? Self.nameless
     // More users than that have no business here; forgetting costs a look-up.
     known.withLock { known in
-      if known.count >= 1_000 { known = [:] }
+      if known.count >= Self.most { known = [:] }
       known[user] = name
     }
     return name

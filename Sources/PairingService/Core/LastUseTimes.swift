@@ -5,17 +5,18 @@ internal import RegentPlatform
 ///
 /// In memory, because polls write nothing; after a restart a screen shows when it was signed in until it asks again.
 package final class LastUseTimes: Sendable {
-  /// A device each; beyond so many the oldest half is forgotten.
-  private static let most = 200_000
+  private let most: Int
   private let uses = Locked([AuthenticationID: Instant]())
 
-  /// Nothing was seen.
-  package init() {}
+  /// Nothing was seen; a device each, and beyond so many the older half is forgotten.
+  package init(most: Int = 200_000) { self.most = most }
+
+  var count: Int { uses.withLock { $0.count } }
 
   /// A device used its sign-in.
   package func note(_ id: AuthenticationID, at now: Instant) {
     uses.withLock { uses in
-      if uses.count >= Self.most, uses[id] == nil {
+      if uses.count >= most, uses[id] == nil {
         let middle = uses.values.sorted()[uses.count / 2]
         uses = uses.filter { $0.value > middle }
       }

@@ -1,0 +1,66 @@
+import RegentPairing
+import Testing
+
+@testable import PairingService
+
+/// The small memories that anybody's calls fill: each has an end, and what it forgets is found out again.
+@Suite struct `Memories that calls fill` {
+  private func id(_ number: Int) throws -> AuthenticationID { try #require(AuthenticationID("a\(number)")) }
+
+  private func at(_ seconds: Int) -> Instant { Instant(milliseconds: 1_700_000_000_000) + .seconds(seconds) }
+
+  @Test func `last uses: the older half goes, the newest stay, also when the clock stands still`() throws {
+    let uses = LastUseTimes(most: 100)
+    for number in 0..<150 { uses.note(try id(number), at: at(number)) }
+    #expect(uses.count <= 100)
+    #expect(uses.of(try id(149)) == at(149))
+    #expect(uses.of(try id(0)) == nil)
+    for number in 0..<1000 { uses.note(try id(1000 + number), at: at(0)) }
+    #expect(uses.count <= 100)
+    #expect(uses.of(try id(1999)) == at(0))
+  }
+
+  @Test func `access tokens that were verified: full, all go, and the next is there`() throws {
+    let tokens = VerifiedTokens(most: 10)
+    let claims = AccessTokens.Claims(
+      client: try #require(ClientID("c")), application: try #require(StatementID("a")),
+      requestor: try #require(RequestorID("r")), expires: at(0))
+    for number in 0..<25 { tokens["token \(number)"] = claims }
+    #expect(tokens.count <= 10)
+    #expect(tokens["token 24"] == claims)
+    #expect(tokens["token 0"] == nil)
+  }
+
+  @Test func `uses of keys: those of keys that are gone are left out, and what was kept is read again`() throws {
+    let uses = KeyUseTimes()
+    let keys = try (0..<20).map { try #require(PublicKey("key\($0)")) }
+    for key in keys { uses.note(key, at: at(0)) }
+    let kept = uses.all(of: keys.prefix(3))
+    #expect(kept.count == 3)
+    #expect(uses.all(of: keys).count == 3)
+    let again = KeyUseTimes(keptAs: KeyUseTimes.text(of: kept))
+    #expect(again.of(keys[0]) == at(0) && again.of(keys[10]) == nil)
+    // A clock that was set back is believed: the minute counts from what was seen last.
+    again.note(keys[0], at: at(-500))
+    #expect(again.of(keys[0]) == at(-500))
+    #expect(KeyUseTimes(keptAs: "no JSON").of(keys[0]) == nil)
+  }
+
+  @Test func `changes of attributes: full, all go, and a time that is told is never too early`() throws {
+    let changes = AttributeChanges(at: at(0), most: 10)
+    for number in 0..<10 { _ = changes.note(1, of: try id(number), since: at(-50), at: at(number)) }
+    #expect(changes.note(1, of: try id(3), since: at(-50), at: at(20)) == at(0))
+    #expect(changes.note(2, of: try id(3), since: at(-50), at: at(21)) == at(21))
+    // The eleventh: what was known is forgotten, so that nothing from before now is told.
+    #expect(changes.note(1, of: try id(10), since: at(-50), at: at(30)) == at(30))
+    #expect(changes.note(1, of: try id(3), since: at(-50), at: at(31)) == at(30))
+  }
+
+  @Test func `names of operators: nobody's number makes it grow without end`() {
+    let names = OperatorNames()
+    #expect(names.name(of: 0).text == "root")
+    for user: UInt32 in 3_000_000_000..<3_000_001_500 { #expect(names.name(of: user).text == "uid \(user)") }
+    #expect(names.count <= 1_000)
+    #expect(names.name(of: 0).text == "root")
+  }
+}
