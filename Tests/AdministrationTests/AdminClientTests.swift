@@ -111,10 +111,11 @@ import Testing
     }
     let first = "/v1/sign-ins?account=anna&since=1100"
     #expect(
-      asked.withLock { $0 } == (isOfToday
-        ? ["\(first)&limit=9", "\(first)&after=id-1900&limit=9"]
-        : ["\(first)&limit=9", "\(first)&after=id-1008&limit=500", "\(first)&after=id-1508&limit=500"]
-          + ["\(first)&after=id-1900&limit=9", "\(first)&after=id-1909&limit=500"]))
+      asked.withLock { $0 }
+        == (isOfToday
+          ? ["\(first)&limit=9", "\(first)&after=id-1900&limit=9"]
+          : ["\(first)&limit=9", "\(first)&after=id-1008&limit=500", "\(first)&after=id-1508&limit=500"]
+            + ["\(first)&after=id-1900&limit=9", "\(first)&after=id-1909&limit=500"]))
   }
 
   @Test(arguments: ["a/b", "..", "", "a%2fb", "é"])

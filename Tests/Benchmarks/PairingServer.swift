@@ -87,7 +87,9 @@ private func serve(port: UInt16, folder: String) async throws {
   mountApproval(&routes, core)
   let router = RememberedPolls(core, before: try Router(routes, refuse: ServiceRoutes.refuse))
   let server = try Server(
-    [Listener(.network(.loopback, port: port), handler: ForwardedHandler(trusting: TrustedProxies([]), before: router))],
+    [
+      Listener(.network(.loopback, port: port), handler: ForwardedHandler(trusting: TrustedProxies([]), before: router))
+    ],
     configuration: configuration)
   note("listening on \(server.addresses[0])\n")
   while true { try await Task.sleep(for: .seconds(3600)) }

@@ -115,9 +115,8 @@ enum PlatformRules {
     case exchange(provider: String)
   }
 
-  /// - Parameters:
-  ///   - own: the app's sign-in, unless it is to be made anew.
-  ///   - hasCapable: whether the platform's dialog would have anything to show.
+  /// How a sign-in begins; `own` is the app's sign-in, unless it is to be made anew, and `hasCapable` whether the
+  /// platform's dialog would have anything to show.
   static func login(
     _ standing: PlatformStanding, own: SignIn.Source?, ownTerms: Terms, hasCapable: Bool, terms: (String) -> Terms
   ) -> Login {

@@ -103,7 +103,7 @@ struct PlatformRoutes: Sendable {
     case malformed
   }
 
-  /// The first thing that is decided: who this is. A stranger hears the same whatever the box has.
+  /// Who this is, is decided first: a stranger hears the same whatever the box has.
   private func reply(
     _ request: Request,
     _ ask: @escaping @Sendable (AppRequestor, JSONObject) async throws(CommandError) -> Outcome

@@ -96,8 +96,9 @@ public struct BoxOverview: Hashable, Sendable {
   public let signIn: AuthenticationRecord
   public let apps: [AuthenticationRecord]
 
-  /// How many sign-ins of one app stand on a box's: beyond that the app's oldest ends. An app has one for each of its
-  /// requestors; one that makes up device ids takes room from itself alone.
+  /// How many sign-ins of one app stand on a box's: beyond that the app's oldest ends.
+  ///
+  /// An app has one for each of its requestors; one that makes up device ids takes room from itself alone.
   public static let mostOfApp = 16
 
   public init(box: BoxRecord, signIn: AuthenticationRecord, apps: [AuthenticationRecord]) {
