@@ -132,10 +132,11 @@ struct `The platform account between programs` {
       #expect(try await box.run(["sso", "grant", "probe"]).status == 0)
       let enabler = try box.enabler()
       #expect(try await box.start(enabler) == [])
-      var events = enabler.events.makeAsyncIterator()
+      let events = enabler.events
       enabler.logout()
       var heard: [String] = []
-      while heard.count < 2, let event = await events.next() {
+      while heard.count < 2 {
+        let event = try await events.next("what a sign-out says")
         if case .status(let status) = event { heard.append(status.id.rawValue) }
         if case .setAuthenticationStatus(let status, _) = event { heard.append("\(status.rawValue)") }
       }
@@ -269,14 +270,13 @@ final class PlatformBox {
     var heard: [StatusID] = []
     let events = enabler.events
     enabler.setRequestor(Sample.requestor)
-    for await event in events {
-      switch event {
+    while true {
+      switch try await events.next("the end of a start") {
       case .status(let status): heard.append(status.id)
       case .setRequestorComplete: return heard
       default: break
       }
     }
-    throw TestSupportError("the events ended")
   }
 
   func run(_ arguments: [String]) async throws -> Finished { try await box.run(arguments) }
