@@ -132,13 +132,13 @@ struct `The platform account between programs` {
       #expect(try await box.run(["sso", "grant", "probe"]).status == 0)
       let enabler = try box.enabler()
       #expect(try await box.start(enabler) == [])
+      let told = Locked<[String]>([])
       let events = enabler.events
       enabler.logout()
-      var heard: [String] = []
-      while heard.count < 2 {
-        let event = try await events.next("what a sign-out says")
-        if case .status(let status) = event { heard.append(status.id.rawValue) }
-        if case .setAuthenticationStatus(let status, _) = event { heard.append("\(status.rawValue)") }
+      let heard = try await events.first("both answers") { event in
+        if case .status(let status) = event { told.withLock { $0.append(status.id.rawValue) } }
+        if case .setAuthenticationStatus(let status, _) = event { told.withLock { $0.append("\(status.rawValue)") } }
+        return told.withLock { $0.count == 2 ? $0 : nil }
       }
       #expect(heard.sorted() == ["0", "VSA203"])
       #expect(try await box.start(enabler) == [])
@@ -267,14 +267,16 @@ final class PlatformBox {
 
   /// What an app is told at a start.
   func start(_ enabler: AccessEnabler) async throws -> [StatusID] {
-    var heard: [StatusID] = []
+    let heard = Locked<[StatusID]>([])
     let events = enabler.events
     enabler.setRequestor(Sample.requestor)
-    while true {
-      switch try await events.next("the end of a start") {
-      case .status(let status): heard.append(status.id)
-      case .setRequestorComplete: return heard
-      default: break
+    return try await events.first("the end of the start") { event in
+      switch event {
+      case .status(let status):
+        heard.withLock { $0.append(status.id) }
+        return nil
+      case .setRequestorComplete: return heard.withLock { $0 }
+      default: return nil
       }
     }
   }

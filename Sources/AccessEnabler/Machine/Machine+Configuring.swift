@@ -200,7 +200,7 @@ extension Machine {
     case .authentication(let granted):
       // The first service that knows this device wins.
       if isAbout(service) {
-        keep(granted, from: service)
+        keep(repeated(granted, from: service), from: service)
       }
     case .failed(let failure):
       // What became of a code says nothing about the sign-in that was there before it.
@@ -254,12 +254,14 @@ extension Machine {
   }
 
   /// What a service repeats of the sign-in that is kept stays what it was: it does not say that it came from the box.
-  private func source(of granted: GrantedAuthentication, from service: String) -> SignIn.Source {
+  private func repeated(_ granted: GrantedAuthentication, from service: String) -> GrantedAuthentication {
     guard let kept = tokens.authentication, kept.signIn.source == .platform, granted.source == .regular,
       kept.service.isSameText(as: service), kept.signIn.provider.id.isSameText(as: granted.provider),
       kept.signIn.userID.isSameText(as: granted.userID), kept.signIn.expires == granted.expires
-    else { return granted.source }
-    return .platform
+    else { return granted }
+    var granted = granted
+    granted.source = .platform
+    return granted
   }
 
   /// Keeps a sign-in that a service told.
@@ -268,7 +270,7 @@ extension Machine {
     let provider =
       providers.first { $0.id.isSameText(as: granted.provider) }
       ?? MVPD(id: granted.provider, displayName: granted.provider)
-    let source = provider.isTemporaryPass ? SignIn.Source.temporary : source(of: granted, from: service)
+    let source = provider.isTemporaryPass ? SignIn.Source.temporary : granted.source
     let signIn = SignIn(
       provider: provider, userID: granted.userID, expires: granted.expires, source: source)
     let new = StoredAuthentication(signIn: signIn, service: service)

@@ -69,11 +69,14 @@ struct PlatformTable {
     return pattern.split(separator: "|").contains { $0 == value }
   }
 
-  /// Every combination of one step.
-  static func rows(of step: String) -> [Row] {
-    columns.dropFirst().reduce([[step]]) { rows, column in
-      rows.flatMap { row in column.map { row + [$0] } }
-    }.map(Row.init).filter(isPossible)
+  /// Every combination of one step; of a column that says nothing in any line of that step, its two ends.
+  func rows(of step: String) -> [Row] {
+    let its = lines.filter { Self.fits(step, $0.patterns[0]) }
+    return Self.columns.indices.dropFirst().reduce([[step]]) { rows, column in
+      let all = Self.columns[column]
+      let says = its.contains { $0.patterns[column] != "*" }
+      return rows.flatMap { row in (says ? all : [all[0], all[all.count - 1]]).map { row + [$0] } }
+    }.map(Row.init).filter(Self.isPossible)
   }
 
   /// The platform's dialog is only up where the step that shows it can have happened.
