@@ -338,6 +338,6 @@ if Context.environment["REGENT_FUZZ"] == "1" {
     fuzzer("FuzzPEM", ["RegentCryptography"]),
     fuzzer("FuzzTokens", ["RegentCryptography", "RegentJSON"]),
     fuzzer("FuzzXML", ["XML"]),
-    fuzzer("FuzzWire", ["RegentPairing", "RegentPairingWire"]),
+    fuzzer("FuzzWire", ["RegentEncodings", "RegentJSON", "RegentPairing", "RegentPairingWire"]),
   ]
 }

@@ -11,7 +11,7 @@ import Testing
 @testable import PairingService
 
 /// A service with a box maker, a box of it on which the sample account is signed in, and an app that may use that.
-private struct PlatformStage {
+struct PlatformStage {
   let service: TestService
   let client: any TestClient
   let key: SigningKey

@@ -80,10 +80,15 @@ let hostileName = ForeignText(
   frame.viewer = viewer
 }
 
+let apps = [
+  ScreenApp(name: ForeignText("kodi"), company: cinema.name),
+  ScreenApp(name: ForeignText("jellyfin-media-player"), company: ForeignText("Lumen Kids")),
+]
+
 let screens = [
   Screen(
     id: "a1", name: ForeignText("Living room"), model: ForeignText("Raspberry Pi 5"),
-    app: cinema.name, lastUse: ago(minutes: 0), since: ago(minutes: 4)),
+    app: cinema.name, lastUse: ago(minutes: 0), since: ago(minutes: 4), apps: apps),
   Screen(
     id: "b2", name: ForeignText("מסך בחדר השינה"), model: ForeignText(""), app: cinema.name,
     lastUse: ago(minutes: 190), since: ago(minutes: 3 * 1440)),
@@ -180,7 +185,8 @@ func otherSamples() -> [Sample] {
       signedIn),
     Sample("screens-none", ScreensPage(screens: [], done: .allSignedOut), signedIn),
     Sample("rename-screen", RenameScreenPage(id: "a1", name: ForeignText("Living room")), signedIn),
-    Sample("confirm-screen", ConfirmPage(.signOutScreen(id: "c3", name: hostileName)), signedIn),
+    Sample("confirm-screen", ConfirmPage(.signOutScreen(id: "c3", name: hostileName, apps: [])), signedIn),
+    Sample("confirm-screen-apps", ConfirmPage(.signOutScreen(id: "c3", name: hostileName, apps: apps)), signedIn),
     Sample("confirm-all", ConfirmPage(.signOutAllScreens(count: 3)), signedIn),
     Sample("confirm-all-one", ConfirmPage(.signOutAllScreens(count: 1)), signedIn),
     Sample("confirm-phone", ConfirmPage(.signOut), signedIn),

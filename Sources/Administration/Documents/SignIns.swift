@@ -34,12 +34,14 @@ public struct SignIn: AdminDocument, Codable, Hashable {
   public var userAgent: String?
   /// What its app says besides.
   public var app: AppReport?
+  /// The apps that are in by it, and end with it; none where lists do not look.
+  public var apps: [BoxEntry.App]?
 
   private enum CodingKeys: String, CodingKey {
     case id, device
     case deviceID = "deviceId"
     case givenName, name, requestor, provider, account, household, source, issued, expires, lastUsed, address, userAgent
-    case app
+    case app, apps
   }
 
   public init(

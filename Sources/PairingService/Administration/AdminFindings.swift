@@ -10,6 +10,7 @@ extension AdminCall {
   func findings() async throws(AdminError) -> [Finding] {
     var wrong = requestorFindings()
     wrong += try await providerFindings()
+    wrong += platformFindings()
     let ready = Finding(
       "provisioning", .good,
       "requestors that are ready: \(core.provisioning.now.records.requestors.count)")

@@ -43,11 +43,7 @@ extension AdminCall {
       id: overview.box.id, device: overview.signIn.deviceHash.shortName, name: overview.signIn.about.name,
       requestor: signIn.requestor, provider: signIn.viewer.provider, account: signIn.viewer.account,
       enrolled: overview.box.enrolled, expires: signIn.expires,
-      apps: overview.apps.map { app in
-        BoxEntry.App(
-          name: app.authentication.parent?.app ?? "", requestor: app.authentication.requestor,
-          issued: app.authentication.issued, expires: app.authentication.expires)
-      },
+      apps: overview.apps.map(BoxEntry.App.init),
       permissions: permissions.map { decision in
         BoxEntry.Permission(
           app: decision.app, requestor: decision.requestor, permission: decision.isGranted ? "granted" : "denied",
@@ -59,10 +55,9 @@ extension AdminCall {
     let overview = try await box()
     let entry = try await entry(of: overview)
     let signIn = overview.signIn
-    let apps = entry.apps.map { "\($0.name) for \($0.requestor)" }.joined(separator: ", ")
     let line = self.entry(
       "platform.sign-out", overview.box.id.text,
-      detail: "\(signIn.authentication.viewer.title), \(signIn.deviceTitle)\(apps.isEmpty ? "" : "; with it \(apps)")")
+      detail: overview.apps.detail(behind: "\(signIn.authentication.viewer.title), \(signIn.deviceTitle)"))
     try await stored { () throws(StoreError) in
       _ = try await core.signInTransitions.revoke(
         AuthenticationFilter(
@@ -70,5 +65,14 @@ extension AdminCall {
         audit: line)
     }
     return entry
+  }
+}
+
+extension BoxEntry.App {
+  init(_ record: AuthenticationRecord) {
+    let authentication = record.authentication
+    self.init(
+      name: authentication.parent?.app ?? "", requestor: authentication.requestor, issued: authentication.issued,
+      expires: authentication.expires)
   }
 }

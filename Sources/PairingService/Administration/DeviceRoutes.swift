@@ -17,14 +17,14 @@ extension AdminRouteBuilder {
     on(.get, AdminPaths.one(AdminPaths.signIns, "{authentication}")) { call throws(AdminError) in
       let record = try await call.signInRecord()
       let names = try await stored { () throws(StoreError) in try await call.core.screenNames(of: [record]) }
-      return .document(call.signIn(record, name: names[record.authentication.id]))
+      return .document(try await call.withApps(record, call.signIn(record, name: names[record.authentication.id])))
     }
     on(.post, AdminPaths.act(AdminPaths.signIns, "{authentication}", "revoke")) {
       call throws(AdminError) in .document(try await call.revokeSignIn())
     }
     on(.get, AdminPaths.devices) { call throws(AdminError) in
       let device = try await call.device()
-      return .list(of: try await call.signIns(AuthenticationFilter(device: device)))
+      return .list(of: try await call.signIns(AuthenticationFilter(device: device), withApps: true))
     }
     on(.patch, AdminPaths.devices) { call throws(AdminError) in
       try await call.renameDevice()
@@ -32,10 +32,12 @@ extension AdminRouteBuilder {
     }
     on(.delete, AdminPaths.devices) { call throws(AdminError) in
       let device = try await call.device()
-      let line = call.entry("device.sign-out", device.shortName)
+      let filter = AuthenticationFilter(device: device)
       let ended = try await stored { () throws(StoreError) in
-        try await call.core.signInTransitions.revoke(
-          AuthenticationFilter(device: device), audit: line)
+        let there = try await call.core.store.authentications(filter, after: nil, limit: .max, at: call.now)
+        let apps = try await call.core.apps(endingWith: there, at: call.now)
+        return try await call.core.signInTransitions.revoke(
+          filter, audit: call.entry("device.sign-out", device.shortName, detail: apps.detail()))
       }
       return .document(Tally(ended.count))
     }
@@ -87,14 +89,28 @@ extension AdminCall {
   /// Sign-ins as lists show them.
   fileprivate func signIns(
     _ filter: AuthenticationFilter, after id: AuthenticationID? = nil,
-    limit: Int = AdminPaths.page
+    limit: Int = AdminPaths.page, withApps: Bool = false
   ) async throws(AdminError) -> [SignIn] {
     let (records, names) = try await stored { () throws(StoreError) in
       let records = try await core.store.authentications(
         filter, after: id, limit: limit, at: now)
       return (records, try await core.screenNames(of: records))
     }
-    return records.map { signIn($0, name: names[$0.authentication.id]) }
+    var signIns: [SignIn] = []
+    for record in records {
+      let one = signIn(record, name: names[record.authentication.id])
+      signIns.append(withApps ? try await self.withApps(record, one) : one)
+    }
+    return signIns
+  }
+
+  /// A sign-in with the apps that are in by it.
+  fileprivate func withApps(_ record: AuthenticationRecord, _ signIn: SignIn) async throws(AdminError) -> SignIn {
+    var signIn = signIn
+    signIn.apps = try await stored { () throws(StoreError) in
+      try await core.apps(endingWith: [record], at: now).map(BoxEntry.App.init)
+    }
+    return signIn
   }
 
   /// A sign-in with its last use, as far as this process saw one.
@@ -146,17 +162,20 @@ extension AdminCall {
   fileprivate func revokeSignIn() async throws(AdminError) -> SignIn {
     let record = try await signInRecord()
     let authentication = record.authentication
+    let apps = try await stored { () throws(StoreError) in try await core.apps(endingWith: [record], at: now) }
     let line = entry(
       "token.revoke", authentication.id.text,
-      detail:
-        "\(authentication.requestor) for \(authentication.viewer.title), \(record.deviceTitle)")
+      detail: apps.detail(
+        behind: "\(authentication.requestor) for \(authentication.viewer.title), \(record.deviceTitle)"))
     try await stored { () throws(StoreError) in
       _ = try await core.signInTransitions.revoke(
         AuthenticationFilter(
           requestor: authentication.requestor, device: record.deviceHash,
           viewer: authentication.viewer), audit: line)
     }
-    return signIn(record, name: nil)
+    var ended = signIn(record, name: nil)
+    ended.apps = apps.map(BoxEntry.App.init)
+    return ended
   }
 
   /// The session that the path names.

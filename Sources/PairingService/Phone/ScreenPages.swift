@@ -24,8 +24,9 @@ extension Phone {
     page(&routes, "/screens/{id}/sign-out") { call in
       let screen = try await screen(call)
       let id = screen.authentication.id.text
+      let apps = try await core.apps(endingWith: [screen], at: call.now)
       return .page(
-        ConfirmPage(.signOutScreen(id: id, name: try await name(of: screen))),
+        ConfirmPage(.signOutScreen(id: id, name: try await name(of: screen), apps: apps.map(screenApp))),
         here: PagePaths.signOut(screen: id))
     }
     form(&routes, "/screens/{id}/sign-out") { call in
@@ -33,7 +34,9 @@ extension Phone {
       let one = AuthenticationFilter(
         requestor: screen.authentication.requestor, device: screen.deviceHash,
         viewer: screen.authentication.viewer)
-      try await signOut(one, screen.deviceHash.shortName, call)
+      let apps = try await core.apps(endingWith: [screen], at: call.now)
+      try await core.signInTransitions.revoke(
+        one, audit: entry("device.sign-out", screen.deviceHash.shortName, call, detail: apps.detail()))
       return .redirect(PagePaths.screens.query("done", "signed-out"))
     }
     page(&routes, Self.allScreens.text) { call in
@@ -43,7 +46,8 @@ extension Phone {
     }
     form(&routes, Self.allScreens.text) { call in
       let viewer = try account(call, returning: PagePaths.screens)
-      try await signOut(AuthenticationFilter(viewer: viewer), "all", call)
+      try await core.signInTransitions.revoke(
+        AuthenticationFilter(viewer: viewer), audit: entry("device.sign-out", "all", call))
       return .redirect(PagePaths.screens.query("done", "all-signed-out"))
     }
   }
@@ -65,6 +69,8 @@ extension Phone {
     guard !records.isEmpty else { return [] }
     let names = try await core.screenNames(of: records)
     let provisioned = core.provisioning.now
+    // Whoever is in by a box is the box's viewer, and so in this list already.
+    let apps = Dictionary(grouping: records) { $0.authentication.parent?.id }
     return records.map { record in
       let authentication = record.authentication
       let requestor = provisioned.requestor(authentication.requestor)
@@ -75,7 +81,7 @@ extension Phone {
         id: authentication.id.text, name: name(record, chosen), model: ForeignText(model),
         app: ForeignText(requestor?.name ?? authentication.requestor.text),
         lastUse: core.lastUses.of(authentication.id) ?? authentication.issued,
-        since: authentication.issued)
+        since: authentication.issued, apps: apps[authentication.id, default: []].map(screenApp))
     }.sorted { ($0.lastUse, $0.id) > ($1.lastUse, $1.id) }
   }
 
@@ -129,15 +135,16 @@ extension Phone {
       here: PagePaths.rename(screen: id))
   }
 
-  private func signOut(_ filter: AuthenticationFilter, _ subject: String, _ call: PhoneCall)
-    async throws
-  {
-    try await core.signInTransitions.revoke(
-      filter, audit: entry("device.sign-out", subject, call))
+  /// An app that is in by a box, as the box's owner calls it, and whose it is.
+  private func screenApp(_ record: AuthenticationRecord) -> ScreenApp {
+    let requestor = record.authentication.requestor
+    return ScreenApp(
+      name: ForeignText(record.authentication.parent?.app ?? ""),
+      company: ForeignText(core.provisioning.now.requestor(requestor)?.name ?? requestor.text))
   }
 
-  func entry(_ action: String, _ subject: String, _ call: PhoneCall) -> AuditEntry {
+  func entry(_ action: String, _ subject: String, _ call: PhoneCall, detail: String = "") -> AuditEntry {
     core.audit.entry(
-      call.session.map { .viewer($0.viewer) } ?? .service, action, subject)
+      call.session.map { .viewer($0.viewer) } ?? .service, action, subject, detail: detail)
   }
 }

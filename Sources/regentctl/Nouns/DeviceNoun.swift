@@ -117,13 +117,15 @@ enum DeviceNoun {
     // The box that was found and asked about: what was typed may be another one's by now.
     let device = signIns.first?.device ?? id
     let what = signIns.first.map(title) ?? device
+    let apps = PlatformNoun.ending(with: signIns, "; with it: ")
     if call[dryRun] {
-      return call.show(
-        Tally(signIns.count).json, lines: ["would sign out \(what): \(counted(signIns.count, "sign-in"))"])
+      let line = "would sign out \(what): \(counted(signIns.count, "sign-in"))"
+      return call.show(Tally(signIns.count).json, lines: [line + apps])
     }
-    try Prompt.confirm("sign out \(what)", unless: yes, call)
+    try Prompt.confirm("sign out \(what)\(PlatformNoun.ending(with: signIns, ", and with it "))", unless: yes, call)
     let ended = try await admin.signOutDevice(device)
-    call.show(ended.json, lines: ["device \(device): \(counted(ended.count, "sign-in")) ended"])
+    let line = "device \(device): \(counted(ended.count, "sign-in")) ended"
+    call.show(ended.json, lines: [line + apps])
   }
 
   /// Every sign-in there is, the newest last.
@@ -161,6 +163,9 @@ enum DeviceNoun {
       "network": signIn.address,
       "user agent": signIn.userAgent,
     ]) + report(of: signIn.app)
+      + (signIn.apps ?? []).flatMap {
+        details(["its app": "\($0.name) for \($0.requestor), since \(shown($0.issued))"])
+      }
   }
 
   /// What the app says besides.

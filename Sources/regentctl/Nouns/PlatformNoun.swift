@@ -46,7 +46,20 @@ enum PlatformNoun {
   }
 
   private static func apps(of box: BoxEntry) -> String {
-    box.apps.isEmpty ? "no app" : box.apps.map { "\($0.name) (\($0.requestor))" }.joined(separator: ", ")
+    box.apps.isEmpty ? "no app" : titles(of: box.apps)
+  }
+
+  private static func titles(of apps: [BoxEntry.App]) -> String {
+    var titles: [String] = []
+    // An app may be in for several devices.
+    for app in apps.map({ "\($0.name) (\($0.requestor))" }) where !titles.contains(app) { titles.append(app) }
+    return titles.joined(separator: ", ")
+  }
+
+  /// `, and with it kodi (acme)`: the apps that end with sign-ins, if there are any.
+  static func ending(with signIns: [SignIn], _ joint: String) -> String {
+    let apps = signIns.flatMap { $0.apps ?? [] }
+    return apps.isEmpty ? "" : "\(joint)\(titles(of: apps))"
   }
 
   private static func lines(of box: BoxEntry) -> [String] {

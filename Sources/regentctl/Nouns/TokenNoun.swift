@@ -38,11 +38,15 @@ enum TokenNoun {
       ) { call, admin in
         let found = try await admin.signIn(call[id])
         try Prompt.confirm(
-          "sign out \(DeviceNoun.title(of: found)) at \(found.requestor)", unless: yes, call)
+          "sign out \(DeviceNoun.title(of: found)) at \(found.requestor)"
+            + PlatformNoun.ending(with: [found], ", and with it "), unless: yes, call)
         let signIn = try await admin.revokeToken(found.id)
         call.show(
           signIn.json,
-          lines: ["sign-in \(signIn.id) of \(shown(signIn.provider, signIn.account)) ended"])
+          lines: [
+            "sign-in \(signIn.id) of \(shown(signIn.provider, signIn.account)) ended"
+              + PlatformNoun.ending(with: [signIn], "; with it: ")
+          ])
       },
       verb(
         "verify", "look at a media token from standard input", inputs: [resource],

@@ -2,6 +2,8 @@
 // signed, used or remembered comes back with another face.
 
 import FuzzSupport
+import RegentEncodings
+import RegentJSON
 import RegentPairing
 import RegentPairingWire
 
@@ -16,6 +18,9 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   case UInt8(ascii: "T"): readToken(text)
   case UInt8(ascii: "D"): readDevice(text)
   case UInt8(ascii: "C"): readCode(text)
+  case UInt8(ascii: "P"): readRequest(text)
+  case UInt8(ascii: "R"): readRequest(signedLook(text))
+  case UInt8(ascii: "A"): readAssertion(text)
   default: break
   }
   return 0
@@ -79,4 +84,41 @@ private func readCode(_ text: String) {
   promise("the shown form is the same code", (try? RegistrationCode(typed: code.display)) == code)
   promise("the wire form is the same code", (try? RegistrationCode(typed: code.wire)) == code)
   promise("it has eight letters", code.wire.utf8.count == RegistrationCode.length)
+}
+
+/// The claims as they come on the wire: the fuzzer need not find base64.
+private func signedLook(_ claims: String) -> String { "e30.\(Base64URL.encode(Array(claims.utf8))).AA" }
+
+private func readRequest(_ text: String) {
+  guard let request = ProfileRequest(unverified: text) else { return }
+  promise("a request is short", text.utf8.count <= ProfileRequest.longest)
+  promise("what is remembered of it is short", (1...128).contains(request.id.utf8.count), request.id)
+  promise("what is written is the same request", ProfileRequest(request.claims) == request)
+  // Written anew it may be longer than it came, by what JSON escapes.
+  let written = signedLook(String(decoding: request.claims.bytes(), as: UTF8.self))
+  promise(
+    "it is read as the same",
+    written.utf8.count > ProfileRequest.longest || ProfileRequest(unverified: written) == request, written)
+  promise("it ends later", request.expires >= request.issued)
+  let clock = Instant(milliseconds: Int64(text.utf8.count))
+  let time = PlatformAssertion.issued(at: clock, for: request)
+  promise("a word's time is the clock's or its request's", time == clock || time == request.issued)
+}
+
+private func readAssertion(_ text: String) {
+  guard let claims = (try? JSONValue(reading: Array(text.utf8)))?.object, let word = PlatformAssertion(claims)
+  else { return }
+  promise("what is written is the same word", PlatformAssertion(word.claims) == word)
+  let again = (try? JSONValue(reading: word.claims.bytes()))?.object
+  promise("it is read as the same", again.flatMap { PlatformAssertion($0) } == word)
+  promise("the name of an app is short", (1...64).contains(word.app.utf8.count), word.app)
+  promise(
+    "the name of an app is harmless, wherever it is shown",
+    word.app.utf8.allSatisfy { (0x21...0x7E).contains($0) && !"<>&\"'/\\,;".utf8.contains($0) }
+      && word.app.first != "." && word.app.first != "-", word.app)
+  let now = Instant(milliseconds: Int64(text.utf8.count))
+  if word.isFresh(at: now) {
+    let age = now.since(word.issued)
+    promise("fresh is within a minute", age <= .seconds(60) && age >= .seconds(-60), "\(word.issued)")
+  }
 }

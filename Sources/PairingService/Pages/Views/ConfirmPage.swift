@@ -2,8 +2,8 @@
 package struct ConfirmPage: PhonePage {
   /// What is about to happen.
   package enum Action: Sendable {
-    /// One screen is signed out.
-    case signOutScreen(id: String, name: ForeignText)
+    /// One screen is signed out, and with it the apps that are in by its sign-in.
+    case signOutScreen(id: String, name: ForeignText, apps: [ScreenApp])
     /// All screens are signed out.
     case signOutAllScreens(count: Int)
     /// This phone is signed out; the screens stay signed in.
@@ -33,14 +33,17 @@ package struct ConfirmPage: PhonePage {
       }
     },
     .foreign("name") { page in
-      if case .signOutScreen(_, let name) = page.action { name } else { nil }
+      if case .signOutScreen(_, let name, _) = page.action { name } else { nil }
+    },
+    .list("apps") { page in
+      if case .signOutScreen(_, _, let apps) = page.action { apps } else { [] }
     },
     .count("count") { page in
       if case .signOutAllScreens(let count) = page.action { count } else { 0 }
     },
     .path("action") { page in
       switch page.action {
-      case .signOutScreen(let id, _): PagePaths.signOut(screen: id)
+      case .signOutScreen(let id, _, _): PagePaths.signOut(screen: id)
       case .signOutAllScreens: PagePaths.signOutAllScreens
       case .signOut: PagePaths.signOut
       case .leave(let path): path

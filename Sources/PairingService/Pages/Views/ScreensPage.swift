@@ -52,10 +52,12 @@ package struct Screen: Sendable {
   package let lastUse: Instant
   /// When it was signed in.
   package let since: Instant
+  /// The apps that are in by its sign-in.
+  package let apps: [ScreenApp]
 
   package init(
     id: String, name: ForeignText, model: ForeignText, app: ForeignText, lastUse: Instant,
-    since: Instant
+    since: Instant, apps: [ScreenApp] = []
   ) {
     self.id = id
     self.name = name
@@ -63,7 +65,28 @@ package struct Screen: Sendable {
     self.app = app
     self.lastUse = lastUse
     self.since = since
+    self.apps = apps
   }
+}
+
+/// An app that is in by a box's sign-in, and ends with it.
+package struct ScreenApp: Sendable {
+  /// What the box's owner calls it.
+  package let name: ForeignText
+  /// Whose it is.
+  package let company: ForeignText
+
+  package init(name: ForeignText, company: ForeignText) {
+    self.name = name
+    self.company = company
+  }
+}
+
+extension ScreenApp: TemplateView {
+  package static let fields: [TemplateField<ScreenApp>] = [
+    .foreign("name") { $0.name },
+    .foreign("company") { $0.company },
+  ]
 }
 
 extension Screen: TemplateView {
@@ -73,6 +96,7 @@ extension Screen: TemplateView {
     .foreign("app") { $0.app },
     .moment("lastUse") { $0.lastUse },
     .moment("since") { $0.since },
+    .list("apps") { $0.apps },
     .path("rename") { PagePaths.rename(screen: $0.id) },
     .path("signOut") { PagePaths.signOut(screen: $0.id) },
   ]

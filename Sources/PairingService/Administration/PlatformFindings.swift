@@ -1,0 +1,38 @@
+internal import Administration
+internal import RegentPairing
+internal import PairingStore
+
+extension AdminCall {
+  /// What keeps single sign-on, where it is switched on, from ever happening.
+  func platformFindings() -> [Finding] {
+    let records = core.provisioning.now.records
+    let wanted = Set(
+      records.integrations.values.joined().lazy.map(\.value).filter { $0.enabled && $0.singleSignOn }.map(\.provider))
+    guard !wanted.isEmpty else { return [] }
+    var findings = wanted.sorted().compactMap { records.providers[$0] }.compactMap(Self.boardingFinding)
+    if !records.requestors.values.contains(where: \.isPlatform) {
+      findings.append(
+        Finding(
+          "platform", .warning, "single sign-on is on, and no box can hold an account: no requestor is a box maker's",
+          fix: "regentctl requestor add ID --name NAME --platform on"))
+    }
+    return findings
+  }
+
+  private static func boardingFinding(_ provider: Provider) -> Finding? {
+    var (missing, options): ([String], String) = ([], "")
+    if provider.boarding != .supported {
+      missing.append("its boarding is \(provider.boarding.rawValue)")
+      options += " --boarding \(BoardingStatus.supported.rawValue)"
+    }
+    if provider.platformID == nil {
+      missing.append("it has no platform id")
+      options += " --platform-id ID"
+    }
+    guard !missing.isEmpty else { return nil }
+    return Finding(
+      "provider \(provider.id)", .warning,
+      "single sign-on with it is on and never happens: \(missing.joined(separator: ", and "))",
+      fix: "regentctl provider set \(provider.id)\(options)")
+  }
+}
