@@ -57,10 +57,16 @@ def main(programs, cases):
     return 1 if problems or done.returncode != 0 else 0
 
 
+# What no generated request can have: a word that a box has signed, and the name of the one provider that takes part.
+# PlatformTests has both.
+UNREACHABLE = {"POST /api/v1/tokens/authn", "GET /api/v1/{requestor}/profile-requests/{provider}"}
+
+
 def judge(operations, counts):
     sent, past = (sum(count[place] for count in counts.values()) for place in (0, 2))
     print(f"{sent} requests, {past} of them past authentication ({100 * past // max(sent, 1)} %)")
-    problems = [f"{name} never succeeded" for name in operations if counts.get(name, [0, 0])[1] == 0]
+    problems = [f"{name} never succeeded" for name in operations
+                if name not in UNREACHABLE and counts.get(name, [0, 0])[1] == 0]
     if past * 2 < sent:
         problems.append("less than half of the requests came past authentication")
     return problems
