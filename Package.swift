@@ -248,8 +248,8 @@ let package = Package(
     .executableTarget(
       name: "SDKProbe",
       dependencies: [
-        "AccessEnabler", "Administration", "RegentCryptography", "RegentHTTPClient", "RegentHTTPCodec", "RegentPairing",
-        "HTTPTestSupport", "RegentPlatform", "RegentdTestSupport", "ServiceTestSupport", "TestSupport",
+        "AccessEnabler", "Administration", "HTTPServer", "RegentCryptography", "RegentHTTPClient", "RegentHTTPCodec",
+        "RegentPairing", "HTTPTestSupport", "RegentPlatform", "RegentdTestSupport", "ServiceTestSupport", "TestSupport",
       ],
       path: "Tests/SDKProbe", swiftSettings: house),
     tests(
