@@ -8,7 +8,8 @@ import TestSupport
 
 /// An app on a box that has a browser: it signs in at a provider of secure sheets and out again.
 ///
-/// It shows no page itself, and says on standard output what happens, a line each. Before it signs out it waits for a line on standard input.
+/// It shows no page itself, and says on standard output what happens, a line each. Before it signs out it waits for a
+/// line on standard input.
 func useNamedBrowser(_ words: [String]) async throws {
   let (service, requestor, publicKey, secret) = (words[0], words[1], words[2], words[3])
   let (provider, program) = (words[4], Array(words.dropFirst(5)))

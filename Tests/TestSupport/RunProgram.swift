@@ -168,8 +168,8 @@ private func settings(_ given: [String: String]) -> [String] {
   given.merging(inheritedSettings) { mine, _ in mine }.map { "\($0.key)=\($0.value)" }
 }
 
-/// What holds for the tests and the programs they start alike: how they were built, and which of the mutations that were
-/// built in is switched on (Tests/mutations).
+/// What holds for the tests and the programs they start alike: what their sanitizer was told, and which of the
+/// mutations that were built in is switched on (Tests/mutations).
 public var inheritedSettings: [String: String] {
   var all: [String: String] = [:]
   for name in ["ASAN_OPTIONS", "TSAN_OPTIONS", "REGENT_PLANTED"] { all[name] = environment(name) }
