@@ -103,6 +103,7 @@ extension MemoryStore {
     case .application(let application):
       records.applications[application] = nil
       clients = clients.filter { $0.value.application != application }
+      oauthClients = oauthClients.filter { $0.value.application != application }
       return []
     }
   }
@@ -113,6 +114,7 @@ extension MemoryStore {
     records.applications = records.applications.filter { $0.value.requestor != id }
     records.keyPairs = records.keyPairs.filter { $0.value.requestor != id }
     clients = clients.filter { $0.value.requestor != id }
+    oauthClients = oauthClients.filter { $0.value.requestor != id }
     for record in registrations.values where record.requestor == id {
       registrations[record.id] = nil
       codes[record.code] = nil

@@ -28,6 +28,10 @@ extension MemoryStore {
   public func standing(_ id: AuthenticationID, at now: Instant) async throws(StoreError)
     -> StandingSignIn?
   {
+    try standingNow(id, at: now)
+  }
+
+  func standingNow(_ id: AuthenticationID, at now: Instant) throws(StoreError) -> StandingSignIn? {
     guard let record = authentications[id], record.authentication.isValid(at: now) else { return nil }
     return try context(of: record).standing(record)
   }

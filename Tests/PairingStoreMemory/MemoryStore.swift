@@ -16,6 +16,8 @@ public actor MemoryStore: Store {
   var accounts: [ProviderID: [AccountName: Account]] = [:]
   var passwords: [ProviderID: [AccountName: String]] = [:]
   var clients: [ClientID: ClientRecord] = [:]
+  var oauthClients: [ClientID: OAuthClientRecord] = [:]
+  var grants: [GrantID: GrantRecord] = [:]
   var material: [KeyPurpose: StoredSecret] = [:]
   var signing: [SigningKeyID: SigningKeyRecord] = [:]
   var log: [AuditEntry] = []
@@ -130,9 +132,13 @@ extension MemoryStore {
     for record in ended {
       authentications[record.authentication.id] = nil
       permits[record.authentication.id] = nil
+      endGrants(of: record.authentication.id)
     }
     return ended
   }
+
+  /// What stands on a sign-in goes with it.
+  func endGrants(of id: AuthenticationID) { grants = grants.filter { $0.value.authentication != id } }
 
   /// A new authentication takes the place of what the device had at the requestor.
   func keep(_ record: AuthenticationRecord) {

@@ -14,7 +14,7 @@ public import PairingStore
 public enum StoreConformance {
   public static let checks: [ConformanceCheck] =
     codeChecks + approvalChecks + raceChecks + tokenChecks + passChecks + sessionChecks
-    + provisioningChecks + keyChecks + upkeepChecks
+    + provisioningChecks + keyChecks + grantChecks + upkeepChecks
 }
 
 /// One promise of the contract and how to try it.

@@ -57,6 +57,8 @@ public enum KeyPurpose: String, Hashable, Sendable, CaseIterable {
   case accessTokens
   /// Proving software statements.
   case statements
+  /// Making and knowing refresh tokens.
+  case refreshTokens
 }
 
 /// A key that signs media tokens.

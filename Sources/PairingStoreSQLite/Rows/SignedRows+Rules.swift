@@ -176,6 +176,7 @@ extension SignedRows {
     for record in ended {
       let id = record.authentication.id.text
       try context.run("DELETE FROM permit WHERE authentication = \(id)")
+      try context.run("DELETE FROM oauth_grant WHERE authentication = \(id)")
       try context.run("DELETE FROM authentication WHERE id = \(id)")
     }
   }

@@ -26,6 +26,7 @@ enum Schema {
         try AuditHead.begin(in: context, keys.vault(in: context))
       },
       Migration("fewer indexes of codes") { context in try context.runScript(codeIndexes) },
+      Migration("clients and grants of OAuth") { context in try context.runScript(grants) },
     ]
   }
 
@@ -188,6 +189,23 @@ enum Schema {
       id TEXT PRIMARY KEY, floor INTEGER NOT NULL, floor_chain BLOB NOT NULL, newest INTEGER NOT NULL,
       chain BLOB NOT NULL, signature BLOB NOT NULL
     ) STRICT;
+    """
+
+  // One grant for each sign-in: that is what a code is redeemed for, once.
+  private static let grants: StaticString = """
+    CREATE TABLE oauth_client (
+      id TEXT PRIMARY KEY, requestor TEXT NOT NULL, origin TEXT NOT NULL, application TEXT, name TEXT NOT NULL,
+      secret BLOB, registration_token BLOB, metadata TEXT NOT NULL, audience TEXT, created INTEGER NOT NULL,
+      signature BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX oauth_client_requestor ON oauth_client (requestor, id);
+    CREATE TABLE oauth_grant (
+      id TEXT PRIMARY KEY, client TEXT NOT NULL, authentication TEXT NOT NULL UNIQUE, scope TEXT NOT NULL,
+      thumbprint TEXT, created INTEGER NOT NULL, idle INTEGER NOT NULL, ends INTEGER NOT NULL,
+      public_key TEXT NOT NULL, generation INTEGER NOT NULL, rotated INTEGER NOT NULL, answer BLOB NOT NULL,
+      signature BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX oauth_grant_client ON oauth_grant (client, id);
     """
 
   // Every new code is written to each index. What only removing a requestor or revoking its rows looks for needs none:

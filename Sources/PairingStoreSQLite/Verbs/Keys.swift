@@ -58,6 +58,11 @@ extension SQLiteStore {
         DELETE FROM permit WHERE authentication IN
         (SELECT id FROM authentication WHERE public_key = \(key))
         """)
+      try context.run(
+        """
+        DELETE FROM oauth_grant WHERE authentication IN
+        (SELECT id FROM authentication WHERE public_key = \(key))
+        """)
       try context.run("DELETE FROM authentication WHERE public_key = \(key)")
     }
   }

@@ -48,6 +48,7 @@ extension SQLiteStore {
       ) { try $0.text(0) }
       for id in ended {
         try context.run("DELETE FROM permit WHERE authentication = \(id)")
+        try context.run("DELETE FROM oauth_grant WHERE authentication = \(id)")
         left -= try context.run("DELETE FROM authentication WHERE id = \(id)")
       }
       left -= try context.run(

@@ -28,6 +28,7 @@ extension SQLiteStore {
       case .application(let id):
         try context.run("DELETE FROM application WHERE id = \(id.text)")
         try context.run("DELETE FROM client WHERE application = \(id.text)")
+        try context.run("DELETE FROM oauth_client WHERE application = \(id.text)")
       }
       return []
     }
@@ -39,10 +40,16 @@ extension SQLiteStore {
       DELETE FROM permit WHERE authentication IN
       (SELECT id FROM authentication WHERE requestor = \(id))
       """)
+    try context.run(
+      """
+      DELETE FROM oauth_grant WHERE authentication IN
+      (SELECT id FROM authentication WHERE requestor = \(id))
+      """)
     try context.run("DELETE FROM authentication WHERE requestor = \(id)")
     try context.run("DELETE FROM registration WHERE requestor = \(id)")
     try context.run("DELETE FROM temporary_pass WHERE requestor = \(id)")
     try context.run("DELETE FROM client WHERE requestor = \(id)")
+    try context.run("DELETE FROM oauth_client WHERE requestor = \(id)")
     try context.run("DELETE FROM application WHERE requestor = \(id)")
     try context.run("DELETE FROM integration WHERE requestor = \(id)")
     try context.run("DELETE FROM key_pair WHERE requestor = \(id)")
@@ -62,6 +69,11 @@ extension SignedRows {
     try context.run(
       """
       DELETE FROM permit WHERE authentication IN
+      (SELECT id FROM authentication WHERE provider = \(id))
+      """)
+    try context.run(
+      """
+      DELETE FROM oauth_grant WHERE authentication IN
       (SELECT id FROM authentication WHERE provider = \(id))
       """)
     try context.run("DELETE FROM authentication WHERE provider = \(id)")
@@ -84,6 +96,11 @@ extension SignedRows {
     try context.run(
       """
       DELETE FROM permit WHERE authentication IN
+      (SELECT id FROM authentication WHERE provider = \(place) AND account = \(who))
+      """)
+    try context.run(
+      """
+      DELETE FROM oauth_grant WHERE authentication IN
       (SELECT id FROM authentication WHERE provider = \(place) AND account = \(who))
       """)
     try context.run("DELETE FROM authentication WHERE provider = \(place) AND account = \(who)")

@@ -21,6 +21,8 @@ extension SQLiteStore {
     bad += try await verify(Tables.entitlements, step)
     bad += try await verify(Tables.applications, step)
     bad += try await verify(Tables.clients, step)
+    bad += try await verify(Tables.oauthClients, step)
+    bad += try await verify(Tables.grants, step)
     bad += try await verify(Tables.registrations, step)
     bad += try await verify(Tables.authentications, step)
     bad += try await verify(Tables.permits, step)

@@ -23,11 +23,7 @@ package struct ClientMetadata: Sendable, Hashable {
   private static let longestName = 128
   private static let mostKeys = 8
 
-  /// Reads a registration.
-  ///
-  /// - Parameters:
-  ///   - members: the request's own members.
-  ///   - statement: the claims of a statement that was checked: they win over the plain ones (RFC 7591 §2.3).
+  /// Reads a registration; the claims of a statement that was checked win over the plain ones (RFC 7591 §2.3).
   package init(reading members: JSONObject, statement: JSONObject? = nil) throws(OAuthError) {
     var said = members
     for claim in statement?.members ?? [] { said[claim.name] = claim.value }
@@ -58,7 +54,9 @@ package struct ClientMetadata: Sendable, Hashable {
     scope = known.names.isEmpty ? .all : known
   }
 
-  /// All that is kept, as the answer to the registration repeats it. `scope` is always there: oidc-agent stops without.
+  /// All that is kept, as the answer to the registration repeats it.
+  ///
+  /// `scope` is always there: oidc-agent stops without.
   package var json: JSONObject {
     var object: JSONObject = [
       "token_endpoint_auth_method": .string(method.rawValue),

@@ -9,7 +9,8 @@ package enum ClientMethod: String, Sendable, CaseIterable {
   /// Nothing: a public client, of which everybody may have a copy.
   case none = "none"
 
-  /// Whether a secret is made for it. Either way to show one is taken: some clients know only one of the two, whatever
-  /// they registered with.
+  /// Whether a secret is made for it.
+  ///
+  /// Either way to show one is taken: some clients know only one of the two, whatever they registered with.
   package var hasSecret: Bool { self == .basic || self == .post }
 }

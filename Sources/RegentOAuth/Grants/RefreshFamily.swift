@@ -11,7 +11,7 @@ package struct RefreshFamily: Sendable, Hashable {
   /// The same where a key must be shown with each use, so that a copy of the token is of no use.
   package static let graceWithKey: Duration = .seconds(600)
 
-  /// How many times it was used. The token of a number is the one that came from that many uses.
+  /// How many times it was used: the token of a number is the one that came from that many uses.
   package var generation: Int64
   /// When the latest one was made.
   package var rotated: Instant

@@ -28,9 +28,7 @@ package struct DPoPReplay: Sendable {
   /// How many are remembered.
   package var count: Int { current.count + earlier.count }
 
-  /// Takes a proof.
-  ///
-  /// - Parameter hash: of its fingerprint, with a key of the process, so that nobody can choose two that collide.
+  /// Takes a proof by a hash of its fingerprint, with a key of the process, so that nobody can choose two that collide.
   package mutating func take(_ hash: UInt64, at now: Uptime) -> Verdict {
     let half = now.milliseconds / Self.half.wholeMilliseconds
     if half > number {

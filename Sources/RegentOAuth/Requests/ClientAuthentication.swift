@@ -2,7 +2,7 @@ internal import RegentEncodings
 internal import RegentHTTPCodec
 package import RegentPairing
 
-/// Who a client says it is, and by what it means to show it. Nothing is checked yet.
+/// Who a client says it is, and by what it means to show it; nothing is checked yet.
 package enum ClientAuthentication: Sendable, Hashable {
   /// A name alone, as public clients have; `isBasic` when it came in the header with an empty password, which is how
   /// oidc-agent 4.2.6 says "public".
@@ -85,8 +85,9 @@ package enum ClientAuthentication: Sendable, Hashable {
     return secret
   }
 
-  /// The two parts are form-encoded before they are put together. Clients that encode nothing are read the same, because
-  /// names and secrets made here hold letters, digits, `_` and `-` only.
+  /// The two parts are form-encoded before they are put together.
+  ///
+  /// Clients that encode nothing are read the same: names and secrets made here hold letters, digits, `_` and `-` only.
   private static func basic(_ header: String) throws(OAuthError) -> (id: String, secret: String) {
     let words = header.split(separator: " ", maxSplits: 1)
     guard words.count == 2, words[0].lowercased() == "basic" else {

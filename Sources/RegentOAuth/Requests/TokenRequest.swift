@@ -7,7 +7,7 @@ package enum TokenRequest: Sendable, Hashable {
 
   package static let deviceCodeGrant = "urn:ietf:params:oauth:grant-type:device_code"
   package static let refreshGrant = "refresh_token"
-  /// Our own have 43 letters. Whatever is longer is nobody's.
+  /// In bytes; our own are shorter, and whatever is longer is nobody's.
   private static let longest = 256
 
   package init(_ parameters: OAuthParameters) throws(OAuthError) {

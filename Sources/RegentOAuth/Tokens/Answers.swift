@@ -36,7 +36,7 @@ package struct DeviceAuthorizationAnswer: Sendable, Hashable {
     return object
   }
 
-  /// Reads a server's answer. Some write `verification_url`, as an early draft did.
+  /// Reads a server's answer; some write `verification_url`, as an early draft did.
   package init(reading object: JSONObject) throws(JSONShapeError) {
     deviceCode = try object.string("device_code")
     userCode = try object.string("user_code")

@@ -26,8 +26,10 @@ public typealias EntitlementID = Identifier<Names.Entitlement>
 public typealias ProfileName = Identifier<Names.Profile>
 /// One application that a requestor registered (a software statement).
 public typealias StatementID = Identifier<Names.Statement>
-/// One registered client of such an application.
+/// One registered client of such an application, or one program that pairs in OAuth's words.
 public typealias ClientID = Identifier<Names.Client>
+/// What one program of that kind was given on one device.
+public typealias GrantID = Identifier<Names.Grant>
 /// One key that signs media tokens.
 public typealias SigningKeyID = Identifier<Names.SigningKey>
 /// Who acted on the admin socket.
@@ -53,6 +55,8 @@ public enum Names {
   public enum Statement: PlainIdentifierKind {}
   /// Names registered clients.
   public enum Client: PlainIdentifierKind {}
+  /// Names grants.
+  public enum Grant: PlainIdentifierKind {}
   /// Names signing keys.
   public enum SigningKey: PlainIdentifierKind {}
   /// Names key pairs.
