@@ -27,6 +27,9 @@ enum Schema {
       },
       Migration("fewer indexes of codes") { context in try context.runScript(codeIndexes) },
       Migration("clients and grants of OAuth") { context in try context.runScript(grants) },
+      signingKeysOfPurpose.migration("signing keys have a purpose", keys) { context in
+        try context.run("ALTER TABLE signing_key ADD COLUMN purpose TEXT NOT NULL DEFAULT 'media'")
+      },
     ]
   }
 
@@ -190,6 +193,18 @@ enum Schema {
       chain BLOB NOT NULL, signature BLOB NOT NULL
     ) STRICT;
     """
+
+  private static let signingKeyColumns: [Column] = [
+    .text("id"), .bytes("private_key"), .text("public_jwk"), .number("created"), .number("signs_from"),
+    .number("retired"), .number("needed_until"),
+  ]
+
+  /// Until then all keys signed media tokens.
+  private static let signingKeysOfPurpose = Resigning(
+    old: .init(raw: "signing_key", version: 1, signer: .service, signingKeyColumns),
+    new: .init(raw: "signing_key", version: 2, signer: .service, signingKeyColumns + [.text("purpose")]),
+    keyPairs: Tables.keyPairs
+  ) { values, _ in values + [.text("media")] }
 
   // One grant for each sign-in: that is what a code is redeemed for, once.
   private static let grants: StaticString = """
