@@ -80,6 +80,8 @@ let package = Package(
     // Layer 2: contracts.
     tool("PairingStore", ["RegentPairing"]),
     tool("RegentPairingWire", ["RegentPairing", "RegentEncodings", "RegentJSON"]),
+    tool(
+      "RegentOAuth", ["RegentPairing", "RegentCryptography", "RegentEncodings", "RegentHTTPCodec", "RegentJSON"]),
     tool("Administration", ["RegentPairing", "RegentJSON", "RegentHTTPClient", "RegentHTTPCodec"]),
 
     // Layer 3: adapters.
@@ -219,6 +221,8 @@ let package = Package(
     tests(of: "RegentPairing"),
     tests(of: "PairingStore", ["RegentPairing"]),
     tests(of: "RegentPairingWire", ["RegentEncodings", "RegentJSON", "RegentPairing"]),
+    tests(
+      of: "RegentOAuth", ["RegentPairing", "RegentCryptography", "RegentEncodings", "RegentHTTPCodec", "RegentJSON"]),
     tests(
       of: "PairingStoreSQLite",
       [

@@ -15,6 +15,8 @@ public enum StoreConformance {
   public static let checks: [ConformanceCheck] =
     codeChecks + approvalChecks + raceChecks + tokenChecks + filterChecks + passChecks + sessionChecks
     + provisioningChecks + keyChecks + platformChecks + enrolmentChecks + upkeepChecks
+    codeChecks + approvalChecks + raceChecks + tokenChecks + passChecks + sessionChecks
+    + provisioningChecks + keyChecks + grantChecks + upkeepChecks
 }
 
 /// One promise of the contract and how to try it.
