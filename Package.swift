@@ -112,9 +112,8 @@ let package = Package(
     tool(
       "PairingService",
       [
-        "RegentPairing", "PairingStore", "RegentPairingWire", "Administration", "HTTPServer", "RegentHTTPCodec",
-        "RegentJSON",
-        "RegentPlatform", "PasswordHashing", "RegentCryptography", "RegentEncodings", "XML",
+        "RegentPairing", "PairingStore", "RegentPairingWire", "RegentOAuth", "Administration", "HTTPServer",
+        "RegentHTTPCodec", "RegentJSON", "RegentPlatform", "PasswordHashing", "RegentCryptography", "RegentEncodings", "XML",
       ]),
     tool(
       "DeviceAgent",
@@ -285,7 +284,7 @@ let package = Package(
     .testTarget(
       name: "JourneyTests",
       dependencies: [
-        "RegentPairing", "PairingStore", "PairingStoreMemory", "PairingStoreSQLite", "RegentPairingWire",
+        "RegentOAuth", "RegentPairing", "PairingStore", "PairingStoreMemory", "PairingStoreSQLite", "RegentPairingWire",
         "PairingService", "Administration", "HTTPServer", "RegentHTTPClient", "RegentHTTPCodec", "RegentJSON",
         "PasswordHashing", "RegentCryptography", "RegentEncodings", "RegentPlatform", "XML",
         "SQLite", "StorageFaults", "TestSupport", "HTTPTestSupport",

@@ -96,7 +96,7 @@ package final class ServiceCore: Sendable {
       provisioning: provisioning, tokens: accessTokens, keyUses: keyUses, nonces: nonces, log: log, metrics: metrics)
     mediaKeys = try await SigningKeys(store, for: .media, lead: options.signingKeyLead)
     try await mediaKeys.ensure(.rs256, at: clock.now)
-    oauth = try await OAuthParts(options, store: store, clock: clock)
+    oauth = try await OAuthParts(options, store: store)
     statements = try await SoftwareStatements(
       store, keys: mediaKeys, issuer: options.publicURL)
     logoutTickets = try await LogoutTickets(store)

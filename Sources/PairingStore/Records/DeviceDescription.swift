@@ -1,3 +1,5 @@
+public import RegentPairing
+
 /// What a device says of itself and where it was seen: text from a stranger, to be escaped wherever it is shown.
 public struct DeviceDescription: Hashable, Sendable {
   /// What the second screen calls it: manufacturer and model, or what the User-Agent gives away.
@@ -23,7 +25,8 @@ public struct DeviceDescription: Hashable, Sendable {
   public init(
     name: String? = nil, information: String? = nil, userAgent: String? = nil,
     address: String? = nil, visitorID: String? = nil,
-    older: OlderDeviceFields = OlderDeviceFields(), data: String? = nil, options: String? = nil, asked: AskedByClient? = nil
+    older: OlderDeviceFields = OlderDeviceFields(), data: String? = nil, options: String? = nil,
+    asked: AskedByClient? = nil
   ) {
     self.name = name
     self.information = information

@@ -166,7 +166,7 @@ extension SignedRows {
     return StandingGrant(grant: grant, client: client, signIn: signIn)
   }
 
-  fileprivate func endGrants(
+  func endGrants(
     _ context: borrowing WriteContext, _ filter: GrantFilter
   ) throws -> [AuthenticationRecord] {
     let grants = try first(Int.max, context, Tables.grants, filter.query(after: nil), where: filter.includes)

@@ -50,11 +50,11 @@ package struct AccessTokenClaims: Sendable, Hashable {
   /// What a token says whose signature one of our keys made.
   ///
   /// Its kind, issuer, audience and time are checked: a token for another interface, or one of another kind with the same
-  /// key, is none (RFC 9068 §4, RFC 8725 §3.11).
-  package init?(_ token: VerifiedJWS, issuer: String, audience: String, at now: Instant) {
+  /// key, is none (RFC 9068 §4, RFC 8725 §3.11). Only who tells others what a token is worth reads one for any audience.
+  package init?(_ token: VerifiedJWS, issuer: String, audience: String? = nil, at now: Instant) {
     guard token.isType(Self.type), let claims = try? token.claims(),
       let iss = claims["iss"]?.string, iss.utf8.elementsEqual(issuer.utf8),
-      let aud = claims["aud"]?.string, aud.utf8.elementsEqual(audience.utf8),
+      let aud = claims["aud"]?.string, audience.map({ aud.utf8.elementsEqual($0.utf8) }) ?? true,
       let subject = claims["sub"]?.string, let client = claims["client_id"]?.string.flatMap({ ClientID($0) }),
       let scope = claims["scope"]?.string.flatMap({ try? Scope($0) }), let grant = claims["grant"]?.string,
       let id = claims["jti"]?.string, let issued = Instant(seconds: claims["iat"]?.int64),
