@@ -302,7 +302,8 @@ func withOAuth(
       let told = try await client.post(
         "/oauth/device_authorization", form: [("client_id", box.id)], headers: [("DPoP", proof)])
       #expect(told.error == "use_dpop_nonce")
-      box.proofNonce = try #require(told.header("dpop-nonce"))
+      let nonce = try #require(told.header("dpop-nonce"))
+      box.proofNonce = nonce
       _ = try await box.begin()
       // A nonce of yesterday is none.
       service.clock.pass(.seconds(86_400))
