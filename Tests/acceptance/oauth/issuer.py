@@ -12,6 +12,7 @@ import ssl
 import subprocess
 import sys
 import tempfile
+import threading
 import urllib.parse
 import urllib.request
 
@@ -105,6 +106,8 @@ class Issuer:
         self.environment = {"HOME": self.home, "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
         options = ["--web", str(ROOT / "web"), "--public-url", self.url, "--newcomer-rate", "1000"]
         self.proxy = None
+        # One password is hashed at a time, and whoever comes meanwhile is told that the account is busy.
+        self.viewer = threading.Lock()
         if prefix:
             self.regentd = Regentd(
                 self.programs, self.home, *options, "--trust-proxy", "127.0.0.0/8", environment=self.environment)
@@ -160,6 +163,10 @@ class Issuer:
 
     def answer(self, code, word):
         """A viewer's own yes or no, through the pages of the phone."""
+        with self.viewer:
+            return self.answered(code, word)
+
+    def answered(self, code, word):
         phone = Phone(self)
         wire = code.replace("-", "")
         phone.open(f"/D/{wire}")

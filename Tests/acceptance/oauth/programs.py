@@ -1,0 +1,3 @@
+"""Programs that other people made."""
+
+STORIES = {}
