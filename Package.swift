@@ -199,7 +199,7 @@ let package = Package(
       path: "Tests/Benchmarks", exclude: ["reference"],
       swiftSettings: house),
     .executableTarget(
-      name: "PagePreview", dependencies: ["RegentPairing", "PairingService"], path: "Tests/PagePreview",
+      name: "PagePreview", dependencies: ["RegentOAuth", "RegentPairing", "PairingService"], path: "Tests/PagePreview",
       swiftSettings: house),
     tests(of: "RegentJSON"),
     tests(of: "RegentHTTPCodec", ["HTTPTestSupport"]),

@@ -2,6 +2,7 @@ import HTTPTestSupport
 import PairingStore
 import RegentCryptography
 import RegentJSON
+import RegentOAuth
 import RegentPairing
 import ServiceTestSupport
 import TestSupport
@@ -65,7 +66,7 @@ func withOAuth(
     }
   }
 
-  @Test(.timeLimit(.minutes(1))) func `a question that is held is answered when the viewer says yes`() async throws {
+  @Test func `a question that is held is answered when the viewer says yes`() async throws {
     let service = try await TestService()
     try await TestTransport.socket.withClient(of: try service.router()) { client in
       let box = try await OAuthBox(service, client)
@@ -317,5 +318,71 @@ extension TestService {
   func auditActions() async throws -> [String] {
     try await eventually("lines are written") { self.core.audit.linesUnderWay == 0 }
     return try await core.store.audit(after: 0, limit: 1000).map(\.entry.action)
+  }
+}
+
+@Suite struct `a token with entitlements` {
+  @Test func `opens what may be watched, on its own device alone`() async throws {
+    let service = try await TestService()
+    try await withOAuth(service) { client in
+      let box = try await OAuthBox(service, client)
+      let tokens = try await box.pair()
+      let shown = [bearer(tokens.access)]
+      #expect(try await client.get("/api/v1/authorize?resource=news&format=json", headers: shown).status == 200)
+      #expect(try await client.get("/api/v1/preauthorize?resource=news&format=json", headers: shown).status == 200)
+      let media = try await client.get("/api/v1/tokens/media?resource=news&format=json", headers: shown)
+      #expect(media.status == 200, "\(media.text)")
+      #expect(try await client.get("/api/v1/tokens/usermetadata?format=json", headers: shown).status == 200)
+      // Another device, another requestor.
+      let other = try await client.get("/api/v1/authorize?resource=news&deviceId=box-2&format=json", headers: shown)
+      #expect(other.status == 400)
+      let foreign = try await client.get(
+        "/api/v1/authorize?resource=news&requestor=OTHER&format=json", headers: shown)
+      #expect(foreign.status == 400)
+      // No other call is opened by it.
+      let code = try await client.post("/reggie/v1/REF30/regcode?deviceId=x", headers: shown)
+      #expect(code.status == 403)
+      // A sign-out ends the grant, and its refresh token with it.
+      #expect(try await client.get("/api/v1/logout", headers: shown).status == 204)
+      #expect(try await client.get("/api/v1/authorize?resource=news&format=json", headers: shown).status == 401)
+      #expect(try await box.refresh(try #require(tokens.refresh)).error == "invalid_grant")
+    }
+  }
+
+  @Test func `is no token of another scope, another API or another protocol`() async throws {
+    let service = try await TestService()
+    let statement = try await service.statement()
+    try await withOAuth(service) { client in
+      let narrow = try await OAuthBox(service, client, scope: "openid").pair()
+      let call = "/api/v1/authorize?resource=news&format=json"
+      let refused = try await client.get(call, headers: [bearer(narrow.access)])
+      #expect(refused.status == 403)
+      #expect(refused.error == "insufficient_scope")
+      let elsewhere = try await OAuthBox(service, client, audience: "https://api.example.org").pair()
+      #expect(try await client.get(call, headers: [bearer(elsewhere.access)]).status == 401)
+      let access = try await client.access(statement)
+      #expect(try await client.get("/oauth/userinfo", headers: [bearer(access)]).status == 401)
+      let api = try await OAuthBox(service, client, .basic)
+      #expect(try await api.introspect(access) == ["active": false])
+    }
+  }
+
+  @Test func `bound to a key opens nothing as Bearer`() async throws {
+    let service = try await TestService()
+    try await withOAuth(service) { client in
+      var box = try await OAuthBox(service, client)
+      let key = try SigningKey.generate(.es256)
+      box.proofKey = key
+      let tokens = try await box.pair()
+      let call = "/api/v1/authorize?resource=news&format=json"
+      #expect(try await client.get(call, headers: [bearer(tokens.access)]).status == 401)
+      let target = try #require(ProofTarget("https://tv.example.org/api/v1/authorize"))
+      let proof = try DPoPProof.make(
+        for: .init(method: "GET", target: target, accessToken: tokens.access), with: key, nonce: nil,
+        at: service.clock.now)
+      let shown = [(name: "Authorization", value: "DPoP \(tokens.access)"), (name: "DPoP", value: proof)]
+      #expect(try await client.get(call, headers: shown).status == 200)
+      #expect(try await client.get(call, headers: shown).status == 401)
+    }
   }
 }

@@ -55,7 +55,8 @@ import Testing
       for _ in 0..<120 {
         let isTooEarly = pace.isTooEarly(at: now)
         #expect(!isTooEarly)
-        // The jitter of the way there: each question is late by up to a second, and the client counts from its own clock.
+        // The jitter of the way there: each question is late by up to a second, and the client counts from its own
+        // clock.
         now = now + .milliseconds(Int64.random(in: 4_000...6_000, using: &random))
       }
     }

@@ -93,7 +93,7 @@ public struct SigningKeyEntry: AdminDocument, Codable, Hashable {
   public let id: SigningKeyID
   /// Which tokens it signs; a service from before there were several does not say.
   public var purpose: SigningPurpose?
-  /// With which algorithm.
+  /// `RS256`, `ES256` or `EdDSA`.
   public var algorithm: String?
   /// Where it is in its life.
   public let state: State

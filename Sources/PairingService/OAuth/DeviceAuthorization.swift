@@ -7,8 +7,9 @@ internal import RegentOAuth
 internal import RegentPairing
 internal import RegentPairingWire
 
-/// The code that a client is given with its registration code (RFC 8628 §3.2): the registration's id, by which it is found
-/// without looking anything up, and 256 random bits, of which a hash is kept. The two together are the device that asks.
+/// The code that a client is given with its registration code (RFC 8628 §3.2): the registration's id, by which it is
+/// found without looking anything up, and 256 random bits, of which a hash is kept. The two together are the device
+/// that asks.
 struct DeviceCode {
   let registration: RegistrationID
   let device: DeviceID
@@ -54,7 +55,7 @@ struct DeviceAuthorization: Sendable {
     if let proof { try core.oauth.proofs.take(proof, core.clock) }
     let asked = AskedByClient(
       client: client.record.id, scope: scope.text, challenge: challenge?.text, thumbprint: proof?.thumbprint,
-      secret: client.record.secret)
+      secret: client.record.secret, isSelfNamed: client.record.origin == .itself)
     let (device, code) = try await reserve(requestor.id, rowKey, about(call, client, asked))
     let link = VerificationLink(publicURL: core.options.publicURL, code: code)
     let answer = DeviceAuthorizationAnswer(

@@ -14,11 +14,11 @@ struct DiscoveryRoutes: Sendable {
     let document: RouteHandler = { _, _ in .now(Self.document(body)) }
     routes.get("/oauth" + ServerMetadata.Endpoint.discovery.rawValue, document)
     routes.get("/oauth/.well-known/oauth-authorization-server", document)
-    // RFC 8414 §3.1 puts the well-known name before the issuer's path: outside of the prefix below which we live.
-    let inserted = core.options.basePath + "/oauth"
-    routes.get(ServerMetadata.insertedPath(issuerPath: "/{path...}")) { request, path in
-      guard "/" + path["path"] == inserted else { return .now(ServiceRoutes.refuse(request, .unknownPath)) }
-      return .now(Self.document(body))
+    // RFC 8414 §3.1 puts the well-known name before the issuer's path: outside of the prefix below which we live. For a
+    // path with other letters than these no route can be written.
+    let path = core.options.basePath + "/oauth"
+    if path.utf8.allSatisfy({ $0 == UInt8(ascii: "/") || TokenRequest.isTokenLetter($0) || $0 == UInt8(ascii: ".") }) {
+      routes.get(ServerMetadata.insertedPath(issuerPath: path), document)
     }
     routes.get("/oauth" + ServerMetadata.Endpoint.keys.rawValue) { [core] request, _ in
       .now(KeySet.answer(request, core.oauth.keys.published(at: core.clock.now)))

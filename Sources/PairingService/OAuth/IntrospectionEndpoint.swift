@@ -7,8 +7,8 @@ internal import RegentPairing
 
 /// What a token is worth now (RFC 7662), and its end (RFC 7009).
 ///
-/// Access tokens are told to confidential clients of the same requestor, which is how an API asks; refresh tokens to their
-/// own client alone. Whatever is not to be told is `{"active":false}`, without a reason.
+/// Access tokens are told to confidential clients of the same requestor, which is how an API asks; refresh tokens to
+/// their own client alone. Whatever is not to be told is `{"active":false}`, without a reason.
 struct IntrospectionEndpoint: Sendable {
   private let core: ServiceCore
   private static let inactive: JSONObject = ["active": false]

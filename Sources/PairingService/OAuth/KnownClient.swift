@@ -22,8 +22,8 @@ package struct KnownClient: Sendable {
 extension ServiceCore {
   /// The client of a request.
   ///
-  /// Who shows the right thing is heard whatever others at the same address try, as nobody guesses 256 bits; wrong ones are
-  /// counted, and too many of them answered with 429.
+  /// Who shows the right thing is heard whatever others at the same address try, as nobody guesses 256 bits; wrong ones
+  /// are counted, and too many of them answered with 429.
   func client(_ shown: ClientAuthentication, _ request: Request) async throws -> KnownClient {
     do {
       return try await checked(shown)
@@ -44,16 +44,16 @@ extension ServiceCore {
       .invalidClient, "no client of this name and secret is known", asksForBasic: shown.isBasic)
     switch shown {
     case .name(let id, _):
-      guard let client = try await known(id), client.metadata.method == .none else { throw unknown }
+      guard let client = try await registered(id), client.metadata.method == .none else { throw unknown }
       return client
     case .secret(let id, let secret, _):
-      let client = try await known(id)
+      let client = try await registered(id)
       // Compared for an unknown client as well: the time does not tell which there are.
       guard hasher.isToken(secret, client?.record.secret), let client else { throw unknown }
       return client
     case .assertion(let text, let name):
       let assertion = try ClientAssertion(text)
-      guard name == nil || name == assertion.client, let client = try await known(assertion.client),
+      guard name == nil || name == assertion.client, let client = try await registered(assertion.client),
         client.metadata.method == .privateKey
       else { throw unknown }
       let metadata = oauth.metadata
@@ -65,7 +65,7 @@ extension ServiceCore {
     }
   }
 
-  private func known(_ id: ClientID) async throws -> KnownClient? {
+  private func registered(_ id: ClientID) async throws -> KnownClient? {
     guard let record = try await store.oauthClient(id), provisioning.now.requestor(record.requestor) != nil
     else { return nil }
     return KnownClient(record)

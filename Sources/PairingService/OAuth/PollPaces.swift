@@ -4,8 +4,9 @@ internal import RegentPlatform
 
 /// When the codes of clients were last asked about, on the boot clock and in memory.
 ///
-/// A question longer ago than the interval decides nothing any more, so that two generations of that length are all that is
-/// kept: at most one entry for each live code, and none after ten quiet seconds. A restart forgets, in favour of who asks.
+/// A question longer ago than the interval decides nothing any more, so that two generations of that length are all
+/// that is kept: at most one entry for each live code, and none after ten quiet seconds. A restart forgets, in favour
+/// of who asks.
 package final class PollPaces: Sendable {
   fileprivate struct State {
     var current: [RegistrationID: PollPace] = [:]

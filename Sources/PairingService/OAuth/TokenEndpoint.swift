@@ -6,7 +6,8 @@ internal import RegentPairing
 
 /// The endpoint where codes and refresh tokens become tokens (RFC 6749 §3.2, RFC 8628 §3.4).
 ///
-/// A question about a code that nobody has answered touches no disk: the secret that its client must show was kept with it.
+/// A question about a code that nobody has answered touches no disk: the secret that its client must show was kept with
+/// it.
 struct TokenEndpoint: Sendable {
   private let core: ServiceCore
   private let frame: OAuthFrame

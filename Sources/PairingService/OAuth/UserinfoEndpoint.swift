@@ -36,14 +36,7 @@ struct UserinfoEndpoint: Sendable {
       if request.header(.origin) != nil { CrossOrigin.allow(&response) }
       return response
     } catch {
-      var response = frame.response(error, to: request)
-      // Where tokens are used, a proof that does not count is a credential that does not (RFC 9449 §7.1, §9).
-      if let error = error as? OAuthError, [.useDPoPNonce, .invalidDPoPProof].contains(error.code) {
-        response.status = .unauthorized
-        response.addHeader(
-          .wwwAuthenticate, "DPoP error=\"\(error.code.rawValue)\", algs=\"RS256 ES256 EdDSA\"")
-      }
-      return response
+      return frame.refusalOfToken(error, to: request)
     }
   }
 

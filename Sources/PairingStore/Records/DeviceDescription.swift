@@ -51,13 +51,18 @@ public struct AskedByClient: Hashable, Sendable {
   public let thumbprint: String?
   /// The secret that it must show with each question, as it was when the code was made: asking costs no disk.
   public let secret: TokenHash?
+  /// Whether nobody but itself says what it is called.
+  public let isSelfNamed: Bool
 
-  public init(client: ClientID, scope: String, challenge: String?, thumbprint: String?, secret: TokenHash?) {
+  public init(
+    client: ClientID, scope: String, challenge: String?, thumbprint: String?, secret: TokenHash?, isSelfNamed: Bool
+  ) {
     self.client = client
     self.scope = scope
     self.challenge = challenge
     self.thumbprint = thumbprint
     self.secret = secret
+    self.isSelfNamed = isSelfNamed
   }
 }
 

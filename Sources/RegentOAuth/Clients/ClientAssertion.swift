@@ -32,8 +32,8 @@ package struct ClientAssertion: Sendable {
     package let expires: Instant
   }
 
-  /// Checks signature, audience and time; `audiences` are the issuer and the token endpoint, as clients differ in which of
-  /// them they mean.
+  /// Checks signature, audience and time; `audiences` are the issuer and the token endpoint, as clients differ in which
+  /// of them they mean.
   package func check(
     with keys: [JWK], audiences: [String], at now: Instant
   ) throws(OAuthError) -> Checked {

@@ -3,8 +3,8 @@ package import RegentJSON
 
 /// What a client says about itself when it registers (RFC 7591 §2): what means something here, all else is left out.
 ///
-/// Nothing of it is true because it says so, and no address in it is ever fetched: a service that fetched what strangers
-/// name would be their way into the network behind it.
+/// Nothing of it is true because it says so, and no address in it is ever fetched: a service that fetched what
+/// strangers name would be their way into the network behind it.
 package struct ClientMetadata: Sendable, Hashable {
   /// What is shown on the phone as what the client calls itself.
   package var name: String?
@@ -50,7 +50,8 @@ package struct ClientMetadata: Sendable, Hashable {
       return
     }
     let known = try Scope(wanted)
-    // A client that asks for nothing that exists is given what everybody may ask for, as RFC 7591 lets the service choose.
+    // A client that asks for nothing that exists is given what everybody may ask for, as RFC 7591 lets the service
+    // choose.
     scope = known.names.isEmpty ? .all : known
   }
 

@@ -56,8 +56,8 @@ package struct RefreshFamily: Sendable, Hashable {
 
   /// What a token of this number means now.
   ///
-  /// A clock that was set back behind the latest use counts as no time gone: the grace is not longer for it than the clock
-  /// says, and the family does not end by it.
+  /// A clock that was set back behind the latest use counts as no time gone: the grace is not longer for it than the
+  /// clock says, and the family does not end by it.
   package func verdict(on shown: Int64, key: String?, at now: Instant) -> Verdict {
     guard shown >= 0, shown <= generation else { return .unknown }
     // Before all else: who has no key learns nothing about the token, and cannot end the family of who has.

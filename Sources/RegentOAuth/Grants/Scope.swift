@@ -32,8 +32,8 @@ package struct Scope: Sendable, Hashable {
     names = Set(text.split(separator: " ").compactMap { Name(rawValue: String($0)) })
   }
 
-  /// What is given of what was asked for: the names that the client may have, all of them when the request says nothing;
-  /// `invalid_scope` when nothing is left.
+  /// What is given of what was asked for: the names that the client may have, all of them when the request says
+  /// nothing; `invalid_scope` when nothing is left.
   package static func granted(_ asked: String?, of allowed: Scope) throws(OAuthError) -> Scope {
     guard let asked else { return allowed }
     let granted = Scope(try Scope(asked).names.intersection(allowed.names))

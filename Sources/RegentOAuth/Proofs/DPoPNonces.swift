@@ -6,7 +6,8 @@ package import RegentPairing
 ///
 /// Nothing is kept of them: a nonce is the period it was made in, and a code over that which nobody else can make. It
 /// counts in its period and the next, on the service's boot clock, so that it is good for five to ten minutes whatever
-/// happens to the wall clock; after a restart of the machine every nonce is an old one, and the client is told the new one.
+/// happens to the wall clock; after a restart of the machine every nonce is an old one, and the client is told the new
+/// one.
 package struct DPoPNonces: Sendable {
   /// How long a nonce is given out.
   package static let period: Duration = .seconds(300)

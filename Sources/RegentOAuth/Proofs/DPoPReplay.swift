@@ -2,10 +2,11 @@ package import RegentPairing
 
 /// The proofs that were used: each counts once.
 ///
-/// A proof counts for at most ten minutes (``DPoPNonces``), so that is how long one is remembered, by the boot clock: two
-/// halves of ten minutes each, of which the older goes as a whole. Anybody can make proofs with keys of their own, so
-/// only those are taken that belong to a request which already has shown something: a client, a code, a token. When a half
-/// is full, its newcomers are refused for what is left of it and told to try again; nothing is forgotten to make room.
+/// A proof counts for at most ten minutes (``DPoPNonces``), so that is how long one is remembered, by the boot clock:
+/// two halves of ten minutes each, of which the older goes as a whole. Anybody can make proofs with keys of their own,
+/// so only those are taken that belong to a request which already has shown something: a client, a code, a token. When
+/// a half is full, its newcomers are refused for what is left of it and told to try again; nothing is forgotten to make
+/// room.
 package struct DPoPReplay: Sendable {
   /// How long a half lasts: never shorter than a nonce counts.
   package static let half: Duration = DPoPNonces.period * 2

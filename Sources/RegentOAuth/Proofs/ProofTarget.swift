@@ -3,7 +3,8 @@ internal import RegentHTTPCodec
 /// The address that a proof is for, in the one form that all its spellings have (RFC 3986 §6.2.2 and §6.2.3), without
 /// query and fragment.
 ///
-/// By it addresses are compared and proofs remembered: otherwise one proof counted once for each way to write its address.
+/// By it addresses are compared and proofs remembered: otherwise one proof counted once for each way to write its
+/// address.
 package struct ProofTarget: Sendable, Hashable {
   package let text: String
 

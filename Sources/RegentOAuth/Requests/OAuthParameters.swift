@@ -1,10 +1,10 @@
 package import RegentHTTPCodec
 
-/// The parameters of a request to one of the endpoints: of its body alone, never of its address, where they would stand in
-/// logs (RFC 6749 §2.3.1).
+/// The parameters of a request to one of the endpoints: of its body alone, never of its address, where they would stand
+/// in logs (RFC 6749 §2.3.1).
 ///
-/// Empty is missing, unknown is ignored, and what is said twice is refused, even when it is the same twice: whoever stands
-/// in front of us may have read the other one. Only what RFC 8707 lets a client say several times may be.
+/// Empty is missing, unknown is ignored, and what is said twice is refused, even when it is the same twice: whoever
+/// stands in front of us may have read the other one. Only what RFC 8707 lets a client say several times may be.
 package struct OAuthParameters: Sendable {
   private static let mayRepeat: Set = ["resource", "audience"]
   private let form: FormParameters

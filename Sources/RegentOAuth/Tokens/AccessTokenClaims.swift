@@ -49,8 +49,9 @@ package struct AccessTokenClaims: Sendable, Hashable {
 
   /// What a token says whose signature one of our keys made.
   ///
-  /// Its kind, issuer, audience and time are checked: a token for another interface, or one of another kind with the same
-  /// key, is none (RFC 9068 §4, RFC 8725 §3.11). Only who tells others what a token is worth reads one for any audience.
+  /// Its kind, issuer, audience and time are checked: a token for another interface, or one of another kind with the
+  /// same key, is none (RFC 9068 §4, RFC 8725 §3.11). Only who tells others what a token is worth reads one for any
+  /// audience.
   package init?(_ token: VerifiedJWS, issuer: String, audience: String? = nil, at now: Instant) {
     guard token.isType(Self.type), let claims = try? token.claims(),
       let iss = claims["iss"]?.string, iss.utf8.elementsEqual(issuer.utf8),
