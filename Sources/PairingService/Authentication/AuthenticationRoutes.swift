@@ -24,7 +24,7 @@ package struct AuthenticationRoutes: Sendable {
     }
     endpoints.mount(&routes, [.get], "/api/v1/checkauthn/{code}", checkByCode)
     endpoints.mount(&routes, [.get], "/api/v1/authenticate/{code}", askByCode)
-    endpoints.mount(&routes, [.delete, .get], "/api/v1/logout", signOut)
+    endpoints.mount(&routes, [.delete, .get], "/api/v1/logout", takesGrants: true, signOut)
   }
 
   // MARK: - The device asks

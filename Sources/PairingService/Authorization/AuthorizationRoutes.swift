@@ -17,8 +17,8 @@ package struct AuthorizationRoutes: Sendable {
 
   /// Mounts the two.
   package func mount(_ routes: inout Routes) {
-    endpoints.mount(&routes, [.get], "/api/v1/authorize", authorize)
-    endpoints.mount(&routes, [.get], "/api/v1/tokens/authz", look)
+    endpoints.mount(&routes, [.get], "/api/v1/authorize", takesGrants: true, authorize)
+    endpoints.mount(&routes, [.get], "/api/v1/tokens/authz", takesGrants: true, look)
   }
 
   // MARK: - A decision
