@@ -113,7 +113,8 @@ let package = Package(
       "PairingService",
       [
         "RegentPairing", "PairingStore", "RegentPairingWire", "RegentOAuth", "Administration", "HTTPServer",
-        "RegentHTTPCodec", "RegentJSON", "RegentPlatform", "PasswordHashing", "RegentCryptography", "RegentEncodings", "XML",
+        "RegentHTTPCodec", "RegentJSON", "RegentPlatform", "PasswordHashing", "RegentCryptography", "RegentEncodings",
+        "XML",
       ]),
     tool(
       "DeviceAgent",

@@ -5,8 +5,9 @@ public import RegentPairing
 // Clients that speak OAuth, and what they were given.
 
 extension AdminClient {
-  /// Makes a client; its secret is in this answer and in no other. The members are those that `regentctl client add`
-  /// has.
+  /// Makes a client; its secret is in this answer and in no other.
+  ///
+  /// The members are those that `regentctl client add` has.
   public func addClient(to requestor: RequestorID, _ members: JSONObject) async throws(AdminError) -> IssuedClient {
     try await document(.post, AdminPaths.clients(of: requestor.text), members)
   }

@@ -7,9 +7,10 @@ internal import RegentOAuth
 internal import RegentPairing
 internal import RegentPairingWire
 
-/// The code that a client is given with its registration code (RFC 8628 §3.2): the registration's id, by which it is
-/// found without looking anything up, and 256 random bits, of which a hash is kept. The two together are the device
-/// that asks.
+/// The code that a client is given with its registration code (RFC 8628 §3.2).
+///
+/// The registration's id, by which it is found without looking anything up, and 256 random bits, of which a hash is
+/// kept. The two together are the device that asks.
 struct DeviceCode {
   let registration: RegistrationID
   let device: DeviceID

@@ -5,8 +5,9 @@ internal import RegentOAuth
 internal import RegentPairing
 internal import RegentPairingWire
 
-/// Calls of protocol V1 with an access token of OAuth: what may be watched, for whom an API of another make asks nobody
-/// else. Requestor and device come from the token, and whatever contradicts them is refused.
+/// Calls of protocol V1 with an access token of OAuth.
+///
+/// Requestor and device come from the token, and whatever contradicts them is refused.
 struct GrantCalls: Sendable {
   private let core: ServiceCore
 

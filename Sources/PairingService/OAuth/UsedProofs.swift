@@ -22,7 +22,9 @@ package final class UsedProofs: Sendable {
   /// The nonce that clients are told.
   package func nonce(_ clock: ServiceClock) -> String { nonces.current(at: clock.uptime) }
 
-  /// The proof of a request; nil when it has none. It is not used up yet: see ``take(_:_:)``.
+  /// The proof of a request; nil when it has none.
+  ///
+  /// It is not used up yet: see ``take(_:_:)``.
   package func read(
     _ request: Request, at address: String, accessToken: String? = nil, _ clock: ServiceClock
   ) throws(OAuthError) -> DPoPProof? {
