@@ -280,7 +280,7 @@ let package = Package(
       [
         "AccessEnabler", "CommandKit", "QRCode", "RegentJSON", "RegentPlatform", "HTTPServer", "RegentHTTPCodec",
         "HTTPTestSupport", "ServiceTestSupport", "PairingService", "PairingStore", "RegentPairing",
-        "RegentCryptography", "regent",
+        "RegentCryptography", "PlayerExample", "regent",
       ]),
     .testTarget(
       name: "JourneyTests",

@@ -1,7 +1,7 @@
 import Testing
 
-/// Calls that one file of the service makes and no other: whoever changes codes or sign-ins past their owner leaves the
-/// memory, the held polls, the numbers and the audit log behind.
+/// Calls that one file of the service makes and no other: whoever changes codes, sign-ins or decisions past their owner
+/// leaves the memory, the held polls, the numbers and the audit log behind.
 private let ownedCalls: [(owner: String, calls: [String])] = [
   (
     "Sources/PairingService/Core/SignInTransitions.swift",
@@ -10,6 +10,7 @@ private let ownedCalls: [(owner: String, calls: [String])] = [
       "codes.noteSignIn(",
     ]
   ),
+  ("Sources/PairingService/Core/BoxDecisions.swift", ["store.decide("]),
   (
     "Sources/PairingService/Core/CodeTransitions.swift",
     [

@@ -54,6 +54,14 @@ struct WaitingTests {
       "a delegate that sleeps is what is tested; a gate that the test opens is its end"
     ),
     (
+      "DeviceAgentTests/DecisionSyncTests.swift", ["withCheckedContinuation"],
+      "a service that holds its answer; the test's end lets it go"
+    ),
+    (
+      "SDKProbe/AccountStarts.swift", ["ContinuousClock"],
+      "figures for the acceptance script, which no test compares"
+    ),
+    (
       "RegentPlatformTests/ServiceTests.swift", ["monotonicMicroseconds"],
       "the time that systemd is told lies between two readings"
     ),

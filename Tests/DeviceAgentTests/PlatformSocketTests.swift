@@ -50,7 +50,10 @@ struct PlatformSocketTests {
       let denied = try await desk.ask(
         "account", ["requestor": "acme", "provider": "CABLE", "profileRequest": "cmVxdWVzdA=="])
       #expect(denied.code == "denied" && denied.status == Status(422))
-      #expect(await desk.account.told.map(\.permission) == [.granted, .denied], "the service hears of each")
+      try await eventually("the service hears of it") {
+        let last = await desk.account.told.last
+        return last?.who == Desk.kodi && last?.word == .permission(.denied)
+      }
     }
   }
 
@@ -192,7 +195,7 @@ struct Desk: Sendable {
 /// An account without a service.
 actor HeldAccount: BoxAccount {
   private let isIn: Bool
-  private(set) var told: [(who: AppRequestor, permission: PlatformPermission)] = []
+  private(set) var told: [BoxDecision] = []
   private var before: (@Sendable () async -> Void)?
 
   init(isIn: Bool) { self.isIn = isIn }
@@ -211,6 +214,9 @@ actor HeldAccount: BoxAccount {
     await before?()
     return "word for \(who.app)"
   }
-  func decided(_ permission: PlatformPermission, _ who: AppRequestor) async { told.append((who, permission)) }
+  func tell(_ decision: BoxDecision) async throws(CommandError) { told.append(decision) }
+  func decisions(unless tag: String?, wait: Duration) async throws(CommandError) -> ServiceDecisions? {
+    throw CommandError("nothing is decided elsewhere")
+  }
   func signOut() async throws(CommandError) -> Bool { isIn }
 }

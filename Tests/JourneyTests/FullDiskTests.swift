@@ -38,4 +38,27 @@ import Testing
       }
     }
   }
+
+  @Test func `exchanges nothing and decides nothing, and the same request counts afterwards`() async throws {
+    let disk = FaultyDisk()
+    try await withFileStore(on: disk) { store in
+      let service = try await TestService(on: store)
+      try await TestTransport.inProcess.withClient(of: try service.router()) { client in
+        let stage = try await PlatformStage(client, service)
+        #expect(try await stage.decide("granted") == 204)
+        let word = try stage.word(try await stage.request())
+        disk.fail([.write], at: 1, forEver: true, with: .full)
+        #expect(try await stage.verdict(word) == "503")
+        #expect(try await stage.decide("denied") == 503)
+        #expect(try await stage.asApp("GET", "/api/v1/tokens/authn").status == 404)
+        disk.heal()
+        let decisions = try await store.decisions(of: service.core.hasher.device(try named("the-box")))
+        #expect(decisions.map(\.isGranted) == [true], "half a decision")
+        #expect(try await stage.verdict(word) == "204", "used up by a refusal")
+        #expect(try await stage.verdict(word) == "used")
+        #expect(try await stage.decide("denied") == 204)
+        #expect(try await stage.asApp("GET", "/api/v1/tokens/authn").status == 403)
+      }
+    }
+  }
 }

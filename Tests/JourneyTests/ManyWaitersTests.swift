@@ -38,7 +38,7 @@ import Testing
     for (number, id) in ids.enumerated() {
       let span = number.isMultiple(of: 2) ? Duration.seconds(3_600) : .milliseconds(number % 1_000)
       let reply = PendingReply { _ in ends.addReply() }
-      waiters.park(reply, for: id, .device(.check, .owner), span: span, while: { !hasChanged.isSet }) { end in
+      waiters.park(reply, for: .code(id), .device(.check, .owner), span: span, while: { !hasChanged.isSet }) { end in
         ends.add(end)
         reply.complete(.text(.ok, ""))
       }
@@ -46,7 +46,7 @@ import Testing
     try await eventually("half of them ended by the time") { ends.now.timeUp == Self.boxes / 2 }
     #expect(waiters.count == Self.boxes / 2)
     hasChanged.set()
-    for id in ids { waiters.wake(.device, of: id) }
+    for id in ids { waiters.wake(.device, of: .code(id)) }
     let all = ends.now
     #expect(all.changed == Self.boxes / 2 && all.other == 0 && all.replies == Self.boxes)
     #expect(waiters.count == 0)
@@ -58,7 +58,7 @@ import Testing
     let ends = Ends()
     for _ in 0..<20_000 {
       waiters.park(
-        PendingReply { _ in ends.addReply() }, for: id, .device(.check, .owner), span: .seconds(3_600),
+        PendingReply { _ in ends.addReply() }, for: .code(id), .device(.check, .owner), span: .seconds(3_600),
         while: { true }, end: ends.add)
     }
     #expect(waiters.count == 1)

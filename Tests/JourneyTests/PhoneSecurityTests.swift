@@ -57,6 +57,7 @@ extension PhoneBrowser {
       ("/sign-in", ["provider": "local"]),
       ("/sign-in/local", ["user": "demo", "password": "demo"]), ("/sign-out", [:]),
       ("/password", ["current": "demo", "new": "a long enough password"]),
+      ("/screens/\(screen)/apps", ["permission": "denied"]),
       ("/screens/\(screen)/rename", ["name": "Mine"]), ("/screens/\(screen)/sign-out", [:]),
       ("/screens/sign-out", [:]), ("/logout", [:]),
     ]

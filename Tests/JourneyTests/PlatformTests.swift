@@ -74,12 +74,14 @@ struct PlatformStage {
     box = try enrolled.json().string("box")
   }
 
-  func asBox(_ method: String, _ path: String, _ form: [(String, String)] = []) async throws -> TestResponse {
+  func asBox(
+    _ method: String, _ path: String, _ form: [(String, String)] = [], headers: [(name: String, value: String)] = []
+  ) async throws -> TestResponse {
     let signed = try service.signature(
       method, path, requestor: Self.maker, publicKey: "makerCalls", secret: "maker secret")
     return try await client.send(
       TestRequest(
-        method, "\(path)?deviceId=the-box&format=json", headers: [signed] + (form.isEmpty ? [] : [formType]),
+        method, "\(path)?deviceId=the-box&format=json", headers: [signed] + headers + (form.isEmpty ? [] : [formType]),
         body: encoded(form)))
   }
 
@@ -121,10 +123,14 @@ struct PlatformStage {
   }
 
   /// What the viewer decides about the app, as the box tells it.
-  func decide(_ permission: String) async throws -> UInt16 {
-    try await asBox(
+  func decide(
+    _ permission: String, app: String = "kodi", _ more: [(String, String)] = []
+  ) async throws -> UInt16 {
+    // Nobody decides twice in a millisecond.
+    service.clock.pass(.milliseconds(1))
+    return try await asBox(
       "POST", Paths.platformPermission,
-      [("app", "kodi"), ("appRequestor", Sample.requestor), ("permission", permission)]
+      [("app", app), ("appRequestor", Sample.requestor), ("permission", permission)] + more
     ).status
   }
 
@@ -170,6 +176,9 @@ private enum PercentForm {
       #expect(answer.status == 204 && answer.text.isEmpty)
       let signedIn = try await stage.asApp("GET", "/api/v1/tokens/authn")
       #expect(signedIn.status == 200)
+      #expect(signedIn.header("ap-decision-source") == "platform")
+      let ofBox = try await stage.asBox("GET", "/api/v1/tokens/authn")
+      #expect(ofBox.status == 200 && ofBox.header("ap-decision-source") == nil)
       #expect(try signedIn.json().string("mvpd") == Sample.provider)
       let child = try #require(
         try await stage.service.core.store.authentications(
@@ -243,6 +252,26 @@ private enum PercentForm {
         AuthenticationFilter(requestor: try named(Sample.requestor)), after: nil, limit: 100,
         at: stage.service.core.clock.now)
       #expect(rows.count == 1)
+    }
+  }
+
+  @Test func `a box whose clock says 1970, or is hours ahead, gives a word that counts, for a minute`() async throws {
+    try await withStage { (stage: inout PlatformStage) async throws in
+      let now = stage.service.core.clock.now
+      let clocks: [Instant] = [Instant(milliseconds: 0), now + .seconds(86_400), now - .seconds(86_400)]
+      for (number, clock) in clocks.enumerated() {
+        let device = "app-\(number)"
+        let request = try await stage.request(device: device)
+        let asked = try #require(ProfileRequest(unverified: request))
+        let word = try stage.word(request, issued: PlatformAssertion.issued(at: clock, for: asked))
+        stage.service.clock.pass(.seconds(59))
+        #expect(try await stage.verdict(word, device: device) == "204")
+        let late = try await stage.request(device: device)
+        let askedLate = try #require(ProfileRequest(unverified: late))
+        let lateWord = try stage.word(late, issued: PlatformAssertion.issued(at: clock, for: askedLate))
+        stage.service.clock.pass(.seconds(61))
+        #expect(try await stage.verdict(lateWord, device: device) == "assertion")
+      }
     }
   }
 

@@ -86,10 +86,16 @@ let apps = [
   ScreenApp(name: ForeignText("jellyfin-media-player"), company: ForeignText("Lumen Kids")),
 ]
 
+let appChoices = [
+  AppChoice(app: "kodi", requestor: "acme", company: cinema.name, permission: .granted),
+  AppChoice(app: "jellyfin-media-player", requestor: "lumen", company: hostileName, permission: .denied),
+  AppChoice(app: "video", requestor: "news", company: ForeignText("Lumen Kids"), permission: .undetermined),
+]
+
 let screens = [
   Screen(
     id: "a1", name: ForeignText("Living room"), model: ForeignText("Raspberry Pi 5"),
-    app: cinema.name, lastUse: ago(minutes: 0), since: ago(minutes: 4), apps: apps),
+    app: cinema.name, lastUse: ago(minutes: 0), since: ago(minutes: 4), apps: apps, holdsApps: true),
   Screen(
     id: "b2", name: ForeignText("מסך בחדר השינה"), model: ForeignText(""), app: cinema.name,
     lastUse: ago(minutes: 190), since: ago(minutes: 3 * 1440)),
@@ -186,6 +192,8 @@ func otherSamples() -> [Sample] {
       signedIn),
     Sample("screens-none", ScreensPage(screens: [], done: .allSignedOut), signedIn),
     Sample("rename-screen", RenameScreenPage(id: "a1", name: ForeignText("Living room")), signedIn),
+    Sample("apps", AppsPage(id: "c3", name: hostileName, apps: appChoices, isDone: true), signedIn),
+    Sample("apps-none", AppsPage(id: "c3", name: ForeignText("Living room"), apps: []), signedIn),
     Sample("confirm-screen", ConfirmPage(.signOutScreen(id: "c3", name: hostileName, apps: [])), signedIn),
     Sample("confirm-screen-apps", ConfirmPage(.signOutScreen(id: "c3", name: hostileName, apps: apps)), signedIn),
     Sample("confirm-all", ConfirmPage(.signOutAllScreens(count: 3)), signedIn),

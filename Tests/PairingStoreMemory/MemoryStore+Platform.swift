@@ -44,21 +44,17 @@ extension MemoryStore {
 
   /// Keeps what the viewer decided.
   public func decide(
-    _ isGranted: Bool?, device: DeviceHash, app: String, requestor: RequestorID, audit entry: AuditEntry?,
-    at now: Instant
-  ) async throws(StoreError) {
-    let there = decided(device)
-    let isKnown = there.contains { $0.app == app && $0.requestor == requestor }
-    guard isGranted == nil || isKnown || there.count < PlatformPermissionRecord.mostOfBox else {
-      throw .notFound(what: "room for the decision")
+    _ decision: PlatformPermissionRecord, audit entry: AuditEntry?, at now: Instant
+  ) async throws(StoreError) -> Bool {
+    guard let change = try PermissionChange(decision, among: decided(decision.device), at: now) else { return false }
+    permissions.removeAll { there in
+      [change.kept, change.forgotten].contains { gone in
+        gone.map { $0.device == there.device && $0.app == there.app && $0.requestor == there.requestor } ?? false
+      }
     }
-    permissions.removeAll { $0.device == device && $0.app == app && $0.requestor == requestor }
-    if let isGranted {
-      permissions.append(
-        PlatformPermissionRecord(
-          device: device, app: app, requestor: requestor, isGranted: isGranted, decided: now))
-    }
+    permissions.append(change.kept)
     note(entry)
+    return true
   }
 
   /// What was decided about the apps of a box.
@@ -98,7 +94,7 @@ extension MemoryStore {
 
   func isRefused(_ device: DeviceHash, _ app: String, _ requestor: RequestorID) -> Bool {
     permissions.contains {
-      $0.device == device && $0.app == app && $0.requestor == requestor && !$0.isGranted
+      $0.device == device && $0.app == app && $0.requestor == requestor && $0.isGranted == false
     }
   }
 

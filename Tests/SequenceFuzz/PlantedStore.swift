@@ -343,10 +343,9 @@ extension PlantedStore {
   }
 
   func decide(
-    _ isGranted: Bool?, device: DeviceHash, app: String, requestor: RequestorID, audit entry: AuditEntry?,
-    at now: Instant
-  ) async throws(StoreError) {
-    try await base.decide(isGranted, device: device, app: app, requestor: requestor, audit: entry, at: now)
+    _ decision: PlatformPermissionRecord, audit entry: AuditEntry?, at now: Instant
+  ) async throws(StoreError) -> Bool {
+    try await base.decide(decision, audit: entry, at: now)
   }
 
   func decisions(of device: DeviceHash) async throws(StoreError) -> [PlatformPermissionRecord] {

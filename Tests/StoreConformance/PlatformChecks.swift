@@ -117,6 +117,32 @@ extension StoreConformance {
       let decisions = try await stage.store.decisions(of: stage.boxDevice)
       try expect(decisions.count == PlatformPermissionRecord.mostOfBox, "has \(decisions.count)")
       try expect(decisions.first { $0.app == "app-3" }?.isGranted == false, "kept the first word")
+      // What was taken back makes room for a decision, the first of them first, and for no question.
+      try await stage.decide(nil, app: "app-5")
+      try await stage.decide(nil, app: "app-4")
+      try await expect(.notFound(what: "room for the decision")) { try await stage.decide(nil, app: "asks") }
+      try expect(try await stage.decide(true, app: "one-more"), "was not kept")
+      let apps = try await stage.store.decisions(of: stage.boxDevice).map(\.app)
+      try expect(apps.count == PlatformPermissionRecord.mostOfBox, "has \(apps.count)")
+      try expect(apps.contains("app-4") && !apps.contains("app-5"), "forgot another")
+    },
+    ConformanceCheck("of two decisions about an app the later one holds, and of two at once the no") { stage in
+      // What is told, when, and whether it holds then.
+      let told: [(isGranted: Bool?, second: Int, now: Int, holds: Bool)] = [
+        (nil, 0, 90, true), (true, 10, 90, true), (nil, 0, 90, false), (false, 9, 90, false), (false, 10, 90, true),
+        (true, 10, 90, false), (nil, 10, 90, false), (nil, 11, 90, true), (true, 10, 90, false), (true, 12, 90, true),
+        // The clock went back: what is said now holds, and an old no, but no old yes.
+        (nil, 4, 5, false), (false, 4, 5, true), (true, 90, 90, true), (false, 80, 80, true), (true, 59, 60, false),
+        (true, 60, 60, true),
+      ]
+      var now: Bool?
+      for (number, one) in told.enumerated() {
+        let holds = try await stage.decide(one.isGranted, second: one.second, now: one.now)
+        try expect(holds == one.holds, "word \(number) holds: \(holds)")
+        if holds { now = one.isGranted }
+        let decisions = try await stage.store.decisions(of: stage.boxDevice)
+        try expect(decisions.map(\.isGranted) == [now], "after word \(number): \(decisions.map(\.isGranted))")
+      }
     },
   ]
 }
@@ -173,8 +199,17 @@ extension ConformanceFixture {
     try await put(.provider(next), replacing: there.map { .provider($0) })
   }
 
-  fileprivate func decide(_ isGranted: Bool?, app: String = "kodi") async throws {
-    try await store.decide(isGranted, device: boxDevice, app: app, requestor: requestor, audit: nil, at: at(4))
+  @discardableResult
+  fileprivate func decide(_ isGranted: Bool?, app: String = "kodi", second: Int? = nil, now: Int = 100) async throws
+    -> Bool
+  {
+    // Each after the one before, as their order says, unless a check says when.
+    let there = try await store.decisions(of: boxDevice)
+    let latest = there.map(\.decided).max() ?? at(4)
+    return try await store.decide(
+      PlatformPermissionRecord(
+        device: boxDevice, app: app, requestor: requestor, isGranted: isGranted,
+        decided: second.map { at($0) } ?? latest + .milliseconds(1)), audit: nil, at: at(now))
   }
 
   fileprivate func exchange(

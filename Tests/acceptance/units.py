@@ -154,6 +154,36 @@ def the_box_shows_a_code_on_a_console_and_is_signed_in():
     machine.until("the box is signed in", lambda: machine.code("runuser", "-u", "bob", "--", "regent", "status") == 0)
 
 
+def an_app_has_a_socket_of_its_own():
+    settings = machine.run("cat", "/etc/regent/agent.conf")
+    machine.write("/etc/regent/agent.conf", f"{settings}\napp = boxed requestor:acme socket:boxed\n")
+    machine.write("/etc/systemd/system/regent-app@boxed.socket.d/who.conf", "[Socket]\nSocketUser=bob\n")
+    machine.run("systemctl", "daemon-reload")
+    # systemd starts no socket of a service that runs.
+    machine.run("systemctl", "enable", "regent-app@boxed.socket")
+    machine.run("systemctl", "stop", "regent.socket", "regent")
+    machine.run("systemctl", "start", "regent-app@boxed.socket", "regent.socket")
+    own, common = "/run/regent/apps/boxed.sock", "/run/regent/agent.sock"
+    assert machine.run("stat", "-c", "%U %a", own) == "bob 660\n"
+
+    def ask(path, user):
+        return json.loads(machine.run(
+            "runuser", "-u", user, "--", "curl", "-sS", "--unix-socket", path, "-d", '{"requestor":"acme"}',
+            "http://localhost/v1/platform/status"))
+
+    assert ask(own, "bob")["app"] == "boxed"
+    assert ask(common, "bob")["error"]["code"] == "not-an-app", "the line is for the socket alone"
+    assert machine.code("runuser", "-u", "anna", "--", "curl", "-sS", "--unix-socket", own, "http://localhost/") != 0
+    # What is not for apps is not there, even for who owns the socket.
+    assert "no-such-call" in machine.run(
+        "runuser", "-u", "bob", "--", "curl", "-sS", "--unix-socket", own, "http://localhost/v1/status")
+    machine.run("regent", "sso", "grant", "boxed")
+    assert ask(own, "bob")["permission"] == "granted"
+    # The daemon is started again by whoever asks on it, and finds what was decided.
+    machine.run("systemctl", "stop", "regent")
+    assert ask(own, "bob")["permission"] == "granted"
+
+
 def fail2ban_bans_who_tries_codes():
     for file, target in (("filter", "filter.d"), ("jail", "jail.d")):
         machine.run("cp", f"{DOCUMENTS}/fail2ban/{file}.conf", f"/etc/fail2ban/{target}/regentd.conf")
@@ -209,7 +239,7 @@ def nothing_acknowledged_is_lost_when_memory_runs_out():
 
 
 def a_stop_is_quick_and_clean():
-    machine.run("systemctl", "stop", "regent.socket", "regent", "regentd")
+    machine.run("systemctl", "stop", "regent.socket", "regent-app@boxed.socket", "regent", "regentd")
     for unit in ("regentd", "regent"):
         assert machine.show(unit, "Result") == "success", machine.log(unit)
     assert machine.code("test", "-e", "/run/regentd") != 0
@@ -219,7 +249,7 @@ STEPS = (
     the_service_starts, every_unit_is_closed_in_tightly, the_sandbox_is_in_force,
     a_mere_member_of_the_group_uses_regentctl,
     a_reload_is_no_restart, what_is_killed_is_started_again, what_hangs_is_started_again, the_box_answers_on_its_socket,
-    the_box_shows_a_code_on_a_console_and_is_signed_in, fail2ban_bans_who_tries_codes,
+    the_box_shows_a_code_on_a_console_and_is_signed_in, an_app_has_a_socket_of_its_own, fail2ban_bans_who_tries_codes,
     nothing_acknowledged_is_lost_when_memory_runs_out, a_stop_is_quick_and_clean)
 
 try:

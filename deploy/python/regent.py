@@ -79,6 +79,10 @@ class Regent:
         prefer = {"Prefer": f"wait={int(wait)}"} if prompt else {}
         return self._call("POST", "platform/access", {"requestor": requestor, "prompt": prompt}, prefer)
 
+    def platform_sign_out(self, requestor, wait=55):
+        """Asks the viewer on the box to sign it out, or to take its account from this app: what platform() says then."""
+        return self._call("POST", "platform/sign-out", {"requestor": requestor}, {"Prefer": f"wait={int(wait)}"})
+
     def platform_account(self, requestor, provider=None, profile_request=None):
         """The account; with the service's profile request (base64) also `assertion`, the box's answer to it."""
         body = {"requestor": requestor}

@@ -66,7 +66,7 @@ enum ServiceAnswer: Hashable, Sendable {
   case profileRequest(String)
   case platform(PlatformAnswer)
   /// The answer to a call of the daemon's own, as it came.
-  case box(String?)
+  case box(BoxAnswer)
   /// There is nothing to say.
   case done
   /// Signed out; with this ticket the browser is, too.

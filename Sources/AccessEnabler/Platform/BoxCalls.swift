@@ -2,8 +2,18 @@
 package enum BoxCall: Hashable, Sendable {
   /// Enrols the public half of the box's key with the sign-in that is there.
   case enrol(publicKey: String)
-  /// What the viewer decided about an app.
-  case decision(app: String, requestor: String, permission: String)
+  /// What the viewer decided about an app, so long ago.
+  case decision(app: String, requestor: String, permission: String, age: Duration)
+  /// What was decided about the box's apps, held for so many seconds while it is what the tag names.
+  case decisions(unless: String?, wait: Int)
+}
+
+/// What came of such a call.
+package struct BoxAnswer: Hashable, Sendable {
+  /// The answer's document, when it brought one: none also when what the call named is still so.
+  package var body: String?
+  /// By which the answer can be named.
+  package var tag: String?
 }
 
 extension AccessEnabler {
@@ -13,10 +23,9 @@ extension AccessEnabler {
 
   /// Makes one call to the service that the sign-in came from.
   ///
-  /// - Returns: the answer's document as text, when it brought one.
-  package func call(_ call: BoxCall, for requestor: String) async throws(EntitlementError) -> String? {
+  package func call(_ call: BoxCall, for requestor: String) async throws(EntitlementError) -> BoxAnswer {
     switch await runtime.performer.answer(to: .box(call), for: requestor) {
-    case .box(let text): return text
+    case .box(let answer): return answer
     case .failed(let failure):
       throw EntitlementError(
         failure.kind == .unreachable ? .unreachable : failure.status == 401 ? .notTrusted : .service,

@@ -44,6 +44,19 @@ public final class PlatformAccount: Sendable {
     return try status(from: answer)?.permission ?? .undetermined
   }
 
+  /// Asks the viewer on the box to sign it out, or to take the account from this app.
+  ///
+  /// For an app whose viewer signed out (VSA203): its next start signs in again by itself otherwise. Once a minute.
+  ///
+  /// - Parameter wait: how long the answer is waited for.
+  /// - Returns: whether this app is out for good: the box is signed out, or this app may not use its account.
+  /// - Throws: ``EntitlementError`` when the daemon does not answer.
+  public func askToSignOut(wait: Duration = .seconds(55)) async throws(EntitlementError) -> Bool {
+    let seconds = max(0, min(55, wait.components.seconds))
+    let answer = await link.answer(to: .signOut(wait: seconds), for: requestor, within: .seconds(seconds + 2))
+    return try status(from: answer).map { $0.permission != .granted || !$0.isSignedIn } ?? true
+  }
+
   private func status(from answer: PlatformAnswer) throws(EntitlementError) -> PlatformStatus? {
     switch answer {
     case .status(let status): return status

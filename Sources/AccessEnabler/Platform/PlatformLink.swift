@@ -77,13 +77,21 @@ final class PlatformLink: Sendable {
     request.deadline = deadline
     request.responseLimit = Self.answerLimit
     request.addHeader(.contentType, "application/json")
-    if case .access(_, let wait) = question, wait > 0 { request.addHeader(.prefer, "wait=\(wait)") }
+    if question.wait > 0 { request.addHeader(.prefer, "wait=\(question.wait)") }
     let response = try await client.send(request)
     return PlatformReader.answer(to: question, Int(response.status.rawValue), response.body)
   }
 }
 
 extension PlatformQuestion {
+  /// How long the viewer's answer is waited for, in seconds.
+  fileprivate var wait: Int64 {
+    switch self {
+    case .access(_, let wait), .signOut(let wait): wait
+    default: 0
+    }
+  }
+
   /// The daemon's call, and what it is told.
   fileprivate func call(_ requestor: String) -> (path: String, body: JSONObject) {
     var body: JSONObject = ["requestor": .string(requestor)]
@@ -92,6 +100,7 @@ extension PlatformQuestion {
     case .access(let prompt, _):
       body["prompt"] = .bool(prompt)
       return ("access", body)
+    case .signOut: return ("sign-out", body)
     case .assertion(let request, let provider):
       body["profileRequest"] = .string(request)
       body["provider"] = .string(provider)
@@ -121,7 +130,7 @@ enum PlatformReader {
     }
     guard status == 200 else { return refusal(status, document) }
     switch question {
-    case .status, .access: return self.status(document).map(PlatformAnswer.status) ?? unreadable
+    case .status, .access, .signOut: return self.status(document).map(PlatformAnswer.status) ?? unreadable
     case .assertion: return document["assertion"]?.string.map(PlatformAnswer.assertion) ?? unreadable
     case .picker:
       let ids = document["providers"]?.array?.compactMap { $0["id"]?.string }

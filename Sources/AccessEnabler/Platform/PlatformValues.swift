@@ -54,6 +54,8 @@ enum PlatformQuestion: Hashable, Sendable {
   case status
   /// The same; the viewer is asked first when nobody has decided, and the answer held for so many seconds.
   case access(prompt: Bool, wait: Int64)
+  /// The viewer is asked to sign the box out, and the answer held for so many seconds.
+  case signOut(wait: Int64)
   /// The box's answer to a service's profile request.
   case assertion(profileRequest: String, provider: String)
   /// What the platform's dialog lists.

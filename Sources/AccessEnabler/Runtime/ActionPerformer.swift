@@ -104,9 +104,10 @@ actor ActionPerformer {
   func answer(to operation: OutgoingCall.Operation, for requestor: String) async -> ServiceAnswer {
     let service = store.tokens(of: requestor).authentication?.service ?? machine.settings.services.first
     guard let service else { return .failed(ServiceFailure(kind: .unreachable, message: "no service was named")) }
+    var deadline = machine.settings.timing.call
+    if case .box(.decisions(_, let wait)) = operation { deadline += .seconds(wait) }
     let call = OutgoingCall(
-      id: CallID(number: 0), requestor: requestor, service: service, operation: operation,
-      deadline: machine.settings.timing.call)
+      id: CallID(number: 0), requestor: requestor, service: service, operation: operation, deadline: deadline)
     return await caller.perform(call, machine.options).answer
   }
 

@@ -106,7 +106,7 @@ public struct EnablerTiming: Hashable, Sendable {
   func platform(_ question: PlatformQuestion) -> Duration {
     switch question {
     case .status, .assertion, .picker, .leave: platform
-    case .access(_, let wait): platform + .seconds(wait)
+    case .access(_, let wait), .signOut(let wait): platform + .seconds(wait)
     case .signIn: call
     case .news: .seconds(PlatformLink.hold) + call
     }

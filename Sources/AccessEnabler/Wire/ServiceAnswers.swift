@@ -12,6 +12,7 @@ struct AnswerReader: Sendable {
   var metadataKey: RSADecryptionKey?
 
   func answer(to operation: OutgoingCall.Operation, _ response: ClientResponse) -> ServiceAnswer {
+    if case .box(.decisions) = operation, response.status == .notModified { return .box(BoxAnswer()) }
     guard response.status.isSuccess else { return .failed(failure(response)) }
     do throws(DocumentError) {
       switch operation {
@@ -52,7 +53,10 @@ struct AnswerReader: Sendable {
       case .box:
         return response.isHTML
           ? .failed(unreadable("the answer is not one of this protocol", response))
-          : .box(response.body.isEmpty ? nil : String(decoding: response.body, as: UTF8.self))
+          : .box(
+            BoxAnswer(
+              body: response.body.isEmpty ? nil : String(decoding: response.body, as: UTF8.self),
+              tag: response.header(.etag)))
       case .platform: return .platform(.absent)
       case .deleteCode, .freePreview, .logout, .exchange:
         if operation == .logout, let ticket = response.header(Self.logoutTicket) { return .signedOut(ticket: ticket) }
@@ -183,7 +187,8 @@ extension GrantedAuthentication {
         } else if document.userID.hasPrefix("degraded_") {
           .degraded
         } else {
-          .regular
+          response.header(HeaderName(known: PairingHeader.decisionSource)) == PairingHeader.platformSource
+            ? .platform : .regular
         }
       }
     self.init(

@@ -89,10 +89,14 @@ extension OutgoingCall {
         ])
     case .box(.enrol(let publicKey)):
       call = WireCall(method: .post, path: Paths.platformKey, form: both + [(Field.publicKey, publicKey)])
-    case .box(.decision(let app, let whose, let permission)):
+    case .box(.decision(let app, let whose, let permission, let age)):
+      var form = both + [(Field.app, app), (Field.appRequestor, whose), (Field.permission, permission)]
+      if age > .zero { form.append((Field.decisionAge, String(age.wholeMilliseconds))) }
+      call = WireCall(method: .post, path: Paths.platformPermission, form: form)
+    case .box(.decisions(let tag, let seconds)):
       call = WireCall(
-        method: .post, path: Paths.platformPermission,
-        form: both + [(Field.app, app), (Field.appRequestor, whose), (Field.permission, permission)])
+        method: .get, path: Paths.platformPermissions, query: both, headers: [(.prefer, "wait=\(seconds)")])
+      if let tag { call.headers.append((.ifNoneMatch, tag)) }
     // It goes to the daemon, never over the network.
     case .platform: call = WireCall(method: .get, path: "/")
     }

@@ -91,6 +91,7 @@ enum DaemonCommand {
       }
     }
     defer { upkeep.cancel() }
+    await platform.host.followDecisions()
     let watchdog = watch(notification)
     defer { watchdog?.cancel() }
     for await _ in stops { break }

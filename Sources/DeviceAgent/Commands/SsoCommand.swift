@@ -94,20 +94,41 @@ enum SsoCommand {
         else { continue }
         last = id
         guard !call.wantsJSON else {
-          let event: JSONValue = ["event": "prompt", "app": .string(app), "requestor": .string(requestor)]
+          let event: JSONValue = [
+            "event": "prompt", "app": .string(app), "requestor": .string(requestor),
+            "question": prompt["question"] ?? "access",
+          ]
           call.console.print(event.description)
           guard call.console.flush() else { return }
           continue
         }
-        let answer = try Prompt.line(
-          "may \(app) use this box's TV provider account for \(requestor)? yes, no or later", usual: "later",
-          orGive: "regent sso grant \(app)", call)
-        let permission = ["yes": "granted", "no": "denied"][answer.lowercased()]
-        guard let permission else { continue }
-        _ = try await daemon.sso(
-          "decide", ["app": .string(app), "requestor": .string(requestor), "permission": .string(permission)])
+        let isSignOut = prompt["question"]?.string == "sign-out"
+        let answer = try isSignOut ? askToSignOut(app, call) : askForAccess(app, requestor, call)
+        let permissions = isSignOut ? ["deny": "denied"] : ["yes": "granted", "no": "denied"]
+        if isSignOut, answer == "yes" {
+          _ = try await daemon.sso("sign-out")
+        } else if let permission = permissions[answer] {
+          _ = try await daemon.sso(
+            "decide", ["app": .string(app), "requestor": .string(requestor), "permission": .string(permission)])
+        } else {
+          _ = try await daemon.sso("dismiss", ["id": .integer(id)])
+        }
       }
     }
+  }
+
+  private static func askForAccess(_ app: String, _ requestor: String, _ call: Invocation) throws -> String {
+    try Prompt.line(
+      "may \(app) use this box's TV provider account for \(requestor)? yes, no or later", usual: "later",
+      orGive: "regent sso grant \(app)", call
+    ).lowercased()
+  }
+
+  private static func askToSignOut(_ app: String, _ call: Invocation) throws -> String {
+    try Prompt.line(
+      "\(app) asks to sign this box out of its TV provider, with all its apps: yes, no, or deny to take the account from "
+        + "\(app) alone", usual: "no", orGive: "regent sso sign-out", call
+    ).lowercased()
   }
 
   // MARK: For people

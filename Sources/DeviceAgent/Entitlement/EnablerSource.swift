@@ -46,7 +46,7 @@ actor EnablerSource: EntitlementSource {
   nonisolated func kept() async -> SignIn? { await enabler.keptSignIn(of: requestor) }
 
   /// Asks the service something for the box's platform account.
-  nonisolated func call(_ call: BoxCall) async throws(CommandError) -> String? {
+  nonisolated func call(_ call: BoxCall) async throws(CommandError) -> BoxAnswer {
     do throws(EntitlementError) {
       return try await enabler.call(call, for: requestor)
     } catch {

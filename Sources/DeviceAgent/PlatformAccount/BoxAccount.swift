@@ -11,8 +11,12 @@ protocol BoxAccount: Sendable {
   func assertion(
     to profileRequest: [UInt8], provider: String, for who: AppRequestor
   ) async throws(CommandError) -> String
-  /// Tells the service what the viewer decided; until it is told the answers' own short life is the bound.
-  func decided(_ permission: PlatformPermission, _ who: AppRequestor) async
+  /// Tells the service what the viewer decided, or that an app asks.
+  func tell(_ decision: BoxDecision) async throws(CommandError)
+  /// What the service says was decided, here and on "my screens"; held for so long while it is what the tag names.
+  ///
+  /// - Returns: nil when nothing is new.
+  func decisions(unless tag: String?, wait: Duration) async throws(CommandError) -> ServiceDecisions?
   func signOut() async throws(CommandError) -> Bool
 }
 

@@ -34,7 +34,15 @@ extension DaemonServer {
         guard let open = await host.prompt(after: last, wait: .milliseconds(wait)) else { return [:] }
         return [
           "id": .integer(Int64(open.id)), "app": .string(open.who.app), "requestor": .string(open.who.requestor),
+          "question": .string(open.kind.rawValue),
         ]
+      }
+    }
+    routes.post("/v1/sso/dismiss") { request, _ in
+      guard let id = body(request)?["id"]?.int64.flatMap({ Int(exactly: $0) }) else { return malformed }
+      return reply(request, .sso, isLogged: false) { () throws(CommandError) in
+        await host.dismiss(id)
+        return [:]
       }
     }
     routes.post("/v1/sso/sign-out") { request, _ in

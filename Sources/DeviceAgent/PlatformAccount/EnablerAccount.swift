@@ -10,9 +10,6 @@ import RegentPlatform
 actor EnablerAccount: BoxAccount {
   private let source: EnablerSource
   private let keys: BoxKeyFile
-  /// Decisions that the service has not heard of; one for each app and requestor that was decided about.
-  private var untold: [AppRequestor: PlatformPermission] = [:]
-  private var telling: Task<Void, Never>?
   private var enrolling: Task<Result<BoxKeyFile.Kept, CommandError>, Never>?
 
   init(_ source: EnablerSource, _ keys: BoxKeyFile) {
@@ -35,31 +32,19 @@ actor EnablerAccount: BoxAccount {
     return try await source.signOut()
   }
 
-  func decided(_ permission: PlatformPermission, _ who: AppRequestor) async {
-    untold[who] = permission
-    guard telling == nil else { return }
-    telling = Task { await tell() }
+  func tell(_ decision: BoxDecision) async throws(CommandError) {
+    _ = try await source.call(
+      .decision(
+        app: decision.who.app, requestor: decision.who.requestor, permission: decision.word.text, age: decision.age))
   }
 
-  /// Tells the service what it has not heard, until it has; meanwhile the short life of the box's word is the bound.
-  private func tell() async {
-    var backoff = Backoff()
-    while let (who, permission) = untold.first {
-      do throws(CommandError) {
-        _ = try await source.call(
-          .decision(app: who.app, requestor: who.requestor, permission: permission.rawValue))
-        if untold[who] == permission { untold[who] = nil }
-      } catch {
-        // The service has said no, because nobody is signed in there or it knows no such call. Asking again would
-        // change nothing, and without a sign-in there are no children to end.
-        guard error.exit == .unreachable else {
-          if untold[who] == permission { untold[who] = nil }
-          continue
-        }
-        try? await Task.sleep(for: backoff.next(asked: nil))
-      }
+  func decisions(unless tag: String?, wait: Duration) async throws(CommandError) -> ServiceDecisions? {
+    let answer = try await source.call(.decisions(unless: tag, wait: Int(wait.components.seconds)))
+    guard let body = answer.body else { return nil }
+    guard let list = ServiceDecisions(reading: Array(body.utf8), tag: answer.tag) else {
+      throw CommandError("the service's list of decisions cannot be read", code: "account")
     }
-    telling = nil
+    return list
   }
 
   func assertion(
@@ -106,7 +91,7 @@ actor EnablerAccount: BoxAccount {
     let key = try keys.newKey()
     let answer: String?
     do throws(CommandError) {
-      answer = try await source.call(.enrol(publicKey: Base64.encode(key.publicKey.spki)))
+      answer = try await source.call(.enrol(publicKey: Base64.encode(key.publicKey.spki))).body
     } catch {
       throw CommandError("the service does not take the box's key: \(error.message)", hint: error.hint, code: "account")
     }

@@ -11,33 +11,86 @@ struct AppRequestor: Hashable, Sendable, Comparable {
   }
 }
 
+/// A decision that was made on the box and that the service has not heard of.
+struct UntoldDecision: Sendable, Equatable {
+  let who: AppRequestor
+  let permission: PlatformPermission
+  /// When, in milliseconds since 1970 by the box's clock.
+  let decided: Int64
+
+  /// A box that had no clock yet when the viewer decided shows a time before this: 2020.
+  private static let clockIsSet: Int64 = 1_577_836_800_000
+
+  /// How long ago it was made, by the clock that also said when: it need not be right for that.
+  ///
+  /// Where it was set in between, nobody knows; a no is then taken for new, and anything else for old.
+  func age(at now: Int64) -> Duration {
+    if decided < Self.clockIsSet, now >= Self.clockIsSet, permission == .denied { return .zero }
+    return .milliseconds(max(0, now - decided))
+  }
+}
+
 /// The viewer's decisions, as values.
 struct PermissionBook: Sendable, Equatable {
   private(set) var decisions: [AppRequestor: PlatformPermission] = [:]
+  /// When those were made that the service has not heard of; one that was taken back is among them.
+  private(set) var untold: [AppRequestor: Int64] = [:]
 
   /// The daemon's lines name fewer; a file with more is none of its own.
   static let most = 4_096
 
   subscript(_ who: AppRequestor) -> PlatformPermission { decisions[who] ?? .undetermined }
 
-  /// The book with one decision more, or less: undetermined is none.
-  ///
-  /// - Returns: nil when the book is full; somebody has to take a decision back first.
-  func deciding(_ permission: PlatformPermission, _ who: AppRequestor) -> PermissionBook? {
-    var book = self
-    book.decisions[who] = permission == .undetermined ? nil : permission
-    return book.decisions.count <= Self.most ? book : nil
+  /// The decisions to tell, in the order in which they were made.
+  var toTell: [UntoldDecision] {
+    untold.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map { who, decided in
+      UntoldDecision(who: who, permission: self[who], decided: decided)
+    }
   }
 
+  /// The book with one decision more, or less: undetermined is none.
+  ///
+  /// The service is to be told of it.
+  /// - Returns: nil when the book is full; somebody has to take a decision back first.
+  func deciding(_ permission: PlatformPermission, _ who: AppRequestor, at now: Int64) -> PermissionBook? {
+    var book = self
+    book.decisions[who] = permission == .undetermined ? nil : permission
+    // Also when it is the same again: another one, from "my screens", may be under way.
+    book.untold[who] = now
+    return book.isInBounds ? book : nil
+  }
+
+  /// The book after the service heard of a decision; another one of the same app is still to be told.
+  func telling(_ decision: UntoldDecision) -> PermissionBook {
+    var book = self
+    if untold[decision.who] == decision.decided, self[decision.who] == decision.permission {
+      book.untold[decision.who] = nil
+    }
+    return book
+  }
+
+  /// The book with what the service says about an app; nothing changes while it has not heard what was decided here.
+  func takingOver(_ permission: PlatformPermission, _ who: AppRequestor) -> PermissionBook {
+    guard untold[who] == nil else { return self }
+    var book = self
+    book.decisions[who] = permission == .undetermined ? nil : permission
+    return book.isInBounds ? book : self
+  }
+
+  private var isInBounds: Bool { decisions.count <= Self.most && untold.count <= Self.most }
+
   var document: JSONObject {
-    [
+    let all = Set(decisions.keys).union(untold.keys)
+    return [
       "version": 1,
       "permissions": .array(
-        decisions.sorted { $0.key < $1.key }.map { who, permission in
-          [
+        all.sorted().map { who in
+          var entry: JSONObject = [
             "app": .string(who.app), "requestor": .string(who.requestor),
-            "permission": .string(permission.rawValue),
+            "permission": .string(self[who].rawValue),
           ]
+          if let decided = untold[who] { entry["untold"] = .integer(decided) }
+          return .object(entry)
         }),
     ]
   }
@@ -49,13 +102,20 @@ struct PermissionBook: Sendable, Equatable {
   init?(reading bytes: [UInt8]) {
     let limits = JSONLimits(depth: 4, bytes: 1_048_576)
     guard let object = (try? JSONValue(reading: bytes, limits: limits))?.object,
-      object["version"]?.int64 == 1, let entries = object["permissions"]?.array, entries.count <= Self.most
+      object["version"]?.int64 == 1, let entries = object["permissions"]?.array, entries.count <= 2 * Self.most
     else { return nil }
     for entry in entries {
       guard let app = entry["app"]?.string, let requestor = entry["requestor"]?.string,
-        let permission = entry["permission"]?.string.flatMap(PlatformPermission.init), permission != .undetermined
+        let permission = entry["permission"]?.string.flatMap(PlatformPermission.init)
       else { return nil }
-      decisions[AppRequestor(app: app, requestor: requestor)] = permission
+      let who = AppRequestor(app: app, requestor: requestor)
+      if let decided = entry["untold"] {
+        guard let decided = decided.int64 else { return nil }
+        untold[who] = decided
+      }
+      guard permission != .undetermined || untold[who] != nil else { return nil }
+      if permission != .undetermined { decisions[who] = permission }
     }
+    guard isInBounds else { return nil }
   }
 }

@@ -8,14 +8,31 @@ import RegentPlatform
 /// What could not be written does not count: the app is asked about again, never let in. A file that cannot be read is
 /// taken for no decisions at all.
 final class PermissionStore: Sendable {
+  private struct State: Sendable {
+    var book: PermissionBook
+    /// Counts what was decided and told here.
+    var revision = 0
+    /// As of which of them an app's decision is: an older list of the service's says nothing about it.
+    var revisions: [AppRequestor: Int] = [:]
+
+    mutating func note(_ who: AppRequestor) {
+      revision += 1
+      revisions[who] = revision
+    }
+  }
+
   private let path: String
-  private let book: Locked<PermissionBook>
+  private let state: Locked<State>
+  private let wallClock: @Sendable () -> Int64
   /// Why the decisions of an earlier run are gone, if they are.
   let trouble: String?
 
   /// Opens the file in a folder that is there and private.
-  init(folder: String) throws(FileError) {
+  init(
+    folder: String, wallClock: @escaping @Sendable () -> Int64 = { Clocks.wallMilliseconds() }
+  ) throws(FileError) {
     path = "\(folder)/permissions"
+    self.wallClock = wallClock
     var bytes: [UInt8]?
     do throws(FileError) {
       bytes = try DurableFile.read(path, limit: 1_048_576, widest: 0o600)
@@ -23,41 +40,81 @@ final class PermissionStore: Sendable {
       guard error.kind == .missing else { throw error }
     }
     let read = bytes.map { PermissionBook(reading: $0) }
-    book = Locked((read ?? nil) ?? PermissionBook())
+    state = Locked(State(book: (read ?? nil) ?? PermissionBook()))
     trouble =
       bytes != nil && read == .some(nil)
       ? "\(path) cannot be read: every app is asked about again" : nil
   }
 
-  func permission(of who: AppRequestor) -> PlatformPermission { book.withLock { $0[who] } }
+  func permission(of who: AppRequestor) -> PlatformPermission { state.withLock { $0.book[who] } }
 
-  var decisions: [AppRequestor: PlatformPermission] { book.withLock { $0.decisions } }
+  var decisions: [AppRequestor: PlatformPermission] { state.withLock { $0.book.decisions } }
+
+  var untold: [UntoldDecision] { state.withLock { $0.book.toTell } }
+
+  /// To be read before the service is asked what it knows.
+  var revision: Int { state.withLock { $0.revision } }
 
   /// Decides; when this returns, a power cut does not change it any more.
   ///
   /// - Returns: what was so before.
   @discardableResult
   func decide(_ permission: PlatformPermission, _ who: AppRequestor) throws(CommandError) -> PlatformPermission {
-    let result = book.withLock { book -> Result<PlatformPermission, CommandError> in
-      guard let next = book.deciding(permission, who) else {
+    let result = state.withLock { state -> Result<PlatformPermission, CommandError> in
+      guard let next = state.book.deciding(permission, who, at: wallClock()) else {
         return .failure(
           CommandError(
             "there are \(PermissionBook.most) decisions already",
             hint: "take one back: regent sso reset APP; regent sso permissions lists them", code: "full"))
       }
-      let before = book[who]
-      guard next != book else { return .success(before) }
-      do throws(FileError) {
-        try DurableFile.write(next.document.bytes(), to: path)
-      } catch {
-        // When only the folder could not be forced the new file is there, with a fate that nobody knows.
-        try? DurableFile.write(book.document.bytes(), to: path)
-        return .failure(
-          CommandError("the decision could not be kept: \(error.description)", hint: error.hint, code: "storage"))
-      }
-      book = next
+      let before = state.book[who]
+      if let error = write(next, over: state.book) { return .failure(error) }
+      state.note(who)
+      state.book = next
       return .success(before)
     }
     return try result.get()
+  }
+
+  /// The service has heard of a decision.
+  func told(_ decision: UntoldDecision) {
+    state.withLock { state in
+      state.note(decision.who)
+      let next = state.book.telling(decision)
+      // Where that cannot be written it is told again after a restart, with its time, and changes nothing.
+      _ = write(next, over: state.book)
+      state.book = next
+    }
+  }
+
+  /// Takes over what the service says, where it knows as much as this box did at a revision.
+  ///
+  /// - Returns: the apps whose permission is another one now.
+  func takeOver(
+    _ news: [AppRequestor: PlatformPermission], asOf revision: Int
+  ) throws(CommandError) -> [AppRequestor] {
+    let result = state.withLock { state -> Result<[AppRequestor], CommandError> in
+      var next = state.book
+      for (who, permission) in news where state.revisions[who] ?? 0 <= revision {
+        next = next.takingOver(permission, who)
+      }
+      if let error = write(next, over: state.book) { return .failure(error) }
+      let changed = news.keys.filter { next[$0] != state.book[$0] }
+      state.book = next
+      return .success(changed)
+    }
+    return try result.get()
+  }
+
+  private func write(_ next: PermissionBook, over book: PermissionBook) -> CommandError? {
+    guard next != book else { return nil }
+    do throws(FileError) {
+      try DurableFile.write(next.document.bytes(), to: path)
+      return nil
+    } catch {
+      // When only the folder could not be forced the new file is there, with a fate that nobody knows.
+      try? DurableFile.write(book.document.bytes(), to: path)
+      return CommandError("the decision could not be kept: \(error.description)", hint: error.hint, code: "storage")
+    }
   }
 }

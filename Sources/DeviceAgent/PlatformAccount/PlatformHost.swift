@@ -15,6 +15,7 @@ actor PlatformHost {
 
   private let permissions: PermissionStore
   private let account: any BoxAccount
+  private let sync: DecisionSync
   private let clock: @Sendable () -> UInt64
   private var book = PromptBook()
   private var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
@@ -28,11 +29,27 @@ actor PlatformHost {
     self.permissions = permissions
     self.account = account
     self.clock = clock
+    sync = DecisionSync(permissions, account)
+  }
+
+  /// Listens for what is decided on "my screens"; again at each question, once somebody is signed in on the box.
+  func followDecisions() async {
+    await sync.onNews { [weak self] changed in await self?.tookOver(changed) }
+    await sync.begin()
+  }
+
+  /// Ends what goes on without a question.
+  func stop() async { await sync.stop() }
+
+  private func tookOver(_ changed: [AppRequestor]) {
+    for who in changed { book.decided(who) }
+    wake()
   }
 
   // MARK: What apps ask
 
   func standing(of who: AppRequestor) async -> AppStanding {
+    await followDecisions()
     var standing = AppStanding(who: who, permission: permissions.permission(of: who))
     do throws(CommandError) {
       standing.signIn = try await account.kept()
@@ -44,21 +61,46 @@ actor PlatformHost {
 
   /// Asks the viewer when nobody has decided, and waits for the answer for at most so long.
   func ask(_ who: AppRequestor, wait: Duration) async -> Asked {
-    let asked: Asked =
-      switch book.ask(who, permissions.permission(of: who), now: clock()) {
-      case .open: .open
-      case .another: .another
-      case .tooSoon: .tooSoon
-      case .decided: .decided
-      }
-    guard asked == .open else { return asked }
-    wake()
+    switch book.ask(who, permissions.permission(of: who), now: clock()) {
+    case .another: return .another
+    case .tooSoon: return .tooSoon
+    case .decided: return .decided
+    case .open(let question):
+      wake()
+      await followDecisions()
+      await sync.tell(question: who)
+      await answered(question, wait)
+      return .open
+    }
+  }
+
+  /// Asks the viewer to sign the box out, for an app that is in by its account, and waits for at most so long.
+  func askToSignOut(_ who: AppRequestor, wait: Duration) async throws(CommandError) -> Asked {
+    guard try await account.kept() != nil else { return .decided }
+    switch book.ask(who, permissions.permission(of: who), .signOut, now: clock()) {
+    case .another: return .another
+    case .tooSoon: return .tooSoon
+    case .decided: return .decided
+    case .open(let question):
+      wake()
+      await answered(question, wait)
+      return .open
+    }
+  }
+
+  /// Waits until a question is off the screen.
+  private func answered(_ question: PromptBook.Question, _ wait: Duration) async {
     let end = clock() + UInt64(max(0, wait.components.seconds)) * 1_000_000_000
-    while permissions.permission(of: who) == .undetermined, book.open?.who == who {
+    while book.open?.id == question.id {
       let now = clock()
       guard now < end, await sleep(.nanoseconds(Int64(end - now))) else { break }
     }
-    return asked
+  }
+
+  /// The viewer leaves a question open.
+  func dismiss(_ question: Int) {
+    book.dismiss(question)
+    wake()
   }
 
   /// The box's word for an app that may have it.
@@ -93,6 +135,7 @@ actor PlatformHost {
 
   /// Who is signed in on the box, or why that cannot be said.
   func account() async -> (signIn: SignInFacts?, failure: String?) {
+    await followDecisions()
     do throws(CommandError) {
       return (try await account.kept(), nil)
     } catch {
@@ -107,7 +150,7 @@ actor PlatformHost {
     try permissions.decide(permission, who)
     book.decided(who)
     wake()
-    await account.decided(permission, who)
+    await sync.tell()
   }
 
   /// The question on the screen; held until there is another one than that, or for so long.
@@ -122,7 +165,12 @@ actor PlatformHost {
   }
 
   /// Signs the box out; every app that came in by it is out at its next check.
-  func signOut() async throws(CommandError) -> Bool { try await account.signOut() }
+  func signOut() async throws(CommandError) -> Bool {
+    let wasSignedIn = try await account.signOut()
+    book.signedOut()
+    wake()
+    return wasSignedIn
+  }
 
   // MARK: Who was refused
 

@@ -35,6 +35,15 @@ struct PlatformRoutes: Sendable {
         return .ok(document)
       }
     }
+    routes.post("/v1/platform/sign-out") { request, _ in
+      reply(request) { who, _ throws(CommandError) in
+        let asked = try await host.askToSignOut(who, wait: .seconds(wait(request)))
+        report("asks the viewer to sign the box out: \(who.app) for \(who.requestor): \(asked.rawValue)")
+        var document = document(await host.standing(of: who))
+        document["prompt"] = .string(asked.rawValue)
+        return .ok(document)
+      }
+    }
     routes.post("/v1/platform/account") { request, _ in reply(request, account) }
     routes.post("/v1/platform/picker") { request, _ in reply(request, picker) }
   }

@@ -44,9 +44,9 @@ extension AdminCall {
       requestor: signIn.requestor, provider: signIn.viewer.provider, account: signIn.viewer.account,
       enrolled: overview.box.enrolled, expires: signIn.expires,
       apps: overview.apps.map(BoxEntry.App.init),
-      permissions: permissions.map { decision in
+      permissions: permissions.filter { $0.isGranted != nil }.map { decision in
         BoxEntry.Permission(
-          app: decision.app, requestor: decision.requestor, permission: decision.isGranted ? "granted" : "denied",
+          app: decision.app, requestor: decision.requestor, permission: AppDecision(decision.isGranted).rawValue,
           decided: decision.decided)
       })
   }

@@ -86,7 +86,7 @@ package struct AuthenticationRoutes: Sendable {
     let question = try question.held(for: id)
     let (sequence, countsSteps) = (wait.sequence, after != nil)
     return V1Wait(
-      registration: id, place: .device(question.place, caller), span: wait.span, granted: wait.granted,
+      subject: .code(id), place: .device(question.place, caller), span: wait.span, granted: wait.granted,
       // The answer here is yes, no or not yet: "a phone has the page open" changes nothing of it, unless the caller
       // counts the steps.
       while: { [core] in
@@ -124,7 +124,12 @@ package struct AuthenticationRoutes: Sendable {
   }
 
   private func reply(_ signIn: AuthenticationRecord, to question: DeviceQuestion) -> V1Reply {
-    V1Reply(.ok, core.document(signIn), question.format)
+    var reply = V1Reply(.ok, core.document(signIn), question.format)
+    // An app that lost what it kept would take it for a sign-in of its own otherwise, and never say whose end ends it.
+    if signIn.authentication.source == .platform {
+      reply.response.addHeader(HeaderName(known: PairingHeader.decisionSource), PairingHeader.platformSource)
+    }
+    return reply
   }
 
   private func read(_ question: DeviceQuestion) async throws -> V1Reply {

@@ -102,7 +102,7 @@ package struct CodeRoutes: Sendable {
     let (id, sequence) = (record.id, wait.sequence)
     return .wait(
       V1Wait(
-        registration: id, place: .device(.record, call.side(of: record)), span: wait.span,
+        subject: .code(id), place: .device(.record, call.side(of: record)), span: wait.span,
         granted: wait.granted,
         while: { [core] in core.codes.find(id)?.flow.sequence == sequence },
         answer: { _ throws(CallError) in

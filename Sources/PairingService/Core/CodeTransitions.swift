@@ -143,8 +143,8 @@ package struct CodeTransitions: Sendable {
     if let event, !change.actions.isEmpty { metrics.count(event) }
     for action in change.actions {
       switch action {
-      case .wakeDevice: waiters.wake(.device, of: change.record.id, with: news)
-      case .wakePhone: waiters.wake(.phone, of: change.record.id)
+      case .wakeDevice: waiters.wake(.device, of: .code(change.record.id), with: news)
+      case .wakePhone: waiters.wake(.phone, of: .code(change.record.id))
       // The store has written it, in the same transaction.
       case .createAuthentication: break
       }

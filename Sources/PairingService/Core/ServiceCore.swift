@@ -31,6 +31,8 @@ package final class ServiceCore: Sendable {
   package let codeTransitions: CodeTransitions
   /// Begins, picks up and ends sign-ins: in the store, then in memory, then counts.
   package let signInTransitions: SignInTransitions
+  /// What viewers decide about apps of boxes: in the store, then wakes the box.
+  package let boxDecisions: BoxDecisions
   /// What happened, as numbers.
   package let metrics: ServiceMetrics
   /// Lines of the audit log that belong to no transaction.
@@ -76,6 +78,7 @@ package final class ServiceCore: Sendable {
     provisioning = try await ProvisioningCache(store)
     codes = LiveCodes(clock: clock)
     waiters = Waiters(clock: clock)
+    boxDecisions = BoxDecisions(store, waiters, clock: clock)
     let day = try await store.keptNumbers(.day)
     metrics = ServiceMetrics(clock, kept: day)
     age = AgeTime(clock, keptAs: try await store.keptNumbers(.clock), day: day)

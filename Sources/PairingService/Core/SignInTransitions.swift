@@ -87,7 +87,7 @@ package struct SignInTransitions: Sendable {
     let signIn = try await store.signInWithoutCode(record, at: now)
     let (requestor, device) = (record.authentication.requestor, record.deviceHash)
     codes.noteSignIn(of: device, at: requestor)
-    if let id = codes.latest(of: device, at: requestor)?.record.id { waiters.wake(.device, of: id) }
+    if let id = codes.latest(of: device, at: requestor)?.record.id { waiters.wake(.device, of: .code(id)) }
     guard signIn.authentication.id == record.authentication.id else { return signIn }
     let provider = record.authentication.viewer.provider
     metrics.letIn(at: provider)
@@ -102,7 +102,7 @@ package struct SignInTransitions: Sendable {
     let signIn = try await store.exchange(exchange, at: now)
     codes.noteSignIn(of: exchange.deviceHash, at: exchange.requestor)
     if let id = codes.latest(of: exchange.deviceHash, at: exchange.requestor)?.record.id {
-      waiters.wake(.device, of: id)
+      waiters.wake(.device, of: .code(id))
     }
     guard signIn.authentication.id == exchange.authentication else { return signIn }
     metrics.letIn(at: exchange.provider)

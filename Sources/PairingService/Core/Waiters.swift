@@ -7,7 +7,14 @@ internal import RegentPlatform
 ///
 /// One lock owns them all. A waiter ends in exactly one way, and its closure is called once, outside the lock.
 package final class Waiters: Sendable {
-  /// Who waits for a code, and for which answer.
+  /// What something can happen to.
+  package enum Subject: Hashable, Sendable {
+    case code(RegistrationID)
+    /// What the viewer decides about the apps of a box.
+    case box(DeviceHash)
+  }
+
+  /// Who waits, and for which answer.
   package enum Place: Hashable, Sendable {
     /// A device; the newest request of a caller for one resource displaces its older one, and nobody else's.
     case device(Resource, Caller)
@@ -30,12 +37,12 @@ package final class Waiters: Sendable {
 
   /// What a device waits for.
   package enum Resource: Hashable, Sendable {
-    case record, authentication, check, poll, token
+    case record, authentication, check, poll, token, decisions
   }
 
   /// Why a wait ended.
   package enum End: Sendable {
-    /// Something happened to the code.
+    /// Something happened to it.
     case changed
     /// Its code was approved: with what was written, once it was durable.
     case approved(AuthenticationRecord)
@@ -57,13 +64,13 @@ package final class Waiters: Sendable {
 
   /// Where a waiter is found; nothing is there any more when it has ended.
   fileprivate struct Ticket: Sendable {
-    let registration: RegistrationID
+    let subject: Subject
     let number: UInt64
   }
 
   fileprivate struct State {
     /// Who is taken out of here is ended by whoever took it out, and by nobody else.
-    var waiting: [RegistrationID: [Waiter]] = [:]
+    var waiting: [Subject: [Waiter]] = [:]
     var count = 0
     var numbers: UInt64 = 0
     /// Waiters by the tick in which their time is up; those that ended otherwise are skipped then.
@@ -104,7 +111,7 @@ package final class Waiters: Sendable {
   /// `isStill` is asked at every change, and once more when the waiter is in place: a change between the look that
   /// decided to wait and that moment would be missed otherwise.
   package func park(
-    _ reply: PendingReply, for registration: RegistrationID, _ place: Place, span: Duration,
+    _ reply: PendingReply, for subject: Subject, _ place: Place, span: Duration,
     while isStill: @escaping @Sendable () -> Bool,
     end: @escaping @Sendable (End) -> Void
   ) {
@@ -112,9 +119,9 @@ package final class Waiters: Sendable {
     let began = state.withLock { state -> Began? in
       guard !state.isStopping else { return nil }
       state.numbers &+= 1
-      let ticket = Ticket(registration: registration, number: state.numbers)
-      let displaced = state.take(registration) { $0.place == place }
-      state.waiting[registration, default: []].append(
+      let ticket = Ticket(subject: subject, number: state.numbers)
+      let displaced = state.take(subject) { $0.place == place }
+      state.waiting[subject, default: []].append(
         Waiter(number: ticket.number, place: place, isStill: isStill, end: end))
       state.count += 1
       state.deadlines[deadline, default: []].append(ticket)
@@ -135,10 +142,10 @@ package final class Waiters: Sendable {
     }
   }
 
-  /// Something happened to a code that one of the two can see: ends the waits there that have an answer now.
-  package func wake(_ side: Side, of registration: RegistrationID, with news: End = .changed) {
+  /// Something happened that one of the two can see: ends the waits there that have an answer now.
+  package func wake(_ side: Side, of subject: Subject, with news: End = .changed) {
     let woken = state.withLock { state in
-      state.take(registration) { $0.place.side == side && !$0.isStill() }
+      state.take(subject) { $0.place.side == side && !$0.isStill() }
     }
     for waiter in woken { waiter.end(news) }
   }
@@ -166,7 +173,7 @@ package final class Waiters: Sendable {
       let waiting = state.waiting
       state.deadlines = state.deadlines.compactMapValues { tickets in
         let going = tickets.filter { ticket in
-          waiting[ticket.registration]?.contains { $0.number == ticket.number } == true
+          waiting[ticket.subject]?.contains { $0.number == ticket.number } == true
         }
         return going.isEmpty ? nil : going
       }
@@ -207,21 +214,21 @@ package final class Waiters: Sendable {
 }
 
 extension Waiters.State {
-  /// Takes out those at one code for whom `isMeant` holds.
+  /// Takes out those at one place for whom `isMeant` holds.
   fileprivate mutating func take(
-    _ registration: RegistrationID, where isMeant: (Waiters.Waiter) -> Bool
+    _ subject: Waiters.Subject, where isMeant: (Waiters.Waiter) -> Bool
   ) -> [Waiters.Waiter] {
-    guard let here = waiting[registration] else { return [] }
+    guard let here = waiting[subject] else { return [] }
     let taken = here.filter(isMeant)
     guard !taken.isEmpty else { return [] }
     let rest = here.filter { waiter in !taken.contains { $0.number == waiter.number } }
-    waiting[registration] = rest.isEmpty ? nil : rest
+    waiting[subject] = rest.isEmpty ? nil : rest
     count -= taken.count
     return taken
   }
 
   fileprivate mutating func take(_ ticket: Waiters.Ticket) -> Waiters.Waiter? {
-    take(ticket.registration) { $0.number == ticket.number }.first
+    take(ticket.subject) { $0.number == ticket.number }.first
   }
 }
 

@@ -59,7 +59,7 @@ struct V1Frame: Sendable {
     // Not the whole wait: what stands in the waiter need not be kept twice.
     let (answer, granted) = (wait.answer, wait.granted)
     core.waiters.park(
-      reply, for: wait.registration, wait.place, span: wait.span,
+      reply, for: wait.subject, wait.place, span: wait.span,
       while: wait.isStill,
       end: { end in self.answer(reply, answer, end, granted: granted) })
   }

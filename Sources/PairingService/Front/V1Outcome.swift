@@ -1,5 +1,5 @@
 package import PairingStore
-package import RegentPairing
+internal import RegentPairing
 
 /// What an endpoint makes of a call.
 ///
@@ -37,8 +37,8 @@ package typealias V1HeldAnswer = @Sendable (AuthenticationRecord?) throws(CallEr
 
 /// A held answer (`Prefer: wait`).
 package struct V1Wait: Sendable {
-  /// The code that is waited for.
-  package let registration: RegistrationID
+  /// What is waited for.
+  package let subject: Waiters.Subject
   /// By whom, for what.
   package let place: Waiters.Place
   /// Whether there is still nothing new for the caller.
@@ -50,13 +50,13 @@ package struct V1Wait: Sendable {
   /// The answer as of the moment it is asked; with the sign-in, when the wait ended because the code was approved.
   package let answer: V1HeldAnswer
 
-  /// A wait for something new about a code.
+  /// A wait for something new.
   package init(
-    registration: RegistrationID, place: Waiters.Place, span: Duration, granted: Int,
+    subject: Waiters.Subject, place: Waiters.Place, span: Duration, granted: Int,
     while isStill: @escaping @Sendable () -> Bool,
     answer: @escaping V1HeldAnswer
   ) {
-    self.registration = registration
+    self.subject = subject
     self.place = place
     self.isStill = isStill
     self.span = span

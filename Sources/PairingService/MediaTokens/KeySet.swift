@@ -1,6 +1,4 @@
 package import HTTPServer
-internal import RegentCryptography
-internal import RegentEncodings
 internal import RegentHTTPCodec
 internal import RegentPairingWire
 
@@ -19,8 +17,8 @@ package struct KeySet: Sendable {
 
   /// A set of keys, with a tag by which a cache learns that it has it.
   static func answer(_ request: Request, _ keys: [UInt8]) -> Response {
-    let tag = "\"\(Hex.encode(Array(SHA256.hash(keys).prefix(16))))\""
-    let isKnown = request.headers(.ifNoneMatch).contains { names(tag, in: $0) }
+    let tag = EntityTag.of(keys)
+    let isKnown = EntityTag.isNamed(tag, in: request.headers(.ifNoneMatch))
     var response =
       isKnown
       ? Response(.notModified) : Response(.ok, type: "application/jwk-set+json", body: keys)
@@ -29,15 +27,5 @@ package struct KeySet: Sendable {
     // Public keys: pages of any site may verify. Said to everybody, because caches keep the answer.
     response.addHeader(HeaderName(literal: "Access-Control-Allow-Origin"), "*")
     return response
-  }
-
-  /// Whether a list of entity tags names one; weak ones count (RFC 9110 §13.1.2).
-  private static func names(_ tag: String, in list: String) -> Bool {
-    list.split(separator: ",").contains { item in
-      var item = item.drop { $0 == " " || $0 == "\t" }
-      while item.last == " " || item.last == "\t" { item.removeLast() }
-      if item.hasPrefix("W/") { item.removeFirst(2) }
-      return item == "*" || item == tag
-    }
   }
 }

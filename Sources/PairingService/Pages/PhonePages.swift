@@ -14,7 +14,7 @@ package struct PhonePages: Sendable {
   static let pages: [any PhonePage.Type] = [
     EnterCodePage.self, ScannedCodePage.self, ChooseProviderPage.self, SignInPage.self,
     ApprovePage.self, MatchNumberPage.self, ResultPage.self, NoticePage.self, ScreensPage.self,
-    RenameScreenPage.self, ConfirmPage.self, ChangePasswordPage.self, LeavePage.self,
+    RenameScreenPage.self, AppsPage.self, ConfirmPage.self, ChangePasswordPage.self, LeavePage.self,
   ]
 
   /// Compiles every page.

@@ -34,6 +34,7 @@ package struct Phone: Sendable {
     mountDecision(&routes)
     mountResult(&routes)
     mountScreens(&routes)
+    mountApps(&routes)
     mountAccount(&routes)
     mountBrowserCalls(&routes)
   }
@@ -135,7 +136,7 @@ extension Phone {
 
   private func park(_ reply: PendingReply, _ wait: PhoneWait) {
     core.waiters.park(
-      reply, for: wait.registration, core.waiters.phonePlace(), span: wait.span,
+      reply, for: .code(wait.registration), core.waiters.phonePlace(), span: wait.span,
       while: wait.isStill,
       end: { end in
         var response = wait.answer()

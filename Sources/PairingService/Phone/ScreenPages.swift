@@ -81,7 +81,8 @@ extension Phone {
         id: authentication.id.text, name: name(record, chosen), model: ForeignText(model),
         app: ForeignText(requestor?.name ?? authentication.requestor.text),
         lastUse: core.lastUses.of(authentication.id) ?? authentication.issued,
-        since: authentication.issued, apps: apps[authentication.id, default: []].map(screenApp))
+        since: authentication.issued, apps: apps[authentication.id, default: []].map(screenApp),
+        holdsApps: holdsApps(record))
     }.sorted { ($0.lastUse, $0.id) > ($1.lastUse, $1.id) }
   }
 
@@ -99,7 +100,7 @@ extension Phone {
   // MARK: - One screen
 
   /// The screen of the path, when it is this account's; other accounts' screens are not there.
-  private func screen(_ call: PhoneCall) async throws -> AuthenticationRecord {
+  func screen(_ call: PhoneCall) async throws -> AuthenticationRecord {
     let viewer = try account(call, returning: PagePaths.screens)
     let id = call.path?[ifCaptured: "id"] ?? ""
     let all = try await records(viewer, call.now)
@@ -108,7 +109,7 @@ extension Phone {
     return one
   }
 
-  private func name(of record: AuthenticationRecord) async throws -> ForeignText {
+  func name(of record: AuthenticationRecord) async throws -> ForeignText {
     name(record, try await core.screenNames(of: [record])[record.authentication.id])
   }
 

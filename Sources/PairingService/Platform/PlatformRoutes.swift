@@ -10,7 +10,7 @@ internal import RegentPairingWire
 /// Signing in through the box's own account: an app asks for a request, the box answers it, the service makes of the
 /// answer a sign-in that stands on the box's.
 package struct PlatformRoutes: Sendable {
-  private let core: ServiceCore
+  let core: ServiceCore
 
   package init(_ core: ServiceCore) { self.core = core }
 
@@ -18,8 +18,7 @@ package struct PlatformRoutes: Sendable {
   package func mount(_ routes: inout Routes) {
     let endpoints = V1Endpoints(core)
     endpoints.mount(&routes, [.get], "/api/v1/{requestor}/profile-requests/{provider}", request)
-    endpoints.mount(&routes, [.post], Paths.platformKey, enrol)
-    endpoints.mount(&routes, [.post], Paths.platformPermission, decide)
+    mountBox(endpoints, &routes)
   }
 
   // MARK: - An app
@@ -74,81 +73,6 @@ package struct PlatformRoutes: Sendable {
       return .noContent
     }
   }
-
-  // MARK: - A box
-
-  private func enrol(_ call: V1Call) throws(CallError) -> V1Outcome {
-    let device = try call.boxDevice()
-    let text = try call.parameters.required(Field.publicKey)
-    guard text.utf8.count <= 256, let spki = try? Base64.decode(text), let key = try? VerifyingKey(spki: spki),
-      key.algorithm == .edDSA
-    else {
-      throw CallError(
-        .badRequest, details: "\(Field.publicKey) must be an Ed25519 key, its SubjectPublicKeyInfo in base64")
-    }
-    return .later { [core] in
-      let signIn = try await core.boxSignIn(call, device)
-      guard let id = BoxID(Random.uuid()) else { throw CallError(.internalServerError, code: .internalError) }
-      try await core.store.enrol(
-        BoxRecord(
-          id: id, authentication: signIn.authentication.id, key: key.spki, enrolled: core.clock.now,
-          rowKey: signIn.record.rowKey),
-        at: core.clock.now)
-      core.audit.note(.device(call.requestor.id), "platform.enrol", device.hash.shortName, detail: id.text)
-      let document: JSONObject = ["box": .string(id.text)]
-      return V1Reply(response: Response(.ok, type: "application/json", body: document.bytes()))
-    }
-  }
-
-  private func decide(_ call: V1Call) throws(CallError) -> V1Outcome {
-    let device = try call.boxDevice()
-    let app = try call.parameters.required(Field.app)
-    let name = try call.parameters.required(Field.appRequestor)
-    let word = try call.parameters.required(Field.permission)
-    guard PlatformApp.isName(app) else {
-      throw CallError(.badRequest, details: "\(Field.app) must be the name of an app of the box")
-    }
-    guard let requestor = RequestorID(name), call.provisioned.requestor(requestor) != nil else {
-      throw CallError(.badRequest, details: "\(Field.appRequestor) must be a requestor of this service")
-    }
-    guard let decision = PlatformDecision(rawValue: word) else {
-      throw CallError(.badRequest, details: "\(Field.permission) must be granted, denied or undetermined")
-    }
-    return .later { [core] in
-      _ = try await core.boxSignIn(call, device)
-      let line = AuditEntry(
-        at: core.clock.now, actor: .device(call.requestor.id), action: "platform.decide",
-        subject: device.hash.shortName,
-        outcome: .done, detail: "\(decision.rawValue): \(app) for \(requestor)")
-      try await core.store.decide(
-        decision.isGranted, device: device.hash, app: app, requestor: requestor, audit: line, at: core.clock.now)
-      return .noContent
-    }
-  }
-}
-
-/// A viewer's decision as the box tells it.
-private enum PlatformDecision: String {
-  case granted, denied, undetermined
-
-  var isGranted: Bool? {
-    switch self {
-    case .granted: true
-    case .denied: false
-    case .undetermined: nil
-    }
-  }
-}
-
-extension V1Call {
-  /// The box itself: only the box maker's requestor speaks for one.
-  fileprivate func boxDevice() throws(CallError) -> CallDevice {
-    guard requestor.isPlatform else {
-      throw CallError(
-        .forbidden, details: "the requestor is no box maker's: regentctl requestor set \(requestor.id) --platform on")
-    }
-    return try device()
-  }
 }
 
 extension ServiceCore {
@@ -159,15 +83,6 @@ extension ServiceCore {
     guard choice.integration.singleSignOn else { throw CallError.exchange(.singleSignOn) }
     guard choice.provider.boarding == .supported else { throw CallError.exchange(.boarding) }
     guard choice.integration.degradation == nil else { throw CallError.exchange(.degraded) }
-  }
-
-  /// The box's own sign-in, regular and in force.
-  fileprivate func boxSignIn(_ call: V1Call, _ device: CallDevice) async throws -> StandingSignIn {
-    let viewer = try await signedIn(call, device, for: .toRead)
-    guard viewer.authentication.source == .regular, viewer.authentication.viewer.account != nil else {
-      throw CallError(.forbidden, details: "a pass and a provider that is out of order sign no box in")
-    }
-    return viewer.signIn
   }
 
   fileprivate func refused(_ refusal: ExchangeRefusal, _ device: CallDevice, _ requestor: RequestorID) -> CallError {

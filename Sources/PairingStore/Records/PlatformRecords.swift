@@ -33,10 +33,15 @@ public struct PlatformPermissionRecord: Hashable, Sendable {
   public let app: String
   /// For whom the app asks.
   public let requestor: RequestorID
-  public var isGranted: Bool
+  /// Nil when nobody has decided: the app asked, or a decision was taken back.
+  public var isGranted: Bool?
+  /// When, on the service's clock; ``neverDecided`` for an app that only asked.
   public var decided: Instant
 
-  public init(device: DeviceHash, app: String, requestor: RequestorID, isGranted: Bool, decided: Instant) {
+  /// Earlier than every decision: what an app asks stands over none.
+  public static let neverDecided = Instant(milliseconds: 0)
+
+  public init(device: DeviceHash, app: String, requestor: RequestorID, isGranted: Bool?, decided: Instant) {
     self.device = device
     self.app = app
     self.requestor = requestor
@@ -46,6 +51,18 @@ public struct PlatformPermissionRecord: Hashable, Sendable {
 
   /// How many decisions of one box are kept; a box with more apps tells of no more.
   public static let mostOfBox = 256
+
+  /// The two places where viewers decide may both have been offline: the later word holds, of two at once the no.
+  func holds(over there: PlatformPermissionRecord, at now: Instant) -> Bool {
+    // The clock went back since: what is said now, and every no, holds over a time that has not come yet.
+    if there.decided > now { return decided >= now || isGranted == false }
+    if decided != there.decided { return decided > there.decided }
+    return isGranted == false && there.isGranted != false
+  }
+
+  func isAboutTheSame(as other: PlatformPermissionRecord) -> Bool {
+    app.utf8.elementsEqual(other.app.utf8) && requestor == other.requestor
+  }
 }
 
 /// What becomes a sign-in when all holds that must: the box's word, checked as far as it can be without the store.

@@ -21,13 +21,14 @@ public protocol PlatformStore: Sendable {
   /// - Throws: `exchange`, `notInForce`, `notFound`.
   func exchange(_ exchange: PlatformExchange, at now: Instant) async throws(StoreError) -> StandingSignIn
 
-  /// Keeps what the viewer decided; nil takes a decision back.
+  /// Keeps what the viewer decided, or that an app asks, as ``PermissionChange`` says; the line of the audit log only
+  /// when something changed.
   ///
+  /// - Returns: whether it is the decision that holds now.
   /// - Throws: `notFound` when the box has decided about as many apps as are kept.
   func decide(
-    _ isGranted: Bool?, device: DeviceHash, app: String, requestor: RequestorID, audit entry: AuditEntry?,
-    at now: Instant
-  ) async throws(StoreError)
+    _ decision: PlatformPermissionRecord, audit entry: AuditEntry?, at now: Instant
+  ) async throws(StoreError) -> Bool
 
   /// What was decided about the apps of a box.
   func decisions(of device: DeviceHash) async throws(StoreError) -> [PlatformPermissionRecord]

@@ -29,12 +29,24 @@ extension Tables {
   ) { permission, _ in
     [
       .blob(permission.device.bytes), .text(permission.app), .text(permission.requestor.text),
-      .flag(permission.isGranted), .integer(permission.decided.milliseconds),
+      .integer(permission.isGranted.map { $0 ? 1 : 0 } ?? undecided), .integer(permission.decided.milliseconds),
     ]
   } decode: { fields, _ throws(UnreadableRow) in
     PlatformPermissionRecord(
-      device: try fields.hash(), app: try fields.text(), requestor: try fields.name(), isGranted: try fields.flag(),
-      decided: try fields.instant())
+      device: try fields.hash(), app: try fields.text(), requestor: try fields.name(),
+      isGranted: try isGranted(fields.number()), decided: try fields.instant())
+  }
+
+  /// In the column `granted`, beside 0 and 1.
+  private static let undecided: Int64 = 2
+
+  private static func isGranted(_ number: Int64) throws(UnreadableRow) -> Bool? {
+    switch number {
+    case 0: false
+    case 1: true
+    case undecided: nil
+    default: throw UnreadableRow()
+    }
   }
 
   static let usedRequests = Table<UsedRequest>(

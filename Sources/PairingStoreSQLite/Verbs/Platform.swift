@@ -56,27 +56,21 @@ extension SQLiteStore {
 
   /// Keeps what the viewer decided.
   public func decide(
-    _ isGranted: Bool?, device: DeviceHash, app: String, requestor: RequestorID, audit entry: AuditEntry?,
-    at now: Instant
-  ) async throws(StoreError) {
+    _ decision: PlatformPermissionRecord, audit entry: AuditEntry?, at now: Instant
+  ) async throws(StoreError) -> Bool {
     try await write { context, rows in
-      guard let isGranted else {
+      let there = try rows.decisions(context, of: decision.device)
+      guard let change = try PermissionChange(decision, among: there, at: now) else { return false }
+      if let forgotten = change.forgotten {
         try context.run(
           """
-          DELETE FROM platform_permission
-          WHERE device_hash = \(device.bytes) AND app = \(app) AND requestor = \(requestor.text)
+          DELETE FROM platform_permission WHERE device_hash = \(forgotten.device.bytes) AND app = \(forgotten.app)
+          AND requestor = \(forgotten.requestor.text)
           """)
-        return try rows.note(context, entry)
       }
-      let permission = PlatformPermissionRecord(
-        device: device, app: app, requestor: requestor, isGranted: isGranted, decided: now)
-      let there = try rows.decisions(context, of: device)
-      let isKnown = there.contains { $0.app == app && $0.requestor == requestor }
-      guard isKnown || there.count < PlatformPermissionRecord.mostOfBox else {
-        throw StoreError.notFound(what: "room for the decision")
-      }
-      try rows.keep(context, Tables.platformPermissions, permission)
+      try rows.keep(context, Tables.platformPermissions, change.kept)
       try rows.note(context, entry)
+      return true
     }
   }
 

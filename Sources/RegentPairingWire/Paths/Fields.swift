@@ -62,8 +62,10 @@ public enum Field {
   public static let app = "app"
   /// For which requestor an app on a box may use the box's account.
   public static let appRequestor = "appRequestor"
-  /// `granted`, `denied` or `undetermined`.
+  /// `granted`, `denied`, `undetermined`, or `asked` when nobody decided.
   public static let permission = "permission"
+  /// How long ago that was, in milliseconds.
+  public static let decisionAge = "decisionAge"
 
   /// All of them: what has another name is the app's own, and must not speak for the call.
   public static let all: Set<String> = [
@@ -71,7 +73,7 @@ public enum Field {
     appVersion, registrationURL, provider, providerID, regcode, domainName, redirectURL, logoutTicket,
     noFlash, noFrame, lifetime, match, after, resource, genericData, format, accessToken, applicationProfile,
     visitorID, platformResponse, publicKey, app, appRequestor,
-    permission,
+    permission, decisionAge,
   ]
 }
 
@@ -91,8 +93,10 @@ public enum PairingHeader {
   public static let temporaryPassIdentity = "AP-TempPass-Identity"
   /// A visitor id of the app's analytics.
   public static let visitorID = "AP-Visitor-Identifier"
-  /// Who allowed it, unless the provider did: `temppass`, `degradation`.
+  /// Who allowed it, unless the provider did: `temppass`, `degradation`; of a sign-in ``platformSource``.
   public static let decisionSource = "AP-Decision-Source"
+  /// The sign-in came by the box's platform account.
+  public static let platformSource = "platform"
   /// Why it was denied, for apps of requestors without enhanced errors (ours): the enhanced code.
   public static let decisionReason = "AP-Decision-Reason"
 }

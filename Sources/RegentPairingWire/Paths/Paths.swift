@@ -48,6 +48,9 @@ public enum Paths {
   /// What the viewer decided about an app (POST).
   public static let platformPermission = "/api/v1/platform/permission"
 
+  /// What was decided about the apps of a box, held until that changes (GET).
+  public static let platformPermissions = "/api/v1/platform/permissions"
+
   /// Authorize a resource (GET).
   public static let authorize = "/api/v1/authorize"
 

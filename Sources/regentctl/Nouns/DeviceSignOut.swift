@@ -15,18 +15,21 @@ enum DeviceSignOut {
     let found = try await call.console.progress("looking for boxes") { try await Found(filter, admin) }
     let boxes = counted(found.boxes.count, "box", "boxes")
     let what = "\(boxes) with \(counted(found.ids.count, "sign-in"))"
+    let apps = PlatformNoun.ending(found.apps, ", and with it ")
     var document: JSONObject = [
       "boxes": .integer(Int64(found.boxes.count)), "signIns": .integer(Int64(found.ids.count)), "dryRun": .bool(isDry),
+      "apps": .array(
+        found.apps.map { ["name": .string($0.name), "requestor": .string($0.requestor.text)] }),
     ]
     if isDry {
       let names = found.first.map { "  \(DeviceNoun.title(of: $0)) at \($0.requestor)" }
       let more = found.ids.count > names.count ? ["  and \(found.ids.count - names.count) more"] : []
-      return call.show(.object(document), lines: ["would sign out \(what)"] + names + more)
+      return call.show(.object(document), lines: ["would sign out \(what)\(apps)"] + names + more)
     }
     guard !found.ids.isEmpty else {
       return call.show(.object(document), lines: ["nobody is signed in there"])
     }
-    try Prompt.confirm("sign out \(what)", unless: yes, call)
+    try Prompt.confirm("sign out \(what)\(apps)", unless: yes, call)
     let ended = Atomic(0)
     do {
       try await call.console.progress("signing out \(what), \(ended.load(ordering: .relaxed)) done") {
@@ -39,7 +42,7 @@ enum DeviceSignOut {
     }
     let count = ended.load(ordering: .relaxed)
     document["ended"] = .integer(Int64(count))
-    call.show(.object(document), lines: ["\(counted(count, "sign-in")) of \(boxes) ended"])
+    call.show(.object(document), lines: ["\(counted(count, "sign-in")) of \(boxes) ended\(apps)"])
   }
 
   /// What is asked about and then ended: boxes that sign in meanwhile stay.
@@ -50,13 +53,26 @@ enum DeviceSignOut {
     var ids: [AuthenticationID] = []
     /// Enough of them to be recognised.
     var first: [SignIn] = []
+    /// Those that are in by a box's own sign-in, and end with it.
+    var apps: [BoxEntry.App] = []
 
     init(_ filter: SignInFilter, _ admin: AdminClient) async throws {
+      var own: Set<Place> = []
       _ = try await admin.signIns(filter) { page in
+        own.formUnion(page.map { Place(device: $0.device, requestor: $0.requestor) })
         boxes.formUnion(page.map(\.device))
         ids += page.map(\.id)
         first += page.prefix(20 - first.count)
       }
+      guard !ids.isEmpty else { return }
+      for box in try await admin.boxes() where own.contains(Place(device: box.device, requestor: box.requestor)) {
+        apps += box.apps
+      }
+    }
+
+    private struct Place: Hashable {
+      let device: String
+      let requestor: RequestorID
     }
   }
 

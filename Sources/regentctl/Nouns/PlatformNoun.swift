@@ -53,13 +53,20 @@ enum PlatformNoun {
     var titles: [String] = []
     // An app may be in for several devices.
     for app in apps.map({ "\($0.name) (\($0.requestor))" }) where !titles.contains(app) { titles.append(app) }
-    return titles.joined(separator: ", ")
+    let more = titles.count > most ? " and \(titles.count - most) more" : ""
+    return titles.prefix(most).joined(separator: ", ") + more
   }
+
+  /// A sentence with more names is read by nobody.
+  private static let most = 20
 
   /// `, and with it kodi (acme)`: the apps that end with sign-ins, if there are any.
   static func ending(with signIns: [SignIn], _ joint: String) -> String {
-    let apps = signIns.flatMap { $0.apps ?? [] }
-    return apps.isEmpty ? "" : "\(joint)\(titles(of: apps))"
+    ending(signIns.flatMap { $0.apps ?? [] }, joint)
+  }
+
+  static func ending(_ apps: [BoxEntry.App], _ joint: String) -> String {
+    apps.isEmpty ? "" : "\(joint)\(titles(of: apps))"
   }
 
   private static func lines(of box: BoxEntry) -> [String] {

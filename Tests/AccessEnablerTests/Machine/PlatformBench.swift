@@ -187,7 +187,7 @@ struct PlatformBench {
     default: break
     }
     switch question {
-    case .status, .access: return .status(standing)
+    case .status, .access, .signOut: return .status(standing)
     case .assertion: return row.answer == "none" ? .refused(.assertion, "no word for it") : .assertion("word")
     case .picker: return .picker([Self.other.id, Bench.cable.id])
     case .signIn: return signIn()

@@ -24,6 +24,9 @@ package enum PagePaths {
   /// One screen's new name.
   package static func rename(screen: String) -> SafePath { screens.step(screen).step("rename") }
 
+  /// The apps of one box.
+  package static func apps(screen: String) -> SafePath { screens.step(screen).step("apps") }
+
   /// One screen's end.
   package static func signOut(screen: String) -> SafePath { screens.step(screen).step("sign-out") }
 

@@ -54,10 +54,12 @@ package struct Screen: Sendable {
   package let since: Instant
   /// The apps that are in by its sign-in.
   package let apps: [ScreenApp]
+  /// Whether it is a box's own sign-in, which apps may use.
+  package let holdsApps: Bool
 
   package init(
     id: String, name: ForeignText, model: ForeignText, app: ForeignText, lastUse: Instant,
-    since: Instant, apps: [ScreenApp] = []
+    since: Instant, apps: [ScreenApp] = [], holdsApps: Bool = false
   ) {
     self.id = id
     self.name = name
@@ -66,6 +68,7 @@ package struct Screen: Sendable {
     self.lastUse = lastUse
     self.since = since
     self.apps = apps
+    self.holdsApps = holdsApps
   }
 }
 
@@ -97,6 +100,8 @@ extension Screen: TemplateView {
     .moment("lastUse") { $0.lastUse },
     .moment("since") { $0.since },
     .list("apps") { $0.apps },
+    .flag("holdsApps") { $0.holdsApps },
+    .path("appsPage") { PagePaths.apps(screen: $0.id) },
     .path("rename") { PagePaths.rename(screen: $0.id) },
     .path("signOut") { PagePaths.signOut(screen: $0.id) },
   ]

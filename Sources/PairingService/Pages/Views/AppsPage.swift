@@ -1,0 +1,58 @@
+/// The apps of one box that may use its sign-in, may not, or asked.
+package struct AppsPage: PhonePage {
+  /// The box's screen.
+  package var id: String
+  package var name: ForeignText
+  package var apps: [AppChoice]
+  /// Whether something was just decided.
+  package var isDone: Bool
+
+  package init(id: String, name: ForeignText, apps: [AppChoice], isDone: Bool = false) {
+    self.id = id
+    self.name = name
+    self.apps = apps
+    self.isDone = isDone
+  }
+
+  package static let template = "apps.html"
+
+  package static let fields: [TemplateField<AppsPage>] = [
+    .foreign("name") { $0.name },
+    .list("apps") { $0.apps },
+    .flag("isDone") { $0.isDone },
+    .path("action") { PagePaths.apps(screen: $0.id) },
+  ]
+}
+
+/// An app of a box, and what was decided about it.
+package struct AppChoice: Sendable {
+  /// What viewers decided.
+  package enum Permission: String, CaseIterable, Sendable { case granted, denied, undetermined }
+
+  /// What the box's owner calls it.
+  let app: String
+  /// The id of whose it is, and the name.
+  let requestor: String
+  let company: ForeignText
+  let permission: Permission
+
+  package init(app: String, requestor: String, company: ForeignText, permission: Permission) {
+    self.app = app
+    self.requestor = requestor
+    self.company = company
+    self.permission = permission
+  }
+}
+
+extension AppChoice: TemplateView {
+  package static let fields: [TemplateField<AppChoice>] = [
+    .foreign("name") { ForeignText($0.app) },
+    .foreign("company") { $0.company },
+    .text("app") { $0.app },
+    .text("requestor") { $0.requestor },
+    .choice("permission") { $0.permission },
+    .flag("mayGrant") { $0.permission != .granted },
+    .flag("mayDeny") { $0.permission != .denied },
+    .flag("mayReset") { $0.permission != .undetermined },
+  ]
+}

@@ -1,0 +1,177 @@
+internal import HTTPServer
+internal import RegentCryptography
+internal import RegentEncodings
+internal import RegentHTTPCodec
+internal import RegentJSON
+internal import RegentPairing
+internal import PairingStore
+internal import RegentPairingWire
+
+// What a box says and asks about itself.
+
+extension PlatformRoutes {
+  func mountBox(_ endpoints: V1Endpoints, _ routes: inout Routes) {
+    endpoints.mount(&routes, [.post], Paths.platformKey, enrol)
+    endpoints.mount(&routes, [.post], Paths.platformPermission, decide)
+    endpoints.mount(&routes, [.get], Paths.platformPermissions, decisions)
+  }
+
+  private func enrol(_ call: V1Call) throws(CallError) -> V1Outcome {
+    let device = try call.boxDevice()
+    let text = try call.parameters.required(Field.publicKey)
+    guard text.utf8.count <= 256, let spki = try? Base64.decode(text), let key = try? VerifyingKey(spki: spki),
+      key.algorithm == .edDSA
+    else {
+      throw CallError(
+        .badRequest, details: "\(Field.publicKey) must be an Ed25519 key, its SubjectPublicKeyInfo in base64")
+    }
+    return .later { [core] in
+      let signIn = try await core.boxSignIn(call, device)
+      guard let id = BoxID(Random.uuid()) else { throw CallError(.internalServerError, code: .internalError) }
+      try await core.store.enrol(
+        BoxRecord(
+          id: id, authentication: signIn.authentication.id, key: key.spki, enrolled: core.clock.now,
+          rowKey: signIn.record.rowKey),
+        at: core.clock.now)
+      core.audit.note(.device(call.requestor.id), "platform.enrol", device.hash.shortName, detail: id.text)
+      let document: JSONObject = ["box": .string(id.text)]
+      return V1Reply(response: Response(.ok, type: "application/json", body: document.bytes()))
+    }
+  }
+
+  // MARK: - Decisions
+
+  private func decide(_ call: V1Call) throws(CallError) -> V1Outcome {
+    let device = try call.boxDevice()
+    let app = try call.parameters.required(Field.app)
+    let name = try call.parameters.required(Field.appRequestor)
+    let word = try call.parameters.required(Field.permission)
+    guard PlatformApp.isName(app) else {
+      throw CallError(.badRequest, details: "\(Field.app) must be the name of an app of the box")
+    }
+    guard let requestor = RequestorID(name), call.provisioned.requestor(requestor) != nil else {
+      throw CallError(.badRequest, details: "\(Field.appRequestor) must be a requestor of this service")
+    }
+    guard let decision = AppDecision(rawValue: word) ?? (word == "asked" ? .undetermined : nil) else {
+      throw CallError(.badRequest, details: "\(Field.permission) must be granted, denied, undetermined or asked")
+    }
+    let age = try call.age()
+    return .later { [core] in
+      _ = try await core.boxSignIn(call, device)
+      let now = core.clock.now
+      if word == "asked" {
+        let question = PlatformPermissionRecord(
+          device: device.hash, app: app, requestor: requestor, isGranted: nil,
+          decided: PlatformPermissionRecord.neverDecided)
+        try await core.boxDecisions.decide(question, audit: nil)
+        return .noContent
+      }
+      // The earliest decision there can be stands over a question still.
+      let decided = max(now - age, PlatformPermissionRecord.neverDecided + .milliseconds(1))
+      try await core.boxDecisions.decide(
+        PlatformPermissionRecord(
+          device: device.hash, app: app, requestor: requestor, isGranted: decision.isGranted, decided: decided),
+        audit: AuditEntry(
+          at: now, actor: .device(call.requestor.id), action: "platform.decide", subject: device.hash.shortName,
+          outcome: .done, detail: "\(decision.rawValue): \(app) for \(requestor)"))
+      return .noContent
+    }
+  }
+
+  /// What was decided about the box's apps, here and on "my screens"; held while that is what the box has already.
+  private func decisions(_ call: V1Call) throws(CallError) -> V1Outcome {
+    let device = try call.boxDevice()
+    let (hash, tags) = (device.hash, Array(call.request.headers(.ifNoneMatch)))
+    let seconds = call.request.preferredWait ?? 0
+    return .decide { [core] in
+      _ = try await core.boxSignIn(call, device)
+      let seen = core.boxDecisions.changeCount
+      let list = try await core.decisionList(of: hash)
+      guard seconds > 0, list.isNamed(in: tags) else { return .reply(list.reply(to: tags)) }
+      let granted = WaitPlan.granted(seconds)
+      return .wait(
+        V1Wait(
+          subject: .box(hash), place: .device(.decisions, .owner), span: .seconds(granted), granted: granted,
+          while: { core.boxDecisions.changeCount == seen },
+          answer: { _ in .later { try await core.decisionList(of: hash).reply(to: tags) } }))
+    }
+  }
+}
+
+/// A viewer's decision as boxes and pages tell it.
+enum AppDecision: String, CaseIterable, Sendable {
+  case granted, denied, undetermined
+
+  init(_ isGranted: Bool?) { self = isGranted.map { $0 ? .granted : .denied } ?? .undetermined }
+
+  var isGranted: Bool? {
+    switch self {
+    case .granted: true
+    case .denied: false
+    case .undetermined: nil
+    }
+  }
+}
+
+/// The decisions about a box's apps in the form that the box reads, with the mark that it names them by.
+private struct DecisionList {
+  let body: [UInt8]
+  let tag: String
+
+  init(_ records: [PlatformPermissionRecord]) {
+    let entries = records.filter { $0.decided > PlatformPermissionRecord.neverDecided }.map { record -> JSONValue in
+      [
+        "app": .string(record.app), "requestor": .string(record.requestor.text),
+        "permission": .string(AppDecision(record.isGranted).rawValue),
+        "decided": .integer(record.decided.milliseconds),
+      ]
+    }
+    let document: JSONObject = ["permissions": .array(entries)]
+    body = document.bytes()
+    tag = EntityTag.of(body)
+  }
+
+  func isNamed(in tags: [String]) -> Bool { EntityTag.isNamed(tag, in: tags) }
+
+  func reply(to tags: [String]) -> V1Reply {
+    var response =
+      isNamed(in: tags) ? Response(.notModified) : Response(.ok, type: "application/json", body: body)
+    response.addHeader(.etag, tag)
+    return V1Reply(response: response)
+  }
+}
+
+extension V1Call {
+  /// The box itself: only the box maker's requestor speaks for one.
+  fileprivate func boxDevice() throws(CallError) -> CallDevice {
+    guard requestor.isPlatform else {
+      throw CallError(
+        .forbidden, details: "the requestor is no box maker's: regentctl requestor set \(requestor.id) --platform on")
+    }
+    return try device()
+  }
+
+  /// How long ago the viewer decided: a box that was offline tells it later, and its clock need not be right for that.
+  fileprivate func age() throws(CallError) -> Duration {
+    guard let text = try parameters.value(Field.decisionAge) else { return .zero }
+    guard let age = Int64(text), age >= 0, age < 1 << 53 else {
+      throw CallError(.badRequest, details: "\(Field.decisionAge) must be a number of milliseconds")
+    }
+    return .milliseconds(age)
+  }
+}
+
+extension ServiceCore {
+  fileprivate func decisionList(of device: DeviceHash) async throws(StoreError) -> DecisionList {
+    DecisionList(try await store.decisions(of: device))
+  }
+
+  /// The box's own sign-in, regular and in force.
+  fileprivate func boxSignIn(_ call: V1Call, _ device: CallDevice) async throws -> StandingSignIn {
+    let viewer = try await signedIn(call, device, for: .toRead)
+    guard viewer.authentication.source == .regular, viewer.authentication.viewer.account != nil else {
+      throw CallError(.forbidden, details: "a pass and a provider that is out of order sign no box in")
+    }
+    return viewer.signIn
+  }
+}

@@ -1,0 +1,186 @@
+import AccessEnabler
+import CommandKit
+import RegentPlatform
+import TestSupport
+import Testing
+
+@testable import DeviceAgent
+
+@Suite("The platform account: decisions here and on my screens")
+struct DecisionSyncTests {
+  private static let kodi = AppRequestor(app: "kodi", requestor: "acme")
+  private static let video = AppRequestor(app: "video", requestor: "acme")
+
+  @Test func `what is decided there counts here, on the disk and for who waits`() async throws {
+    try await withScreens { screens, store, sync, folder in
+      let heard = Locked<[AppRequestor]>([])
+      await sync.onNews { changed in heard.withLock { $0 += changed } }
+      await sync.begin()
+      await screens.decide([Self.kodi: .granted])
+      try await eventually("the grant") { store.permission(of: Self.kodi) == .granted }
+      #expect(try PermissionStore(folder: folder).permission(of: Self.kodi) == .granted)
+      await screens.decide([Self.kodi: .denied])
+      try await eventually("the denial") { store.permission(of: Self.kodi) == .denied }
+      await screens.decide([Self.kodi: .undetermined])
+      try await eventually("the reset") { store.permission(of: Self.kodi) == .undetermined }
+      #expect(heard.withLock { $0 } == [Self.kodi, Self.kodi, Self.kodi])
+      #expect(store.untold.isEmpty, "what came from there is not told back")
+    }
+  }
+
+  @Test func `what was decided while the service was away is told when it is there, over a restart too`() async throws {
+    try await withScreens { screens, store, sync, folder in
+      await screens.setAway(true)
+      try store.decide(.denied, Self.kodi)
+      await sync.tell()
+      try await eventually("a first attempt") { await screens.attempts > 0 }
+      await sync.stop()
+      let again = try PermissionStore(folder: folder)
+      #expect(again.untold.map(\.who) == [Self.kodi])
+      await screens.setAway(false)
+      let next = DecisionSync(again, screens)
+      await next.tell()
+      try await eventually("that it is told") { again.untold.isEmpty }
+      #expect(await screens.told.map(\.word) == [.permission(.denied)])
+      #expect(try PermissionStore(folder: folder).untold.isEmpty)
+      #expect(again.permission(of: Self.kodi) == .denied)
+    }
+  }
+
+  @Test func `an older list says nothing about what was decided here since`() throws {
+    try withTemporaryFolder { folder in
+      let store = try PermissionStore(folder: folder)
+      try store.decide(.granted, Self.kodi)
+      let asOf = store.revision
+      try store.decide(.denied, Self.kodi)
+      #expect(try store.takeOver([Self.kodi: .granted, Self.video: .denied], asOf: asOf) == [Self.video])
+      #expect(store.permission(of: Self.kodi) == .denied, "it is not told yet")
+      store.told(try #require(store.untold.first))
+      #expect(store.untold.isEmpty)
+      #expect(try store.takeOver([Self.kodi: .granted], asOf: asOf) == [])
+      #expect(store.permission(of: Self.kodi) == .denied, "the list is from before it was told")
+      #expect(try store.takeOver([Self.kodi: .granted], asOf: store.revision) == [Self.kodi])
+    }
+  }
+
+  @Test func `what cannot be written is no decision, and is asked for again`() async throws {
+    try await withScreens { screens, store, sync, folder in
+      try PrivateDirectory.ensure("\(folder)/permissions")
+      await screens.decide([Self.kodi: .granted])
+      await sync.begin()
+      try await eventually("two questions without a tag") { await screens.untagged >= 2 }
+      #expect(store.permission(of: Self.kodi) == .undetermined)
+      try PrivateDirectory.remove("\(folder)/permissions")
+      try await eventually("the grant", within: 60) { store.permission(of: Self.kodi) == .granted }
+    }
+  }
+
+  @Test func `a service that refuses is not asked again and again`() async throws {
+    try await withScreens { screens, store, sync, _ in
+      await screens.refuse()
+      try store.decide(.granted, Self.kodi)
+      await sync.begin()
+      try await eventually("one question, and one decision told") {
+        let (questions, attempts) = (await screens.questions, await screens.attempts)
+        return questions == 1 && attempts == 1
+      }
+      for _ in 0..<100 { await sync.begin() }
+      #expect(await screens.questions == 1)
+      #expect(store.permission(of: Self.kodi) == .granted && store.untold.count == 1)
+    }
+  }
+
+  @Test func `how old a decision is`() {
+    func age(_ permission: PlatformPermission, _ decided: Int64, at now: Int64) -> Duration {
+      UntoldDecision(who: Self.kodi, permission: permission, decided: decided).age(at: now)
+    }
+    let now: Int64 = 1_800_000_000_000
+    #expect(age(.granted, now - 60_000, at: now) == .seconds(60))
+    #expect(age(.denied, now - 60_000, at: now) == .seconds(60))
+    #expect(age(.granted, now + 60_000, at: now) == .zero, "a clock that went back")
+    // Decided before the clock was set: a no is new, a yes stands over nothing.
+    #expect(age(.denied, 5_000, at: now) == .zero)
+    #expect(age(.granted, 5_000, at: now) == .milliseconds(now - 5_000))
+    #expect(age(.granted, 5_000, at: 65_000) == .seconds(60), "never set: the difference is right still")
+  }
+
+  @Test(arguments: [
+    "", "{}", "[]", #"{"permissions":1}"#, #"{"permissions":[{"app":"kodi","requestor":"acme"}]}"#,
+    #"{"permissions":[{"app":"kodi","requestor":"acme","permission":"granted"},{"app":"-x","requestor":"a","permission":"denied"}]}"#,
+    #"{"permissions":[{"app":"kodi","requestor":"acme","permission":"always"}]}"#,
+  ])
+  func `a list that is not understood says nothing at all`(text: String) {
+    #expect(ServiceDecisions(reading: Array(text.utf8), tag: "x") == nil)
+  }
+
+  @Test func `a list is known by its tag`() throws {
+    let text = #"{"permissions":[{"app":"kodi","requestor":"acme","permission":"denied","decided":1}]}"#
+    #expect(ServiceDecisions(reading: Array(text.utf8), tag: nil) == nil)
+    let list = try #require(ServiceDecisions(reading: Array(text.utf8), tag: "\"1\""))
+    #expect(list.decisions == [Self.kodi: .denied])
+  }
+
+  private func withScreens(
+    _ body: (Screens, PermissionStore, DecisionSync, String) async throws -> Void
+  ) async throws {
+    try await withTemporaryFolder { folder in
+      let (screens, store) = (Screens(), try PermissionStore(folder: folder))
+      let sync = DecisionSync(store, screens)
+      try await body(screens, store, sync, folder)
+      await sync.stop()
+      // Lets go who waits still.
+      await screens.decide([:])
+    }
+  }
+}
+
+/// A service that holds the decisions of a box.
+private actor Screens: BoxAccount {
+  private var list: [AppRequestor: PlatformPermission] = [:]
+  private var version = 0
+  private var isAway = false
+  private var refuses = false
+  private var waiting: [CheckedContinuation<Void, Never>] = []
+  private(set) var told: [BoxDecision] = []
+  private(set) var attempts = 0
+  private(set) var questions = 0
+  private(set) var untagged = 0
+
+  func decide(_ decisions: [AppRequestor: PlatformPermission]) {
+    list.merge(decisions) { _, new in new }
+    version += 1
+    for one in waiting { one.resume() }
+    waiting = []
+  }
+
+  func setAway(_ isAway: Bool) { self.isAway = isAway }
+  func refuse() { refuses = true }
+
+  func tell(_ decision: BoxDecision) async throws(CommandError) {
+    attempts += 1
+    try check()
+    told.append(decision)
+  }
+
+  func decisions(unless tag: String?, wait: Duration) async throws(CommandError) -> ServiceDecisions? {
+    questions += 1
+    if tag == nil { untagged += 1 }
+    try check()
+    if tag == "\(version)" { await withCheckedContinuation { waiting.append($0) } }
+    return ServiceDecisions(decisions: list, tag: "\(version)")
+  }
+
+  private func check() throws(CommandError) {
+    if isAway { throw CommandError("nobody answers", code: "unreachable", exit: .unreachable) }
+    if refuses { throw CommandError("the service wants none of it", code: "service") }
+  }
+
+  func kept() async throws(CommandError) -> SignInFacts? {
+    SignInFacts(provider: "CABLE", providerName: "Cable", user: "u", expires: 1, source: "regular")
+  }
+  func picker() async throws(CommandError) -> [ProviderEntry] { [] }
+  func assertion(
+    to profileRequest: [UInt8], provider: String, for who: AppRequestor
+  ) async throws(CommandError) -> String { "" }
+  func signOut() async throws(CommandError) -> Bool { false }
+}
