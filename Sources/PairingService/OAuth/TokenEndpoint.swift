@@ -70,7 +70,7 @@ struct TokenEndpoint: Sendable {
     let id = record.id
     return .later { [core, frame] reply in
       core.waiters.park(
-        reply, for: id, .device(.token, .owner), span: span,
+        reply, for: .code(id), .device(.token, .owner), span: span,
         while: { core.codes.find(id)?.flow.state.isPending == true },
         end: { end in
           let closes = if case .stopping = end { true } else { false }
