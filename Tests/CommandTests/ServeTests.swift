@@ -258,6 +258,40 @@ import Testing
     }
   }
 
+  @Test func `asks the service manager for time while it brings an old database to this version`() throws {
+    try withTemporaryFolder { folder in
+      let manager = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+      defer { close(manager) }
+      #expect(bindUnixSocket(manager, "\(folder)/notify"))
+      let shell = Operator(folder: folder)
+      let old = "\(packageFolder())/Tests/fixtures/0.1.0"
+      try shell.get(
+        "install -d -m 700 \(shell.state) && install -m 600 \(old)/regent.db \(old)/master-key \(shell.state)")
+      try withService(environment: ["NOTIFY_SOCKET": "\(folder)/notify"], in: folder) { service in
+        var said: [String] = []
+        while said.last?.hasPrefix("READY=1") != true, said.count < 1000 { said.append(receive(manager)) }
+        // More time before each sentence: a million rows take longer than a start may.
+        let asked = said.dropLast()
+        #expect(!asked.isEmpty && asked.count.isMultiple(of: 2), "\(said)")
+        for (place, message) in asked.enumerated() {
+          let wanted =
+            place.isMultiple(of: 2)
+            ? "EXTEND_TIMEOUT_USEC=300000000" : "STATUS=bringing the database to this version: "
+          #expect(message.hasPrefix(wanted), "\(said)")
+        }
+        #expect(said.last == "READY=1\nSTATUS=listening on \(service.url)")
+        let requestors = try shell.get("regentctl requestor list")
+        #expect(requestors.contains("cinema"))
+      }
+      // The next start has nothing to bring anywhere.
+      try withService(environment: ["NOTIFY_SOCKET": "\(folder)/notify"], in: folder) { _ in
+        while case let message = receive(manager), !message.hasPrefix("READY=1") {
+          #expect(message == "STOPPING=1", "of the first service")
+        }
+      }
+    }
+  }
+
   @Test func `tells the service manager when it is ready and when it stops`() throws {
     try withTemporaryFolder { folder in
       let manager = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)

@@ -60,6 +60,8 @@ package struct PlatformRoutes: Sendable {
         request.requestor == requestor, request.device.utf8.elementsEqual(Hex.encode(device.hash.bytes).utf8),
         request.provider.text.utf8.elementsEqual(named.utf8), let id = AuthenticationID(Random.uuid())
       else { throw core.refused(.assertion, device, requestor) }
+      // Behind the word, so that nobody else spends what the box may have.
+      try core.limits.takeExchange(by: box, at: requestor)
       do throws(StoreError) {
         _ = try await core.signInTransitions.exchange(
           PlatformExchange(
@@ -86,6 +88,7 @@ package struct PlatformRoutes: Sendable {
       throw CallError(
         .badRequest, details: "\(Field.publicKey) must be an Ed25519 key, its SubjectPublicKeyInfo in base64")
     }
+    try core.limits.takeDecision(of: device.hash, at: call.requestor.id)
     return .later { [core] in
       let signIn = try await core.boxSignIn(call, device)
       guard let id = BoxID(Random.uuid()) else { throw CallError(.internalServerError, code: .internalError) }
@@ -114,6 +117,7 @@ package struct PlatformRoutes: Sendable {
     guard let decision = PlatformDecision(rawValue: word) else {
       throw CallError(.badRequest, details: "\(Field.permission) must be granted, denied or undetermined")
     }
+    try core.limits.takeDecision(of: device.hash, at: call.requestor.id)
     return .later { [core] in
       _ = try await core.boxSignIn(call, device)
       let line = AuditEntry(

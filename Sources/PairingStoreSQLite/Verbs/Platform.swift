@@ -49,7 +49,15 @@ extension SQLiteStore {
         AND expires > \(now.milliseconds) ORDER BY issued DESC, id DESC LIMIT -1 OFFSET \(BoxOverview.mostOfApp)
         """
       ) { try $0.text(0) }
-      for id in beyond { try SignedRows.deleteSignIns(context, .id(id)) }
+      // Whoever made up names of apps as well takes the room of all of them.
+      let most = BoxOverview.mostOfBox
+      let oldest = try context.all(
+        """
+        SELECT id FROM authentication WHERE parent = \(parent.authentication.id.text)
+        AND expires > \(now.milliseconds) ORDER BY issued DESC, id DESC LIMIT -1 OFFSET \(most)
+        """
+      ) { try $0.text(0) }
+      for id in beyond + oldest { try SignedRows.deleteSignIns(context, .id(id)) }
       return signIn
     }
   }
@@ -60,6 +68,9 @@ extension SQLiteStore {
     at now: Instant
   ) async throws(StoreError) {
     try await write { context, rows in
+      let there = try rows.decisions(context, of: device)
+      let known = there.first { $0.app == app && $0.requestor == requestor }
+      guard known?.isGranted != isGranted else { return }
       guard let isGranted else {
         try context.run(
           """
@@ -70,9 +81,7 @@ extension SQLiteStore {
       }
       let permission = PlatformPermissionRecord(
         device: device, app: app, requestor: requestor, isGranted: isGranted, decided: now)
-      let there = try rows.decisions(context, of: device)
-      let isKnown = there.contains { $0.app == app && $0.requestor == requestor }
-      guard isKnown || there.count < PlatformPermissionRecord.mostOfBox else {
+      guard known != nil || there.count < PlatformPermissionRecord.mostOfBox else {
         throw StoreError.notFound(what: "room for the decision")
       }
       try rows.keep(context, Tables.platformPermissions, permission)
