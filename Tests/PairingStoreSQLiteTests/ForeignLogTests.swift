@@ -28,24 +28,23 @@ import Testing
     }
   }
 
-  @Test func `from an earlier day brings that day back, and never a row that nobody wrote`() async throws {
+  @Test func `from an earlier day brings nothing that nobody wrote`() async throws {
     try await withStoreFile { file in
-      var house: FullHouse?
-      try await file.with { store async throws in
-        house = try await FullHouse(store)
+      let wanted = try await file.with { store async throws in
+        let house = try await FullHouse(store)
+        let all = try await store.authentications(AuthenticationFilter(), after: nil, limit: 9, at: house.stage.at(4))
         try writeFile("\(file.path).kept", readFile("\(file.path)-wal"))
-        let stage = try #require(house).stage
-        let ended = try await store.revoke(AuthenticationFilter(), audit: nil, at: stage.at(4))
-        #expect(!ended.isEmpty)
+        #expect(try await !store.revoke(AuthenticationFilter(), audit: nil, at: house.stage.at(4)).isEmpty)
+        return all
       }
       _ = try run("mv", ["\(file.path).kept", "\(file.path)-wal"])
-      // As the threat model says, whoever may write the file may put it back; each row is one that was written.
+      // As the threat model says, whoever may write the file may put it back, whole or in parts: what is shown then is
+      // what was written once, and a mixture is damage that is said.
       try await file.with { store async throws in
-        #expect(try await store.verifyRows(step: 10) == 0)
-        #expect(try await store.integrityProblems() == [])
         let back = try await store.authentications(
-          AuthenticationFilter(), after: nil, limit: 9, at: try #require(house).stage.at(5))
-        #expect(back.contains { $0.authentication.id == house?.authentication.authentication.id })
+          AuthenticationFilter(), after: nil, limit: 9, at: Instant(milliseconds: 0))
+        #expect(back.allSatisfy(wanted.contains))
+        if try await store.integrityProblems().isEmpty { #expect(try await store.verifyRows(step: 10) == 0) }
       }
     }
   }

@@ -51,7 +51,7 @@ struct EnrolmentRoutes: Sendable {
       let key = found.flatMap { CodeKey(secret: Secret($0.secret)) } ?? nobody
       guard let key, key.isProof(asked.proof, of: message), let found else { throw EnrolmentRecord.missing }
       isGuess = false
-      if let there = known(found, Hex.encode(asked.box)) { return answer(there, key, message) }
+      if let there = givenBefore(found, Hex.encode(asked.box)) { return answer(there, key, message) }
       let made = KeyPair.drawn(for: found.requestor, .calls, at: now)
       guard let made else { throw .unavailable(reason: "no key could be made") }
       let line = core.audit.entry(
@@ -73,7 +73,7 @@ struct EnrolmentRoutes: Sendable {
   ///
   /// Whoever has heard its request may send it again and again: that must neither wait for the disk nor read everything
   /// that operators made.
-  private func known(_ invitation: EnrolmentRecord, _ box: String) -> KeyPair? {
+  private func givenBefore(_ invitation: EnrolmentRecord, _ box: String) -> KeyPair? {
     let pair = invitation.boxes[box].flatMap { core.provisioning.now.records.keyPairs[$0] }
     return pair?.state == .active ? pair : nil
   }
