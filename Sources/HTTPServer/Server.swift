@@ -43,9 +43,10 @@ public final class Server: Sendable {
       addresses = bound.map(\.socket.address)
       (self.acceptor, self.loops, self.contexts) = (acceptor, loops, contexts)
       for (index, loop) in loops.enumerated() {
-        running.append((loop, try startThread("http-loop-\(index)") { loop.run() }))
+        running.append((loop, try startThread("http-loop-\(index)", turns: .short) { loop.run() }))
       }
-      let accepting = try startThread("http-accept") { acceptor.run() }
+      // Who connects to a busy core would wait for the kernel's next tick (4 ms) otherwise.
+      let accepting = try startThread("http-accept", turns: .shortest) { acceptor.run() }
       threads = Locked(running.map(\.thread) + [accepting])
     } catch {
       for (loop, thread) in running {
@@ -116,10 +117,10 @@ public final class Server: Sendable {
 
 /// A thread with every signal blocked, so that signals reach the threads of the program instead.
 private func startThread(
-  _ name: String, _ body: @escaping @Sendable () -> Void
+  _ name: String, turns: DedicatedThread.Turns, _ body: @escaping @Sendable () -> Void
 ) throws(ServerError) -> DedicatedThread {
   do throws(SystemError) {
-    return try DedicatedThread.start(named: name, blocking: .everySignal, body)
+    return try DedicatedThread.start(named: name, blocking: .everySignal, turns: turns, body)
   } catch {
     throw .resources(reason: "no thread: \(reasonText(of: error.code))")
   }

@@ -35,10 +35,17 @@ struct JSONDecoding: Decoder, SingleValueDecodingContainer {
 
   func decode(_: Int64.Type) throws -> Int64 { try object.int64(name) }
 
+  func decode(_: Int.Type) throws -> Int {
+    guard let value = Int(exactly: try object.int64(name)) else {
+      throw JSONShapeError(name: name, expected: "a smaller number")
+    }
+    return value
+  }
+
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
     // Other numbers would ask for themselves again and again.
     guard !(type is any Numeric.Type) else {
-      throw JSONShapeError(name: name, expected: "an Int64: no member is a \(type)")
+      throw JSONShapeError(name: name, expected: "an Int or an Int64: no member is a \(type)")
     }
     return try Value(from: self)
   }

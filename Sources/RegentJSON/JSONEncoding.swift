@@ -41,10 +41,12 @@ final class JSONEncoding: Encoder, SingleValueEncodingContainer {
 
   func encode(_ value: Int64) { write(.integer(value)) }
 
+  func encode(_ value: Int) { write(.integer(Int64(value))) }
+
   func encode(_ value: some Encodable) throws {
     // Other numbers would ask to be written again and again.
     guard !(value is any Numeric) else {
-      throw JSONShapeError(name: "\(value)", expected: "an Int64: no member is a \(type(of: value))")
+      throw JSONShapeError(name: "\(value)", expected: "an Int or an Int64: no member is a \(type(of: value))")
     }
     try value.encode(to: self)
   }

@@ -16,6 +16,28 @@ import Synchronization
     case everySignal
   }
 
+  /// For how long a thread runs when others want its core.
+  ///
+  /// Who asks for less gets it sooner, and may interrupt those who ask for more (Linux 6.12 and later; before, the
+  /// kernel decides).
+  public enum Turns: Sendable {
+    /// What the kernel gives: some milliseconds.
+    case usual
+    /// 0.2 ms. For threads on which answers depend: on a core that a flood keeps busy, an honest request would wait for
+    /// whole turns of each thread that works for the flood.
+    case short
+    /// 0.1 ms, for a thread that has little to do and others wait for.
+    case shortest
+
+    fileprivate var nanoseconds: UInt? {
+      switch self {
+      case .usual: nil
+      case .short: 200_000
+      case .shortest: 100_000
+      }
+    }
+  }
+
   private let handle: pthread_t
   private let body: ThreadBody
   private let isJoined = Locked(false)
@@ -25,14 +47,16 @@ import Synchronization
   /// - Parameters:
   ///   - name: what `top -H` and a debugger show; the kernel keeps 15 bytes.
   ///   - blocking: which signals it does not take.
+  ///   - turns: how long it keeps a core that others want.
   ///   - body: what the thread does.
   /// - Returns: the thread, to wait for.
   /// - Throws: `SystemError` when the kernel has no thread to give.
   @discardableResult
   public static func start(
-    named name: String, blocking: BlockedSignals = .brokenPipe, _ body: @escaping @Sendable () -> Void
+    named name: String, blocking: BlockedSignals = .brokenPipe, turns: Turns = .usual,
+    _ body: @escaping @Sendable () -> Void
   ) throws(SystemError) -> DedicatedThread {
-    try DedicatedThread(ThreadBody(name: name, body: body), blocking)
+    try DedicatedThread(ThreadBody(name: name, turns: turns, body: body), blocking)
   }
 
   private init(_ body: ThreadBody, _ blocking: BlockedSignals) throws(SystemError) {
@@ -75,12 +99,14 @@ import Synchronization
 
 private final class ThreadBody: Sendable {
   let name: String
+  let turns: DedicatedThread.Turns
   let body: @Sendable () -> Void
   /// The thread that runs the body; 0 before and after, as the number may be given to another thread later.
   let thread = Atomic<pthread_t>(0)
 
-  init(name: String, body: @escaping @Sendable () -> Void) {
+  init(name: String, turns: DedicatedThread.Turns, body: @escaping @Sendable () -> Void) {
     self.name = name
+    self.turns = turns
     self.body = body
   }
 }
@@ -90,6 +116,7 @@ private func runThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawP
   guard let context = unsafe context else { return nil }
   let thread = unsafe Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue()
   unsafe regent_name_thread(thread.name)
+  if let nanoseconds = thread.turns.nanoseconds { regent_take_short_turns(nanoseconds) }
   thread.thread.store(pthread_self(), ordering: .releasing)
   thread.body()
   thread.thread.store(0, ordering: .releasing)

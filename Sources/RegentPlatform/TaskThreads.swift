@@ -179,7 +179,7 @@ private struct TaskThreadsFactory: ExecutorFactory {
   private func startThread(named name: String, _ body: @escaping @Sendable (TaskPool) -> Void) {
     while true {
       do throws(SystemError) {
-        try DedicatedThread.start(named: name) { body(self) }
+        try DedicatedThread.start(named: name, turns: .short) { body(self) }
         return
       } catch {
         usleep(10_000)

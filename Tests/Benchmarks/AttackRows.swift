@@ -144,7 +144,8 @@ private func signedHeaders(_ field: Battlefield, _ name: String, ahead: Duration
   try load(
     field,
     writeSignedCalls(
-      400_000, method: "GET", path: pollPath, folder: field.folder, name: "\(name)-\(field.round)", ahead: ahead, key: 0
+      400_000, method: "GET", path: pollPath, folder: field.folder, name: "\(name)-\(field.round)", ahead: ahead,
+      key: 0, endless: true
     ) { "\(pollPath)?deviceId=made-up-\($0)&format=json" })
 }
 

@@ -32,11 +32,11 @@ struct CallSigner {
   }
 }
 
-/// A script for wrk that sends one prepared line of headers after another, each once: by all keys in turn or by a fixed
-/// one, signed now or for a time ahead.
+/// A script for wrk that sends one prepared line of headers after another, by all keys in turn or by a fixed one,
+/// signed now or for a time ahead: each once, or all of them again and again.
 func writeSignedCalls(
   _ count: Int, method: String, path: String, folder: String, name: String,
-  ahead: Duration = .zero, key fixed: Int? = nil, target: (Int) -> String
+  ahead: Duration = .zero, key fixed: Int? = nil, endless: Bool = false, target: (Int) -> String
 ) throws -> String {
   let file = "\(folder)/\(name).calls"
   var signer = try CallSigner(name: name)
@@ -54,7 +54,9 @@ func writeSignedCalls(
     local lines = io.lines("\(file)")
     function request()
       local line = lines()
-      if not line then wrk.thread:stop() return wrk.format("GET", "/healthz") end
+      if not line then
+        \(endless ? "lines = io.lines(\"\(file)\") line = lines()" : #"wrk.thread:stop() return wrk.format("GET", "/healthz")"#)
+      end
       local tab = string.find(line, "\\t", 1, true)
       return "\(method) " .. string.sub(line, 1, tab - 1) .. " HTTP/1.1\\r\\nHost: bench\\r\\nContent-Length: 0\\r\\nAuthorization: "
         .. string.sub(line, tab + 1) .. "\\r\\n\\r\\n"

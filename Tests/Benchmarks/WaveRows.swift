@@ -1,4 +1,5 @@
 internal import Glibc
+internal import RegentPlatform
 internal import TestSupport
 
 // Many waits that began together, and would end together: an approval in the middle of that wave has to reach its box
@@ -25,8 +26,11 @@ private func measureWave() throws -> Measurement {
     // From the first that ends to the last, and on until they wait again.
     var times: [Double] = []
     var number = 0
+    let patience = monotonicSeconds() + Double(4 * seconds)
     while crowd.ended < devices * 9 / 10 {
-      guard number < devices else { throw TestSupportError("\(crowd.ended) of \(devices) waits ended") }
+      guard number < devices, monotonicSeconds() < patience else {
+        throw TestSupportError("\(crowd.ended) of \(devices) waits ended")
+      }
       if crowd.ended > 0 {
         times.append(try crowd.approve(number))
         number += 7
@@ -46,7 +50,8 @@ private final class Crowd {
   private let sockets: [Int32]
   /// Connected when it is needed: one that says nothing is closed.
   private var phone: Int32 = -1
-  private var watched: [pollfd]
+  /// Asks for those alone that have an answer: a look at all of them takes longer than the pause between two approvals.
+  private let poller: Poller
   private let port: UInt16
   private let token: String
   private var isSignedIn = Set<Int>()
@@ -60,7 +65,8 @@ private final class Crowd {
       guard let socket = connectLoopback(port) else { throw TestSupportError("no connection \(number)") }
       return socket
     }
-    watched = sockets.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    poller = try Poller(capacity: 64)
+    for (number, socket) in sockets.enumerated() { try poller.add(socket, .readable, token: UInt64(number)) }
   }
 
   deinit { (sockets + [phone]).forEach { if $0 >= 0 { close($0) } } }
@@ -106,10 +112,10 @@ private final class Crowd {
   func serve(forMilliseconds milliseconds: Int) throws {
     let end = monotonicSeconds() + Double(milliseconds) / 1000
     repeat {
-      guard unsafe poll(&watched, nfds_t(watched.count), 1) > 0 else { continue }
-      for number in watched.indices where watched[number].revents != 0 {
+      for index in 0..<poller.wait(milliseconds: 1) {
         // The others are asked for after the next approval.
-        if monotonicSeconds() >= end { break }
+        if monotonicSeconds() >= end { return }
+        let number = Int(poller.event(index).token)
         try noteEnd(try receiveText(from: sockets[number]))
         if !isSignedIn.contains(number) { try wait(number) }
       }

@@ -2,6 +2,10 @@
 // sides of a comparison, started by the rows.
 
 internal import Glibc
+internal import RegentPlatform
+
+// As `regentd` does it: what serves here is to cost what the service costs.
+TaskThreads.takeOver(threads: TaskThreads.oneForEachCore)
 
 let arguments = Array(CommandLine.arguments.dropFirst())
 switch arguments.first {

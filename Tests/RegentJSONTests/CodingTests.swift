@@ -42,6 +42,13 @@ import Testing
     #expect(throws: JSONShapeError.self) { try (["size": 1] as JSONObject).decoded(as: [String: Float].self) }
   }
 
+  @Test func `may count as programs do`() throws {
+    let object = JSONObject(encoding: Count(count: .min, more: 7))
+    #expect(object.description == #"{"count":-9223372036854775808,"more":7}"#)
+    #expect(try object.decoded() == Count(count: .min, more: 7))
+    #expect(throws: JSONShapeError.self) { try (["count": 1.5] as JSONObject).decoded(as: Count.self) }
+  }
+
   @Test func `may write themselves in containers of their own`() throws {
     let object = JSONObject(encoding: Nested())
     #expect(object.description == #"{"inner":{"a":"x"},"list":["y",null,{"a":"z"},["w"]],"nothing":null,"super":"s"}"#)
@@ -61,6 +68,12 @@ private struct Whole: Codable, Equatable {
 
 private struct Part: Codable, Equatable {
   var size: Int64
+}
+
+/// A count as programs have it: a document with one trapped when it was written.
+private struct Count: Codable, Equatable {
+  var count: Int
+  var more: Int?
 }
 
 private struct Narrow: Codable {

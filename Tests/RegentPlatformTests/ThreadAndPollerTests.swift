@@ -34,6 +34,18 @@ import Testing
     own.value = nil
   }
 
+  @Test func `threads on which answers depend ask for short turns`() throws {
+    for (turns, wanted) in [(DedicatedThread.Turns.short, "200000"), (.shortest, "100000")] {
+      let slice = Shared<Substring?>(nil)
+      try DedicatedThread.start(named: "turns", turns: turns) {
+        let report = (try? readFile("/proc/thread-self/sched")).map { String(decoding: $0, as: UTF8.self) }
+        slice.value = report?.split(separator: "\n").first { $0.hasPrefix("se.slice") }?.split(separator: " ").last
+      }.join()
+      // Kernels before 6.12 have no such line, and do not know the wish.
+      if let found = slice.value { #expect(found == wanted) }
+    }
+  }
+
   @Test(arguments: [(DedicatedThread.BlockedSignals.brokenPipe, false), (.everySignal, true)])
   func `takes the signals it was made for`(blocking: DedicatedThread.BlockedSignals, blocksAll: Bool) {
     let blocked = Shared<[[Bool]]>([])

@@ -50,7 +50,8 @@ actor EnablerAccount: BoxAccount {
           .decision(app: who.app, requestor: who.requestor, permission: permission.rawValue))
         if untold[who] == permission { untold[who] = nil }
       } catch {
-        // Nobody is signed in there, or it wants none of it: nothing hangs on it then.
+        // The service has said no, because nobody is signed in there or it knows no such call. Asking again would
+        // change nothing, and without a sign-in there are no children to end.
         guard error.exit == .unreachable else {
           if untold[who] == permission { untold[who] = nil }
           continue

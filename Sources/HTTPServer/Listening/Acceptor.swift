@@ -47,9 +47,6 @@ final class Acceptor: @unchecked Sendable {
 
   /// Accepts until stopped, then closes the listening sockets.
   func run() {
-    // On a busy core the acceptor must not interrupt a loop for every single connection: it takes its turn, and then
-    // many at once.
-    regent_be_patient()
     var waiting = listeners.map {
       pollfd(fd: $0.socket.descriptor, events: Int16(POLLIN), revents: 0)
     }

@@ -30,7 +30,7 @@ package final class Waiters: Sendable {
 
   /// What a device waits for.
   package enum Resource: Hashable, Sendable {
-    case record, authentication, check, poll
+    case record, authentication, check, poll, token
   }
 
   /// Why a wait ended.

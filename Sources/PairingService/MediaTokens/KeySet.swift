@@ -17,7 +17,8 @@ package struct KeySet: Sendable {
     }
   }
 
-  private static func answer(_ request: Request, _ keys: [UInt8]) -> Response {
+  /// A set of keys, with a tag by which a cache learns that it has it.
+  static func answer(_ request: Request, _ keys: [UInt8]) -> Response {
     let tag = "\"\(Hex.encode(Array(SHA256.hash(keys).prefix(16))))\""
     let isKnown = request.headers(.ifNoneMatch).contains { names(tag, in: $0) }
     var response =

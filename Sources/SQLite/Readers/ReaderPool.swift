@@ -28,7 +28,7 @@ final class ReaderPool: Sendable {
         let handover = Handover(ReadContext(connection: connection))
         let monitor = monitor
         threads.append(
-          try DedicatedThread.start(named: "sqlite reader \(number)") {
+          try DedicatedThread.start(named: "sqlite reader \(number)", turns: .short) {
             guard let context = handover.take() else { return }
             ReaderPool.serve(monitor, context, counters, writer)
           })
