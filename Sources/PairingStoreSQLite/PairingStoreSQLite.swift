@@ -40,7 +40,7 @@ public final class SQLiteStore: Store {
     do {
       vault = try database.writeBlocking { context in try DataKeys.open(in: context, with: master) }
     } catch {
-      database.close()
+      database.close(keepingLog: true)
       throw error
     }
     self.database = database

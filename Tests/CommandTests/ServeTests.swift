@@ -258,6 +258,51 @@ import Testing
     }
   }
 
+  @Test func `asks the service manager for time while it brings an old database to this version`() throws {
+    try withTemporaryFolder { folder in
+      // A manager that reads all the time, as systemd does: the kernel keeps ten messages for one that does not.
+      let manager = """
+        import socket, sys
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        listener.bind(sys.argv[1])
+        while True:
+            print(listener.recv(4096).decode().replace("\\n", "; "), flush=True)
+        """
+      let reader = try RunningProgram("python3", ["-c", manager, "\(folder)/notify"], standardOutput: "\(folder)/told")
+      defer { reader.signal(9) }
+      try eventually("the manager") { unsafe access("\(folder)/notify", F_OK) == 0 ? true : nil }
+      func told() throws -> [Substring] {
+        String(decoding: try readFile("\(folder)/told"), as: UTF8.self).split(separator: "\n")
+      }
+      let shell = Operator(folder: folder)
+      let old = "\(packageFolder())/Tests/fixtures/0.1.0"
+      try shell.get("install -d -m 700 \(shell.state) && install -m 600 \(old)/{regent.db,master-key} \(shell.state)")
+      for isOld in [true, false] {
+        let before = try told().count
+        try withService(environment: ["NOTIFY_SOCKET": "\(folder)/notify"], in: folder) { service in
+          let ready = "READY=1; STATUS=listening on \(service.url)"
+          let said = try eventually("the service is ready") {
+            let new = try told().dropFirst(before)
+            return new.last.map(String.init) == ready ? Array(new.dropLast()) : nil
+          }
+          // More time before each sentence: a million rows take longer than a start may.
+          #expect(said.isEmpty != isOld && said.count.isMultiple(of: 2), "\(said)")
+          for (place, message) in said.enumerated() {
+            let wanted =
+              place.isMultiple(of: 2)
+              ? "EXTEND_TIMEOUT_USEC=300000000" : "STATUS=bringing the database to this version: "
+            #expect(message.hasPrefix(wanted), "\(said)")
+          }
+          let requestors = try shell.get("regentctl requestor list")
+          #expect(requestors.contains("cinema"))
+          service.program.signal(SIGTERM)
+          #expect(try service.program.wait() == 0)
+          try eventually("the end was told") { try told().last == "STOPPING=1" ? true : nil }
+        }
+      }
+    }
+  }
+
   @Test func `tells the service manager when it is ready and when it stops`() throws {
     try withTemporaryFolder { folder in
       let manager = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)

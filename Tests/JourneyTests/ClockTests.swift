@@ -98,6 +98,71 @@ private let month: Duration = .seconds(31 * 86_400)
     }
   }
 
+  @Test func `wrongly is said by doctor and readyz, in the words of what is the matter`() async throws {
+    let service = try await TestService(options: { $0.limits.nonces = 64 })
+    let client = InProcessClient(try Router(ServiceRoutes.devices(service.core), refuse: ServiceRoutes.refuse))
+    let admin = try AdminSocket(service.core)
+    func said() async throws -> (ready: String, doctor: String) {
+      let ready = try await client.get("/readyz")
+      // Boxes can still be served: no reason to take the service out of a pool.
+      #expect(ready.status == 200)
+      return (ready.text, try await admin.send("GET", "/v1/doctor").text)
+    }
+    func call() async throws -> UInt16 {
+      try await client.get(path, headers: [try service.signature("GET", path)]).status
+    }
+    #expect(try await !said().doctor.contains("clock"))
+    service.clock.setAhead(month)
+    await Upkeep(service.core).once()
+    var words = try await said()
+    #expect(words.ready.contains(#""clock":"ahead: nothing is deleted for its age""#), "\(words.ready)")
+    #expect(words.doctor.contains("the machine's clock is 31 days later than this service expects"), "\(words.doctor)")
+    #expect(words.doctor.contains("timedatectl"))
+    // A busy service whose nonces of these minutes are forgotten, and a clock that shows them again.
+    service.clock.setAhead(.zero)
+    service.clock.pass(.seconds(400))
+    for _ in 0..<1000 {
+      service.clock.pass(.seconds(1))
+      #expect(try await call() == 200)
+    }
+    service.clock.setAhead(.seconds(-700))
+    #expect(try await call() == 401)
+    words = try await said()
+    #expect(words.ready.contains(#""clock":"was set back: signed calls are refused""#), "\(words.ready)")
+    #expect(words.doctor.contains("was set back to a time that it had before: signed calls are refused for"))
+    service.clock.pass(.seconds(701))
+    #expect(try await call() == 200)
+    words = try await said()
+    #expect(!words.ready.contains("clock") && !words.doctor.contains("set back"))
+  }
+
+  @Test func `ahead for seconds costs a box its code, and the next one lives its own time`() async throws {
+    try await withService { service, client in
+      let box = Box(service: service, client: client)
+      _ = try await box.code()
+      service.clock.setAhead(.seconds(2100))
+      // Nobody may approve it by this clock, so that the box is told at once and shows another.
+      #expect(try await box.get("/api/v1/tokens/authn").status == 410)
+      let next = try await box.code()
+      service.clock.setAhead(.zero)
+      service.clock.pass(.seconds(1200))
+      await Upkeep(service.core).once()
+      #expect(try await box.get("/api/v1/tokens/authn").status == 404)
+      try await service.approve(next)
+      #expect(try await box.get("/api/v1/tokens/authn").status == 200)
+      // One that nobody answers is over when its time is, wherever the clock stands.
+      _ = try await Box(service: service, client: client, device: "box-2").code()
+      service.clock.setAhead(month)
+      let late = Box(service: service, client: client, device: "box-3")
+      _ = try await late.code()
+      service.clock.setAhead(.zero)
+      service.clock.pass(.seconds(2500))
+      await Upkeep(service.core).once()
+      #expect(try await late.get("/api/v1/tokens/authn").status == 404)
+      #expect(service.core.codes.pending == 0)
+    }
+  }
+
   @Test func `or a service that is started anew takes no header twice`() async throws {
     try await withService { service, client in
       let lead: [Duration] = [.seconds(1), .seconds(120), .seconds(299)]

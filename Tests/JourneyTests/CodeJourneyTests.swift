@@ -96,7 +96,9 @@ import Testing
           == (403, #"{"status":403,"message":"Forbidden","details":"denied"}"#))
       let gone = try await code("gone")
       #expect(
-        try await service.call(client, "DELETE", "/reggie/v1/REF30/regcode/\(gone)").status == 204)
+        try await service.call(
+          client, "DELETE", "/reggie/v1/REF30/regcode/\(gone)?deviceId=gone"
+        ).status == 204)
       #expect(try await status("gone").0 == 404)
       #expect(
         try await service.call(client, "GET", "/reggie/v1/REF30/regcode/\(gone)").status == 404)

@@ -1,10 +1,12 @@
 import HTTPServer
 import HTTPTestSupport
 import PairingStore
+import PairingStoreSQLite
 import RegentCryptography
 import RegentHTTPCodec
 import RegentPairing
 import RegentPairingWire
+import SQLite
 import ServiceTestSupport
 import Testing
 
@@ -99,6 +101,24 @@ import Testing
       for _ in 0..<8 { statuses.append(Int(try await client.send(request(9, wrong: true)).status)) }
       #expect(statuses == [403, 403, 403, 403, 403, 429, 429, 429], "\(statuses)")
       #expect(try await client.send(request(1)).status == 200)
+    }
+  }
+
+  @Test func `who sends a box's request again and again costs no write and reads an invitation alone`() async throws {
+    try await withFileStore { store in
+      let service = try await TestService(on: store)
+      try await invite(service)
+      try await TestTransport.inProcess.withClient(of: try service.router()) { client in
+        let first = try grant(try await client.send(request(1)), 1)
+        let before = store.statistics
+        for _ in 0..<10 { #expect(try grant(try await client.send(request(1)), 1) == first) }
+        #expect(store.statistics.requests == before.requests)
+        #expect(store.statistics.reads - before.reads == 10)
+        // A pair that was revoked is not given again.
+        try await store.setState(of: first.publicKey, to: .revoked, audit: nil, at: service.clock.now)
+        try await service.core.provisioning.refresh()
+        #expect(try await client.send(request(1)).status == 403)
+      }
     }
   }
 

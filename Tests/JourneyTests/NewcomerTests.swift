@@ -83,7 +83,7 @@ import Testing
       try await service.approve(code)
       for device in ["b", "c"] {
         let again = try await ask(device).json().string("code")
-        let remove = "/reggie/v1/REF30/regcode/\(again)"
+        let remove = "/reggie/v1/REF30/regcode/\(again)?deviceId=\(device)"
         #expect(try await service.call(client, "DELETE", remove).status == 204)
       }
       #expect(service.core.codes.pending(of: requestor) == 1)

@@ -321,6 +321,39 @@ private enum PercentForm {
     }
   }
 
+  @Test func `a box that decides again and again writes few lines, and has room for honest ones later`() async throws {
+    try await withStage { (stage: inout PlatformStage) async throws in
+      let before = try await stage.service.core.store.newestAuditNumber()
+      var statuses: [UInt16: Int] = [:]
+      for number in 0..<60 {
+        statuses[try await stage.decide(number.isMultiple(of: 2) ? "denied" : "granted"), default: 0] += 1
+      }
+      // The key that the box enrolled counts with them.
+      #expect(statuses == [204: 29, 429: 31])
+      try await stage.service.auditIsWritten()
+      #expect(try await stage.service.core.store.newestAuditNumber() - before <= 30)
+      stage.service.clock.pass(.seconds(10))
+      #expect(try await stage.decide("denied") == 204)
+      let key = [("publicKey", Base64.encode(stage.key.publicKey.spki))]
+      #expect(try await stage.asBox("POST", Paths.platformKey, key).status == 429)
+    }
+  }
+
+  @Test func `a box that makes up apps and devices gets one sign-in a second, and others theirs`() async throws {
+    try await withStage { (stage: inout PlatformStage) async throws in
+      func verdict(_ number: Int, _ stage: PlatformStage) async throws -> String {
+        let device = "made-up-\(number)"
+        return try await stage.verdict(
+          try stage.word(try await stage.request(device: device), app: "app-\(number)"), device: device)
+      }
+      var statuses: [String: Int] = [:]
+      for number in 0..<110 { statuses[try await verdict(number, stage), default: 0] += 1 }
+      #expect(statuses == ["204": 100, "429": 10])
+      stage.service.clock.pass(.seconds(1))
+      #expect(try await verdict(110, stage) == "204")
+    }
+  }
+
   @Test func `a word from before a new sign-in counts no more`() async throws {
     try await withStage { (stage: inout PlatformStage) async throws in
       let before = try stage.word(try await stage.request())

@@ -43,6 +43,27 @@ import Testing
     }
   }
 
+  @Test(arguments: ["json", "xml"])
+  func `cannot take the code of a box back, nor see that there is one`(format: String) async throws {
+    let service = try await TestService()
+    try await TestTransport.inProcess.withClient(of: try service.router()) { client in
+      let code = try await service.code(client)
+      func takeBack(_ code: String, _ query: String) async throws -> TestResponse {
+        try await service.call(client, "DELETE", "/reggie/v1/REF30/regcode/\(code).\(format)\(query)")
+      }
+      let unknown = try await takeBack(try guess(1), "?deviceId=box-2")
+      #expect(unknown.status == 404)
+      for stranger in ["", "?deviceId=", "?deviceId=box-2", "?deviceId=BOX-1"] {
+        let answer = try await takeBack(code, stranger)
+        #expect(answer.status == 404 && answer.body == unknown.body, "\(stranger)")
+        #expect(service.core.codes.find(try service.found(code))?.flow.state == .offered)
+      }
+      #expect(try await takeBack(code, "?deviceId=box-1").status == 204)
+      #expect(
+        service.core.codes.find(service.core.hasher.code(try RegistrationCode(typed: code)))?.flow.state == .withdrawn)
+    }
+  }
+
   @Test(arguments: ["/reggie/v1/REF30/regcode/", "/api/v1/authenticate/"])
   func `displaces no wait of the box, and spends none of its calls`(path: String) async throws {
     let service = try await TestService(usesMachineClock: true)

@@ -113,8 +113,9 @@ extension TestService {
       async let withdrawn = service.wait(client, awaited.target(second))
       try await service.held()
       #expect(
-        try await service.call(client, "DELETE", "/reggie/v1/REF30/regcode/\(second)").status == 204
-      )
+        try await service.call(
+          client, "DELETE", "/reggie/v1/REF30/regcode/\(second)?deviceId=box-1"
+        ).status == 204)
       #expect(try await withdrawn.status == (awaited == .check ? 403 : 404))
 
       let third = try await service.code(client, "box-1", "&ttl=30")

@@ -118,7 +118,7 @@ extension MemoryStore {
   }
 
   /// Forgets what nobody can ask for any more.
-  public func forgetExpired(at now: Instant, limit: Int, passes most: Int)
+  public func forgetExpired(at now: Instant, limit: Int, passes most: Int, failures mostFailures: Int)
     async throws(StoreError) -> Int
   {
     var left = limit
@@ -141,12 +141,13 @@ extension MemoryStore {
     take(permits.values.joined().map(\.value.permit).filter { !$0.isValid(at: ended) }) {
       permits[$0.authentication]?[$0.resource] = nil
     }
-    take(usedRequests.filter { $0.value <= now }.map(\.key)) { usedRequests[$0] = nil }
+    take(usedRequests.filter { $0.value <= now - PlatformExchange.remembrance }.map(\.key)) { usedRequests[$0] = nil }
     take(sessions.values.filter { !$0.isValid(at: now) }) { sessions[$0.id] = nil }
     take(enrolments.values.filter { $0.expires <= now }.map(\.id)) { enrolments[$0] = nil }
     take(failures.filter { now.since($0.value.last) >= LoginThrottle.memory }.map(\.key)) {
       failures[$0] = nil
     }
+    if otherFailures.map({ now.since($0.last) >= LoginThrottle.memory }) ?? false { otherFailures = nil }
     take(signing.values.filter { $0.neededUntil.map { $0 <= now } ?? false }.map(\.id)) {
       signing[$0] = nil
     }
@@ -154,6 +155,12 @@ extension MemoryStore {
     let old = passes.sorted { ($0.value.started ?? now) < ($1.value.started ?? now) }
       .dropLast(max(0, most))
     take(old.filter { isOver($0.value, at: $0.key.provider, now) }.map(\.key)) { passes[$0] = nil }
+    let least = failures.sorted { ($0.value.count, $0.value.last) < ($1.value.count, $1.value.last) }
+      .dropLast(max(0, mostFailures)).prefix(left)
+    if let greatest = least.last?.value.count {
+      otherFailures = LoginThrottle.others(otherFailures, forgetting: greatest, at: now)
+    }
+    take(least.map(\.key)) { failures[$0] = nil }
     return limit - left
   }
 

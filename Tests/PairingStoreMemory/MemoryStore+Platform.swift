@@ -32,12 +32,12 @@ extension MemoryStore {
     usedRequests[exchange.request] = exchange.requestEnds
     if let there = regularSignInThatStands(beside: signIn.record, at: now) { return there }
     keep(signIn.record)
-    let children = childrenNow(of: parent.authentication.id, at: now).filter {
-      $0.authentication.parent?.app == exchange.app
-    }.sorted {
+    let all = childrenNow(of: parent.authentication.id, at: now).sorted {
       ($0.authentication.issued, $0.authentication.id) > ($1.authentication.issued, $1.authentication.id)
     }
-    let beyond = Set(children.dropFirst(BoxOverview.mostOfApp).map(\.authentication.id))
+    let ofApp = all.filter { $0.authentication.parent?.app == exchange.app }
+    let beyond = Set(
+      (ofApp.dropFirst(BoxOverview.mostOfApp) + all.dropFirst(BoxOverview.mostOfBox)).map(\.authentication.id))
     _ = endAuthentications { beyond.contains($0.authentication.id) }
     return signIn
   }

@@ -75,7 +75,8 @@ extension MemoryStore {
   public func recordLoginFailure(of subject: LoginSubject, at now: Instant)
     async throws(StoreError) -> LoginFailures
   {
-    let after = LoginThrottle.adding(to: failures[subject], at: now)
+    let after = LoginThrottle.adding(
+      to: failures[subject] ?? (subject.inherits ? otherFailures : nil), at: now)
     failures[subject] = after
     return after
   }

@@ -28,6 +28,8 @@ public actor MemoryStore: Store {
   /// How many lines went from its beginning.
   var forgotten = 0
   var failures: [LoginSubject: LoginFailures] = [:]
+  /// What those had at most who were forgotten to make room.
+  var otherFailures: LoginFailures?
   var names: [ScreenHash: String] = [:]
   var numbers: [StoredCounters: String] = [:]
   /// How often a verb has looked an account up: tests hold calls of the service against it.

@@ -316,8 +316,8 @@ extension PlantedStore {
     try await base.sessions(after: id, limit: limit, at: now)
   }
 
-  func forgetExpired(at now: Instant, limit: Int, passes: Int) async throws(StoreError) -> Int {
-    try await base.forgetExpired(at: now, limit: limit, passes: passes)
+  func forgetExpired(at now: Instant, limit: Int, passes: Int, failures: Int) async throws(StoreError) -> Int {
+    try await base.forgetExpired(at: now, limit: limit, passes: passes, failures: failures)
   }
 
   func tryWriting() async throws(StoreError) {

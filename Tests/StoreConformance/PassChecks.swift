@@ -161,13 +161,13 @@ extension StoreConformance {
       for device in 1...4 { try await begin(device, second: device) }
       for device in 5...6 { try await begin(device, second: 4000 + device) }
       // Everything else that can be forgotten by then goes first.
-      while try await stage.store.forgetExpired(at: stage.at(5000), limit: 100, passes: 6) > 0 {}
+      while try await stage.store.forgetExpired(at: stage.at(5000), limit: 100, remembering: 6) > 0 {}
       var left = try await used()
       try expect(left == [1, 2, 3, 4, 5, 6], "as many as are remembered: \(left)")
-      let gone = try await stage.store.forgetExpired(at: stage.at(5000), limit: 1, passes: 4)
+      let gone = try await stage.store.forgetExpired(at: stage.at(5000), limit: 1, remembering: 4)
       left = try await used()
       try expect(gone == 1 && left == [2, 3, 4, 5, 6], "one step: \(gone) went, \(left)")
-      while try await stage.store.forgetExpired(at: stage.at(5000), limit: 1, passes: 3) > 0 {}
+      while try await stage.store.forgetExpired(at: stage.at(5000), limit: 1, remembering: 3) > 0 {}
       left = try await used()
       try expect(left == [4, 5, 6], "the newest three: \(left)")
       try await expect(.pass(.durationExceeded)) {
@@ -175,7 +175,7 @@ extension StoreConformance {
           stage.guest(7, at: stage.pass, device: 4, second: 5001), at: stage.at(5001))
       }
       // Those that still run stay, however many they are.
-      while try await stage.store.forgetExpired(at: stage.at(5000), limit: 9, passes: 0) > 0 {}
+      while try await stage.store.forgetExpired(at: stage.at(5000), limit: 9, remembering: 0) > 0 {}
       left = try await used()
       try expect(left == [5, 6], "those that run: \(left)")
     },

@@ -205,5 +205,49 @@ extension StoreConformance {
       let none = try await stage.store.loginFailures(of: account)
       try expect(none == nil, "still counts \(String(describing: none))")
     },
+    ConformanceCheck("who fills the memory for failed sign-ins gives nobody's tries back") { stage in
+      let store = stage.store
+      func account(_ name: String) throws -> LoginSubject { .account(stage.local, try ConformanceFixture.name(name)) }
+      func fail(_ subject: LoginSubject, _ times: Int, from second: Int) async throws -> Int {
+        var count = 0
+        for number in 0..<times {
+          count = try await store.recordLoginFailure(of: subject, at: stage.at(second + number)).count
+        }
+        return count
+      }
+      let source = try found(SourceKey(address: [192, 0, 2, 1]), "source")
+      _ = try await fail(account("ann"), 7, from: 1)
+      _ = try await fail(.source(source), 5, from: 1)
+      for number in 0..<20 { _ = try await fail(account("made-up-\(number)"), number < 10 ? 2 : 1, from: 10 + number) }
+      var gone: [Int] = []
+      while let last = try await Optional(
+        store.forgetExpired(at: stage.at(40), limit: 8, passes: 9, failures: 6)), last > 0, gone.count < 9
+      {
+        gone.append(last)
+      }
+      try expect(gone == [8, 8], "went in \(gone)")
+      // Those with the fewest, and of these the oldest.
+      for (name, count) in [("ann", 7), ("made-up-9", 2), ("made-up-6", 2)] {
+        let kept = try await store.loginFailures(of: account(name))
+        try expect(kept?.count == count, "\(name) has \(String(describing: kept))")
+      }
+      for name in ["made-up-5", "made-up-19"] {
+        let kept = try await store.loginFailures(of: account(name))
+        try expect(kept == nil, "\(name) is remembered")
+      }
+      let again = try await fail(account("ann"), 1, from: 41)
+      try expect(again == 8, "ann has \(again)")
+      // A newcomer is taken for the greatest of those who went; at one source her first slip is her first.
+      let newcomer = try await fail(account("zoe"), 1, from: 41)
+      try expect(newcomer == 3, "zoe has \(newcomer)")
+      let slip = try await fail(
+        .accountFrom(source, stage.local, ConformanceFixture.name("zoe")), 1, from: 41)
+      try expect(slip == 1, "zoe has \(slip) at home")
+      // A day later there is nothing left of it.
+      let later = 41 + 2 * 86_400
+      while try await store.forgetExpired(at: stage.at(later), limit: 100) > 0 {}
+      let fresh = try await fail(account("eve"), 1, from: later)
+      try expect(fresh == 1, "eve has \(fresh)")
+    },
   ]
 }

@@ -368,6 +368,69 @@ def family(phone):
     phone.at("notice.used.title")
 
 
+def race(phone):
+    """Two phones come in the same moment, and one of them says yes and no at once: there is one answer, and it stays."""
+    other = Phone(phone.service, script=phone.script)
+
+    def together(act):
+        """Lets two browsers go at once, each in a thread of its own, until both have their page."""
+        gate, failed = threading.Barrier(2, timeout=20), []
+
+        def go(one):
+            try:
+                gate.wait()
+                act(one)
+            except Exception:
+                failed.append(traceback.format_exc())
+
+        threads = [threading.Thread(target=go, args=(one,)) for one in (phone, other)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        if failed:
+            raise Failure(failed[0])
+
+    def answer(box):
+        status, document = box.signed_in()
+        return None if status == 404 else (status, document.get("details") or document.get("mvpd"))
+
+    try:
+        other.fresh(phone.language)
+        for one, user in ((phone, "anna"), (other, "bruno")):
+            one.reach_approval(Box(phone.service).ask(), user)
+        compare, held = phone.text("approve.title"), phone.text("notice.held.title")
+        for _ in range(6):
+            box = Box(phone.service)
+            code = box.ask()
+            together(lambda one: one.open(f"/D/{code}"))
+            until("both pages", lambda: all(one.heading() in (compare, held) for one in (phone, other)))
+            phone.expect("one has the code", sorted(one.heading() for one in (phone, other)), sorted((compare, held)))
+            winner, loser = (phone, other) if phone.heading() == compare else (other, phone)
+            # The one that has it says no in one tab and yes in another.
+            first, page = winner.driver.current_window_handle, winner.driver.current_url
+            winner.driver.switch_to.new_window("tab")
+            winner.open(page)
+            winner.at("approve.title")
+            for delay, button in ((50, ".choices button.deny"), (20, "button.approve")):
+                winner.driver.execute_script(
+                    "setTimeout((one) => document.querySelector(one).click(), arguments[0], arguments[1])", delay, button)
+                winner.driver.switch_to.window(first)
+            said = until("the box's answer", lambda: answer(box))
+            phone.expect("yes or no", said in ((200, "aurora"), (403, "denied")), True)
+            # Whatever it was, the other phone has no part in it.
+            loser.open(f"/D/{code}/approve")
+            phone.expect("nothing to approve", loser.heading() == compare, False)
+            phone.expect("the same answer again", answer(box), said)
+            for window in winner.driver.window_handles:
+                if window != first:
+                    winner.driver.switch_to.window(window)
+                    winner.driver.close()
+            winner.driver.switch_to.window(first)
+    finally:
+        other.driver.quit()
+
+
 def become(phone, cookies):
     phone.driver.delete_all_cookies()
     for cookie in cookies:
@@ -665,7 +728,7 @@ def way_back(phone):
 
 
 EVERYTHING = (
-    typed_code, scanned_link, live_result, wrong_code, expired_code, deny, number, family, screens, guest,
+    typed_code, scanned_link, live_result, wrong_code, expired_code, deny, number, family, race, screens, guest,
     language_switch, way_back, keyboard, way_back_is_shut, no_frame, paints_first)
 IN_ALL_LANGUAGES = (typed_code, number, screens)
 WITHOUT_SCRIPT = (typed_code, scanned_link, live_result, wrong_code, deny, number, screens, guest, way_back, way_back_is_shut)

@@ -44,6 +44,7 @@ extension Machine {
     }
     let isNews = record.sequence != old.sequence
     watch.sequence = record.sequence
+    if record.wasHeld, !isNews { hold.lasted(now.since(watch.asked), usual: settings.timing.wait) }
     if wasAway {
       // That answer was only to say that the service is there again.
       askForNews(&watch, choice)

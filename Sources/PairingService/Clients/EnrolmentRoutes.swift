@@ -51,6 +51,7 @@ struct EnrolmentRoutes: Sendable {
       let key = found.flatMap { CodeKey(secret: Secret($0.secret)) } ?? nobody
       guard let key, key.isProof(asked.proof, of: message), let found else { throw EnrolmentRecord.missing }
       isGuess = false
+      if let there = givenBefore(found, Hex.encode(asked.box)) { return answer(there, key, message) }
       let made = KeyPair.drawn(for: found.requestor, .calls, at: now)
       guard let made else { throw .unavailable(reason: "no key could be made") }
       let line = core.audit.entry(
@@ -58,10 +59,7 @@ struct EnrolmentRoutes: Sendable {
         detail: "\(found.requestor) \(found.id) \(request.clientAddress?.description ?? "local")")
       let pair = try await core.store.redeem(found.id, box: Hex.encode(asked.box), with: made, audit: line, at: now)
       try await core.provisioning.refresh()
-      let grant = EnrolmentGrant(
-        requestor: pair.requestor, publicKey: pair.publicKey,
-        secret: String(decoding: pair.secret.bytes, as: UTF8.self), service: core.options.publicURL)
-      return EnrolmentAnswer(sealed: key.seal(grant.bytes, answering: message))
+      return answer(pair, key, message)
     } catch {
       guard case .notFound = error else {
         core.log.storeFailed(error)
@@ -69,6 +67,22 @@ struct EnrolmentRoutes: Sendable {
       }
       throw refused(asked.id, request, isGuess: isGuess)
     }
+  }
+
+  /// The key pair that a box has got already.
+  ///
+  /// Whoever has heard its request may send it again and again: that must neither wait for the disk nor read everything
+  /// that operators made.
+  private func givenBefore(_ invitation: EnrolmentRecord, _ box: String) -> KeyPair? {
+    let pair = invitation.boxes[box].flatMap { core.provisioning.now.records.keyPairs[$0] }
+    return pair?.state == .active ? pair : nil
+  }
+
+  private func answer(_ pair: KeyPair, _ key: CodeKey, _ message: [UInt8]) -> EnrolmentAnswer {
+    let grant = EnrolmentGrant(
+      requestor: pair.requestor, publicKey: pair.publicKey,
+      secret: String(decoding: pair.secret.bytes, as: UTF8.self), service: core.options.publicURL)
+    return EnrolmentAnswer(sealed: key.seal(grant.bytes, answering: message))
   }
 
   /// Noted and answered with one and the same words, unless there were too many; who knows the code of an invitation

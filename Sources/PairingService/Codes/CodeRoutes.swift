@@ -127,8 +127,11 @@ package struct CodeRoutes: Sendable {
 
   // MARK: - A box takes its code back
 
+  /// Whoever has glimpsed the code and has the app's secret could end it otherwise: to him it is as if there were none.
   private func remove(_ call: V1Call) throws(CallError) -> V1Outcome {
-    guard let (_, record) = try core.triedCode(call) else { throw .unknownCode }
+    guard let (_, record) = try core.triedCode(call), call.isOwner(of: record) else {
+      throw .unknownCode
+    }
     return .later { [core] in
       do throws(StoreError) {
         _ = try await core.codeTransitions.withdraw(record.id, .device, audit: nil)

@@ -16,6 +16,10 @@ package final class RequestLimits: Sendable {
     case code(CodeHash, SourceKey?)
     /// A device's codes that take the place of its own.
     case replacements(DeviceHash)
+    /// The sign-ins of apps by one box.
+    case box(BoxID)
+    /// A viewer's decisions about the apps of a box.
+    case decisions(DeviceHash)
     /// What is new at one network address.
     case newcomers(Newcomer, SourceKey)
   }
@@ -105,6 +109,18 @@ package final class RequestLimits: Sendable {
   /// Takes one new code in the place of a device's own: each is a row and a disk write, whatever its lifetime.
   package func takeReplacement(of device: DeviceHash, at requestor: RequestorID) throws(CallError) {
     try take(Meter(requestor: requestor, subject: .replacements(device)), limits.replacements)
+  }
+
+  /// Takes one sign-in of an app by a box: who owns the box signs as many words as he likes, with apps, devices and
+  /// addresses that are made up, and each is a row.
+  package func takeExchange(by box: BoxID, at requestor: RequestorID) throws(CallError) {
+    try take(Meter(requestor: requestor, subject: .box(box)), limits.newcomers)
+  }
+
+  /// Takes one decision about a box's apps, or one key of it: each is a line of the audit log, whose oldest lines go
+  /// when it is full.
+  package func takeDecision(of device: DeviceHash, at requestor: RequestorID) throws(CallError) {
+    try take(Meter(requestor: requestor, subject: .decisions(device)), limits.replacements)
   }
 
   /// Takes one request of a network address, when an operator limits those.

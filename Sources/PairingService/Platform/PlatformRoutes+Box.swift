@@ -25,6 +25,7 @@ extension PlatformRoutes {
       throw CallError(
         .badRequest, details: "\(Field.publicKey) must be an Ed25519 key, its SubjectPublicKeyInfo in base64")
     }
+    try core.limits.takeDecision(of: device.hash, at: call.requestor.id)
     return .later { [core] in
       let signIn = try await core.boxSignIn(call, device)
       guard let id = BoxID(Random.uuid()) else { throw CallError(.internalServerError, code: .internalError) }
@@ -56,6 +57,7 @@ extension PlatformRoutes {
       throw CallError(.badRequest, details: "\(Field.permission) must be granted, denied, undetermined or asked")
     }
     let age = try call.age()
+    try core.limits.takeDecision(of: device.hash, at: call.requestor.id)
     return .later { [core] in
       _ = try await core.boxSignIn(call, device)
       let now = core.clock.now

@@ -59,6 +59,8 @@ package struct PlatformRoutes: Sendable {
         request.requestor == requestor, request.device.utf8.elementsEqual(Hex.encode(device.hash.bytes).utf8),
         request.provider.text.utf8.elementsEqual(named.utf8), let id = AuthenticationID(Random.uuid())
       else { throw core.refused(.assertion, device, requestor) }
+      // Behind the word, so that nobody else spends what the box may have.
+      try core.limits.takeExchange(by: box, at: requestor)
       do throws(StoreError) {
         _ = try await core.signInTransitions.exchange(
           PlatformExchange(

@@ -71,6 +71,8 @@ public struct PlatformExchange: Hashable, Sendable {
   public let request: String
   /// Until when it might be answered.
   public let requestEnds: Instant
+  /// So much longer it counts as answered: a clock that is set back by less makes no old answer new.
+  public static let remembrance: Duration = .seconds(3600)
   public let box: BoxID
   /// The key that signed the answer.
   public let key: [UInt8]
@@ -117,6 +119,8 @@ public struct BoxOverview: Hashable, Sendable {
   ///
   /// An app has one for each of its requestors; one that makes up device ids takes room from itself alone.
   public static let mostOfApp = 16
+  /// How many of all apps: the box says how its apps are called, and whoever owns it may make names up.
+  public static let mostOfBox = 256
 
   public init(box: BoxRecord, signIn: AuthenticationRecord, apps: [AuthenticationRecord]) {
     self.box = box

@@ -7,6 +7,9 @@ public protocol LoginFailureStore: Sendable {
 
   /// Counts one more (``LoginThrottle/adding(to:at:)``).
   ///
+  /// Who is not remembered begins with what the others had who were forgotten to make room
+  /// (``LoginThrottle/others(_:forgetting:at:)``), as far as ``LoginSubject/inherits`` says so.
+  ///
   /// - Returns: the failures now.
   func recordLoginFailure(of subject: LoginSubject, at now: Instant)
     async throws(StoreError) -> LoginFailures
@@ -23,4 +26,10 @@ public enum LoginSubject: Hashable, Sendable {
   case accountFrom(SourceKey, ProviderID, AccountName)
   /// A source's.
   case source(SourceKey)
+
+  /// Whether it is taken for one of those that were forgotten.
+  ///
+  /// An account's failures from one source are not: they begin to count after five, and a viewer who mistypes once
+  /// would wait for what a crowd has done. The account and the source still hold whoever was forgotten.
+  public var inherits: Bool { if case .accountFrom = self { false } else { true } }
 }

@@ -25,10 +25,11 @@ public protocol MaintenanceStore: Sendable {
   /// Forgets, at most `limit` rows at a time, what nobody can ask for any more: codes past ``PairingFlow/forgettable``,
   /// authentications and permits that expired as long ago, ended sessions, invitations that are over, login failures
   /// past their memory, signing keys past their need. Of temporary passes the newest `passes` are remembered, used up
-  /// or not, and those that still run: a pass that was used up stays used up until so many have begun after it.
+  /// or not, and those that still run: a pass that was used up stays used up until so many have begun after it. Of
+  /// login failures `failures` are remembered: those with the fewest go first, of these the oldest.
   ///
   /// - Returns: how many rows went; zero when there is nothing left to forget now.
-  func forgetExpired(at now: Instant, limit: Int, passes: Int) async throws(StoreError) -> Int
+  func forgetExpired(at now: Instant, limit: Int, passes: Int, failures: Int) async throws(StoreError) -> Int
 
   /// Writes something that changes nothing, to see whether anything can be written.
   func tryWriting() async throws(StoreError)
@@ -55,9 +56,11 @@ public enum StoredCounters: String, Hashable, Sendable, CaseIterable {
 }
 
 extension MaintenanceStore {
-  /// The same, with the usual memory for temporary passes.
-  public func forgetExpired(at now: Instant, limit: Int) async throws(StoreError) -> Int {
-    try await forgetExpired(at: now, limit: limit, passes: TemporaryPassRules.remembered)
+  /// The same, with the usual memories.
+  public func forgetExpired(
+    at now: Instant, limit: Int, remembering passes: Int = TemporaryPassRules.remembered
+  ) async throws(StoreError) -> Int {
+    try await forgetExpired(at: now, limit: limit, passes: passes, failures: LoginThrottle.remembered)
   }
 }
 

@@ -68,6 +68,9 @@ struct NumbersRecord: Sendable {
 
 /// The failed sign-ins of one subject.
 struct CountedFailures: Sendable {
+  /// The row for all those that were forgotten to make room; no subject has this key.
+  static let others = "[\"others\"]"
+
   let subject: String
   let failures: LoginFailures
 }

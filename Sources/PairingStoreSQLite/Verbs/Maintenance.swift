@@ -31,8 +31,8 @@ extension SQLiteStore {
   }
 
   /// Forgets what nobody can ask for any more.
-  public func forgetExpired(at now: Instant, limit: Int, passes: Int) async throws(StoreError)
-    -> Int
+  public func forgetExpired(at now: Instant, limit: Int, passes: Int, failures: Int)
+    async throws(StoreError) -> Int
   {
     try await write { context, rows in
       let moment = now.milliseconds
@@ -57,10 +57,11 @@ extension SQLiteStore {
         DELETE FROM session WHERE rowid IN
         (SELECT rowid FROM session WHERE expires <= \(moment) LIMIT \(left))
         """)
+      let answered = (now - PlatformExchange.remembrance).milliseconds
       left -= try context.run(
         """
         DELETE FROM used_profile_request WHERE rowid IN
-        (SELECT rowid FROM used_profile_request WHERE expires <= \(moment) LIMIT \(left))
+        (SELECT rowid FROM used_profile_request WHERE expires <= \(answered) LIMIT \(left))
         """)
       left -= try context.run(
         """
@@ -79,6 +80,7 @@ extension SQLiteStore {
         (SELECT rowid FROM signing_key WHERE needed_until <= \(moment) LIMIT \(left))
         """)
       left -= try rows.forgetPasses(context, beyond: passes, at: now, limit: left)
+      left -= try rows.forgetFailures(context, beyond: failures, at: now, limit: left)
       return limit - left
     }
   }

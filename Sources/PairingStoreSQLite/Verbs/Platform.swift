@@ -49,7 +49,15 @@ extension SQLiteStore {
         AND expires > \(now.milliseconds) ORDER BY issued DESC, id DESC LIMIT -1 OFFSET \(BoxOverview.mostOfApp)
         """
       ) { try $0.text(0) }
-      for id in beyond { try SignedRows.deleteSignIns(context, .id(id)) }
+      // Whoever made up names of apps as well takes the room of all of them.
+      let most = BoxOverview.mostOfBox
+      let oldest = try context.all(
+        """
+        SELECT id FROM authentication WHERE parent = \(parent.authentication.id.text)
+        AND expires > \(now.milliseconds) ORDER BY issued DESC, id DESC LIMIT -1 OFFSET \(most)
+        """
+      ) { try $0.text(0) }
+      for id in beyond + oldest { try SignedRows.deleteSignIns(context, .id(id)) }
       return signIn
     }
   }

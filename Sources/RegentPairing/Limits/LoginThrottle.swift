@@ -25,6 +25,21 @@ public enum LoginThrottle {
   /// After so long without a failure all is forgotten: 24 hours.
   public static let memory: Duration = .seconds(86_400)
 
+  /// So many accounts and sources are remembered with what they got wrong; a stranger with a network of addresses could
+  /// add one with each password otherwise, for a day.
+  public static let remembered = 300_000
+  /// The most that a newcomer may be said to have got wrong before.
+  private static let mostInherited = 100
+
+  /// What is known of all those who are not remembered any more: none of them had more failures than that.
+  ///
+  /// Where there are too many, those with the fewest failures go, and whoever comes anew begins with as many as the
+  /// greatest of them had. So nobody gets tries back by making others fill the memory: who has many stays, who had few
+  /// is taken for somebody with a few more.
+  public static func others(_ known: LoginFailures?, forgetting count: Int, at now: Instant) -> LoginFailures {
+    LoginFailures(count: min(max(known?.count ?? 0, count), mostInherited), last: now)
+  }
+
   /// How long to wait before a password is even looked at; none when it may be.
   public static func pause(after failures: LoginFailures?, at now: Instant) -> Duration? {
     guard let failures, failures.count >= free else { return nil }

@@ -50,8 +50,8 @@ extension Connection {
   }
 
   /// Leaves the log as it is when this connection closes: after a failure nobody may build on its content.
-  borrowing func keepLogWhenClosing() {
-    unsafe _ = csqlite_switch(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+  borrowing func keepLogWhenClosing(_ keeps: Bool = true) {
+    unsafe _ = csqlite_switch(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keeps ? 1 : 0)
   }
 
   private borrowing func check(_ code: Int32) throws(SQLiteError) {

@@ -85,7 +85,9 @@ public final class Database: Sendable {
   /// Called from a request's own code or completion it does not wait: the threads end on their own time. Neither does
   /// it wait for ever for a disk that does not answer: what is under way then goes on, the file stays claimed, and what
   /// waits behind it is refused as `.closed`.
-  public func close() {
+  ///
+  /// - Parameter keepsLog: leaves the log beside the file, for who found that the two are not of one database.
+  public func close(keepingLog keepsLog: Bool = false) {
     guard !writer.isCurrent, !readers.isCurrent else {
       readers.startClosing()
       return queue.close()
@@ -96,10 +98,10 @@ public final class Database: Sendable {
     }
     // Readers first: they would keep the last checkpoint from finishing.
     readers.close()
-    let lastMoment = monotonicNow() + closingNanoseconds
-    queue.close(by: lastMoment)
+    let now = monotonicNow()
+    queue.close(by: keepsLog ? now : now + closingNanoseconds)
     // A commit that began in time has as long again.
-    if writerEnded.wait(until: lastMoment + closingNanoseconds) != nil {
+    if writerEnded.wait(until: now + 2 * closingNanoseconds) != nil {
       writer.join()
       lock.release()
     }
@@ -123,6 +125,8 @@ public final class Database: Sendable {
         connection throws(SQLiteError) in
         lock.keep(try LogIndexRoom(for: connection, path: path))
       })
+    // The log may be another database's, which somebody put there: what is refused is not written over this one.
+    context.connection.keepLogWhenClosing()
     let journal = try context.connection.value("PRAGMA journal_mode = WAL", as: String.self) ?? ""
     guard journal == "wal" else { throw OpenFailure.noWriteAheadLog(path: path, journal: journal) }
     try context.connection.run("BEGIN IMMEDIATE")
@@ -135,6 +139,7 @@ public final class Database: Sendable {
     if let strangers = try options.schema?.differences(in: context.connection), !strangers.isEmpty {
       throw OpenFailure.foreignSchema(path: path, differences: strangers)
     }
+    context.connection.keepLogWhenClosing(false)
     return context
   }
 

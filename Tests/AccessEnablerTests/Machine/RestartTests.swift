@@ -56,6 +56,47 @@ import Testing
     #expect(bench.open.last?.hold == asked.last)
   }
 
+  @Test func `asks to be held as long as before, some minutes after a service was killed`() {
+    var (bench, _) = waiting()
+    bench.now = bench.now + .seconds(20)
+    bench.answer(.failed(ServiceFailure(kind: .unreachable)))
+    #expect(bench.open.last?.hold == 15)
+    let start = bench.now
+    var sequence = 0
+    while let hold = bench.open.last?.hold, bench.now.since(start) < .seconds(3600) {
+      bench.now = bench.now + .milliseconds(hold * 900)
+      bench.answer(.code(.record(.offered, 1)))
+      sequence += 1
+    }
+    #expect(bench.open.count == 1 && bench.open.last?.hold == nil, "\(sequence) calls")
+    #expect(bench.now.since(start) < .seconds(1200))
+    #expect(bench.statuses.isEmpty)
+  }
+
+  @Test func `tries a longer wait ever more rarely where a proxy cuts it each time`() {
+    var length = HoldLength()
+    func cut(_ seconds: Int) -> Bool {
+      length.shorten(ServiceFailure(kind: .status(504)), after: .seconds(seconds), usual: 50)
+    }
+    var cuts = 0
+    for _ in 0..<3000 {
+      let asked = length.seconds ?? 50
+      if asked >= 10 {
+        cuts += cut(10) ? 1 : 0
+      } else {
+        length.lasted(.seconds(asked), usual: 50)
+      }
+    }
+    #expect((3...16).contains(cuts), "\(cuts)")
+    #expect((length.seconds ?? 50) < 10)
+    // News that comes early says nothing about the way.
+    var early = HoldLength()
+    let isShorter = early.shorten(ServiceFailure(kind: .status(504)), after: .seconds(10), usual: 50)
+    #expect(isShorter)
+    for _ in 0..<1000 { early.lasted(.seconds(2), usual: 50) }
+    #expect(early.seconds == 7)
+  }
+
   @Test func `is away, not slow, where a call ends at once`() {
     for (status, seconds) in [(504, 1), (500, 10), (504, 80)] {
       var length = HoldLength()

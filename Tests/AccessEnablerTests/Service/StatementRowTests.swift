@@ -115,37 +115,79 @@ struct StatementRowTests {
   @Test(arguments: [-40, 40] as [Int64])
   func `a clock with which no certificate is valid is named, over TLS`(years: Int64) async throws {
     try await withTemporaryFolder { folder in
-      let made = try run(
-        "openssl",
-        [
-          "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "7", "-subj",
-          "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", "\(folder)/key.pem", "-out",
-          "\(folder)/certificate.pem",
-        ])
-      try #require(made.status == 0, "\(made.errorText)")
-      let port = try freePort()
-      let server = try RunningProgram(
-        "openssl",
-        [
-          "s_server", "-accept", "127.0.0.1:\(port)", "-cert", "\(folder)/certificate.pem", "-key",
-          "\(folder)/key.pem", "-www", "-quiet",
-        ], standardOutput: "\(folder)/out", standardError: "\(folder)/err")
-      var configuration = EnablerConfiguration(storage: .memory)
-      configuration.services = ["https://localhost:\(port)"]
-      configuration.authorities = .file("\(folder)/certificate.pem")
-      configuration.wallClock = { Clocks.wallMilliseconds() + years * 365 * 86_400_000 }
-      let enabler = try AccessEnabler(configuration)
-      let kind = try await eventually("the server") { () async throws -> EntitlementError.Kind? in
-        do throws(EntitlementError) {
-          _ = try await enabler.configure(requestor: "SPORT")
-          return nil
-        } catch {
-          // It has not begun to listen.
-          return error.kind == .unreachable ? nil : error.kind
-        }
+      let server = try OwnCertificateServer(folder)
+      let kind = try await server.kind(trusting: .file(server.certificate)) {
+        Clocks.wallMilliseconds() + years * 365 * 86_400_000
       }
       #expect(kind == .clockWrong)
-      withExtendedLifetime(server) {}
+    }
+  }
+
+  @Test func `an authority of one's own is trusted where the app names it, and nobody else's then`() async throws {
+    try await withTemporaryFolder { folder in
+      let server = try OwnCertificateServer(folder)
+      let hashed = try run(
+        "sh",
+        [
+          "-c",
+          "mkdir \(folder)/trusted && cp \(server.certificate) \(folder)/trusted && openssl rehash \(folder)/trusted",
+        ])
+      try #require(hashed.status == 0, "\(hashed.errorText)")
+      // What answers there is no service, which only who trusts it can find out.
+      for authorities in [.file(server.certificate), .folder("\(folder)/trusted")] as [CertificateAuthorities] {
+        let kind = try await server.kind(trusting: authorities)
+        #expect(kind == .captivePortal, "\(authorities)")
+      }
+      let other = try OwnCertificateServer("\(folder)/trusted")
+      for authorities in [.system, .file(other.certificate)] as [CertificateAuthorities] {
+        let kind = try await server.kind(trusting: authorities)
+        #expect(kind == .unsafeConnection, "\(authorities)")
+      }
+    }
+  }
+}
+
+/// A TLS server with a certificate that it signed itself; what it says is no service's answer.
+private struct OwnCertificateServer {
+  let certificate: String
+  private let port: UInt16
+  private let program: RunningProgram
+
+  init(_ folder: String) throws {
+    certificate = "\(folder)/certificate.pem"
+    let made = try run(
+      "openssl",
+      [
+        "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "7", "-subj",
+        "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", "\(folder)/key.pem", "-out", certificate,
+      ])
+    try #require(made.status == 0, "\(made.errorText)")
+    port = try freePort()
+    program = try RunningProgram(
+      "openssl",
+      [
+        "s_server", "-accept", "127.0.0.1:\(port)", "-cert", certificate, "-key", "\(folder)/key.pem", "-www", "-quiet",
+      ], standardOutput: "\(folder)/out", standardError: "\(folder)/err")
+  }
+
+  /// What an app is told that asks here.
+  func kind(
+    trusting authorities: CertificateAuthorities,
+    at clock: @escaping @Sendable () -> Int64 = { Clocks.wallMilliseconds() }
+  ) async throws -> EntitlementError.Kind {
+    var configuration = EnablerConfiguration(storage: .memory)
+    configuration.services = ["https://localhost:\(port)"]
+    configuration.authorities = authorities
+    configuration.wallClock = clock
+    let enabler = try AccessEnabler(configuration)
+    return try await eventually("the server") { () async throws -> EntitlementError.Kind? in
+      do throws(EntitlementError) {
+        _ = try await enabler.configure(requestor: "SPORT")
+      } catch {
+        // It has not begun to listen.
+        return error.kind == .unreachable ? nil : error.kind
+      }
+      throw TestSupportError("a page that is no service's was read")
     }
   }
 }

@@ -21,6 +21,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   case UInt8(ascii: "P"): readRequest(text)
   case UInt8(ascii: "R"): readRequest(signedLook(text))
   case UInt8(ascii: "A"): readAssertion(text)
+  case UInt8(ascii: "E"): readEnrolment(Array(input.dropFirst()))
   default: break
   }
   return 0
@@ -120,5 +121,25 @@ private func readAssertion(_ text: String) {
   if word.isFresh(at: now) {
     let age = now.since(word.issued)
     promise("fresh is within a minute", age <= .seconds(60) && age >= .seconds(-60), "\(word.issued)")
+  }
+}
+
+private func readEnrolment(_ bytes: [UInt8]) {
+  if let asked = EnrolmentRequest(bytes) {
+    promise("a request is short", bytes.count <= EnrolmentRequest.longest)
+    promise("what is written is the same request", EnrolmentRequest(asked.bytes) == asked)
+    // Of one length each: what a proof is made over cannot be cut in two ways.
+    promise("a name is four letters", asked.id.text.utf8.count == EnrolmentCode.idLength, asked.id.text)
+    promise("hashes are whole", asked.box.count == 32 && asked.proof.count == 32)
+  }
+  if let answer = EnrolmentAnswer(bytes) {
+    promise("what is written is the same answer", EnrolmentAnswer(answer.bytes) == answer)
+  }
+  if let grant = EnrolmentGrant(bytes) {
+    promise("what is written is the same grant", EnrolmentGrant(grant.bytes) == grant)
+  }
+  if let code = EnrolmentCode(typed: String(decoding: bytes, as: UTF8.self)) {
+    promise("the shown form is the same code", EnrolmentCode(typed: code.display) == code, code.display)
+    promise("as are its letters", EnrolmentCode(letters: code.id.text + code.secret) == code)
   }
 }

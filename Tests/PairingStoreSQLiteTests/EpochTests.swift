@@ -1,0 +1,31 @@
+import PairingStore
+import RegentPairing
+@testable import PairingStoreSQLite
+@testable import StoreConformance
+import TestSupport
+import Testing
+
+@Suite struct `A state that was put back` {
+  @Test func `brings back neither a code nor a browser nor an invitation`() async throws {
+    try await withStoreFile { file in
+      try await file.with { store async throws in
+        let house = try await FullHouse(store)
+        let stage = house.stage
+        let invitation = EnrolmentRecord(
+          id: try ConformanceFixture.name("7K3M"), requestor: stage.requestor, secret: StoredSecret([1]), uses: 1,
+          created: stage.at(3), expires: stage.at(3600))
+        try await store.invite(invitation, audit: nil, at: stage.at(3))
+        _ = try await stage.session(70, as: stage.bob, second: 4)
+        let line = AuditEntry(at: stage.at(5), actor: .service, action: "backup.restore", subject: "database")
+        try await store.beginEpoch(audit: line)
+        #expect(try await store.registrations(after: nil, limit: 9, at: stage.at(5)).isEmpty)
+        #expect(try await store.sessions(after: nil, limit: 9, at: stage.at(5)).isEmpty)
+        #expect(try await store.enrolments(at: stage.at(5)).isEmpty)
+        // Screens stay signed in, and the log says what happened.
+        #expect(try await stage.pickUp(second: 6).signIn != nil)
+        let number = try await store.newestAuditNumber()
+        #expect(try await store.audit(after: number - 1, limit: 2).map(\.entry) == [line])
+      }
+    }
+  }
+}

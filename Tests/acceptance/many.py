@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""What lists and bulk sign-out cost among many boxes, in seconds of the processor and peak memory of both programs.
+
+usage: many.py FOLDER_OF_PROGRAMS [BOXES]
+
+The folder also holds Benchmarks, which fills the database (`fill-boxes`): accounts viewer0 to viewer999 have the boxes in
+turn, a minute apart. Seconds of the processor, as the machine's clock also counts the neighbours. What is printed is also
+held: the right number of boxes each time, and no more than the figures below.
+"""
+
+import os
+import pathlib
+import resource
+import subprocess
+import sys
+
+from regentd import Regentd
+from service import PATIENCE, PASSWORD, REQUESTOR
+
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+class Many:
+    def __init__(self, programs, boxes, home):
+        self.programs, self.boxes, self.home = pathlib.Path(programs), boxes, home
+        self.environment = {"HOME": str(home), "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
+        self.failed = []
+
+    def start(self):
+        self.regentd = Regentd(
+            self.programs, self.home, "--web", pathlib.Path(__file__).parents[2] / "web", environment=self.environment)
+
+    def control(self, *words, text=None, out=subprocess.PIPE):
+        done = subprocess.run(
+            [self.programs / "regentctl", *words], env=self.environment, input=text, stdout=out, stderr=subprocess.PIPE,
+            text=True, timeout=20 * PATIENCE)
+        if done.returncode:
+            raise SystemExit(f"regentctl {' '.join(words)}: {done.returncode} {done.stderr}")
+        return done.stdout
+
+    def fill(self):
+        self.start()
+        self.control("requestor", "add", REQUESTOR)
+        self.control("provider", "add", "aurora", "--name", "Aurora", "--kind", "local")
+        self.control("integrate", REQUESTOR, "aurora")
+        self.control("account", "add", "aurora", "viewer7", text=PASSWORD + "\n")
+        self.regentd.stop()
+        state = self.home / ".local/state/regent"
+        subprocess.run(
+            [self.programs / "Benchmarks", "fill-boxes", state, REQUESTOR, "aurora", str(self.boxes)], check=True,
+            env=self.environment, timeout=20 * PATIENCE)
+        self.start()
+
+    def service(self):
+        """Processor seconds so far, and the most memory, of the service."""
+        folder = pathlib.Path("/proc", str(self.regentd.process.pid))
+        fields = (folder / "stat").read_text().rpartition(")")[2].split()
+        peak = next(line for line in (folder / "status").read_text().splitlines() if line.startswith("VmHWM"))
+        return (int(fields[11]) + int(fields[12])) / TICK, int(peak.split()[1]) / 1024
+
+    def row(self, name, *words, boxes=None, seconds):
+        """One command: its lines are counted, and both programs' seconds."""
+        before, _ = self.service()
+        mine = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime + resource.getrusage(resource.RUSAGE_CHILDREN).ru_stime
+        said = self.control(*words)
+        after, peak = self.service()
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        took = usage.ru_utime + usage.ru_stime - mine
+        found = said.count("\n") if boxes is not None else None
+        # Minutes go by while it runs.
+        good = (found is None or abs(found - boxes) <= 2) and took + after - before <= seconds
+        print(f"{name:44} {took:6.2f} s regentctl {after - before:6.2f} s service  {peak:5.0f} MiB"
+              f"{f'  {found} lines' if found is not None else ''}{'' if good else '  MISSED'}", flush=True)
+        if not good:
+            self.failed.append(name)
+        return said
+
+    def run(self):
+        self.fill()
+        # A build for debugging takes a few times as long.
+        full = self.boxes / 100_000 * 20
+        mine, day = self.boxes // 1000, min(24 * 60, self.boxes)
+        half = self.boxes * 57 // 100
+        lines = ("device", "list", "--json", "--lines")
+        self.row("all, by the line", *lines, boxes=self.boxes, seconds=2 * full)
+        self.row("one account's", *lines, "--account", "viewer7", boxes=mine, seconds=1)
+        self.row("one account's at its provider", *lines, "--provider", "aurora", "--account", "viewer7", boxes=mine, seconds=1)
+        self.row("of the last day", *lines, "--since", "24h", boxes=day, seconds=2)
+        self.row("at a provider that has none", *lines, "--provider", "nobody", boxes=0, seconds=1)
+        self.row("the first twenty", "device", "list", "--limit", "20", boxes=21, seconds=1)
+        before = f"{self.boxes - half}m"
+        self.row("who would be signed out, of 57 in 100", "device", "sign-out", "--before", before, "--dry-run", seconds=full)
+        self.row("signing out 57 in 100", "device", "sign-out", "--before", before, "--yes", seconds=3 * full)
+        self.row("what is left", *lines, boxes=self.boxes - half, seconds=2 * full)
+        self.row("an account's that is left", *lines, "--account", "viewer7", boxes=(self.boxes - half) // 1000, seconds=1)
+        self.regentd.stop()
+        return 1 if self.failed else 0
+
+
+def main():
+    import tempfile
+    with tempfile.TemporaryDirectory(prefix="regent-") as home:
+        return Many(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 100_000, pathlib.Path(home)).run()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
