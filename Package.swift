@@ -80,6 +80,8 @@ let package = Package(
     // Layer 2: contracts.
     tool("PairingStore", ["RegentPairing"]),
     tool("RegentPairingWire", ["RegentPairing", "RegentEncodings", "RegentJSON"]),
+    tool(
+      "RegentOAuth", ["RegentPairing", "RegentCryptography", "RegentEncodings", "RegentHTTPCodec", "RegentJSON"]),
     tool("Administration", ["RegentPairing", "RegentJSON", "RegentHTTPClient", "RegentHTTPCodec"]),
 
     // Layer 3: adapters.
@@ -110,9 +112,8 @@ let package = Package(
     tool(
       "PairingService",
       [
-        "RegentPairing", "PairingStore", "RegentPairingWire", "Administration", "HTTPServer", "RegentHTTPCodec",
-        "RegentJSON",
-        "RegentPlatform", "PasswordHashing", "RegentCryptography", "RegentEncodings", "XML",
+        "RegentPairing", "PairingStore", "RegentPairingWire", "RegentOAuth", "Administration", "HTTPServer",
+        "RegentHTTPCodec", "RegentJSON", "RegentPlatform", "PasswordHashing", "RegentCryptography", "RegentEncodings", "XML",
       ]),
     tool(
       "DeviceAgent",
@@ -198,7 +199,7 @@ let package = Package(
       path: "Tests/Benchmarks", exclude: ["reference"],
       swiftSettings: house),
     .executableTarget(
-      name: "PagePreview", dependencies: ["RegentPairing", "PairingService"], path: "Tests/PagePreview",
+      name: "PagePreview", dependencies: ["RegentOAuth", "RegentPairing", "PairingService"], path: "Tests/PagePreview",
       swiftSettings: house),
     tests(of: "RegentJSON"),
     tests(of: "RegentHTTPCodec", ["HTTPTestSupport"]),
@@ -219,6 +220,8 @@ let package = Package(
     tests(of: "RegentPairing"),
     tests(of: "PairingStore", ["RegentPairing"]),
     tests(of: "RegentPairingWire", ["RegentEncodings", "RegentJSON", "RegentPairing"]),
+    tests(
+      of: "RegentOAuth", ["RegentPairing", "RegentCryptography", "RegentEncodings", "RegentHTTPCodec", "RegentJSON"]),
     tests(
       of: "PairingStoreSQLite",
       [
@@ -248,8 +251,8 @@ let package = Package(
     .executableTarget(
       name: "SDKProbe",
       dependencies: [
-        "AccessEnabler", "Administration", "RegentCryptography", "RegentHTTPClient", "RegentHTTPCodec", "RegentPairing",
-        "HTTPTestSupport", "RegentPlatform", "RegentdTestSupport", "ServiceTestSupport", "TestSupport",
+        "AccessEnabler", "Administration", "HTTPServer", "RegentCryptography", "RegentHTTPClient", "RegentHTTPCodec",
+        "RegentPairing", "HTTPTestSupport", "RegentPlatform", "RegentdTestSupport", "ServiceTestSupport", "TestSupport",
       ],
       path: "Tests/SDKProbe", swiftSettings: house),
     tests(
@@ -281,7 +284,7 @@ let package = Package(
     .testTarget(
       name: "JourneyTests",
       dependencies: [
-        "RegentPairing", "PairingStore", "PairingStoreMemory", "PairingStoreSQLite", "RegentPairingWire",
+        "RegentOAuth", "RegentPairing", "PairingStore", "PairingStoreMemory", "PairingStoreSQLite", "RegentPairingWire",
         "PairingService", "Administration", "HTTPServer", "RegentHTTPClient", "RegentHTTPCodec", "RegentJSON",
         "PasswordHashing", "RegentCryptography", "RegentEncodings", "RegentPlatform", "XML",
         "SQLite", "StorageFaults", "TestSupport", "HTTPTestSupport",

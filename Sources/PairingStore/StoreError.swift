@@ -18,6 +18,8 @@ public enum StoreError: Error, Hashable, Sendable {
   case codeTaken
   /// As many codes as allowed are waiting for an answer.
   case tooManyLiveCodes(limit: Int)
+  /// As many clients as allowed registered themselves.
+  case tooManyClients(limit: Int)
   /// The browser's session has ended.
   case sessionEnded
   /// The record is not as the caller has seen it: read it again and decide anew.
@@ -43,6 +45,7 @@ extension StoreError: CustomStringConvertible {
     case .notFound(let what): "there is no such \(what)"
     case .codeTaken: "the code is in use: draw another"
     case .tooManyLiveCodes(let limit): "\(limit) codes are waiting for an answer: try again later"
+    case .tooManyClients(let limit): "\(limit) clients registered themselves: remove those that nobody uses"
     case .sessionEnded: "the browser is signed out: sign in again"
     case .changedMeanwhile(let what): "the \(what) was changed meanwhile: look at it and try again"
     case .diskFull: "the disk is full: make room, the service goes on by itself"

@@ -18,8 +18,8 @@ import Synchronization
 
   /// For how long a thread runs when others want its core.
   ///
-  /// Who asks for less gets it sooner, and may interrupt those who ask for more (Linux 6.12 and later; before, the kernel
-  /// decides).
+  /// Who asks for less gets it sooner, and may interrupt those who ask for more (Linux 6.12 and later; before, the
+  /// kernel decides).
   public enum Turns: Sendable {
     /// What the kernel gives: some milliseconds.
     case usual

@@ -28,6 +28,8 @@ let regentctl = Program(
     CommandOffer("code", CodeNoun.command),
     CommandOffer("device", DeviceNoun.command),
     CommandOffer("platform", PlatformNoun.command),
+    CommandOffer("client", ClientNoun.command),
+    CommandOffer("grant", GrantNoun.command),
     CommandOffer("session", SessionNoun.command),
     CommandOffer("token", TokenNoun.command),
     CommandOffer("temporary-pass", TemporaryPassNoun.command),

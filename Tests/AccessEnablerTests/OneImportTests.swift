@@ -16,6 +16,9 @@ struct OneImportTests {
     configuration.metadataKey = key
     let later: Instant = Instant(milliseconds: 1_001)
     #expect(later.milliseconds == 1_001)
+    #expect(later + .seconds(1) == Instant(milliseconds: 2_001) && later - .seconds(1) == Instant(milliseconds: 1))
+    #expect(later < later + .seconds(1) && (later + .seconds(1)).since(later) == .seconds(1))
+    #expect(Instant(milliseconds: .max) + .seconds(1) == Instant(milliseconds: .max))
     let boarding: BoardingStatus? = MVPD(id: "A", displayName: "A").boardingStatus
     #expect(boarding == nil)
     do throws(FileError) {

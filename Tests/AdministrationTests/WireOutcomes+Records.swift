@@ -62,6 +62,13 @@ extension WireRecord {
       "" "x y": must be one of standard, compatible, strict
       """#),
     WireOutcome(
+      "Requestor registration",
+      #"""
+      none null: is "statement"
+      -1 true [1] {}: must be a string
+      "" "x y": must be one of closed, statement, open
+      """#),
+    WireOutcome(
       """
       Requestor enhancedErrors numberMatching exposeDeviceId platform
       Provider(local) featured secureSheet

@@ -67,7 +67,8 @@ enum WireRecord {
       #"{"id":"acme","name":"Acme","domains":["tv.example.org"],"redirectUris":["https://tv.example.org/done"],"#
         + ##""logo":"https://tv.example.org/l.png","color":"#0A7CFF","contact":"0800","##
         + #""certificate":"-----BEGIN CERTIFICATE-----","signaturePolicy":"strict","enhancedErrors":true,"#
-        + #""numberMatching":true,"exposeDeviceId":true,"metadata":["userID","zip"],"platform":true}"#),
+        + #""numberMatching":true,"exposeDeviceId":true,"metadata":["userID","zip"],"platform":true,"#
+        + #""registration":"open"}"#),
     WireKind(
       Provider.self, as: "Provider(local)",
       #"{"id":"cable","name":"Cable","kind":"local","logo":"https://c.example/l.png","featured":true,"#

@@ -32,8 +32,8 @@ struct CallSigner {
   }
 }
 
-/// A script for wrk that sends one prepared line of headers after another, by all keys in turn or by a fixed one, signed
-/// now or for a time ahead: each once, or all of them again and again.
+/// A script for wrk that sends one prepared line of headers after another, by all keys in turn or by a fixed one,
+/// signed now or for a time ahead: each once, or all of them again and again.
 func writeSignedCalls(
   _ count: Int, method: String, path: String, folder: String, name: String,
   ahead: Duration = .zero, key fixed: Int? = nil, endless: Bool = false, target: (Int) -> String

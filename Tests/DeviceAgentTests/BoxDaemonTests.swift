@@ -112,13 +112,13 @@ import Testing
         return turns > 50
       }
     }
-    let flight = SingleFlight<MediaGrant>()
+    let flight = SingleFlight<String, MediaGrant>()
     let grants = await withTaskGroup(of: MediaGrant?.self) { group in
       for _ in 0..<20 {
         group.addTask { @Sendable in
           asked.withLock { $0 += 1 }
           return try? await flight.answer("one") { () throws(CommandError) in
-            try await source.authorize("one")
+            try await source.authorize("one", data: [:])
           }
         }
       }
@@ -130,7 +130,7 @@ import Testing
     #expect(calls < 5)
     #expect(await source.mostAtOnce == 1)
     _ = try await flight.answer("one") { () throws(CommandError) in
-      try await source.authorize("one")
+      try await source.authorize("one", data: [:])
     }
     #expect(await source.calls == calls + 1, "a later question is a new one")
   }
@@ -201,7 +201,7 @@ actor CountingSource: EntitlementSource {
 
   init(pause: @escaping @Sendable () async -> Void = {}) { self.pause = pause }
 
-  func authorize(_ resource: String) async throws(CommandError) -> MediaGrant {
+  func authorize(_ resource: String, data: [String: String]) async throws(CommandError) -> MediaGrant {
     calls += 1
     atOnce += 1
     mostAtOnce = max(mostAtOnce, atOnce)

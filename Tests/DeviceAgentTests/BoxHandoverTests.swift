@@ -144,7 +144,7 @@ private actor ReadySource: EntitlementSource {
   /// The slow answers come then.
   nonisolated let mayAnswer = Flag("the test lets the answer go")
 
-  func authorize(_ resource: String) async throws(CommandError) -> MediaGrant {
+  func authorize(_ resource: String, data: [String: String]) async throws(CommandError) -> MediaGrant {
     calls += 1
     if resource == "forbidden" {
       throw CommandError("not in your package", code: "not-authorized", exit: .denied)

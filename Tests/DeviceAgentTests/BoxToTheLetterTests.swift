@@ -59,26 +59,85 @@ import Testing
   @Test func `sends its profile and its viewer's id with every call`() async throws {
     let service = try await BoxService()
     defer { service.stop() }
-    let inner = try service.service.router()
-    let seen = Locked<[String]>([])
-    let port = try freePort()
-    let tap = ClosureHandler { request in
-      let query = String(decoding: request.query ?? [], as: UTF8.self)
-      let visitor = request.header(HeaderName(literal: "AP-Visitor-Identifier")) ?? ""
-      seen.withLock { $0.append("\(query) \(visitor)") }
-      return inner.handle(request)
-    }
-    let server = try Server([Listener(.network(.loopback, port: port), handler: tap)])
-    defer { server.stop(within: .milliseconds(100)) }
+    let tap = try Tap(service)
+    defer { tap.server.stop(within: .milliseconds(100)) }
     try await withTemporaryFolder { folder in
-      let box = try Box(folder, "http://127.0.0.1:\(port)")
+      let box = try Box(folder, tap.url)
       let told = try await box.run(
         ["pair", "--provider", Sample.pass, "--profile", "kids", "--visitor-id", "v-1"])
       #expect(told.status == 0, "\(told.errorText)")
-      let calls = seen.withLock { $0 }
+      let calls = tap.calls
       #expect(calls.count >= 3)
       #expect(
         calls.allSatisfy { $0.contains("applicationProfile=kids") && $0.hasSuffix(" v-1") }, "\(calls)")
     }
   }
+
+  @Test func `tells the service what a command is given with --data, by itself and through the daemon`() async throws {
+    let service = try await BoxService()
+    defer { service.stop() }
+    let tap = try Tap(service)
+    defer { tap.server.stop(within: .milliseconds(100)) }
+    try await withTemporaryFolder { folder in
+      let box = try Box(folder, tap.url)
+      #expect(try await box.run(["pair", "--provider", Sample.pass]).status == 0)
+      var daemon: RunningProgram?
+      for (place, titles) in [("by itself", ["a", "b", "c"]), ("the daemon", ["d", "e", "f"])] {
+        if place == "the daemon" {
+          daemon = try box.start(["daemon"], output: "daemon")
+          try await box.daemonListens()
+        }
+        let data = ["--data", "campaign=spring", "--data", "step=2"]
+        for words in [
+          ["authorize", titles[0]] + data, ["token", titles[1]] + data, ["exec", titles[2]] + data + ["--", "true"],
+        ] {
+          let told = try await box.run(words)
+          #expect(told.status == 0, "\(place): \(words) \(told.errorText)")
+          let asked = tap.calls.last { $0.contains("resource=\(words[1])&") && $0.contains("generic_data") } ?? ""
+          #expect(
+            asked.contains("generic_data=%7B%22campaign%22%3A%22spring%22%2C%22step%22%3A%222%22%7D"), "\(tap.calls)")
+        }
+      }
+      daemon?.signal(15)
+      #expect(try await eventually("the daemon's end") { daemon?.poll() } == 0)
+    }
+  }
+
+  @Test(
+    arguments: [
+      (#"{"resource":"a"}"#, AuthorizeQuestion(resource: "a")),
+      (#"{"resource":"a","data":{"b":"c"}}"#, AuthorizeQuestion(resource: "a", data: ["b": "c"])),
+      (#"{"resource":"a","data":{"b":1}}"#, nil), (#"{"resource":"a","data":"b"}"#, nil), (#"{"data":{}}"#, nil),
+    ] as [(String, AuthorizeQuestion?)])
+  func `reads a question over the socket, and data only as texts`(text: String, question: AuthorizeQuestion?) throws {
+    let read = try JSONValue(reading: Array(text.utf8)).object.flatMap(AuthorizeQuestion.init)
+    #expect(read == question)
+    if let question { #expect(AuthorizeQuestion(question.document) == question) }
+  }
+}
+
+/// A listener before a service that writes down what boxes ask: each call's query and its visitor.
+private struct Tap {
+  let server: Server
+  let url: String
+  private let log = Log()
+
+  private final class Log: Sendable {
+    let lines = Locked<[String]>([])
+  }
+
+  init(_ service: BoxService) throws {
+    let inner = try service.service.router()
+    let port = try freePort()
+    let handler = ClosureHandler { [log] request in
+      let query = String(decoding: request.query ?? [], as: UTF8.self)
+      let visitor = request.header(HeaderName(literal: "AP-Visitor-Identifier")) ?? ""
+      log.lines.withLock { $0.append("\(query) \(visitor)") }
+      return inner.handle(request)
+    }
+    server = try Server([Listener(.network(.loopback, port: port), handler: handler)])
+    url = "http://127.0.0.1:\(port)"
+  }
+
+  var calls: [String] { log.lines.withLock { $0 } }
 }

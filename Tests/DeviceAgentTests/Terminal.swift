@@ -27,7 +27,7 @@ final class Terminal {
   }
 
   private static func environment(of box: Box) -> String {
-    let variables = box.environment.merging(sanitizerSettings) { mine, _ in mine }
+    let variables = box.environment.merging(inheritedSettings) { mine, _ in mine }
       .map { "\($0.key)='\($0.value)'" }.joined(separator: " ")
     return "env -i TERM=tmux-256color \(variables)"
   }

@@ -57,6 +57,8 @@ private func description() throws -> JSONObject {
 
   /// The pages for people, which are no part of the protocol.
   private func isPage(_ path: String) -> Bool {
+    // Where a browser would go if there were such a way: it says that there is none.
+    if path == "/oauth/authorize" { return true }
     let first = path.split(separator: "/").first.map(String.init) ?? ""
     return [
       "", "(D)", "sign-in", "sign-out", "sessions", "screens", "static", "language", "favicon.ico",

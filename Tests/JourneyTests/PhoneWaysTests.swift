@@ -317,7 +317,10 @@ private func base64(_ bytes: [UInt8]) -> String {
           #expect(answer.header(name) == value, "\(name) of \(method) \(path)")
         }
         let isStatic = answer.status == 200 && path.hasPrefix("/static/")
-        let isKeySet = answer.status == 200 && path.contains("jwks")
+        // Key sets, and what clients of OAuth find out by themselves, are everybody's.
+        let isKeySet =
+          answer.status == 200
+          && (["jwks", "/.well-known/"].contains(where: path.contains) || path == "/oauth/keys")
         // No cache keeps the answer to an OPTIONS.
         if !isStatic, !isKeySet, method != "OPTIONS" {
           #expect(answer.header("cache-control") == "no-store", "\(method) \(path)")

@@ -1,3 +1,4 @@
+import RegentOAuth
 import RegentPairing
 import PairingService
 
@@ -206,6 +207,10 @@ func otherSamples() -> [Sample] {
       asked: now, hasOthers: false)
     guest.guestOf = aurora.name
     samples.append(Sample("approve-guest", guest) { $0.brand = cinema })
+    var program = guest
+    program.program = ForeignText("Kodi")
+    program.scope = Set(Scope.Name.allCases)
+    samples.append(Sample("approve-program", program) { $0.brand = cinema })
   }
   let elsewhere = SafePath(
     leavingTo: "https://www.example.com/done?a=1&b=2",

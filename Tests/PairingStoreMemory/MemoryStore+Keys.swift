@@ -136,6 +136,7 @@ extension MemoryStore {
     take(authentications.values.filter { $0.authentication.expires <= ended }) {
       authentications[$0.authentication.id] = nil
       permits[$0.authentication.id] = nil
+      endGrants(of: $0.authentication.id)
     }
     take(permits.values.joined().map(\.value.permit).filter { !$0.isValid(at: ended) }) {
       permits[$0.authentication]?[$0.resource] = nil

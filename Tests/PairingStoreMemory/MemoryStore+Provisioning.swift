@@ -103,6 +103,7 @@ extension MemoryStore {
     case .application(let application):
       records.applications[application] = nil
       clients = clients.filter { $0.value.application != application }
+      oauthClients = oauthClients.filter { $0.value.application != application }
       return []
     }
   }
@@ -114,6 +115,7 @@ extension MemoryStore {
     records.keyPairs = records.keyPairs.filter { $0.value.requestor != id }
     clients = clients.filter { $0.value.requestor != id }
     permissions.removeAll { $0.requestor == id }
+    oauthClients = oauthClients.filter { $0.value.requestor != id }
     for record in registrations.values where record.requestor == id {
       registrations[record.id] = nil
       codes[record.code] = nil

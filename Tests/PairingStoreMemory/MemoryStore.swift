@@ -20,6 +20,8 @@ public actor MemoryStore: Store {
   var permissions: [PlatformPermissionRecord] = []
   var usedRequests: [String: Instant] = [:]
   var enrolments: [EnrolmentID: EnrolmentRecord] = [:]
+  var oauthClients: [ClientID: OAuthClientRecord] = [:]
+  var grants: [GrantID: GrantRecord] = [:]
   var material: [KeyPurpose: StoredSecret] = [:]
   var signing: [SigningKeyID: SigningKeyRecord] = [:]
   var log: [AuditEntry] = []
@@ -137,9 +139,13 @@ extension MemoryStore {
       authentications[record.authentication.id] = nil
       permits[record.authentication.id] = nil
       boxes = boxes.filter { $0.value.authentication != record.authentication.id }
+      endGrants(of: record.authentication.id)
     }
     return ended
   }
+
+  /// What stands on a sign-in goes with it.
+  func endGrants(of id: AuthenticationID) { grants = grants.filter { $0.value.authentication != id } }
 
   /// A new authentication takes the place of what the device had at the requestor.
   func keep(_ record: AuthenticationRecord) {

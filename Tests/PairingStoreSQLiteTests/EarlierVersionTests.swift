@@ -67,7 +67,9 @@ struct EarlierVersion: CustomTestStringConvertible, Sendable {
 }
 
 /// Tables that came after 0.1.0: an earlier version left no rows in them.
-private let laterTables: Set = ["platform_box", "platform_permission", "used_profile_request", "enrolment"]
+private let laterTables: Set = [
+  "platform_box", "platform_permission", "used_profile_request", "enrolment", "oauth_client", "oauth_grant",
+]
 
 extension SQLiteStore {
   /// The tables without a single row: a fixture that has none of a kind would prove nothing about it.

@@ -165,12 +165,13 @@ private func withCStrings<Result>(
 
 /// An environment as `NAME=value` lines.
 private func settings(_ given: [String: String]) -> [String] {
-  given.merging(sanitizerSettings) { mine, _ in mine }.map { "\($0.key)=\($0.value)" }
+  given.merging(inheritedSettings) { mine, _ in mine }.map { "\($0.key)=\($0.value)" }
 }
 
-/// What the sanitizer that the tests and the programs they start are built with was told.
-public var sanitizerSettings: [String: String] {
+/// What holds for the tests and the programs they start alike: what their sanitizer was told, and which of the
+/// mutations that were built in is switched on (Tests/mutations).
+public var inheritedSettings: [String: String] {
   var all: [String: String] = [:]
-  for name in ["ASAN_OPTIONS", "TSAN_OPTIONS"] { all[name] = environment(name) }
+  for name in ["ASAN_OPTIONS", "TSAN_OPTIONS", "REGENT_PLANTED"] { all[name] = environment(name) }
   return all
 }

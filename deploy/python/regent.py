@@ -55,9 +55,11 @@ class Regent:
         """Those of the resources that may be watched: for decorating lists, not for playing."""
         return self._call("POST", "preauthorize", {"resources": list(resources)})["resources"]
 
-    def authorize(self, resource):
-        """A short media token for one resource: token, expires (epoch milliseconds), resource, provider."""
-        return self._call("POST", "authorize", {"resource": resource})
+    def authorize(self, resource, data=None):
+        """A short media token for one resource: token, expires (epoch milliseconds), resource, provider.
+
+        data: texts by name that the service is told besides."""
+        return self._call("POST", "authorize", {"resource": resource, **({"data": dict(data)} if data else {})})
 
     def metadata(self, key):
         """What the provider says of the viewer: zip, maxRating, …; None when it says nothing."""

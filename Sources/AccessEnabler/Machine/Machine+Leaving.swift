@@ -11,7 +11,7 @@ extension Machine {
     let kept = tokens.authentication
     leaveEverything(EntitlementError(.notAuthenticated))
     if let pending = tokens.pending {
-      // Its later answers concern nobody.
+      // The code is given back; nobody waits for the answer.
       _ = send(.deleteCode(pending.offer.code), to: pending.offer.service, for: .nothing)
     }
     // First here: whatever the network does, this device is signed out.
@@ -42,7 +42,7 @@ extension Machine {
   mutating func logoutCame(
     _ answer: ServiceAnswer, from service: String, of whose: String, _ id: CallID
   ) {
-    // Another requestor's tokens are none of this answer's business.
+    // setRequestor may have named another requestor meanwhile: the tokens here are then not the ones that were meant.
     if Self.isSignedOut(answer), whose.isSameText(as: requestor),
       tokens.unfinishedLogouts.contains(where: { $0.isSameText(as: service) })
     {

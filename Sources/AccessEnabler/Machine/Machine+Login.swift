@@ -48,7 +48,7 @@ extension Machine {
       selection = .usual
       let login = Login(
         waiters: [waiter], data: details.data, filter: details.filter, isForced: details.isForced)
-      // Who has chosen already is not asked by the box.
+      // With a provider chosen there is nothing left for the platform's dialog to ask.
       return choice == nil && usesPlatform ? attach(login) : choose(login, choice)
     }
     login.waiters.append(waiter)
@@ -58,13 +58,13 @@ extension Machine {
     switch phase {
     case .attaching where details.choice != nil, .presenting where details.choice != nil,
       .sharing where details.choice != nil:
-      // Who has chosen is not asked by the box.
+      // The choice ends the platform's dialog, and what leads to it.
       leaveStep()
       choose(login, details.choice)
     case .presenting: presentAgain(login)
     case .sharing(_, let code): tellCode(code.offer)
     case .choosing: choose(login, details.choice)
-    // Whoever asks again has nothing on the screen any more.
+    // An app that asks again may have lost what it showed: it is told once more.
     case .waiting(_, _, let watch): tellCode(watch)
     default: break
     }
@@ -100,7 +100,7 @@ extension Machine {
       return showAgain()
     }
     stopStep()
-    // A code of an earlier run for the same choice goes on; any other concerns nobody any more.
+    // A code of an earlier run for the same choice is kept; one for another choice goes back to the service.
     if resolved.flatMap({ earlierOffer(for: $0) }) == nil { giveBackCode() }
     take(choice, login)
   }

@@ -43,7 +43,7 @@ extension Machine {
   }
 
   private mutating func loginStandingCame(_ answer: ServiceAnswer, _ login: Login, _ attaching: Attaching) {
-    // What came from the box's earlier sign-in ended with it.
+    // The box has signed in anew: what this app has from its earlier sign-in does not count any more.
     let kept = validAuthentication.flatMap { one in
       login.isForced || attaching.isAfterBoxSignIn && one.signIn.source == .platform ? nil : one
     }
@@ -118,7 +118,7 @@ extension Machine {
     tell(.presentTvProviderDialog(dialog))
   }
 
-  /// Somebody asks again while the dialog is up: with another filter it is another dialog.
+  /// Somebody asks again while the dialog is up: the filter that came last counts, also for those who asked before.
   mutating func presentAgain(_ login: Login) {
     guard case .presenting(_, let dialog, let ids) = phase else { return }
     phase = .presenting(login, dialog, ids)
@@ -156,7 +156,7 @@ extension Machine {
       let call = ask(.news(signIn: signIn, after: after), for: .login)
       phase = .sharing(login, BoxCode(signIn: signIn, offer: offer, last: after, call: call))
       tellCode(offer)
-    // Somebody was faster, or there is nothing to show.
+    // Another app of the box was faster, or the box needed no code.
     case .platform(.news), .platform(.status): attach(login, isAfterBoxSignIn: true)
     case .platform(.refused(.denied, _)): fallBack(login, .denied)
     case .platform(.refused(.undetermined, _)): fallBack(login, .undetermined)

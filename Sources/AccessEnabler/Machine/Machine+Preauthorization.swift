@@ -7,6 +7,17 @@ import RegentPairingWire
 struct Preauthorization: Hashable, Sendable {
   var asked: [String]
   var allowed: [String]
+
+  // Byte by byte, as services take names: to `==` an é is an e with an accent behind it.
+
+  func isAbout(_ resources: [String]) -> Bool {
+    asked.elementsEqual(resources) { $0.isSameText(as: $1) }
+      || Set(asked.map { Array($0.utf8) }) == Set(resources.map { Array($0.utf8) })
+  }
+
+  func allowed(of resources: [String]) -> [String] {
+    resources.filter { one in allowed.contains { $0.isSameText(as: one) } }
+  }
 }
 
 extension Machine {
@@ -17,8 +28,8 @@ extension Machine {
       return fail(request, EntitlementError(.notAuthenticated, status: .notAuthenticated))
     }
     guard !resources.isEmpty else { return tellAllowed([], request) }
-    if usesCache, let cached = preauthorization, Set(cached.asked) == Set(resources) {
-      return tellAllowed(resources.filter(cached.allowed.contains), request)
+    if usesCache, let cached = preauthorization, cached.isAbout(resources) {
+      return tellAllowed(cached.allowed(of: resources), request)
     }
     pendingCalls[request] = .preauthorizing(resources)
     _ = send(.preauthorize(resources), to: kept.service, for: .pendingCall(request))

@@ -61,7 +61,7 @@ final class PlatformLink: Sendable {
         return try await ask(question, requestor, at: place, within: deadline)
       } catch {
         why = error.description
-        // A socket that nobody listens on any more is the one case in which another may be meant.
+        // Only where nobody listens any more is the next place tried: a daemon that answers badly is the one meant.
         guard case .unreachable(.refused) = error.kind else { break }
       }
     }

@@ -25,7 +25,7 @@ final class EventDispatcher: Sendable {
     }
     let (events, delegateEvents) = AsyncStream<EntitlementEvent>.makeStream()
     self.delegateEvents = delegateEvents
-    // On a thread of its own, too: a delegate that sleeps must not take one from the pool of everybody.
+    // A thread of its own: a delegate that sleeps would hold one of the few that all tasks of the process share.
     Task(executorPreference: OnDemandThread(named: "delegate")) { [weak delegate] in
       for await event in events {
         if let delegate { await event.tell(delegate) }

@@ -15,7 +15,7 @@ extension TokenStore {
           continuation.resume(returning: error)
         }
       }
-      // No thread to be had: better slow than not at all.
+      // The system has no thread left: the tokens are written on this one, which then waits for the disk.
       do { try DedicatedThread.start(named: "token-store", work) } catch { work() }
     }
   }

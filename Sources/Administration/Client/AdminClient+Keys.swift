@@ -82,8 +82,12 @@ extension AdminClient {
   }
 
   /// Makes a new signing key, which is published now and signs once every verifier can know it.
-  public func rotateSigningKey() async throws(AdminError) -> SigningKeyEntry {
-    try await document(.post, AdminPaths.rotateSigningKey)
+  public func rotateSigningKey(
+    _ purpose: SigningPurpose = .media, algorithm: String? = nil
+  ) async throws(AdminError) -> SigningKeyEntry {
+    var members: JSONObject = ["purpose": .string(purpose.rawValue)]
+    members["algorithm"] = algorithm.map(JSONValue.string)
+    return try await document(.post, AdminPaths.rotateSigningKey, members)
   }
 
   /// Ends a signing key; it stays published until its last token has ended.

@@ -24,6 +24,9 @@
 /// | `/v1/sign-ins`, `/v1/sign-ins/{id}`, `…/revoke` | list, show | | | | revoke |
 /// | `/v1/devices?id=D` | sign-ins | | name | sign out | |
 /// | `/v1/boxes`, `/v1/boxes/{id}`, `…/sign-out` | list, show | | | | sign out |
+/// | `/v1/requestors/{id}/clients` | | | | | add |
+/// | `/v1/clients`, `/v1/clients/{id}` | list, show | | set | remove | |
+/// | `/v1/grants`, `/v1/grants/{id}/revoke` | list | | | | revoke |
 /// | `/v1/sessions`, `/v1/sessions?account=N&provider=P`, `/v1/sessions/{id}`, `…/end` | list, show | | | | end |
 /// | `/v1/tokens/verify`, `/v1/temporary-passes/reset` | | | | | act |
 /// | `/v1/temporary-passes?requestor=R&provider=P` | list | | | | |
@@ -57,6 +60,10 @@ public enum AdminPaths {
   public static let boxes = "/v1/boxes"
   /// Signed-in browsers.
   public static let sessions = "/v1/sessions"
+  /// Clients that speak OAuth.
+  public static let clients = "/v1/clients"
+  /// What they were given.
+  public static let grants = "/v1/grants"
   /// Key pairs.
   public static let keys = "/v1/keys"
   /// Invitations of boxes.
@@ -98,6 +105,8 @@ public enum AdminPaths {
   public static func invitations(of requestor: String) -> String {
     "\(requestors)/\(requestor)/invitations"
   }
+  /// A requestor's clients that speak OAuth.
+  public static func clients(of requestor: String) -> String { "\(requestors)/\(requestor)/clients" }
   /// A requestor's integrations.
   public static func integrations(of requestor: String) -> String {
     "\(requestors)/\(requestor)/integrations"

@@ -72,7 +72,12 @@ public struct IssuedStatement: AdminDocument, Codable {
   }
 }
 
-/// A key that signs media tokens, as lists show it.
+/// Which tokens a key signs.
+public enum SigningPurpose: String, AdminWord {
+  case media, oauth
+}
+
+/// A key that signs tokens, as lists show it.
 public struct SigningKeyEntry: AdminDocument, Codable, Hashable {
   /// Where a key is in its life.
   public enum State: String, AdminWord {
@@ -86,6 +91,10 @@ public struct SigningKeyEntry: AdminDocument, Codable, Hashable {
 
   /// Its id: what tokens name.
   public let id: SigningKeyID
+  /// Which tokens it signs; a service from before there were several does not say.
+  public var purpose: SigningPurpose?
+  /// `RS256`, `ES256` or `EdDSA`.
+  public var algorithm: String?
   /// Where it is in its life.
   public let state: State
   /// When it was made and published.

@@ -10,6 +10,7 @@ extension Requestor: OperatorRecord {
     case exposesDeviceID = "exposeDeviceId"
     case metadata
     case isPlatform = "platform"
+    case registration
   }
 
   /// Its id.
@@ -34,6 +35,7 @@ extension Requestor: OperatorRecord {
     exposesDeviceID = try object.optionalBool(Member.exposesDeviceID.rawValue) ?? false
     metadataKeys = try object.metadataKeys(Member.metadata.rawValue)
     isPlatform = try object.optionalBool(Member.isPlatform.rawValue) ?? false
+    registration = try object.optionalWord(Member.registration.rawValue) ?? .statement
   }
 
   /// The requestor as it is sent.
@@ -53,6 +55,7 @@ extension Requestor: OperatorRecord {
     object.set(Member.exposesDeviceID.rawValue, exposesDeviceID)
     object.set(Member.metadata.rawValue, metadataKeys.map(\.rawValue).sorted())
     object.set(Member.isPlatform.rawValue, isPlatform)
+    object.set(Member.registration.rawValue, registration.rawValue)
     return object
   }
 }

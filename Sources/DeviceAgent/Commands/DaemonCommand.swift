@@ -67,7 +67,7 @@ enum DaemonCommand {
     // The unit gives this program 64 MiB in all.
     configuration.bufferedBytes = 8 * 1024 * 1024
     configuration.refusal = DaemonAnswer.ofServer
-    // Whoever may connect cannot keep the owner out.
+    // Some connections are kept for root and the owner: other users cannot take them all.
     configuration.favour(rootAnd: Accounts.effectiveUser)
     let server: Server
     var listeners = [Listener(sockets.common, handler: try daemon.router())]

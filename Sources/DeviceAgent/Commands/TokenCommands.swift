@@ -8,8 +8,21 @@ import RegentPlatform
 
 // The commands that get a media token: to print it, or to run something with it.
 
+/// What every command has that gets a media token.
+private enum Asked {
+  static let resource = Input.argument("RESOURCE", .text, "what is to be watched")
+  static let data = Input.repeated(
+    "data", .assignment, "what the service is told besides, as agreed with the provider: NAME=VALUE")
+
+  static func grant(_ call: Invocation, _ context: AgentContext, _ settings: AgentSettings)
+    async throws(CommandError) -> MediaGrant
+  {
+    let data = Dictionary(call[data].map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
+    return try await context.source(settings).authorize(call[resource], data: data)
+  }
+}
+
 enum AuthorizeCommand {
-  private static let resource = Input.argument("RESOURCE", .text, "what is to be watched")
 
   private static let verify = Input.flag(
     "verify", "check the token with the service's published keys before it is printed")
@@ -21,11 +34,11 @@ enum AuthorizeCommand {
         With --verify the token is checked as a stream server would check it: what it says is told on standard error, \
         and with --json "verified" is true. A token that is not good is an error.
         """,
-      inputs: [resource, verify], example: "regent authorize channel-1 --verify"
+      inputs: [Asked.resource, verify, Asked.data], example: "regent authorize channel-1 --verify"
     ) { call async throws in
       context.hearsNoSignals()
       let settings = try AgentSettings(call)
-      let grant = try await context.source(settings).authorize(call[resource])
+      let grant = try await Asked.grant(call, context, settings)
       guard call[verify] else { return call.show(grant.document, lines: [grant.token]) }
       let contents = try await check(grant, settings)
       if !call.wantsJSON {
@@ -64,7 +77,6 @@ extension AuthorizeCommand {
 }
 
 enum TokenCommand {
-  private static let resource = Input.argument("RESOURCE", .text, "what is to be watched")
   private static let credentialProcess = Input.flag(
     "credential-process", "print the JSON of a credential process: Version, Token, Expiration")
 
@@ -72,10 +84,10 @@ enum TokenCommand {
     Command(
       "token", "print a media token, for programs that start another one to get theirs",
       details: "Programs that ask at the same time share one call when the daemon runs.",
-      inputs: [resource, credentialProcess], example: "regent token channel-1"
+      inputs: [Asked.resource, credentialProcess, Asked.data], example: "regent token channel-1"
     ) { call async throws in
       context.hearsNoSignals()
-      let grant = try await context.source(AgentSettings(call)).authorize(call[resource])
+      let grant = try await Asked.grant(call, context, AgentSettings(call))
       if call[credentialProcess] {
         call.console.print(json: grant.credentialProcessDocument)
       } else {
@@ -86,7 +98,6 @@ enum TokenCommand {
 }
 
 enum ExecCommand {
-  private static let resource = Input.argument("RESOURCE", .text, "what is to be watched")
   private static let program = Input.arguments(
     "PROGRAM", .text, "what to run with the token, and its arguments")
 
@@ -98,12 +109,12 @@ enum ExecCommand {
         the descriptor, REGENT_TOKEN_EXPIRES when the token ends, in epoch milliseconds. The program's exit code is the \
         exit code; as in a shell it is 127 when there is no such program, and 126 when it cannot be run.
         """,
-      inputs: [resource, program],
+      inputs: [Asked.resource, Asked.data, program],
       example: "regent exec channel-1 -- sh -c 'curl -d @/dev/fd/3 https://stream.example.org'"
     ) { call async throws in
       context.hearsNoSignals()
       let words = call[program]
-      let grant = try await context.source(AgentSettings(call)).authorize(call[resource])
+      let grant = try await Asked.grant(call, context, AgentSettings(call))
       call.console.flush()
       do throws(SystemError) {
         try ProgramReplacement.run(

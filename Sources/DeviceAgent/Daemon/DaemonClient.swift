@@ -78,8 +78,9 @@ struct DaemonClient: EntitlementSource {
     return (answer["resources"]?.array ?? []).compactMap(\.string)
   }
 
-  func authorize(_ resource: String) async throws(CommandError) -> MediaGrant {
-    let answer = try await ask(.post, "/v1/authorize", ["resource": .string(resource)])
+  func authorize(_ resource: String, data: [String: String]) async throws(CommandError) -> MediaGrant {
+    let question = AuthorizeQuestion(resource: resource, data: data)
+    let answer = try await ask(.post, "/v1/authorize", .object(question.document))
     guard let grant = MediaGrant(answer) else { throw unreadable }
     return grant
   }

@@ -14,7 +14,7 @@ struct DaemonServer: Sendable {
   private let report: @Sendable (String) -> Void
   private let pairing: PairHost
   private let platform: PlatformParts?
-  private let grants = SingleFlight<MediaGrant>()
+  private let grants = SingleFlight<AuthorizeQuestion, MediaGrant>()
 
   /// A daemon over the tokens of `source`, which are in the folder `state`; `owner` may do everything, as root may.
   ///
@@ -157,7 +157,7 @@ struct DaemonServer: Sendable {
     }
     let resources = texts.compactMap(\.string)
     guard resources.count == texts.count else { return malformed }
-    // What somebody may not ask about is not there for them: an answer about it would be one.
+    // What the caller may not ask about is left out of the question, so that the answer says nothing of it.
     let asked = resources.filter { isAllowed(request, .preauthorize, $0) }
     return reply(request, .preauthorize) { () throws(CommandError) in
       let allowed = asked.isEmpty ? [] : try await source.preauthorize(asked)
@@ -166,11 +166,12 @@ struct DaemonServer: Sendable {
   }
 
   private func authorize(_ request: Request) -> Answer {
-    guard let resource = body(request)?["resource"]?.string else { return malformed }
+    guard let question = body(request)?.object.flatMap(AuthorizeQuestion.init) else { return malformed }
+    let resource = question.resource
     return reply(request, .token, resource: resource, detail: resource) {
       () throws(CommandError) in
-      let grant = try await grants.answer(resource) { () throws(CommandError) in
-        try await source.authorize(resource)
+      let grant = try await grants.answer(question) { () throws(CommandError) in
+        try await source.authorize(resource, data: question.data)
       }
       return grant.document
     }

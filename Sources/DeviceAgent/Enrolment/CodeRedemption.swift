@@ -35,7 +35,7 @@ struct CodeRedemption: Sendable {
     let id = machine.flatMap { $0.isEmpty ? nil : $0 } ?? Random.bytes(32)
     var fields = FramedFields(purpose: "regent-enrolment-box", version: 1)
     fields.append(id)
-    // Another folder is another box, however it is written.
+    // One box per folder; a path that is given relative to the working folder is the same folder as its whole path.
     fields.append(place.hasPrefix("/") ? place : "\(realPath(".") ?? ".")/\(place)")
     return key.proof(of: fields.bytes)
   }

@@ -26,7 +26,7 @@ extension AgentSettings {
       configuration.numberMatching = numberMatching
       configuration.codeLifetime = codeLifetime
       configuration.buildTime = buildTime
-      // The box itself signs in by itself: the daemon must not ask the daemon.
+      // For the box's own sign-in there is no account to ask: the daemon would ask itself.
       configuration.platformAccount = .none
       let enabler = try AccessEnabler(configuration)
       if profile != nil || visitor != nil {

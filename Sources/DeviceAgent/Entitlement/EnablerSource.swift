@@ -67,10 +67,10 @@ actor EnablerSource: EntitlementSource {
     try await ask { enabler throws(EntitlementError) in try await enabler.preauthorize(resources) }
   }
 
-  func authorize(_ resource: String) async throws(CommandError) -> MediaGrant {
+  func authorize(_ resource: String, data: [String: String]) async throws(CommandError) -> MediaGrant {
     try await configured()
     do throws(EntitlementError) {
-      let access = try await enabler.authorize(resource)
+      let access = try await enabler.authorize(resource, data: data)
       return MediaGrant(
         resource: access.resource, token: access.serialized, expires: access.expires.milliseconds,
         provider: access.provider)

@@ -8,7 +8,7 @@ protocol EntitlementSource: Sendable {
   func status() async throws(CommandError) -> AgentStatus
   func providers() async throws(CommandError) -> [ProviderEntry]
   func preauthorize(_ resources: [String]) async throws(CommandError) -> [String]
-  func authorize(_ resource: String) async throws(CommandError) -> MediaGrant
+  func authorize(_ resource: String, data: [String: String]) async throws(CommandError) -> MediaGrant
   func metadata(_ key: String) async throws(CommandError) -> JSONValue
   func header(method: String, path: String) async throws(CommandError) -> String
   /// Signs this box out.

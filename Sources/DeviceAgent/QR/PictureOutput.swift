@@ -50,7 +50,7 @@ final class PictureOutput: Sendable {
   func invalidate() {
     guard case .framebuffer = target else { return }
     state.withLock { state in
-      // What is there now is not what was there before the first drawing.
+      // Drawn over, not saved again: what may cover the picture now is not what stood there before it.
       if state.link != nil { update(&state) }
     }
   }
@@ -60,7 +60,7 @@ final class PictureOutput: Sendable {
 
   private func update(_ state: inout State) {
     do throws(CommandError) {
-      // Where nothing could be put there is nothing to take away.
+      // The drawing had failed: there is no picture to take away.
       if state.link == nil, state.hasFailed {
         state.hasFailed = false
         return

@@ -8,7 +8,7 @@ enum ColourDepth: Sendable, Equatable {
   case palette
 }
 
-/// Turns the difference between two screens into the fewest bytes, to be written at once: nothing flickers.
+/// Turns the difference between two screens into few bytes, to be written at once: nothing flickers.
 struct ScreenDiff {
   let depth: ColourDepth
   private var bytes: [UInt8] = []

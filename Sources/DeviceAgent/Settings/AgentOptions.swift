@@ -55,7 +55,7 @@ extension ValueKind where Value == Assignment {
     ValueKind("NAME=VALUE", show: { "\($0.name)=\($0.value)" }) { text throws(ValueProblem) in
       let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
-        throw ValueProblem("is not a name and a value", hint: "write it as email=ADDRESS")
+        throw ValueProblem("is not a name and a value", hint: "write it as NAME=VALUE, for example email=ADDRESS")
       }
       return Assignment(name: String(parts[0]), value: String(parts[1]))
     }

@@ -28,7 +28,7 @@ extension AdminError {
     case .notFound(let what): self.init(.notFound, error.description, hint: Self.hint(about: what))
     case .changedMeanwhile: self.init(.changedMeanwhile, error.description)
     case .diskFull, .unavailable, .unknownOutcome: self.init(.unavailable, error.description)
-    case .refused, .notInForce, .pass, .exchange, .codeTaken, .tooManyLiveCodes, .sessionEnded:
+    case .refused, .notInForce, .pass, .exchange, .codeTaken, .tooManyLiveCodes, .tooManyClients, .sessionEnded:
       self.init(.refused, error.description)
     }
   }

@@ -11,6 +11,7 @@ extension AdminCall {
     var wrong = requestorFindings()
     wrong += try await providerFindings()
     wrong += platformFindings()
+    wrong += try await oauthFindings()
     let ready = Finding(
       "provisioning", .good,
       "requestors that are ready: \(core.provisioning.now.records.requestors.count)")

@@ -38,6 +38,8 @@ package struct AdminRoutes: Sendable {
     builder.mountCodes()
     builder.mountDevices()
     builder.mountBoxes()
+    builder.mountClients()
+    builder.mountGrants()
     builder.mountSessions()
     builder.mountTokens()
     builder.mountPasses()

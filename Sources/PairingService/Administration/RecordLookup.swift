@@ -44,7 +44,8 @@ extension AdminCall {
     in page: (Identifier<Kind>?, Int) async throws(StoreError) -> [Record]
   ) async throws(AdminError) -> Record {
     guard Identifier<Kind>(typed) != nil else { throw .missing(what, typed) }
-    // Just before it in the list: one that is the whole id comes next, and all that begin so follow.
+    // Ids are listed in order: from one letter less on come the id itself, if there is one, and then all that begin
+    // with it.
     var last = Identifier<Kind>(String(typed.dropLast()))
     let before = last
     // A whole id is the usual case, and one row: signing many out asks for as many.

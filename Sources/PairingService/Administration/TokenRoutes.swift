@@ -25,14 +25,7 @@ extension AdminRouteBuilder {
       return .document(SigningKeyEntry(key, at: call.now))
     }
     on(.post, AdminPaths.rotateSigningKey) { call throws(AdminError) in
-      let line = call.entry("signing-key.rotate", "media tokens")
-      let made: SigningKeyRecord
-      do {
-        made = try await call.core.mediaKeys.rotate(audit: line, at: call.now)
-      } catch {
-        throw (error as? StoreError).map(AdminError.init) ?? AdminError(.failed, "\(error)")
-      }
-      return .document(SigningKeyEntry(made, at: call.now))
+      .document(SigningKeyEntry(try await call.rotateSigningKey(), at: call.now))
     }
     on(.post, AdminPaths.act(AdminPaths.signingKeys, "{key}", "retire")) {
       call throws(AdminError) in .document(try await call.retireSigningKey())
@@ -89,24 +82,47 @@ extension AdminCall {
     try await signingKeyRecords().map { SigningKeyEntry($0, at: now) }
   }
 
+  fileprivate func rotateSigningKey() async throws(AdminError) -> SigningKeyRecord {
+    let asked = optionalBody
+    let (purpose, word) = try shaped { () throws(JSONShapeError) in
+      let purpose = try asked["purpose"].map { _ throws(JSONShapeError) in
+        try SigningPurpose(member: "purpose", of: asked)
+      }
+      return (purpose ?? .media, try asked.optionalString("algorithm"))
+    }
+    guard let algorithm = SignatureAlgorithm(rawValue: word ?? "RS256"), purpose == .oauth || algorithm == .rs256 else {
+      throw AdminError(.invalid, "keys for OAuth are RS256, ES256 or EdDSA, and those for media tokens RS256")
+    }
+    let line = entry("signing-key.rotate", purpose == .media ? "media tokens" : "OAuth \(algorithm.rawValue)")
+    let keys = purpose == .media ? core.mediaKeys : core.oauth.keys
+    do {
+      return try await keys.rotate(algorithm, audit: line, at: now)
+    } catch {
+      throw (error as? StoreError).map(AdminError.init) ?? AdminError(.failed, "\(error)")
+    }
+  }
+
   /// Ends a key, unless nothing could be signed any more then.
   fileprivate func retireSigningKey() async throws(AdminError) -> SigningKeyEntry {
     let all = try await signingKeyRecords()
     let key = try lookUp("signing key", text("key"), among: all) { $0.id.text }
     let id = key.id
     guard key.retired == nil else { return SigningKeyEntry(key, at: now) }
-    guard all.contains(where: { $0.id != id && $0.retired == nil && $0.signsFrom <= now }) else {
+    let alike = all.filter { $0.purpose == key.purpose && $0.algorithm == key.algorithm }
+    guard alike.contains(where: { $0.id != id && $0.retired == nil && $0.signsFrom <= now }) else {
       throw AdminError(
         .refused, "signing key \(id) is the only one that signs",
         hint: "type regentctl signing-key rotate, and retire this one when the new one signs")
     }
-    let neededUntil = now + core.options.mediaTokenLifetime + core.options.signingKeyLead
+    let lifetime = key.purpose == .media ? core.options.mediaTokenLifetime : core.options.oauthTokenLifetime
+    let neededUntil = now + lifetime + core.options.signingKeyLead
     let line = entry("signing-key.retire", id.text)
     try await stored { () throws(StoreError) in
       try await core.store.retireSigningKey(id, neededUntil: neededUntil, audit: line, at: now)
     }
     do {
       try await core.mediaKeys.refresh()
+      try await core.oauth.keys.refresh()
     } catch {
       throw AdminError(.failed, "\(error)")
     }
@@ -121,5 +137,14 @@ extension SigningKeyEntry {
     self.init(
       id: record.id, state: state, created: record.created, signsFrom: record.signsFrom,
       neededUntil: record.neededUntil)
+    purpose = record.purpose == .media ? .media : .oauth
+    algorithm = record.algorithm
+  }
+}
+
+extension SigningKeyRecord {
+  /// What its public half says that it signs with.
+  fileprivate var algorithm: String? {
+    (try? JSONValue(reading: Array(publicKey.utf8)))?.object?["alg"]?.string
   }
 }

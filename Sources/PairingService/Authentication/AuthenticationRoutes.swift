@@ -24,7 +24,7 @@ package struct AuthenticationRoutes: Sendable {
     }
     endpoints.mount(&routes, [.get], "/api/v1/checkauthn/{code}", checkByCode)
     endpoints.mount(&routes, [.get], "/api/v1/authenticate/{code}", askByCode)
-    endpoints.mount(&routes, [.delete, .get], "/api/v1/logout", signOut)
+    endpoints.mount(&routes, [.delete, .get], "/api/v1/logout", takesGrants: true, signOut)
   }
 
   // MARK: - The device asks
@@ -82,7 +82,7 @@ package struct AuthenticationRoutes: Sendable {
     by caller: Waiters.Caller = .owner
   ) throws(CallError) -> V1Wait {
     guard let wait = call.waitPlan(after: after, flow) else { throw refusal(.pending, question.place) }
-    // The call itself is let go.
+    // What is needed of the call; the rest of it is freed while the answer is held.
     let question = try question.held(for: id)
     let (sequence, countsSteps) = (wait.sequence, after != nil)
     return V1Wait(

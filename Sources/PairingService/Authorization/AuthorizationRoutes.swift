@@ -1,3 +1,4 @@
+internal import Administration
 package import HTTPServer
 internal import RegentHTTPCodec
 internal import RegentPairing
@@ -16,8 +17,8 @@ package struct AuthorizationRoutes: Sendable {
 
   /// Mounts the two.
   package func mount(_ routes: inout Routes) {
-    endpoints.mount(&routes, [.get], "/api/v1/authorize", authorize)
-    endpoints.mount(&routes, [.get], "/api/v1/tokens/authz", look)
+    endpoints.mount(&routes, [.get], "/api/v1/authorize", takesGrants: true, authorize)
+    endpoints.mount(&routes, [.get], "/api/v1/tokens/authz", takesGrants: true, look)
   }
 
   // MARK: - A decision
@@ -25,6 +26,8 @@ package struct AuthorizationRoutes: Sendable {
   private func authorize(_ call: V1Call) throws(CallError) -> V1Outcome {
     let device = try call.device()
     let resource = try call.requestedResource()
+    // It decides nothing: what cannot be read is no reason to send a viewer away.
+    let data = (try? call.signInData()) ?? nil
     return .later {
       let viewer = try await core.signedIn(call, device, for: .toWatch)
       do throws(CallError) {
@@ -36,7 +39,7 @@ package struct AuthorizationRoutes: Sendable {
         }
         return reply
       } catch {
-        if error.status == .forbidden { note(error, resource, viewer) }
+        if error.status == .forbidden { note(error, resource, viewer, data) }
         throw error
       }
     }
@@ -60,16 +63,22 @@ package struct AuthorizationRoutes: Sendable {
     }
   }
 
-  private func note(_ error: CallError, _ resource: RequestedResource, _ viewer: SignedInDevice) {
+  private func note(
+    _ error: CallError, _ resource: RequestedResource, _ viewer: SignedInDevice, _ data: String?
+  ) {
     core.metrics.count(.authorizationsDenied)
     // One line a minute for each device: an app that tries every channel is no reason to write a thousand.
     core.audit.note(
       .viewer(viewer.authentication.viewer), "authorization.deny",
       viewer.record.deviceHash.shortName, .refused,
       detail: [
-        CleanText.line(resource.name, longest: 128), error.code?.rawValue,
-      ].compactMap(\.self).joined(separator: ": "), once: true)
+        CleanText.line(resource.name, longest: 128).map(Self.quoted), error.code?.rawValue,
+      ].compactMap(\.self).joined(separator: ": ")
+        + (data.flatMap { CleanText.line($0, longest: 512) }.map { ", data \($0)" } ?? ""), once: true)
   }
+
+  /// A box names what it likes: quotes of its own could look like the mark of another's visitor.
+  private static func quoted(_ name: String) -> String { name.contains("\"") ? VisitorMark.text(name) : name }
 
   // MARK: - What was decided
 

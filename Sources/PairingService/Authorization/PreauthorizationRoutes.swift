@@ -19,7 +19,7 @@ package struct PreauthorizationRoutes: Sendable {
 
   /// Mounts the two.
   package func mount(_ routes: inout Routes) {
-    endpoints.mount(&routes, [.get], "/api/v1/preauthorize") { call throws(CallError) in
+    endpoints.mount(&routes, [.get], "/api/v1/preauthorize", takesGrants: true) { call throws(CallError) in
       let device = try call.device()
       let list = try call.resourceList()
       return .later { [core] in

@@ -21,11 +21,11 @@ package struct SoftwareStatements: Sendable {
   private static let type = "software-statement+jwt"
   /// A statement has six short claims; whatever is longer is none.
   private static let longest = 8192
-  private let keys: MediaKeys
+  private let keys: SigningKeys
   private let proofs: HMACKey
   private let issuer: String
 
-  init(_ store: some KeyStore, keys: MediaKeys, issuer: String) async throws {
+  init(_ store: some KeyStore, keys: SigningKeys, issuer: String) async throws {
     self.keys = keys
     self.issuer = issuer
     proofs = try HMACKey(.sha256, Secret(try await store.keyMaterial(for: .statements)))

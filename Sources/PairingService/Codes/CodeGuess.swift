@@ -18,8 +18,8 @@ extension ServiceCore {
     let guesser = RequestLimits.Guesser.app(call.requestor.id)
     try limits.mayTryCode(from: call.request.clientAddress, as: guesser)
     if let found { return found }
-    // A forgotten box that asks for its dead code again and again has guessed once: the code comes back to life no more
-    // often in those minutes than a single guess hits.
+    // The same wrong code again is counted once: a forgotten box that polls for its dead code must not lock its address
+    // out. That this very code is given out again meanwhile is as unlikely as that one guess hits.
     limits.wrongCode(
       from: call.request.clientAddress, as: guesser,
       mark: (call.code()?.wire ?? call.path["code"]).hashValue)

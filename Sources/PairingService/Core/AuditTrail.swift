@@ -88,7 +88,9 @@ package final class AuditTrail: Sendable {
     }
   }
 
-  /// Swift's hash is keyed anew in every process: nobody can choose an address that shares a bucket with another one.
+  /// Swift's hash is keyed anew in every process: nobody knows which address shares a bucket with which.
+  ///
+  /// Whoever has hundreds of addresses fills some buckets by chance, and their lines are then left out.
   private static func bucket(of address: IPAddress?, _ subject: String) -> Int {
     let hash = SourceKey(address)?.network.hashValue ?? subject.hashValue
     return Int(UInt(bitPattern: hash) % UInt(buckets))

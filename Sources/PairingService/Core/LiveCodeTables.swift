@@ -99,7 +99,8 @@ extension LiveCodes.Tables {
     guard let known = codes[id], isMeant(known.record.flow.state) else { return }
     if known.record.flow.state.isPending { pending[known.record.requestor, default: 0] -= 1 }
     forget(known.record)
-    // While the store cannot write, nothing new comes either; what is not told is let go again after a restart.
+    // The list fills only while the store cannot write, when no new codes come either. What it has no room for is
+    // found again after a restart.
     if given.count < LiveCodes.mostGiven { given.append(id) }
     compact()
   }
@@ -230,7 +231,7 @@ extension PairingFlow {
   /// Whether this is a later state of the same code; a longer lease is one, too.
   func isNewer(than other: PairingFlow) -> Bool {
     if sequence != other.sequence { return sequence > other.sequence }
-    // Memory alone said "expired" while the store was just writing something else at the same step.
+    // "Expired" is what the clock made of the state in memory: what the store wrote for the same step goes before it.
     if case .expired = other.state { return state.status != .expired && !state.isPending }
     guard case .claimed(let mine) = state, case .claimed(let theirs) = other.state else {
       return false

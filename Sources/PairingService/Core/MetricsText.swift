@@ -62,6 +62,10 @@ extension ServiceMetrics.Event {
     case .authorizationsGranted: "Resources that were authorized."
     case .authorizationsDenied: "Resources that were denied."
     case .mediaTokens: "Media tokens issued."
+    case .grantsBegun: "Codes that a client of OAuth redeemed."
+    case .grantsRefreshed: "Refresh tokens that were used."
+    case .refreshesRepeated: "Answers to clients of OAuth that were given again."
+    case .refreshTokensReused: "Grants that ended because an old refresh token came back."
     }
   }
 }

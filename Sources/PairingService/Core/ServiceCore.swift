@@ -48,7 +48,9 @@ package final class ServiceCore: Sendable {
   /// Tokens of registered clients.
   package let accessTokens: AccessTokens
   /// Keys that sign media tokens.
-  package let mediaKeys: MediaKeys
+  package let mediaKeys: SigningKeys
+  /// What answers clients that speak OAuth.
+  package let oauth: OAuthParts
   /// What registered applications show for themselves.
   package let statements: SoftwareStatements
   /// The requestors whose apps show a signature that no certificate verifies.
@@ -95,7 +97,9 @@ package final class ServiceCore: Sendable {
       capacity: options.limits.nonces)
     credentials = try Credentials(
       provisioning: provisioning, tokens: accessTokens, keyUses: keyUses, nonces: nonces, log: log, metrics: metrics)
-    mediaKeys = try await MediaKeys(store, lead: options.signingKeyLead, at: clock.now)
+    mediaKeys = try await SigningKeys(store, for: .media, lead: options.signingKeyLead)
+    try await mediaKeys.ensure(.rs256, at: clock.now)
+    oauth = try await OAuthParts(options, store: store)
     statements = try await SoftwareStatements(
       store, keys: mediaKeys, issuer: options.publicURL)
     logoutTickets = try await LogoutTickets(store)

@@ -23,6 +23,10 @@ package final class ServiceMetrics: Sendable {
     case authorizationsGranted = "authorizations_granted"
     case authorizationsDenied = "authorizations_denied"
     case mediaTokens = "media_tokens"
+    case grantsBegun = "grants_begun"
+    case grantsRefreshed = "grants_refreshed"
+    case refreshesRepeated = "refreshes_repeated"
+    case refreshTokensReused = "refresh_tokens_reused"
   }
 
   /// How long viewers take from the code's creation to their yes.

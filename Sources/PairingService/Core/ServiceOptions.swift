@@ -12,6 +12,8 @@ package struct ServiceOptions: Sendable {
   package var mediaTokenLifetime = MediaToken.usualLifetime
   /// How long an access token of a registered client lasts.
   package var accessTokenLifetime: Duration = .seconds(6 * 3600)
+  /// How long an access token of a client that speaks OAuth lasts.
+  package var oauthTokenLifetime: Duration = .seconds(3600)
   /// How long a new signing key is published before it signs: longer than key sets are cached.
   package var signingKeyLead: Duration = .seconds(600)
   /// How much of the audit log is kept.

@@ -7,7 +7,7 @@ package import PairingStore
 /// No other code calls these verbs, which `ArchitectureTests` hold: whoever did would leave the memory behind.
 /// A sign-in that a code leads to begins with the code's approval, which is ``CodeTransitions``'.
 package struct SignInTransitions: Sendable {
-  private let store: any AuthenticationStore & PlatformStore
+  private let store: any AuthenticationStore & PlatformStore & GrantStore
   private let codes: LiveCodes
   private let codeTransitions: CodeTransitions
   private let waiters: Waiters
@@ -18,7 +18,7 @@ package struct SignInTransitions: Sendable {
   private let deliveries = Deliveries()
 
   init(
-    store: any AuthenticationStore & PlatformStore, codes: LiveCodes, codeTransitions: CodeTransitions,
+    store: any AuthenticationStore & PlatformStore & GrantStore, codes: LiveCodes, codeTransitions: CodeTransitions,
     waiters: Waiters, lastUses: LastUseTimes, metrics: ServiceMetrics, audit: AuditTrail,
     clock: ServiceClock
   ) {
@@ -137,6 +137,27 @@ package struct SignInTransitions: Sendable {
     -> [AuthenticationRecord]
   {
     let ended = try await store.revoke(filter, audit: entry, at: entry.at)
+    noteEnd(of: ended)
+    return ended
+  }
+
+  /// Ends what clients were given, with the sign-ins that it stands on.
+  ///
+  /// - Returns: those that there were.
+  @discardableResult
+  package func endGrants(_ filter: GrantFilter, audit entry: AuditEntry) async throws(StoreError)
+    -> [AuthenticationRecord]
+  {
+    let ended = try await store.endGrants(filter, audit: entry, at: entry.at)
+    noteEnd(of: ended)
+    return ended
+  }
+
+  /// Removes a client with all that it was given.
+  package func removeClient(_ id: ClientID, audit entry: AuditEntry) async throws(StoreError)
+    -> [AuthenticationRecord]
+  {
+    let ended = try await store.removeOAuthClient(id, audit: entry, at: entry.at)
     noteEnd(of: ended)
     return ended
   }

@@ -37,7 +37,7 @@ package final class Waiters: Sendable {
 
   /// What a device waits for.
   package enum Resource: Hashable, Sendable {
-    case record, authentication, check, poll, decisions
+    case record, authentication, check, poll, token, decisions
   }
 
   /// Why a wait ended.

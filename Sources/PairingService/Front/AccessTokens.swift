@@ -26,7 +26,10 @@ package struct AccessTokens: Sendable {
     package let lifetime: Duration
   }
 
-  private static let type = "at+jwt"
+  /// Not `at+jwt`: that is what OAuth's are (RFC 9068).
+  private static let type = "v1-at+jwt"
+  /// Tokens of an earlier version, which are good for six hours; their key is none of OAuth's.
+  private static let earlierType = "at+jwt"
   private let key: HMACKey
   private let lifetime: Duration
   private let known = VerifiedTokens()
@@ -60,7 +63,8 @@ package struct AccessTokens: Sendable {
 
   private func verified(_ text: String) -> Claims? {
     guard let verified = try? UnverifiedJWS(text).verified(with: key),
-      verified.isType(Self.type), let claims = try? verified.claims(),
+      verified.isType(Self.type) || verified.isType(Self.earlierType),
+      let claims = try? verified.claims(),
       case .integer(let end) = claims["exp"], case .string(let sub) = claims["sub"],
       case .string(let app) = claims["app"], case .string(let req) = claims["req"],
       let client = ClientID(sub), let application = StatementID(app),

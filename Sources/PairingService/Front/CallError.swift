@@ -72,6 +72,7 @@ extension CallError {
     case .sessionEnded: self.init(.forbidden, details: error.description)
     case .codeTaken, .changedMeanwhile:
       self.init(.serviceUnavailable, details: error.description, retryAfter: .seconds(1))
+    case .tooManyClients: self.init(.forbidden, details: error.description)
     case .tooManyLiveCodes:
       self.init(.serviceUnavailable, details: error.description, retryAfter: .seconds(30))
     case .diskFull, .unavailable, .unknownOutcome:

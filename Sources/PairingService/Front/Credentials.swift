@@ -12,11 +12,13 @@ package enum Caller: Hashable, Sendable {
   case keyPair(RequestorID, PublicKey)
   /// A registered client of a requestor's application.
   case client(RequestorID, ClientID, StatementID)
+  /// A client of OAuth, with what a viewer gave it.
+  case grant(RequestorID, ClientID, GrantID)
 
   /// For whose app.
   package var requestor: RequestorID {
     switch self {
-    case .keyPair(let requestor, _), .client(let requestor, _, _): requestor
+    case .keyPair(let requestor, _), .client(let requestor, _, _), .grant(let requestor, _, _): requestor
     }
   }
 }
@@ -79,6 +81,7 @@ package final class Credentials: Sendable {
     case .token(let token):
       return try client(token, request, at: now)
     case .signed(let call): return try keyPair(call, request, at: now)
+    case .unreadable where request.header(.authorization)?.lowercased().hasPrefix("dpop ") == true: throw .ofGrant
     case .unreadable(let error): throw refused("\(error)", request)
     case nil: throw .notAuthorized
     }
@@ -114,6 +117,7 @@ package final class Credentials: Sendable {
     throws(CallError) -> SignedCaller
   {
     guard let claims = tokens.read(token, at: now) else {
+      if OAuthTokens.mayBe(token) { throw .ofGrant }
       note("access token", request)
       throw .accessDenied
     }
@@ -254,5 +258,20 @@ extension Span<UInt8> {
     while start < count, self[start] == 0x20 { start += 1 }
     guard let token = try? UTF8Span(validating: extracting(start..<count)) else { return nil }
     return String(copying: token)
+  }
+}
+
+extension CallError {
+  /// The credentials are of OAuth, which the store has to be asked about: never an answer.
+  static let ofGrant = CallError(.unauthorized, details: "grant")
+
+  var isOfGrant: Bool { status == .unauthorized && details == Self.ofGrant.details }
+}
+
+/// Access tokens by their look: those of protocol V1 have a code of one key, and those of OAuth a signature.
+private enum OAuthTokens {
+  static func mayBe(_ text: String) -> Bool {
+    guard let token = try? UnverifiedJWS(text) else { return false }
+    return SignatureAlgorithm(rawValue: token.algorithm) != nil
   }
 }

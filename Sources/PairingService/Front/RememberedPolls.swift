@@ -10,6 +10,8 @@ struct V1Words: Sendable {
   let format: WireFormat
   /// Whether a browser on another site asks.
   let isCrossOrigin: Bool
+  /// Whether an access token of OAuth opens it.
+  let takesGrants: Bool
   let work: V1Work
 }
 

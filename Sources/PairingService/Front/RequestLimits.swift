@@ -150,7 +150,7 @@ extension RequestLimits.State {
     // A flood of made-up devices must not cost a sweep for each of its requests.
     nextSweep = now + .seconds(1)
     devices = devices.filter { !$0.value.isFull(at: now) }
-    // They were as many just now, and will be again: growing step by step would move all of them each time.
+    // The room is kept: under the same flood the table would grow again step by step, and move all entries each time.
     devices.reserveCapacity(many)
     sources = sources.filter { !$0.value.isFull(at: now) }
   }

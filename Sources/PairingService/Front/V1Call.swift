@@ -30,7 +30,7 @@ package final class V1Call: Sendable {
     request: Request, _ words: V1Words, caller: Caller, requestor: Requestor, provisioned: ProvisioningSnapshot,
     now: Instant, hasher: KeyedHasher, device: CallDevice?
   ) {
-    // What its connection remembers is not this call's to keep: it may wait for a minute.
+    // A call may wait for a minute: it does not keep alive what its connection remembers.
     self.request = request.forgetting
     path = words.path
     format = words.format

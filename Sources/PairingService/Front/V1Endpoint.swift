@@ -18,23 +18,27 @@ package struct V1Endpoints: Sendable {
 
   /// Mounts an endpoint under each of its methods; every path also answers a preflight request of a browser.
   package func mount(
-    _ routes: inout Routes, _ methods: [Method], _ path: String, _ work: @escaping V1Work
+    _ routes: inout Routes, _ methods: [Method], _ path: String, takesGrants: Bool = false,
+    _ work: @escaping V1Work
   ) {
     for method in methods {
       routes.on(method, path + "[.json|.xml]") { [self] request, captured in
-        answer(request, captured, work)
+        answer(request, captured, takesGrants, work)
       }
     }
     routes.on(.options, path + "[.json|.xml]") { _, _ in .now(CrossOrigin.preflight(methods)) }
   }
 
-  private func answer(_ request: Request, _ path: PathParameters, _ work: @escaping V1Work) -> Answer {
+  private func answer(
+    _ request: Request, _ path: PathParameters, _ takesGrants: Bool, _ work: @escaping V1Work
+  ) -> Answer {
     do throws(CallError) {
       let parameters = try CallParameters(request)
       let format = request.wireFormat(
         suffix: path.suffix, parameter: try parameters.value(Field.format))
       let words = V1Words(
-        path: path, parameters: parameters, format: format, isCrossOrigin: request.isCrossOrigin, work: work)
+        path: path, parameters: parameters, format: format, isCrossOrigin: request.isCrossOrigin,
+        takesGrants: takesGrants, work: work)
       return begin(request, words, like: nil, nil)
     } catch {
       // While the query is not readable, the suffix and Accept alone choose the form.
@@ -81,7 +85,7 @@ package struct V1Endpoints: Sendable {
         return .now(response)
       }
     } catch {
-      return .now(frame.response(error))
+      return error.isOfGrant ? GrantCalls(core).answer(request, words) : .now(frame.response(error))
     }
   }
 
@@ -114,14 +118,14 @@ package struct V1Endpoints: Sendable {
 
 extension V1Words {
   /// For whose app a call is: named in the path or a parameter, else by the credentials; never two different ones.
-  fileprivate func mustName(_ requestor: RequestorID) throws(CallError) {
+  func mustName(_ requestor: RequestorID) throws(CallError) {
     try path.requestor?.mustName(requestor)
     try parameters.value(Field.requestor)?.mustName(requestor)
     try parameters.value(Field.requestorID)?.mustName(requestor)
   }
 
   /// The device that a call names.
-  fileprivate func device(_ hasher: KeyedHasher) throws(CallError) -> CallDevice? {
+  func device(_ hasher: KeyedHasher) throws(CallError) -> CallDevice? {
     try parameters.value(Field.deviceID).flatMap(DeviceID.init).map { CallDevice(id: $0, hash: hasher.device($0)) }
   }
 }

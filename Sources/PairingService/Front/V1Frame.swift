@@ -84,7 +84,7 @@ struct V1Frame: Sendable {
     reply.complete(response)
   }
 
-  private func response(failure error: any Error) -> Response {
+  func response(failure error: any Error) -> Response {
     if let error = error as? CallError { return response(error) }
     if let error = error as? StoreError {
       core.log.storeFailed(error)

@@ -15,7 +15,8 @@ package struct KeySet: Sendable {
     }
   }
 
-  private static func answer(_ request: Request, _ keys: [UInt8]) -> Response {
+  /// A set of keys, with a tag by which a cache learns that it has it.
+  static func answer(_ request: Request, _ keys: [UInt8]) -> Response {
     let tag = EntityTag.of(keys)
     let isKnown = EntityTag.isNamed(tag, in: request.headers(.ifNoneMatch))
     var response =

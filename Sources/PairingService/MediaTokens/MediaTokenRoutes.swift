@@ -18,8 +18,8 @@ package struct MediaTokenRoutes: Sendable {
 
   /// Mounts the token under both of its names, and the keys that verify it.
   package func mount(_ routes: inout Routes) {
-    endpoints.mount(&routes, [.get], "/api/v1/tokens/media", issue)
-    endpoints.mount(&routes, [.get], "/api/v1/mediatoken", issue)
+    endpoints.mount(&routes, [.get], "/api/v1/tokens/media", takesGrants: true, issue)
+    endpoints.mount(&routes, [.get], "/api/v1/mediatoken", takesGrants: true, issue)
     KeySet(core).mount(&routes)
   }
 

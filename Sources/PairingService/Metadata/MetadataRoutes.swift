@@ -20,7 +20,7 @@ package struct MetadataRoutes: Sendable {
 
   /// Mounts the document.
   package func mount(_ routes: inout Routes) {
-    endpoints.mount(&routes, [.get], "/api/v1/tokens/usermetadata") { call throws(CallError) in
+    endpoints.mount(&routes, [.get], "/api/v1/tokens/usermetadata", takesGrants: true) { call throws(CallError) in
       let device = try call.device()
       return .later { [core] in
         let viewer = try await core.signedIn(call, device, for: .toRead)

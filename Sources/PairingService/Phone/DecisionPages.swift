@@ -4,6 +4,7 @@ internal import HTTPServer
 internal import RegentJSON
 internal import RegentPairing
 internal import PairingStore
+internal import RegentOAuth
 
 extension Phone {
   /// Compare, then yes or no; the lease that keeps others off meanwhile.
@@ -45,6 +46,14 @@ extension Phone {
       network: .between(call.request.clientAddress, about.address.flatMap { IPAddress($0) }),
       asked: opened.record.flow.issued, asksNumber: opened.record.flow.match != nil,
       hasOthers: choices(opened).count > 1)
+    if let asked = about.asked {
+      page.scope = (try? Scope(asked.scope))?.names ?? []
+      // What a stranger calls itself stays "calls itself".
+      if !asked.isSelfNamed {
+        page.program = ForeignText(name)
+        page.deviceName = ForeignText("")
+      }
+    }
     if call.account == nil, let guest = call.session?.viewer.provider {
       page.guestOf = choices(opened).first { $0.id == guest }.map { ForeignText($0.name) }
     }

@@ -224,7 +224,7 @@ extension Phone {
     // The account was locked, or the browser signed out elsewhere: begin with signing in.
     case .notInForce, .sessionEnded: return .redirect(provider ?? PagePaths.signIn)
     case .notFound: return .notice(.unknownCode)
-    case .exchange, .codeTaken, .changedMeanwhile, .tooManyLiveCodes, .diskFull, .unavailable, .unknownOutcome:
+    case .exchange, .codeTaken, .changedMeanwhile, .tooManyLiveCodes, .tooManyClients, .diskFull, .unavailable, .unknownOutcome:
       return .notice(.busy, wait: .seconds(5), retry: call.code.map(startOver))
     }
   }

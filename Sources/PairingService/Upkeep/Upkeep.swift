@@ -144,6 +144,8 @@ package struct Upkeep: Sendable {
       }
       try await core.mediaKeys.retireReplaced(
         tokenLifetime: core.options.mediaTokenLifetime, at: age)
+      try await core.oauth.keys.retireReplaced(
+        tokenLifetime: core.options.oauthTokenLifetime, at: age)
     } catch {
       core.log.warning("upkeep", ("reason", "\(error)"))
     }

@@ -1,3 +1,5 @@
+public import RegentPairing
+
 /// What a device says of itself and where it was seen: text from a stranger, to be escaped wherever it is shown.
 public struct DeviceDescription: Hashable, Sendable {
   /// What the second screen calls it: manufacturer and model, or what the User-Agent gives away.
@@ -16,12 +18,15 @@ public struct DeviceDescription: Hashable, Sendable {
   public var data: String?
   /// The app's options that the service has no use for, as a JSON object.
   public var options: String?
+  /// What the program asked for, when it asked in OAuth's words.
+  public var asked: AskedByClient?
 
   /// A description; what is not said is not known.
   public init(
     name: String? = nil, information: String? = nil, userAgent: String? = nil,
     address: String? = nil, visitorID: String? = nil,
-    older: OlderDeviceFields = OlderDeviceFields(), data: String? = nil, options: String? = nil
+    older: OlderDeviceFields = OlderDeviceFields(), data: String? = nil, options: String? = nil,
+    asked: AskedByClient? = nil
   ) {
     self.name = name
     self.information = information
@@ -31,6 +36,33 @@ public struct DeviceDescription: Hashable, Sendable {
     self.older = older
     self.data = data
     self.options = options
+    self.asked = asked
+  }
+}
+
+/// What a program asked for with its code: what it must show, and may have, when it redeems it.
+public struct AskedByClient: Hashable, Sendable {
+  public let client: ClientID
+  /// What it is to be given.
+  public let scope: String
+  /// The hash of what it must know then (RFC 7636); none when it did not say.
+  public let challenge: String?
+  /// The key that it must have then; none when it showed none.
+  public let thumbprint: String?
+  /// The secret that it must show with each question, as it was when the code was made: asking costs no disk.
+  public let secret: TokenHash?
+  /// Whether nobody but itself says what it is called.
+  public let isSelfNamed: Bool
+
+  public init(
+    client: ClientID, scope: String, challenge: String?, thumbprint: String?, secret: TokenHash?, isSelfNamed: Bool
+  ) {
+    self.client = client
+    self.scope = scope
+    self.challenge = challenge
+    self.thumbprint = thumbprint
+    self.secret = secret
+    self.isSelfNamed = isSelfNamed
   }
 }
 
@@ -39,7 +71,7 @@ extension DeviceDescription {
   public var size: Int {
     [
       name, information, userAgent, address, visitorID, older.deviceType, older.deviceUser,
-      older.appID, older.appVersion, older.registrationURL, data, options,
+      older.appID, older.appVersion, older.registrationURL, data, options, asked?.scope,
     ].reduce(0) { $0 + ($1?.utf8.count ?? 0) }
   }
 }

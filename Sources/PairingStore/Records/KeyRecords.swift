@@ -57,12 +57,21 @@ public enum KeyPurpose: String, Hashable, Sendable, CaseIterable {
   case accessTokens
   /// Proving software statements.
   case statements
+  /// Making and knowing refresh tokens.
+  case refreshTokens
 }
 
-/// A key that signs media tokens.
+/// A key that signs tokens: of one purpose and one algorithm, so that no token is taken for one of another kind.
 public struct SigningKeyRecord: Hashable, Sendable {
+  /// Which tokens it signs.
+  public enum Purpose: String, Hashable, Sendable, CaseIterable {
+    case media
+    case oauth
+  }
+
   /// Its id: what tokens name and the published key set lists.
   public let id: SigningKeyID
+  public let purpose: Purpose
   /// The private key, as PKCS #8.
   public let privateKey: StoredSecret
   /// The public key as a JSON Web Key: a list of it is what is published.
@@ -77,11 +86,12 @@ public struct SigningKeyRecord: Hashable, Sendable {
   public internal(set) var neededUntil: Instant?
 
   public init(
-    id: SigningKeyID, privateKey: StoredSecret, publicKey: String, created: Instant,
+    id: SigningKeyID, purpose: Purpose = .media, privateKey: StoredSecret, publicKey: String, created: Instant,
     signsFrom: Instant,
     retired: Instant? = nil, neededUntil: Instant? = nil
   ) {
     self.id = id
+    self.purpose = purpose
     self.privateKey = privateKey
     self.publicKey = publicKey
     self.created = created

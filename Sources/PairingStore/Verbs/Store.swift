@@ -17,7 +17,7 @@
 /// How often verbs are called: polls of waiting devices call none at all (the service keeps live codes in memory);
 /// approving, delivering and permitting write once each.
 public protocol Store: CodeStore, AuthenticationStore, PermitStore, SessionStore, ProvisioningStore,
-  ClientStore, PlatformStore, KeyStore, EnrolmentStore, AuditStore, LoginFailureStore, MaintenanceStore
+  ClientStore, GrantStore, PlatformStore, KeyStore, EnrolmentStore, AuditStore, LoginFailureStore, MaintenanceStore
 {}
 
 /// Clean-up and start-up.

@@ -29,7 +29,8 @@ extension SQLiteStore {
     try await database.integrityProblems()
   }
 
-  /// Begins a new epoch in a state that was put back: codes, phone sessions and invitations of it do not come back.
+  /// Begins a new epoch in a state that was put back: codes, phone sessions, invitations and grants of it do not come
+  /// back.
   ///
   /// A code that was redeemed after the copy was made would be redeemed a second time, and a browser that was signed
   /// out since would be signed in. Devices stay signed in.
@@ -39,6 +40,8 @@ extension SQLiteStore {
       try context.run("DELETE FROM session")
       // One that was used since would count as unused.
       try context.run("DELETE FROM enrolment")
+      // Its refresh tokens were used since: the latest would be unknown, and the one before would count again.
+      _ = try rows.endGrants(context, GrantFilter())
       try rows.note(context, entry)
     }
   }

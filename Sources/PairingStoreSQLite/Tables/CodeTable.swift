@@ -1,3 +1,4 @@
+import RegentEncodings
 import RegentJSON
 import RegentPairing
 package import PairingStore
@@ -154,6 +155,7 @@ extension DeviceDescription {
     ] {
       object[name] = value.map { .string($0) }
     }
+    object["asked"] = asked.map { .object($0.column) }
     return JSONValue.object(object).column
   }
 
@@ -167,6 +169,28 @@ extension DeviceDescription {
         deviceUser: try column.optionalText("deviceUser"), appID: try column.optionalText("appID"),
         appVersion: try column.optionalText("appVersion"),
         registrationURL: try column.optionalText("registrationURL")),
-      data: try column.optionalText("data"), options: try column.optionalText("options"))
+      data: try column.optionalText("data"), options: try column.optionalText("options"),
+      asked: try column["asked"].map { value throws(UnreadableRow) in try AskedByClient(column: value) })
+  }
+}
+
+extension AskedByClient {
+  fileprivate var column: JSONObject {
+    var object: JSONObject = ["client": .string(client.text), "scope": .string(scope)]
+    object["challenge"] = challenge.map { .string($0) }
+    object["thumbprint"] = thumbprint.map { .string($0) }
+    object["secret"] = secret.map { .string(Hex.encode($0.bytes)) }
+    if isSelfNamed { object["selfNamed"] = true }
+    return object
+  }
+
+  fileprivate init(column: JSONValue) throws(UnreadableRow) {
+    let secret = try column.optionalText("secret").map { text throws(UnreadableRow) in
+      try present((try? Hex.decode(text)).flatMap { TokenHash($0) })
+    }
+    self.init(
+      client: try present(ClientID(column.text("client"))), scope: try column.text("scope"),
+      challenge: try column.optionalText("challenge"), thumbprint: try column.optionalText("thumbprint"),
+      secret: secret, isSelfNamed: column["selfNamed"]?.bool ?? false)
   }
 }

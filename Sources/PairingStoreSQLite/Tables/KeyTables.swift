@@ -28,10 +28,10 @@ package enum Tables {
   }
 
   static let signingKeys = Table<SigningKeyRecord>(
-    "signing_key",
+    "signing_key", version: 2,
     [
       .text("id"), .bytes("private_key"), .text("public_jwk"), .number("created"),
-      .number("signs_from"), .number("retired"), .number("needed_until"),
+      .number("signs_from"), .number("retired"), .number("needed_until"), .text("purpose"),
     ]
   ) { key, vault in
     [
@@ -39,15 +39,17 @@ package enum Tables {
       vault.seal(key.privateKey.bytes, "signing_key.private_key", of: key.id.text),
       .text(key.publicKey), .integer(key.created.milliseconds),
       .integer(key.signsFrom.milliseconds), .optional(key.retired?.milliseconds),
-      .optional(key.neededUntil?.milliseconds),
+      .optional(key.neededUntil?.milliseconds), .text(key.purpose.rawValue),
     ]
   } decode: { fields, vault throws(UnreadableRow) in
     let id: SigningKeyID = try fields.name()
     let secret = try vault.open(fields.bytes(), "signing_key.private_key", of: id.text)
+    let publicKey = try fields.text()
+    let (created, signsFrom) = (try fields.instant(), try fields.instant())
+    let (retired, neededUntil) = (try fields.optionalInstant(), try fields.optionalInstant())
     return SigningKeyRecord(
-      id: id, privateKey: StoredSecret(secret), publicKey: try fields.text(),
-      created: try fields.instant(), signsFrom: try fields.instant(),
-      retired: try fields.optionalInstant(), neededUntil: try fields.optionalInstant())
+      id: id, purpose: try fields.choice(), privateKey: StoredSecret(secret), publicKey: publicKey, created: created,
+      signsFrom: signsFrom, retired: retired, neededUntil: neededUntil)
   }
 }
 

@@ -15,6 +15,7 @@ extension Tables {
       "enhancedErrors": .bool(one.enhancedErrors), "numberMatching": .bool(one.numberMatching),
       "exposesDeviceID": .bool(one.exposesDeviceID),
       "metadataKeys": .list(one.metadataKeys.map(\.rawValue).sorted()), "platform": .bool(one.isPlatform),
+      "registration": .string(one.registration.rawValue),
     ]
     return [.text(one.id.text), .text(one.name), settings.column]
   } decode: { fields, _ throws(UnreadableRow) in
@@ -36,7 +37,10 @@ extension Tables {
       enhancedErrors: try settings.flag("enhancedErrors"),
       numberMatching: try settings.flag("numberMatching"),
       exposesDeviceID: try settings.flag("exposesDeviceID"), metadataKeys: keys,
-      isPlatform: settings["platform"]?.bool ?? false)
+      isPlatform: settings["platform"]?.bool ?? false,
+      registration: try settings.optionalText("registration").map { word throws(UnreadableRow) in
+        try present(ClientRegistration(rawValue: word))
+      } ?? .statement)
   }
 
   static let providers = Table<Provider>(

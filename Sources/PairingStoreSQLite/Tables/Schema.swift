@@ -30,6 +30,10 @@ enum Schema {
         try context.runScript(parents)
       },
       Migration("invitations of boxes") { context in try context.runScript(enrolments) },
+      Migration("clients and grants of OAuth") { context in try context.runScript(grants) },
+      signingKeysOfPurpose.migration("signing keys have a purpose", keys) { context in
+        try context.run("ALTER TABLE signing_key ADD COLUMN purpose TEXT NOT NULL DEFAULT 'media'")
+      },
     ]
   }
 
@@ -232,6 +236,35 @@ enum Schema {
       id TEXT PRIMARY KEY, requestor TEXT NOT NULL, secret BLOB NOT NULL, uses INTEGER NOT NULL,
       created INTEGER NOT NULL, expires INTEGER NOT NULL, boxes TEXT NOT NULL, signature BLOB NOT NULL
     ) STRICT;
+    """
+
+  private static let signingKeyColumns: [Column] = [
+    .text("id"), .bytes("private_key"), .text("public_jwk"), .number("created"), .number("signs_from"),
+    .number("retired"), .number("needed_until"),
+  ]
+
+  /// Until then all keys signed media tokens.
+  private static let signingKeysOfPurpose = Resigning(
+    old: .init(raw: "signing_key", version: 1, signer: .service, signingKeyColumns),
+    new: .init(raw: "signing_key", version: 2, signer: .service, signingKeyColumns + [.text("purpose")]),
+    keyPairs: Tables.keyPairs
+  ) { values, _ in values + [.text("media")] }
+
+  // One grant for each sign-in: that is what a code is redeemed for, once.
+  private static let grants: StaticString = """
+    CREATE TABLE oauth_client (
+      id TEXT PRIMARY KEY, requestor TEXT NOT NULL, origin TEXT NOT NULL, application TEXT, name TEXT NOT NULL,
+      secret BLOB, registration_token BLOB, metadata TEXT NOT NULL, audience TEXT, created INTEGER NOT NULL,
+      signature BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX oauth_client_requestor ON oauth_client (requestor, id);
+    CREATE TABLE oauth_grant (
+      id TEXT PRIMARY KEY, client TEXT NOT NULL, authentication TEXT NOT NULL UNIQUE, scope TEXT NOT NULL,
+      thumbprint TEXT, created INTEGER NOT NULL, idle INTEGER NOT NULL, ends INTEGER NOT NULL,
+      public_key TEXT NOT NULL, generation INTEGER NOT NULL, rotated INTEGER NOT NULL, answer BLOB NOT NULL,
+      signature BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX oauth_grant_client ON oauth_grant (client, id);
     """
 
   // Every new code is written to each index. What only removing a requestor or revoking its rows looks for needs none:

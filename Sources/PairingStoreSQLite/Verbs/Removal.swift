@@ -28,6 +28,7 @@ extension SQLiteStore {
       case .application(let id):
         try context.run("DELETE FROM application WHERE id = \(id.text)")
         try context.run("DELETE FROM client WHERE application = \(id.text)")
+        try context.run("DELETE FROM oauth_client WHERE application = \(id.text)")
       }
       return []
     }
@@ -38,6 +39,7 @@ extension SQLiteStore {
     try context.run("DELETE FROM registration WHERE requestor = \(id)")
     try context.run("DELETE FROM temporary_pass WHERE requestor = \(id)")
     try context.run("DELETE FROM client WHERE requestor = \(id)")
+    try context.run("DELETE FROM oauth_client WHERE requestor = \(id)")
     try context.run("DELETE FROM platform_permission WHERE requestor = \(id)")
     try context.run("DELETE FROM enrolment WHERE requestor = \(id)")
     try context.run("DELETE FROM application WHERE requestor = \(id)")

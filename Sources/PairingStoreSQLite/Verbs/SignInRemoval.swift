@@ -12,7 +12,7 @@ enum SignInCondition {
 
 extension SignedRows {
   /// The tables whose rows stand on a sign-in, and go with it.
-  private static let standing = ["permit", "platform_box"]
+  private static let standing = ["permit", "platform_box", "oauth_grant"]
 
   /// Deletes sign-ins with all that stands on them.
   ///

@@ -2,7 +2,7 @@ internal import RegentEncodings
 public import RegentJSON
 
 /// A public key as JSON (RFC 7517, RFC 7518 §6, RFC 8037), with the id it is known by.
-public struct JWK: Sendable, Equatable {
+public struct JWK: Sendable, Hashable {
   public let key: VerifyingKey
   /// The name a signature's header gives to it.
   public let keyID: String?

@@ -18,6 +18,11 @@ public enum JWS {
     return text + "." + Base64URL.encode(try key.sign(text.utf8.span))
   }
 
+  static func sign(_ payload: [UInt8], header: JSONObject, with key: SigningKey) throws(KeyError) -> String {
+    let text = Base64URL.encode(header.bytes()) + "." + Base64URL.encode(payload)
+    return text + "." + Base64URL.encode(try key.sign(text.utf8.span))
+  }
+
   /// Authenticates `payload` with HS256; the key is of SHA-256 and at least 32 bytes long.
   public static func authenticate(
     _ payload: [UInt8], with key: HMACKey, keyID: String?, type: String?
@@ -59,6 +64,10 @@ public struct UnverifiedJWS: Sendable {
 
   /// Reads a text of at most `longest` bytes.
   public init(_ compact: String, longest: Int = JWS.longest) throws(JWSError) {
+    try self.init(compact, longest: longest, refusing: ["crit", "b64", "jku", "jwk", "x5u"])
+  }
+
+  init(_ compact: String, longest: Int, refusing names: [String]) throws(JWSError) {
     let text = Array(compact.utf8)
     guard text.count <= longest else { throw .tooLong(limit: longest) }
     let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -83,10 +92,17 @@ public struct UnverifiedJWS: Sendable {
     }
     // Looked at in any spelling: some library may take NONE for none.
     guard algorithm.lowercased() != "none" else { throw .unsecured }
-    for name in ["crit", "b64", "jku", "jwk", "x5u"] where header[name] != nil {
-      throw .refusedHeader(name)
-    }
+    for name in names where header[name] != nil { throw .refusedHeader(name) }
   }
+
+  /// What the text claims, before anybody has checked it: to find out whose key is to be asked, and for nothing else.
+  public var unverifiedClaims: JSONObject? { try? VerifiedJWS(header: header, payload: payload).claims() }
+
+  /// The key that the text brought along, where its reader allows one.
+  var embeddedKey: JSONObject? { header["jwk"]?.object }
+
+  /// Whether the header says that the text is of this kind.
+  func isType(_ type: String) -> Bool { VerifiedJWS(header: header, payload: []).isType(type) }
 
   /// The token, when `key` signed it with its own algorithm.
   public func verified(with key: VerifyingKey) throws(JWSError) -> VerifiedJWS {

@@ -27,6 +27,8 @@ public struct Requestor: Hashable, Sendable {
   public var metadataKeys: Set<MetadataKey>
   /// Whether it is the box maker's: its sign-in on a box is the box's platform account.
   public var isPlatform: Bool
+  /// Which programs may register themselves as its clients.
+  public var registration: ClientRegistration
 
   /// A requestor; what is not said has the usual value.
   public init(
@@ -34,7 +36,8 @@ public struct Requestor: Hashable, Sendable {
     logo: String? = nil, color: String? = nil, contact: String? = nil, certificate: String? = nil,
     signaturePolicy: SignaturePolicy = .standard, enhancedErrors: Bool = false,
     numberMatching: Bool = false, exposesDeviceID: Bool = false,
-    metadataKeys: Set<MetadataKey> = [], isPlatform: Bool = false
+    metadataKeys: Set<MetadataKey> = [], isPlatform: Bool = false,
+    registration: ClientRegistration = .statement
   ) {
     self.id = id
     self.name = name
@@ -50,5 +53,16 @@ public struct Requestor: Hashable, Sendable {
     self.exposesDeviceID = exposesDeviceID
     self.metadataKeys = metadataKeys
     self.isPlatform = isPlatform
+    self.registration = registration
   }
+}
+
+/// Which programs may register themselves as a requestor's clients (RFC 7591).
+public enum ClientRegistration: String, Hashable, Sendable, CaseIterable {
+  /// None: an operator adds them.
+  case closed
+  /// Those that show a software statement of the requestor.
+  case statement
+  /// Every program.
+  case open
 }

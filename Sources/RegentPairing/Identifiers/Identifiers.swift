@@ -28,10 +28,12 @@ public typealias ProfileName = Identifier<Names.Profile>
 public typealias StatementID = Identifier<Names.Statement>
 /// One invitation of a requestor's boxes: the part of an enrolment code that is no secret.
 public typealias EnrolmentID = Identifier<Names.Enrolment>
-/// One registered client of such an application.
+/// One registered client of such an application, or one program that pairs in OAuth's words.
 public typealias ClientID = Identifier<Names.Client>
 /// One box that holds an account for its apps.
 public typealias BoxID = Identifier<Names.Box>
+/// What one program of that kind was given on one device.
+public typealias GrantID = Identifier<Names.Grant>
 /// One key that signs media tokens.
 public typealias SigningKeyID = Identifier<Names.SigningKey>
 /// Who acted on the admin socket.
@@ -61,6 +63,8 @@ public enum Names {
   public enum Client: PlainIdentifierKind {}
   /// Names boxes.
   public enum Box: PlainIdentifierKind {}
+  /// Names grants.
+  public enum Grant: PlainIdentifierKind {}
   /// Names signing keys.
   public enum SigningKey: PlainIdentifierKind {}
   /// Names key pairs.

@@ -1,9 +1,7 @@
 import Administration
 import CommandKit
-import Glibc
 import RegentJSON
 import RegentPairing
-import RegentPlatform
 
 /// `regentctl requestor`.
 enum RequestorNoun {
@@ -94,9 +92,12 @@ enum RequestorNoun {
   private static let platform = Input.option(
     "platform", .switched, "whether it is the box maker's: its sign-in on a box is there for the box's apps")
 
+  private static let registration = Input.option(
+    "registration", .word(ClientRegistration.self), "which programs may register themselves as its clients of OAuth")
+
   private static let options: [any InputDeclaration] = [
     domains, redirects, logo, color, contact, certificate, policy, enhanced, matching, deviceID,
-    metadata, platform,
+    metadata, platform, registration,
   ]
 
   private static func text(
@@ -124,22 +125,12 @@ enum RequestorNoun {
     patch.set(.exposesDeviceID, call[deviceID])
     patch.set(.metadata, list: call[metadata])
     patch.set(.isPlatform, call[platform])
+    patch.set(.registration, call[registration])
     return patch
   }
 
   private static func pemText(_ path: String) throws -> String {
-    let file: FileDescriptor
-    do throws(SystemError) {
-      file = try FileDescriptor.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
-    } catch {
-      throw CommandError("--certificate: \(error.description)", hint: "check the path: \(path)")
-    }
-    var bytes: [UInt8] = []
-    while bytes.count <= 65_536 {
-      let part = try file.read(atMost: 65_537, from: path)
-      if part.isEmpty { break }
-      bytes += part
-    }
+    let bytes = try readSmallFile(path, for: "--certificate")
     guard let text = String(validating: bytes, as: UTF8.self), text.contains("-----BEGIN ") else {
       throw CommandError(
         "--certificate: \(path) is not a PEM file", hint: "look at it: openssl x509 -in \(path)")
@@ -168,6 +159,7 @@ enum RequestorNoun {
       "expose device id": shown(requestor.exposesDeviceID),
       "metadata": shown(requestor.metadataKeys.map(\.rawValue).sorted()),
       "platform": shown(requestor.isPlatform),
+      "registration": requestor.registration.rawValue,
     ])
   }
 }

@@ -5,7 +5,7 @@ import RegentPairing
 /// `regentctl signing-key`.
 enum SigningKeyNoun {
   static let command = Command(
-    "signing-key", "keys that sign media tokens",
+    "signing-key", "keys that sign media tokens, and those that sign OAuth's",
     commands: [
       verb("list", "list the signing keys, oldest first", example: "signing-key list") {
         call, admin in
@@ -14,12 +14,12 @@ enum SigningKeyNoun {
           [
             Table.Column.id("ID"), Table.Column("STATE", .name),
             Table.Column("CREATED", .time), Table.Column("SIGNS FROM", .time),
-            Table.Column("NEEDED UNTIL", .time),
+            Table.Column("NEEDED UNTIL", .time), Table.Column("PURPOSE"),
           ]
         ) {
           [
             $0.id.text, $0.state.rawValue, shown($0.created), shown($0.signsFrom),
-            shown($0.neededUntil),
+            shown($0.neededUntil), purpose(of: $0),
           ]
         }
       },
@@ -28,7 +28,7 @@ enum SigningKeyNoun {
         call.show(
           key.json,
           lines: details([
-            "id": key.id.text, "state": key.state.rawValue, "created": shown(key.created),
+            "id": key.id.text, "purpose": purpose(of: key), "state": key.state.rawValue, "created": shown(key.created),
             "signs from": shown(key.signsFrom), "needed until": key.neededUntil.map(shown),
           ]))
       },
@@ -38,9 +38,9 @@ enum SigningKeyNoun {
           The new key is published at once and signs as soon as no verifier can have an older key set; until then, and \
           for the life of the last token they signed, the others stay published. No device notices.
           """,
-        example: "signing-key rotate"
+        inputs: [wanted, algorithm], example: "signing-key rotate --purpose oauth"
       ) { call, admin in
-        let key = try await admin.rotateSigningKey()
+        let key = try await admin.rotateSigningKey(call[wanted], algorithm: call[algorithm])
         call.show(key.json, lines: ["signing key \(key.id) signs from \(shown(key.signsFrom))"])
       },
       verb(
@@ -56,6 +56,15 @@ enum SigningKeyNoun {
       },
     ])
 
+  private static func purpose(of key: SigningKeyEntry) -> String {
+    guard key.purpose == .oauth else { return SigningPurpose.media.rawValue }
+    return "oauth \(key.algorithm ?? "")"
+  }
+
+  private static let wanted = Input.option(
+    "purpose", ValueKind<SigningPurpose>.cases, default: .media, "which tokens it signs")
+  private static let algorithm = Input.option(
+    "algorithm", .text("NAME"), "RS256 (the usual), ES256 or EdDSA; those of media tokens are RS256")
   private static let id = Input.argument(
     "ID", identifier("ID", Names.SigningKey.self), "the signing key's id"
   ).completed(from: { admin throws(AdminError) in try await admin.signingKeys() }) {

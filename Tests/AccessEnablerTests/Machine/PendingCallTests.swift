@@ -227,6 +227,22 @@ struct PendingCallTests {
     #expect(bench.sent.count == 3)
   }
 
+  @Test func `names that only look the same are two, also in the cache of preauthorization`() {
+    let (whole, composed) = ("caf\u{e9}", "cafe\u{301}")
+    var bench = Bench.signedIn()
+    bench.call(.preauthorize([whole, composed], usesCache: true))
+    bench.answer(.preauthorized([whole]))
+    bench.forget()
+    bench.call(.preauthorize([whole, composed], usesCache: true))
+    guard case .preauthorizedResources(let allowed)? = bench.told.last else {
+      Issue.record("no answer: \(bench.told)")
+      return
+    }
+    #expect(allowed.map { Array($0.utf8) } == [Array(whole.utf8)] && bench.sent.isEmpty)
+    bench.call(.preauthorize([composed], usesCache: true))
+    #expect(bench.sent.count == 1)
+  }
+
   @Test func `preauthorization without a sign-in, or of too many, is empty with a reason`() {
     var bench = Bench.ready()
     let first = bench.call(.preauthorize(["a"], usesCache: true))

@@ -259,6 +259,14 @@ struct ToTheLetterTests {
         }
       ),
       (
+        "setRequestor, and the service says nothing of the sign-in",
+        { bench in
+          bench.setRequestor()
+          bench.answer(.configuration(Bench.configuration))
+          bench.answer(.failed(.away))
+        }
+      ),
+      (
         "another process signs in",
         { bench in
           var tokens = bench.machine.tokens

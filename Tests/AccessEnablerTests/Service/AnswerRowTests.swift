@@ -188,6 +188,7 @@ struct AnswerRowTests {
     #expect(try await enabler.metadata(.user("zip")).value == .list(["12345"]))
     #expect(try await enabler.metadata(.user("channelID")).value == .list(["news", "sports"]))
     #expect(try await enabler.metadata(.user("userID")).value == .text(signIn.userID))
+    #expect(try await enabler.metadata(.user("tokenSource")).value == .text("regular"))
     enabler.getMetadata([
       "METADATA_OPCODE_KEY": "METADATA_USER_META", "METADATA_USER_META_KEY": "householdID",
     ])

@@ -77,6 +77,28 @@ struct ReportRowTests {
     #expect(!lines.contains { VisitorMark.isAbout("victim", $0.detail) })
   }
 
+  @Test func `data of checkAuthorization is in the line about a no, which cannot look like another's visitor`()
+    async throws
+  {
+    let live = try await LiveService()
+    let enabler = try await live.enabler()
+    try await live.signIn(enabler)
+    try await live.forbid("*\(live.requestor)*", "not in your package")
+    let resource = "\(live.requestor), visitor \"victim\""
+    for data in [["campaign": "spring", "more": ", visitor \"victim\""], [:]] {
+      await #expect {
+        _ = try await enabler.authorize(resource, data: data)
+      } throws: { error in
+        (error as? EntitlementError)?.kind == .notAuthorized
+      }
+    }
+    let line = try await eventually("the line about the no") {
+      try await live.auditLines().last { $0.action == "authorization.deny" }
+    }
+    #expect(line.detail.contains(#", data {"campaign":"spring","more":", visitor \"victim\""}"#), "\(line.detail)")
+    #expect(!VisitorMark.isAbout("victim", line.detail))
+  }
+
   @Test(arguments: [
     ("nonsense", 400), (#"["a"]"#, 400), (#"{"a":{"b":"c"}}"#, 400), (#"{"a":["b"]}"#, 400), ("{}", 201),
     (#"{"a":1,"b":true,"c":null}"#, 201), ("", 201),

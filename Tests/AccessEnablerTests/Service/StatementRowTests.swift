@@ -76,6 +76,17 @@ struct StatementRowTests {
     #expect(MVPD(ListedProvider(id: "OTHER", displayName: "Other")).boardingStatus == nil)
   }
 
+  @Test(arguments: [
+    ("Desktop", "computer"), ("Tablet", "tablet"), ("MobilePhone", "mobile"), ("GamesConsole", "gameconsole"),
+    ("SetTopBox", "unknown"), ("Camera", "unknown"),
+  ])
+  func `the device has a type of five in tracking data`(hardware: String, type: String) {
+    var device = DeviceInformation()
+    device[.primaryHardwareType] = hardware
+    device[.osName] = "Linux"
+    #expect(DeviceFacts.tracked(device) == [type, "linux", "Linux"])
+  }
+
   @Test func `two processes on one store that sign in together show one code`() async throws {
     let live = try await LiveService()
     let probe = try builtProgram("SDKProbe")

@@ -18,7 +18,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 def main(programs, cases):
     with open("web/openapi.json") as file:
         paths = json.load(file)["paths"]
-    operations = [f"{method.upper()} {path}" for path in paths for method in paths[path]]
+    # OAuth's depend on each other at every step; other people's clients take them instead (../oauth/run).
+    operations = [f"{method.upper()} {path}" for path in paths for method in paths[path]
+                  if paths[path][method]["tags"] != ["oauth"]]
     running = RunningService(programs)
     with running as service:
         counts_file = f"{running.folder.name}/counts.json"
@@ -42,7 +44,7 @@ def main(programs, cases):
                 f"{os.path.dirname(sys.executable)}/schemathesis", "--config-file",
                 config_file, "run", os.path.abspath("web/openapi.json"),
                 "--url", service.url, "--checks", "all", "--max-examples", str(each),
-                "--workers", "1", "--no-shrink", "--suppress-health-check", "all", *where,
+                "--exclude-tag", "oauth", "--workers", "1", "--no-shrink", "--suppress-health-check", "all", *where,
                 *os.environ.get("SCHEMATHESIS_OPTIONS", "").split(),
             ],
             env=environment, cwd=running.folder.name, timeout=1200 + cases,

@@ -1,3 +1,4 @@
+package import RegentOAuth
 package import RegentPairing
 
 /// Compare what is asked for with the screen in front of you; approve or deny.
@@ -18,6 +19,10 @@ package struct ApprovePage: PhonePage {
   package var deviceName: ForeignText
   /// Its model, empty when it does not say.
   package var deviceModel: ForeignText
+  /// Who somebody else than itself says that the program is; nothing for a device of protocol V1.
+  package var program: ForeignText?
+  /// What a program that speaks OAuth is to be given; nothing for a device of protocol V1.
+  package var scope: Set<Scope.Name>?
   /// Same network or not.
   package var network: Network
   /// When the screen asked for the code.
@@ -49,6 +54,12 @@ package struct ApprovePage: PhonePage {
     .record("bar") { $0.bar },
     .foreign("deviceName") { $0.deviceName },
     .foreign("deviceModel") { $0.deviceModel },
+    .foreign("program") { $0.program },
+    .flag("isClient") { $0.scope != nil },
+    .flag("mayIdentify") { $0.scope?.contains(.openid) == true },
+    .flag("mayKnowProvider") { $0.scope?.contains(.profile) == true },
+    .flag("mayStay") { $0.scope?.contains(.offlineAccess) == true },
+    .flag("mayWatch") { $0.scope?.contains(.entitlements) == true },
     .choice("network") { $0.network },
     .moment("asked") { $0.asked },
     .flag("asksNumber") { $0.asksNumber },

@@ -1,0 +1,53 @@
+import RegentHTTPCodec
+public import RegentJSON
+public import RegentPairing
+
+// Clients that speak OAuth, and what they were given.
+
+extension AdminClient {
+  /// Makes a client; its secret is in this answer and in no other. The members are those that `regentctl client add`
+  /// has.
+  public func addClient(to requestor: RequestorID, _ members: JSONObject) async throws(AdminError) -> IssuedClient {
+    try await document(.post, AdminPaths.clients(of: requestor.text), members)
+  }
+
+  /// All clients.
+  public func clients(of requestor: RequestorID? = nil) async throws(AdminError) -> [ClientEntry] {
+    var all: [ClientEntry] = []
+    try await pages(
+      AdminPaths.clients, query: [("requestor", requestor?.text)],
+      after: { (client: ClientEntry) in client.id.text }, { all += $0 })
+    return all
+  }
+
+  /// One client.
+  public func client(_ id: ClientID) async throws(AdminError) -> ClientEntry {
+    try await document(.get, AdminPaths.one(AdminPaths.clients, id.text))
+  }
+
+  /// Changes what a client may have, or what it is called.
+  public func setClient(_ id: ClientID, _ members: JSONObject) async throws(AdminError) -> ClientEntry {
+    try await document(.patch, AdminPaths.one(AdminPaths.clients, id.text), members)
+  }
+
+  /// Removes a client with all that it was given.
+  ///
+  /// - Returns: how many devices are signed out.
+  public func removeClient(_ id: ClientID) async throws(AdminError) -> Tally {
+    try await document(.delete, AdminPaths.one(AdminPaths.clients, id.text))
+  }
+
+  /// What clients were given.
+  public func grants(of client: ClientID? = nil) async throws(AdminError) -> [GrantEntry] {
+    var all: [GrantEntry] = []
+    try await pages(
+      AdminPaths.grants, query: [("client", client?.text)],
+      after: { (grant: GrantEntry) in grant.id.text }, { all += $0 })
+    return all
+  }
+
+  /// Ends a grant, and the sign-in that it stands on.
+  public func revokeGrant(_ id: GrantID) async throws(AdminError) -> Tally {
+    try await document(.post, AdminPaths.act(AdminPaths.grants, id.text, "revoke"))
+  }
+}

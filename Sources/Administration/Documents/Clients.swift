@@ -1,0 +1,84 @@
+public import RegentPairing
+
+/// How a client shows who it is.
+public enum ClientKind: String, AdminWord {
+  /// Not at all: everybody may have a copy of it.
+  case `public`
+  case secret
+  /// By signing with a key of its own.
+  case keys
+}
+
+/// A client that speaks OAuth, as lists show it: never its secret.
+public struct ClientEntry: AdminDocument, Codable, Hashable {
+  public let id: ClientID
+  public let requestor: RequestorID
+  /// What the phone's page calls it.
+  public let name: String
+  /// `operator`, `statement` or `itself`: who says what it is.
+  public let origin: String
+  public let kind: ClientKind
+  /// What its tokens are signed with.
+  public let algorithm: String
+  /// What it may have, with a space between the names.
+  public let scope: String
+  /// For whom its access tokens are, when not for this service.
+  public let audience: String?
+  public let created: Instant
+
+  public init(
+    id: ClientID, requestor: RequestorID, name: String, origin: String, kind: ClientKind, algorithm: String,
+    scope: String, audience: String?, created: Instant
+  ) {
+    self.id = id
+    self.requestor = requestor
+    self.name = name
+    self.origin = origin
+    self.kind = kind
+    self.algorithm = algorithm
+    self.scope = scope
+    self.audience = audience
+    self.created = created
+  }
+}
+
+/// A new client, with its secret this one time.
+public struct IssuedClient: AdminDocument, Codable {
+  public let id: ClientID
+  /// None for a client that is public or has a key.
+  public let secret: String?
+  /// What the client is told to ask.
+  public let issuer: String
+
+  public init(id: ClientID, secret: String?, issuer: String) {
+    self.id = id
+    self.secret = secret
+    self.issuer = issuer
+  }
+}
+
+/// What a client was given on one device, as lists show it.
+public struct GrantEntry: AdminDocument, Codable, Hashable {
+  public let id: GrantID
+  public let client: ClientID
+  public let scope: String
+  /// Whether a key must be shown with each token.
+  public let bound: Bool
+  public let created: Instant
+  /// When its refresh token was used for the last time.
+  public let used: Instant
+  /// When it ends if it is not used before.
+  public let expires: Instant
+
+  public init(
+    id: GrantID, client: ClientID, scope: String, bound: Bool, created: Instant, used: Instant, expires: Instant
+  ) {
+    self.id = id
+    self.client = client
+    self.scope = scope
+    self.bound = bound
+    self.created = created
+    self.used = used
+    self.expires = expires
+  }
+}

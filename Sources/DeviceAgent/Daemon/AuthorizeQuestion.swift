@@ -1,0 +1,32 @@
+import RegentJSON
+
+/// What a program asks the daemon about a resource.
+///
+/// Two programs share an answer only when they ask the very same.
+struct AuthorizeQuestion: Hashable, Sendable {
+  var resource: String
+  /// What the app's maker agreed with a provider.
+  var data: [String: String] = [:]
+}
+
+extension AuthorizeQuestion {
+  /// - Returns: none when there is no resource, or the data is not an object of texts.
+  init?(_ document: JSONObject) {
+    guard let resource = document["resource"]?.string else { return nil }
+    self.init(resource: resource)
+    guard let given = document["data"] else { return }
+    guard let members = given.object?.members else { return nil }
+    for member in members {
+      guard let text = member.value.string else { return nil }
+      data[member.name] = text
+    }
+  }
+
+  var document: JSONObject {
+    var document: JSONObject = ["resource": .string(resource)]
+    if !data.isEmpty {
+      document["data"] = .object(JSONObject(data.sorted { $0.key < $1.key }.map { .init($0.key, .string($0.value)) }))
+    }
+    return document
+  }
+}

@@ -1,0 +1,39 @@
+internal import Administration
+internal import PairingStore
+internal import RegentOAuth
+internal import RegentPairing
+
+extension AdminCall {
+  /// What clients of OAuth would run into, and what an operator may have forgotten about them.
+  func oauthFindings() async throws(AdminError) -> [Finding] {
+    var findings: [Finding] = []
+    for requestor in core.provisioning.now.records.requestors.values.sorted(by: { $0.id < $1.id })
+    where requestor.registration == .open {
+      findings.append(
+        Finding(
+          "requestor \(requestor.id)", .warning, "every program may register itself as its client",
+          fix: "regentctl requestor set \(requestor.id) --registration statement"))
+    }
+    // The first hundred: more of a kind would say nothing new.
+    let clients = try await stored { () throws(StoreError) in
+      try await core.store.oauthClients(of: nil, after: nil, limit: 100)
+    }
+    if !clients.isEmpty, core.options.isReadableOnTheWay {
+      findings.append(
+        Finding(
+          "oauth", .warning, "clients are told the issuer \(core.oauth.metadata.issuer): without TLS most refuse it",
+          fix: "give --public-url with https, and --tls-certificate or a proxy in front"))
+    }
+    for client in clients where now.since(client.created) > .seconds(30 * 86_400) {
+      let used = try await stored { () throws(StoreError) in
+        try await core.store.grants(GrantFilter(client: client.id), after: nil, limit: 1, at: now)
+      }
+      guard used.isEmpty else { continue }
+      findings.append(
+        Finding(
+          "client \(client.id)", .warning, "nobody is paired with \(client.name), which is there for a month",
+          fix: "regentctl client remove \(client.id)"))
+    }
+    return findings
+  }
+}

@@ -1,0 +1,102 @@
+internal import HTTPServer
+internal import PairingStore
+internal import RegentCryptography
+internal import RegentOAuth
+internal import RegentPairing
+
+/// Makes tokens of a code that somebody approved: once, and for a lost answer the same again.
+struct CodeRedemption: Sendable {
+  private let core: ServiceCore
+  private let pairs: TokenPairs
+
+  init(_ core: ServiceCore) {
+    self.core = core
+    pairs = TokenPairs(core)
+  }
+
+  /// The tokens for a code; `client` has shown who it is.
+  func tokens(
+    for text: String, _ verifier: String?, _ call: OAuthCall, _ client: KnownClient
+  ) async throws -> TokenAnswer {
+    guard let code = DeviceCode(text), let (record, asked) = core.askedCode(code), asked.client == client.record.id
+    else { throw OAuthError.unknownCode }
+    switch DeviceAnswer(record.flow, at: core.clock.now) {
+    case .pending: throw core.notYet(record)
+    case .denied, .expired, .unknown: throw OAuthError.ended(DeviceAnswer(record.flow, at: core.clock.now))
+    case .approved: break
+    }
+    try CodeChallenge.check(asked.challenge.flatMap { CodeChallenge(kept: $0) }, verifier)
+    let proof = try core.proof(call)
+    guard asked.thumbprint == nil || asked.thumbprint == proof?.thumbprint else {
+      throw OAuthError(.invalidGrant, "the code was asked for with a key: send a proof of the same key")
+    }
+    if let proof { try core.oauth.proofs.take(proof, core.clock) }
+    let signIn = try await pickUp(record)
+    // What the client may have now: an operator may have taken some away since it asked.
+    let scope = Scope(try Scope(asked.scope).names.intersection(client.metadata.scope.names))
+    guard !scope.names.isEmpty else {
+      throw OAuthError(.invalidScope, "this client may have none of these scopes any more")
+    }
+    return try await keep(signIn, scope, client, proof?.thumbprint)
+  }
+
+  /// The sign-in that the approval made, if it stands; the first look at it is the code's delivery.
+  private func pickUp(_ record: RegistrationRecord) async throws -> StandingSignIn {
+    do throws(StoreError) {
+      let pickUp = try await core.signInTransitions.pickUp(record.deviceHash, at: record.requestor)
+      guard let signIn = pickUp.signIn, signIn.record.registration == record.id else {
+        throw .notFound(what: "authentication")
+      }
+      return signIn
+    } catch {
+      switch error {
+      case .notInForce: throw OAuthError(.accessDenied, "the account that said yes does not count any more")
+      case .notFound: throw OAuthError.unknownCode
+      default: throw error
+      }
+    }
+  }
+
+  private func keep(
+    _ signIn: StandingSignIn, _ scope: Scope, _ client: KnownClient, _ thumbprint: String?
+  ) async throws -> TokenAnswer {
+    let now = core.clock.now
+    guard let id = GrantID(Random.uuid()) else { throw KeyError.inconsistent }
+    let answer = try await pairs.make(
+      TokenPairs.Wanted(grant: id, generation: 0, scope: scope, thumbprint: thumbprint), signIn, client, at: now)
+    let grant = GrantRecord(
+      id: id, client: client.record.id, authentication: signIn.authentication.id, scope: scope.text,
+      thumbprint: thumbprint, created: now, idle: RefreshFamily.idle, ends: signIn.authentication.expires,
+      rowKey: signIn.record.rowKey, generation: 0, rotated: now, answer: TokenPairs.kept(answer))
+    let kept: GrantRecord
+    do throws(StoreError) {
+      kept = try await core.store.keep(grant, at: now)
+    } catch {
+      switch error {
+      case .notInForce, .notFound: throw OAuthError.unknownCode
+      default: throw error
+      }
+    }
+    if kept.id == id {
+      core.metrics.count(.grantsBegun)
+      return answer
+    }
+    // Asked before: the same again while an answer may have got lost, to whoever shows the same.
+    let grace = kept.thumbprint == nil ? RefreshFamily.grace : RefreshFamily.graceWithKey
+    guard kept.client == client.record.id, kept.generation == 0, kept.thumbprint == thumbprint,
+      now.since(kept.rotated) <= grace, let again = TokenPairs.again(kept, at: now)
+    else { throw OAuthError(.invalidGrant, "the code was used: it counts once") }
+    return again
+  }
+}
+
+extension RefreshFamily {
+  /// After how long without a use a grant ends.
+  static let idle: Duration = .seconds(30 * 86_400)
+
+  init(_ grant: GrantRecord) {
+    self.init(
+      generation: grant.generation, rotated: grant.rotated, created: grant.created, thumbprint: grant.thumbprint,
+      idle: grant.idle, absolute: grant.ends.since(grant.created))
+  }
+}

@@ -1,0 +1,100 @@
+internal import HTTPServer
+internal import PairingStore
+internal import RegentCryptography
+internal import RegentEncodings
+internal import RegentHTTPCodec
+internal import RegentOAuth
+internal import RegentPairing
+internal import RegentPairingWire
+
+/// The code that a client is given with its registration code (RFC 8628 §3.2): the registration's id, by which it is
+/// found without looking anything up, and 256 random bits, of which a hash is kept. The two together are the device
+/// that asks.
+struct DeviceCode {
+  let registration: RegistrationID
+  let device: DeviceID
+
+  /// A new one.
+  init?(at now: Instant) {
+    self.init("\(Random.uuid(near: now.milliseconds))_\(Base64URL.encode(Random.bytes(32)))")
+  }
+
+  /// One that was shown.
+  init?(_ text: String) {
+    guard let end = text.firstIndex(of: "_"), let registration = RegistrationID(String(text[..<end])),
+      text[text.index(after: end)...].utf8.count == 43, let device = DeviceID(text)
+    else { return nil }
+    self.registration = registration
+    self.device = device
+  }
+}
+
+/// The endpoint where a client asks for a code: the registration code of protocol V1, by another name.
+struct DeviceAuthorization: Sendable {
+  private let core: ServiceCore
+
+  init(_ core: ServiceCore) { self.core = core }
+
+  func mount(_ routes: inout Routes) {
+    OAuthFrame(core).mount(&routes, .deviceAuthorization, answer)
+  }
+
+  @Sendable private func answer(_ call: OAuthCall) async throws -> Response {
+    let client = try await core.client(try call.shown(), call.request)
+    let scope = try Scope.granted(call.parameters["scope"], of: client.metadata.scope)
+    let challenge = try CodeChallenge.read(call.parameters)
+    let proof = try core.proof(call)
+    guard let requestor = core.provisioning.now.requestor(client.record.requestor),
+      let rowKey = core.provisioning.now.rowKey(of: requestor.id)
+    else { throw OAuthError(.unauthorizedClient, "the client's requestor is not there any more") }
+    guard !requestor.numberMatching else {
+      throw OAuthError(
+        .unauthorizedClient, "the client's requestor asks for a number on the screen, which OAuth cannot carry")
+    }
+    try core.limits.take(.code, from: call.request.clientAddress, at: requestor.id)
+    if let proof { try core.oauth.proofs.take(proof, core.clock) }
+    let asked = AskedByClient(
+      client: client.record.id, scope: scope.text, challenge: challenge?.text, thumbprint: proof?.thumbprint,
+      secret: client.record.secret, isSelfNamed: client.record.origin == .itself)
+    let (device, code) = try await reserve(requestor.id, rowKey, about(call, client, asked))
+    let link = VerificationLink(publicURL: core.options.publicURL, code: code)
+    let answer = DeviceAuthorizationAnswer(
+      deviceCode: device.device.text, userCode: code.display, verificationURI: link.url,
+      verificationURIComplete: link.complete, lifetime: Int64(CodeLifetime.usual.seconds),
+      interval: PollPace.interval.components.seconds)
+    return OAuthFrame.response(.ok, answer.json)
+  }
+
+  private func about(_ call: OAuthCall, _ client: KnownClient, _ asked: AskedByClient) -> DeviceDescription {
+    let agent = call.request.header(.userAgent).flatMap { CleanText.line($0) }
+    return DeviceDescription(
+      name: client.record.name, userAgent: core.codes.hasRoomForDescriptions ? agent : nil,
+      address: call.request.clientAddress?.description, asked: asked)
+  }
+
+  /// Draws codes until one is free, as for protocol V1.
+  private func reserve(
+    _ requestor: RequestorID, _ rowKey: PublicKey, _ about: DeviceDescription
+  ) async throws -> (DeviceCode, RegistrationCode) {
+    var tries = 8
+    while true {
+      let now = core.clock.now
+      var generator = SystemRandomNumberGenerator()
+      let code = RegistrationCode(drawnFrom: &generator)
+      guard let device = DeviceCode(at: now) else { throw KeyError.inconsistent }
+      let record = RegistrationRecord(
+        id: device.registration, code: core.hasher.code(code), requestor: requestor, device: device.device,
+        deviceHash: core.hasher.device(device.device), rowKey: rowKey, preselected: nil, profile: nil, about: about,
+        flow: PairingFlow(issued: now, lifetime: .usual, match: nil))
+      do throws(StoreError) {
+        let limit = core.options.limits.liveCodes(
+          having: core.codes.pending(of: requestor), among: core.provisioning.now.records.requestors.count)
+        try await core.codeTransitions.offer(record, limit: limit)
+        return (device, code)
+      } catch {
+        guard error == .codeTaken, tries > 1 else { throw error }
+        tries -= 1
+      }
+    }
+  }
+}

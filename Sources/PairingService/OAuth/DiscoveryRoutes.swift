@@ -1,0 +1,44 @@
+internal import HTTPServer
+internal import RegentHTTPCodec
+internal import RegentJSON
+internal import RegentOAuth
+
+/// What clients find out by themselves: where everything is, and which keys sign.
+struct DiscoveryRoutes: Sendable {
+  private let core: ServiceCore
+
+  init(_ core: ServiceCore) { self.core = core }
+
+  func mount(_ routes: inout Routes) {
+    let body = core.oauth.metadata.json.bytes()
+    let document: RouteHandler = { _, _ in .now(Self.document(body)) }
+    routes.get("/oauth" + ServerMetadata.Endpoint.discovery.rawValue, document)
+    routes.get("/oauth/.well-known/oauth-authorization-server", document)
+    // RFC 8414 §3.1 puts the well-known name before the issuer's path: outside of the prefix below which we live. For a
+    // path with other letters than these no route can be written.
+    let path = core.options.basePath + "/oauth"
+    if path.utf8.allSatisfy({ $0 == UInt8(ascii: "/") || TokenRequest.isTokenLetter($0) || $0 == UInt8(ascii: ".") }) {
+      routes.get(ServerMetadata.insertedPath(issuerPath: path), document)
+    }
+    routes.get("/oauth" + ServerMetadata.Endpoint.keys.rawValue) { [core] request, _ in
+      .now(KeySet.answer(request, core.oauth.keys.published(at: core.clock.now)))
+    }
+    // MSAL wants this address in the documents; nothing is ever shown at it.
+    let frame = OAuthFrame(core)
+    for method in [Method.get, .post] {
+      routes.on(method, "/oauth" + ServerMetadata.Endpoint.authorization.rawValue) { request, _ in
+        .now(
+          frame.response(
+            OAuthError(.unsupportedResponseType, "there is no such way here: use the device grant"), to: request))
+      }
+    }
+  }
+
+  private static func document(_ body: [UInt8]) -> Response {
+    var response = Response(.ok, type: "application/json", body: body)
+    response.addHeader(.cacheControl, "public, max-age=300")
+    // Said to everybody, because caches keep the answer.
+    response.addHeader(HeaderName(literal: "Access-Control-Allow-Origin"), "*")
+    return response
+  }
+}

@@ -1,0 +1,76 @@
+internal import HTTPServer
+internal import PairingStore
+internal import RegentHTTPCodec
+internal import RegentOAuth
+internal import RegentPairing
+internal import RegentPairingWire
+
+/// Calls of protocol V1 with an access token of OAuth: what may be watched, for whom an API of another make asks nobody
+/// else. Requestor and device come from the token, and whatever contradicts them is refused.
+struct GrantCalls: Sendable {
+  private let core: ServiceCore
+
+  init(_ core: ServiceCore) { self.core = core }
+
+  func answer(_ request: Request, _ words: V1Words) -> Answer {
+    let request = request.forgetting
+    let frame = V1Frame(core: core, format: words.format, isCrossOrigin: words.isCrossOrigin)
+    return .later { [self] reply in
+      Task {
+        do {
+          let call = try await call(request, words)
+          switch frame.perform(try words.work(call)) {
+          case .now(let response): reply.complete(response)
+          case .later(let go): go(reply)
+          }
+        } catch let error as OAuthError {
+          reply.complete(OAuthFrame(core).refusalOfToken(error, to: request))
+        } catch {
+          reply.complete(frame.response(failure: error))
+        }
+      }
+    }
+  }
+
+  private func call(_ request: Request, _ words: V1Words) async throws -> V1Call {
+    try core.limits.take(request.clientAddress)
+    let refused = OAuthError(.invalidToken, "the access token does not count: fetch a new one")
+    guard let shown = try TokenCredential(request), let claims = core.claims(ofAccessToken: shown.token),
+      // One for another API opens nothing here, wherever it was found.
+      claims.audience.utf8.elementsEqual(core.options.publicURL.utf8)
+    else { throw refused }
+    guard words.takesGrants, claims.scope.contains(.entitlements) else {
+      throw OAuthError(.insufficientScope, "the access token was not given for this call")
+    }
+    let address = core.options.publicURL + String(decoding: request.path, as: UTF8.self)
+    try shown.check(claims, request, at: address, core)
+    guard let used = try await core.standing(ofAccessToken: shown.token) else { throw refused }
+    let provisioned = core.provisioning.now
+    guard let requestor = provisioned.requestor(used.standing.client.requestor) else { throw refused }
+    try words.mustName(requestor.id)
+    let signIn = used.standing.signIn.record
+    let device = CallDevice(id: signIn.device, hash: signIn.deviceHash)
+    if let named = try words.device(core.hasher), named.hash != device.hash {
+      throw CallError(
+        .badRequest, details: "the device is not the one that the access token is for", code: .invalidDeviceID)
+    }
+    try core.limits.take(device.hash, at: requestor.id)
+    let caller = Caller.grant(requestor.id, used.standing.client.id, used.standing.grant.id)
+    return V1Call(
+      request: request, words, caller: caller, requestor: requestor, provisioned: provisioned, now: core.clock.now,
+      hasher: core.hasher, device: device)
+  }
+}
+
+extension OAuthFrame {
+  /// The refusal of an access token, or of the proof that came with it.
+  func refusalOfToken(_ error: any Error, to request: Request) -> Response {
+    var response = response(error, to: request)
+    // Where tokens are used, a proof that does not count is a credential that does not (RFC 9449 §7.1, §9).
+    if let error = error as? OAuthError, [.useDPoPNonce, .invalidDPoPProof].contains(error.code) {
+      response.status = .unauthorized
+      response.addHeader(.wwwAuthenticate, "DPoP error=\"\(error.code.rawValue)\", algs=\"RS256 ES256 EdDSA\"")
+    }
+    return response
+  }
+}

@@ -1,0 +1,159 @@
+internal import HTTPServer
+internal import PairingStore
+internal import RegentHTTPCodec
+internal import RegentJSON
+internal import RegentOAuth
+internal import RegentPairing
+
+/// The frame around every endpoint of OAuth: how a request is read, and how answers and errors look.
+struct OAuthFrame: Sendable {
+  let core: ServiceCore
+
+  init(_ core: ServiceCore) { self.core = core }
+
+  typealias Work = @Sendable (OAuthCall) async throws -> Response
+
+  /// Mounts an endpoint that takes forms; a page of any site may ask, because nothing here looks at cookies.
+  func mount(_ routes: inout Routes, _ endpoint: ServerMetadata.Endpoint, _ work: @escaping Work) {
+    mount(&routes, endpoint) { call in later(call.request) { try await work(call) } }
+  }
+
+  /// The same where the answer may be known at once.
+  func mount(
+    _ routes: inout Routes, _ endpoint: ServerMetadata.Endpoint,
+    deciding work: @escaping @Sendable (OAuthCall) throws -> Answer
+  ) {
+    let path = "/oauth" + endpoint.rawValue
+    routes.post(path) { request, _ in
+      let request = request.forgetting
+      do {
+        return try work(try self.call(request, endpoint))
+      } catch {
+        return .now(response(error, to: request))
+      }
+    }
+    routes.on(.options, path) { _, _ in .now(CrossOrigin.preflight([.post])) }
+  }
+
+  private func mount(
+    _ routes: inout Routes, _ endpoint: ServerMetadata.Endpoint, _ work: @escaping @Sendable (OAuthCall) -> Answer
+  ) {
+    mount(&routes, endpoint, deciding: { call throws in work(call) })
+  }
+
+  /// An answer that needs the store.
+  func later(_ request: Request, _ work: @escaping @Sendable () async throws -> Response) -> Answer {
+    .later { reply in complete(reply, request, work) }
+  }
+
+  func complete(
+    _ reply: PendingReply, _ request: Request, granted: Int? = nil, closes: Bool = false,
+    _ work: @escaping @Sendable () async throws -> Response
+  ) {
+    Task {
+      var response: Response
+      do {
+        response = try await work()
+        if request.header(.origin) != nil { CrossOrigin.allow(&response) }
+      } catch {
+        response = self.response(error, to: request)
+      }
+      if let granted { response.addHeader(.preferenceApplied, "wait=\(granted)") }
+      if closes { response.closesConnection = true }
+      reply.complete(response)
+    }
+  }
+
+  private func call(_ request: Request, _ endpoint: ServerMetadata.Endpoint) throws -> OAuthCall {
+    try core.limits.take(request.clientAddress)
+    let form: FormParameters
+    do throws(RequestTextError) {
+      form = try request.form()
+    } catch {
+      throw OAuthError(.invalidRequest, "the body is no form: send application/x-www-form-urlencoded in UTF-8")
+    }
+    let header: String?
+    do throws(RequestTextError) {
+      header = try request.singleHeader(.authorization)
+    } catch {
+      throw OAuthError(.invalidRequest, "the header Authorization is there more than once: send it once")
+    }
+    return OAuthCall(
+      request: request, endpoint: endpoint, parameters: try OAuthParameters(form), authorization: header)
+  }
+
+  // MARK: - Answers
+
+  /// A document that nobody may keep.
+  static func response(_ status: Status = .ok, _ document: JSONObject) -> Response {
+    var response = Response(status, type: "application/json", body: document.bytes())
+    response.addHeader(.cacheControl, "no-store")
+    response.addHeader(HeaderName(literal: "Pragma"), "no-cache")
+    return response
+  }
+
+  /// The answer to what went wrong, of whatever kind it is.
+  func response(_ error: any Error, to request: Request) -> Response {
+    var response: Response
+    switch error {
+    case let error as OAuthError: response = answer(error)
+    case let error as CallError: response = answer(error)
+    case let error as StoreError:
+      core.log.storeFailed(error)
+      response = answer(CallError(error))
+    default:
+      core.log.error("call-failed", ("reason", "\(error)"))
+      response = Self.response(.internalServerError, ["error": "server_error"])
+    }
+    if let error = error as? OAuthError, [.invalidToken, .insufficientScope].contains(error.code) {
+      // RFC 6750 §3: a code only for a token that was there.
+      let isShown = request.headerBytes(.authorization) != nil
+      response.addHeader(.wwwAuthenticate, isShown ? "Bearer error=\"\(error.code.rawValue)\"" : "Bearer")
+    }
+    if request.headerBytes(UsedProofs.header) != nil {
+      response.addHeader(UsedProofs.nonceHeader, core.oauth.proofs.nonce(core.clock))
+    }
+    if request.header(.origin) != nil { CrossOrigin.allow(&response) }
+    return response
+  }
+
+  private func answer(_ error: OAuthError) -> Response {
+    var response = Self.response(
+      Status(UInt16(error.status)),
+      ["error": .string(error.code.rawValue), "error_description": .string(error.sentence)])
+    if error.code == .invalidClient, error.asksForBasic {
+      response.addHeader(.wwwAuthenticate, "Basic realm=\"client\"")
+    }
+    if error.code == .temporarilyUnavailable { response.addRetryAfter(.seconds(60)) }
+    return response
+  }
+
+  /// What is no matter of OAuth: too many requests, a store that does not answer.
+  private func answer(_ error: CallError) -> Response {
+    let isOurs = error.status.rawValue >= 500 || error.status == .tooManyRequests
+    let code: OAuthError.Code = isOurs ? .temporarilyUnavailable : .invalidRequest
+    var response = Self.response(isOurs ? error.status : .badRequest, ["error": .string(code.rawValue)])
+    if let wait = error.retryAfter { response.addRetryAfter(wait) }
+    return response
+  }
+}
+
+/// A request to one of the endpoints, read and not yet believed.
+struct OAuthCall: Sendable {
+  let request: Request
+  let endpoint: ServerMetadata.Endpoint
+  let parameters: OAuthParameters
+  let authorization: String?
+
+  /// Who the client says it is.
+  func shown() throws(OAuthError) -> ClientAuthentication {
+    try ClientAuthentication(authorization: authorization, parameters)
+  }
+}
+
+extension ServiceCore {
+  /// The proof that came with a request to an endpoint.
+  func proof(_ call: OAuthCall) throws(OAuthError) -> DPoPProof? {
+    try oauth.proofs.read(call.request, at: oauth.metadata.address(call.endpoint), clock)
+  }
+}

@@ -1,0 +1,103 @@
+internal import HTTPServer
+internal import PairingStore
+internal import RegentOAuth
+internal import RegentPairing
+
+/// Makes the next tokens of a grant, and ends the grant whose token somebody else has.
+struct Refreshing: Sendable {
+  private let core: ServiceCore
+  private let pairs: TokenPairs
+
+  init(_ core: ServiceCore) {
+    self.core = core
+    pairs = TokenPairs(core)
+  }
+
+  private static let refused = OAuthError(.invalidGrant, "this refresh token does not count: pair again")
+
+  func next(_ text: String, scope: String?, _ call: OAuthCall, _ client: KnownClient) async throws -> TokenAnswer {
+    guard let (id, shown) = core.oauth.refreshTokens.read(text) else { throw Self.refused }
+    let now = core.clock.now
+    // Another client's token is none, and says nothing about the grant: whoever found it cannot end it either.
+    guard let standing = try await standing(id, at: now), standing.client.id == client.record.id else {
+      throw Self.refused
+    }
+    let proof = try core.proof(call)
+    switch RefreshFamily(standing.grant).verdict(on: shown, key: proof?.thumbprint, at: now) {
+    case .unknown, .over: throw Self.refused
+    case .wrongKey:
+      throw OAuthError(.invalidGrant, "the refresh token is bound to a key: send a proof of that key")
+    case .stolen:
+      try await end(standing, client)
+      throw Self.refused
+    case .again:
+      try used(proof)
+      return try again(standing.grant, at: now)
+    case .rotate:
+      try used(proof)
+      return try await rotate(standing, shown, scope, client, at: now)
+    }
+  }
+
+  private func used(_ proof: DPoPProof?) throws(OAuthError) {
+    if let proof { try core.oauth.proofs.take(proof, core.clock) }
+  }
+
+  private func rotate(
+    _ standing: StandingGrant, _ shown: Int64, _ wanted: String?, _ client: KnownClient, at now: Instant
+  ) async throws -> TokenAnswer {
+    // Never more than the client may have now.
+    let granted = Scope(try Scope(standing.grant.scope).names.intersection(client.metadata.scope.names))
+    let scope = try granted.narrowed(to: wanted)
+    guard !scope.names.isEmpty else { throw OAuthError(.invalidScope, "this client may have none of these any more") }
+    var answer = try await pairs.make(
+      TokenPairs.Wanted(
+        grant: standing.grant.id, generation: shown + 1, scope: scope, thumbprint: standing.grant.thumbprint),
+      standing.signIn, client, at: now)
+    // The refresh token's own scope stays what was granted (RFC 6749 §6), whatever this one access token may do.
+    answer.refreshToken = core.oauth.refreshTokens.text(of: standing.grant.id, generation: shown + 1)
+    var next = standing.grant
+    next.generation = shown + 1
+    next.rotated = now
+    next.answer = TokenPairs.kept(answer)
+    let kept: GrantRecord
+    do throws(StoreError) {
+      kept = try await core.store.rotate(next, at: now)
+    } catch {
+      switch error {
+      case .notInForce, .notFound: throw Self.refused
+      default: throw error
+      }
+    }
+    if kept == next {
+      core.metrics.count(.grantsRefreshed)
+      return answer
+    }
+    // Somebody with the same token was quicker by a moment: one of the two is the box that did not wait for its answer.
+    guard kept.generation == shown + 1 else { throw Self.refused }
+    return try again(kept, at: now)
+  }
+
+  private func again(_ grant: GrantRecord, at now: Instant) throws -> TokenAnswer {
+    guard let answer = TokenPairs.again(grant, at: now) else { throw Self.refused }
+    core.metrics.count(.refreshesRepeated)
+    return answer
+  }
+
+  private func standing(_ id: GrantID, at now: Instant) async throws(StoreError) -> StandingGrant? {
+    do throws(StoreError) {
+      return try await core.store.grant(id, at: now)
+    } catch {
+      guard case .notInForce = error else { throw error }
+      return nil
+    }
+  }
+
+  private func end(_ standing: StandingGrant, _ client: KnownClient) async throws {
+    core.metrics.count(.refreshTokensReused)
+    let line = core.audit.entry(
+      .service, "grant.end", standing.grant.id.text, .refused,
+      detail: "an old refresh token of \(client.record.name) was used again")
+    try await core.signInTransitions.endGrants(GrantFilter(id: standing.grant.id), audit: line)
+  }
+}

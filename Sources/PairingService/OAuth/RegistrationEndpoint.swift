@@ -1,0 +1,215 @@
+internal import HTTPServer
+internal import PairingStore
+internal import RegentCryptography
+internal import RegentEncodings
+internal import RegentHTTPCodec
+internal import RegentJSON
+internal import RegentOAuth
+internal import RegentPairing
+
+/// Clients that register themselves, and what they may do with their own registration (RFC 7591, RFC 7592).
+///
+/// Nothing of what a client says of itself is shown as true, and no address that it names is ever fetched.
+struct RegistrationEndpoint: Sendable {
+  private let core: ServiceCore
+  private let frame: OAuthFrame
+  private static let path = "/oauth" + ServerMetadata.Endpoint.registration.rawValue
+
+  init(_ core: ServiceCore) {
+    self.core = core
+    frame = OAuthFrame(core)
+  }
+
+  func mount(_ routes: inout Routes) {
+    routes.post(Self.path) { request, _ in answer(request, register) }
+    routes.on(.options, Self.path) { _, _ in .now(CrossOrigin.preflight([.post])) }
+    for (method, work) in [(Method.get, read), (.put, replace), (.delete, remove)] {
+      routes.on(method, Self.path + "/{client}") { request, path in
+        let id = path["client"]
+        return answer(request) { request in try await work(request, id) }
+      }
+    }
+  }
+
+  private func answer(_ request: Request, _ work: @escaping @Sendable (Request) async throws -> Response) -> Answer {
+    let request = request.forgetting
+    return frame.later(request) { [core] in
+      try core.limits.take(request.clientAddress)
+      return try await work(request)
+    }
+  }
+
+  // MARK: - A new client
+
+  @Sendable private func register(_ request: Request) async throws -> Response {
+    let members = try Self.body(request)
+    let statement = try members["software_statement"].map { value throws(OAuthError) in try shown(value, request) }
+    let requestor = try owner(of: statement, request)
+    try core.limits.take(.app, from: request.clientAddress, at: requestor)
+    let metadata = try ClientMetadata(reading: members, statement: statement?.claims)
+    let now = core.clock.now
+    guard let id = ClientID(Random.uuid()) else { throw KeyError.inconsistent }
+    let secret = metadata.method.hasSecret ? Self.drawn() : nil
+    let token = Self.drawn()
+    let record = OAuthClientRecord(
+      id: id, requestor: requestor, origin: statement == nil ? .itself : .statement,
+      application: statement?.application, name: metadata.name ?? "?", secret: secret.map(core.hasher.token),
+      registrationToken: core.hasher.token(token), metadata: String(decoding: metadata.json.bytes(), as: UTF8.self),
+      created: now)
+    let line = core.audit.entry(
+      .service, "client.register", id.text,
+      detail: "\(requestor) \(record.name) \(request.clientAddress?.description ?? "local")")
+    try await put(record, over: nil, audit: line)
+    // Published before anybody has a token of it.
+    _ = try await core.oauth.key(metadata.algorithm, at: now)
+    var answer = document(record, metadata, token: token)
+    if let secret {
+      answer["client_secret"] = .string(secret)
+      answer["client_secret_expires_at"] = 0
+    }
+    answer["software_statement"] = members["software_statement"]
+    return OAuthFrame.response(.created, answer)
+  }
+
+  private struct Shown {
+    let application: StatementID
+    let requestor: RequestorID
+    /// Those of its claims that say what a client is.
+    let claims: JSONObject
+  }
+
+  private func shown(_ value: JSONValue, _ request: Request) throws(OAuthError) -> Shown {
+    guard let text = value.string, let claims = core.statements.read(text),
+      let said = (try? UnverifiedJWS(text))?.unverifiedClaims
+    else {
+      core.limits.wrongClient(from: request.clientAddress)
+      throw OAuthError(.invalidSoftwareStatement, "the statement was not made by this service, or is damaged")
+    }
+    guard let application = core.provisioning.now.records.applications[claims.application],
+      application.requestor == claims.requestor, !application.isRevoked,
+      let requestor = core.provisioning.now.requestor(claims.requestor), requestor.registration != .closed
+    else { throw OAuthError(.unapprovedSoftwareStatement, "the statement's application may register no clients") }
+    var taken: JSONObject = [:]
+    for name in ["client_name", "software_id"] { taken[name] = said[name] }
+    return Shown(application: claims.application, requestor: claims.requestor, claims: taken)
+  }
+
+  /// Whose client it becomes: the statement's, or that of the one requestor that takes every program.
+  private func owner(of statement: Shown?, _ request: Request) throws -> RequestorID {
+    if let statement { return statement.requestor }
+    let open = core.provisioning.now.records.requestors.values.filter { $0.registration == .open }
+    guard open.count == 1, let one = open.first else {
+      throw OAuthError(
+        .unapprovedSoftwareStatement, "programs register here with a software statement: ask whoever runs the service")
+    }
+    return one.id
+  }
+
+  private func put(_ record: OAuthClientRecord, over seen: OAuthClientRecord?, audit line: AuditEntry) async throws {
+    do throws(StoreError) {
+      let limit = record.origin == .itself ? OAuthClientRecord.mostOpen : .max
+      try await core.store.put(record, replacing: seen, limit: limit, audit: line, at: core.clock.now)
+    } catch {
+      switch error {
+      case .tooManyClients:
+        throw OAuthError(.temporarilyUnavailable, "as many programs as may have registered themselves")
+      case .notFound: throw OAuthError(.unapprovedSoftwareStatement, "the statement does not count any more")
+      default: throw error
+      }
+    }
+  }
+
+  // MARK: - A client's own registration
+
+  private func read(_ request: Request, _ id: String) async throws -> Response {
+    let client = try await own(request, id)
+    return OAuthFrame.response(.ok, document(client.record, client.metadata, token: nil))
+  }
+
+  /// Takes the place of what was registered: what is not said is gone.
+  private func replace(_ request: Request, _ id: String) async throws -> Response {
+    let client = try await own(request, id)
+    let members = try Self.body(request)
+    guard members["client_id"]?.string == id else {
+      throw OAuthError(.invalidRequest, "client_id must be the one of the address")
+    }
+    let ours = [
+      "registration_access_token", "registration_client_uri", "client_secret_expires_at", "client_id_issued_at",
+    ]
+    guard !ours.contains(where: { members[$0] != nil }) else {
+      throw OAuthError(.invalidRequest, "leave out what only the service says: the registration's token and times")
+    }
+    if let secret = members["client_secret"] {
+      guard let text = secret.string, core.hasher.isToken(text, client.record.secret) else {
+        throw OAuthError(.invalidRequest, "a client cannot choose its secret")
+      }
+    }
+    var claims: JSONObject?
+    if client.record.origin == .statement {
+      // What the statement said stays true.
+      var kept: JSONObject = [:]
+      kept["client_name"] = client.metadata.name.map(JSONValue.string)
+      kept["software_id"] = client.metadata.softwareID.map(JSONValue.string)
+      claims = kept
+    }
+    let metadata = try ClientMetadata(reading: members, statement: claims)
+    guard metadata.method.hasSecret == client.metadata.method.hasSecret else {
+      throw OAuthError(.invalidClientMetadata, "a client with a secret stays one, and one without, too: register anew")
+    }
+    var next = client.record
+    next.name = metadata.name ?? "?"
+    next.metadata = String(decoding: metadata.json.bytes(), as: UTF8.self)
+    let line = core.audit.entry(.service, "client.set", id, detail: "by itself: \(next.name)")
+    try await put(next, over: client.record, audit: line)
+    return OAuthFrame.response(.ok, document(next, metadata, token: nil))
+  }
+
+  private func remove(_ request: Request, _ id: String) async throws -> Response {
+    let client = try await own(request, id)
+    let line = core.audit.entry(.service, "client.remove", id, detail: "by itself: \(client.record.name)")
+    _ = try await core.signInTransitions.removeClient(client.record.id, audit: line)
+    var response = Response(.noContent)
+    response.addHeader(.cacheControl, "no-store")
+    return response
+  }
+
+  /// The client whose registration this is, if its token was shown; an unknown one is answered like a wrong token.
+  private func own(_ request: Request, _ id: String) async throws -> KnownClient {
+    let credential = try TokenCredential(request)
+    var record: OAuthClientRecord?
+    if let id = ClientID(id) { record = try await core.store.oauthClient(id) }
+    guard let credential, !credential.isBound, core.hasher.isToken(credential.token, record?.registrationToken),
+      let record, let client = KnownClient(record)
+    else {
+      core.limits.wrongClient(from: request.clientAddress)
+      throw OAuthError(.invalidToken, "no registration of this address and token is known")
+    }
+    return client
+  }
+
+  // MARK: - What travels
+
+  private func document(_ record: OAuthClientRecord, _ metadata: ClientMetadata, token: String?) -> JSONObject {
+    var object = metadata.json
+    object["client_id"] = .string(record.id.text)
+    object["client_id_issued_at"] = .integer(record.created.milliseconds / 1000)
+    object["registration_client_uri"] = .string("\(core.oauth.metadata.address(.registration))/\(record.id.text)")
+    object["registration_access_token"] = token.map(JSONValue.string)
+    return object
+  }
+
+  private static func body(_ request: Request) throws(OAuthError) -> JSONObject {
+    guard request.contentType?.matches(.json) == true,
+      let value = try? JSONValue(reading: request.body, limits: JSONLimits(depth: 8, bytes: 65_536)),
+      let object = value.object
+    else { throw OAuthError(.invalidClientMetadata, "the body is no JSON object: send application/json") }
+    return object
+  }
+
+  private static func drawn() -> String { Base64URL.encode(Random.bytes(32)) }
+}
+
+extension OAuthClientRecord {
+  /// How many programs may have registered themselves with a requestor that takes every one.
+  static let mostOpen = 10_000
+}

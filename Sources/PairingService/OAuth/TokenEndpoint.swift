@@ -1,0 +1,141 @@
+internal import HTTPServer
+internal import PairingStore
+internal import RegentHTTPCodec
+internal import RegentOAuth
+internal import RegentPairing
+
+/// The endpoint where codes and refresh tokens become tokens (RFC 6749 §3.2, RFC 8628 §3.4).
+///
+/// A question about a code that nobody has answered touches no disk: the secret that its client must show was kept with
+/// it.
+struct TokenEndpoint: Sendable {
+  private let core: ServiceCore
+  private let frame: OAuthFrame
+  private let redemption: CodeRedemption
+  private let refreshing: Refreshing
+
+  init(_ core: ServiceCore) {
+    self.core = core
+    frame = OAuthFrame(core)
+    redemption = CodeRedemption(core)
+    refreshing = Refreshing(core)
+  }
+
+  func mount(_ routes: inout Routes) {
+    frame.mount(&routes, .token, deciding: answer)
+  }
+
+  @Sendable private func answer(_ call: OAuthCall) throws -> Answer {
+    let shown = try call.shown()
+    let asked = try TokenRequest(call.parameters)
+    switch asked {
+    case .refresh(let token, let scope):
+      return frame.later(call.request) {
+        let client = try await core.client(shown, call.request)
+        return OAuthFrame.response(.ok, try await refreshing.next(token, scope: scope, call, client).json)
+      }
+    case .deviceCode(let text, let verifier):
+      guard let code = DeviceCode(text), let known = core.askedCode(code), known.asked.isShown(shown, core.hasher)
+      else {
+        // The store knows the client: it says what is wrong, or that the client's secret is a newer one.
+        return frame.later(call.request) {
+          let client = try await core.client(shown, call.request)
+          return OAuthFrame.response(.ok, try await redemption.tokens(for: text, verifier, call, client).json)
+        }
+      }
+      return try poll(call, known.record) {
+        let client = try await core.client(shown, call.request)
+        return OAuthFrame.response(.ok, try await redemption.tokens(for: text, verifier, call, client).json)
+      }
+    }
+  }
+
+  /// Memory answers, unless the viewer has said yes.
+  private func poll(
+    _ call: OAuthCall, _ record: RegistrationRecord, _ redeem: @escaping @Sendable () async throws -> Response
+  ) throws -> Answer {
+    switch DeviceAnswer(record.flow, at: core.clock.now) {
+    case .approved: return frame.later(call.request, redeem)
+    case .denied, .expired, .unknown: throw OAuthError.ended(DeviceAnswer(record.flow, at: core.clock.now))
+    case .pending: break
+    }
+    guard let (span, granted) = waits(call.request, record.flow) else {
+      return .now(frame.response(core.notYet(record), to: call.request))
+    }
+    do throws(CallError) {
+      try core.limits.takeWait(.device(record.deviceHash), at: record.requestor)
+    } catch {
+      throw OAuthError.slowDown
+    }
+    let id = record.id
+    return .later { [core, frame] reply in
+      core.waiters.park(
+        reply, for: .code(id), .device(.token, .owner), span: span,
+        while: { core.codes.find(id)?.flow.state.isPending == true },
+        end: { end in
+          let closes = if case .stopping = end { true } else { false }
+          frame.complete(reply, call.request, granted: granted, closes: closes) {
+            guard let flow = core.codes.find(id)?.flow, case .pending = DeviceAnswer(flow, at: core.clock.now) else {
+              return try await redeem()
+            }
+            core.oauth.paces.wasHeld(id)
+            throw OAuthError.pending
+          }
+        })
+    }
+  }
+
+  private func waits(_ request: Request, _ flow: PairingFlow) -> (span: Duration, granted: Int)? {
+    guard let seconds = request.preferredWait, seconds > 0 else { return nil }
+    var generator = SystemRandomNumberGenerator()
+    let plan = WaitPlan(
+      seconds: seconds, after: nil, flow: flow, at: core.clock.now,
+      sooner: WaitPlan.sooner(seconds, drawnFrom: &generator))
+    guard case .park(_, let span) = plan else { return nil }
+    return (span, WaitPlan.granted(seconds))
+  }
+}
+
+extension ServiceCore {
+  /// A code that a client asked for, by what it was given with it.
+  func askedCode(_ code: DeviceCode) -> (record: RegistrationRecord, asked: AskedByClient)? {
+    guard let record = codes.cached(code.registration)?.record, let asked = record.about.asked,
+      record.deviceHash == hasher.device(code.device)
+    else { return nil }
+    return (record, asked)
+  }
+
+  /// What a question about a live code is answered: it is too early only for a question that came too soon.
+  func notYet(_ record: RegistrationRecord) -> OAuthError {
+    let isEarly = oauth.paces.isTooEarly(record.id, at: clock.uptime)
+    do throws(CallError) {
+      try limits.take(record.deviceHash, at: record.requestor)
+    } catch {
+      return .slowDown
+    }
+    return isEarly ? .slowDown : .pending
+  }
+}
+
+extension AskedByClient {
+  /// Whether a request shows what this client showed when it asked for the code.
+  fileprivate func isShown(_ shown: ClientAuthentication, _ hasher: KeyedHasher) -> Bool {
+    switch shown {
+    case .name(let id, _): id == client && secret == nil
+    case .secret(let id, let text, _): id == client && hasher.isToken(text, secret)
+    case .assertion: false
+    }
+  }
+}
+
+extension OAuthError {
+  static let pending = OAuthError(.authorizationPending, "nobody has answered on the phone yet: ask again")
+  static let slowDown = OAuthError(.slowDown, "too early: wait five seconds between two questions")
+  static let unknownCode = OAuthError(.invalidGrant, "no code of this client is known: ask for a new one")
+
+  /// What the end of a code means to its client; a code that was taken back is over like one that ran out of time.
+  static func ended(_ answer: DeviceAnswer) -> OAuthError {
+    if case .denied = answer { return OAuthError(.accessDenied, "the viewer said no on the phone") }
+    return OAuthError(.expiredToken, "the code is over: ask for a new one")
+  }
+}

@@ -1,0 +1,59 @@
+internal import PairingStore
+internal import RegentCryptography
+internal import RegentJSON
+internal import RegentOAuth
+internal import RegentPairing
+
+/// Makes the tokens of a grant, and the copy of an answer that is kept for a box that did not get it.
+struct TokenPairs: Sendable {
+  private let core: ServiceCore
+
+  init(_ core: ServiceCore) { self.core = core }
+
+  /// What the tokens are for.
+  struct Wanted {
+    let grant: GrantID
+    let generation: Int64
+    let scope: Scope
+    let thumbprint: String?
+  }
+
+  func make(
+    _ wanted: Wanted, _ signIn: StandingSignIn, _ client: KnownClient, at now: Instant
+  ) async throws -> TokenAnswer {
+    let (keyID, key) = try await core.oauth.key(client.metadata.algorithm, at: now)
+    let subject = core.userID(of: signIn.record)
+    // Never beyond the sign-in: whoever checks a token without asking knows no other end.
+    let expires = min(now + core.options.oauthTokenLifetime, signIn.authentication.expires)
+    let access = try AccessTokenClaims(
+      issuer: core.oauth.metadata.issuer, subject: subject,
+      audience: client.record.audience ?? core.options.publicURL, client: client.record.id, scope: wanted.scope,
+      grant: wanted.grant.text, id: Random.uuid(), issued: now, expires: expires, thumbprint: wanted.thumbprint
+    ).signed(with: key, keyID: keyID.text)
+    let identity =
+      wanted.scope.contains(.openid)
+      ? try IDTokenClaims(
+        issuer: core.oauth.metadata.issuer, subject: subject, client: client.record.id, issued: now,
+        expires: expires, authenticated: signIn.authentication.issued, accessToken: access
+      ).signed(with: key, keyID: keyID.text) : nil
+    return TokenAnswer(
+      accessToken: access, kind: wanted.thumbprint == nil ? "Bearer" : "DPoP",
+      lifetime: expires.since(now).components.seconds,
+      refreshToken: wanted.scope.contains(.offlineAccess)
+        ? core.oauth.refreshTokens.text(of: wanted.grant, generation: wanted.generation) : nil,
+      scope: wanted.scope.text, idToken: identity)
+  }
+
+  /// What is kept of an answer.
+  static func kept(_ answer: TokenAnswer) -> StoredSecret { StoredSecret(answer.json.bytes()) }
+
+  /// The answer that was kept, with the time that it has left.
+  static func again(_ grant: GrantRecord, at now: Instant) -> TokenAnswer? {
+    guard let object = (try? JSONValue(reading: grant.answer.bytes))?.object,
+      var answer = try? TokenAnswer(reading: object)
+    else { return nil }
+    let gone = max(now.since(grant.rotated), .zero).components.seconds
+    answer.lifetime = answer.lifetime.map { max($0 - gone, 1) }
+    return answer
+  }
+}

@@ -1,0 +1,79 @@
+internal import RegentCryptography
+package import RegentHTTPCodec
+package import HTTPServer
+package import RegentOAuth
+internal import RegentPairing
+internal import RegentPlatform
+
+/// Reads the proofs of keys that come with requests (RFC 9449), and takes each once.
+package final class UsedProofs: Sendable {
+  package static let header = HeaderName(literal: "DPoP")
+  package static let nonceHeader = HeaderName(literal: "DPoP-Nonce")
+
+  private let nonces: DPoPNonces
+  private let seed = Random.bytes(32)
+  private let replay = Locked(DPoPReplay())
+
+  init() throws { nonces = DPoPNonces(try HMACKey(.sha256, Random.secret())) }
+
+  /// How many are remembered.
+  package var count: Int { replay.withLock { $0.count } }
+
+  /// The nonce that clients are told.
+  package func nonce(_ clock: ServiceClock) -> String { nonces.current(at: clock.uptime) }
+
+  /// The proof of a request; nil when it has none. It is not used up yet: see ``take(_:_:)``.
+  package func read(
+    _ request: Request, at address: String, accessToken: String? = nil, _ clock: ServiceClock
+  ) throws(OAuthError) -> DPoPProof? {
+    let text: String?
+    do throws(RequestTextError) {
+      text = try request.singleHeader(Self.header)
+    } catch {
+      throw OAuthError(.invalidDPoPProof, "the header DPoP is there more than once: send it once")
+    }
+    guard let text else { return nil }
+    guard let target = ProofTarget(address) else { throw OAuthError(.invalidDPoPProof, "no proof counts here") }
+    let proof = try DPoPProof(
+      text, for: .init(method: request.method.token, target: target, accessToken: accessToken))
+    try nonces.check(proof, wall: clock.now, boot: clock.uptime)
+    return proof
+  }
+
+  /// Uses a proof up: after everything else about the request was right, so that only those who have shown a client, a
+  /// code or a token take room here.
+  package func take(_ proof: DPoPProof, _ clock: ServiceClock) throws(OAuthError) {
+    // With a seed of the process: nobody can choose two proofs that share the place.
+    let hash = SHA256.hash(seed + proof.fingerprint).prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    switch replay.withLock({ $0.take(hash, at: clock.uptime) }) {
+    case .fresh: return
+    case .used: throw OAuthError(.invalidDPoPProof, "the proof was used before: make one for each request")
+    case .full: throw OAuthError(.temporarilyUnavailable, "too many proofs at once: try again in a minute")
+    }
+  }
+}
+
+/// The assertions of clients that were used: each counts once, until its time is over.
+package final class UsedAssertions: Sendable {
+  /// Only clients with a key that is registered get here; ten minutes of a hundred a second.
+  static let capacity = 65_536
+
+  private let used = Locked<[[UInt8]: Instant]>([:])
+
+  package init() {}
+
+  /// How many are remembered.
+  package var count: Int { used.withLock { $0.count } }
+
+  func take(_ assertion: ClientAssertion.Checked, at now: Instant) throws(OAuthError) {
+    let verdict = used.withLock { used -> Bool? in
+      if used.count >= Self.capacity { used = used.filter { now < $0.value + ClientAssertion.tolerance } }
+      guard used.count < Self.capacity else { return nil }
+      return used.updateValue(assertion.expires, forKey: assertion.fingerprint) == nil
+    }
+    guard let isFresh = verdict else {
+      throw OAuthError(.temporarilyUnavailable, "too many assertions at once: try again in a minute")
+    }
+    guard isFresh else { throw OAuthError(.invalidClient, "the assertion was used before: make one for each request") }
+  }
+}

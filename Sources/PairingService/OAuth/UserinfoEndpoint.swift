@@ -1,0 +1,62 @@
+internal import HTTPServer
+internal import PairingStore
+internal import RegentHTTPCodec
+internal import RegentJSON
+internal import RegentOAuth
+internal import RegentPairing
+
+/// Who the viewer is, to whoever has an access token with `openid` (OpenID Connect Core §5.3).
+///
+/// `sub` is the name under which the requestor's apps know the viewer, and another for each requestor.
+struct UserinfoEndpoint: Sendable {
+  private let core: ServiceCore
+  private let frame: OAuthFrame
+
+  init(_ core: ServiceCore) {
+    self.core = core
+    frame = OAuthFrame(core)
+  }
+
+  func mount(_ routes: inout Routes) {
+    let path = "/oauth" + ServerMetadata.Endpoint.userinfo.rawValue
+    for method in [Method.get, .post] {
+      routes.on(method, path) { request, _ in
+        .later { reply in
+          Task { reply.complete(await answer(request.forgetting)) }
+        }
+      }
+    }
+    routes.on(.options, path) { _, _ in .now(CrossOrigin.preflight([.get, .post])) }
+  }
+
+  private func answer(_ request: Request) async -> Response {
+    do {
+      try core.limits.take(request.clientAddress)
+      var response = OAuthFrame.response(.ok, try await claims(request))
+      if request.header(.origin) != nil { CrossOrigin.allow(&response) }
+      return response
+    } catch {
+      return frame.refusalOfToken(error, to: request)
+    }
+  }
+
+  private func claims(_ request: Request) async throws -> JSONObject {
+    let refused = OAuthError(.invalidToken, "the access token does not count: fetch a new one")
+    guard let shown = try TokenCredential(request) else {
+      throw OAuthError(.invalidToken, "send an access token in the header Authorization")
+    }
+    guard let claims = core.claims(ofAccessToken: shown.token) else { throw refused }
+    try shown.check(claims, request, at: core.oauth.metadata.address(.userinfo), core)
+    guard let used = try await core.standing(ofAccessToken: shown.token) else { throw refused }
+    guard used.claims.scope.contains(.openid) else {
+      throw OAuthError(.insufficientScope, "the access token was not given for openid")
+    }
+    let signIn = used.standing.signIn
+    var object: JSONObject = ["sub": .string(used.claims.subject)]
+    if used.claims.scope.contains(.profile) {
+      object["provider"] = .string(signIn.provider.id.text)
+      object["provider_name"] = .string(signIn.provider.name)
+    }
+    return object
+  }
+}

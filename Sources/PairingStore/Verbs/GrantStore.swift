@@ -1,0 +1,56 @@
+public import RegentPairing
+
+/// Clients that pair in OAuth's words, and what viewers gave them.
+public protocol GrantStore: Sendable {
+  /// Keeps a client: a new one, or in place of the record that the caller has seen.
+  ///
+  /// Guarantees: the requestor exists, and for a client of a statement the application, not revoked; at most `limit`
+  /// clients of the requestor and of the same origin are there afterwards.
+  /// - Throws: `notFound`, `changedMeanwhile`, `tooManyClients`.
+  func put(
+    _ client: OAuthClientRecord, replacing seen: OAuthClientRecord?, limit: Int, audit entry: AuditEntry?,
+    at now: Instant
+  ) async throws(StoreError)
+
+  /// A client, if the application whose statement it showed is not revoked.
+  func oauthClient(_ id: ClientID) async throws(StoreError) -> OAuthClientRecord?
+
+  /// Clients in the order of their ids.
+  func oauthClients(of requestor: RequestorID?, after id: ClientID?, limit: Int)
+    async throws(StoreError) -> [OAuthClientRecord]
+
+  /// Removes a client; its grants end, with the sign-ins that they stand on.
+  ///
+  /// - Returns: the sign-ins that ended.
+  /// - Throws: `notFound`.
+  func removeOAuthClient(_ id: ClientID, audit entry: AuditEntry?, at now: Instant)
+    async throws(StoreError) -> [AuthenticationRecord]
+
+  /// Keeps what a viewer gave: of many at once for one sign-in the first is kept, and all are given that one.
+  ///
+  /// Guarantees: client, sign-in, account, integration and row key stand at this moment.
+  /// - Throws: `notInForce`, `notFound`.
+  func keep(_ grant: GrantRecord, at now: Instant) async throws(StoreError) -> GrantRecord
+
+  /// Keeps the next generation of a grant, if it still has the one before.
+  ///
+  /// Guarantees: as for ``keep(_:at:)``; of many at once one is kept, and all are given that one.
+  /// - Returns: the grant as it is kept.
+  /// - Throws: `notInForce`, `notFound`.
+  func rotate(_ grant: GrantRecord, at now: Instant) async throws(StoreError) -> GrantRecord
+
+  /// A grant, if it, its client and its sign-in are in force.
+  ///
+  /// - Throws: `notInForce` when account, integration or row key do not stand any more.
+  func grant(_ id: GrantID, at now: Instant) async throws(StoreError) -> StandingGrant?
+
+  /// The grants whose time is not over, in the order of their ids; whether they stand is not looked at.
+  func grants(_ filter: GrantFilter, after id: GrantID?, limit: Int, at now: Instant)
+    async throws(StoreError) -> [GrantRecord]
+
+  /// Ends grants, with the sign-ins that they stand on and their permits.
+  ///
+  /// - Returns: the sign-ins that ended.
+  func endGrants(_ filter: GrantFilter, audit entry: AuditEntry?, at now: Instant)
+    async throws(StoreError) -> [AuthenticationRecord]
+}

@@ -1,0 +1,137 @@
+package import RegentCryptography
+package import RegentJSON
+
+/// What a client says about itself when it registers (RFC 7591 §2): what means something here, all else is left out.
+///
+/// Nothing of it is true because it says so, and no address in it is ever fetched: a service that fetched what
+/// strangers name would be their way into the network behind it.
+package struct ClientMetadata: Sendable, Hashable {
+  /// What is shown on the phone as what the client calls itself.
+  package var name: String?
+  package var method: ClientMethod
+  package var redirectURIs: [String]
+  package var scope: Scope
+  /// The keys of a client that signs; empty otherwise.
+  package var keys: [JWK]
+  /// The algorithm of the tokens that it wants.
+  package var algorithm: SignatureAlgorithm
+  package var softwareID: String?
+  package var softwareVersion: String?
+
+  package static let mostRedirectURIs = 16
+  private static let longestURI = 2048
+  private static let longestName = 128
+  private static let mostKeys = 8
+
+  /// Reads a registration; the claims of a statement that was checked win over the plain ones (RFC 7591 §2.3).
+  package init(reading members: JSONObject, statement: JSONObject? = nil) throws(OAuthError) {
+    var said = members
+    for claim in statement?.members ?? [] { said[claim.name] = claim.value }
+    do throws(JSONShapeError) {
+      name = try said.optionalString("client_name").map { (name) throws(JSONShapeError) in try Self.checked(name) }
+      method = try Self.method(said)
+      redirectURIs = try said.optionalStrings("redirect_uris") ?? []
+      algorithm = try Self.algorithm(said)
+      softwareID = try said.optionalString("software_id").map(Self.bounded)
+      softwareVersion = try said.optionalString("software_version").map(Self.bounded)
+      try Self.checkGrants(said)
+    } catch {
+      throw OAuthError(.invalidClientMetadata, "a member of the registration has a value that cannot be taken")
+    }
+    guard said["jwks_uri"]?.isNull ?? true else {
+      throw OAuthError(.invalidClientMetadata, "send the keys themselves in jwks: no address is fetched")
+    }
+    keys = try Self.keys(said, method)
+    guard redirectURIs.count <= Self.mostRedirectURIs, redirectURIs.allSatisfy(Self.isAddress) else {
+      throw OAuthError(.invalidRedirectURI, "a redirect address must be absolute and without a fragment")
+    }
+    guard let wanted = said["scope"]?.string else {
+      scope = .all
+      return
+    }
+    let known = try Scope(wanted)
+    // A client that asks for nothing that exists is given what everybody may ask for, as RFC 7591 lets the service
+    // choose.
+    scope = known.names.isEmpty ? .all : known
+  }
+
+  /// All that is kept, as the answer to the registration repeats it.
+  ///
+  /// `scope` is always there: oidc-agent stops without.
+  package var json: JSONObject {
+    var object: JSONObject = [
+      "token_endpoint_auth_method": .string(method.rawValue),
+      "grant_types": [.string(TokenRequest.deviceCodeGrant), .string(TokenRequest.refreshGrant)],
+      "response_types": [],
+      "redirect_uris": .array(redirectURIs.map(JSONValue.string)),
+      "scope": .string(scope.text),
+      "id_token_signed_response_alg": .string(algorithm.rawValue),
+    ]
+    object["client_name"] = name.map(JSONValue.string)
+    object["software_id"] = softwareID.map(JSONValue.string)
+    object["software_version"] = softwareVersion.map(JSONValue.string)
+    if !keys.isEmpty { object["jwks"] = .object(JWKSet(keys).json) }
+    return object
+  }
+
+  // MARK: - One member each
+
+  private static func method(_ said: JSONObject) throws(JSONShapeError) -> ClientMethod {
+    guard let text = try said.optionalString("token_endpoint_auth_method") else { return .basic }
+    guard let method = ClientMethod(rawValue: text) else {
+      throw JSONShapeError(name: "token_endpoint_auth_method", expected: "one that is supported")
+    }
+    return method
+  }
+
+  private static func algorithm(_ said: JSONObject) throws(JSONShapeError) -> SignatureAlgorithm {
+    guard let text = try said.optionalString("id_token_signed_response_alg") else { return .rs256 }
+    guard let algorithm = SignatureAlgorithm(rawValue: text) else {
+      throw JSONShapeError(name: "id_token_signed_response_alg", expected: "one that is supported")
+    }
+    return algorithm
+  }
+
+  /// Grants beside ours are left out (RFC 7591 lets the service do so); of none that we have, nothing would come.
+  private static func checkGrants(_ said: JSONObject) throws(JSONShapeError) {
+    guard let grants = try said.optionalStrings("grant_types"), !grants.isEmpty else { return }
+    guard grants.contains(where: { $0.utf8.elementsEqual(TokenRequest.deviceCodeGrant.utf8) }) else {
+      throw JSONShapeError(name: "grant_types", expected: "the device grant")
+    }
+  }
+
+  private static func keys(_ said: JSONObject, _ method: ClientMethod) throws(OAuthError) -> [JWK] {
+    guard method == .privateKey else { return [] }
+    guard let document = said["jwks"]?.object, let set = try? JWKSet(reading: document.bytes()),
+      !set.keys.isEmpty, set.keys.count <= mostKeys
+    else {
+      throw OAuthError(.invalidClientMetadata, "private_key_jwt needs jwks with one to eight public keys")
+    }
+    return set.keys
+  }
+
+  private static func checked(_ name: String) throws(JSONShapeError) -> String {
+    guard !name.isEmpty, name.utf8.count <= longestName, ShownName.isFit(name) else {
+      throw JSONShapeError(name: "client_name", expected: "a short name without control characters")
+    }
+    return name
+  }
+
+  private static func bounded(_ text: String) throws(JSONShapeError) -> String {
+    guard text.utf8.count <= longestName, ShownName.isFit(text) else {
+      throw JSONShapeError(name: "software_id", expected: "a short text")
+    }
+    return text
+  }
+
+  /// An absolute address of any scheme but those that run in a page: a client on a desk has one of its own.
+  private static func isAddress(_ text: String) -> Bool {
+    let bytes = Array(text.utf8)
+    guard bytes.count <= longestURI, bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x23 }),
+      let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon > 0, colon + 1 < bytes.count
+    else { return false }
+    let scheme = String(decoding: bytes[..<colon], as: UTF8.self).lowercased()
+    return scheme.utf8.allSatisfy { TokenRequest.isTokenLetter($0) || $0 == 0x2B || $0 == 0x2E }
+      && !["javascript", "data", "vbscript", "file", "about", "blob"].contains(scheme)
+  }
+}

@@ -1,0 +1,7 @@
+internal import RegentPairing
+
+/// Names that strangers chose and people read: on a phone, in a log, on a terminal.
+enum ShownName {
+  /// Whether a text has nothing that steers a terminal, turns the direction of writing or hides.
+  static func isFit(_ text: String) -> Bool { Names.Device.allowsAll(of: text) }
+}

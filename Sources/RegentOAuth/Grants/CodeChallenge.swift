@@ -1,0 +1,57 @@
+internal import RegentCryptography
+internal import RegentEncodings
+
+/// A client's challenge (RFC 7636): whoever redeems the code must know what this is the hash of.
+package struct CodeChallenge: Sendable, Hashable {
+  /// The hash as the client sent it.
+  package let text: String
+
+  /// Takes a challenge that was kept.
+  package init?(kept text: String) {
+    guard text.utf8.count == 43, (try? Base64URL.decode(text))?.count == 32 else { return nil }
+    self.text = text
+  }
+
+  /// Reads what a request says; nil when it says nothing.
+  ///
+  /// `plain` is not taken: it would show the secret to whoever sees the request (RFC 9700 §2.1.1).
+  package static func read(_ parameters: OAuthParameters) throws(OAuthError) -> CodeChallenge? {
+    guard let text = parameters["code_challenge"] else {
+      guard parameters["code_challenge_method"] == nil else {
+        throw OAuthError(.invalidRequest, "code_challenge_method is given, but code_challenge is not")
+      }
+      return nil
+    }
+    guard let method = parameters["code_challenge_method"], method.utf8.elementsEqual("S256".utf8) else {
+      throw OAuthError(.invalidRequest, "code_challenge_method must be S256")
+    }
+    guard let challenge = CodeChallenge(kept: text) else {
+      throw OAuthError(.invalidRequest, "code_challenge must be the base64url of a SHA-256 hash")
+    }
+    return challenge
+  }
+
+  /// Whether a verifier fits what was asked with: none without a challenge, as a verifier that nobody asked for shows
+  /// that the challenge got lost on the way (RFC 9700 §4.8.2).
+  package static func check(_ challenge: CodeChallenge?, _ verifier: String?) throws(OAuthError) {
+    switch (challenge, verifier) {
+    case (nil, nil): return
+    case (nil, _?):
+      throw OAuthError(.invalidGrant, "code_verifier is given, but the code was asked for without a challenge")
+    case (_?, nil):
+      throw OAuthError(.invalidRequest, "code_verifier is missing: the code was asked for with a challenge")
+    case (let challenge?, let verifier?):
+      guard (43...128).contains(verifier.utf8.count), verifier.utf8.allSatisfy(isUnreserved),
+        constantTimeEqual(
+          Array(Base64URL.encode(SHA256.hash(Array(verifier.utf8))).utf8), Array(challenge.text.utf8))
+      else { throw OAuthError(.invalidGrant, "code_verifier does not fit the code's challenge") }
+    }
+  }
+
+  private static func isUnreserved(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,50 @@
+/// What a client wants at the token endpoint.
+package enum TokenRequest: Sendable, Hashable {
+  /// A code that somebody approved on the phone (RFC 8628 §3.4).
+  case deviceCode(String, verifier: String?)
+  /// The next token of a grant (RFC 6749 §6).
+  case refresh(String, scope: String?)
+
+  package static let deviceCodeGrant = "urn:ietf:params:oauth:grant-type:device_code"
+  package static let refreshGrant = "refresh_token"
+  /// In bytes; our own are shorter, and whatever is longer is nobody's.
+  private static let longest = 256
+
+  package init(_ parameters: OAuthParameters) throws(OAuthError) {
+    guard let grant = parameters["grant_type"] else {
+      throw OAuthError(.invalidRequest, "grant_type is missing")
+    }
+    switch grant {
+    case Self.deviceCodeGrant:
+      guard let code = parameters["device_code"] else {
+        throw OAuthError(.invalidRequest, "device_code is missing")
+      }
+      self = .deviceCode(
+        try Self.token(code, "no code of this client is known: ask for a new one"),
+        verifier: parameters["code_verifier"])
+    case Self.refreshGrant:
+      guard let token = parameters["refresh_token"] else {
+        throw OAuthError(.invalidRequest, "refresh_token is missing")
+      }
+      self = .refresh(
+        try Self.token(token, "this refresh token does not count: pair again"), scope: parameters["scope"])
+    default:
+      throw OAuthError(.unsupportedGrantType, "grant_type must be the one for device codes, or refresh_token")
+    }
+  }
+
+  private static func token(_ text: String, _ otherwise: StaticString) throws(OAuthError) -> String {
+    guard text.utf8.count <= longest, text.utf8.allSatisfy(isTokenLetter) else {
+      throw OAuthError(.invalidGrant, otherwise)
+    }
+    return text
+  }
+
+  /// What codes, tokens, names and secrets are made of here: nothing that a client would have to escape.
+  package static func isTokenLetter(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x5F: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,99 @@
+package import RegentJSON
+
+/// The answer to a request for a code (RFC 8628 §3.2), as the service writes and a box reads it.
+package struct DeviceAuthorizationAnswer: Sendable, Hashable {
+  package var deviceCode: String
+  package var userCode: String
+  package var verificationURI: String
+  package var verificationURIComplete: String?
+  /// How long both codes last, in seconds.
+  package var lifetime: Int64
+  /// How many seconds to wait between two questions.
+  package var interval: Int64
+
+  /// What a client waits when it is not told (RFC 8628 §3.2).
+  package static let usualInterval: Int64 = 5
+
+  package init(
+    deviceCode: String, userCode: String, verificationURI: String, verificationURIComplete: String?,
+    lifetime: Int64, interval: Int64
+  ) {
+    self.deviceCode = deviceCode
+    self.userCode = userCode
+    self.verificationURI = verificationURI
+    self.verificationURIComplete = verificationURIComplete
+    self.lifetime = lifetime
+    self.interval = interval
+  }
+
+  package var json: JSONObject {
+    var object: JSONObject = [
+      "device_code": .string(deviceCode), "user_code": .string(userCode),
+      "verification_uri": .string(verificationURI), "expires_in": .integer(lifetime),
+      "interval": .integer(interval),
+    ]
+    object["verification_uri_complete"] = verificationURIComplete.map(JSONValue.string)
+    return object
+  }
+
+  /// Reads a server's answer; some write `verification_url`, as an early draft did.
+  package init(reading object: JSONObject) throws(JSONShapeError) {
+    deviceCode = try object.string("device_code")
+    userCode = try object.string("user_code")
+    if let draft = try object.optionalString("verification_url"), object["verification_uri"] == nil {
+      verificationURI = draft
+    } else {
+      verificationURI = try object.string("verification_uri")
+    }
+    verificationURIComplete = try object.optionalString("verification_uri_complete")
+    lifetime = try object.int64("expires_in")
+    interval = try object.optionalInt64("interval") ?? Self.usualInterval
+    guard lifetime > 0 else {
+      throw JSONShapeError(name: "expires_in", expected: "a number of seconds above 0", isMissing: false)
+    }
+    guard (0...3600).contains(interval) else {
+      throw JSONShapeError(name: "interval", expected: "a number of seconds up to 3600", isMissing: false)
+    }
+  }
+}
+
+/// The answer that has the tokens (RFC 6749 §5.1).
+package struct TokenAnswer: Sendable, Hashable {
+  package var accessToken: String
+  /// `Bearer`, or `DPoP` where a key must be shown with the token.
+  package var kind: String
+  /// How long the access token lasts, in seconds; nil when the server does not say.
+  package var lifetime: Int64?
+  package var refreshToken: String?
+  package var scope: String?
+  package var idToken: String?
+
+  package init(
+    accessToken: String, kind: String, lifetime: Int64?, refreshToken: String?, scope: String?, idToken: String?
+  ) {
+    self.accessToken = accessToken
+    self.kind = kind
+    self.lifetime = lifetime
+    self.refreshToken = refreshToken
+    self.scope = scope
+    self.idToken = idToken
+  }
+
+  package var json: JSONObject {
+    var object: JSONObject = ["access_token": .string(accessToken), "token_type": .string(kind)]
+    object["expires_in"] = lifetime.map(JSONValue.integer)
+    object["refresh_token"] = refreshToken.map(JSONValue.string)
+    object["scope"] = scope.map(JSONValue.string)
+    object["id_token"] = idToken.map(JSONValue.string)
+    return object
+  }
+
+  package init(reading object: JSONObject) throws(JSONShapeError) {
+    accessToken = try object.string("access_token")
+    kind = try object.string("token_type")
+    lifetime = try object.optionalInt64("expires_in")
+    refreshToken = try object.optionalString("refresh_token")
+    scope = try object.optionalString("scope")
+    idToken = try object.optionalString("id_token")
+  }
+}

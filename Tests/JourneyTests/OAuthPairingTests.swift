@@ -1,0 +1,388 @@
+import HTTPTestSupport
+import PairingStore
+import RegentCryptography
+import RegentJSON
+import RegentOAuth
+import RegentPairing
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+@testable import PairingService
+
+/// Runs a story with a client of the sample requestor in the test's process.
+func withOAuth(
+  _ service: TestService, _ body: (any TestClient) async throws -> Void
+) async throws {
+  try await TestTransport.inProcess.withClient(of: try service.router(), body)
+}
+
+@Suite struct `a program that speaks OAuth pairs` {
+  @Test(arguments: TestTransport.allCases, OAuthBox.Way.allCases)
+  func `pending, approved, redeemed, refreshed`(transport: TestTransport, way: OAuthBox.Way) async throws {
+    let service = try await TestService()
+    try await transport.withClient(of: try service.router()) { client in
+      let box = try await OAuthBox(service, client, way)
+      let code = try await box.begin()
+      let early = try await box.ask(code.device)
+      #expect(early.status == 400)
+      #expect(early.error == "authorization_pending")
+      #expect(early.header("cache-control") == "no-store")
+      try await service.approve(code.user)
+      let answer = try await box.ask(code.device)
+      #expect(answer.status == 200, "\(answer.text)")
+      #expect(answer.header("cache-control") == "no-store")
+      #expect(answer.header("pragma") == "no-cache")
+      let tokens = try Tokens(answer)
+      #expect(tokens.kind == "Bearer")
+      #expect(tokens.scope == "openid profile offline_access entitlements")
+      #expect(tokens.identity != nil)
+      let next = try Tokens(try await box.refresh(try #require(tokens.refresh)))
+      #expect(next.access != tokens.access)
+      #expect(next.refresh != tokens.refresh)
+      // The sign-in is one like every other: it is in the list, named after the client.
+      let signIns = try await service.core.store.authentications(
+        AuthenticationFilter(), after: nil, limit: 10, at: service.clock.now)
+      #expect(signIns.map(\.about.name) == ["Kodi"])
+    }
+  }
+
+  @Test func `the answer to a request for a code says it all`() async throws {
+    let service = try await TestService()
+    try await withOAuth(service) { client in
+      let box = try await OAuthBox(service, client)
+      let answer = try await box.post("device_authorization", [("scope", "openid unknown")])
+      let object = try answer.json()
+      #expect(answer.header("cache-control") == "no-store")
+      #expect(try object.int64("expires_in") == 1800)
+      #expect(try object.int64("interval") == 5)
+      #expect(try object.string("verification_uri") == "https://tv.example.org")
+      let user = try object.string("user_code")
+      let complete = try object.string("verification_uri_complete")
+      #expect(complete == "HTTPS://TV.EXAMPLE.ORG/D/\(user.filter { $0 != "-" })")
+      let device = try object.string("device_code")
+      // Clients that escape nothing must be able to send it.
+      #expect(device.utf8.allSatisfy { $0 < 0x7F && ($0 > 0x2F || $0 == 0x2D) && $0 != 0x3D })
+    }
+  }
+
+  @Test func `a question that is held is answered when the viewer says yes`() async throws {
+    let service = try await TestService()
+    try await TestTransport.socket.withClient(of: try service.router()) { client in
+      let box = try await OAuthBox(service, client)
+      let code = try await box.begin()
+      async let held = box.ask(code.device, headers: [("Prefer", "wait=30")])
+      try await eventually("the question is held") { service.core.waiters.count == 1 }
+      try await service.approve(code.user)
+      let answer = try await held
+      #expect(answer.status == 200, "\(answer.text)")
+      #expect(answer.header("preference-applied") == "wait=30")
+    }
+  }
+
+  @Test func `what ends a code ends the questions about it`() async throws {
+    let service = try await TestService()
+    try await withOAuth(service) { client in
+      let box = try await OAuthBox(service, client)
+      let denied = try await box.begin()
+      try await service.deny(denied.user)
+      #expect(try await box.ask(denied.device).error == "access_denied")
+      let withdrawn = try await box.begin()
+      _ = try await service.core.codeTransitions.withdraw(
+        try service.found(withdrawn.user), .operator, audit: nil)
+      #expect(try await box.ask(withdrawn.device).error == "expired_token")
+      let late = try await box.begin()
+      _ = try await box.ask(late.device)
+      service.clock.pass(.seconds(1800))
+      // The end comes before the hurry.
+      #expect(try await box.ask(late.device).error == "expired_token")
+      #expect(try await box.ask(late.device).error == "expired_token")
+    }
+  }
+
+  @Test func `who asks too early is told so, and who waits never is`() async throws {
+    let service = try await TestService()
+    try await withOAuth(service) { client in
+      let box = try await OAuthBox(service, client)
+      let code = try await box.begin()
+      #expect(try await box.ask(code.device).error == "authorization_pending")
+      #expect(try await box.ask(code.device).error == "slow_down")
+      for pause in [5000, 4100, 5900, 4000, 6000] {
+        service.clock.pass(.milliseconds(pause))
+        #expect(try await box.ask(code.device).error == "authorization_pending")
+      }
+      for _ in 0..<5 {
+        service.clock.pass(.seconds(2))
+        #expect(try await box.ask(code.device).error == "slow_down")
+      }
+      // The wall clock has nothing to do with it.
+      service.clock.setAhead(.seconds(-3600))
+      service.clock.pass(.seconds(5))
+      #expect(try await box.ask(code.device).error == "authorization_pending")
+      service.clock.setAhead(.zero)
+      // An approved code is told at once.
+      try await service.approve(code.user)
+      #expect(try await box.ask(code.device).status == 200)
+    }
+  }
+
+  @Test func `the documents say where everything is, also outside of a prefix`() async throws {
+    let service = try await TestService(options: { $0.publicURL = "https://tv.example.org/tv" })
+    try await TestTransport.inProcess.withClient(of: try await service.phoneRouter()) { client in
+      let below = try await client.get("/tv/oauth/.well-known/openid-configuration").json()
+      let inserted = try await client.get("/.well-known/oauth-authorization-server/tv/oauth").json()
+      #expect(below == inserted)
+      #expect(try below.string("issuer") == "https://tv.example.org/tv/oauth")
+      #expect(try below.string("jwks_uri") == "https://tv.example.org/tv/oauth/keys")
+      #expect(try await client.get("/.well-known/oauth-authorization-server/oauth").status == 404)
+      for name in ["token_endpoint", "device_authorization_endpoint", "introspection_endpoint", "revocation_endpoint"] {
+        let path = try below.string(name).dropFirst("https://tv.example.org".count)
+        #expect(try await client.post(String(path)).status != 404, "\(name)")
+      }
+      let authorize = try await client.get("/tv/oauth/authorize?response_type=code")
+      #expect(authorize.error == "unsupported_response_type")
+    }
+  }
+
+  @Test func `keys of media and of OAuth stand in sets of their own`() async throws {
+    let service = try await TestService()
+    try await withOAuth(service) { client in
+      let before = try await client.get("/oauth/jwks.json").text
+      let tokens = try await OAuthBox(service, client).pair()
+      #expect(try await client.get("/oauth/jwks.json").text == before)
+      let published = try await client.get("/oauth/keys").text
+      let header = try UnverifiedJWS(tokens.access)
+      #expect(published.contains(try #require(header.keyID)))
+      #expect(!before.contains(try #require(header.keyID)))
+      #expect(header.algorithm == "ES256")
+    }
+  }
+}
+
+@Suite struct `the tokens of a grant` {
+  @Test func `are worth something to APIs of the same requestor`() async throws {
+    let service = try await TestService()
+    try await withOAuth(service) { client in
+      let box = try await OAuthBox(service, client)
+      let tokens = try await box.pair()
+      let api = try await OAuthBox(service, client, .basic)
+      let worth = try await api.introspect(tokens.access)
+      #expect(worth["active"] == true)
+      #expect(try worth.string("client_id") == box.id)
+      #expect(try worth.string("aud") == "https://tv.example.org")
+      let userinfo = try await client.get("/oauth/userinfo", headers: [bearer(tokens.access)])
+      #expect(userinfo.status == 200)
+      #expect(try userinfo.json().string("sub") == worth.string("sub"))
+      // A refresh token is its own client's affair.
+      let refresh = try #require(tokens.refresh)
+      #expect(try await api.introspect(refresh) == ["active": false])
+      #expect(try await api.introspect("nonsense") == ["active": false])
+    }
+  }
+
+  @Test func `end with the account, the sign-in and the grant`() async throws {
+    let service = try await TestService()
+    try await withOAuth(service) { client in
+      let box = try await OAuthBox(service, client)
+      let api = try await OAuthBox(service, client, .basic)
+      let tokens = try await box.pair()
+      let refresh = try #require(tokens.refresh)
+      try await service.disable(Sample.account)
+      #expect(try await api.introspect(tokens.access) == ["active": false])
+      #expect(try await client.get("/oauth/userinfo", headers: [bearer(tokens.access)]).status == 401)
+      #expect(try await box.refresh(refresh).error == "invalid_grant")
+      try await service.disable(Sample.account, false)
+      #expect(try await api.introspect(tokens.access)["active"] == true)
+      // Whatever kind the client says that the token is.
+      let revoked = try await box.post("revoke", [("token", refresh), ("token_type_hint", "access_token")])
+      #expect(revoked.status == 200)
+      #expect(try await api.introspect(tokens.access) == ["active": false])
+      #expect(try await box.refresh(refresh).error == "invalid_grant")
+      #expect(try await box.post("revoke", [("token", "nonsense")]).status == 200)
+      let left = try await service.core.store.authentications(
+        AuthenticationFilter(), after: nil, limit: 10, at: service.clock.now)
+      #expect(left.isEmpty)
+    }
+  }
+
+  @Test func `an account that is locked between yes and redemption gets nothing`() async throws {
+    let service = try await TestService()
+    try await withOAuth(service) { client in
+      let box = try await OAuthBox(service, client)
+      let code = try await box.begin()
+      try await service.approve(code.user)
+      try await service.disable(Sample.account)
+      #expect(try await box.ask(code.device).error == "access_denied")
+    }
+  }
+
+  @Test func `a lost answer is given again, an old token ends the family`() async throws {
+    let service = try await TestService()
+    try await withOAuth(service) { client in
+      let box = try await OAuthBox(service, client)
+      let code = try await box.begin()
+      try await service.approve(code.user)
+      let first = try Tokens(try await box.ask(code.device))
+      #expect(try Tokens(try await box.ask(code.device)) == first)
+      let old = try #require(first.refresh)
+      let second = try Tokens(try await box.refresh(old))
+      service.clock.pass(.seconds(60))
+      #expect(try Tokens(try await box.refresh(old)) == second)
+      // After a restart as well: what was answered is in the store, sealed.
+      let restarted = try await TestService(restarting: service, on: service.core.store)
+      try await withOAuth(restarted) { client in
+        let again = try await client.post(
+          "/oauth/token",
+          form: [("grant_type", "refresh_token"), ("refresh_token", old), ("client_id", box.id)])
+        #expect(try Tokens(again) == second)
+      }
+      service.clock.pass(.seconds(1))
+      #expect(try await box.refresh(old).error == "invalid_grant")
+      #expect(try await box.refresh(try #require(second.refresh)).error == "invalid_grant")
+      let lines = try await service.auditActions()
+      #expect(lines.contains("grant.end"))
+      #expect(service.core.metrics.now[.refreshTokensReused] == 1)
+    }
+  }
+
+  @Test func `a refresh may ask for less, never for more`() async throws {
+    let service = try await TestService()
+    try await withOAuth(service) { client in
+      let box = try await OAuthBox(service, client)
+      let tokens = try await box.pair([("scope", "openid offline_access")])
+      let refresh = try #require(tokens.refresh)
+      #expect(try await box.refresh(refresh, [("scope", "openid entitlements")]).error == "invalid_scope")
+      let narrow = try Tokens(try await box.refresh(refresh, [("scope", "openid")]))
+      #expect(narrow.scope == "openid")
+      let wide = try Tokens(try await box.refresh(try #require(narrow.refresh)))
+      #expect(wide.scope == "openid offline_access")
+      service.clock.pass(.seconds(30 * 86_400))
+      #expect(try await box.refresh(try #require(wide.refresh)).error == "invalid_grant")
+    }
+  }
+
+  @Test func `bound to a key they are worth nothing without it`() async throws {
+    let service = try await TestService()
+    try await withOAuth(service) { client in
+      var box = try await OAuthBox(service, client)
+      box.proofKey = try SigningKey.generate(.es256)
+      let tokens = try await box.pair()
+      #expect(tokens.kind == "DPoP")
+      let bare = try await client.get("/oauth/userinfo", headers: [bearer(tokens.access)])
+      #expect(bare.error == "invalid_token")
+      func look(_ key: SigningKey) async throws -> TestResponse {
+        try await client.get(
+          "/oauth/userinfo",
+          headers: [
+            ("Authorization", "DPoP \(tokens.access)"),
+            ("DPoP", try box.proof("userinfo", key, method: "GET", token: tokens.access)),
+          ])
+      }
+      #expect(try await look(try #require(box.proofKey)).status == 200)
+      #expect(try await look(try SigningKey.generate(.es256)).error == "invalid_token")
+      var thief = box
+      thief.proofKey = nil
+      let refresh = try #require(tokens.refresh)
+      #expect(try await thief.refresh(refresh).error == "invalid_grant")
+      let next = try await box.refresh(refresh)
+      #expect(next.status == 200, "\(next.text)")
+      // A packet that got lost: ten minutes, for who has the key.
+      service.clock.pass(.seconds(600))
+      #expect(try Tokens(try await box.refresh(refresh)) == Tokens(next))
+    }
+  }
+
+  @Test func `a box without a clock is told the nonce`() async throws {
+    let service = try await TestService()
+    try await withOAuth(service) { client in
+      var box = try await OAuthBox(service, client)
+      box.proofKey = try SigningKey.generate(.es256)
+      service.clock.setAhead(.seconds(86_400))
+      let proof = try box.proof("device_authorization", try #require(box.proofKey))
+      service.clock.setAhead(.zero)
+      let told = try await client.post(
+        "/oauth/device_authorization", form: [("client_id", box.id)], headers: [("DPoP", proof)])
+      #expect(told.error == "use_dpop_nonce")
+      let nonce = try #require(told.header("dpop-nonce"))
+      box.proofNonce = nonce
+      _ = try await box.begin()
+      // A nonce of yesterday is none.
+      service.clock.pass(.seconds(86_400))
+      #expect(try await box.post("device_authorization", []).error == "use_dpop_nonce")
+    }
+  }
+}
+
+extension TestService {
+  /// What the audit log says happened, once all of it is written.
+  func auditActions() async throws -> [String] {
+    try await eventually("lines are written") { self.core.audit.linesUnderWay == 0 }
+    return try await core.store.audit(after: 0, limit: 1000).map(\.entry.action)
+  }
+}
+
+@Suite struct `a token with entitlements` {
+  @Test func `opens what may be watched, on its own device alone`() async throws {
+    let service = try await TestService()
+    try await withOAuth(service) { client in
+      let box = try await OAuthBox(service, client)
+      let tokens = try await box.pair()
+      let shown = [bearer(tokens.access)]
+      #expect(try await client.get("/api/v1/authorize?resource=news&format=json", headers: shown).status == 200)
+      #expect(try await client.get("/api/v1/preauthorize?resource=news&format=json", headers: shown).status == 200)
+      let media = try await client.get("/api/v1/tokens/media?resource=news&format=json", headers: shown)
+      #expect(media.status == 200, "\(media.text)")
+      #expect(try await client.get("/api/v1/tokens/usermetadata?format=json", headers: shown).status == 200)
+      // Another device, another requestor.
+      let other = try await client.get("/api/v1/authorize?resource=news&deviceId=box-2&format=json", headers: shown)
+      #expect(other.status == 400)
+      let foreign = try await client.get(
+        "/api/v1/authorize?resource=news&requestor=OTHER&format=json", headers: shown)
+      #expect(foreign.status == 400)
+      // No other call is opened by it.
+      let code = try await client.post("/reggie/v1/REF30/regcode?deviceId=x", headers: shown)
+      #expect(code.status == 403)
+      // A sign-out ends the grant, and its refresh token with it.
+      #expect(try await client.get("/api/v1/logout", headers: shown).status == 204)
+      #expect(try await client.get("/api/v1/authorize?resource=news&format=json", headers: shown).status == 401)
+      #expect(try await box.refresh(try #require(tokens.refresh)).error == "invalid_grant")
+    }
+  }
+
+  @Test func `is no token of another scope, another API or another protocol`() async throws {
+    let service = try await TestService()
+    let statement = try await service.statement()
+    try await withOAuth(service) { client in
+      let narrow = try await OAuthBox(service, client, scope: "openid").pair()
+      let call = "/api/v1/authorize?resource=news&format=json"
+      let refused = try await client.get(call, headers: [bearer(narrow.access)])
+      #expect(refused.status == 403)
+      #expect(refused.error == "insufficient_scope")
+      let elsewhere = try await OAuthBox(service, client, audience: "https://api.example.org").pair()
+      #expect(try await client.get(call, headers: [bearer(elsewhere.access)]).status == 401)
+      let access = try await client.access(statement)
+      #expect(try await client.get("/oauth/userinfo", headers: [bearer(access)]).status == 401)
+      let api = try await OAuthBox(service, client, .basic)
+      #expect(try await api.introspect(access) == ["active": false])
+    }
+  }
+
+  @Test func `bound to a key opens nothing as Bearer`() async throws {
+    let service = try await TestService()
+    try await withOAuth(service) { client in
+      var box = try await OAuthBox(service, client)
+      let key = try SigningKey.generate(.es256)
+      box.proofKey = key
+      let tokens = try await box.pair()
+      let call = "/api/v1/authorize?resource=news&format=json"
+      #expect(try await client.get(call, headers: [bearer(tokens.access)]).status == 401)
+      let target = try #require(ProofTarget("https://tv.example.org/api/v1/authorize"))
+      let proof = try DPoPProof.make(
+        for: .init(method: "GET", target: target, accessToken: tokens.access), with: key, nonce: nil,
+        at: service.clock.now)
+      let shown = [(name: "Authorization", value: "DPoP \(tokens.access)"), (name: "DPoP", value: proof)]
+      #expect(try await client.get(call, headers: shown).status == 200)
+      #expect(try await client.get(call, headers: shown).status == 401)
+    }
+  }
+}

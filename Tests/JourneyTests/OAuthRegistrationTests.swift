@@ -1,0 +1,137 @@
+import HTTPTestSupport
+import PairingStore
+import RegentJSON
+import RegentPairing
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+@testable import PairingService
+
+@Suite struct `a program registers itself as a client of OAuth` {
+  private func register(
+    _ client: any TestClient, _ members: JSONObject, to path: String = "/oauth/register", _ method: String = "POST",
+    token: String? = nil
+  ) async throws -> TestResponse {
+    var headers = [(name: "Content-Type", value: "application/json")]
+    if let token { headers.append(bearer(token)) }
+    return try await client.send(TestRequest(method, path, headers: headers, body: members.bytes()))
+  }
+
+  private func open(_ service: TestService) async throws {
+    let id: RequestorID = try named(Sample.requestor)
+    let there = try #require(service.core.provisioning.now.records.requestors[id])
+    var changed = there
+    changed.registration = .open
+    _ = try await service.core.store.put(
+      .requestor(changed), replacing: .requestor(there), audit: nil, at: service.clock.now)
+    try await service.core.provisioning.refresh()
+  }
+
+  @Test func `as oidc-agent does, and pairs`() async throws {
+    let service = try await TestService()
+    try await withOAuth(service) { client in
+      let asked: JSONObject = [
+        "client_name": "oidc-agent:x", "response_types": [], "redirect_uris": ["edu.kit.data.oidc-agent:/redirect"],
+        "grant_types": ["refresh_token", "urn:ietf:params:oauth:grant-type:device_code"], "unknown": 1,
+        "id_token_signed_response_alg": "ES256",
+      ]
+      // Closed to strangers until an operator says otherwise.
+      #expect(try await register(client, asked).error == "unapproved_software_statement")
+      try await open(service)
+      let made = try await register(client, asked)
+      #expect(made.status == 201)
+      #expect(made.header("cache-control") == "no-store")
+      let object = try made.json()
+      let (id, secret) = (try object.string("client_id"), try object.string("client_secret"))
+      #expect(try object.int64("client_secret_expires_at") == 0)
+      #expect(try object.string("scope") == "openid profile offline_access entitlements")
+      #expect(try object.strings("redirect_uris") == ["edu.kit.data.oidc-agent:/redirect"])
+      let code = try await client.post(
+        "/oauth/device_authorization", headers: [("Authorization", "Basic " + base64("\(id):\(secret)"))])
+      #expect(code.status == 200, "\(code.text)")
+    }
+  }
+
+  @Test func `with a statement, whose claims win`() async throws {
+    let service = try await TestService()
+    let statement = try await service.statement()
+    try await withOAuth(service) { client in
+      let made = try await register(
+        client,
+        [
+          "software_statement": .string(statement), "client_name": "Your bank", "software_id": "other",
+          "token_endpoint_auth_method": "none", "id_token_signed_response_alg": "ES256",
+        ]
+      ).json()
+      #expect(try made.string("client_name") == "Sample app")
+      #expect(try made.string("software_id") != "other")
+      #expect(try made.string("software_statement") == statement)
+      #expect(made["client_secret"] == nil)
+      let damaged = String(statement.dropLast(4)) + "AAAA"
+      #expect(
+        try await register(client, ["software_statement": .string(damaged)]).error == "invalid_software_statement")
+      // No address is ever fetched.
+      let fetched = try await register(
+        client,
+        [
+          "software_statement": .string(statement), "token_endpoint_auth_method": "private_key_jwt",
+          "jwks_uri": "http://127.0.0.1/keys",
+        ])
+      #expect(fetched.error == "invalid_client_metadata")
+    }
+  }
+
+  @Test func `and looks after its registration, and after no other's`() async throws {
+    let service = try await TestService()
+    try await open(service)
+    try await withOAuth(service) { client in
+      func made() async throws -> (id: String, token: String, path: String) {
+        let object = try await register(
+          client, ["client_name": "One", "id_token_signed_response_alg": "ES256", "token_endpoint_auth_method": "none"]
+        ).json()
+        let address = try object.string("registration_client_uri")
+        return (
+          try object.string("client_id"), try object.string("registration_access_token"),
+          String(address.dropFirst("https://tv.example.org".count))
+        )
+      }
+      let (one, other) = (try await made(), try await made())
+      let mine = try await client.get(one.path, headers: [bearer(one.token)])
+      #expect(try mine.json().string("client_name") == "One")
+      #expect(try await client.get(one.path, headers: [bearer(other.token)]).status == 401)
+      #expect(try await client.get(one.path).status == 401)
+      let members: JSONObject = [
+        "client_id": .string(one.id), "client_name": "Two", "token_endpoint_auth_method": "none",
+      ]
+      let changed = try await register(client, members, to: one.path, "PUT", token: one.token)
+      #expect(try changed.json().string("client_name") == "Two")
+      for name in ["registration_access_token", "client_id_issued_at", "client_secret"] {
+        var wrong = members
+        wrong[name] = "x"
+        #expect(try await register(client, wrong, to: one.path, "PUT", token: one.token).error == "invalid_request")
+      }
+      #expect(try await register(client, ["client_name": "Two"], to: one.path, "PUT", token: one.token).status == 400)
+      #expect(try await register(client, [:], to: one.path, "PATCH", token: one.token).status == 405)
+      let gone = try await client.send(TestRequest("DELETE", one.path, headers: [bearer(one.token)]))
+      #expect(gone.status == 204)
+      #expect(try await client.get(one.path, headers: [bearer(one.token)]).status == 401)
+      #expect(
+        try await client.post("/oauth/device_authorization", form: [("client_id", one.id)]).error == "invalid_client")
+    }
+  }
+
+  @Test func `no oftener from one source than the rate of newcomers`() async throws {
+    let service = try await TestService()
+    try await open(service)
+    try await withOAuth(service) { client in
+      var answers: [UInt16: Int] = [:]
+      for _ in 0..<110 {
+        let made = try await register(
+          client, ["client_name": "One", "id_token_signed_response_alg": "ES256", "token_endpoint_auth_method": "none"])
+        answers[made.status, default: 0] += 1
+      }
+      #expect(answers == [201: 100, 429: 10])
+    }
+  }
+}

@@ -1,0 +1,130 @@
+import RegentCryptography
+import RegentEncodings
+import RegentHTTPCodec
+import RegentOAuth
+import RegentPairing
+import Testing
+
+@Suite("scopes, challenges and paces") struct GrantTests {
+  @Test func `what a client may not have is left out`() throws {
+    let allowed = Scope([.openid, .profile])
+    #expect(try Scope.granted("openid entitlements unheard-of", of: allowed) == Scope([.openid]))
+    #expect(try Scope.granted(nil, of: allowed) == allowed)
+    #expect(refusal { _ = try Scope.granted("entitlements", of: allowed) } == .invalidScope)
+    #expect(refusal { _ = try Scope.granted("unheard-of", of: allowed) } == .invalidScope)
+    #expect(refusal { _ = try Scope("a\"b") } == .invalidScope)
+    #expect(Scope.all.text == "openid profile offline_access entitlements")
+  }
+
+  @Test func `a refresh narrows and never widens`() throws {
+    let granted = Scope([.openid, .entitlements])
+    #expect(try granted.narrowed(to: nil) == granted)
+    #expect(try granted.narrowed(to: "openid") == Scope([.openid]))
+    #expect(refusal { _ = try granted.narrowed(to: "openid profile") } == .invalidScope)
+    #expect(refusal { _ = try granted.narrowed(to: "nothing") } == .invalidScope)
+  }
+
+  @Test func `only who made the challenge redeems`() throws {
+    // The example of RFC 7636, appendix B.
+    let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+    let challenge = try #require(CodeChallenge(kept: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"))
+    try CodeChallenge.check(challenge, verifier)
+    try CodeChallenge.check(nil, nil)
+    #expect(refusal { try CodeChallenge.check(challenge, nil) } == .invalidRequest)
+    #expect(refusal { try CodeChallenge.check(nil, verifier) } == .invalidGrant)
+    #expect(refusal { try CodeChallenge.check(challenge, String(verifier.dropLast())) } == .invalidGrant)
+    #expect(refusal { try CodeChallenge.check(challenge, "e" + verifier.dropFirst()) } == .invalidGrant)
+  }
+
+  @Test(arguments: [
+    "code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+    "code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=plain",
+    "code_challenge=short&code_challenge_method=S256", "code_challenge_method=S256",
+  ])
+  func `no challenge but a hash`(_ body: String) {
+    #expect(
+      refusal { _ = try CodeChallenge.read(OAuthParameters(FormParameters(encoded: body.utf8.span))) }
+        == .invalidRequest)
+  }
+
+  @Test func `ten minutes at five seconds with a second of jitter are never too fast, two seconds always are`() {
+    var random = SystemRandomNumberGenerator()
+    for _ in 0..<1000 {
+      var pace = PollPace()
+      var now = Uptime(milliseconds: 1_000_000)
+      for _ in 0..<120 {
+        let isTooEarly = pace.isTooEarly(at: now)
+        #expect(!isTooEarly)
+        // The jitter of the way there: each question is late by up to a second, and the client counts from its own
+        // clock.
+        now = now + .milliseconds(Int64.random(in: 4_000...6_000, using: &random))
+      }
+    }
+    var pace = PollPace()
+    var now = Uptime(milliseconds: 0)
+    let first = pace.isTooEarly(at: now)
+    #expect(!first)
+    for _ in 0..<300 {
+      now = now + .seconds(2)
+      let isTooEarly = pace.isTooEarly(at: now)
+      #expect(isTooEarly)
+    }
+    // Told to be slower, it is: at once it is heard again.
+    let slower = pace.isTooEarly(at: now + .seconds(10))
+    #expect(!slower)
+  }
+
+  @Test func `after a question that was held the next may come at once`() {
+    var pace = PollPace()
+    let first = pace.isTooEarly(at: Uptime(milliseconds: 0))
+    pace.wasHeld()
+    let afterHeld = pace.isTooEarly(at: Uptime(milliseconds: 1))
+    let atOnce = pace.isTooEarly(at: Uptime(milliseconds: 2))
+    #expect([first, afterHeld, atOnce] == [false, false, true])
+  }
+}
+
+@Suite("refresh tokens") struct RefreshFamilyTests {
+  private func family(_ generation: Int64 = 3, thumbprint: String? = nil) -> RefreshFamily {
+    RefreshFamily(
+      generation: generation, rotated: at(100), created: at(0), thumbprint: thumbprint, idle: .seconds(1000),
+      absolute: .seconds(5000))
+  }
+
+  private func at(_ seconds: Int64) -> Instant { Instant(milliseconds: 1_000_000_000 + seconds * 1000) }
+
+  @Test func `the head rotates, the one before comes again for a while, every other is stolen`() {
+    #expect(family().verdict(on: 3, key: nil, at: at(200)) == .rotate)
+    #expect(family().verdict(on: 2, key: nil, at: at(160)) == .again)
+    #expect(family().verdict(on: 2, key: nil, at: at(161)) == .stolen)
+    #expect(family().verdict(on: 1, key: nil, at: at(101)) == .stolen)
+    #expect(family().verdict(on: 4, key: nil, at: at(101)) == .unknown)
+    #expect(family().verdict(on: -1, key: nil, at: at(101)) == .unknown)
+    #expect(family(.max).verdict(on: .max, key: nil, at: at(101)) == .rotate)
+    #expect(family(0).verdict(on: 0, key: nil, at: at(101)) == .rotate)
+  }
+
+  @Test func `with a key the while is longer, and without it nothing is learned or ended`() {
+    let bound = family(thumbprint: "k")
+    #expect(bound.verdict(on: 2, key: "k", at: at(700)) == .again)
+    #expect(bound.verdict(on: 2, key: "k", at: at(701)) == .stolen)
+    for shown: Int64 in 0...3 {
+      #expect(bound.verdict(on: shown, key: nil, at: at(9000)) == .wrongKey)
+      #expect(bound.verdict(on: shown, key: "other", at: at(101)) == .wrongKey)
+    }
+  }
+
+  @Test func `it ends unused, and in any case`() {
+    #expect(family().verdict(on: 3, key: nil, at: at(1099)) == .rotate)
+    #expect(family().verdict(on: 3, key: nil, at: at(1100)) == .over)
+    var used = family()
+    used.rotated = at(4900)
+    #expect(used.verdict(on: 3, key: nil, at: at(4999)) == .rotate)
+    #expect(used.verdict(on: 3, key: nil, at: at(5000)) == .over)
+  }
+
+  @Test func `a clock that was set back neither ends it nor makes the while longer than the clock says`() {
+    #expect(family().verdict(on: 3, key: nil, at: at(-500_000)) == .rotate)
+    #expect(family().verdict(on: 2, key: nil, at: at(-500_000)) == .again)
+  }
+}

@@ -1,0 +1,181 @@
+import RegentCryptography
+import RegentEncodings
+import RegentJSON
+import RegentOAuth
+import RegentPairing
+import Testing
+
+@Suite("proofs of a key") struct ProofTests {
+  private let now = Instant(milliseconds: 1_790_000_000_000)
+  private let boot = Uptime(milliseconds: 5_000_000)
+  private let target = ProofTarget("https://tv.example.com/oauth/token")
+
+  private func request(_ token: String? = nil) throws -> DPoPProof.Request {
+    DPoPProof.Request(method: "POST", target: try #require(target), accessToken: token)
+  }
+
+  @Test(arguments: SignatureAlgorithm.allCases)
+  func `a proof that was made is read`(_ algorithm: SignatureAlgorithm) throws {
+    let key = try SigningKey.generate(algorithm, rsaBits: 2048)
+    let text = try DPoPProof.make(for: request("abc"), with: key, nonce: "n", at: now)
+    let proof = try DPoPProof(text, for: request("abc"))
+    #expect(proof.thumbprint == key.publicKey.thumbprint)
+    #expect(proof.nonce == "n")
+    #expect(proof.made == now)
+    #expect(refusal { _ = try DPoPProof(text, for: self.request("abd")) } == .invalidDPoPProof)
+  }
+
+  @Test func `method and address are those of the request`() throws {
+    let key = try SigningKey.generate(.es256)
+    let text = try DPoPProof.make(for: request(), with: key, nonce: nil, at: now)
+    let other = try #require(ProofTarget("https://tv.example.com/oauth/userinfo"))
+    for wrong in [
+      DPoPProof.Request(method: "GET", target: try #require(target)),
+      DPoPProof.Request(method: "post", target: try #require(target)),
+      DPoPProof.Request(method: "POST", target: other),
+    ] {
+      #expect(refusal { _ = try DPoPProof(text, for: wrong) } == .invalidDPoPProof)
+    }
+  }
+
+  /// Every spelling of one address is one address, so that a proof is remembered once.
+  @Test(arguments: [
+    "https://tv.example.com/oauth/token", "HTTPS://TV.Example.COM/oauth/token",
+    "https://tv.example.com:443/oauth/token",
+    "https://tv.example.com/oauth/./token", "https://tv.example.com/x/../oauth/token",
+    "https://tv.example.com/%6Fauth/token", "https://tv.example.com/oauth/token?a=b",
+    "https://tv.example.com/oauth/token#f",
+  ])
+  func `one address in all its spellings`(_ spelling: String) {
+    #expect(ProofTarget(spelling) == target)
+  }
+
+  @Test(arguments: [
+    "https://tv.example.com/oauth/token/", "https://tv.example.com/oauth/Token", "http://tv.example.com/oauth/token",
+    "https://tv.example.com:444/oauth/token", "https://tv.example.com/oauth%2Ftoken", "/oauth/token", "",
+    "https://a@tv.example.com/oauth/token", "https://tv.example.com",
+  ])
+  func `another address is another`(_ url: String) {
+    #expect(ProofTarget(url) != target)
+  }
+
+  @Test func `an address without a path has a slash`() {
+    #expect(ProofTarget("https://tv.example.com")?.text == "https://tv.example.com/")
+    #expect(ProofTarget("https://tv.example.com/a/..")?.text == "https://tv.example.com/")
+    #expect(ProofTarget("https://tv.example.com/../../a")?.text == "https://tv.example.com/a")
+    #expect(ProofTarget("https://tv.example.com/a%2fb")?.text == "https://tv.example.com/a%2Fb")
+  }
+
+  /// A header with what no proof may have, signed by a key that is right otherwise.
+  @Test(
+    arguments: [
+      ["typ": "JWT"], ["typ": nil], ["jwk": nil], ["jwk": "text"], ["crit": ["exp"]], ["jku": "https://x"],
+      ["x5c": ["AA"]], ["alg": "none"], ["alg": "HS256"], ["alg": "ES384"],
+    ] as [[String: JSONValue?]])
+  func `a header that lets the sender choose is refused`(_ change: [String: JSONValue?]) throws {
+    let key = try SigningKey.generate(.es256)
+    let made = try DPoPProof.make(for: request(), with: key, nonce: nil, at: now)
+    let parts = made.split(separator: ".").map(String.init)
+    var header = try #require(JSONValue(reading: Base64URL.decode(parts[0])).object)
+    for (name, value) in change { header[name] = value }
+    let signed = Base64URL.encode(header.bytes()) + "." + parts[1]
+    let text = signed + "." + Base64URL.encode(try key.sign(Array(signed.utf8)))
+    #expect(refusal { _ = try DPoPProof(text, for: self.request()) } == .invalidDPoPProof)
+  }
+
+  @Test func `a private half in the key is refused`() throws {
+    let key = try SigningKey.generate(.edDSA)
+    let made = try DPoPProof.make(for: request(), with: key, nonce: nil, at: now)
+    let parts = made.split(separator: ".").map(String.init)
+    var header = try #require(JSONValue(reading: Base64URL.decode(parts[0])).object)
+    var jwk = try #require(header["jwk"]?.object)
+    jwk["d"] = .string(Base64URL.encode(Array(repeating: 1, count: 32)))
+    header["jwk"] = .object(jwk)
+    let signed = Base64URL.encode(header.bytes()) + "." + parts[1]
+    let text = signed + "." + Base64URL.encode(try key.sign(Array(signed.utf8)))
+    #expect(refusal { _ = try DPoPProof(text, for: self.request()) } == .invalidDPoPProof)
+  }
+
+  @Test func `every claim must be there, and of its kind`() throws {
+    let key = try SigningKey.generate(.es256)
+    let whole: JSONObject = [
+      "jti": "a", "htm": "POST", "htu": "https://tv.example.com/oauth/token", "iat": .integer(now.milliseconds / 1000),
+    ]
+    func proof(_ claims: JSONObject) throws -> DPoPProof {
+      try DPoPProof(try JWS.signEmbeddingKey(claims.bytes(), with: key, type: "dpop+jwt"), for: request())
+    }
+    _ = try proof(whole)
+    for name in ["jti", "htm", "htu", "iat"] {
+      var claims = whole
+      claims[name] = nil
+      #expect(refusal { _ = try proof(claims) } == .invalidDPoPProof, "\(name) missing")
+      claims[name] = ["x"]
+      #expect(refusal { _ = try proof(claims) } == .invalidDPoPProof, "\(name) a list")
+    }
+    for (name, value) in [("jti", ""), ("iat", 9_223_372_036_854_775_807), ("nonce", 5)] as [(String, JSONValue)] {
+      var claims = whole
+      claims[name] = value
+      #expect(refusal { _ = try proof(claims) } == .invalidDPoPProof, "\(name)")
+    }
+  }
+
+  @Test func `an id of any length is remembered as a hash`() throws {
+    let key = try SigningKey.generate(.edDSA)
+    func proof(_ id: String, _ path: String = "token") throws -> DPoPProof {
+      let claims: JSONObject = [
+        "jti": .string(id), "htm": "POST", "htu": .string("https://tv.example.com/oauth/" + path),
+        "iat": .integer(now.milliseconds / 1000),
+      ]
+      let target = try #require(ProofTarget("https://tv.example.com/oauth/token"))
+      return try DPoPProof(
+        JWS.signEmbeddingKey(claims.bytes(), with: key, type: "dpop+jwt"),
+        for: DPoPProof.Request(method: "POST", target: target))
+    }
+    let long = String(repeating: "j", count: 2000)
+    #expect(try proof(long).fingerprint.count == 32)
+    #expect(try proof(long).fingerprint == proof(long, "./token?x=1").fingerprint)
+    #expect(try proof(long).fingerprint != proof("k").fingerprint)
+    #expect(refusal { _ = try proof(String(repeating: "j", count: 1_000_000)) } == .invalidDPoPProof)
+  }
+
+  @Test func `a nonce says that a proof is new, whatever its clock says`() throws {
+    let nonces = DPoPNonces(try HMACKey(.sha256, Secret(copying: Random.bytes(32))))
+    let key = try SigningKey.generate(.edDSA)
+    func check(_ nonce: String?, made: Instant, boot: Uptime) throws {
+      let text = try DPoPProof.make(for: request(), with: key, nonce: nonce, at: made)
+      try nonces.check(DPoPProof(text, for: request()), wall: now, boot: boot)
+    }
+    let nonce = nonces.current(at: boot)
+    let past = Instant(milliseconds: 0)
+    try check(nonce, made: past, boot: boot)
+    try check(nonce, made: past, boot: boot + DPoPNonces.period)
+    try check(nil, made: now + .seconds(60), boot: boot)
+    try check(nil, made: now - .seconds(60), boot: boot)
+    // Never "invalid": the box learns only so that it needs a nonce.
+    #expect(refusal { try check(nonce, made: now, boot: boot + DPoPNonces.period * 2) } == .useDPoPNonce)
+    #expect(refusal { try check("yesterday", made: now, boot: boot) } == .useDPoPNonce)
+    #expect(refusal { try check("", made: now, boot: boot) } == .useDPoPNonce)
+    #expect(refusal { try check(nil, made: past, boot: boot) } == .useDPoPNonce)
+    #expect(refusal { try check(nil, made: now + .seconds(62), boot: boot) } == .useDPoPNonce)
+    let others = DPoPNonces(try HMACKey(.sha256, Secret(copying: Random.bytes(32))))
+    #expect(!others.isValid(nonce, at: boot))
+  }
+
+  @Test func `a proof counts once while it counts at all, and memory has an end`() {
+    var replay = DPoPReplay(capacity: 4)
+    var now = Uptime(milliseconds: 0)
+    func take(_ hash: UInt64) -> DPoPReplay.Verdict { replay.take(hash, at: now) }
+    #expect([take(1), take(1)] == [.fresh, .used])
+    now = now + DPoPReplay.half
+    #expect(take(1) == .used)
+    #expect((2...5).map { take($0) } == [.fresh, .fresh, .fresh, .fresh])
+    // Full: newcomers are told to come again, and nothing is forgotten for them.
+    #expect([take(6), take(2)] == [.full, .used])
+    #expect(replay.count == 5)
+    now = now + DPoPReplay.half
+    #expect([take(6), take(2), take(1)] == [.fresh, .used, .fresh])
+    now = now + DPoPReplay.half * 5
+    #expect(take(2) == .fresh)
+    #expect(replay.count == 1)
+  }
+}

@@ -1,0 +1,147 @@
+import RegentCryptography
+import RegentJSON
+import RegentOAuth
+import RegentPairing
+import Testing
+
+@Suite("tokens and answers") struct TokenTests {
+  private let now = Instant(milliseconds: 1_790_000_000_000)
+  private let issuer = "https://tv.example.com/oauth"
+  private let audience = "https://tv.example.com"
+
+  private func claims() throws -> AccessTokenClaims {
+    AccessTokenClaims(
+      issuer: issuer, subject: "v1", audience: audience, client: try #require(ClientID("tv")),
+      scope: Scope([.openid, .entitlements]), grant: "g1", id: "t1", issued: now, expires: now + .seconds(600),
+      thumbprint: "k")
+  }
+
+  @Test(arguments: SignatureAlgorithm.allCases)
+  func `an access token says what it was made with`(_ algorithm: SignatureAlgorithm) throws {
+    let key = try SigningKey.generate(algorithm, rsaBits: 2048)
+    let text = try claims().signed(with: key, keyID: "k1")
+    let verified = try UnverifiedJWS(text).verified(with: key.publicKey)
+    #expect(verified.header["typ"]?.string == "at+jwt")
+    #expect(verified.header["kid"]?.string == "k1")
+    #expect(try AccessTokenClaims(verified, issuer: issuer, audience: audience, at: now) == claims())
+    let read = { (issuer: String, audience: String, time: Instant) in
+      AccessTokenClaims(verified, issuer: issuer, audience: audience, at: time)
+    }
+    #expect(read(issuer + "/", audience, now) == nil)
+    #expect(read(issuer, "https://other.example.com", now) == nil)
+    #expect(read(issuer, audience, now + .seconds(600)) == nil)
+  }
+
+  @Test func `an ID token is no access token`() throws {
+    let key = try SigningKey.generate(.es256)
+    let text = try IDTokenClaims(
+      issuer: issuer, subject: "v1", client: try #require(ClientID("tv")), issued: now, expires: now + .seconds(600),
+      authenticated: now, accessToken: "a"
+    ).signed(with: key, keyID: "k1")
+    let verified = try UnverifiedJWS(text).verified(with: key.publicKey)
+    #expect(AccessTokenClaims(verified, issuer: issuer, audience: "tv", at: now) == nil)
+    #expect(try verified.claims()["aud"]?.string == "tv")
+    // SHA-256 of "a", its left half.
+    #expect(try verified.claims()["at_hash"]?.string == "ypeBEsobvcr6wjGzmiPcTQ")
+  }
+
+  @Test func `a server's answers are read as any server writes them`() throws {
+    let old: JSONObject = [
+      "device_code": "d", "user_code": "u", "verification_url": "https://x/d", "expires_in": 600, "more": true,
+    ]
+    let answer = try DeviceAuthorizationAnswer(reading: old)
+    #expect(answer.interval == 5)
+    #expect(answer.verificationURI == "https://x/d")
+    #expect(try DeviceAuthorizationAnswer(reading: answer.json) == answer)
+    for (name, value) in [("expires_in", 0), ("interval", -1), ("device_code", nil)] as [(String, JSONValue?)] {
+      var broken = old
+      broken[name] = value
+      #expect(throws: JSONShapeError.self) { try DeviceAuthorizationAnswer(reading: broken) }
+    }
+    let tokens = TokenAnswer(
+      accessToken: "a", kind: "DPoP", lifetime: 600, refreshToken: "r", scope: "openid", idToken: nil)
+    #expect(try TokenAnswer(reading: tokens.json) == tokens)
+  }
+
+  @Test func `the metadata name one issuer, and each endpoint below it`() {
+    let metadata = ServerMetadata(issuer: issuer, hasRegistration: false).json
+    #expect(metadata["issuer"]?.string == issuer)
+    for member in metadata.members where member.name.hasSuffix("_endpoint") || member.name.hasSuffix("_uri") {
+      #expect(member.value.string?.hasPrefix(issuer + "/") == true, "\(member.name)")
+    }
+    #expect(metadata["registration_endpoint"] == nil)
+    #expect(ServerMetadata(issuer: issuer, hasRegistration: true).json["registration_endpoint"] != nil)
+    #expect(
+      ServerMetadata.insertedPath(issuerPath: "/tv/oauth") == "/.well-known/oauth-authorization-server/tv/oauth")
+  }
+}
+
+@Suite("clients") struct ClientTests {
+  @Test func `oidc-agent's registration is fine`() throws {
+    let client = try ClientMetadata(reading: [
+      "application_type": "native", "client_name": "oidc-agent:tv", "response_types": [],
+      "grant_types": ["refresh_token", "urn:ietf:params:oauth:grant-type:device_code"],
+      "redirect_uris": ["edu.kit.data.oidc-agent:/redirect", "http://localhost:8080"],
+    ])
+    #expect(client.method == .basic)
+    #expect(client.scope == .all)
+    #expect(client.json["scope"]?.string == Scope.all.text)
+    #expect(client.json["redirect_uris"]?.array?.count == 2)
+  }
+
+  @Test func `a statement's claims win`() throws {
+    let client = try ClientMetadata(
+      reading: ["client_name": "Bank", "scope": "openid entitlements"],
+      statement: ["client_name": "Acme TV", "scope": "openid"])
+    #expect(client.name == "Acme TV")
+    #expect(client.scope == Scope([.openid]))
+  }
+
+  @Test(
+    arguments: [
+      (["client_name": "a\u{1B}[2J"] as JSONObject, OAuthError.Code.invalidClientMetadata),
+      (["client_name": "a\u{202E}b"], .invalidClientMetadata), (["client_name": 5], .invalidClientMetadata),
+      (["jwks_uri": "http://169.254.169.254/"], .invalidClientMetadata),
+      (["token_endpoint_auth_method": "private_key_jwt"], .invalidClientMetadata),
+      (["token_endpoint_auth_method": "tls_client_auth"], .invalidClientMetadata),
+      (["grant_types": ["password"]], .invalidClientMetadata),
+      (["id_token_signed_response_alg": "none"], .invalidClientMetadata),
+      (["redirect_uris": ["javascript:alert(1)"]], .invalidRedirectURI),
+      (["redirect_uris": ["https://x/#f"]], .invalidRedirectURI),
+      (["redirect_uris": ["/relative"]], .invalidRedirectURI),
+      (["scope": "a\"b"], .invalidScope),
+    ] as [(JSONObject, OAuthError.Code)])
+  func `a hostile registration is refused`(_ members: JSONObject, _ code: OAuthError.Code) {
+    #expect(refusal { _ = try ClientMetadata(reading: members) } == code)
+  }
+
+  @Test func `an assertion is checked in all its parts`() throws {
+    let key = try SigningKey.generate(.es256)
+    let now = Instant(milliseconds: 1_790_000_000_000)
+    let keys = [JWK(key.publicKey, keyID: nil)]
+    let audiences = ["https://tv.example.com/oauth", "https://tv.example.com/oauth/token"]
+    let whole: JSONObject = [
+      "iss": "tv", "sub": "tv", "aud": .string(audiences[1]), "jti": "1",
+      "exp": .integer(now.milliseconds / 1000 + 300),
+    ]
+    func check(_ claims: JSONObject, with signer: SigningKey? = nil) throws -> ClientAssertion.Checked {
+      let text = try JWS.sign(claims.bytes(), with: signer ?? key, keyID: nil, type: "JWT")
+      return try ClientAssertion(text).check(with: keys, audiences: audiences, at: now)
+    }
+    let first = try check(whole)
+    var again = whole
+    again["aud"] = .array([.string("x"), .string(audiences[0])])
+    #expect(try check(again).fingerprint == first.fingerprint)
+    for (name, value) in [
+      ("iss", "other"), ("sub", "other"), ("aud", "https://tv.example.com"), ("aud", nil), ("jti", ""), ("jti", nil),
+      ("exp", nil), ("exp", .integer(now.milliseconds / 1000 - 61)), ("exp", .integer(now.milliseconds / 1000 + 3600)),
+      ("nbf", .integer(now.milliseconds / 1000 + 3600)), ("nbf", "soon"),
+    ] as [(String, JSONValue?)] {
+      var broken = whole
+      broken[name] = value
+      #expect(refusal { _ = try check(broken) } == .invalidClient, "\(name)")
+    }
+    let other = try SigningKey.generate(.es256)
+    #expect(refusal { _ = try check(whole, with: other) } == .invalidClient)
+  }
+}

@@ -1,0 +1,134 @@
+import PairingStore
+import RegentPairing
+
+extension StoreConformance {
+  static let grantChecks = [
+    ConformanceCheck("a client is kept, changed by who has seen it, and removed") { stage in
+      let client = try stage.client(1)
+      try await stage.put(client)
+      try await stage.put(client)
+      try expect(try await stage.store.oauthClient(client.id) == client, "is another")
+      var renamed = client
+      renamed.name = "Renamed"
+      try await expect(.changedMeanwhile(what: "client")) { try await stage.put(renamed) }
+      try await stage.put(renamed, replacing: client)
+      try expect(try await stage.store.oauthClient(client.id)?.name == "Renamed", "keeps its name")
+      _ = try await stage.store.removeOAuthClient(client.id, audit: nil, at: stage.at(2))
+      try expect(try await stage.store.oauthClient(client.id) == nil, "is still there")
+      try await expect(.notFound(what: "client")) {
+        try await stage.store.removeOAuthClient(client.id, audit: nil, at: stage.at(3))
+      }
+    },
+    ConformanceCheck("of one origin there are as many clients as allowed, and not one more of many at once") { stage in
+      let results = try await stage.together(16) { number in try await stage.put(stage.client(number), limit: 3) }
+      try expect(results.successes().count == 3, "there are \(results.successes().count)")
+      try await expect(.tooManyClients(limit: 3)) { try await stage.put(stage.client(99), limit: 3) }
+      let list = try await stage.store.oauthClients(of: stage.requestor, after: nil, limit: 100)
+      try expect(list.count == 3 && list == list.sorted { $0.id < $1.id }, "lists \(list.map(\.id))")
+      let rest = try await stage.store.oauthClients(of: nil, after: list[0].id, limit: 1)
+      try expect(rest == [list[1]], "behind the first comes \(rest.map(\.id))")
+    },
+    ConformanceCheck("one sign-in is given once, however many ask at once") { stage in
+      let (client, signIn) = try await stage.readyToGive()
+      let results = try await stage.together(32) { number in
+        try await stage.store.keep(stage.grant(number, client, signIn), at: stage.at(3))
+      }
+      let kept = Set(results.successes())
+      try expect(results.successes().count == 32 && kept.count == 1, "there are \(kept.count)")
+      let all = try await stage.store.grants(GrantFilter(), after: nil, limit: 100, at: stage.at(3))
+      try expect(Set(all) == kept, "lists \(all.count)")
+      let standing = try await stage.store.grant(found(kept.first, "grant").id, at: stage.at(3))
+      try expect(standing?.client == client && standing?.signIn.record == signIn, "stands on another")
+    },
+    ConformanceCheck("the next generation is made once, however many ask at once") { stage in
+      let (client, signIn) = try await stage.readyToGive()
+      let first = try await stage.store.keep(stage.grant(1, client, signIn), at: stage.at(3))
+      let results = try await stage.together(32) { number in
+        var next = first
+        next.generation = 1
+        next.rotated = stage.at(4)
+        next.answer = StoredSecret([UInt8(truncatingIfNeeded: number)])
+        return try await stage.store.rotate(next, at: stage.at(4))
+      }
+      let kept = Set(results.successes())
+      try expect(results.successes().count == 32 && kept.count == 1, "there are \(kept.count)")
+      var skipped = first
+      skipped.generation = 5
+      let unchanged = try await stage.store.rotate(skipped, at: stage.at(5))
+      try expect(unchanged == kept.first, "a generation was left out")
+    },
+    ConformanceCheck("a grant ends with its time, its sign-in, its account, its client") { stage in
+      let (client, signIn) = try await stage.readyToGive()
+      let grant = try await stage.store.keep(stage.grant(1, client, signIn), at: stage.at(3))
+      try expect(try await stage.store.grant(grant.id, at: stage.at(3 + 99)) != nil, "ended early")
+      try expect(try await stage.store.grant(grant.id, at: stage.at(3 + 100)) == nil, "outlives its idle time")
+      try await stage.disable(stage.ann)
+      try await expect(.notInForce(.accountDisabled)) { try await stage.store.grant(grant.id, at: stage.at(4)) }
+      try await expect(.notInForce(.accountDisabled)) { try await stage.store.rotate(grant, at: stage.at(4)) }
+      _ = try await stage.store.signOut(
+        requestor: stage.requestor, device: signIn.deviceHash, at: stage.at(5))
+      try expect(try await stage.store.grant(grant.id, at: stage.at(5)) == nil, "outlives its sign-in")
+      try await expect(.notFound(what: "grant")) { try await stage.store.rotate(grant, at: stage.at(5)) }
+      let left = try await stage.store.grants(GrantFilter(), after: nil, limit: 10, at: stage.at(5))
+      try expect(left.isEmpty, "is still listed")
+    },
+    ConformanceCheck("ending a grant signs its device out, and no other") { stage in
+      let (client, signIn) = try await stage.readyToGive()
+      let other = try await stage.signedIn(2, device: 2)
+      let grant = try await stage.store.keep(stage.grant(1, client, signIn), at: stage.at(3))
+      _ = try await stage.store.keep(stage.grant(2, client, other), at: stage.at(3))
+      let ended = try await stage.store.endGrants(GrantFilter(id: grant.id), audit: nil, at: stage.at(4))
+      try expect(ended == [signIn], "ended \(ended.count)")
+      let standing = try await stage.store.standing(signIn.authentication.id, at: stage.at(4))
+      try expect(standing == nil, "the device is signed in")
+      let rest = try await stage.store.removeOAuthClient(client.id, audit: nil, at: stage.at(5))
+      try expect(rest == [other], "with the client went \(rest.count)")
+    },
+    ConformanceCheck("nothing is given to a client that is not there, or of another requestor") { stage in
+      let signIn = try await stage.signedIn(1)
+      try await expect(.notFound(what: "client")) {
+        try await stage.store.keep(stage.grant(1, stage.client(1), signIn), at: stage.at(3))
+      }
+      let foreign: RequestorID = try ConformanceFixture.name("OTHER")
+      try await stage.put(.requestor(Requestor(id: foreign, name: "Other")))
+      let client = try stage.client(1, of: foreign)
+      try await stage.put(client)
+      try await expect(.notFound(what: "client")) {
+        try await stage.store.keep(stage.grant(1, client, signIn), at: stage.at(3))
+      }
+      try await expect(.notFound(what: "requestor")) {
+        try await stage.put(stage.client(2, of: ConformanceFixture.name("nobody")))
+      }
+    },
+  ]
+}
+
+extension ConformanceFixture {
+  fileprivate func client(_ number: Int, of requestor: RequestorID? = nil) throws -> OAuthClientRecord {
+    OAuthClientRecord(
+      id: try Self.name("client-\(number)"), requestor: requestor ?? self.requestor, origin: .itself,
+      name: "Client \(number)", secret: try hash(5000 + number), metadata: "{}", created: at(0))
+  }
+
+  fileprivate func put(
+    _ client: OAuthClientRecord, replacing seen: OAuthClientRecord? = nil, limit: Int = 100
+  ) async throws {
+    try await store.put(client, replacing: seen, limit: limit, audit: nil, at: at(1))
+  }
+
+  /// A client, and a device that Ann has signed in.
+  fileprivate func readyToGive() async throws -> (OAuthClientRecord, AuthenticationRecord) {
+    let client = try client(1)
+    try await put(client)
+    return (client, try await signedIn(1))
+  }
+
+  fileprivate func grant(
+    _ number: Int, _ client: OAuthClientRecord, _ signIn: AuthenticationRecord
+  ) throws -> GrantRecord {
+    GrantRecord(
+      id: try Self.name("grant-\(number)"), client: client.id, authentication: signIn.authentication.id,
+      scope: "openid", thumbprint: nil, created: at(3), idle: .seconds(100), ends: at(5000), rowKey: signIn.rowKey,
+      generation: 0, rotated: at(3), answer: StoredSecret([1, 2, 3]))
+  }
+}

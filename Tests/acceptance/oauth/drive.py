@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Every client pairs, is told to wait, is refused, comes too late, and refreshes; others check the tokens.
+
+    drive.py PROGRAMS [--only NAME,NAME]
+"""
+
+import argparse
+import concurrent.futures
+import os
+import sys
+import time
+import traceback
+
+import clients
+import programs
+import verifiers
+from issuer import Issuer
+
+
+def pairs(issuer, client):
+    """Asked too early it waits; approved it has tokens, and later the next ones."""
+    code = client.begin()
+    said = client.ask()
+    assert said.get("error") == "authorization_pending", said
+    page = issuer.answer(code, "approve")
+    assert client.__class__.__name__.lower()[:4] in page.lower() or "curl" in page, "the page does not name the client"
+    clients.pause()
+    tokens = client.ask()
+    assert "access_token" in tokens, tokens
+    verifiers.check(issuer, client.id, tokens["access_token"], tokens.get("id_token"))
+    fresh = client.refresh(tokens)
+    assert "access_token" in fresh and fresh["access_token"] != tokens["access_token"], fresh
+    verifiers.check(issuer, client.id, fresh["access_token"], fresh.get("id_token"))
+
+
+def is_denied(issuer, client):
+    issuer.answer(client.begin(), "deny")
+    said = client.ask()
+    assert said.get("error") == "access_denied", said
+
+
+def is_late(issuer, client):
+    issuer.withdraw(client.begin())
+    said = client.ask()
+    assert said.get("error") == "expired_token", said
+
+
+def documents(issuer):
+    """What clients find out by themselves, at both places."""
+    found = issuer.document(issuer.issuer + "/.well-known/openid-configuration")
+    assert found["issuer"] == issuer.issuer, found
+    host, path = issuer.issuer.split("/", 3)[2:]
+    inserted = issuer.document(f"https://{host}/.well-known/oauth-authorization-server/{path}")
+    assert inserted == found, inserted
+    assert issuer.document(found["jwks_uri"])["keys"], "no keys"
+    media = issuer.document(issuer.url + "/oauth/jwks.json")["keys"]
+    ids = {key["kid"] for key in issuer.document(found["jwks_uri"])["keys"]}
+    assert not ids & {key["kid"] for key in media}, "a key stands in both sets"
+
+
+STORIES = {f"{client.__name__} {story.__name__}": (client, story)
+           for client in clients.LIBRARIES for story in (pairs, is_denied, is_late)}
+
+
+def tell(issuer, name):
+    begun = time.monotonic()
+    try:
+        if name in STORIES:
+            client, story = STORIES[name]
+            story(issuer, client(issuer))
+        else:
+            programs.STORIES[name](issuer)
+    except BaseException:
+        return name, time.monotonic() - begun, traceback.format_exc()
+    return name, time.monotonic() - begun, None
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("programs")
+    arguments.add_argument("--only", default="")
+    given = arguments.parse_args()
+    wanted = [word for word in given.only.split(",") if word]
+    names = [name for name in [*STORIES, *programs.STORIES] if not wanted or any(word in name for word in wanted)]
+    failed = 0
+    for prefix in ("", "/tv"):
+        issuer = Issuer(given.programs, prefix)
+        try:
+            # What a machine trusts besides comes before what a session is told, so the machine is told, too.
+            os.environ["REQUESTS_CA_BUNDLE"] = os.environ["CURL_CA_BUNDLE"] = issuer.authority.ca
+            # A first client makes the first key: nothing is published before.
+            issuer.client("first", "--public")
+            documents(issuer)
+            # They wait for most of their time.
+            with concurrent.futures.ThreadPoolExecutor(8) as pool:
+                for name, seconds, trouble in pool.map(lambda name: tell(issuer, name), names):
+                    print(f"{'ok  ' if trouble is None else 'FAIL'} {prefix or 'bare'}: {name}, {seconds:.1f} s")
+                    if trouble:
+                        failed += 1
+                        print(trouble)
+            if failed:
+                print(issuer.regentd.log()[-4000:])
+        finally:
+            issuer.stop()
+    return 1 if failed or not names else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,202 @@
+"""A real regentd over TLS with a test CA, bare or behind nginx with a prefix, its operator, and a viewer with a phone."""
+
+import html
+import http.cookiejar
+import json
+import os
+import pathlib
+import re
+import shutil
+import socket
+import ssl
+import subprocess
+import sys
+import tempfile
+import threading
+import urllib.parse
+import urllib.request
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent))
+from regentd import Regentd
+from service import PATIENCE, ROOT, until
+
+REQUESTOR = "cinema"
+PASSWORD = "a password of many words"
+
+
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+def openssl(*words):
+    subprocess.run(["openssl", *words], check=True, capture_output=True, timeout=PATIENCE)
+
+
+class Authority:
+    """A CA for one run, and a certificate for localhost from it."""
+
+    def __init__(self, home):
+        self.ca, self.certificate, self.key = f"{home}/ca.pem", f"{home}/localhost.pem", f"{home}/localhost.key"
+        curve = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
+        openssl("req", "-x509", *curve, "-subj", "/CN=Test CA", "-days", "2", "-keyout", f"{home}/ca.key",
+                "-out", self.ca, "-addext", "basicConstraints=critical,CA:TRUE",
+                "-addext", "keyUsage=critical,keyCertSign,cRLSign")
+        openssl("req", *curve, "-subj", "/CN=localhost", "-keyout", self.key, "-out", f"{home}/localhost.csr")
+        pathlib.Path(home, "names").write_text("subjectAltName=DNS:localhost,IP:127.0.0.1\n")
+        openssl("x509", "-req", "-in", f"{home}/localhost.csr", "-CA", self.ca, "-CAkey", f"{home}/ca.key",
+                "-CAcreateserial", "-days", "2", "-extfile", f"{home}/names", "-out", self.certificate)
+        os.chmod(self.key, 0o600)
+
+
+class Proxy:
+    """nginx that speaks TLS and has the service below a path; RFC 8414's document lies outside of it."""
+
+    def __init__(self, home, authority, port, path, inside):
+        (pathlib.Path(home) / "nginx.conf").write_text(f"""
+            daemon off; master_process off; pid {home}/nginx.pid; error_log stderr warn;
+            events {{ }}
+            http {{
+              access_log off; client_body_temp_path {home}/body; proxy_temp_path {home}/proxy;
+              fastcgi_temp_path {home}/f; uwsgi_temp_path {home}/u; scgi_temp_path {home}/s;
+              proxy_http_version 1.1; proxy_set_header Connection "";
+              proxy_set_header Host $http_host; proxy_set_header X-Forwarded-For $remote_addr;
+              proxy_set_header X-Forwarded-Proto https; proxy_read_timeout 75s; proxy_buffering off;
+              server {{
+                listen 127.0.0.1:{port} ssl;
+                ssl_certificate {authority.certificate}; ssl_certificate_key {authority.key};
+                location {path}/ {{ proxy_pass {inside}; }}
+                location /.well-known/oauth-authorization-server{path}/ {{ proxy_pass {inside}; }}
+                location / {{ return 418; }}
+              }}
+            }}""")
+        program = shutil.which("nginx", path="/usr/sbin:/usr/bin:/sbin:/bin")
+        self.process = subprocess.Popen(
+            [program, "-p", home, "-c", f"{home}/nginx.conf", "-e", "stderr"], stderr=subprocess.DEVNULL)
+        self.port = port
+        until("nginx listens", self.listens)
+
+    def listens(self):
+        if self.process.poll() is not None:
+            raise SystemExit("nginx did not start")
+        try:
+            socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE).close()
+            return True
+        except OSError:
+            return False
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(timeout=20)
+
+
+class Issuer:
+    """The service as clients meet it; `prefix` puts nginx before it."""
+
+    def __init__(self, programs, prefix):
+        self.programs = pathlib.Path(programs).resolve()
+        self.folder = tempfile.TemporaryDirectory(prefix="regent-oauth-")
+        self.home = self.folder.name
+        self.authority = Authority(self.home)
+        port = free_port()
+        self.url = f"https://localhost:{port}{prefix}"
+        self.issuer = self.url + "/oauth"
+        self.environment = {"HOME": self.home, "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
+        options = ["--web", str(ROOT / "web"), "--public-url", self.url, "--newcomer-rate", "1000"]
+        self.proxy = None
+        # One password is hashed at a time, and whoever comes meanwhile is told that the account is busy.
+        self.viewer = threading.Lock()
+        if prefix:
+            self.regentd = Regentd(
+                self.programs, self.home, *options, "--trust-proxy", "127.0.0.0/8", environment=self.environment)
+        else:
+            self.regentd = Regentd(
+                self.programs, self.home, *options, "--tls-certificate", self.authority.certificate, "--tls-key",
+                self.authority.key, listen=f"127.0.0.1:{port}", environment=self.environment)
+        try:
+            if prefix:
+                self.proxy = Proxy(self.home, self.authority, port, prefix, self.regentd.url)
+            self.control("requestor", "add", REQUESTOR, "--name", "Cinema Aperto", "--domain", "example.com")
+            self.control("key", "issue", REQUESTOR)
+            self.control("provider", "add", "aurora", "--name", "Aurora TV", "--kind", "local")
+            self.control("integrate", REQUESTOR, "aurora")
+            self.control("account", "add", "aurora", "anna", text=PASSWORD + "\n")
+            self.context = ssl.create_default_context(cafile=self.authority.ca)
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self):
+        if self.proxy:
+            self.proxy.stop()
+        self.regentd.stop()
+        self.folder.cleanup()
+
+    def control(self, *words, text=None):
+        """`regentctl`; its JSON."""
+        done = subprocess.run(
+            [self.programs / "regentctl", "--json", *words], env=self.environment, input=text, capture_output=True,
+            text=True, timeout=PATIENCE)
+        if done.returncode:
+            raise SystemExit(f"regentctl {' '.join(words)}: {done.stderr}")
+        return json.loads(done.stdout) if done.stdout.strip() else None
+
+    def client(self, name, *options):
+        """A client of the operator's: its id, and its secret if it has one."""
+        made = self.control("client", "add", REQUESTOR, "--name", name, *options)
+        assert made["issuer"] == self.issuer, made
+        return made["id"], made.get("secret")
+
+    def document(self, address):
+        with urllib.request.urlopen(address, context=self.context, timeout=PATIENCE) as answer:
+            return json.loads(answer.read())
+
+    # --- who answers ------------------------------------------------------------------------------------------------
+
+    def approve(self, code):
+        self.control("code", "approve", code, "--provider", "aurora", "--account", "anna")
+
+    def withdraw(self, code):
+        self.control("code", "withdraw", code)
+
+    def answer(self, code, word):
+        """A viewer's own yes or no, through the pages of the phone."""
+        with self.viewer:
+            return self.answered(code, word)
+
+    def answered(self, code, word):
+        phone = Phone(self)
+        wire = code.replace("-", "")
+        phone.open(f"/D/{wire}")
+        phone.send(f"/D/{wire}/open")
+        if "/provider" in phone.address:
+            phone.send(f"/D/{wire}/provider", provider="aurora")
+        phone.send(f"/D/{wire}/sign-in?provider=aurora", user="anna", password=PASSWORD)
+        page = phone.page
+        phone.send(f"/D/{wire}/{word}")
+        return page
+
+
+class Phone:
+    """A browser without script."""
+
+    def __init__(self, issuer):
+        self.issuer = issuer
+        self.opener = urllib.request.build_opener(
+            urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()),
+            urllib.request.HTTPSHandler(context=issuer.context))
+        self.page = self.address = ""
+
+    def open(self, path, fields=None):
+        data = urllib.parse.urlencode(fields).encode() if fields is not None else None
+        place = urllib.parse.urlsplit(self.issuer.url)
+        request = urllib.request.Request(
+            self.issuer.url + path, data, {"Origin": f"{place.scheme}://{place.netloc}"})
+        with self.opener.open(request, timeout=PATIENCE) as answer:
+            self.page, self.address = answer.read().decode(), answer.geturl()
+
+    def send(self, path, **fields):
+        token = re.search(r'name="csrf" value="([^"]*)"', self.page)
+        self.open(path, {"csrf": html.unescape(token.group(1)), **fields})
