@@ -120,7 +120,7 @@ package final class RequestLimits: Sendable {
   /// Takes one decision about a box's apps, or one key of it: each is a line of the audit log, whose oldest lines go
   /// when it is full.
   package func takeDecision(of device: DeviceHash, at requestor: RequestorID) throws(CallError) {
-    try take(Meter(requestor: requestor, subject: .decisions(device)), limits.replacements)
+    try take(Meter(requestor: requestor, subject: .decisions(device)), limits.newcomers)
   }
 
   /// Takes one request of a network address, when an operator limits those.
