@@ -103,6 +103,9 @@ class Agent:
         found = json.loads(done.stdout)
         self.process = int(found["dpid"])
         self.environment |= {"OIDC_SOCK": found["socket"], "OIDCD_PID": str(self.process)}
+        # It says where it will listen before it does.
+        until("oidc-agent listens", lambda: subprocess.run(
+            ["oidc-add", "--loaded"], env=self.environment, capture_output=True, timeout=PATIENCE).returncode == 0)
         return self
 
     def __exit__(self, *_):

@@ -100,7 +100,10 @@ def complete(case):
             "deleteCode": lambda: service.new_code("to be deleted"),
             "readCode": lambda: pending,
         }.get(operation, lambda: approved)()
-    if "deviceId" in query and operation not in ("logout", "logoutByGet") and random.random() < 0.7:
+    if operation == "deleteCode" and "code" in path and not is_wrong(case, ParameterLocation.QUERY):
+        # Only the device that has the code may take it back.
+        query["deviceId"] = "to be deleted"
+    if "deviceId" in query and operation not in ("logout", "logoutByGet", "deleteCode") and random.random() < 0.7:
         query["deviceId"] = "guest"
         if "resource" in query:
             query["resource"] = "news,sports" if operation == "preauthorize" else "news"
