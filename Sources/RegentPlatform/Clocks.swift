@@ -19,6 +19,14 @@ public enum Clocks {
     nanoseconds(read(CLOCK_BOOTTIME))
   }
 
+  /// How long ago a time since boot was.
+  ///
+  /// - Returns: nanoseconds; 0 when the clock went back, which no kernel's does but that of a faulty machine.
+  public static func bootNanoseconds(since start: UInt64) -> UInt64 {
+    let now = bootNanoseconds()
+    return now > start ? now - start : 0
+  }
+
   /// The clock that systemd wants in its reload message.
   static func monotonicMicroseconds() -> UInt64 {
     nanoseconds(read(CLOCK_MONOTONIC)) / 1_000

@@ -28,6 +28,32 @@ struct `regentd when the clock jumps` {
   }
 }
 
+extension `regentd when the clock jumps` {
+  /// No kernel's clock of intervals goes back; a fault of a virtual machine's may, and must not end what writes.
+  @Test func `goes on writing when every clock goes back`() throws {
+    try withTemporaryFolder { folder in
+      try writeFile("\(folder)/time", Array("+0".utf8))
+      let environment = [
+        "LD_PRELOAD": library ?? "", "FAKETIME_TIMESTAMP_FILE": "\(folder)/time", "FAKETIME_NO_CACHE": "1",
+      ]
+      try withService(environment: environment, in: folder) { service in
+        let writing = try RunningProgram(
+          "sh", ["-c", "for n in $(seq 100); do timeout 5 regentctl requestor add r$n; done >&2"],
+          environment: ["HOME": folder, "PATH": "\(try productsFolder()):/usr/bin:/bin"])
+        var time = 0
+        _ = try eventually("the end of the writing", within: 60) {
+          time = time == 0 ? 40 : 0
+          try writeFile("\(folder)/time", Array("+\(time)d".utf8))
+          return writing.poll() ?? service.program.poll()
+        }
+        let log = try service.log
+        #expect(service.program.poll() == nil, "\(log)")
+        #expect(try fetch("\(service.url)/healthz").status == 200)
+      }
+    }
+  }
+}
+
 private let library: String? = {
   #if arch(x86_64)
     let machine = "x86_64-linux-gnu"

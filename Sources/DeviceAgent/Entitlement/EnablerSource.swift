@@ -127,7 +127,7 @@ actor EnablerSource: EntitlementSource {
   private func configureIfNeeded() async -> EntitlementError? {
     let isSignedIn = configuredAt == nil ? false : await enabler.currentSignIn() != nil
     let trust = isSignedIn ? Self.longestTrust : Self.trustWhileSignedOut
-    if let configuredAt, Clocks.bootNanoseconds() - configuredAt < trust { return nil }
+    if let configuredAt, Clocks.bootNanoseconds(since: configuredAt) < trust { return nil }
     let task: Task<Result<[MVPD], EntitlementError>, Never>
     if let configuring {
       task = configuring

@@ -84,7 +84,7 @@ actor DecisionSync {
       do throws(CommandError) {
         guard let news = try await account.decisions(unless: tag, wait: hold) else {
           // Answered at once although nothing is new: a service that stops, or something between that holds no call.
-          let wasHeld = Clocks.bootNanoseconds() - began > 1_000_000_000
+          let wasHeld = Clocks.bootNanoseconds(since: began) > 1_000_000_000
           if wasHeld { backoff.reset() } else { try? await Task.sleep(for: backoff.next()) }
           continue
         }

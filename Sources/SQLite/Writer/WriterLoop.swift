@@ -139,7 +139,7 @@ final class WriterLoop {
       default: throw FailStop(cause: error, unknown: answers)
       }
     }
-    let taken = monotonicNow() - start
+    let taken = elapsed(since: start)
     isSlow = taken > limits.slowCommitNanoseconds
     counters.noteCommit(requests: answers.count, nanoseconds: taken)
     // What was written to a file that nobody can find any more must not be called kept.
