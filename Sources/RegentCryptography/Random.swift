@@ -27,6 +27,9 @@ public enum Random {
       })
   }
 
+  /// 256 random bits as text: 43 letters, digits, `-` and `_`.
+  public static func token() -> String { Base64URL.encode(bytes(32)) }
+
   /// A random number below `bound`, each with the same chance.
   public static func number(below bound: Int) -> Int {
     precondition(bound > 0, "there is no number below \(bound)")

@@ -8,11 +8,11 @@ times at random moments within one; the service is stopped and started while all
 sockets get what nobody would send. Apps stay as they were, and every call ends. At last the figures, for release programs.
 It needs root, for the apps' users.
 """
-import base64, grp, itertools, json, multiprocessing, os, pathlib, random, re, select, shutil, signal, socket, statistics
+import base64, itertools, json, multiprocessing, os, pathlib, random, re, shutil, socket, statistics
 import subprocess, sys, tempfile, threading, time
 
 from counting import Connection, signed
-from regentd import Regentd
+from regentd import Regentd, free_port
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "deploy/python"))
@@ -70,9 +70,7 @@ class World:
     def __init__(self, home):
         self.home, self.nonces = home, itertools.count(1)
         self.plain = {"PATH": os.environ["PATH"], "HOME": home, "LC_ALL": "C.UTF-8"}
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        self.port = free_port()
         self.host = f"127.0.0.1:{self.port}"
         self.socket = f"{home}/regent/agent.sock"
         self.daemon = None

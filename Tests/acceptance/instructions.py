@@ -16,7 +16,6 @@ import pathlib
 import re
 import select
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -24,7 +23,7 @@ import time
 import urllib.parse
 
 from counting import SECONDS, Connection, Counted, Running, fail, signed
-from regentd import Regentd
+from regentd import Regentd, free_port
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUDGETS = ROOT / "Tests/instruction-budgets"
@@ -34,12 +33,6 @@ COLUMNS = ("instructions", "system calls", "allocations", "pages")
 OVER, UNDER, SPARE = (0.03, 0.15, 0.03, 0.03), (0.05, 0.2, 0.05, 0.05), (0, 0.3, 0.5, 0.5)
 REQUESTOR = "BENCH"
 BOXES = 100
-
-
-def free_port():
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
 
 
 class Guard:

@@ -2,9 +2,16 @@
 
 import pathlib
 import select
+import socket
 import subprocess
 
 SECONDS = 60
+
+
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
 
 
 class Regentd:

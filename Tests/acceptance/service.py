@@ -17,7 +17,7 @@ import time
 import urllib.parse
 import uuid
 
-from regentd import Regentd
+from regentd import Regentd, free_port
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 REQUESTOR = "cinema"
@@ -42,30 +42,32 @@ def until(what, condition, seconds=PATIENCE):
 
 
 class Proxy:
-    """nginx on a free port, with the service below a path; `strips` whether it takes the path away."""
+    """nginx on a port, with the service below a path and nothing else; `certificate` and `key` when it speaks TLS."""
 
-    def __init__(self, home, path):
-        self.home, self.path = pathlib.Path(home), path
-        with socket.socket() as found:
-            found.bind(("127.0.0.1", 0))
-            self.port = found.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}{path}"
+    def __init__(self, home, path, port=None, certificate=None, key=None):
+        self.home, self.path, self.port = pathlib.Path(home), path, port or free_port()
+        self.process, self.tls = None, certificate is not None
+        self.certificates = f"ssl_certificate {certificate}; ssl_certificate_key {key};" if self.tls else ""
+        self.url = f"{'https' if self.tls else 'http'}://127.0.0.1:{self.port}{path}"
 
-    def start(self, service, strips):
+    def start(self, service, strips=False, also=()):
+        """`strips` whether it takes the path away; `also` are paths outside of it that go to the service, too."""
         inside = service + ("/" if strips else "")
+        forwarded = "proxy_set_header X-Forwarded-Proto https;" if self.tls else ""
+        more = "".join(f"location {path} {{ proxy_pass {service}; }}\n" for path in also)
         (self.home / "nginx.conf").write_text(f"""
             daemon off; master_process off; pid {self.home}/nginx.pid; error_log stderr warn;
             events {{ }}
             http {{
               access_log off; client_body_temp_path {self.home}/body; proxy_temp_path {self.home}/proxy;
               fastcgi_temp_path {self.home}/f; uwsgi_temp_path {self.home}/u; scgi_temp_path {self.home}/s;
+              proxy_http_version 1.1; proxy_set_header Connection "";
+              proxy_set_header Host $http_host; proxy_set_header X-Forwarded-For $remote_addr; {forwarded}
+              proxy_read_timeout 75s; proxy_buffering off;
               server {{
-                listen 127.0.0.1:{self.port};
-                location {self.path}/ {{
-                  proxy_pass {inside}; proxy_http_version 1.1; proxy_set_header Connection "";
-                  proxy_set_header Host $http_host; proxy_set_header X-Forwarded-For $remote_addr;
-                  proxy_read_timeout 75s; proxy_buffering off;
-                }}
+                listen 127.0.0.1:{self.port}{" ssl" if self.tls else ""}; {self.certificates}
+                location {self.path}/ {{ proxy_pass {inside}; }}
+                {more}
                 location / {{ return 418; }}
               }}
             }}""")
@@ -84,8 +86,9 @@ class Proxy:
             return False
 
     def stop(self):
-        self.process.terminate()
-        self.process.wait(timeout=20)
+        if self.process:
+            self.process.terminate()
+            self.process.wait(timeout=20)
 
 
 class Service:
@@ -153,7 +156,7 @@ class Service:
 
     def stop(self):
         """Ends the service; what it says of its end is its own exit code."""
-        if self.proxy and hasattr(self.proxy, "process"):
+        if self.proxy:
             self.proxy.stop()
         code = self.regentd.stop()
         self.folder.cleanup()

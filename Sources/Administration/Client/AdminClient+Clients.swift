@@ -14,11 +14,7 @@ extension AdminClient {
 
   /// All clients.
   public func clients(of requestor: RequestorID? = nil) async throws(AdminError) -> [ClientEntry] {
-    var all: [ClientEntry] = []
-    try await pages(
-      AdminPaths.clients, query: [("requestor", requestor?.text)],
-      after: { (client: ClientEntry) in client.id.text }, { all += $0 })
-    return all
+    try await wholeList(AdminPaths.clients, query: [("requestor", requestor?.text)]) { $0.id.text }
   }
 
   /// One client.
@@ -40,11 +36,7 @@ extension AdminClient {
 
   /// What clients were given.
   public func grants(of client: ClientID? = nil) async throws(AdminError) -> [GrantEntry] {
-    var all: [GrantEntry] = []
-    try await pages(
-      AdminPaths.grants, query: [("client", client?.text)],
-      after: { (grant: GrantEntry) in grant.id.text }, { all += $0 })
-    return all
+    try await wholeList(AdminPaths.grants, query: [("client", client?.text)]) { $0.id.text }
   }
 
   /// Ends a grant, and the sign-in that it stands on.

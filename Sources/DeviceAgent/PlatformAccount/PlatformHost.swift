@@ -61,28 +61,26 @@ actor PlatformHost {
 
   /// Asks the viewer when nobody has decided, and waits for the answer for at most so long.
   func ask(_ who: AppRequestor, wait: Duration) async -> Asked {
-    switch book.ask(who, permissions.permission(of: who), now: clock()) {
-    case .another: return .another
-    case .tooSoon: return .tooSoon
-    case .decided: return .decided
-    case .open(let question):
-      wake()
-      await followDecisions()
-      await sync.tell(question: who)
-      await answered(question, wait)
-      return .open
-    }
+    await ask(who, .access, wait: wait)
   }
 
   /// Asks the viewer to sign the box out, for an app that is in by its account, and waits for at most so long.
   func askToSignOut(_ who: AppRequestor, wait: Duration) async throws(CommandError) -> Asked {
     guard try await account.kept() != nil else { return .decided }
-    switch book.ask(who, permissions.permission(of: who), .signOut, now: clock()) {
+    return await ask(who, .signOut, wait: wait)
+  }
+
+  private func ask(_ who: AppRequestor, _ kind: PromptBook.Kind, wait: Duration) async -> Asked {
+    switch book.ask(who, permissions.permission(of: who), kind, now: clock()) {
     case .another: return .another
     case .tooSoon: return .tooSoon
     case .decided: return .decided
     case .open(let question):
       wake()
+      if kind == .access {
+        await followDecisions()
+        await sync.tell(question: who)
+      }
       await answered(question, wait)
       return .open
     }

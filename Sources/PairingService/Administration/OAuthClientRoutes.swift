@@ -90,7 +90,7 @@ extension AdminCall {
         .refused, "\(requestor.id) asks for a number on the screen, which no client of OAuth can show",
         hint: "type regentctl requestor set \(requestor.id) --number-matching off")
     }
-    let secret = kind == .secret ? Base64URL.encode(Random.bytes(32)) : nil
+    let secret = kind == .secret ? Random.token() : nil
     let record = OAuthClientRecord(
       id: id, requestor: requestor.id, origin: .operator, name: name, secret: secret.map(core.hasher.token),
       metadata: String(decoding: metadata.json.bytes(), as: UTF8.self), audience: try audience(asked), created: now)
@@ -188,6 +188,6 @@ extension GrantEntry {
   init(_ grant: GrantRecord) {
     self.init(
       id: grant.id, client: grant.client, scope: grant.scope, bound: grant.thumbprint != nil, created: grant.created,
-      used: grant.rotated, expires: min(grant.rotated + grant.idle, grant.ends))
+      used: grant.rotated, expires: grant.expires)
   }
 }

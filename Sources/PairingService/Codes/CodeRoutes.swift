@@ -36,7 +36,9 @@ package struct CodeRoutes: Sendable {
       about: try about(call), matchesNumber: try call.wantsNumberMatching())
     try takeRoom(for: device, call)
     return .later { [core] in
-      let (code, record) = try await reserve(offer, call)
+      let (code, record) = try await core.offerDrawn(at: call.requestor.id) { code throws(StoreError) in
+        try offer.record(code: code, requestor: call.requestor.id, at: call.now)
+      }
       let reader = CodeReader(call, isOwner: call.isOwner(of: record))
       return V1Reply(.created, reader.document(record, code, core, at: call.now), call.format)
     }
@@ -63,31 +65,6 @@ package struct CodeRoutes: Sendable {
     try core.limits.take(
       replaces ? .replacement : .code, from: call.request.clientAddress, at: requestor)
     if replaces { try core.limits.takeReplacement(of: device.hash, at: requestor) }
-  }
-
-  /// Draws codes until one is free.
-  ///
-  /// With a hundred thousand live codes of 25.6 billion the first one is taken once in a quarter of a million times.
-  private func reserve(_ offer: CodeRequest, _ call: V1Call) async throws(StoreError)
-    -> (RegistrationCode, RegistrationRecord)
-  {
-    var tries = 8
-    while true {
-      var generator = SystemRandomNumberGenerator()
-      let code = RegistrationCode(drawnFrom: &generator)
-      let record = try offer.record(
-        code: core.hasher.code(code), requestor: call.requestor.id, at: call.now)
-      do throws(StoreError) {
-        let limit = core.options.limits.liveCodes(
-          having: core.codes.pending(of: call.requestor.id),
-          among: call.provisioned.records.requestors.count)
-        try await core.codeTransitions.offer(record, limit: limit)
-        return (code, record)
-      } catch {
-        guard error == .codeTaken, tries > 1 else { throw error }
-        tries -= 1
-      }
-    }
   }
 
   // MARK: - A box or a login page looks at a code

@@ -68,12 +68,8 @@ package struct AccessTokens: Sendable {
       case .integer(let end) = claims["exp"], case .string(let sub) = claims["sub"],
       case .string(let app) = claims["app"], case .string(let req) = claims["req"],
       let client = ClientID(sub), let application = StatementID(app),
-      let requestor = RequestorID(req)
+      let requestor = RequestorID(req), let expires = Instant(seconds: end)
     else { return nil }
-    let (milliseconds, overflow) = end.multipliedReportingOverflow(by: 1000)
-    guard !overflow else { return nil }
-    return Claims(
-      client: client, application: application, requestor: requestor,
-      expires: Instant(milliseconds: milliseconds))
+    return Claims(client: client, application: application, requestor: requestor, expires: expires)
   }
 }

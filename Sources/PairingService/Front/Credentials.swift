@@ -65,11 +65,12 @@ package final class Credentials: Sendable {
 
   /// Who made a request.
   ///
+  /// - Returns: nil when the credentials are of OAuth, which the store has to be asked about.
   /// - Throws: 401 for whatever is wrong with the credentials, 400 for two kinds of them, 403 for a client whose
   ///   application was revoked: that one must register again.
   package func caller(
     of request: Request, _ parameters: CallParameters, at now: Instant
-  ) throws(CallError) -> SignedCaller {
+  ) throws(CallError) -> SignedCaller? {
     let shown = try authorization(request)
     let parameter = try parameters.value(Field.accessToken)
     guard shown == nil || parameter == nil else {
@@ -81,7 +82,7 @@ package final class Credentials: Sendable {
     case .token(let token):
       return try client(token, request, at: now)
     case .signed(let call): return try keyPair(call, request, at: now)
-    case .unreadable where request.header(.authorization)?.lowercased().hasPrefix("dpop ") == true: throw .ofGrant
+    case .unreadable where request.header(.authorization)?.lowercased().hasPrefix("dpop ") == true: return nil
     case .unreadable(let error): throw refused("\(error)", request)
     case nil: throw .notAuthorized
     }
@@ -114,10 +115,10 @@ package final class Credentials: Sendable {
   // MARK: - Registered clients
 
   private func client(_ token: String, _ request: Request, at now: Instant)
-    throws(CallError) -> SignedCaller
+    throws(CallError) -> SignedCaller?
   {
     guard let claims = tokens.read(token, at: now) else {
-      if OAuthTokens.mayBe(token) { throw .ofGrant }
+      if OAuthTokens.mayBe(token) { return nil }
       note("access token", request)
       throw .accessDenied
     }
@@ -259,13 +260,6 @@ extension Span<UInt8> {
     guard let token = try? UTF8Span(validating: extracting(start..<count)) else { return nil }
     return String(copying: token)
   }
-}
-
-extension CallError {
-  /// The credentials are of OAuth, which the store has to be asked about: never an answer.
-  static let ofGrant = CallError(.unauthorized, details: "grant")
-
-  var isOfGrant: Bool { status == .unauthorized && details == Self.ofGrant.details }
 }
 
 /// Access tokens by their look: those of protocol V1 have a code of one key, and those of OAuth a signature.

@@ -60,12 +60,13 @@ package struct V1Endpoints: Sendable {
     do throws(CallError) {
       try core.limits.take(request.clientAddress)
       let now = core.clock.now
-      let signed =
+      let found =
         if let claims {
           try core.credentials.caller(claims, request, at: now)
         } else {
           try core.credentials.caller(of: request, words.parameters, at: now)
         }
+      guard let signed = found else { return GrantCalls(core).answer(request, words) }
       let provisioned = core.provisioning.now
       if known?.requestor != signed.caller.requestor { try words.mustName(signed.caller.requestor) }
       guard let requestor = provisioned.requestor(signed.caller.requestor) else { throw .notAuthorized }
@@ -85,7 +86,7 @@ package struct V1Endpoints: Sendable {
         return .now(response)
       }
     } catch {
-      return error.isOfGrant ? GrantCalls(core).answer(request, words) : .now(frame.response(error))
+      return .now(frame.response(error))
     }
   }
 

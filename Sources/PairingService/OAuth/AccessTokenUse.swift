@@ -5,12 +5,6 @@ internal import RegentHTTPCodec
 internal import RegentOAuth
 internal import RegentPairing
 
-/// An access token that is ours, with the grant that it stands on.
-struct UsedAccessToken: Sendable {
-  let claims: AccessTokenClaims
-  let standing: StandingGrant
-}
-
 extension ServiceCore {
   /// What an access token says whose signature is ours and whose time is not over; for whom it is, its reader checks.
   func claims(ofAccessToken text: String) -> AccessTokenClaims? {
@@ -20,12 +14,11 @@ extension ServiceCore {
     return AccessTokenClaims(verified, issuer: oauth.metadata.issuer, at: clock.now)
   }
 
-  /// The grant of an access token, if both stand.
-  func standing(ofAccessToken text: String) async throws(StoreError) -> UsedAccessToken? {
-    guard let claims = claims(ofAccessToken: text), let id = GrantID(claims.grant),
-      let standing = try await standing(id), standing.client.id == claims.client
+  /// The grant of an access token, if it stands.
+  func standing(_ claims: AccessTokenClaims) async throws(StoreError) -> StandingGrant? {
+    guard let id = GrantID(claims.grant), let standing = try await standing(id), standing.client.id == claims.client
     else { return nil }
-    return UsedAccessToken(claims: claims, standing: standing)
+    return standing
   }
 
   /// A grant that stands; nil also when its account, integration or keys do not.
@@ -46,13 +39,9 @@ struct TokenCredential: Sendable {
 
   /// Reads the header; nil when there is none of these two kinds.
   init?(_ request: Request) throws(OAuthError) {
-    let header: String?
-    do throws(RequestTextError) {
-      header = try request.singleHeader(.authorization)
-    } catch {
-      throw OAuthError(.invalidRequest, "the header Authorization is there more than once: send it once")
+    guard let words = try request.authorization()?.split(separator: " ", maxSplits: 1), words.count == 2 else {
+      return nil
     }
-    guard let words = header?.split(separator: " ", maxSplits: 1), words.count == 2 else { return nil }
     switch words[0].lowercased() {
     case "bearer": isBound = false
     case "dpop": isBound = true

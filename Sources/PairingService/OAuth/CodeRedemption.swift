@@ -20,9 +20,10 @@ struct CodeRedemption: Sendable {
   ) async throws -> TokenAnswer {
     guard let code = DeviceCode(text), let (record, asked) = core.askedCode(code), asked.client == client.record.id
     else { throw OAuthError.unknownCode }
-    switch DeviceAnswer(record.flow, at: core.clock.now) {
+    let answer = DeviceAnswer(record.flow, at: core.clock.now)
+    switch answer {
     case .pending: throw core.notYet(record)
-    case .denied, .expired, .unknown: throw OAuthError.ended(DeviceAnswer(record.flow, at: core.clock.now))
+    case .denied, .expired, .unknown: throw OAuthError.ended(answer)
     case .approved: break
     }
     try CodeChallenge.check(asked.challenge.flatMap { CodeChallenge(kept: $0) }, verifier)
@@ -33,7 +34,7 @@ struct CodeRedemption: Sendable {
     if let proof { try core.oauth.proofs.take(proof, core.clock) }
     let signIn = try await pickUp(record)
     // What the client may have now: an operator may have taken some away since it asked.
-    let scope = Scope(try Scope(asked.scope).names.intersection(client.metadata.scope.names))
+    let scope = try Scope(asked.scope).limited(to: client.metadata.scope)
     guard !scope.names.isEmpty else {
       throw OAuthError(.invalidScope, "this client may have none of these scopes any more")
     }
@@ -82,9 +83,8 @@ struct CodeRedemption: Sendable {
       return answer
     }
     // Asked before: the same again while an answer may have got lost, to whoever shows the same.
-    let grace = kept.thumbprint == nil ? RefreshFamily.grace : RefreshFamily.graceWithKey
     guard kept.client == client.record.id, kept.generation == 0, kept.thumbprint == thumbprint,
-      now.since(kept.rotated) <= grace, let again = TokenPairs.again(kept, at: now)
+      now.since(kept.rotated) <= RefreshFamily(kept).grace, let again = TokenPairs.again(kept, at: now)
     else { throw OAuthError(.invalidGrant, "the code was used: it counts once") }
     return again
   }

@@ -17,7 +17,7 @@ struct DeviceCode {
 
   /// A new one.
   init?(at now: Instant) {
-    self.init("\(Random.uuid(near: now.milliseconds))_\(Base64URL.encode(Random.bytes(32)))")
+    self.init("\(Random.uuid(near: now.milliseconds))_\(Random.token())")
   }
 
   /// One that was shown.
@@ -57,10 +57,10 @@ struct DeviceAuthorization: Sendable {
     let asked = AskedByClient(
       client: client.record.id, scope: scope.text, challenge: challenge?.text, thumbprint: proof?.thumbprint,
       secret: client.record.secret, isSelfNamed: client.record.origin == .itself)
-    let (device, code) = try await reserve(requestor.id, rowKey, about(call, client, asked))
+    let (code, record) = try await reserve(requestor.id, rowKey, about(call, client, asked))
     let link = VerificationLink(publicURL: core.options.publicURL, code: code)
     let answer = DeviceAuthorizationAnswer(
-      deviceCode: device.device.text, userCode: code.display, verificationURI: link.url,
+      deviceCode: record.device.text, userCode: code.display, verificationURI: link.url,
       verificationURIComplete: link.complete, lifetime: Int64(CodeLifetime.usual.seconds),
       interval: PollPace.interval.components.seconds)
     return OAuthFrame.response(.ok, answer.json)
@@ -73,29 +73,17 @@ struct DeviceAuthorization: Sendable {
       address: call.request.clientAddress?.description, asked: asked)
   }
 
-  /// Draws codes until one is free, as for protocol V1.
+  /// A registration code, as for protocol V1.
   private func reserve(
     _ requestor: RequestorID, _ rowKey: PublicKey, _ about: DeviceDescription
-  ) async throws -> (DeviceCode, RegistrationCode) {
-    var tries = 8
-    while true {
+  ) async throws(StoreError) -> (RegistrationCode, RegistrationRecord) {
+    try await core.offerDrawn(at: requestor) { [core] code throws(StoreError) in
       let now = core.clock.now
-      var generator = SystemRandomNumberGenerator()
-      let code = RegistrationCode(drawnFrom: &generator)
-      guard let device = DeviceCode(at: now) else { throw KeyError.inconsistent }
-      let record = RegistrationRecord(
-        id: device.registration, code: core.hasher.code(code), requestor: requestor, device: device.device,
+      guard let device = DeviceCode(at: now) else { throw .unavailable(reason: "no id could be drawn") }
+      return RegistrationRecord(
+        id: device.registration, code: code, requestor: requestor, device: device.device,
         deviceHash: core.hasher.device(device.device), rowKey: rowKey, preselected: nil, profile: nil, about: about,
         flow: PairingFlow(issued: now, lifetime: .usual, match: nil))
-      do throws(StoreError) {
-        let limit = core.options.limits.liveCodes(
-          having: core.codes.pending(of: requestor), among: core.provisioning.now.records.requestors.count)
-        try await core.codeTransitions.offer(record, limit: limit)
-        return (device, code)
-      } catch {
-        guard error == .codeTaken, tries > 1 else { throw error }
-        tries -= 1
-      }
     }
   }
 }

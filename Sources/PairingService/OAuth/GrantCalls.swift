@@ -34,7 +34,6 @@ struct GrantCalls: Sendable {
   }
 
   private func call(_ request: Request, _ words: V1Words) async throws -> V1Call {
-    try core.limits.take(request.clientAddress)
     let refused = OAuthError(.invalidToken, "the access token does not count: fetch a new one")
     guard let shown = try TokenCredential(request), let claims = core.claims(ofAccessToken: shown.token),
       // One for another API opens nothing here, wherever it was found.
@@ -45,18 +44,18 @@ struct GrantCalls: Sendable {
     }
     let address = core.options.publicURL + String(decoding: request.path, as: UTF8.self)
     try shown.check(claims, request, at: address, core)
-    guard let used = try await core.standing(ofAccessToken: shown.token) else { throw refused }
+    guard let standing = try await core.standing(claims) else { throw refused }
     let provisioned = core.provisioning.now
-    guard let requestor = provisioned.requestor(used.standing.client.requestor) else { throw refused }
+    guard let requestor = provisioned.requestor(standing.client.requestor) else { throw refused }
     try words.mustName(requestor.id)
-    let signIn = used.standing.signIn.record
+    let signIn = standing.signIn.record
     let device = CallDevice(id: signIn.device, hash: signIn.deviceHash)
     if let named = try words.device(core.hasher), named.hash != device.hash {
       throw CallError(
         .badRequest, details: "the device is not the one that the access token is for", code: .invalidDeviceID)
     }
     try core.limits.take(device.hash, at: requestor.id)
-    let caller = Caller.grant(requestor.id, used.standing.client.id, used.standing.grant.id)
+    let caller = Caller.grant(requestor.id, standing.client.id, standing.grant.id)
     return V1Call(
       request: request, words, caller: caller, requestor: requestor, provisioned: provisioned, now: core.clock.now,
       hasher: core.hasher, device: device)

@@ -34,15 +34,14 @@ struct IntrospectionEndpoint: Sendable {
     if let standing = try await standing(ofRefreshToken: text) {
       return standing.client.id == client.record.id ? refreshToken(standing) : Self.inactive
     }
-    guard let used = try await core.standing(ofAccessToken: text),
-      used.standing.client.requestor == client.record.requestor
+    guard let claims = core.claims(ofAccessToken: text), let standing = try await core.standing(claims),
+      standing.client.requestor == client.record.requestor
     else { return Self.inactive }
-    let claims = used.claims
     var object: JSONObject = [
       "active": true, "scope": .string(claims.scope.text), "client_id": .string(claims.client.text),
       "token_type": .string(claims.thumbprint == nil ? "Bearer" : "DPoP"), "sub": .string(claims.subject),
       "aud": .string(claims.audience), "iss": .string(claims.issuer), "jti": .string(claims.id),
-      "iat": .integer(claims.issued.milliseconds / 1000), "exp": .integer(claims.expires.milliseconds / 1000),
+      "iat": .integer(claims.issued.second), "exp": .integer(claims.expires.second),
     ]
     object["cnf"] = claims.thumbprint.map { .object(["jkt": .string($0)]) }
     return object
@@ -53,7 +52,7 @@ struct IntrospectionEndpoint: Sendable {
     var object: JSONObject = [
       "active": true, "scope": .string(grant.scope), "client_id": .string(grant.client.text),
       "sub": .string(core.userID(of: standing.signIn.record)), "iss": .string(core.oauth.metadata.issuer),
-      "exp": .integer(RefreshFamily(grant).ends.milliseconds / 1000),
+      "exp": .integer(grant.expires.second),
     ]
     object["cnf"] = grant.thumbprint.map { .object(["jkt": .string($0)]) }
     return object

@@ -15,7 +15,7 @@ struct OAuthFrame: Sendable {
 
   /// Mounts an endpoint that takes forms; a page of any site may ask, because nothing here looks at cookies.
   func mount(_ routes: inout Routes, _ endpoint: ServerMetadata.Endpoint, _ work: @escaping Work) {
-    mount(&routes, endpoint) { call in later(call.request) { try await work(call) } }
+    mount(&routes, endpoint, deciding: { call in later(call.request) { try await work(call) } })
   }
 
   /// The same where the answer may be known at once.
@@ -33,12 +33,6 @@ struct OAuthFrame: Sendable {
       }
     }
     routes.on(.options, path) { _, _ in .now(CrossOrigin.preflight([.post])) }
-  }
-
-  private func mount(
-    _ routes: inout Routes, _ endpoint: ServerMetadata.Endpoint, _ work: @escaping @Sendable (OAuthCall) -> Answer
-  ) {
-    mount(&routes, endpoint, deciding: { call throws in work(call) })
   }
 
   /// An answer that needs the store.
@@ -72,12 +66,7 @@ struct OAuthFrame: Sendable {
     } catch {
       throw OAuthError(.invalidRequest, "the body is no form: send application/x-www-form-urlencoded in UTF-8")
     }
-    let header: String?
-    do throws(RequestTextError) {
-      header = try request.singleHeader(.authorization)
-    } catch {
-      throw OAuthError(.invalidRequest, "the header Authorization is there more than once: send it once")
-    }
+    let header = try request.authorization()
     return OAuthCall(
       request: request, endpoint: endpoint, parameters: try OAuthParameters(form), authorization: header)
   }
@@ -135,6 +124,17 @@ struct OAuthFrame: Sendable {
     var response = Self.response(isOurs ? error.status : .badRequest, ["error": .string(code.rawValue)])
     if let wait = error.retryAfter { response.addRetryAfter(wait) }
     return response
+  }
+}
+
+extension Request {
+  /// The header in which a client, or a token, is shown.
+  func authorization() throws(OAuthError) -> String? {
+    do throws(RequestTextError) {
+      return try singleHeader(.authorization)
+    } catch {
+      throw OAuthError(.invalidRequest, "the header Authorization is there more than once: send it once")
+    }
   }
 }
 

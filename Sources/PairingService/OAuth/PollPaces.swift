@@ -34,8 +34,8 @@ package final class PollPaces: Sendable {
   /// A question was held until its time was up: the next may come at once.
   package func wasHeld(_ id: RegistrationID) {
     state.withLock { state in
-      state.current[id] = nil
-      state.earlier[id] = nil
+      state.current[id]?.wasHeld()
+      state.earlier[id]?.wasHeld()
     }
   }
 }

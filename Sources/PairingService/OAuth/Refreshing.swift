@@ -19,7 +19,7 @@ struct Refreshing: Sendable {
     guard let (id, shown) = core.oauth.refreshTokens.read(text) else { throw Self.refused }
     let now = core.clock.now
     // Another client's token is none, and says nothing about the grant: whoever found it cannot end it either.
-    guard let standing = try await standing(id, at: now), standing.client.id == client.record.id else {
+    guard let standing = try await core.standing(id), standing.client.id == client.record.id else {
       throw Self.refused
     }
     let proof = try core.proof(call)
@@ -47,7 +47,7 @@ struct Refreshing: Sendable {
     _ standing: StandingGrant, _ shown: Int64, _ wanted: String?, _ client: KnownClient, at now: Instant
   ) async throws -> TokenAnswer {
     // Never more than the client may have now.
-    let granted = Scope(try Scope(standing.grant.scope).names.intersection(client.metadata.scope.names))
+    let granted = try Scope(standing.grant.scope).limited(to: client.metadata.scope)
     let scope = try granted.narrowed(to: wanted)
     guard !scope.names.isEmpty else { throw OAuthError(.invalidScope, "this client may have none of these any more") }
     var answer = try await pairs.make(
@@ -82,15 +82,6 @@ struct Refreshing: Sendable {
     guard let answer = TokenPairs.again(grant, at: now) else { throw Self.refused }
     core.metrics.count(.refreshesRepeated)
     return answer
-  }
-
-  private func standing(_ id: GrantID, at now: Instant) async throws(StoreError) -> StandingGrant? {
-    do throws(StoreError) {
-      return try await core.store.grant(id, at: now)
-    } catch {
-      guard case .notInForce = error else { throw error }
-      return nil
-    }
   }
 
   private func end(_ standing: StandingGrant, _ client: KnownClient) async throws {

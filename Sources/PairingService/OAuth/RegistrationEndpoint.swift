@@ -49,8 +49,8 @@ struct RegistrationEndpoint: Sendable {
     let metadata = try ClientMetadata(reading: members, statement: statement?.claims)
     let now = core.clock.now
     guard let id = ClientID(Random.uuid()) else { throw KeyError.inconsistent }
-    let secret = metadata.method.hasSecret ? Self.drawn() : nil
-    let token = Self.drawn()
+    let secret = metadata.method.hasSecret ? Random.token() : nil
+    let token = Random.token()
     let record = OAuthClientRecord(
       id: id, requestor: requestor, origin: statement == nil ? .itself : .statement,
       application: statement?.application, name: metadata.name ?? "?", secret: secret.map(core.hasher.token),
@@ -192,7 +192,7 @@ struct RegistrationEndpoint: Sendable {
   private func document(_ record: OAuthClientRecord, _ metadata: ClientMetadata, token: String?) -> JSONObject {
     var object = metadata.json
     object["client_id"] = .string(record.id.text)
-    object["client_id_issued_at"] = .integer(record.created.milliseconds / 1000)
+    object["client_id_issued_at"] = .integer(record.created.second)
     object["registration_client_uri"] = .string("\(core.oauth.metadata.address(.registration))/\(record.id.text)")
     object["registration_access_token"] = token.map(JSONValue.string)
     return object
@@ -205,8 +205,6 @@ struct RegistrationEndpoint: Sendable {
     else { throw OAuthError(.invalidClientMetadata, "the body is no JSON object: send application/json") }
     return object
   }
-
-  private static func drawn() -> String { Base64URL.encode(Random.bytes(32)) }
 }
 
 extension OAuthClientRecord {

@@ -35,18 +35,16 @@ struct TokenEndpoint: Sendable {
         return OAuthFrame.response(.ok, try await refreshing.next(token, scope: scope, call, client).json)
       }
     case .deviceCode(let text, let verifier):
-      guard let code = DeviceCode(text), let known = core.askedCode(code), known.asked.isShown(shown, core.hasher)
-      else {
-        // The store knows the client: it says what is wrong, or that the client's secret is a newer one.
-        return frame.later(call.request) {
-          let client = try await core.client(shown, call.request)
-          return OAuthFrame.response(.ok, try await redemption.tokens(for: text, verifier, call, client).json)
-        }
-      }
-      return try poll(call, known.record) {
+      let redeem: @Sendable () async throws -> Response = {
         let client = try await core.client(shown, call.request)
         return OAuthFrame.response(.ok, try await redemption.tokens(for: text, verifier, call, client).json)
       }
+      guard let code = DeviceCode(text), let known = core.askedCode(code), known.asked.isShown(shown, core.hasher)
+      else {
+        // The store knows the client: it says what is wrong, or that the client's secret is a newer one.
+        return frame.later(call.request, redeem)
+      }
+      return try poll(call, known.record, redeem)
     }
   }
 
@@ -54,9 +52,10 @@ struct TokenEndpoint: Sendable {
   private func poll(
     _ call: OAuthCall, _ record: RegistrationRecord, _ redeem: @escaping @Sendable () async throws -> Response
   ) throws -> Answer {
-    switch DeviceAnswer(record.flow, at: core.clock.now) {
+    let answer = DeviceAnswer(record.flow, at: core.clock.now)
+    switch answer {
     case .approved: return frame.later(call.request, redeem)
-    case .denied, .expired, .unknown: throw OAuthError.ended(DeviceAnswer(record.flow, at: core.clock.now))
+    case .denied, .expired, .unknown: throw OAuthError.ended(answer)
     case .pending: break
     }
     guard let (span, granted) = waits(call.request, record.flow) else {

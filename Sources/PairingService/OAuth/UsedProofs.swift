@@ -11,7 +11,6 @@ package final class UsedProofs: Sendable {
   package static let nonceHeader = HeaderName(literal: "DPoP-Nonce")
 
   private let nonces: DPoPNonces
-  private let seed = Random.bytes(32)
   private let replay = Locked(DPoPReplay())
 
   init() throws { nonces = DPoPNonces(try HMACKey(.sha256, Random.secret())) }
@@ -45,8 +44,8 @@ package final class UsedProofs: Sendable {
   /// Uses a proof up: after everything else about the request was right, so that only those who have shown a client, a
   /// code or a token take room here.
   package func take(_ proof: DPoPProof, _ clock: ServiceClock) throws(OAuthError) {
-    // With a seed of the process: nobody can choose two proofs that share the place.
-    let hash = SHA256.hash(seed + proof.fingerprint).prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    // Swift's hash is keyed anew in every process: nobody can choose two proofs that collide.
+    let hash = UInt64(bitPattern: Int64(proof.fingerprint.hashValue))
     switch replay.withLock({ $0.take(hash, at: clock.uptime) }) {
     case .fresh: return
     case .used: throw OAuthError(.invalidDPoPProof, "the proof was used before: make one for each request")

@@ -47,13 +47,13 @@ struct UserinfoEndpoint: Sendable {
     }
     guard let claims = core.claims(ofAccessToken: shown.token) else { throw refused }
     try shown.check(claims, request, at: core.oauth.metadata.address(.userinfo), core)
-    guard let used = try await core.standing(ofAccessToken: shown.token) else { throw refused }
-    guard used.claims.scope.contains(.openid) else {
+    guard let standing = try await core.standing(claims) else { throw refused }
+    guard claims.scope.contains(.openid) else {
       throw OAuthError(.insufficientScope, "the access token was not given for openid")
     }
-    let signIn = used.standing.signIn
-    var object: JSONObject = ["sub": .string(used.claims.subject)]
-    if used.claims.scope.contains(.profile) {
+    let signIn = standing.signIn
+    var object: JSONObject = ["sub": .string(claims.subject)]
+    if claims.scope.contains(.profile) {
       object["provider"] = .string(signIn.provider.id.text)
       object["provider_name"] = .string(signIn.provider.name)
     }

@@ -64,7 +64,7 @@ extension Phone {
       AppChoice(
         app: app.app, requestor: app.requestor.text,
         company: ForeignText(provisioned.requestor(app.requestor)?.name ?? app.requestor.text),
-        permission: AppChoice.Permission(decision))
+        permission: decision)
     }
   }
 }
@@ -73,14 +73,4 @@ extension Phone {
 private struct AppOfBox: Hashable {
   let app: String
   let requestor: RequestorID
-}
-
-extension AppChoice.Permission {
-  fileprivate init(_ decision: AppDecision) {
-    switch decision {
-    case .granted: self = .granted
-    case .denied: self = .denied
-    case .undetermined: self = .undetermined
-    }
-  }
 }

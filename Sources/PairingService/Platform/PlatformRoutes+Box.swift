@@ -100,21 +100,6 @@ extension PlatformRoutes {
   }
 }
 
-/// A viewer's decision as boxes and pages tell it.
-enum AppDecision: String, CaseIterable, Sendable {
-  case granted, denied, undetermined
-
-  init(_ isGranted: Bool?) { self = isGranted.map { $0 ? .granted : .denied } ?? .undetermined }
-
-  var isGranted: Bool? {
-    switch self {
-    case .granted: true
-    case .denied: false
-    case .undetermined: nil
-    }
-  }
-}
-
 /// The decisions about a box's apps in the form that the box reads, with the mark that it names them by.
 private struct DecisionList {
   let body: [UInt8]

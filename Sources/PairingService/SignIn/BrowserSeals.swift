@@ -21,7 +21,7 @@ struct BrowserSeals: Sendable {
   }
 
   /// A random id for a browser, or a cookie for a session: 256 bits.
-  static func newID() -> String { Base64URL.encode(Random.bytes(32)) }
+  static func newID() -> String { Random.token() }
 
   /// Whether a text has the shape of such an id.
   static func isID(_ text: String) -> Bool {

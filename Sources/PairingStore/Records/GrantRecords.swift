@@ -91,8 +91,11 @@ public struct GrantRecord: Hashable, Sendable {
     self.answer = answer
   }
 
+  /// When it ends if it is not used before.
+  public var expires: Instant { min(rotated + idle, ends) }
+
   /// Whether its time is not over.
-  public func isValid(at now: Instant) -> Bool { now < min(rotated + idle, ends) }
+  public func isValid(at now: Instant) -> Bool { now < expires }
 }
 
 /// A grant that stands at this moment, and what it stands on, all as one transaction read it.

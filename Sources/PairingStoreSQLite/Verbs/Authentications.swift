@@ -30,12 +30,7 @@ extension SQLiteStore {
   public func standing(_ id: AuthenticationID, at now: Instant) async throws(StoreError)
     -> StandingSignIn?
   {
-    try await read { context, rows in
-      guard let record = try rows.authentication(context, id)?.record,
-        record.authentication.isValid(at: now)
-      else { return nil }
-      return try rows.signInContext(context, of: record).standing(record)
-    }
+    try await read { context, rows in try rows.standing(context, id, at: now) }
   }
 
   /// Signs a device in without a code.
@@ -128,6 +123,15 @@ extension SQLiteStore {
 }
 
 extension SignedRows {
+  /// One sign-in, if its time is not over; what it stands on must stand.
+  func standing<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, _ id: AuthenticationID, at now: Instant
+  ) throws -> StandingSignIn? {
+    guard let record = try authentication(context, id)?.record, record.authentication.isValid(at: now)
+    else { return nil }
+    return try signInContext(context, of: record).standing(record)
+  }
+
   /// What a device has at a requestor, without delivering it.
   fileprivate func signIn<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ requestor: RequestorID, _ device: DeviceHash, at now: Instant

@@ -150,14 +150,6 @@ extension SignedRows {
   }
 
   fileprivate func standing<Context: Querying & ~Copyable>(
-    _ context: borrowing Context, _ id: AuthenticationID, at now: Instant
-  ) throws -> StandingSignIn? {
-    guard let record = try authentication(context, id)?.record, record.authentication.isValid(at: now)
-    else { return nil }
-    return try signInContext(context, of: record).standing(record)
-  }
-
-  fileprivate func standing<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ grant: GrantRecord, at now: Instant
   ) throws -> StandingGrant? {
     guard grant.isValid(at: now), let client = try oauthClient(context, grant.client)?.record,

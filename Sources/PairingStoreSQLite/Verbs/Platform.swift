@@ -6,10 +6,9 @@ extension SQLiteStore {
   /// Keeps the key of a box.
   public func enrol(_ box: BoxRecord, at now: Instant) async throws(StoreError) {
     try await write { context, rows in
-      guard let record = try rows.authentication(context, box.authentication)?.record,
-        record.authentication.isValid(at: now)
-      else { throw StoreError.notFound(what: "authentication") }
-      _ = try rows.signInContext(context, of: record).standing(record)
+      guard try rows.standing(context, box.authentication, at: now) != nil else {
+        throw StoreError.notFound(what: "authentication")
+      }
       try context.run("DELETE FROM platform_box WHERE authentication = \(box.authentication.text)")
       try rows.insert(context, Tables.boxes, box)
     }

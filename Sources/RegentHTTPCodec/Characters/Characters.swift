@@ -1,5 +1,5 @@
 /// The characters that the text parsers of this target share; the classes of RFC 9110 are in ByteClass.swift.
-enum Characters {
+package enum Characters {
   static let tab: UInt8 = 0x09
   static let space: UInt8 = 0x20
   static let doubleQuote: UInt8 = 0x22
@@ -25,7 +25,7 @@ enum Characters {
   }
 
   /// An `unreserved` character of RFC 3986 §2.3: never needs an escape in a URL.
-  static func isUnreserved(_ byte: UInt8) -> Bool {
+  package static func isUnreserved(_ byte: UInt8) -> Bool {
     byte.isDigit || isLetter(byte) || byte == minus || byte == dot || byte == 0x5F || byte == 0x7E
   }
 

@@ -41,11 +41,13 @@ package struct ClientAssertion: Sendable {
       let claims = try? verified.claims(), let id = claims["jti"]?.string, !id.isEmpty,
       Self.audiences(claims["aud"]).contains(where: { said in audiences.contains { $0.utf8.elementsEqual(said.utf8) } }
       ),
-      let expires = Instant(seconds: claims["exp"]?.int64), now < expires + Self.tolerance,
+      let expires = claims["exp"]?.int64.flatMap({ Instant(seconds: $0) }), now < expires + Self.tolerance,
       expires.since(now) <= Self.longestLife + Self.tolerance
     else { throw Self.refused }
     if let begins = claims["nbf"] {
-      guard let instant = Instant(seconds: begins.int64), instant <= now + Self.tolerance else { throw Self.refused }
+      guard let instant = begins.int64.flatMap({ Instant(seconds: $0) }), instant <= now + Self.tolerance else {
+        throw Self.refused
+      }
     }
     var remembered = FramedFields(purpose: "client-assertion", version: 1)
     remembered.append(client.text)

@@ -1,5 +1,6 @@
 internal import RegentCryptography
 internal import RegentEncodings
+internal import RegentHTTPCodec
 
 /// A client's challenge (RFC 7636): whoever redeems the code must know what this is the hash of.
 package struct CodeChallenge: Sendable, Hashable {
@@ -41,17 +42,10 @@ package struct CodeChallenge: Sendable, Hashable {
     case (_?, nil):
       throw OAuthError(.invalidRequest, "code_verifier is missing: the code was asked for with a challenge")
     case (let challenge?, let verifier?):
-      guard (43...128).contains(verifier.utf8.count), verifier.utf8.allSatisfy(isUnreserved),
+      guard (43...128).contains(verifier.utf8.count), verifier.utf8.allSatisfy(Characters.isUnreserved),
         constantTimeEqual(
           Array(Base64URL.encode(SHA256.hash(Array(verifier.utf8))).utf8), Array(challenge.text.utf8))
       else { throw OAuthError(.invalidGrant, "code_verifier does not fit the code's challenge") }
-    }
-  }
-
-  private static func isUnreserved(_ byte: UInt8) -> Bool {
-    switch byte {
-    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
-    default: false
     }
   }
 }

@@ -51,6 +51,9 @@ package struct RefreshFamily: Sendable, Hashable {
     case unknown
   }
 
+  /// For how long the latest pair is given again.
+  package var grace: Duration { thumbprint == nil ? Self.grace : Self.graceWithKey }
+
   /// When it ends, if it is not used before.
   package var ends: Instant { min(rotated + idle, created + absolute) }
 
@@ -64,7 +67,6 @@ package struct RefreshFamily: Sendable, Hashable {
     guard thumbprint == nil || thumbprint == key else { return .wrongKey }
     guard now < ends else { return .over }
     if shown == generation { return .rotate }
-    let grace = thumbprint == nil ? Self.grace : Self.graceWithKey
     return shown == generation - 1 && now.since(rotated) <= grace ? .again : .stolen
   }
 }

@@ -32,11 +32,14 @@ package struct Scope: Sendable, Hashable {
     names = Set(text.split(separator: " ").compactMap { Name(rawValue: String($0)) })
   }
 
+  /// What of it a client may have.
+  package func limited(to allowed: Scope) -> Scope { Scope(names.intersection(allowed.names)) }
+
   /// What is given of what was asked for: the names that the client may have, all of them when the request says
   /// nothing; `invalid_scope` when nothing is left.
   package static func granted(_ asked: String?, of allowed: Scope) throws(OAuthError) -> Scope {
     guard let asked else { return allowed }
-    let granted = Scope(try Scope(asked).names.intersection(allowed.names))
+    let granted = try Scope(asked).limited(to: allowed)
     guard !granted.names.isEmpty else {
       throw OAuthError(.invalidScope, "this client may have none of these scopes")
     }

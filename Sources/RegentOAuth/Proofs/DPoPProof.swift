@@ -64,9 +64,10 @@ package struct DPoPProof: Sendable, Hashable {
         constantTimeEqual(Array(hash.utf8), Array(Self.hash(ofToken: token).utf8))
       else { throw OAuthError(.invalidDPoPProof, "the proof is about another access token: ath must be its hash") }
     }
-    let (milliseconds, overflow) = seconds.multipliedReportingOverflow(by: 1000)
-    guard !overflow else { throw OAuthError(.invalidDPoPProof, "the proof's iat is no time") }
-    made = Instant(milliseconds: milliseconds)
+    guard let made = Instant(seconds: seconds) else {
+      throw OAuthError(.invalidDPoPProof, "the proof's iat is no time")
+    }
+    self.made = made
     if let given = claims["nonce"] {
       guard let text = given.string else { throw OAuthError(.invalidDPoPProof, "the proof's nonce is not a text") }
       nonce = text
@@ -88,7 +89,7 @@ package struct DPoPProof: Sendable, Hashable {
   ) throws(KeyError) -> String {
     var claims: JSONObject = [
       "jti": .string(Random.uuid()), "htm": .string(request.method), "htu": .string(request.target.text),
-      "iat": .integer(now.milliseconds / 1000),
+      "iat": .integer(now.second),
     ]
     claims["nonce"] = nonce.map(JSONValue.string)
     claims["ath"] = request.accessToken.map { .string(hash(ofToken: $0)) }

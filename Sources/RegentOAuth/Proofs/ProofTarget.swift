@@ -29,7 +29,7 @@ package struct ProofTarget: Sendable, Hashable {
         place += 1
         continue
       }
-      if isUnreserved(value) {
+      if Characters.isUnreserved(value) {
         result.append(value)
       } else {
         result.append(UInt8(ascii: "%"))
@@ -56,12 +56,5 @@ package struct ProofTarget: Sendable, Hashable {
       }
     }
     return "/" + kept.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "/")
-  }
-
-  private static func isUnreserved(_ byte: UInt8) -> Bool {
-    switch byte {
-    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
-    default: false
-    }
   }
 }

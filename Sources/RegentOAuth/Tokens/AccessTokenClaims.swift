@@ -40,7 +40,7 @@ package struct AccessTokenClaims: Sendable, Hashable {
   package func signed(with key: SigningKey, keyID: String) throws(KeyError) -> String {
     var claims: JSONObject = [
       "iss": .string(issuer), "sub": .string(subject), "aud": .string(audience), "client_id": .string(client.text),
-      "scope": .string(scope.text), "iat": .integer(issued.wholeSeconds), "exp": .integer(expires.wholeSeconds),
+      "scope": .string(scope.text), "iat": .integer(issued.second), "exp": .integer(expires.second),
       "jti": .string(id), "grant": .string(grant),
     ]
     claims["cnf"] = thumbprint.map { .object(["jkt": .string($0)]) }
@@ -58,24 +58,11 @@ package struct AccessTokenClaims: Sendable, Hashable {
       let aud = claims["aud"]?.string, audience.map({ aud.utf8.elementsEqual($0.utf8) }) ?? true,
       let subject = claims["sub"]?.string, let client = claims["client_id"]?.string.flatMap({ ClientID($0) }),
       let scope = claims["scope"]?.string.flatMap({ try? Scope($0) }), let grant = claims["grant"]?.string,
-      let id = claims["jti"]?.string, let issued = Instant(seconds: claims["iat"]?.int64),
-      let expires = Instant(seconds: claims["exp"]?.int64), now < expires
+      let id = claims["jti"]?.string, let issued = claims["iat"]?.int64.flatMap({ Instant(seconds: $0) }),
+      let expires = claims["exp"]?.int64.flatMap({ Instant(seconds: $0) }), now < expires
     else { return nil }
     self.init(
       issuer: iss, subject: subject, audience: aud, client: client, scope: scope, grant: grant, id: id,
       issued: issued, expires: expires, thumbprint: claims["cnf"]?["jkt"]?.string)
-  }
-}
-
-extension Instant {
-  /// Seconds since 1970, as tokens count.
-  var wholeSeconds: Int64 { milliseconds / 1000 }
-
-  /// A time from a token; nil for none, and for one that is further off than times go.
-  init?(seconds: Int64?) {
-    guard let seconds else { return nil }
-    let (milliseconds, overflow) = seconds.multipliedReportingOverflow(by: 1000)
-    guard !overflow else { return nil }
-    self.init(milliseconds: milliseconds)
   }
 }

@@ -34,8 +34,8 @@ package struct IDTokenClaims: Sendable, Hashable {
   package func signed(with key: SigningKey, keyID: String) throws(KeyError) -> String {
     var claims: JSONObject = [
       "iss": .string(issuer), "sub": .string(subject), "aud": .string(client.text),
-      "iat": .integer(issued.wholeSeconds), "exp": .integer(expires.wholeSeconds),
-      "auth_time": .integer(authenticated.wholeSeconds),
+      "iat": .integer(issued.second), "exp": .integer(expires.second),
+      "auth_time": .integer(authenticated.second),
     ]
     // The hash of the signature's own algorithm, left half: SHA-256 for both of these. EdDSA's is nowhere settled.
     if key.algorithm != .edDSA {

@@ -51,6 +51,15 @@ public typealias Instant = Moment<WallClock>
 /// A point in time since boot: what intervals and limits are measured with.
 public typealias Uptime = Moment<BootClock>
 
+extension Instant {
+  /// A time that was told in seconds since 1970, as tokens tell it; nil for one that is further off than times go.
+  package init?(seconds: Int64) {
+    let (milliseconds, overflow) = seconds.multipliedReportingOverflow(by: 1000)
+    guard !overflow else { return nil }
+    self.init(milliseconds: milliseconds)
+  }
+}
+
 extension Duration {
   /// The whole milliseconds of this span, towards zero; spans that do not fit become the largest that does.
   public var wholeMilliseconds: Int64 {

@@ -6,8 +6,6 @@ import json
 import os
 import pathlib
 import re
-import shutil
-import socket
 import ssl
 import subprocess
 import sys
@@ -18,17 +16,8 @@ import urllib.request
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent))
-from regentd import Regentd
-from service import PATIENCE, ROOT, until
-
-REQUESTOR = "cinema"
-PASSWORD = "a password of many words"
-
-
-def free_port():
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
+from regentd import Regentd, free_port
+from service import PASSWORD, PATIENCE, REQUESTOR, ROOT, Proxy
 
 
 def openssl(*words):
@@ -49,47 +38,6 @@ class Authority:
         openssl("x509", "-req", "-in", f"{home}/localhost.csr", "-CA", self.ca, "-CAkey", f"{home}/ca.key",
                 "-CAcreateserial", "-days", "2", "-extfile", f"{home}/names", "-out", self.certificate)
         os.chmod(self.key, 0o600)
-
-
-class Proxy:
-    """nginx that speaks TLS and has the service below a path; RFC 8414's document lies outside of it."""
-
-    def __init__(self, home, authority, port, path, inside):
-        (pathlib.Path(home) / "nginx.conf").write_text(f"""
-            daemon off; master_process off; pid {home}/nginx.pid; error_log stderr warn;
-            events {{ }}
-            http {{
-              access_log off; client_body_temp_path {home}/body; proxy_temp_path {home}/proxy;
-              fastcgi_temp_path {home}/f; uwsgi_temp_path {home}/u; scgi_temp_path {home}/s;
-              proxy_http_version 1.1; proxy_set_header Connection "";
-              proxy_set_header Host $http_host; proxy_set_header X-Forwarded-For $remote_addr;
-              proxy_set_header X-Forwarded-Proto https; proxy_read_timeout 75s; proxy_buffering off;
-              server {{
-                listen 127.0.0.1:{port} ssl;
-                ssl_certificate {authority.certificate}; ssl_certificate_key {authority.key};
-                location {path}/ {{ proxy_pass {inside}; }}
-                location /.well-known/oauth-authorization-server{path}/ {{ proxy_pass {inside}; }}
-                location / {{ return 418; }}
-              }}
-            }}""")
-        program = shutil.which("nginx", path="/usr/sbin:/usr/bin:/sbin:/bin")
-        self.process = subprocess.Popen(
-            [program, "-p", home, "-c", f"{home}/nginx.conf", "-e", "stderr"], stderr=subprocess.DEVNULL)
-        self.port = port
-        until("nginx listens", self.listens)
-
-    def listens(self):
-        if self.process.poll() is not None:
-            raise SystemExit("nginx did not start")
-        try:
-            socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE).close()
-            return True
-        except OSError:
-            return False
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait(timeout=20)
 
 
 class Issuer:
@@ -117,7 +65,10 @@ class Issuer:
                 self.authority.key, listen=f"127.0.0.1:{port}", environment=self.environment)
         try:
             if prefix:
-                self.proxy = Proxy(self.home, self.authority, port, prefix, self.regentd.url)
+                self.proxy = Proxy(self.home, prefix, port, self.authority.certificate, self.authority.key)
+                # RFC 8414's document lies outside of the prefix.
+                self.proxy.start(
+                    self.regentd.url, also=[f"/.well-known/oauth-authorization-server{prefix}/"])
             self.control("requestor", "add", REQUESTOR, "--name", "Cinema Aperto", "--domain", "example.com")
             self.control("key", "issue", REQUESTOR)
             self.control("provider", "add", "aurora", "--name", "Aurora TV", "--kind", "local")

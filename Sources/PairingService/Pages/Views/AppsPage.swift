@@ -26,17 +26,14 @@ package struct AppsPage: PhonePage {
 
 /// An app of a box, and what was decided about it.
 package struct AppChoice: Sendable {
-  /// What viewers decided.
-  package enum Permission: String, CaseIterable, Sendable { case granted, denied, undetermined }
-
   /// What the box's owner calls it.
   let app: String
   /// The id of whose it is, and the name.
   let requestor: String
   let company: ForeignText
-  let permission: Permission
+  let permission: AppDecision
 
-  package init(app: String, requestor: String, company: ForeignText, permission: Permission) {
+  package init(app: String, requestor: String, company: ForeignText, permission: AppDecision) {
     self.app = app
     self.requestor = requestor
     self.company = company

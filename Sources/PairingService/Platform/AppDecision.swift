@@ -1,0 +1,14 @@
+/// A viewer's decision as boxes and pages tell it.
+package enum AppDecision: String, CaseIterable, Sendable {
+  case granted, denied, undetermined
+
+  init(_ isGranted: Bool?) { self = isGranted.map { $0 ? .granted : .denied } ?? .undetermined }
+
+  var isGranted: Bool? {
+    switch self {
+    case .granted: true
+    case .denied: false
+    case .undetermined: nil
+    }
+  }
+}
