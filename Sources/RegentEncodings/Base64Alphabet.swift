@@ -48,36 +48,46 @@ struct Alphabet: Sendable {
   func decode(
     _ text: Span<UInt8>, upTo end: Int, strictBits: Bool = true
   ) throws(TextError) -> [UInt8] {
+    precondition(end <= text.count && values.count == 256)
     // What is wrong is looked for once, at the end: a media token's verifier comes by here for every call.
-    let values = values.span
-    // Said here, so that a byte needs no check below.
-    precondition(values.count == 256)
     var (wrong, strayBits) = (UInt32(0), UInt32(0))
     let left = end & 3
-    let bytes = [UInt8](capacity: end / 4 * 3 + max(0, left - 1)) { output in
-      for group in 0..<end / 4 {
-        let four = text.extracting(group &* 4..<group &* 4 &+ 4)
-        let held =
-          values[Int(four[0])] << 18 | values[Int(four[1])] << 12 | values[Int(four[2])] << 6
-          | values[Int(four[3])]
-        wrong |= held >> 24
-        output.append(UInt8(truncatingIfNeeded: held >> 16))
-        output.append(UInt8(truncatingIfNeeded: held >> 8))
-        output.append(UInt8(truncatingIfNeeded: held))
+    let whole = end &- left
+    // A group is stored as four bytes, of which the next one overwrites the last: there is room for that one, too.
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: whole / 4 * 3 + 4) { output, count in
+      unsafe text.withUnsafeBytes { text in
+        unsafe values.withUnsafeBufferPointer { values in
+          let (letters, values, bytes) = unsafe (
+            text.baseAddress, values.baseAddress.unsafelyUnwrapped, UnsafeMutableRawPointer(output.baseAddress)
+          )
+          guard let letters = unsafe letters, var bytes = unsafe bytes else { return }
+          var place = 0
+          while place < whole {
+            let four = unsafe UInt32(littleEndian: letters.loadUnaligned(fromByteOffset: place, as: UInt32.self))
+            let held =
+              unsafe values[Int(four & 255)] << 18 | values[Int(four >> 8 & 255)] << 12
+              | values[Int(four >> 16 & 255)] << 6 | values[Int(four >> 24)]
+            wrong |= held
+            unsafe bytes.storeBytes(of: (held << 8).bigEndian, as: UInt32.self)
+            unsafe bytes += 3
+            place &+= 4
+          }
+          count = whole / 4 * 3
+          guard left > 1 else { return }
+          var held: UInt32 = 0
+          for place in whole..<end {
+            let value = unsafe values[Int(letters.load(fromByteOffset: place, as: UInt8.self))]
+            wrong |= value
+            held = held << 6 | value & 63
+          }
+          held <<= UInt32(6 * (4 - left))
+          unsafe bytes.storeBytes(of: (held << 8).bigEndian, as: UInt32.self)
+          count += left - 1
+          strayBits = left == 3 ? held & 0xFF : held & 0xFFFF
+        }
       }
-      guard left > 1 else { return }
-      var held: UInt32 = 0
-      for place in end - left..<end {
-        let value = values[Int(text[place])]
-        wrong |= value >> 24
-        held = held << 6 | value & 63
-      }
-      held <<= UInt32(6 * (4 - left))
-      output.append(UInt8(truncatingIfNeeded: held >> 16))
-      if left == 3 { output.append(UInt8(truncatingIfNeeded: held >> 8)) }
-      strayBits = left == 3 ? held & 0xFF : held & 0xFFFF
     }
-    guard wrong == 0, left != 1, strayBits == 0 || !strictBits else { throw fault(text, upTo: end) }
+    guard wrong >> 24 == 0, left != 1, strayBits == 0 || !strictBits else { throw fault(text, upTo: end) }
     return bytes
   }
 
