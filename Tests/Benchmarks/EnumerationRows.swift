@@ -135,7 +135,7 @@ private func fill(_ core: ServiceCore) async throws {
         account.isDisabled = kind.isDisabled
         _ = try await core.store.put(.account(account), replacing: nil, audit: nil, at: now)
         _ = try await core.store.setPassword(
-          kind.imported ?? phc, of: name, at: provider, keeping: nil, audit: nil, at: now)
+          kind.imported ?? phc, of: name, at: provider, by: .operator, audit: nil, at: now)
       }
     }
     if kind.waits { try await exhaust(kind, in: core.store, at: now) }

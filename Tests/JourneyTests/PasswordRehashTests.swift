@@ -23,7 +23,7 @@ import Testing
     try await withPhone(service) { client in
       var phone = PhoneBrowser(client)
       _ = try await store.setPassword(
-        old, of: name, at: provider, keeping: nil, audit: nil, at: service.core.clock.now)
+        old, of: name, at: provider, by: .operator, audit: nil, at: service.core.clock.now)
       var other = PhoneBrowser(client)
       try await phone.open("/sign-in")
       try await phone.send("sign-in/local", ["user": Sample.account, "password": "x"])

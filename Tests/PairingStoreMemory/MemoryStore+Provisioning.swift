@@ -149,14 +149,25 @@ extension MemoryStore {
 
   /// Sets an account's password and ends its sessions.
   public func setPassword(
-    _ phc: String, of name: AccountName, at provider: ProviderID, keeping session: SessionID?,
+    _ phc: String, of name: AccountName, at provider: ProviderID, by whom: PasswordSetter,
     audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> [RegistrationChange] {
     guard accounts[provider]?[name] != nil else { throw .notFound(what: "account") }
+    let viewer = Viewer(provider: provider, account: name)
+    var kept: SessionID?
+    if case .viewer(let session, let proved) = whom {
+      guard try liveSession(session, at: now).viewer == viewer else { throw .sessionEnded }
+      try requireStillPassword(proved, of: viewer)
+      kept = session
+    }
     passwords[provider, default: [:]][name] = phc
     note(entry)
-    let viewer = Viewer(provider: provider, account: name)
-    return endSessions(at: now) { $0.viewer == viewer && $0.id != session }
+    return endSessions(at: now) { $0.viewer == viewer && $0.id != kept }
+  }
+
+  func requireStillPassword(_ proved: String?, of viewer: Viewer) throws(StoreError) {
+    guard let proved, let name = viewer.account else { return }
+    guard passwords[viewer.provider]?[name] == proved else { throw .changedMeanwhile(what: "password") }
   }
 
   /// Another hash of the same password.

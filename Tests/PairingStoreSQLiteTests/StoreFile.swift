@@ -119,7 +119,7 @@ struct FullHouse: Sendable {
           id: try ConformanceFixture.name("rule"), provider: stage.local, scope: .account(account),
           pattern: try #require(ResourcePattern("*")), effect: .deny(message: "no"))))
     _ = try await store.setPassword(
-      "$argon2id$", of: account, at: stage.local, keeping: session, audit: nil, at: now)
+      "$argon2id$", of: account, at: stage.local, by: .operator, audit: nil, at: now)
     try await store.name(stage.hash(1001), "Kitchen", audit: nil, at: now)
     try await store.keepNumbers("{}", as: .day)
     _ = try await store.recordLoginFailure(of: .source(source), at: now)

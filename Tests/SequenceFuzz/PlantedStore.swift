@@ -254,10 +254,10 @@ extension PlantedStore {
   }
 
   func setPassword(
-    _ phc: String, of name: AccountName, at provider: ProviderID, keeping session: SessionID?, audit entry: AuditEntry?,
+    _ phc: String, of name: AccountName, at provider: ProviderID, by whom: PasswordSetter, audit entry: AuditEntry?,
     at now: Instant
   ) async throws(StoreError) -> [RegistrationChange] {
-    try await base.setPassword(phc, of: name, at: provider, keeping: session, audit: entry, at: now)
+    try await base.setPassword(phc, of: name, at: provider, by: whom, audit: entry, at: now)
   }
 
   func renewPassword(_ phc: String, replacing seen: String, of name: AccountName, at provider: ProviderID)
@@ -288,10 +288,10 @@ extension PlantedStore {
     try await base.client(id)
   }
 
-  func startSession(_ record: SessionRecord, replacing earlier: SessionID?, at now: Instant) async throws(StoreError)
-    -> [RegistrationChange]
-  {
-    try await base.startSession(record, replacing: earlier, at: now)
+  func startSession(
+    _ record: SessionRecord, replacing earlier: SessionID?, proved: String?, at now: Instant
+  ) async throws(StoreError) -> [RegistrationChange] {
+    try await base.startSession(record, replacing: earlier, proved: proved, at: now)
   }
 
   func session(_ token: TokenHash, at now: Instant) async throws(StoreError) -> SessionRecord? {

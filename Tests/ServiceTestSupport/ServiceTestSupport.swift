@@ -77,7 +77,7 @@ public final class TestService: Sendable {
       passwords: Argon2Parameters(memory: 64, passes: 1, lanes: 1) ?? .standard)
     let phc = try await core.passwords.hash(Secret(Sample.password))
     _ = try await store.setPassword(
-      phc, of: try named(Sample.account), at: try named(Sample.provider), keeping: nil, audit: nil,
+      phc, of: try named(Sample.account), at: try named(Sample.provider), by: .operator, audit: nil,
       at: time.now)
   }
 
@@ -202,7 +202,7 @@ extension TestService {
       id: try named(Random.uuid()), token: core.hasher.token(Random.uuid()),
       viewer: Viewer(provider: try named(Sample.provider), account: try named(Sample.account)),
       started: core.clock.now, lastUsed: core.clock.now)
-    try await core.store.startSession(record, replacing: nil, at: core.clock.now)
+    try await core.store.startSession(record, replacing: nil, proved: nil, at: core.clock.now)
     return record.id
   }
 
@@ -260,7 +260,7 @@ extension TestService {
       at: core.clock.now)
     let phc = try await core.passwords.hash(Secret(Sample.password))
     _ = try await core.store.setPassword(
-      phc, of: account, at: provider, keeping: nil, audit: nil, at: core.clock.now)
+      phc, of: account, at: provider, by: .operator, audit: nil, at: core.clock.now)
   }
 
   /// Locks an account of the sample provider, or unlocks it.

@@ -46,7 +46,7 @@ extension StoreConformance {
       let second = SessionRecord(
         id: try ConformanceFixture.name("second"), token: try stage.hash(7), viewer: stage.bob,
         started: stage.at(1), lastUsed: stage.at(1))
-      try await stage.store.startSession(second, replacing: first, at: stage.at(1))
+      try await stage.store.startSession(second, replacing: first, proved: nil, at: stage.at(1))
       let old = try await stage.store.session(stage.hash(2001), at: stage.at(2))
       try expect(old == nil, "the earlier cookie still works")
       let new = try await stage.store.session(stage.hash(7), at: stage.at(2))
@@ -63,7 +63,7 @@ extension StoreConformance {
       let next = SessionRecord(
         id: try ConformanceFixture.name("next"), token: try stage.hash(9), viewer: stage.ann,
         started: stage.at(60), lastUsed: stage.at(60))
-      let changes = try await stage.store.startSession(next, replacing: nil, at: stage.at(60))
+      let changes = try await stage.store.startSession(next, replacing: nil, proved: nil, at: stage.at(60))
       try expect(changes.map(\.record.id) == [record.id], "gave back \(changes)")
       let left = try await stage.store.sessions(of: stage.ann, at: stage.at(61)).map(\.id)
       try expect(left.count == SessionRecord.mostOfAccount, "are \(left.count)")
@@ -77,7 +77,7 @@ extension StoreConformance {
         let record = SessionRecord(
           id: try ConformanceFixture.name("guest-\(number)"), token: try stage.hash(2000 + number), viewer: guest,
           started: stage.at(number), lastUsed: stage.at(number), address: address)
-        try await stage.store.startSession(record, replacing: nil, at: stage.at(number))
+        try await stage.store.startSession(record, replacing: nil, proved: nil, at: stage.at(number))
       }
       try await start(1, from: "192.0.2.1")
       for number in 2...(SessionRecord.mostOfAccount + 9) { try await start(number, from: "192.0.2.2") }
@@ -108,25 +108,54 @@ extension StoreConformance {
     },
     ConformanceCheck("a new password ends every session but the one that set it") { stage in
       let name = try found(stage.ann.account, "account")
+      _ = try await stage.store.setPassword(
+        "$argon2id$0", of: name, at: stage.local, by: .operator, audit: nil, at: stage.at(0))
       let kept = try await stage.session(1, as: stage.ann)
       _ = try await stage.session(2, as: stage.ann)
       let bobs = try await stage.session(3, as: stage.bob)
       _ = try await stage.store.setPassword(
-        "$argon2id$1", of: name, at: stage.local, keeping: kept, audit: nil, at: stage.at(1))
+        "$argon2id$1", of: name, at: stage.local, by: .viewer(kept, proved: "$argon2id$0"), audit: nil, at: stage.at(1))
       let ofAnn = try await stage.store.sessions(of: stage.ann, at: stage.at(2))
       let ofBob = try await stage.store.sessions(of: stage.bob, at: stage.at(2))
       try expect(ofAnn.map(\.id) == [kept] && ofBob.map(\.id) == [bobs], "left \(ofAnn + ofBob)")
       _ = try await stage.store.setPassword(
-        "$argon2id$2", of: name, at: stage.local, keeping: nil, audit: nil, at: stage.at(3))
+        "$argon2id$2", of: name, at: stage.local, by: .operator, audit: nil, at: stage.at(3))
       let left = try await stage.store.sessions(of: stage.ann, at: stage.at(4))
       try expect(left.isEmpty, "left \(left)")
       let password = try await stage.store.password(of: name, at: stage.local)
       try expect(password == "$argon2id$2", "kept another password")
     },
+    ConformanceCheck("a password that is changed while it is being checked opens and changes nothing") { stage in
+      let (name, store) = (try found(stage.ann.account, "account"), stage.store)
+      func set(_ phc: String, _ whom: PasswordSetter) async throws -> [RegistrationChange] {
+        try await store.setPassword(phc, of: name, at: stage.local, by: whom, audit: nil, at: stage.at(1))
+      }
+      _ = try await set("$argon2id$1", .operator)
+      let session = try await stage.session(1, as: stage.ann)
+      _ = try await set("$argon2id$2", .viewer(session, proved: "$argon2id$1"))
+      let late = SessionRecord(
+        id: try ConformanceFixture.name("late"), token: try stage.hash(7), viewer: stage.ann, started: stage.at(2),
+        lastUsed: stage.at(2))
+      try await expect(.changedMeanwhile(what: "password")) {
+        try await store.startSession(late, replacing: nil, proved: "$argon2id$1", at: stage.at(2))
+      }
+      try await expect(.changedMeanwhile(what: "password")) {
+        _ = try await set("$argon2id$3", .viewer(session, proved: "$argon2id$1"))
+      }
+      let stranger = try await stage.session(3, as: stage.bob)
+      try await expect(.sessionEnded) { _ = try await set("$argon2id$3", .viewer(stranger, proved: "$argon2id$2")) }
+      let sessions = try await store.sessions(of: stage.ann, at: stage.at(3)).map(\.id)
+      try expect(sessions == [session], "are \(sessions)")
+      let password = try await store.password(of: name, at: stage.local)
+      try expect(password == "$argon2id$2", "kept another password")
+      try await store.startSession(late, replacing: nil, proved: "$argon2id$2", at: stage.at(4))
+      let both = try await store.sessions(of: stage.ann, at: stage.at(5)).map(\.id)
+      try expect(Set(both) == [session, late.id], "are \(both)")
+    },
     ConformanceCheck("a password is hashed anew only as long as it is the same") { stage in
       let name = try found(stage.ann.account, "account")
       _ = try await stage.store.setPassword(
-        "$argon2id$1", of: name, at: stage.local, keeping: nil, audit: nil, at: stage.at(1))
+        "$argon2id$1", of: name, at: stage.local, by: .operator, audit: nil, at: stage.at(1))
       let kept = try await stage.session(1, as: stage.ann)
       for (seen, new) in [("$argon2id$1", "$argon2id$2"), ("$argon2id$1", "$argon2id$3")] {
         try await stage.store.renewPassword(new, replacing: seen, of: name, at: stage.local)
@@ -142,7 +171,7 @@ extension StoreConformance {
     },
     ConformanceCheck("accounts are written together or not at all, and a password that is there stays") { stage in
       let (ann, store) = (try found(stage.ann.account, "account"), stage.store)
-      _ = try await store.setPassword("own", of: ann, at: stage.local, keeping: nil, audit: nil, at: stage.at(1))
+      _ = try await store.setPassword("own", of: ann, at: stage.local, by: .operator, audit: nil, at: stage.at(1))
       let kept = try await stage.session(1, as: stage.ann)
       let new = Account(provider: stage.local, name: try ConformanceFixture.name("new"))
       var moved = try stage.account(stage.ann)

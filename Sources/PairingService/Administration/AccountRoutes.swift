@@ -140,7 +140,7 @@ extension AdminCall {
     let line = entry("account.password", account.title.name)
     let changes = try await stored { () throws(StoreError) in
       try await core.store.setPassword(
-        phc, of: account.name, at: account.provider, keeping: nil, audit: line, at: now)
+        phc, of: account.name, at: account.provider, by: .operator, audit: line, at: now)
     }
     core.codeTransitions.settle(changes)
   }

@@ -99,13 +99,14 @@ extension Phone {
     }
     let (current, new) = (call.field("current"), call.field("new"))
     if let problem = problem(current, new) { return passwordPage(viewer, problem) }
+    let proved: String
     switch try await signInCheck.verify(
       name.text, current, at: viewer.provider, from: call.request.clientAddress)
     {
     case .wrong: return passwordPage(viewer, .wrongCurrent)
     case .wait(let wait): return .notice(.tooManyTries, wait: wait, retry: PagePaths.password)
     case .busy: return .notice(.busy, wait: .seconds(2), retry: PagePaths.password)
-    case .right: break
+    case .right(_, let hash): proved = hash
     }
     let phc: String
     do throws(PasswordError) {
@@ -113,10 +114,16 @@ extension Phone {
     } catch {
       return .notice(.busy, wait: .seconds(2), retry: PagePaths.password)
     }
-    core.codeTransitions.settle(
-      try await core.store.setPassword(
-        phc, of: name, at: viewer.provider, keeping: session.id,
-        audit: entry("account.password", "\(viewer.provider)/\(name)", call), at: call.now))
+    do throws(StoreError) {
+      core.codeTransitions.settle(
+        try await core.store.setPassword(
+          phc, of: name, at: viewer.provider, by: .viewer(session.id, proved: proved),
+          audit: entry("account.password", "\(viewer.provider)/\(name)", call), at: call.now))
+    } catch {
+      // Whoever knows only the password of a moment ago does not undo what an operator has just set.
+      guard case .changedMeanwhile = error else { throw error }
+      return passwordPage(viewer, .wrongCurrent)
+    }
     return .redirect(PagePaths.screens.query("done", "password-changed"))
   }
 

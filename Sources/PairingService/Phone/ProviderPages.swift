@@ -54,7 +54,7 @@ extension Phone {
     try checkFree(opened, call)
     try core.limits.take(
       .visitor, from: call.request.clientAddress, at: opened.record.requestor)
-    try await start(as: Viewer(provider: provider.id, account: nil), &call)
+    try await start(as: Viewer(provider: provider.id, account: nil), proved: nil, &call)
     do {
       try await claim(opened, call)
     } catch {
@@ -121,28 +121,37 @@ extension Phone {
     let (user, password) = (call.field("user"), call.field("password"))
     guard !user.isEmpty, !password.isEmpty else { return .again(.empty) }
     let again = SafePath(returning: String(decoding: call.request.target, as: UTF8.self))
-    switch try await signInCheck.verify(
-      user, password, at: provider.id, from: call.request.clientAddress)
-    {
-    case .wrong: return .again(.refused)
-    case .wait(let wait): return .stop(.notice(.tooManyTries, wait: wait, retry: again))
-    case .busy: return .stop(.notice(.busy, wait: .seconds(2), retry: again))
-    case .right(let name):
-      do {
-        try await start(as: Viewer(provider: provider.id, account: name), &call)
-      } catch let error as StoreError {
-        // Disabled or removed between the look and the sign-in: no other words than for a wrong password.
-        guard case .notInForce = error else { throw error }
-        return .again(.refused)
+    // Twice, when the password was changed or hashed anew while it was being checked: by whom, the second look shows.
+    for _ in 0..<2 {
+      switch try await signInCheck.verify(
+        user, password, at: provider.id, from: call.request.clientAddress)
+      {
+      case .wrong: return .again(.refused)
+      case .wait(let wait): return .stop(.notice(.tooManyTries, wait: wait, retry: again))
+      case .busy: return .stop(.notice(.busy, wait: .seconds(2), retry: again))
+      case .right(let name, let proved):
+        do {
+          try await start(as: Viewer(provider: provider.id, account: name), proved: proved, &call)
+          return .right
+        } catch let error as StoreError {
+          switch error {
+          case .changedMeanwhile: continue
+          // Disabled or removed between the look and the sign-in: no other words than for a wrong password.
+          case .notInForce: return .again(.refused)
+          default: throw error
+          }
+        }
       }
-      return .right
     }
+    return .stop(.notice(.busy, wait: .seconds(2), retry: again))
   }
 
   /// Makes the browser a viewer's: a new session and a new cookie; the old cookie is worth nothing.
-  func start(as viewer: Viewer, _ call: inout PhoneCall) async throws {
+  ///
+  /// `proved` is the hash of the password that was checked; nil for guests.
+  func start(as viewer: Viewer, proved: String?, _ call: inout PhoneCall) async throws {
     let (session, cookie) = try await sessions.start(
-      as: viewer, replacing: call.session, call.request)
+      as: viewer, proved: proved, replacing: call.session, call.request)
     call.session = session
     if let cookie = jar.keep(.session, cookie, for: SessionRecord.longest) {
       call.setCookies.append(cookie)

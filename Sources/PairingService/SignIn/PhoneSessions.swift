@@ -25,10 +25,11 @@ struct PhoneSessions: Sendable {
 
   /// Signs a browser in: always with a new id, so that one which was slipped in before is worth nothing afterwards.
   ///
+  /// `proved` is the hash of the password that was checked; nil for guests.
   /// - Returns: the session and what its cookie says.
-  func start(as viewer: Viewer, replacing earlier: SessionRecord?, _ request: Request)
-    async throws(StoreError) -> (session: SessionRecord, cookie: String)
-  {
+  func start(
+    as viewer: Viewer, proved: String?, replacing earlier: SessionRecord?, _ request: Request
+  ) async throws(StoreError) -> (session: SessionRecord, cookie: String) {
     // Apart from the new one's start, because this way it is known which codes are free again.
     if let earlier { try await end(earlier, audit: nil) }
     guard let id = SessionID(Random.uuid()) else {
@@ -41,7 +42,7 @@ struct PhoneSessions: Sendable {
       userAgent: request.header(.userAgent).flatMap { CleanText.line($0) },
       address: request.clientAddress.map(\.description))
     core.codeTransitions.settle(
-      try await core.store.startSession(session, replacing: nil, at: now))
+      try await core.store.startSession(session, replacing: nil, proved: proved, at: now))
     core.metrics.count(.signIns)
     core.audit.note(.viewer(viewer), "session.start", id.text)
     return (session, cookie)

@@ -13,8 +13,8 @@ internal import RegentPlatform
 final class SignInCheck: Sendable {
   /// The outcome of a check.
   enum Verdict: Equatable, Sendable {
-    /// The password is right and the account stands.
-    case right(AccountName)
+    /// The password is right and the account stands; with the hash under which the password is stored now.
+    case right(AccountName, proved: String)
     /// It is not, for whatever reason.
     case wrong
     /// Too many were wrong: nothing was looked at.
@@ -88,7 +88,7 @@ final class SignInCheck: Sendable {
       core.log.warning("password", ("reason", error.description))
       return .busy
     }
-    guard check != .wrong, let name, let account, !account.isDisabled else {
+    guard check != .wrong, let name, let account, let stored, !account.isDisabled else {
       for subject in subjects {
         _ = try await core.store.recordLoginFailure(of: subject, at: core.clock.now)
       }
@@ -101,10 +101,8 @@ final class SignInCheck: Sendable {
       return .wrong
     }
     for subject in forgiven { try await core.store.clearLoginFailures(of: subject) }
-    if check == .rightButOutdated, let stored {
-      await renew(password, stored, of: name, at: provider)
-    }
-    return .right(name)
+    guard check == .rightButOutdated else { return .right(name, proved: stored) }
+    return .right(name, proved: await renewed(password, stored, of: name, at: provider))
   }
 
   private func read(
@@ -132,14 +130,17 @@ final class SignInCheck: Sendable {
   /// Stores the password with the work factors of today: only now is it known in clear.
   ///
   /// When that fails the old hash goes on, until the next time.
-  private func renew(
+  /// - Returns: the hash under which it is stored, unless somebody else has changed it meanwhile.
+  private func renewed(
     _ password: String, _ stored: String, of name: AccountName, at provider: ProviderID
-  ) async {
+  ) async -> String {
     do {
       let phc = try await core.passwords.hash(Secret(password))
       try await core.store.renewPassword(phc, replacing: stored, of: name, at: provider)
+      return phc
     } catch {
       core.log.warning("password", ("reason", "\(error)"))
+      return stored
     }
   }
 

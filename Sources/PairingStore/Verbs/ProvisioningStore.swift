@@ -47,9 +47,10 @@ public protocol ProvisioningStore: Sendable {
   /// Sets an account's password (as a PHC string) and ends its sessions, except the one that asked for it.
   ///
   /// - Returns: the registrations that ended sessions give back.
-  /// - Throws: `notFound`.
+  /// - Throws: `notFound`; of a viewer also `sessionEnded`, and `changedMeanwhile` when the password that she proved is
+  ///   another one now.
   func setPassword(
-    _ phc: String, of name: AccountName, at provider: ProviderID, keeping session: SessionID?,
+    _ phc: String, of name: AccountName, at provider: ProviderID, by whom: PasswordSetter,
     audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> [RegistrationChange]
 
@@ -80,4 +81,12 @@ public protocol ClientStore: Sendable {
 
   /// A client, if its application is not revoked.
   func client(_ id: ClientID) async throws(StoreError) -> ClientRecord?
+}
+
+/// Who sets an account's password.
+public enum PasswordSetter: Hashable, Sendable {
+  /// An operator, who need not know the earlier one.
+  case `operator`
+  /// The viewer, in the browser of this session, which stays; she knew the password with this hash.
+  case viewer(SessionID, proved: String)
 }

@@ -8,12 +8,15 @@ public protocol SessionStore: Sendable {
   /// An account has at most ``SessionRecord/mostOfAccount`` sessions, a guest's address as many at a provider, and all
   /// guests of a provider ``SessionRecord/mostOfGuests``: beyond that those end that were used longest ago.
   ///
-  /// Guarantees: the account exists and is not disabled at this moment.
+  /// Guarantees: the account exists and is not disabled at this moment, and its password is still the one that was
+  /// proved: `proved` is the hash of it, nil for guests, who have none. Checking a password takes long enough for an
+  /// operator to change it meanwhile.
   /// - Returns: the registrations that are free again with the sessions that ended.
-  /// - Throws: `notInForce`.
+  /// - Throws: `notInForce`; `changedMeanwhile`, when the password is another one now.
   @discardableResult
-  func startSession(_ record: SessionRecord, replacing earlier: SessionID?, at now: Instant)
-    async throws(StoreError) -> [RegistrationChange]
+  func startSession(
+    _ record: SessionRecord, replacing earlier: SessionID?, proved: String?, at now: Instant
+  ) async throws(StoreError) -> [RegistrationChange]
 
   /// The session of a cookie, if it is in force and its account stands.
   func session(_ token: TokenHash, at now: Instant) async throws(StoreError) -> SessionRecord?

@@ -136,6 +136,16 @@ extension SignedRows {
     return account.isDisabled ? .accountDisabled : nil
   }
 
+  /// Throws unless the account's password is still the one with this hash; of a guest, who has none, nothing is asked.
+  func requireStillPassword<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, _ proved: String?, of viewer: Viewer
+  ) throws {
+    guard let proved, let name = viewer.account else { return }
+    guard try password(context, of: name, at: viewer.provider) == proved else {
+      throw StoreError.changedMeanwhile(what: "password")
+    }
+  }
+
   /// Ends sessions and gives back what they had claimed.
   func endSessions(
     _ context: borrowing WriteContext, _ ended: [SessionRecord], at now: Instant

@@ -64,18 +64,26 @@ extension SQLiteStore {
 
   /// Sets an account's password and ends its sessions.
   public func setPassword(
-    _ phc: String, of name: AccountName, at provider: ProviderID, keeping session: SessionID?,
+    _ phc: String, of name: AccountName, at provider: ProviderID, by whom: PasswordSetter,
     audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> [RegistrationChange] {
     try await write { context, rows in
       guard try rows.account(context, provider, name) != nil else {
         throw StoreError.notFound(what: "account")
       }
+      let viewer = Viewer(provider: provider, account: name)
+      var kept: SessionID?
+      if case .viewer(let session, let proved) = whom {
+        guard try rows.liveSession(context, session, at: now).record.viewer == viewer else {
+          throw StoreError.sessionEnded
+        }
+        try rows.requireStillPassword(context, proved, of: viewer)
+        kept = session
+      }
       try rows.keep(
         context, Tables.passwords, PasswordRecord(provider: provider, name: name, phc: phc))
       try rows.note(context, entry)
-      let others = try rows.sessions(context, of: Viewer(provider: provider, account: name))
-        .filter { $0.id != session }
+      let others = try rows.sessions(context, of: viewer).filter { $0.id != kept }
       return try rows.endSessions(context, others, at: now)
     }
   }

@@ -4,13 +4,14 @@ import SQLite
 
 extension SQLiteStore {
   /// Keeps a new session.
-  public func startSession(_ record: SessionRecord, replacing earlier: SessionID?, at now: Instant)
-    async throws(StoreError) -> [RegistrationChange]
-  {
+  public func startSession(
+    _ record: SessionRecord, replacing earlier: SessionID?, proved: String?, at now: Instant
+  ) async throws(StoreError) -> [RegistrationChange] {
     try await write { context, rows in
       if let refusal = try rows.signInRefusal(context, of: record.viewer) {
         throw StoreError.notInForce(refusal)
       }
+      try rows.requireStillPassword(context, proved, of: record.viewer)
       var changes: [RegistrationChange] = []
       if let earlier, earlier != record.id {
         changes += try rows.endSession(context, earlier, at: now) ?? []
