@@ -135,7 +135,7 @@ def main():
         sys.exit(__doc__)
     if os.geteuid():
         return print("fresh box: NOT RUN, apps are users of their own, and only root can be several")
-    service = Service(sys.argv[1])
+    service = Service(pathlib.Path(sys.argv[1]).resolve())
     home = tempfile.mkdtemp(prefix="regent-box-")
     os.chmod(home, 0o711)
     box = phone = None
