@@ -31,6 +31,9 @@ import Testing
       #expect(try DurableFile.read(path, limit: 10) == [4])
       #expect(mode(of: path) == 0o600)
       #expect(names(in: folder) == ["token"])
+      // Of several the one that is not there is named.
+      let second = #expect(throws: FileError.self) { try DurableFile.force(path, "\(folder)/other") }
+      #expect(second?.kind == .missing && second?.path == "\(folder)/other")
     }
   }
 

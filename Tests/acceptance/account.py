@@ -168,6 +168,12 @@ class World:
                 self.control("code", "approve", event["code"], "--provider", "local", "--account", "demo")
         assert pairing.wait(timeout=LIMIT) == 0
 
+    def sign_in_by_itself(self, device):
+        """An app's device, which nothing binds to the box's account."""
+        status, body = self.call("POST", "/reggie/v1/APP/regcode", device, {})
+        assert status == 201, body
+        self.control("code", "approve", json.loads(body)["code"], "--provider", "local", "--account", "demo")
+
     # An app comes in
 
     def request(self, device):
@@ -188,6 +194,19 @@ class World:
             return f"word: {code}"
         status = self.exchange(device, answer["assertion"])
         return True if status == 204 else f"exchange: {status}"
+
+    def start_sdk(self, app, store):
+        """The SDK starts as the app's user with that store: what it tells and whether it is in, line by line."""
+        folder, key = pathlib.Path(self.home, f"sdk-{app.name}"), self.keys["APP"]
+        if not folder.exists():
+            folder.mkdir(0o700)
+            os.chown(folder, app.user, app.user)
+        done = subprocess.run(
+            ["setpriv", f"--reuid={app.user}", f"--regid={app.user}", "--clear-groups", f"{programs}/SDKProbe", "start",
+             folder / store, f"http://{self.host}", "APP", key["publicKey"], key["secret"], self.socket],
+            env=self.plain | {"HOME": str(folder)}, cwd="/", capture_output=True, text=True, timeout=LIMIT)
+        assert done.returncode == 0, f"{app.name}: {done.stdout}{done.stderr}"
+        return done.stdout.splitlines()
 
     def is_in(self, device):
         status, _ = self.call("GET", "/api/v1/tokens/authn", device)
@@ -279,13 +298,30 @@ CONDITIONS = {
 }
 
 
+# What the SDK is told at its start; of all others nothing.
+TOLD = {"denied": "status VSA403", "undetermined": "status VSA404"}
+# What keeps out an app that wants in, and leaves one alone that is in.
+FOR_NEWCOMERS = ("boarding", "degraded")
+
+
 def every_condition_alone_and_every_pair():
     """Two apps; what is decided about the first must not touch the second."""
     def act(words):
         getattr(world, words[0])(*words[1:])
 
+    def starts(app, met, case):
+        """The SDK with the store that it keeps, and with an empty one."""
+        told = [TOLD[one] for one in met if one in TOLD]
+        stays = all(one in FOR_NEWCOMERS for one in met)
+        for store, is_in in (("kept", stays), (f"new-{case}", not met)):
+            found = world.start_sdk(app, store)
+            wanted = told + ["in platform local" if is_in else "out"]
+            assert found == wanted, f"{met}: the SDK of {app.name}, store {store}: {found}, not {wanted}"
+
+    for app in apps[:2]:
+        assert world.start_sdk(app, "kept") == ["in platform local"]
     pairs = [(one,) for one in CONDITIONS] + list(itertools.combinations(CONDITIONS, 2))
-    for broken in pairs:
+    for case, broken in enumerate(pairs):
         if set(broken) == {"denied", "undetermined"}:
             continue
         for app in apps[:2]:
@@ -302,10 +338,12 @@ def every_condition_alone_and_every_pair():
             wanted = CONDITIONS[mine[0]][2] if mine else True
             found = world.come_in(app, app.name)
             assert found == wanted, f"{broken}: {app.name} hears {found}, not {wanted}"
+            starts(app, mine, case)
         for one in reversed(broken):
             act(CONDITIONS[one][1])
         for app in apps[:2]:
             wait(lambda: world.come_in(app, app.name) is True, f"way in for {app.name} after {broken} was mended")
+            assert world.start_sdk(app, "kept") == ["in platform local"], f"{app.name} after {broken} was mended"
     print(f"   {len(pairs) - 1} cases")
 
 
@@ -503,11 +541,15 @@ def the_daemon_is_small():
 def an_app_starts_quickly():
     world.regent("sso", "grant", "probe")
     key = world.keys["APP"]
-    done = subprocess.run(
-        [f"{programs}/SDKProbe", "account", f"http://{world.host}", "APP", key["publicKey"], key["secret"], world.socket, "50"],
-        env=world.plain, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stdout + done.stderr
-    print("".join(f"   {line}\n" for line in done.stdout.splitlines()), end="")
+    with subprocess.Popen(
+            [f"{programs}/SDKProbe", "account", f"http://{world.host}", "APP", key["publicKey"], key["secret"],
+             world.socket, "50"], env=world.plain, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as probe:
+        for device in iter(lambda: probe.stdout.readline().strip(), "devices"):
+            assert device, "the probe has ended"
+            world.sign_in_by_itself(device)
+        said, _ = probe.communicate("\n", timeout=300)
+    assert probe.returncode == 0, said
+    print("".join(f"   {line}\n" for line in said.splitlines()), end="")
 
 
 def the_command_is_quick():
@@ -521,11 +563,18 @@ def the_command_is_quick():
         key = f"{world.home}/id"
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
         there = world.plain | {"SSH_AUTH_SOCK": path}
+        # As on a box: what it is stands in its settings, and the command is given nothing that has to be compared.
+        place = pathlib.Path(world.home, ".config/regent")
+        place.mkdir(parents=True)
+        names = {"service": "REGENT_SERVICE", "requestor": "REGENT_REQUESTOR", "public-key": "REGENT_PUBLIC_KEY",
+                 "secret-file": "REGENT_SECRET_FILE", "state": "REGENT_STATE"}
+        (place / "agent.conf").write_text("".join(f"{name} = {world.box[of]}\n" for name, of in names.items()))
+        here = world.plain | {"XDG_RUNTIME_DIR": world.home}
         subprocess.run(["ssh-add", "-q", key], env=there, check=True, stderr=subprocess.DEVNULL)
         times = {"regent sso status": [], "ssh-add -l": []}
         for _ in range(60):
             for name, words, environment in (
-                ("regent sso status", [f"{programs}/regent", "sso", "status"], world.box),
+                ("regent sso status", [f"{programs}/regent", "sso", "status"], here),
                 ("ssh-add -l", ["ssh-add", "-l"], there),
             ):
                 begun = time.perf_counter()

@@ -194,7 +194,9 @@ class Box:
             connection.request(method, f"{path}?{query}", headers=headers)
             answer = connection.getresponse()
             body = answer.read()
-            return answer.status, json.loads(body) if body else None
+            # A service that begins or ends answers in a plain sentence.
+            is_document = body and "json" in answer.getheader("Content-Type", "")
+            return answer.status, json.loads(body) if is_document else None
         finally:
             connection.close()
 

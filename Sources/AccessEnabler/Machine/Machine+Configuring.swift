@@ -48,6 +48,7 @@ extension Machine {
       open.insert(send(.configuration, to: service, for: .configuration(service: service)))
     }
     phase = .configuring(Configuring(requests: [request], open: open))
+    askEarly()
   }
 
   private static let noService = EntitlementError(
@@ -101,6 +102,7 @@ extension Machine {
     _ requests: [RequestID], _ status: StatusID, _ error: EntitlementError
   ) {
     phase = .ready
+    dropEarly()
     var error = error
     error.status = status
     configurationProblem = error

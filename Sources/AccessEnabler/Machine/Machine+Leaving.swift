@@ -158,6 +158,7 @@ extension Machine {
 
   /// Ends whatever goes on: every call that waits is finished, and nothing is left to answer.
   mutating func leaveEverything(_ error: EntitlementError) {
+    dropEarly()
     switch phase {
     case .configuring(let configuring):
       drop(configuring.patience.timer)

@@ -10,6 +10,16 @@ struct Joining: Hashable, Sendable {
   var exchange: PlatformExchange?
 }
 
+/// The question how this app stands, asked while the services are asked for their providers.
+struct EarlyQuestion: Hashable, Sendable {
+  let call: CallID
+  let asked: Instant
+  var answer: ServiceAnswer?
+
+  /// Whether its answer is news still: the viewer may decide while a slow service is waited for.
+  func isFresh(at now: Instant) -> Bool { (0...1_000).contains(now.milliseconds - asked.milliseconds) }
+}
+
 extension Machine {
   /// Whether the daemon has a say: without one, nothing here is any different.
   var usesPlatform: Bool { platformIsThere || validAuthentication?.signIn.source == .platform }
@@ -38,12 +48,35 @@ extension Machine {
 
   // MARK: setRequestor
 
+  /// Asks the daemon while the services are asked: what it says is looked at after they have answered.
+  mutating func askEarly() {
+    guard usesPlatform else { return }
+    early = EarlyQuestion(call: ask(.status, for: .joining), asked: now)
+  }
+
+  mutating func dropEarly() {
+    drop(early?.call)
+    early = nil
+  }
+
   mutating func join(_ requests: [RequestID]) {
-    guard usesPlatform else { return configured(requests) }
-    phase = .joining(Joining(requests: requests, call: ask(.status, for: .joining)))
+    guard usesPlatform, let asked = early, asked.isFresh(at: now) else {
+      dropEarly()
+      guard usesPlatform else { return configured(requests) }
+      phase = .joining(Joining(requests: requests, call: ask(.status, for: .joining)))
+      return
+    }
+    early = nil
+    let joining = Joining(requests: requests, call: asked.call)
+    phase = .joining(joining)
+    if let answer = asked.answer { standingCame(answer, joining) }
   }
 
   mutating func joiningAnswered(_ answer: ServiceAnswer, _ id: CallID) {
+    guard early?.call != id else {
+      early?.answer = answer
+      return
+    }
     guard case .joining(let joining) = phase, joining.call == id else { return }
     guard let exchange = joining.exchange else { return standingCame(answer, joining) }
     switch exchange.course(answer) {

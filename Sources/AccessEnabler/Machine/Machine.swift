@@ -31,6 +31,8 @@ struct Machine: Sendable {
   var hold = HoldLength()
   /// Whether a daemon's socket is there: it may have a platform account for this app.
   var platformIsThere = false
+  /// What the daemon is asked at a start, until the services have answered.
+  var early: EarlyQuestion?
   private var lastNumber = 0
 
   private(set) var now = Instant(milliseconds: 0)

@@ -169,6 +169,8 @@ actor ActionPerformer {
 
   private func start(_ call: OutgoingCall) {
     if case .platform(let question) = call.operation { return ask(question, call) }
+    // The box's account signs this app in, if nothing stands between.
+    if case .profileRequest = call.operation { store.installAheadOffPool() }
     let (caller, outbox, options, store) = (caller, outbox, machine.options, store)
     calls[call.id] = Task {
       let (outcome, turn) = await store.takingTurns(call, at: caller.clock) { call in

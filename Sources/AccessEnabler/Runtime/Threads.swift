@@ -19,4 +19,10 @@ extension TokenStore {
       do { try DedicatedThread.start(named: "token-store", work) } catch { work() }
     }
   }
+
+  /// The same ahead of the tokens, while the network is waited for.
+  func installAheadOffPool() {
+    // When the system has no thread left it is done with the tokens.
+    _ = try? DedicatedThread.start(named: "token-store") { self.installAhead() }
+  }
 }

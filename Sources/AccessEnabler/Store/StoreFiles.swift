@@ -120,19 +120,17 @@ struct StoreFiles: Sendable {
   }
 
   /// Forces the installation to disk, whoever made it: tokens are worth nothing without.
-  func force(_ installation: Installation) throws(FileError) {
-    do throws(FileError) {
-      try DurableFile.force(installationPath)
-    } catch {
-      guard error.kind == .missing else { throw error }
-      // Somebody has removed it under this process, whose tokens belong to it.
-      try DurableFile.write(installation.bytes, to: installationPath)
-    }
+  ///
+  /// `isDoubtful` says that an earlier try has failed. The kernel says so once only: what it says of the same file
+  /// afterwards proves nothing, and the file is written anew.
+  func force(_ installation: Installation, isDoubtful: Bool) throws(FileError) {
+    // Somebody may have removed it under this process, whose tokens belong to it.
+    let isMissing = try !PrivateFile.check(installationPath)
+    if isMissing || isDoubtful { try DurableFile.write(installation.bytes, to: installationPath) }
     // Also for stores of a version that kept one only.
-    guard try readInstallation(copyPath)?.deviceID != installation.deviceID else {
-      return try DurableFile.force(copyPath)
-    }
-    try DurableFile.write(installation.bytes, to: copyPath)
+    let isCopied = try readInstallation(copyPath)?.deviceID == installation.deviceID
+    if !isCopied || isDoubtful { try DurableFile.write(installation.bytes, to: copyPath) }
+    try DurableFile.force(installationPath, copyPath)
   }
 
   func write(_ bytes: [UInt8]) throws(FileError) {

@@ -19,9 +19,11 @@ final class TokenStore: Sendable {
     var bytes: [UInt8] = []
     /// What could not be written yet, for example because the disk is full.
     var unsaved: [UnsavedChange] = []
-    /// Whether the device id has been forced to disk by this process.
-    var isInstalled = false
+    var installed = Installed.notYet
   }
+
+  /// Whether this process has forced the device id to disk.
+  private enum Installed { case notYet, forced, doubtful }
 
   /// One change that is not on disk yet.
   enum UnsavedChange: Sendable {
@@ -115,7 +117,7 @@ final class TokenStore: Sendable {
       return state.unsaved
     }
     let lock = try files.lock()
-    if !state.withLock({ $0.isInstalled }) { try files.force(installation) }
+    try install(files)
     let reading = try files.read(installation)
     // What is damaged is replaced by what this process knows.
     var content = reading.isDamaged ? state.withLock { $0.content } : reading.content
@@ -124,12 +126,31 @@ final class TokenStore: Sendable {
     try files.write(bytes)
     lock.release()
     state.withLock { state in
-      state.isInstalled = true
       state.unsaved.removeFirst(min(unsaved.count, state.unsaved.count))
       state.bytes = bytes
       state.content = content
       for change in state.unsaved { state.content.apply(change) }
     }
+  }
+
+  /// Forces the device id to disk before there are tokens that need it.
+  ///
+  /// A sign-in that is about to come waits for less then. It may sleep for the disk; what fails is tried again, and told,
+  /// with the tokens.
+  func installAhead() {
+    if let files { try? install(files) }
+  }
+
+  private func install(_ files: StoreFiles) throws(FileError) {
+    let before = state.withLock { $0.installed }
+    guard before != .forced else { return }
+    do throws(FileError) {
+      try files.force(installation, isDoubtful: before == .doubtful)
+    } catch {
+      state.withLock { $0.installed = .doubtful }
+      throw error
+    }
+    state.withLock { $0.installed = .forced }
   }
 }
 

@@ -48,18 +48,24 @@ public enum DurableFile {
     try write(bytes, to: path, mode: mode, isForced: false, afterStep: { _ in })
   }
 
-  /// Forces a file's content and its name to disk; nearly free when they are there.
-  public static func force(_ path: String) throws(FileError) {
-    let place = try SplitPath(path)
-    let directory = try place.openDirectory()
-    let file = try onFile(path) { () throws(SystemError) in
-      try directory.openInside(place.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, path: path)
+  /// Forces the content of files and their names to disk; nearly free when they are there.
+  ///
+  /// A directory that holds several of them is forced once.
+  public static func force(_ paths: String...) throws(FileError) {
+    var places: [SplitPath] = []
+    for path in paths {
+      let place = try SplitPath(path)
+      let directory = try place.openDirectory()
+      let file = try onFile(path) { () throws(SystemError) in
+        try directory.openInside(place.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, path: path)
+      }
+      let number = file.number
+      try onFile(path) { () throws(SystemError) in
+        _ = try systemCall("force to disk", on: path) { fsync(number) }
+      }
+      if !places.contains(where: { $0.directory == place.directory }) { places.append(place) }
     }
-    let number = file.number
-    try onFile(path) { () throws(SystemError) in
-      _ = try systemCall("force to disk", on: path) { fsync(number) }
-    }
-    try force(directory, path: place.directory)
+    for place in places { try force(try place.openDirectory(), path: place.directory) }
   }
 
   /// The steps of a write, in order, so that tests can die between any two of them.

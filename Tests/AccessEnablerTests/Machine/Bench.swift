@@ -66,10 +66,11 @@ struct Bench {
     actions.compactMap { if case .call(let call) = $0 { call } else { nil } }
   }
 
-  /// Answers the oldest open call.
+  /// Answers the oldest open call: of those to the daemon, when that is who answers so.
   @discardableResult
   mutating func answer(_ answer: ServiceAnswer) -> [MachineAction] {
-    guard let call = open.first else { return [] }
+    let isDaemon = if case .platform = answer { true } else { false }
+    guard let call = open.first(where: { $0.isForDaemon == isDaemon }) ?? open.first else { return [] }
     return send(.answered(call.id, answer))
   }
 
@@ -179,6 +180,10 @@ struct Bench {
     bench.answer(.missing)
     return (bench, request)
   }
+}
+
+extension OutgoingCall {
+  var isForDaemon: Bool { if case .platform = operation { true } else { false } }
 }
 
 extension PlatformAnswer {

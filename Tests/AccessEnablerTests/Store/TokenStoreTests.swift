@@ -83,6 +83,27 @@ struct TokenStoreTests {
     }
   }
 
+  @Test func `an installation that is forced ahead is whole before the tokens come, also after a failure`() throws {
+    try withTemporaryFolder { folder in
+      let first = try store(folder)
+      removeTree("\(folder)/state/installation")
+      removeTree("\(folder)/state/installation.copy")
+      // Nothing can be written there: it is tried again with the tokens, and both files are made anew.
+      #expect(unsafe mkdir("\(folder)/state/installation", 0o700) == 0)
+      first.installAhead()
+      removeTree("\(folder)/state/installation")
+      try first.save([.serverTime(5)])
+      for name in ["installation", "installation.copy"] {
+        #expect(try readFile("\(folder)/state/\(name)") == first.installation.bytes)
+      }
+      let second = try store(folder)
+      second.installAhead()
+      try second.save([.serverTime(6)])
+      #expect(try store(folder).serverTime == 6)
+      #expect(try store(folder).installation.deviceID == first.installation.deviceID)
+    }
+  }
+
   @Test func `files are for this user alone`() throws {
     try withTemporaryFolder { folder in
       let store = try store(folder)
