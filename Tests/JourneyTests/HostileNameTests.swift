@@ -120,6 +120,43 @@ private func expectHarmless(_ page: TestResponse, _ hostile: String) {
       expectHarmless(phone.page, name)
     }
   }
+
+  /// A program's name goes to the page, the audit log and from there to terminals.
+  @Test(arguments: hostileNames)
+  func `of programs do no harm where they are taken at all`(hostile: HostileText) async throws {
+    let service = try await TestService(options: { _ in }) { $0.registration = .open }
+    try await withPhone(service) { client in
+      let members: JSONObject = [
+        "client_name": .string(hostile.text), "token_endpoint_auth_method": "none",
+        "id_token_signed_response_alg": "ES256",
+      ]
+      let made = try await client.send(
+        TestRequest(
+          "POST", "/oauth/register", headers: [("Content-Type", "application/json")], body: members.bytes()))
+      guard made.status == 201 else {
+        #expect(made.error == "invalid_client_metadata")
+        return
+      }
+      let steers = hostile.text.unicodeScalars.contains {
+        $0.properties.generalCategory == .control || ($0.properties.generalCategory == .format && $0 != "\u{200D}")
+      }
+      #expect(!steers, "a name was taken that steers a terminal: \(hostile.testDescription)")
+      let id = try made.json().string("client_id")
+      let code = try await client.post("/oauth/device_authorization", form: [("client_id", id)]).json()
+      var phone = PhoneBrowser(client)
+      try await phone.reachApproval(try code.string("user_code").replacing("-", with: ""))
+      #expect(phone.address.hasSuffix("/approve"))
+      expectHarmless(phone.page, hostile.text)
+      try await phone.send("approve")
+      expectHarmless(phone.page, hostile.text)
+      try await phone.open("/screens")
+      expectHarmless(phone.page, hostile.text)
+      #expect(phone.page.text.contains("This is a program."))
+      for line in try await service.core.store.audit(after: 0, limit: 99) {
+        #expect(line.entry.detail.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control })
+      }
+    }
+  }
 }
 
 func hex(_ byte: UInt8) -> String {

@@ -3,6 +3,7 @@ import PairingStore
 import RegentCryptography
 import RegentEncodings
 import RegentJSON
+import RegentOAuth
 import RegentPairing
 import ServiceTestSupport
 import TestSupport
@@ -205,6 +206,56 @@ import Testing
       let bare = try await box.begin()
       try await service.approve(bare.user)
       #expect(try await box.ask(bare.device, [("code_verifier", verifier)]).error == "invalid_grant")
+    }
+  }
+
+  @Test func `is not approved by a browser that did not take its code (better-auth GHSA-cq3f-vc6p-68fh)`() async throws
+  {
+    let service = try await TestService()
+    try await service.addAccount("second")
+    try await TestTransport.inProcess.withClient(of: try await service.phoneRouter()) { client in
+      let box = try await OAuthBox(service, client)
+      let asked = try await box.begin()
+      let code = asked.user.replacing("-", with: "")
+      var owner = PhoneBrowser(client)
+      try await owner.reachApproval(code)
+      // Another one knows the code, is signed in, and says yes with its own session and its own form.
+      var other = PhoneBrowser(client)
+      try await other.signIn("second")
+      let token = other.formToken
+      #expect(!token.isEmpty)
+      for action in ["approve", "deny"] { try await other.post("/D/\(code)/\(action)", ["csrf": token]) }
+      #expect(try await box.ask(asked.device).error == "authorization_pending")
+      try await owner.send("approve")
+      let signIn = try await service.core.store.authentications(
+        AuthenticationFilter(), after: nil, limit: 9, at: service.clock.now)
+      #expect(signIn.map(\.authentication.viewer.account?.text) == [Sample.account])
+    }
+  }
+
+  @Test func `with an id of a megabyte, or a proof or an assertion around it, costs nothing`() async throws {
+    let service = try await TestService()
+    let long = String(repeating: "j", count: 1_000_000)
+    try await TestTransport.socket.withClient(of: try service.router()) { client in
+      var box = try await OAuthBox(service, client, .key)
+      let form = [
+        ("client_assertion_type", ClientAuthentication.assertionType),
+        ("client_assertion", try box.assertion(id: long)),
+      ]
+      let answer = try? await client.post("/oauth/device_authorization", form: form)
+      #expect(answer == nil || answer?.status == 413 || answer?.error == "invalid_client")
+      // A header of that size ends the connection at the latest; what fits is no proof.
+      let key = try SigningKey.generate(.es256)
+      for id in [long, String(repeating: "j", count: 4000)] {
+        let proof = try JWS.signEmbeddingKey(
+          (["jti": .string(id), "htm": "POST", "htu": .string(OAuthBox.issuer + "/device_authorization")] as JSONObject)
+            .bytes(), with: key, type: "dpop+jwt")
+        let refused = try? await box.post("device_authorization", [], headers: [("DPoP", proof)])
+        #expect(refused == nil || refused?.status == 431 || refused?.error == "invalid_dpop_proof")
+      }
+      #expect(service.core.oauth.proofs.count == 0)
+      box.proofKey = key
+      #expect(try await box.post("device_authorization", []).status == 200)
     }
   }
 

@@ -61,7 +61,13 @@ struct OAuthBox: Sendable {
         secret: method.hasSecret ? service.core.hasher.token(secret) : nil,
         metadata: String(decoding: metadata.json.bytes(), as: UTF8.self), audience: audience,
         created: service.clock.now),
-      replacing: nil, limit: .max, audit: nil, at: service.clock.now)
+      replacing: nil, in: .unlimited, audit: nil, at: service.clock.now)
+  }
+
+  /// The same client at the service after a restart.
+  init(_ other: OAuthBox, at service: TestService, _ client: any TestClient) {
+    (self.service, self.client, id, secret, key) = (service, client, other.id, other.secret, other.key)
+    (way, proofKey, proofNonce) = (other.way, other.proofKey, other.proofNonce)
   }
 
   /// Sends a form to an endpoint, as this client.

@@ -18,11 +18,17 @@ import Testing
     return try await client.send(TestRequest(method, path, headers: headers, body: members.bytes()))
   }
 
-  private func open(_ service: TestService) async throws {
+  private let asked: JSONObject = [
+    "client_name": "One", "id_token_signed_response_alg": "ES256", "token_endpoint_auth_method": "none",
+  ]
+
+  private func open(_ service: TestService) async throws { try await set(service, .open) }
+
+  private func set(_ service: TestService, _ registration: ClientRegistration) async throws {
     let id: RequestorID = try named(Sample.requestor)
     let there = try #require(service.core.provisioning.now.records.requestors[id])
     var changed = there
-    changed.registration = .open
+    changed.registration = registration
     _ = try await service.core.store.put(
       .requestor(changed), replacing: .requestor(there), audit: nil, at: service.clock.now)
     try await service.core.provisioning.refresh()
@@ -127,11 +133,80 @@ import Testing
     try await withOAuth(service) { client in
       var answers: [UInt16: Int] = [:]
       for _ in 0..<110 {
-        let made = try await register(
-          client, ["client_name": "One", "id_token_signed_response_alg": "ES256", "token_endpoint_auth_method": "none"])
-        answers[made.status, default: 0] += 1
+        answers[try await register(client, asked).status, default: 0] += 1
       }
       #expect(answers == [201: 100, 429: 10])
+      // Ten seconds are worth one, where apps with a statement have ten.
+      service.clock.pass(.seconds(10))
+      answers = [:]
+      for _ in 0..<10 { answers[try await register(client, asked).status, default: 0] += 1 }
+      #expect(answers == [201: 1, 429: 9])
+    }
+  }
+
+  @Test func `with a token that an operator made for it, as often as that is for`() async throws {
+    let service = try await TestService()
+    let (requestor, token): (RequestorID, String) = (try named(Sample.requestor), "an-initial-access-token")
+    func invite(_ id: String, _ token: String, seconds: Int = 60) async throws {
+      let now = service.clock.now
+      try await service.core.store.invite(
+        ClientInvitationRecord(
+          id: try named(id), requestor: requestor, token: service.core.hasher.token(token), uses: 2, created: now,
+          expires: now + .seconds(seconds)), audit: nil, at: now)
+    }
+    try await invite("one", token)
+    try await withOAuth(service) { client in
+      // A requestor that takes no registration takes none with a token either.
+      try await set(service, .closed)
+      #expect(try await register(client, asked, token: token).error == "invalid_token")
+      try await set(service, .statement)
+      let made = try await register(client, asked, token: token)
+      #expect(made.status == 201, "\(made.text)")
+      let record = try #require(
+        try await service.core.store.oauthClient(try named(try made.json().string("client_id"))))
+      #expect(record.origin == .invited)
+      #expect(record.requestor == requestor)
+      // What is wrong with a registration spends nothing.
+      #expect(try await register(client, ["client_name": 1], token: token).error == "invalid_client_metadata")
+      #expect(try await register(client, asked, token: token).status == 201)
+      let late = try await register(client, asked, token: token)
+      #expect(late.status == 401)
+      #expect(late.error == "invalid_token")
+      #expect(try await register(client, asked, token: "guessed").error == "invalid_token")
+      // An open requestor takes everybody, but nobody with a token that does not count: its owner would not notice.
+      try await set(service, .open)
+      #expect(try await register(client, asked, token: "guessed").error == "invalid_token")
+      #expect(try await register(client, asked).status == 201)
+      try await invite("two", "another", seconds: 60)
+      service.clock.pass(.seconds(60))
+      #expect(try await register(client, asked, token: "another").error == "invalid_token")
+    }
+  }
+
+  @Test func `forgotten before it paired, it is told so when it asks for a code`() async throws {
+    let service = try await TestService()
+    try await set(service, .open)
+    try await withOAuth(service) { client in
+      func made() async throws -> String { try await register(client, asked).json().string("client_id") }
+      let (one, other) = (try await made(), try await made())
+      func code(_ id: String) async throws -> TestResponse {
+        try await client.post("/oauth/device_authorization", form: [("client_id", id)])
+      }
+      let pairing = try await code(other).json()
+      try await service.approve(try pairing.string("user_code"))
+      let tokens = try await client.post(
+        "/oauth/token",
+        form: [
+          ("client_id", other), ("grant_type", OAuthBox.grant), ("device_code", try pairing.string("device_code")),
+        ])
+      #expect(tokens.status == 200, "\(tokens.text)")
+      service.clock.pass(.seconds(86_399))
+      await Upkeep(service.core).once()
+      #expect(try await code(one).status == 200)
+      service.clock.pass(.seconds(1))
+      await Upkeep(service.core).once()
+      #expect(try await code(one).error == "invalid_client")
+      #expect(try await code(other).status == 200)
     }
   }
 }

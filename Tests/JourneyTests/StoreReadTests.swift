@@ -3,6 +3,7 @@ import PairingStore
 import PairingStoreMemory
 import PairingStoreSQLite
 import RegentCryptography
+import RegentOAuth
 import RegentPairing
 import SQLite
 import ServiceTestSupport
@@ -55,6 +56,59 @@ import Testing
           #expect(store.statistics.requests == before.requests, "\(path)")
         }
       }
+    }
+  }
+
+  @Test(arguments: OAuthBox.Way.allCases)
+  func `a question about a pending code of OAuth touches no database, whoever asks`(way: OAuthBox.Way) async throws {
+    try await withFileStore { store in
+      let service = try await TestService(on: store)
+      try await withOAuth(service) { client in
+        let box = try await OAuthBox(service, client, way)
+        let code = try await box.begin()
+        let before = store.statistics
+        for word in ["authorization_pending", "slow_down", "authorization_pending"] {
+          #expect(try await box.ask(code.device).error == word)
+          if word == "slow_down" { service.clock.pass(.seconds(5)) }
+        }
+        // Nor does the end of a code that nobody wanted.
+        service.clock.pass(.seconds(1800))
+        #expect(try await box.ask(code.device).error == "expired_token")
+        let after = store.statistics
+        #expect(after.reads == before.reads)
+        #expect(after.requests == before.requests)
+        // What somebody said yes to is looked up and kept.
+        let next = try await box.begin()
+        try await service.approve(next.user)
+        let asked = store.statistics
+        #expect(try await box.ask(next.device).status == 200)
+        #expect(store.statistics.reads > asked.reads)
+        #expect(store.statistics.requests > asked.requests)
+      }
+    }
+  }
+
+  @Test func `an assertion counts once, also where memory answers`() async throws {
+    let service = try await TestService()
+    try await withOAuth(service) { client in
+      let box = try await OAuthBox(service, client, .key)
+      let code = try await box.begin()
+      func ask(_ assertion: String) async throws -> String? {
+        service.clock.pass(.seconds(5))
+        return try await client.post(
+          "/oauth/token",
+          form: [
+            ("grant_type", OAuthBox.grant), ("device_code", code.device),
+            ("client_assertion_type", ClientAuthentication.assertionType), ("client_assertion", assertion),
+          ]
+        ).error
+      }
+      let one = try box.assertion()
+      #expect(try await ask(one) == "authorization_pending")
+      #expect(try await ask(one) == "invalid_client")
+      let other = try await OAuthBox(service, client, .key)
+      #expect(try await ask(try other.assertion()) == "invalid_grant")
+      #expect(try await ask(try box.assertion(audience: "https://other.example.org")) == "invalid_client")
     }
   }
 }

@@ -98,7 +98,7 @@ let screens = [
     app: cinema.name, lastUse: ago(minutes: 0), since: ago(minutes: 4), apps: apps, holdsApps: true),
   Screen(
     id: "b2", name: ForeignText("מסך בחדר השינה"), model: ForeignText(""), app: cinema.name,
-    lastUse: ago(minutes: 190), since: ago(minutes: 3 * 1440)),
+    lastUse: ago(minutes: 190), since: ago(minutes: 3 * 1440), isProgram: true),
   Screen(
     id: "c3", name: hostileName, model: ForeignText("X86 Box"), app: ForeignText("Lumen Kids"),
     lastUse: ago(minutes: 60), since: ago(minutes: 400 * 1440)),

@@ -4,7 +4,7 @@ public import RegentPairing
 extension MemoryStore {
   /// Keeps a client.
   public func put(
-    _ client: OAuthClientRecord, replacing seen: OAuthClientRecord?, limit: Int, audit entry: AuditEntry?,
+    _ client: OAuthClientRecord, replacing seen: OAuthClientRecord?, in room: ClientRoom, audit entry: AuditEntry?,
     at now: Instant
   ) async throws(StoreError) {
     guard records.requestors[client.requestor] != nil else { throw .notFound(what: "requestor") }
@@ -13,7 +13,11 @@ extension MemoryStore {
     if there == client { return }
     guard there == seen else { throw .changedMeanwhile(what: "client") }
     let same = oauthClients.values.filter { $0.requestor == client.requestor && $0.origin == client.origin }
-    guard there != nil || same.count < limit else { throw .tooManyClients(limit: limit) }
+    if there == nil, same.count >= room.most {
+      let forgotten = same.filter { room.mayForget($0, at: now) }.min { $0.created < $1.created }
+      guard let forgotten else { throw .tooManyClients(limit: room.most) }
+      oauthClients[forgotten.id] = nil
+    }
     oauthClients[client.id] = client
     note(entry)
   }
@@ -54,6 +58,7 @@ extension MemoryStore {
     else { throw .notFound(what: "client") }
     if let earlier = grants.values.first(where: { $0.authentication == grant.authentication }) { return earlier }
     grants[grant.id] = grant
+    oauthClients[client.id]?.paired = client.paired ?? now
     return grant
   }
 

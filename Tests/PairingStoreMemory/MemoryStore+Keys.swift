@@ -144,6 +144,8 @@ extension MemoryStore {
     take(usedRequests.filter { $0.value <= now - PlatformExchange.remembrance }.map(\.key)) { usedRequests[$0] = nil }
     take(sessions.values.filter { !$0.isValid(at: now) }) { sessions[$0.id] = nil }
     take(enrolments.values.filter { $0.expires <= now }.map(\.id)) { enrolments[$0] = nil }
+    take(clientInvitations.values.filter { $0.expires <= now }.map(\.id)) { clientInvitations[$0] = nil }
+    take(oauthClients.values.filter { $0.isForgotten(at: now) }.map(\.id)) { oauthClients[$0] = nil }
     take(failures.filter { now.since($0.value.last) >= LoginThrottle.memory }.map(\.key)) {
       failures[$0] = nil
     }

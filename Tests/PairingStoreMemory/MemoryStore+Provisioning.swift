@@ -121,6 +121,7 @@ extension MemoryStore {
       codes[record.code] = nil
     }
     enrolments = enrolments.filter { $0.value.requestor != id }
+    clientInvitations = clientInvitations.filter { $0.value.requestor != id }
     passes = passes.filter { $0.key.requestor != id }
     _ = endAuthentications { $0.authentication.requestor == id }
   }

@@ -21,6 +21,7 @@ public actor MemoryStore: Store {
   var usedRequests: [String: Instant] = [:]
   var enrolments: [EnrolmentID: EnrolmentRecord] = [:]
   var oauthClients: [ClientID: OAuthClientRecord] = [:]
+  var clientInvitations: [EnrolmentID: ClientInvitationRecord] = [:]
   var grants: [GrantID: GrantRecord] = [:]
   var material: [KeyPurpose: StoredSecret] = [:]
   var signing: [SigningKeyID: SigningKeyRecord] = [:]

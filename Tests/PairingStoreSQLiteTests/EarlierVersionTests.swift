@@ -69,6 +69,7 @@ struct EarlierVersion: CustomTestStringConvertible, Sendable {
 /// Tables that came after 0.1.0: an earlier version left no rows in them.
 private let laterTables: Set = [
   "platform_box", "platform_permission", "used_profile_request", "enrolment", "oauth_client", "oauth_grant",
+  "client_invitation",
 ]
 
 extension SQLiteStore {

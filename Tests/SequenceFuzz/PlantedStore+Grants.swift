@@ -3,10 +3,10 @@ import RegentPairing
 
 extension PlantedStore {
   func put(
-    _ client: OAuthClientRecord, replacing seen: OAuthClientRecord?, limit: Int, audit entry: AuditEntry?,
+    _ client: OAuthClientRecord, replacing seen: OAuthClientRecord?, in room: ClientRoom, audit entry: AuditEntry?,
     at now: Instant
   ) async throws(StoreError) {
-    try await base.put(client, replacing: seen, limit: limit, audit: entry, at: now)
+    try await base.put(client, replacing: seen, in: room, audit: entry, at: now)
   }
 
   func oauthClient(_ id: ClientID) async throws(StoreError) -> OAuthClientRecord? {
@@ -47,5 +47,29 @@ extension PlantedStore {
     -> [AuthenticationRecord]
   {
     try await base.endGrants(filter, audit: entry, at: now)
+  }
+
+  func invite(_ invitation: ClientInvitationRecord, audit entry: AuditEntry?, at now: Instant)
+    async throws(StoreError)
+  {
+    try await base.invite(invitation, audit: entry, at: now)
+  }
+
+  func clientInvitation(_ token: TokenHash, at now: Instant) async throws(StoreError) -> ClientInvitationRecord? {
+    try await base.clientInvitation(token, at: now)
+  }
+
+  func clientInvitations(at now: Instant) async throws(StoreError) -> [ClientInvitationRecord] {
+    try await base.clientInvitations(at: now)
+  }
+
+  func register(
+    _ client: OAuthClientRecord, invitedBy token: TokenHash, audit entry: AuditEntry?, at now: Instant
+  ) async throws(StoreError) {
+    try await base.register(client, invitedBy: token, audit: entry, at: now)
+  }
+
+  func revokeClientInvitation(_ id: EnrolmentID, audit entry: AuditEntry?, at now: Instant) async throws(StoreError) {
+    try await base.revokeClientInvitation(id, audit: entry, at: now)
   }
 }

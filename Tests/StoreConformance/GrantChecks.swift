@@ -20,9 +20,10 @@ extension StoreConformance {
       }
     },
     ConformanceCheck("of one origin there are as many clients as allowed, and not one more of many at once") { stage in
-      let results = try await stage.together(16) { number in try await stage.put(stage.client(number), limit: 3) }
+      let three = ClientRoom(most: 3, forgettingBefore: nil)
+      let results = try await stage.together(16) { number in try await stage.put(stage.client(number), in: three) }
       try expect(results.successes().count == 3, "there are \(results.successes().count)")
-      try await expect(.tooManyClients(limit: 3)) { try await stage.put(stage.client(99), limit: 3) }
+      try await expect(.tooManyClients(limit: 3)) { try await stage.put(stage.client(99), in: three) }
       let list = try await stage.store.oauthClients(of: stage.requestor, after: nil, limit: 100)
       try expect(list.count == 3 && list == list.sorted { $0.id < $1.id }, "lists \(list.map(\.id))")
       let rest = try await stage.store.oauthClients(of: nil, after: list[0].id, limit: 1)
@@ -38,7 +39,9 @@ extension StoreConformance {
       let all = try await stage.store.grants(GrantFilter(), after: nil, limit: 100, at: stage.at(3))
       try expect(Set(all) == kept, "lists \(all.count)")
       let standing = try await stage.store.grant(found(kept.first, "grant").id, at: stage.at(3))
-      try expect(standing?.client == client && standing?.signIn.record == signIn, "stands on another")
+      var paired = client
+      paired.paired = stage.at(3)
+      try expect(standing?.client == paired && standing?.signIn.record == signIn, "stands on another")
     },
     ConformanceCheck("the next generation is made once, however many ask at once") { stage in
       let (client, signIn) = try await stage.readyToGive()
@@ -104,26 +107,29 @@ extension StoreConformance {
 }
 
 extension ConformanceFixture {
-  fileprivate func client(_ number: Int, of requestor: RequestorID? = nil) throws -> OAuthClientRecord {
+  func client(
+    _ number: Int, of requestor: RequestorID? = nil, second: Int = 0, origin: OAuthClientRecord.Origin = .itself
+  ) throws -> OAuthClientRecord {
     OAuthClientRecord(
-      id: try Self.name("client-\(number)"), requestor: requestor ?? self.requestor, origin: .itself,
-      name: "Client \(number)", secret: try hash(5000 + number), metadata: "{}", created: at(0))
+      id: try Self.name("client-\(number)"), requestor: requestor ?? self.requestor, origin: origin,
+      name: "Client \(number)", secret: try hash(5000 + number), metadata: "{}", created: at(second))
   }
 
-  fileprivate func put(
-    _ client: OAuthClientRecord, replacing seen: OAuthClientRecord? = nil, limit: Int = 100
+  func put(
+    _ client: OAuthClientRecord, replacing seen: OAuthClientRecord? = nil, in room: ClientRoom = .unlimited,
+    second: Int = 1
   ) async throws {
-    try await store.put(client, replacing: seen, limit: limit, audit: nil, at: at(1))
+    try await store.put(client, replacing: seen, in: room, audit: nil, at: at(second))
   }
 
   /// A client, and a device that Ann has signed in.
-  fileprivate func readyToGive() async throws -> (OAuthClientRecord, AuthenticationRecord) {
+  func readyToGive() async throws -> (OAuthClientRecord, AuthenticationRecord) {
     let client = try client(1)
     try await put(client)
     return (client, try await signedIn(1))
   }
 
-  fileprivate func grant(
+  func grant(
     _ number: Int, _ client: OAuthClientRecord, _ signIn: AuthenticationRecord
   ) throws -> GrantRecord {
     GrantRecord(

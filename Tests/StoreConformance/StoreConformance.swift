@@ -14,7 +14,7 @@ public import PairingStore
 public enum StoreConformance {
   public static let checks: [ConformanceCheck] =
     codeChecks + approvalChecks + raceChecks + tokenChecks + filterChecks + passChecks + sessionChecks
-    + provisioningChecks + keyChecks + grantChecks + platformChecks + enrolmentChecks + upkeepChecks
+    + provisioningChecks + keyChecks + grantChecks + newClientChecks + platformChecks + enrolmentChecks + upkeepChecks
 }
 
 /// One promise of the contract and how to try it.

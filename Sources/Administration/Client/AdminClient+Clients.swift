@@ -34,6 +34,25 @@ extension AdminClient {
     try await document(.delete, AdminPaths.one(AdminPaths.clients, id.text))
   }
 
+  /// Makes a token with which clients register themselves; it is in this answer and in no other.
+  public func inviteClients(
+    of requestor: RequestorID, uses: Int, seconds: Int
+  ) async throws(AdminError) -> IssuedClientInvitation {
+    try await document(
+      .post, AdminPaths.clientInvitations(of: requestor.text),
+      ["uses": .integer(Int64(uses)), "seconds": .integer(Int64(seconds))])
+  }
+
+  /// The tokens that stand.
+  public func clientInvitations() async throws(AdminError) -> [ClientInvitationEntry] {
+    try await list(AdminPaths.clientInvitations)
+  }
+
+  /// Ends a token; clients that registered with it stay.
+  public func revokeClientInvitation(_ id: EnrolmentID) async throws(AdminError) {
+    try await act(.post, AdminPaths.act(AdminPaths.clientInvitations, id.text, "revoke"))
+  }
+
   /// What clients were given.
   public func grants(of client: ClientID? = nil) async throws(AdminError) -> [GrantEntry] {
     try await wholeList(AdminPaths.grants, query: [("client", client?.text)]) { $0.id.text }

@@ -26,6 +26,8 @@
 /// | `/v1/boxes`, `/v1/boxes/{id}`, `…/sign-out` | list, show | | | | sign out |
 /// | `/v1/requestors/{id}/clients` | | | | | add |
 /// | `/v1/clients`, `/v1/clients/{id}` | list, show | | set | remove | |
+/// | `/v1/requestors/{id}/client-invitations` | | | | | invite |
+/// | `/v1/client-invitations`, `/v1/client-invitations/{id}/revoke` | list | | | | revoke |
 /// | `/v1/grants`, `/v1/grants/{id}/revoke` | list | | | | revoke |
 /// | `/v1/sessions`, `/v1/sessions?account=N&provider=P`, `/v1/sessions/{id}`, `…/end` | list, show | | | | end |
 /// | `/v1/tokens/verify`, `/v1/temporary-passes/reset` | | | | | act |
@@ -62,6 +64,8 @@ public enum AdminPaths {
   public static let sessions = "/v1/sessions"
   /// Clients that speak OAuth.
   public static let clients = "/v1/clients"
+  /// Tokens with which they register themselves.
+  public static let clientInvitations = "/v1/client-invitations"
   /// What they were given.
   public static let grants = "/v1/grants"
   /// Key pairs.
@@ -107,6 +111,10 @@ public enum AdminPaths {
   }
   /// A requestor's clients that speak OAuth.
   public static func clients(of requestor: String) -> String { "\(requestors)/\(requestor)/clients" }
+  /// A requestor's tokens with which clients register themselves.
+  public static func clientInvitations(of requestor: String) -> String {
+    "\(requestors)/\(requestor)/client-invitations"
+  }
   /// A requestor's integrations.
   public static func integrations(of requestor: String) -> String {
     "\(requestors)/\(requestor)/integrations"

@@ -15,7 +15,7 @@ public struct ClientEntry: AdminDocument, Codable, Hashable {
   public let requestor: RequestorID
   /// What the phone's page calls it.
   public let name: String
-  /// `operator`, `statement` or `itself`: who says what it is.
+  /// `operator`, `statement`, `invited` or `itself`: who says what it is.
   public let origin: String
   public let kind: ClientKind
   /// What its tokens are signed with.
@@ -54,6 +54,52 @@ public struct IssuedClient: AdminDocument, Codable {
     self.id = id
     self.secret = secret
     self.issuer = issuer
+  }
+}
+
+/// A token with which clients register themselves, as lists show it: never the token.
+public struct ClientInvitationEntry: AdminDocument, Codable, Hashable {
+  public let id: EnrolmentID
+  public let requestor: RequestorID
+  /// For how many clients it is.
+  public let uses: Int64
+  /// How many have registered with it.
+  public let used: Int64
+  public let created: Instant
+  public let expires: Instant
+
+  /// How long one stands when nobody says.
+  public static let usualSeconds = 86_400
+  public static let mostSeconds = 365 * 86_400
+
+  public init(
+    id: EnrolmentID, requestor: RequestorID, uses: Int64, used: Int64, created: Instant, expires: Instant
+  ) {
+    self.id = id
+    self.requestor = requestor
+    self.uses = uses
+    self.used = used
+    self.created = created
+    self.expires = expires
+  }
+}
+
+/// A new token with which clients register themselves, this one time.
+public struct IssuedClientInvitation: AdminDocument, Codable {
+  public let id: EnrolmentID
+  /// What a client shows when it registers.
+  public let token: String
+  /// What the client is told to ask.
+  public let issuer: String
+  public let uses: Int64
+  public let expires: Instant
+
+  public init(id: EnrolmentID, token: String, issuer: String, uses: Int64, expires: Instant) {
+    self.id = id
+    self.token = token
+    self.issuer = issuer
+    self.uses = uses
+    self.expires = expires
   }
 }
 

@@ -39,6 +39,7 @@ package struct AdminRoutes: Sendable {
     builder.mountDevices()
     builder.mountBoxes()
     builder.mountClients()
+    builder.mountClientInvitations()
     builder.mountGrants()
     builder.mountSessions()
     builder.mountTokens()

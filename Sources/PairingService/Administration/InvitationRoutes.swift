@@ -77,7 +77,7 @@ extension InvitationEntry {
 }
 
 extension JSONObject {
-  fileprivate func whole(_ name: String) throws(AdminError) -> Int? {
+  func whole(_ name: String) throws(AdminError) -> Int? {
     try shaped { () throws(JSONShapeError) in try optionalInt64(name) }.map { Int(clamping: $0) }
   }
 }

@@ -96,7 +96,7 @@ extension AdminCall {
       metadata: String(decoding: metadata.json.bytes(), as: UTF8.self), audience: try audience(asked), created: now)
     let line = entry("client.add", id.text, detail: "\(requestor.id) \(name)")
     try await stored { () throws(StoreError) in
-      try await core.store.put(record, replacing: nil, limit: .max, audit: line, at: now)
+      try await core.store.put(record, replacing: nil, in: .unlimited, audit: line, at: now)
     }
     // Published before anybody has a token of it.
     do {
@@ -123,7 +123,7 @@ extension AdminCall {
     let line = entry("client.set", record.id.text, detail: changed.name)
     let (seen, next) = (record, changed)
     try await stored { () throws(StoreError) in
-      try await core.store.put(next, replacing: seen, limit: .max, audit: line, at: now)
+      try await core.store.put(next, replacing: seen, in: .unlimited, audit: line, at: now)
     }
     return try entry(of: changed)
   }

@@ -28,6 +28,9 @@ package final class RequestLimits: Sendable {
   package enum Newcomer: Hashable, Sendable {
     /// An app that registers: its row stays for ever, and whoever has the app has its statement.
     case app
+    /// A program that registers itself and shows nothing: of the places that there are for those, one source must not
+    /// fill more than a few in the hour for which each is kept (`ClientRoom`).
+    case program
     /// A device that asks for a code and has none.
     case code
     /// A device that asks for another code in the place of its own.
@@ -59,6 +62,8 @@ package final class RequestLimits: Sendable {
   fileprivate static let mostMeters = 400_000
   /// A code in the place of another adds a row, but none that can be approved.
   private static let replacementFactor = 10
+  /// Programs are new in one place once; 10,000 places for an hour are then those of 20 sources.
+  private static let programFactor = 10
   /// A device waits for four things at most, and again after each change: it never comes near this.
   private static let waitFactor = 4
   private let limits: ServiceLimits
@@ -147,6 +152,7 @@ package final class RequestLimits: Sendable {
       case .code: limits.newCodes
       case .replacement: limits.newCodes?.times(Self.replacementFactor)
       case .app, .guest, .visitor: limits.newcomers
+      case .program: limits.newcomers.slowed(by: Self.programFactor)
       }
     guard let limit, let source = SourceKey(address) else { return }
     try take(Meter(requestor: requestor, subject: .newcomers(newcomer, source)), limit)

@@ -56,7 +56,7 @@ struct DeviceAuthorization: Sendable {
     if let proof { try core.oauth.proofs.take(proof, core.clock) }
     let asked = AskedByClient(
       client: client.record.id, scope: scope.text, challenge: challenge?.text, thumbprint: proof?.thumbprint,
-      secret: client.record.secret, isSelfNamed: client.record.origin == .itself)
+      secret: client.record.secret, keys: client.metadata.keyText, isSelfNamed: client.record.origin.isSelfNamed)
     let (code, record) = try await reserve(requestor.id, rowKey, about(call, client, asked))
     let link = VerificationLink(publicURL: core.options.publicURL, code: code)
     let answer = DeviceAuthorizationAnswer(

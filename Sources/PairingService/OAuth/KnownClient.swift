@@ -1,4 +1,5 @@
 internal import HTTPServer
+internal import RegentCryptography
 internal import RegentHTTPCodec
 internal import RegentJSON
 package import PairingStore
@@ -56,13 +57,28 @@ extension ServiceCore {
       guard name == nil || name == assertion.client, let client = try await registered(assertion.client),
         client.metadata.method == .privateKey
       else { throw unknown }
-      let metadata = oauth.metadata
-      let now = clock.now
-      let audiences = [metadata.issuer] + ServerMetadata.Endpoint.allCases.map(metadata.address)
-      try oauth.assertions.take(
-        try assertion.check(with: client.metadata.keys, audiences: audiences, at: now), at: now)
+      try oauth.assertions.take(try checked(assertion, with: client.metadata.keys), at: clock.now)
       return client
     }
+  }
+
+  private func checked(
+    _ assertion: ClientAssertion, with keys: [JWK]
+  ) throws(OAuthError) -> ClientAssertion.Checked {
+    let metadata = oauth.metadata
+    let audiences = [metadata.issuer] + ServerMetadata.Endpoint.allCases.map(metadata.address)
+    return try assertion.check(with: keys, audiences: audiences, at: clock.now)
+  }
+
+  /// An assertion of the client that asked for a code, with the keys that it had then; nil when it is not, or is of
+  /// keys that came later: the store knows.
+  func checked(
+    _ text: String, _ name: ClientID?, of asked: AskedByClient
+  ) -> ClientAssertion.Checked? {
+    guard let keys = asked.keys.flatMap({ try? JWKSet(reading: Array($0.utf8)) }),
+      let assertion = try? ClientAssertion(text), assertion.client == asked.client, name ?? asked.client == asked.client
+    else { return nil }
+    return try? checked(assertion, with: keys.keys)
   }
 
   private func registered(_ id: ClientID) async throws -> KnownClient? {

@@ -58,7 +58,8 @@ struct Refreshing: Sendable {
     answer.refreshToken = core.oauth.refreshTokens.text(of: standing.grant.id, generation: shown + 1)
     var next = standing.grant
     next.generation = shown + 1
-    next.rotated = now
+    // Used while the clock stood in another year, it would be over as soon as that is mended.
+    next.rotated = next.rotated.since(now) > next.idle ? next.rotated : now
     next.answer = TokenPairs.kept(answer)
     let kept: GrantRecord
     do throws(StoreError) {

@@ -43,23 +43,28 @@ struct RegistrationEndpoint: Sendable {
 
   @Sendable private func register(_ request: Request) async throws -> Response {
     let members = try Self.body(request)
-    let statement = try members["software_statement"].map { value throws(OAuthError) in try shown(value, request) }
-    let requestor = try owner(of: statement, request)
-    try core.limits.take(.app, from: request.clientAddress, at: requestor)
+    let backing = try await backing(members["software_statement"], request)
+    let requestor = backing.requestor
+    try core.limits.take(backing.newcomer, from: request.clientAddress, at: requestor)
+    let statement = backing.statement
     let metadata = try ClientMetadata(reading: members, statement: statement?.claims)
     let now = core.clock.now
     guard let id = ClientID(Random.uuid()) else { throw KeyError.inconsistent }
     let secret = metadata.method.hasSecret ? Random.token() : nil
     let token = Random.token()
     let record = OAuthClientRecord(
-      id: id, requestor: requestor, origin: statement == nil ? .itself : .statement,
+      id: id, requestor: requestor, origin: backing.origin,
       application: statement?.application, name: metadata.name ?? "?", secret: secret.map(core.hasher.token),
       registrationToken: core.hasher.token(token), metadata: String(decoding: metadata.json.bytes(), as: UTF8.self),
       created: now)
     let line = core.audit.entry(
       .service, "client.register", id.text,
       detail: "\(requestor) \(record.name) \(request.clientAddress?.description ?? "local")")
-    try await put(record, over: nil, audit: line)
+    if case .invitation(let invitation) = backing {
+      try await register(record, with: invitation, audit: line)
+    } else {
+      try await put(record, over: nil, audit: line)
+    }
     // Published before anybody has a token of it.
     _ = try await core.oauth.key(metadata.algorithm, at: now)
     var answer = document(record, metadata, token: token)
@@ -69,13 +74,6 @@ struct RegistrationEndpoint: Sendable {
     }
     answer["software_statement"] = members["software_statement"]
     return OAuthFrame.response(.created, answer)
-  }
-
-  private struct Shown {
-    let application: StatementID
-    let requestor: RequestorID
-    /// Those of its claims that say what a client is.
-    let claims: JSONObject
   }
 
   private func shown(_ value: JSONValue, _ request: Request) throws(OAuthError) -> Shown {
@@ -94,25 +92,57 @@ struct RegistrationEndpoint: Sendable {
     return Shown(application: claims.application, requestor: claims.requestor, claims: taken)
   }
 
-  /// Whose client it becomes: the statement's, or that of the one requestor that takes every program.
-  private func owner(of statement: Shown?, _ request: Request) throws -> RequestorID {
-    if let statement { return statement.requestor }
+  /// What stands behind a registration: a statement, a token that an operator made, or nothing.
+  private func backing(_ statement: JSONValue?, _ request: Request) async throws -> Backing {
+    // What a statement says is more than what a token allows: with one, no use of a token is spent.
+    if let statement { return .statement(try shown(statement, request)) }
+    if let token = try TokenCredential(request), !token.isBound {
+      return .invitation(try await invitation(token.token, request))
+    }
     let open = core.provisioning.now.records.requestors.values.filter { $0.registration == .open }
     guard open.count == 1, let one = open.first else {
       throw OAuthError(
-        .unapprovedSoftwareStatement, "programs register here with a software statement: ask whoever runs the service")
+        .unapprovedSoftwareStatement,
+        "programs register here with a software statement or a token: ask whoever runs the service")
     }
-    return one.id
+    return .nothing(one.id)
+  }
+
+  private func invitation(_ token: String, _ request: Request) async throws -> ClientInvitationRecord {
+    guard let invitation = try await core.store.clientInvitation(core.hasher.token(token), at: core.clock.now),
+      let requestor = core.provisioning.now.requestor(invitation.requestor), requestor.registration != .closed
+    else {
+      core.limits.wrongClient(from: request.clientAddress)
+      try core.limits.mayTryClient(from: request.clientAddress)
+      throw Self.wrongToken
+    }
+    return invitation
+  }
+
+  private static let wrongToken = OAuthError(
+    .invalidToken, "the token allows no registration: ask whoever runs the service for another")
+
+  private func register(
+    _ record: OAuthClientRecord, with invitation: ClientInvitationRecord, audit line: AuditEntry
+  ) async throws {
+    do throws(StoreError) {
+      try await core.store.register(record, invitedBy: invitation.token, audit: line, at: core.clock.now)
+    } catch {
+      // Of many at once the last use went to another.
+      guard case .notFound = error else { throw error }
+      throw Self.wrongToken
+    }
   }
 
   private func put(_ record: OAuthClientRecord, over seen: OAuthClientRecord?, audit line: AuditEntry) async throws {
     do throws(StoreError) {
-      let limit = record.origin == .itself ? OAuthClientRecord.mostOpen : .max
-      try await core.store.put(record, replacing: seen, limit: limit, audit: line, at: core.clock.now)
+      let room = record.origin == .itself ? ClientRoom.open(at: core.age.now) : .unlimited
+      try await core.store.put(record, replacing: seen, in: room, audit: line, at: core.clock.now)
     } catch {
       switch error {
       case .tooManyClients:
-        throw OAuthError(.temporarilyUnavailable, "as many programs as may have registered themselves")
+        throw OAuthError(
+          .temporarilyUnavailable, "too many programs registered themselves in the last hour: try again later")
       case .notFound: throw OAuthError(.unapprovedSoftwareStatement, "the statement does not count any more")
       default: throw error
       }
@@ -207,7 +237,44 @@ struct RegistrationEndpoint: Sendable {
   }
 }
 
-extension OAuthClientRecord {
-  /// How many programs may have registered themselves with a requestor that takes every one.
-  static let mostOpen = 10_000
+/// What stands behind a registration.
+private enum Backing {
+  case statement(Shown)
+  case invitation(ClientInvitationRecord)
+  case nothing(RequestorID)
+
+  var requestor: RequestorID {
+    switch self {
+    case .statement(let shown): shown.requestor
+    case .invitation(let invitation): invitation.requestor
+    case .nothing(let requestor): requestor
+    }
+  }
+
+  var origin: OAuthClientRecord.Origin {
+    switch self {
+    case .statement: .statement
+    case .invitation: .invited
+    case .nothing: .itself
+    }
+  }
+
+  var newcomer: RequestLimits.Newcomer {
+    switch self {
+    case .statement, .invitation: .app
+    case .nothing: .program
+    }
+  }
+
+  var statement: Shown? {
+    guard case .statement(let shown) = self else { return nil }
+    return shown
+  }
+}
+
+private struct Shown {
+  let application: StatementID
+  let requestor: RequestorID
+  /// Those of its claims that say what a client is.
+  let claims: JSONObject
 }

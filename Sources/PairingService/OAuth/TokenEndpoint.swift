@@ -6,8 +6,8 @@ internal import RegentPairing
 
 /// The endpoint where codes and refresh tokens become tokens (RFC 6749 §3.2, RFC 8628 §3.4).
 ///
-/// A question about a code that nobody has answered touches no disk: the secret that its client must show was kept with
-/// it.
+/// A question about a code that nobody has answered touches no disk: the secret or the keys that its client must show
+/// were kept with it.
 struct TokenEndpoint: Sendable {
   private let core: ServiceCore
   private let frame: OAuthFrame
@@ -39,24 +39,36 @@ struct TokenEndpoint: Sendable {
         let client = try await core.client(shown, call.request)
         return OAuthFrame.response(.ok, try await redemption.tokens(for: text, verifier, call, client).json)
       }
-      guard let code = DeviceCode(text), let known = core.askedCode(code), known.asked.isShown(shown, core.hasher)
-      else {
-        // The store knows the client: it says what is wrong, or that the client's secret is a newer one.
+      // The store knows the client: it says what is wrong, or that the client's secret is a newer one.
+      guard let code = DeviceCode(text), let known = core.askedCode(code) else {
         return frame.later(call.request, redeem)
       }
+      if case .assertion(let assertion, let name) = shown {
+        guard let checked = core.checked(assertion, name, of: known.asked) else {
+          return frame.later(call.request, redeem)
+        }
+        return try poll(call, known.record, redeem, spending: checked)
+      }
+      guard known.asked.isShown(shown, core.hasher) else { return frame.later(call.request, redeem) }
       return try poll(call, known.record, redeem)
     }
   }
 
   /// Memory answers, unless the viewer has said yes.
   private func poll(
-    _ call: OAuthCall, _ record: RegistrationRecord, _ redeem: @escaping @Sendable () async throws -> Response
+    _ call: OAuthCall, _ record: RegistrationRecord, _ redeem: @escaping @Sendable () async throws -> Response,
+    spending assertion: ClientAssertion.Checked? = nil
   ) throws -> Answer {
     let answer = DeviceAnswer(record.flow, at: core.clock.now)
     switch answer {
     case .approved: return frame.later(call.request, redeem)
     case .denied, .expired, .unknown: throw OAuthError.ended(answer)
     case .pending: break
+    }
+    if let assertion {
+      // It counts once, so it cannot be kept for the end of a wait.
+      try core.oauth.assertions.take(assertion, at: core.clock.now)
+      return .now(frame.response(core.notYet(record), to: call.request))
     }
     guard let (span, granted) = waits(call.request, record.flow) else {
       return .now(frame.response(core.notYet(record), to: call.request))

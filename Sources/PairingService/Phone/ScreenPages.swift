@@ -82,7 +82,7 @@ extension Phone {
         app: ForeignText(requestor?.name ?? authentication.requestor.text),
         lastUse: core.lastUses.of(authentication.id) ?? authentication.issued,
         since: authentication.issued, apps: apps[authentication.id, default: []].map(screenApp),
-        holdsApps: holdsApps(record))
+        holdsApps: holdsApps(record), isProgram: record.about.asked != nil)
     }.sorted { ($0.lastUse, $0.id) > ($1.lastUse, $1.id) }
   }
 

@@ -51,17 +51,21 @@ public struct AskedByClient: Hashable, Sendable {
   public let thumbprint: String?
   /// The secret that it must show with each question, as it was when the code was made: asking costs no disk.
   public let secret: TokenHash?
+  /// The same for a client that signs: its public keys, as a JSON Web Key set.
+  public let keys: String?
   /// Whether nobody but itself says what it is called.
   public let isSelfNamed: Bool
 
   public init(
-    client: ClientID, scope: String, challenge: String?, thumbprint: String?, secret: TokenHash?, isSelfNamed: Bool
+    client: ClientID, scope: String, challenge: String?, thumbprint: String?, secret: TokenHash?, keys: String?,
+    isSelfNamed: Bool
   ) {
     self.client = client
     self.scope = scope
     self.challenge = challenge
     self.thumbprint = thumbprint
     self.secret = secret
+    self.keys = keys
     self.isSelfNamed = isSelfNamed
   }
 }
@@ -71,7 +75,7 @@ extension DeviceDescription {
   public var size: Int {
     [
       name, information, userAgent, address, visitorID, older.deviceType, older.deviceUser,
-      older.appID, older.appVersion, older.registrationURL, data, options, asked?.scope,
+      older.appID, older.appVersion, older.registrationURL, data, options, asked?.scope, asked?.keys,
     ].reduce(0) { $0 + ($1?.utf8.count ?? 0) }
   }
 }

@@ -7,8 +7,13 @@ public struct OAuthClientRecord: Hashable, Sendable {
     case `operator`
     /// The requestor, by a software statement.
     case statement
+    /// Itself, with a token that an operator made for it.
+    case invited
     /// Nobody but itself.
     case itself
+
+    /// Whether its name is only what it calls itself.
+    public var isSelfNamed: Bool { self == .invited || self == .itself }
   }
 
   public let id: ClientID
@@ -27,11 +32,13 @@ public struct OAuthClientRecord: Hashable, Sendable {
   /// For whom its access tokens are, when not for this service.
   public var audience: String?
   public let created: Instant
+  /// When somebody paired with it for the first time; the store writes it with the grant, and it stays.
+  public var paired: Instant?
 
   public init(
     id: ClientID, requestor: RequestorID, origin: Origin, application: StatementID? = nil, name: String,
     secret: TokenHash? = nil, registrationToken: TokenHash? = nil, metadata: String, audience: String? = nil,
-    created: Instant
+    created: Instant, paired: Instant? = nil
   ) {
     self.id = id
     self.requestor = requestor
@@ -43,6 +50,7 @@ public struct OAuthClientRecord: Hashable, Sendable {
     self.metadata = metadata
     self.audience = audience
     self.created = created
+    self.paired = paired
   }
 }
 

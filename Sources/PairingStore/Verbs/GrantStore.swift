@@ -4,11 +4,12 @@ public import RegentPairing
 public protocol GrantStore: Sendable {
   /// Keeps a client: a new one, or in place of the record that the caller has seen.
   ///
-  /// Guarantees: the requestor exists, and for a client of a statement the application, not revoked; at most `limit`
-  /// clients of the requestor and of the same origin are there afterwards.
+  /// Guarantees: the requestor exists, and for a client of a statement the application, not revoked; of the requestor
+  /// and the same origin there are afterwards no more clients than `room` has places, one that never paired having made
+  /// room if need be.
   /// - Throws: `notFound`, `changedMeanwhile`, `tooManyClients`.
   func put(
-    _ client: OAuthClientRecord, replacing seen: OAuthClientRecord?, limit: Int, audit entry: AuditEntry?,
+    _ client: OAuthClientRecord, replacing seen: OAuthClientRecord?, in room: ClientRoom, audit entry: AuditEntry?,
     at now: Instant
   ) async throws(StoreError)
 
@@ -28,7 +29,8 @@ public protocol GrantStore: Sendable {
 
   /// Keeps what a viewer gave: of many at once for one sign-in the first is kept, and all are given that one.
   ///
-  /// Guarantees: client, sign-in, account, integration and row key stand at this moment.
+  /// Guarantees: client, sign-in, account, integration and row key stand at this moment; the client has paired
+  /// afterwards (``OAuthClientRecord/paired``).
   /// - Throws: `notInForce`, `notFound`.
   func keep(_ grant: GrantRecord, at now: Instant) async throws(StoreError) -> GrantRecord
 

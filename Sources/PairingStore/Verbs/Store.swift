@@ -17,14 +17,16 @@
 /// How often verbs are called: polls of waiting devices call none at all (the service keeps live codes in memory);
 /// approving, delivering and permitting write once each.
 public protocol Store: CodeStore, AuthenticationStore, PermitStore, SessionStore, ProvisioningStore,
-  ClientStore, GrantStore, PlatformStore, KeyStore, EnrolmentStore, AuditStore, LoginFailureStore, MaintenanceStore
+  ClientStore, GrantStore, ClientInvitationStore, PlatformStore, KeyStore, EnrolmentStore, AuditStore,
+  LoginFailureStore, MaintenanceStore
 {}
 
 /// Clean-up and start-up.
 public protocol MaintenanceStore: Sendable {
   /// Forgets, at most `limit` rows at a time, what nobody can ask for any more: codes past ``PairingFlow/forgettable``,
-  /// authentications and permits that expired as long ago, ended sessions, invitations that are over, login failures
-  /// past their memory, signing keys past their need. Of temporary passes the newest `passes` are remembered, used up
+  /// authentications and permits that expired as long ago, ended sessions, invitations that are over, clients that
+  /// registered themselves and never paired (``ClientRoom/unpairedLifetime``), login failures past their memory, signing
+  /// keys past their need. Of temporary passes the newest `passes` are remembered, used up
   /// or not, and those that still run: a pass that was used up stays used up until so many have begun after it. Of
   /// login failures `failures` are remembered: those with the fewest go first, of these the oldest.
   ///

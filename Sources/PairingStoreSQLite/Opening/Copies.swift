@@ -40,6 +40,7 @@ extension SQLiteStore {
       try context.run("DELETE FROM session")
       // One that was used since would count as unused.
       try context.run("DELETE FROM enrolment")
+      try context.run("DELETE FROM client_invitation")
       // Its refresh tokens were used since: the latest would be unknown, and the one before would count again.
       _ = try rows.endGrants(context, GrantFilter())
       try rows.note(context, entry)

@@ -180,6 +180,7 @@ extension AskedByClient {
     object["challenge"] = challenge.map { .string($0) }
     object["thumbprint"] = thumbprint.map { .string($0) }
     object["secret"] = secret.map { .string(Hex.encode($0.bytes)) }
+    object["keys"] = keys.map { .string($0) }
     if isSelfNamed { object["selfNamed"] = true }
     return object
   }
@@ -191,6 +192,6 @@ extension AskedByClient {
     self.init(
       client: try present(ClientID(column.text("client"))), scope: try column.text("scope"),
       challenge: try column.optionalText("challenge"), thumbprint: try column.optionalText("thumbprint"),
-      secret: secret, isSelfNamed: column["selfNamed"]?.bool ?? false)
+      secret: secret, keys: try column.optionalText("keys"), isSelfNamed: column["selfNamed"]?.bool ?? false)
   }
 }

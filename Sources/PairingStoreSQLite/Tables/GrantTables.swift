@@ -4,24 +4,46 @@ import SQLite
 
 extension Tables {
   static let oauthClients = Table<OAuthClientRecord>(
-    "oauth_client",
+    "oauth_client", version: 2,
     [
       .text("id"), .text("requestor"), .text("origin"), .text("application"), .text("name"), .bytes("secret"),
       .bytes("registration_token"), .text("metadata"), .text("audience"), .number("created"),
+      .number("paired"),
     ]
   ) { client, _ in
     [
       .text(client.id.text), .text(client.requestor.text), .text(client.origin.rawValue),
       .optional(client.application?.text), .text(client.name), .optional(client.secret?.bytes),
       .optional(client.registrationToken?.bytes), .text(client.metadata), .optional(client.audience),
-      .integer(client.created.milliseconds),
+      .integer(client.created.milliseconds), .optional(client.paired?.milliseconds),
     ]
   } decode: { fields, _ throws(UnreadableRow) in
     OAuthClientRecord(
       id: try fields.name(), requestor: try fields.name(), origin: try fields.choice(),
       application: try fields.optionalName(), name: try fields.text(), secret: try fields.optionalHash(),
       registrationToken: try fields.optionalHash(), metadata: try fields.text(),
-      audience: try fields.optionalText(), created: try fields.instant())
+      audience: try fields.optionalText(), created: try fields.instant(), paired: try fields.optionalInstant())
+  }
+
+  static let clientInvitations = Table<ClientInvitationRecord>(
+    "client_invitation",
+    [
+      .text("id"), .text("requestor"), .bytes("token"), .number("uses"), .number("created"), .number("expires"),
+      .number("used"),
+    ]
+  ) { one, _ in
+    [
+      .text(one.id.text), .text(one.requestor.text), .blob(one.token.bytes), .integer(Int64(one.uses)),
+      .integer(one.created.milliseconds), .integer(one.expires.milliseconds), .integer(Int64(one.used)),
+    ]
+  } decode: { fields, _ throws(UnreadableRow) in
+    let (id, requestor): (EnrolmentID, RequestorID) = (try fields.name(), try fields.name())
+    let token: TokenHash = try fields.hash()
+    let uses = try present(Int(exactly: fields.number()))
+    let (created, expires) = (try fields.instant(), try fields.instant())
+    return ClientInvitationRecord(
+      id: id, requestor: requestor, token: token, uses: uses, created: created, expires: expires,
+      used: try present(Int(exactly: fields.number())))
   }
 
   static let grants = Table<GrantRecord>(

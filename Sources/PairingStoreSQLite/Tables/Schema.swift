@@ -34,6 +34,9 @@ enum Schema {
       signingKeysOfPurpose.migration("signing keys have a purpose", keys) { context in
         try context.run("ALTER TABLE signing_key ADD COLUMN purpose TEXT NOT NULL DEFAULT 'media'")
       },
+      clientsThatPaired.migration("clients that paired", keys) { context in
+        try context.runScript(clientsThatRegister)
+      },
     ]
   }
 
@@ -266,6 +269,28 @@ enum Schema {
     ) STRICT;
     CREATE INDEX oauth_grant_client ON oauth_grant (client, id);
     """
+
+  // The index counts those of an origin, and finds the oldest that never paired, without touching a row.
+  private static let clientsThatRegister: StaticString = """
+    ALTER TABLE oauth_client ADD COLUMN paired INTEGER;
+    CREATE INDEX oauth_client_age ON oauth_client (origin, requestor, paired, created);
+    CREATE TABLE client_invitation (
+      id TEXT PRIMARY KEY, requestor TEXT NOT NULL, token BLOB NOT NULL, uses INTEGER NOT NULL,
+      created INTEGER NOT NULL, expires INTEGER NOT NULL, used INTEGER NOT NULL, signature BLOB NOT NULL
+    ) STRICT;
+    """
+
+  private static let clientColumns: [Column] = [
+    .text("id"), .text("requestor"), .text("origin"), .text("application"), .text("name"), .bytes("secret"),
+    .bytes("registration_token"), .text("metadata"), .text("audience"), .number("created"),
+  ]
+
+  /// Until then nobody noted who had paired: each that is there counts as one that did, so that none is forgotten.
+  private static let clientsThatPaired = Resigning(
+    old: .init(raw: "oauth_client", version: 1, signer: .service, clientColumns),
+    new: .init(raw: "oauth_client", version: 2, signer: .service, clientColumns + [.number("paired")]),
+    keyPairs: Tables.keyPairs
+  ) { values, _ in values + [values[9]] }
 
   // Every new code is written to each index. What only removing a requestor or revoking its rows looks for needs none:
   // both go through many rows anyway. `IN (…)` made SQLite build a table of the three states for every row and index.

@@ -5,7 +5,7 @@ import SQLite
 extension SQLiteStore {
   /// Keeps a client.
   public func put(
-    _ client: OAuthClientRecord, replacing seen: OAuthClientRecord?, limit: Int, audit entry: AuditEntry?,
+    _ client: OAuthClientRecord, replacing seen: OAuthClientRecord?, in room: ClientRoom, audit entry: AuditEntry?,
     at now: Instant
   ) async throws(StoreError) {
     try await write { context, rows in
@@ -17,14 +17,7 @@ extension SQLiteStore {
       // The same again, as after an unknown outcome.
       if there?.record == client { return }
       guard there?.record == seen else { throw StoreError.changedMeanwhile(what: "client") }
-      if there == nil {
-        let count: Int64? = try context.value(
-          """
-          SELECT count(*) FROM oauth_client
-          WHERE requestor = \(client.requestor.text) AND origin = \(client.origin.rawValue)
-          """)
-        guard count ?? 0 < Int64(limit) else { throw StoreError.tooManyClients(limit: limit) }
-      }
+      if there == nil { try SignedRows.makeRoom(context, for: client, room, at: now) }
       try rows.put(context, Tables.oauthClients, client, over: there)
       try rows.note(context, entry)
     }
@@ -76,8 +69,8 @@ extension SQLiteStore {
       guard let signIn = try rows.standing(context, grant.authentication, at: now) else {
         throw StoreError.notFound(what: "authentication")
       }
-      guard let client = try rows.oauthClient(context, grant.client)?.record,
-        client.requestor == signIn.authentication.requestor, try rows.isHonoured(context, client)
+      guard let client = try rows.oauthClient(context, grant.client),
+        client.record.requestor == signIn.authentication.requestor, try rows.isHonoured(context, client.record)
       else { throw StoreError.notFound(what: "client") }
       let earlier = try rows.one(
         context, Tables.grants,
@@ -86,6 +79,10 @@ extension SQLiteStore {
       // What is still there does not verify, and only one row may have this place.
       try context.run("DELETE FROM oauth_grant WHERE authentication = \(grant.authentication.text)")
       try rows.insert(context, Tables.grants, grant)
+      if client.record.paired == nil {
+        try rows.update(
+          context, Tables.oauthClients, client, [(name: "paired", value: .integer(now.milliseconds))])
+      }
       return grant
     }
   }
@@ -134,6 +131,27 @@ extension SQLiteStore {
 }
 
 extension SignedRows {
+  /// Makes room for one more client, if there is none left.
+  ///
+  /// Removing looks at columns without verifying them: it gives nothing to anybody.
+  fileprivate static func makeRoom(
+    _ context: borrowing WriteContext, for client: OAuthClientRecord, _ room: ClientRoom, at now: Instant
+  ) throws {
+    guard room.most < .max else { return }
+    let (requestor, origin) = (client.requestor.text, client.origin.rawValue)
+    let count: Int64? = try context.value(
+      "SELECT count(*) FROM oauth_client WHERE origin = \(origin) AND requestor = \(requestor)")
+    guard count ?? 0 >= Int64(room.most) else { return }
+    guard let before = room.forgettingBefore,
+      try context.run(
+        """
+        DELETE FROM oauth_client WHERE rowid = (
+          SELECT rowid FROM oauth_client WHERE origin = \(origin) AND requestor = \(requestor) AND paired IS NULL
+          AND (created <= \(before.milliseconds) OR created > \(now.milliseconds)) ORDER BY created LIMIT 1)
+        """) == 1
+    else { throw StoreError.tooManyClients(limit: room.most) }
+  }
+
   fileprivate func oauthClient<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ id: ClientID
   ) throws -> Stored<OAuthClientRecord>? {

@@ -68,6 +68,19 @@ extension SQLiteStore {
         DELETE FROM enrolment WHERE rowid IN
         (SELECT rowid FROM enrolment WHERE expires <= \(moment) LIMIT \(left))
         """)
+      left -= try context.run(
+        """
+        DELETE FROM client_invitation WHERE rowid IN
+        (SELECT rowid FROM client_invitation WHERE expires <= \(moment) LIMIT \(left))
+        """)
+      let unpaired = (now - ClientRoom.unpairedLifetime).milliseconds
+      left -= try context.run(
+        """
+        DELETE FROM oauth_client WHERE rowid IN (
+          SELECT rowid FROM oauth_client
+          WHERE origin = \(OAuthClientRecord.Origin.itself.rawValue) AND paired IS NULL AND created <= \(unpaired)
+          LIMIT \(left))
+        """)
       let remembered = (now - LoginThrottle.memory).milliseconds
       left -= try context.run(
         """

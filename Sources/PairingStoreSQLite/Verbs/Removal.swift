@@ -42,6 +42,7 @@ extension SQLiteStore {
     try context.run("DELETE FROM oauth_client WHERE requestor = \(id)")
     try context.run("DELETE FROM platform_permission WHERE requestor = \(id)")
     try context.run("DELETE FROM enrolment WHERE requestor = \(id)")
+    try context.run("DELETE FROM client_invitation WHERE requestor = \(id)")
     try context.run("DELETE FROM application WHERE requestor = \(id)")
     try context.run("DELETE FROM integration WHERE requestor = \(id)")
     try context.run("DELETE FROM key_pair WHERE requestor = \(id)")

@@ -27,6 +27,7 @@ extension SQLiteStore {
     bad += try await verify(Tables.enrolments, step)
     bad += try await verify(Tables.oauthClients, step)
     bad += try await verify(Tables.grants, step)
+    bad += try await verify(Tables.clientInvitations, step)
     bad += try await verify(Tables.registrations, step)
     bad += try await verify(Tables.authentications, step)
     bad += try await verify(Tables.permits, step)

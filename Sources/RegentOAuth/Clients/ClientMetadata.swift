@@ -74,6 +74,11 @@ package struct ClientMetadata: Sendable, Hashable {
     return object
   }
 
+  /// The keys as text, to be kept where the client will be asked for them; nil when it has none.
+  package var keyText: String? {
+    keys.isEmpty ? nil : String(decoding: JWKSet(keys).json.bytes(), as: UTF8.self)
+  }
+
   // MARK: - One member each
 
   private static func method(_ said: JSONObject) throws(JSONShapeError) -> ClientMethod {

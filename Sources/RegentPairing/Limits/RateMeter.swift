@@ -28,6 +28,12 @@ public struct RateLimit: Hashable, Sendable {
   public func times(_ factor: Int) -> RateLimit {
     RateLimit(oneEvery: .microseconds(interval / Int64(max(factor, 1))), burst: burst * max(factor, 1))
   }
+
+  /// As much at once, and afterwards so many times more seldom.
+  public func slowed(by factor: Int) -> RateLimit {
+    let (slow, overflow) = interval.multipliedReportingOverflow(by: Int64(max(factor, 1)))
+    return RateLimit(oneEvery: .microseconds(overflow ? .max : slow), burst: burst)
+  }
 }
 
 /// What one caller has used of its limit: a token bucket in eight bytes.

@@ -71,7 +71,7 @@ enum ClientNoun {
         let ended = try await admin.removeClient(found.id)
         call.show(ended.json, lines: ["client \(found.id) removed, \(counted(ended.count, "sign-in")) ended"])
       },
-    ])
+    ] + ClientInvitations.commands)
 
   private static func settings(_ call: Invocation, _ members: JSONObject) -> JSONObject {
     var members = members

@@ -56,10 +56,12 @@ package struct Screen: Sendable {
   package let apps: [ScreenApp]
   /// Whether it is a box's own sign-in, which apps may use.
   package let holdsApps: Bool
+  /// Whether it is no screen at all, but a program that paired in OAuth's words.
+  package let isProgram: Bool
 
   package init(
     id: String, name: ForeignText, model: ForeignText, app: ForeignText, lastUse: Instant,
-    since: Instant, apps: [ScreenApp] = [], holdsApps: Bool = false
+    since: Instant, apps: [ScreenApp] = [], holdsApps: Bool = false, isProgram: Bool = false
   ) {
     self.id = id
     self.name = name
@@ -69,6 +71,7 @@ package struct Screen: Sendable {
     self.since = since
     self.apps = apps
     self.holdsApps = holdsApps
+    self.isProgram = isProgram
   }
 }
 
@@ -101,6 +104,7 @@ extension Screen: TemplateView {
     .moment("since") { $0.since },
     .list("apps") { $0.apps },
     .flag("holdsApps") { $0.holdsApps },
+    .flag("isProgram") { $0.isProgram },
     .path("appsPage") { PagePaths.apps(screen: $0.id) },
     .path("rename") { PagePaths.rename(screen: $0.id) },
     .path("signOut") { PagePaths.signOut(screen: $0.id) },

@@ -1,0 +1,147 @@
+import HTTPTestSupport
+import PairingStore
+import PairingStoreSQLite
+import RegentHTTPCodec
+import RegentPairing
+import RegentOAuth
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+@testable import PairingService
+
+/// The door through which programs register themselves, without the forms: a hundred thousand of those take minutes.
+private struct Door {
+  let service: TestService
+  let store: SQLiteStore
+
+  /// What `RegistrationEndpoint` does.
+  ///
+  /// - Returns: whether there was room.
+  func admit(_ number: Int, from address: IPAddress?) async throws -> Bool {
+    let core = service.core
+    let requestor: RequestorID = try named(Sample.requestor)
+    do throws(CallError) {
+      try core.limits.take(.program, from: address, at: requestor)
+    } catch {
+      return false
+    }
+    try await put(number, created: core.clock.now)
+    return true
+  }
+
+  func put(_ number: Int, created: Instant) async throws {
+    let client = OAuthClientRecord(
+      id: try named("client-\(number)"), requestor: try named(Sample.requestor), origin: .itself, name: "One",
+      metadata: "{}", created: created)
+    try await store.put(
+      client, replacing: nil, in: .open(at: service.core.age.now), audit: nil, at: service.core.clock.now)
+  }
+
+  func isThere(_ number: Int) async throws -> Bool { try await store.oauthClient(try named("client-\(number)")) != nil }
+
+  func count() async throws -> Int {
+    try await store.oauthClients(of: nil, after: nil, limit: .max).count
+  }
+}
+
+@Suite struct `a crowd that registers itself` {
+  // A hundred thousand tries, one a second: more than a day. The service is restarted on the way, which gives the source
+  // its first hundred again, and its clock is set ahead and back.
+  @Test func `from one source never takes the last place, and pushes nobody out`() async throws {
+    try await withFileStore { store in
+      var door = Door(service: try await TestService(on: store), store: store)
+      let source = IPAddress("192.0.2.7")
+      var (admitted, most) = (0, 0)
+      for second in 0..<100_000 {
+        door.service.clock.pass(.seconds(1))
+        if try await door.admit(second, from: source) { admitted += 1 }
+        if second == 50_000 {
+          door = Door(service: try await TestService(restarting: door.service, on: store), store: store)
+          // An honest program, from elsewhere.
+          #expect(try await door.admit(1_000_000, from: IPAddress("198.51.100.1")))
+        }
+        // Two days ahead for ten minutes: nobody is older for it.
+        if second == 60_000 { door.service.clock.setAhead(.seconds(2 * 86_400)) }
+        if second == 60_600 { door.service.clock.setAhead(.zero) }
+        if second % 3600 == 0 || second == 60_300 {
+          await Upkeep(door.service.core).once()
+          most = max(most, try await door.count())
+        }
+      }
+      #expect((10_100...10_300).contains(admitted), "\(admitted)")
+      // A day's worth, and the two hundreds.
+      #expect((8_000...8_900).contains(most), "\(most)")
+      #expect(try await door.isThere(1_000_000))
+    }
+  }
+
+  // What one source cannot do a crowd can: fill all the places at once. It shuts newcomers out for an hour, and pushes
+  // out nobody who came in that hour.
+  @Test func `from everywhere shuts the door for an hour, and pushes out nobody younger`() async throws {
+    try await withFileStore { store in
+      let door = Door(service: try await TestService(on: store), store: store)
+      let start = door.service.clock.now
+      try await door.put(0, created: start)
+      for number in 1..<ClientRoom.mostOpen { try await door.put(number, created: start + .seconds(1)) }
+      door.service.clock.pass(.seconds(3599))
+      await #expect(throws: StoreError.tooManyClients(limit: ClientRoom.mostOpen)) {
+        try await door.put(20_000, created: door.service.clock.now)
+      }
+      #expect(try await door.isThere(0))
+      door.service.clock.pass(.seconds(1))
+      try await door.put(20_000, created: door.service.clock.now)
+      #expect(try await !door.isThere(0))
+      #expect(try await door.count() == ClientRoom.mostOpen)
+      // The next is the next oldest, a second later.
+      await #expect(throws: StoreError.tooManyClients(limit: ClientRoom.mostOpen)) {
+        try await door.put(20_001, created: door.service.clock.now)
+      }
+    }
+  }
+}
+
+/// Virtual time; `make long` does the same with a real service and real seconds (`Tests/acceptance/oauth/pace.py`).
+@Suite struct `ten thousand clients that ask for ten minutes` {
+  @Test func `are never told to slow down when they wait five seconds, and always when they wait two`() async throws {
+    let service = try await TestService()
+    let core = service.core
+    var generator = SeededGenerator(state: 8628)
+    let clients = try (0..<10_000).map { number in
+      let device: DeviceID = try named("device-\(number)")
+      return RegistrationRecord(
+        id: try named("code-\(number)"), code: core.hasher.code(try RegistrationCode(typed: "BCDFGHJK")),
+        requestor: try named(Sample.requestor), device: device, deviceHash: core.hasher.device(device),
+        rowKey: try named("rowsOfREF30"), preselected: nil, profile: nil, about: DeviceDescription(),
+        flow: PairingFlow(issued: core.clock.now, lifetime: .usual, match: nil))
+    }
+    // Who asks in which millisecond. The first asks every two seconds, the others every five, a second sooner or later:
+    // the net holds up one question and not the next.
+    var due: [Int: [Int]] = [:]
+    for client in clients.indices { due[Int.random(in: 0..<5000, using: &generator), default: []].append(client) }
+    var (asked, told, hasty) = (0, 0, [OAuthError]())
+    for millisecond in 0..<600_000 {
+      for client in due.removeValue(forKey: millisecond) ?? [] {
+        let answer = core.notYet(clients[client])
+        let pause = client == 0 ? 2000 : Int.random(in: 4000...6000, using: &generator)
+        due[millisecond + pause, default: []].append(client)
+        if client == 0 {
+          hasty.append(answer)
+        } else {
+          asked += 1
+          if answer != .pending { told += 1 }
+        }
+      }
+      service.clock.pass(.milliseconds(1))
+    }
+    #expect(asked > 1_100_000)
+    #expect(told == 0)
+    #expect(hasty.first == .pending)
+    #expect(hasty.dropFirst().count > 290)
+    #expect(hasty.dropFirst().allSatisfy { $0 == .slowDown })
+    // All of that is forgotten ten quiet seconds later.
+    service.clock.pass(.seconds(11))
+    _ = core.notYet(clients[1])
+    #expect(core.oauth.paces.count == 1)
+  }
+}

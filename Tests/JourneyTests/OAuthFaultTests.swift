@@ -1,0 +1,148 @@
+import HTTPTestSupport
+import PairingStore
+import PairingStoreSQLite
+import RegentCryptography
+import RegentJSON
+import RegentPairing
+import ServiceTestSupport
+import StorageFaults
+import TestSupport
+import Testing
+
+@testable import PairingService
+
+@Suite struct `a client of OAuth whose service fails` {
+  /// What happens to the machine.
+  enum Cut: CaseIterable { case kill, power }
+
+  /// What the client was asking for.
+  enum Step: CaseIterable { case redeem, refresh }
+
+  private struct Asking: Sendable {
+    let code: String
+    var refresh: String?
+
+    func ask(_ box: OAuthBox) async throws -> TestResponse {
+      if let refresh { return try await box.refresh(refresh) }
+      return try await box.ask(code)
+    }
+  }
+
+  /// The disk fails at the first write or synchronisation of the question, then at the second, and so on until the
+  /// question is answered: that answer is lost, too, as when the service dies between commit and reply.
+  @Test(arguments: Cut.allCases, Step.allCases)
+  func `asks the same again after the service died at any point, and loses nothing`(cut: Cut, step: Step) async throws {
+    var rounds = 0
+    var lost: Tokens?
+    while lost == nil {
+      rounds += 1
+      try #require(rounds < 60, "the question was never answered")
+      lost = try await dies(at: rounds, cut, step)
+    }
+    #expect(rounds > 2, "nothing was written")
+  }
+
+  /// - Returns: the answer that was lost, when there was one.
+  private func dies(at round: Int, _ cut: Cut, _ step: Step) async throws -> Tokens? {
+    try await withTemporaryFolder { folder in
+      let (disk, master) = (FaultyDisk(), Random.secret())
+      defer { disk.forget() }
+      func open(_ folder: String, _ layer: String) throws -> SQLiteStore {
+        var options = SQLiteStoreOptions(
+          path: "\(folder)/regent.db", masterKey: master, wallClock: { Instant(milliseconds: 0) })
+        options.fileLayer = layer
+        return try SQLiteStore(options)
+      }
+      let store = try open(folder, disk.name)
+      let service = try await TestService(on: store)
+      let client = InProcessClient(try service.router())
+      let box = try await OAuthBox(service, client)
+      let code = try await box.begin()
+      try await service.approve(code.user)
+      var asking = Asking(code: code.device)
+      if step == .refresh { asking.refresh = try Tokens(try await box.ask(code.device)).refresh }
+      service.clock.pass(.seconds(5))
+
+      disk.fail([.write, .synchronise], at: round, forEver: true)
+      let answer = try await asking.ask(box)
+      if answer.status != 200 {
+        #expect(answer.status == 503, "\(answer.text)")
+        #expect(answer.error == "temporarily_unavailable")
+      }
+      let files = cut == .kill ? disk.contents() : disk.survivors()
+      disk.heal()
+      store.close()
+      try makeDisk("\(folder)/after", from: files)
+
+      let left = try open("\(folder)/after", FaultyDisk().name)
+      defer { left.close() }
+      let next = try await TestService(restarting: service, on: left)
+      let again = OAuthBox(box, at: next, InProcessClient(try next.router()))
+      let tokens = try Tokens(try await asking.ask(again))
+      let lost = answer.status == 200 ? try Tokens(answer) : nil
+      // Who was answered before has the same tokens as who asks now.
+      if let lost { #expect(tokens == lost) }
+      let grants = try await left.grants(GrantFilter(), after: nil, limit: 9, at: next.clock.now)
+      #expect(grants.count == 1)
+      let refresh = try #require(tokens.refresh)
+      #expect(try await again.refresh(refresh).status == 200)
+      return lost
+    }
+  }
+
+  @Test func `is told to come back while the disk is full, and its refresh token is as good as before`() async throws {
+    let disk = FaultyDisk()
+    try await withFileStore(on: disk) { store in
+      let service = try await TestService(on: store)
+      try await withOAuth(service) { client in
+        let box = try await OAuthBox(service, client)
+        let api = try await OAuthBox(service, client, .basic)
+        let tokens = try await box.pair()
+        let refresh = try #require(tokens.refresh)
+        let approved = try await box.begin()
+        try await service.approve(approved.user)
+        disk.fail([.write], at: 1, forEver: true, with: .full)
+        for answer in [try await box.refresh(refresh), try await box.ask(approved.device)] {
+          #expect(answer.status == 503)
+          #expect(answer.error == "temporarily_unavailable")
+          #expect(answer.header("retry-after") != nil)
+        }
+        // What only reads goes on.
+        #expect(try await api.introspect(tokens.access)["active"] == true)
+        disk.heal()
+        let next = try Tokens(try await box.refresh(refresh))
+        #expect(try Tokens(try await box.refresh(refresh)) == next)
+        #expect(try await box.ask(approved.device).status == 200)
+      }
+    }
+  }
+
+  /// An hour either way, and a box of a service without a battery that begins in 1970.
+  @Test(arguments: [3600, -3600, -1_700_000_000])
+  func `keeps its grant when the clock is set, and set right again`(seconds: Int) async throws {
+    let service = try await TestService()
+    try await withOAuth(service) { client in
+      let box = try await OAuthBox(service, client)
+      let api = try await OAuthBox(service, client, .basic)
+      var bound = try await OAuthBox(service, client)
+      bound.proofKey = try SigningKey.generate(.es256)
+      let waiting = try await box.begin()
+      var refresh = try #require(try await box.pair().refresh)
+      var boundRefresh = try #require(try await bound.pair().refresh)
+      for ahead in [seconds, 0] {
+        service.clock.setAhead(.seconds(ahead))
+        await Upkeep(service.core).once()
+        let tokens = try Tokens(try await box.refresh(refresh))
+        #expect(try await api.introspect(tokens.access)["active"] == true)
+        refresh = try #require(tokens.refresh)
+        boundRefresh = try #require(try Tokens(try await bound.refresh(boundRefresh)).refresh)
+        // And a new pairing, from end to end.
+        _ = try await box.pair()
+        service.clock.pass(.seconds(61))
+      }
+      // The code is over by the clock that said so, forgotten, and never comes back; else it still waits.
+      let end = try await box.ask(waiting.device).error
+      #expect(end == (seconds > 0 ? "invalid_grant" : "authorization_pending"))
+    }
+  }
+}
