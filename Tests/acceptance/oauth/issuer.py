@@ -14,6 +14,7 @@ import threading
 import urllib.parse
 import urllib.request
 
+FAKETIME = "/usr/$LIB/faketime/libfaketimeMT.so.1"
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent))
 from regentd import Regentd, free_port
@@ -41,9 +42,10 @@ class Authority:
 
 
 class Issuer:
-    """The service as clients meet it; `prefix` puts nginx before it."""
+    """The service as clients meet it; `prefix` puts nginx before it, `clock` sets its clock off from ours."""
 
-    def __init__(self, programs, prefix):
+    def __init__(self, programs, prefix, clock=None):
+        self.prefix = prefix
         self.programs = pathlib.Path(programs).resolve()
         self.folder = tempfile.TemporaryDirectory(prefix="regent-oauth-")
         self.home = self.folder.name
@@ -52,17 +54,17 @@ class Issuer:
         self.url = f"https://localhost:{port}{prefix}"
         self.issuer = self.url + "/oauth"
         self.environment = {"HOME": self.home, "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
-        options = ["--web", str(ROOT / "web"), "--public-url", self.url, "--newcomer-rate", "1000"]
+        self.options = ["--web", str(ROOT / "web"), "--public-url", self.url, "--newcomer-rate", "1000"]
         self.proxy = None
         # One password is hashed at a time, and whoever comes meanwhile is told that the account is busy.
         self.viewer = threading.Lock()
         if prefix:
-            self.regentd = Regentd(
-                self.programs, self.home, *options, "--trust-proxy", "127.0.0.0/8", environment=self.environment)
+            self.listen = f"127.0.0.1:{free_port()}"
+            self.options += ["--trust-proxy", "127.0.0.0/8"]
         else:
-            self.regentd = Regentd(
-                self.programs, self.home, *options, "--tls-certificate", self.authority.certificate, "--tls-key",
-                self.authority.key, listen=f"127.0.0.1:{port}", environment=self.environment)
+            self.listen = f"127.0.0.1:{port}"
+            self.options += ["--tls-certificate", self.authority.certificate, "--tls-key", self.authority.key]
+        self.start(clock)
         try:
             if prefix:
                 self.proxy = Proxy(self.home, prefix, port, self.authority.certificate, self.authority.key)
@@ -78,6 +80,17 @@ class Issuer:
         except BaseException:
             self.stop()
             raise
+
+    def start(self, clock=None):
+        environment = {**self.environment}
+        if clock:
+            environment |= {"LD_PRELOAD": FAKETIME, "FAKETIME": clock, "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+        self.regentd = Regentd(self.programs, self.home, *self.options, listen=self.listen, environment=environment)
+
+    def restart(self):
+        """Again, by the real clock."""
+        self.regentd.stop()
+        self.start()
 
     def stop(self):
         if self.proxy:
