@@ -173,6 +173,7 @@ private func fill(folder: String, codes: Int) async throws {
       deviceHash: hasher.device(device), rowKey: rowKey,
       flow: PairingFlow(issued: now, lifetime: .longest))
   }
+  try await addClients(store, hasher, at: now)
   let core = try await ServiceCore(
     ServiceOptions(publicURL: "http://127.0.0.1"), store: store, clock: ServiceClock.machine)
   try writeFile("\(folder)/token", try await accessToken(core).utf8)
@@ -181,16 +182,34 @@ private func fill(folder: String, codes: Int) async throws {
   store.close()
 }
 
-/// `POST /bench/approve/NUMBER`: says yes to the code of box-NUMBER as an operator does.
+private func addClients(_ store: SQLiteStore, _ hasher: KeyedHasher, at now: Instant) async throws {
+  for (id, algorithm, method) in [
+    (BenchClients.public, "ES256", "none"), (BenchClients.rsa, "RS256", "none"),
+    (BenchClients.api, "ES256", "client_secret_basic"),
+  ] {
+    let client = OAuthClientRecord(
+      id: try name(id), requestor: try name(BenchKeys.requestor), origin: .operator, name: "Bench",
+      secret: method == "none" ? nil : hasher.token(BenchClients.secret),
+      metadata: """
+        {"client_name":"Bench","token_endpoint_auth_method":"\(method)","id_token_signed_response_alg":"\(algorithm)"}
+        """, created: now)
+    try await store.put(client, replacing: nil, in: .unlimited, audit: nil, at: now)
+  }
+}
+
+/// `POST /bench/approve/NUMBER` says yes to the code of box-NUMBER as an operator does, and
+/// `POST /bench/approve/LETTERS` to any code.
 private func mountApproval(_ routes: inout Routes, _ core: ServiceCore) {
   routes.post("/bench/approve/{number}") { _, path in
     .later { reply in
       let number = path["number"]
       Task {
         do {
-          guard let ordinal = UInt64(number), let code = RegistrationCode(ordinal: ordinal),
-            let record = core.codes.find(core.hasher.code(code))
-          else { throw TestSupportError("no code \(number)") }
+          let drawn = UInt64(number).flatMap { RegistrationCode(ordinal: $0) }
+          let code = try drawn ?? RegistrationCode(typed: number)
+          guard let record = core.codes.find(core.hasher.code(code)) else {
+            throw TestSupportError("no code \(number)")
+          }
           let viewer = Viewer(provider: try name("local"), account: try name("viewer"))
           _ = try await core.codeTransitions.approve(
             record.id,

@@ -72,7 +72,7 @@ private func measureWaiting(devices: Int = 10_000, _ figure: (Waiting) -> Double
 
 extension PinnedServer {
   /// Whether it has used no processor time for a moment: everything that was sent has been read.
-  fileprivate func isQuiet() throws -> Bool {
+  func isQuiet() throws -> Bool {
     let before = try processorSeconds()
     usleep(300_000)
     return try processorSeconds() - before < 0.02

@@ -14,6 +14,7 @@ case "table":
   let all: [Row] = [
     engineRows(), pollRows(), waitingRows(), waveRows(), returnRows(), creationRows(), slowAttackRows(), attackRows(),
     durableInsertRows(), verifierRows(), commandRows(), boxRows(), enumerationRows(),
+    oauthRows(),
   ].flatMap(\.self)
   let rows = all.filter { only.isEmpty || $0.name.contains(only) }
   guard !rows.isEmpty else {

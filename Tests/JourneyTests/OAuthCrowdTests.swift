@@ -46,8 +46,8 @@ private struct Door {
 }
 
 @Suite struct `a crowd that registers itself` {
-  // A hundred thousand tries, one a second: more than a day. The service is restarted on the way, which gives the source
-  // its first hundred again, and its clock is set ahead and back.
+  // A hundred thousand tries, one a second: more than a day. The service is restarted on the way, which gives the
+  // source its first hundred again, and its clock is set ahead and back.
   @Test func `from one source never takes the last place, and pushes nobody out`() async throws {
     try await withFileStore { store in
       var door = Door(service: try await TestService(on: store), store: store)

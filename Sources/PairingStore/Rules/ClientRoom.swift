@@ -6,7 +6,8 @@ public import RegentPairing
 /// day, and before that to a newcomer when there is no other, the oldest first. It keeps it for an hour in any case,
 /// twice as long as a code counts: otherwise a crowd that registers without end would push an honest program out
 /// between its registration and its viewer's yes. One source cannot fill the places within that hour, as it may
-/// register far more slowly (`RequestLimits`: 460 an hour); a crowd can, and then newcomers are refused until the hour is over.
+/// register far more slowly (`RequestLimits`: 460 an hour); a crowd can, and then newcomers are refused until the hour
+/// is over.
 public struct ClientRoom: Hashable, Sendable {
   /// How many programs may have registered themselves with a requestor that takes every one.
   public static let mostOpen = 10_000
