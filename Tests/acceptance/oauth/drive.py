@@ -11,6 +11,7 @@ import sys
 import time
 import traceback
 
+import box
 import clients
 import programs
 import verifiers
@@ -61,6 +62,8 @@ def documents(issuer):
 STORIES = {f"{client.__name__} {story.__name__}": (client, story)
            for client in clients.LIBRARIES for story in (pairs, is_denied, is_late)}
 
+OTHERS = programs.STORIES | box.STORIES
+
 
 def tell(issuer, name):
     begun = time.monotonic()
@@ -69,7 +72,7 @@ def tell(issuer, name):
             client, story = STORIES[name]
             story(issuer, client(issuer))
         else:
-            programs.STORIES[name](issuer)
+            OTHERS[name](issuer)
     except BaseException:
         return name, time.monotonic() - begun, traceback.format_exc()
     return name, time.monotonic() - begun, None
@@ -81,7 +84,7 @@ def main():
     arguments.add_argument("--only", default="")
     given = arguments.parse_args()
     wanted = [word for word in given.only.split(",") if word]
-    names = [name for name in [*STORIES, *programs.STORIES] if not wanted or any(word in name for word in wanted)]
+    names = [name for name in [*STORIES, *OTHERS] if not wanted or any(word in name for word in wanted)]
     failed = 0
     for prefix in ("", "/tv"):
         issuer = Issuer(given.programs, prefix)
@@ -102,6 +105,10 @@ def main():
                 print(issuer.regentd.log()[-4000:])
         finally:
             issuer.stop()
+    if not wanted or "glewlwyd" in wanted:
+        box.pairs_at_glewlwyd(given.programs)
+        print("ok   glewlwyd: regent pairs")
+        names.append("glewlwyd")
     return 1 if failed or not names else 0
 
 
