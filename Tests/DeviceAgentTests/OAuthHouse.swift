@@ -85,19 +85,11 @@ final class HostileServer: Sendable {
     var headers: [(HeaderName, String)] = []
   }
 
-  let url: String
-  private let server: Server
-  private let said: Locked<[String: Said]>
-  private let counts = Locked<[String: Int]>([:])
-
-  init() throws {
-    let port = try freePort()
-    url = "http://127.0.0.1:\(port)"
+  private final class Answers: Sendable {
     let said = Locked<[String: Said]>([:])
-    let counts = counts
-    self.said = said
-    var routes = Routes()
-    let answer: @Sendable (Request) -> Answer = { request in
+    let counts = Locked<[String: Int]>([:])
+
+    func answer(_ request: Request) -> Answer {
       let path = String(decoding: request.path, as: UTF8.self)
       counts.withLock { $0[path, default: 0] += 1 }
       guard let said = said.withLock({ $0[path] }) else { return .now(Response(.notFound)) }
@@ -105,10 +97,21 @@ final class HostileServer: Sendable {
       for (name, value) in said.headers { response.addHeader(name, value) }
       return .now(response)
     }
+  }
+
+  let url: String
+  private let server: Server
+  private let answers = Answers()
+
+  init() throws {
+    let port = try freePort()
+    url = "http://127.0.0.1:\(port)"
+    var routes = Routes()
+    let answers = answers
     for path in ["/.well-known/openid-configuration", "/.well-known/oauth-authorization-server"] {
-      routes.get(path) { request, _ in answer(request) }
+      routes.get(path) { request, _ in answers.answer(request) }
     }
-    for path in ["/device", "/token", "/revoke"] { routes.post(path) { request, _ in answer(request) } }
+    for path in ["/device", "/token", "/revoke"] { routes.post(path) { request, _ in answers.answer(request) } }
     let router = try Router(routes) { _, refusal in Response(refusal.status) }
     server = try Server(
       [Listener(.network(.loopback, port: port), handler: router)], configuration: ServerConfiguration())
@@ -116,10 +119,10 @@ final class HostileServer: Sendable {
 
   func stop() { server.stop(within: .milliseconds(100)) }
 
-  func count(_ path: String) -> Int { counts.withLock { $0[path] ?? 0 } }
+  func count(_ path: String) -> Int { answers.counts.withLock { $0[path] ?? 0 } }
 
   func say(_ path: String, _ body: String, status: UInt16 = 200, headers: [(HeaderName, String)] = []) {
-    said.withLock { $0[path] = Said(status: status, body: body, headers: headers) }
+    answers.said.withLock { $0[path] = Said(status: status, body: body, headers: headers) }
   }
 
   /// A document that is as it must be, with other members in the place of its own.
