@@ -93,7 +93,10 @@ import Testing
       server.code()
       for (said, status, exit): (String, UInt16, Int32) in [
         (#"{"error":"access_denied"}"#, 400, 4), (#"{"error":"expired_token"}"#, 400, 5),
-        (#"{"error":"invalid_client"}"#, 401, 1), (#"{"access_token":"x"}"#, 200, 1), ("[]", 200, 1), ("", 204, 1),
+        (#"{"error":"invalid_client"}"#, 401, 1), (#"{"access_token":"x"}"#, 200, 1),
+        (#"{"access_token":"x\r\nHost: y","token_type":"Bearer"}"#, 200, 1),
+        (#"{"access_token":"x\nurl=https://y","token_type":"DPoP"}"#, 200, 1),
+        (#"{"access_token":"x","token_type":"mac"}"#, 200, 1), ("[]", 200, 1), ("", 204, 1),
         (String(repeating: "x", count: 1 << 20), 200, 1),
       ] {
         server.say("/token", said, status: status)

@@ -134,10 +134,13 @@ enum OAuthCommand {
       let home = try await AgentSettings(call).inDaemonsFolder()
       let folder = OAuthFolder(call[name], in: home.state)
       let client = try folder.client()
+      // Nobody may get tokens meanwhile.
+      let pairing = try folder.pairingLock()
       let lock = try await folder.lock()
       let isRevoked = await revoke(client, folder, context)
       try folder.removeAll()
       lock.release()
+      pairing.release()
       call.show(
         ["name": .string(call[name]), "revoked": .bool(isRevoked)],
         lines: [

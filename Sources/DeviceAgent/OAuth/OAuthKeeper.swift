@@ -115,7 +115,7 @@ struct OAuthKeeper: Sendable {
       let reply = try await caller.post(
         server.token, [("grant_type", TokenRequest.refreshGrant), ("refresh_token", refreshToken)] + client.target,
         as: client, at: server, key: key)
-      guard var answer = try? TokenAnswer(reading: reply) else { throw Self.unreadable(client) }
+      var answer = try client.tokens(in: reply)
       answer.refreshToken = answer.refreshToken ?? refreshToken
       answer.scope = answer.scope ?? tokens.answer.scope
       let fresh = KeptTokens(answer, at: .now())
@@ -133,10 +133,6 @@ struct OAuthKeeper: Sendable {
     }
   }
 
-  private static func unreadable(_ client: OAuthClient) -> OAuthTrouble {
-    .broken(CommandError("\(client.host) answered without a token", code: "oauth-server"))
-  }
-
   static func notSignedIn(_ name: String) -> CommandError {
     CommandError(
       "nobody is signed in for \"\(name)\", or the sign-in was ended", hint: "type: regent oauth pair \(name)",
@@ -144,9 +140,20 @@ struct OAuthKeeper: Sendable {
   }
 }
 
+extension OAuthClient {
+  /// The tokens that its server gave.
+  func tokens(in reply: JSONObject) throws(OAuthTrouble) -> TokenAnswer {
+    do throws(ForeignAnswerError) {
+      return try TokenAnswer(foreign: reply)
+    } catch {
+      throw .broken(CommandError("\(host): \(error)", code: "oauth-server"))
+    }
+  }
+}
+
 extension OAuthGrant {
   /// Whether it is worth nothing without the box's key.
-  var isBound: Bool { kind.lowercased() == "dpop" }
+  var isBound: Bool { kind == "DPoP" }
 
   fileprivate init(_ name: String, _ tokens: KeptTokens, at now: KeptMoment) {
     self.init(

@@ -147,10 +147,7 @@ final class OAuthLink: PairLink {
       do throws(OAuthTrouble) {
         let reply = try await caller.post(
           server.token, form, as: client, at: server, key: key, hold: Self.hold)
-        guard let answer = try? TokenAnswer(reading: reply) else {
-          throw .broken(CommandError("\(client.host) answered without a token", code: "oauth-server"))
-        }
-        return await keep(answer, sink)
+        return await keep(try client.tokens(in: reply), sink)
       } catch {
         if Task.isCancelled { return }
         switch error {

@@ -34,7 +34,10 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     promise("a pause is one", (1_000...3_600_000).contains(schedule.afterPending()), text)
     promise("a longer one, too", (1_000...3_600_000).contains(schedule.afterFailure()), text)
   }
-  _ = try? TokenAnswer(reading: object)
+  if let tokens = try? TokenAnswer(foreign: object) {
+    promise("a token is one word", isVisible(tokens.accessToken) && !tokens.accessToken.isEmpty, text)
+    promise("of a kind that can be shown", ["Bearer", "DPoP"].contains(tokens.kind), text)
+  }
   return 0
 }
 
