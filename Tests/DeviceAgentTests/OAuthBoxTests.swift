@@ -1,6 +1,8 @@
 import RegentCryptography
 import RegentJSON
+import HTTPServer
 import PairingStore
+import RegentHTTPCodec
 import RegentOAuth
 import RegentPlatform
 import ServiceTestSupport
@@ -248,13 +250,33 @@ import Testing
     }
   }
 
-  @Test func `the allow list gives tokens by name`() throws {
-    let rule = try AllowRule(parsing: "user:1001 pair oauth=music oauth=tv-*", in: "agent.conf")
-    let kodi = UnixCredentials(process: 1, user: 1001, group: 1001, supplementaryGroups: [])
-    #expect(rule.allows(.oauth, resource: "music", to: kodi))
-    #expect(rule.allows(.oauth, resource: "tv-1", to: kodi))
-    #expect(!rule.allows(.oauth, resource: "work", to: kodi))
-    #expect(!rule.allows(.token, resource: "music", to: kodi))
+  @Test(
+    arguments: [
+      (1_001, "/v1/oauth/token", ["name": "music"], 422), (1_001, "/v1/oauth/token", ["name": "tv-1"], 422),
+      (1_001, "/v1/oauth/token", ["name": "work"], 403), (1_002, "/v1/oauth/token", ["name": "music"], 403),
+      (1_000, "/v1/oauth/token", ["name": "work"], 422), (1_001, "/v1/oauth/token", ["name": "../x"], 400),
+      (1_001, "/v1/pair/begin", ["oauth": "music"], 403), (1_003, "/v1/pair/begin", ["oauth": "music"], 422),
+      (1_003, "/v1/pair/begin", ["oauth": "work"], 403),
+    ] as [(UInt32, String, JSONObject, UInt16)])
+  func `other users have what the list says, by name`(
+    user: UInt32, path: String, body: JSONObject, status: UInt16
+  ) async throws {
+    let daemon = DaemonServer(
+      CountingSource(),
+      allowRules: [
+        try AllowRule(parsing: "user:1001 oauth=music oauth=tv-*", in: "x"),
+        try AllowRule(parsing: "user:1003 oauth=music pair", in: "x"),
+      ], owner: 1_000, oauth: OAuthKeeper(state: "/nonexistent", buildTime: 0)
+    ) { _ in }
+    let bytes = body.bytes()
+    let head = "POST \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(bytes.count)\r\n\r\n"
+    let peer = Peer.local(Credentials(process: 1, user: user, group: user, supplementaryGroups: []))
+    let request = try Request(head: Array(head.utf8), body: bytes, peer: peer)
+    let response = try await answered(try daemon.router().handle(request))
+    #expect(response.status.rawValue == status)
+    if status == 403, path.hasSuffix("token") {
+      #expect(String(decoding: response.body, as: UTF8.self).contains("oauth="), "the line to add")
+    }
   }
 
   @Test func `a clock that was wrong ends no token too late`() {
