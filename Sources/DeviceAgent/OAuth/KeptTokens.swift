@@ -8,8 +8,8 @@ struct KeptTokens: Sendable, Equatable {
 
   /// What a token is taken to last whose server does not say, in seconds, when there is another to be had.
   static let usualLifetime: Int64 = 3_600
-  /// A token is renewed so long before its end, in milliseconds, that a call it was fetched for still succeeds; one that
-  /// lives shorter than ten times that, when a tenth of its life is left.
+  /// A token is renewed so long before its end, in milliseconds, that a call it was fetched for still succeeds; one
+  /// that lives shorter than ten times that, when a tenth of its life is left.
   static let margin: Int64 = 60_000
 
   /// Milliseconds that it is good for; nil when nobody knows.

@@ -4,8 +4,8 @@ import RegentHTTPClient
 import RegentJSON
 import RegentPlatform
 
-/// Where one name of `regent oauth` is kept: a folder of mode 0700 with files of mode 0600, each written whole or not at
-/// all.
+/// Where one name of `regent oauth` is kept: a folder of mode 0700 with files of mode 0600, each written whole or not
+/// at all.
 ///
 /// The key that tokens are bound to has a file of its own: it outlives them, and nothing else is ever written there.
 struct OAuthFolder: Sendable {

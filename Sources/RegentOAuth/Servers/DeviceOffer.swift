@@ -4,8 +4,8 @@ package import RegentJSON
 /// A code of somebody else's server that may be shown.
 ///
 /// Whoever runs that server, or took it over, decides what stands there. So nothing is drawn but visible ASCII, and no
-/// address that is neither https nor this machine's own: no other scheme that a phone would start a program for, nothing
-/// that moves a terminal's cursor or turns the direction of writing.
+/// address that is neither https nor this machine's own: no other scheme that a phone would start a program for,
+/// nothing that moves a terminal's cursor or turns the direction of writing.
 package struct DeviceOffer: Sendable, Hashable {
   package let answer: DeviceAuthorizationAnswer
   /// Where the code is typed.

@@ -6,8 +6,8 @@ extension TokenAnswer {
 
   /// Tokens of somebody else's server.
   ///
-  /// A token becomes a line for curl and for git: with a line end in it a server could add lines of its own. Its kind is
-  /// one of the two that a box can show, in the spelling of the standard.
+  /// A token becomes a line for curl and for git: with a line end in it a server could add lines of its own. Its kind
+  /// is one of the two that a box can show, in the spelling of the standard.
   package init(foreign object: JSONObject) throws(ForeignAnswerError) {
     do throws(JSONShapeError) {
       try self.init(reading: object)

@@ -1,5 +1,5 @@
-// FuzzOAuth: what somebody else's server of OAuth says, as a box reads it: nothing is called or drawn that is not a plain
-// address with TLS or of this machine, and a code is visible ASCII.
+// FuzzOAuth: what somebody else's server of OAuth says, as a box reads it: nothing is called or drawn that is not a
+// plain address with TLS or of this machine, and a code is visible ASCII.
 
 import FuzzSupport
 import RegentHTTPCodec
