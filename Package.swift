@@ -119,9 +119,9 @@ let package = Package(
     tool(
       "DeviceAgent",
       [
-        "AccessEnabler", "MediaTokenVerifier", "RegentPairing", "RegentPairingWire", "QRCode", "CommandKit",
-        "HTTPServer", "RegentHTTPClient", "RegentHTTPCodec", "RegentJSON", "RegentPlatform", "RegentCryptography",
-        "RegentEncodings",
+        "AccessEnabler", "MediaTokenVerifier", "RegentPairing", "RegentPairingWire", "RegentOAuth", "QRCode",
+        "CommandKit", "HTTPServer", "RegentHTTPClient", "RegentHTTPCodec", "RegentJSON", "RegentPlatform",
+        "RegentCryptography", "RegentEncodings",
       ]),
 
     // Layer 5: programs.
@@ -279,7 +279,7 @@ let package = Package(
       of: "DeviceAgent",
       [
         "AccessEnabler", "CommandKit", "QRCode", "RegentJSON", "RegentPlatform", "HTTPServer", "RegentHTTPCodec",
-        "HTTPTestSupport", "ServiceTestSupport", "PairingService", "PairingStore", "RegentPairing",
+        "HTTPTestSupport", "ServiceTestSupport", "PairingService", "PairingStore", "RegentPairing", "RegentOAuth",
         "RegentCryptography", "PlayerExample", "regent",
       ]),
     .testTarget(
@@ -342,6 +342,7 @@ if Context.environment["REGENT_FUZZ"] == "1" {
     fuzzer("FuzzPEM", ["RegentCryptography"]),
     fuzzer("FuzzTokens", ["RegentCryptography", "RegentJSON"]),
     fuzzer("FuzzXML", ["XML"]),
+    fuzzer("FuzzOAuth", ["RegentHTTPCodec", "RegentJSON", "RegentOAuth"]),
     fuzzer("FuzzWire", ["RegentEncodings", "RegentJSON", "RegentPairing", "RegentPairingWire"]),
   ]
 }

@@ -37,6 +37,7 @@ public enum AgentProgram {
         CommandOffer("exec", ExecCommand.command(context)),
         CommandOffer("metadata", MetadataCommand.command(context)),
         CommandOffer("sso", SsoCommand.command(context)),
+        CommandOffer("oauth", OAuthCommand.command(context)),
         CommandOffer("logout", LogoutCommand.command(context)),
         CommandOffer("daemon", DaemonCommand.command(context)),
         CommandOffer("qr", QRCommand.command(context)),

@@ -12,4 +12,16 @@ public enum StandardStreams {
       _ = unsafe open("/dev/null", O_RDWR)
     }
   }
+
+  /// What standard input has, to its end, and no more than so many bytes of it.
+  public static func input(limit: Int) throws(SystemError) -> [UInt8] {
+    let file = FileDescriptor(owning: try systemCall("read", on: "standard input") { dup(0) })
+    var bytes: [UInt8] = []
+    while bytes.count < limit {
+      let part = try file.read(atMost: limit - bytes.count, from: "standard input")
+      if part.isEmpty { break }
+      bytes += part
+    }
+    return bytes
+  }
 }

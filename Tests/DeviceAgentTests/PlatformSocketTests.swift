@@ -157,7 +157,8 @@ struct Desk: Sendable {
     let pairing = PairHost { _ throws(CommandError) in throw CommandError("nobody pairs here") }
     server = DaemonServer(
       CountingSource(), allowRules: [try AllowRule(parsing: "user:1005 sso", in: "x")], owner: 1_000,
-      platform: PlatformParts(host: host, apps: apps, boxSignIn: BoxSignIn(pairing, owner: 1_000))
+      platform: PlatformParts(host: host, apps: apps, boxSignIn: BoxSignIn(pairing, owner: 1_000)),
+      oauth: OAuthKeeper(state: folder, buildTime: 0)
     ) { _ in }
     router = try server.router()
   }

@@ -69,6 +69,14 @@ class Regent:
         """The value of the Authorization header for a call of one's own at the service."""
         return self._call("POST", "header", {"method": method, "path": path})["header"]
 
+    def oauth_token(self, name, refused=None, url=None, method="GET", nonce=None):
+        """A token of another service that is good for a minute or more (`regent oauth`): token, type, expires, scope.
+
+        refused: a token that the service did not take, so that another one is fetched. A token of type DPoP needs a
+        proof for each call: say which with url and method, and the answer has `proof`, the header DPoP of that call."""
+        body = {"name": name, "refused": refused, "url": url, "method": method if url else None, "nonce": nonce}
+        return self._call("POST", "oauth/token", {key: value for key, value in body.items() if value is not None})
+
     def platform(self, requestor):
         """How this app stands to the box's TV provider account: permission (granted, denied, undetermined), signedIn, and
         when it is granted provider, providerName, viewer and expires. A program that is no app gets not-an-app."""
@@ -98,13 +106,16 @@ class Regent:
         """Signs the box out; whether somebody was signed in."""
         return self._call("POST", "logout", {})["wasSignedIn"]
 
-    def pair(self, provider=None, force=False, number_matching=False, lifetime=None, wait=None):
+    def pair(self, provider=None, force=False, number_matching=False, lifetime=None, wait=None, oauth=None):
         """Signs the box in: the events of it, as `regent pair --json` prints them, until it has ended.
 
         With `wait`, in seconds, {"event": "waiting"} comes whenever that long nothing else did: a program of one thread
-        can look at its keys. `lifetime` is that of a code, in seconds. Whoever leaves the loop takes the code back.
+        can look at its keys. `lifetime` is that of a code, in seconds. `oauth` signs in at that other service instead
+        (`regent oauth list`). Whoever leaves the loop takes the code back.
         """
         order = {"force": force, "numberMatching": number_matching}
+        if oauth:
+            order["oauth"] = oauth
         if lifetime:
             order["lifetime"] = int(lifetime * 1000)
         begun = self._call("POST", "pair/begin", order)

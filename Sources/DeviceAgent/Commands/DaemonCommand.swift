@@ -17,8 +17,9 @@ enum DaemonCommand {
 
         allow = user:kodi token=sport-* preauthorize status
 
-        Actions are status, providers, preauthorize, token, metadata, header, logout, pair (signs this box in) and sso \
-        (decides for apps); token and preauthorize may name a pattern of resources. Apps of the box's TV provider account \
+        Actions are status, providers, preauthorize, token, metadata, header, logout, pair (signs this box in), sso \
+        (decides for apps) and oauth (tokens of other services); token and preauthorize may name a pattern of resources, \
+        oauth one of names. Apps of the box's TV provider account \
         have lines of their own, and need none of these:
 
         app = kodi user:kodi requestor:acme socket:kodi
@@ -55,7 +56,8 @@ enum DaemonCommand {
     let daemon = DaemonServer(
       source, of: BoxIdentity(settings, onlyGiven: false),
       state: realPath(settings.state) ?? settings.state, allowRules: settings.allowRules,
-      pairing: pairing, platform: platform
+      pairing: pairing, platform: platform,
+      oauth: OAuthKeeper(state: settings.state, buildTime: context.buildTime)
     ) { console.note($0) }
     let sockets = try DaemonSockets(settings, variables, process, mode: call[mode], apps: platform.apps)
     // After the server has taken its sockets away.

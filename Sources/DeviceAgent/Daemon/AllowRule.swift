@@ -3,14 +3,14 @@ import RegentPlatform
 
 /// What a local program may ask of the daemon.
 enum DaemonAction: String, CaseIterable, Sendable {
-  case status, providers, preauthorize, token, metadata, header, logout, pair, sso
+  case status, providers, preauthorize, token, metadata, header, logout, pair, sso, oauth
 
   /// Whether the log tells of it: secrets handed out, and changes.
   ///
   /// A launcher that polls must not fill the journal.
   var isWorthALine: Bool {
     switch self {
-    case .token, .header, .logout, .pair, .sso: true
+    case .token, .header, .logout, .pair, .sso, .oauth: true
     case .status, .providers, .preauthorize, .metadata: false
     }
   }

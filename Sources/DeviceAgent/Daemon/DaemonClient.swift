@@ -108,12 +108,17 @@ struct DaemonClient: EntitlementSource {
     try await ask(.post, "/v1/sso/\(verb)", .object(body))
   }
 
+  /// A question about a sign-in at another service.
+  func oauth(_ verb: String, _ body: JSONObject) async throws(CommandError) -> JSONValue {
+    try await ask(.post, "/v1/oauth/\(verb)", .object(body))
+  }
+
   func signOut() async throws(CommandError) -> Bool {
     // A daemon of an earlier version does not say.
     try await ask(.post, "/v1/logout", [:])["wasSignedIn"]?.bool ?? true
   }
 
-  private var unreadable: CommandError {
+  var unreadable: CommandError {
     CommandError(
       "what answers on \(socket) is not the daemon of this version",
       hint: "an older daemon: systemctl restart regent; another socket: check --socket and "

@@ -57,7 +57,7 @@ extension AgentSettings {
     settings.state = home.state
     guard home.isForeign else { return (settings, nil) }
     let owner = try user(home.user)
-    guard Accounts.effectiveUser == 0, let owner else {
+    guard Accounts.effectiveUser == 0, owner != nil else {
       do throws(CommandError) {
         return (settings, try await DaemonLink(daemon, order))
       } catch {
@@ -66,21 +66,44 @@ extension AgentSettings {
         throw cannotPair(beside: home, owner)
       }
     }
-    settings.keptCredentials = try credentials()
+    if order.oauth == nil { settings.keptCredentials = try credentials() }
+    try become(home.user)
+    return (settings, nil)
+  }
+
+  /// The same settings for what lies in the daemon's folder and needs nothing of the service: root becomes its user.
+  func inDaemonsFolder() async throws(CommandError) -> AgentSettings {
+    guard usesOwnState, case .found(let daemon) = try await DaemonClient.find(self) else { return self }
+    let home = daemon.home
+    var settings = self
+    settings.state = home.state
+    guard home.isForeign else { return settings }
+    guard Accounts.effectiveUser == 0 else {
+      throw CommandError(
+        "the daemon keeps this in \(home.state), where this user may not write",
+        hint: "type the same with sudo, or give --state DIR for this user alone", code: "daemon")
+    }
+    try become(home.user)
+    return settings
+  }
+
+  private func become(_ user: UInt32) throws(CommandError) {
     do throws(SystemError) {
-      try ActingUser.become(owner.id)
+      try ActingUser.become(user)
     } catch {
       throw CommandError(error.description, hint: error.hint)
     }
-    return (settings, nil)
   }
 
   private var ownName: String {
     (try? Accounts.user(id: Accounts.effectiveUser))?.name ?? String(Accounts.effectiveUser)
   }
 
-  /// A sign-in that this process does with the SDK.
-  func link(_ order: PairOrder, buildTime: Int64) throws(CommandError) -> EnablerLink {
+  /// A sign-in that this process does: with the SDK, or at another service.
+  func link(_ order: PairOrder, buildTime: Int64) throws(CommandError) -> any PairLink {
+    if let name = order.oauth {
+      return try OAuthLink(name, in: state, isForced: order.isForced, buildTime: buildTime)
+    }
     let enabler = try enabler(
       numberMatching: order.numberMatching, codeLifetime: order.lifetime.map { .milliseconds($0) },
       buildTime: buildTime)

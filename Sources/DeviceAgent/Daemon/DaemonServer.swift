@@ -14,6 +14,7 @@ struct DaemonServer: Sendable {
   private let report: @Sendable (String) -> Void
   private let pairing: PairHost
   private let platform: PlatformParts?
+  private let oauth: OAuthKeeper?
   private let grants = SingleFlight<AuthorizeQuestion, MediaGrant>()
 
   /// A daemon over the tokens of `source`, which are in the folder `state`; `owner` may do everything, as root may.
@@ -22,7 +23,7 @@ struct DaemonServer: Sendable {
   init(
     _ source: any EntitlementSource, of identity: BoxIdentity = BoxIdentity(), state: String = "",
     allowRules: [AllowRule], owner: UInt32 = Accounts.effectiveUser, pairing: PairHost? = nil,
-    platform: PlatformParts? = nil, report: @escaping @Sendable (String) -> Void
+    platform: PlatformParts? = nil, oauth: OAuthKeeper? = nil, report: @escaping @Sendable (String) -> Void
   ) {
     self.source = source
     self.identity = identity
@@ -35,6 +36,7 @@ struct DaemonServer: Sendable {
         throw CommandError("this daemon signs nobody in", code: "not-allowed")
       }
     self.platform = platform
+    self.oauth = oauth
     self.report = report
   }
 
@@ -95,6 +97,7 @@ struct DaemonServer: Sendable {
       }
     }
     mountPairing(&routes)
+    if let oauth { mountOAuth(oauth, &routes) }
     if let platform {
       platform.routes(nil, report).mount(&routes)
       mountSettings(platform.host, platform.apps, &routes)
@@ -115,7 +118,9 @@ struct DaemonServer: Sendable {
   private func mountPairing(_ routes: inout Routes) {
     routes.post("/v1/pair/begin") { request, _ in
       guard let order = body(request).map(PairOrder.init) else { return malformed }
-      return reply(request, .pair) { () throws(CommandError) in
+      // A sign-in at another service besides needs that service's name in the list.
+      let isOfOAuth = order.oauth != nil && isAllowed(request, .pair, nil)
+      return reply(request, isOfOAuth ? .oauth : .pair, resource: order.oauth) { () throws(CommandError) in
         let begun = try await pairing.begin(order, by: user(request))
         return ["id": .string(begun.id), "after": .integer(Int64(begun.after))]
       }

@@ -11,10 +11,13 @@ struct PairOrder: Sendable, Equatable {
   var lifetime: Int64?
   /// What a promotional pass wants to know, by name.
   var data: [String: String] = [:]
+  /// At which other service, by its name in `regent oauth list`; none for the box's own sign-in.
+  var oauth: String?
 
   var document: JSONObject {
     var object: JSONObject = ["force": .bool(isForced), "numberMatching": .bool(numberMatching)]
     if let lifetime { object["lifetime"] = .integer(lifetime) }
+    if let oauth { object["oauth"] = .string(oauth) }
     if !data.isEmpty {
       object["data"] = .object(
         JSONObject(data.sorted { $0.key < $1.key }.map { .init($0.key, .string($0.value)) }))
@@ -24,9 +27,10 @@ struct PairOrder: Sendable, Equatable {
 
   init(
     isForced: Bool = false, numberMatching: Bool = false, lifetime: Int64? = nil,
-    data: [String: String] = [:]
+    data: [String: String] = [:], oauth: String? = nil
   ) {
     self.data = data
+    self.oauth = oauth
     self.isForced = isForced
     self.numberMatching = numberMatching
     self.lifetime = lifetime
@@ -36,6 +40,7 @@ struct PairOrder: Sendable, Equatable {
     isForced = document["force"]?.bool ?? false
     numberMatching = document["numberMatching"]?.bool ?? false
     lifetime = document["lifetime"]?.int64
+    oauth = document["oauth"]?.string
     for member in document["data"]?.object?.members ?? [] { data[member.name] = member.value.string }
   }
 }

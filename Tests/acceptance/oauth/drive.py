@@ -12,6 +12,7 @@ import time
 import traceback
 
 import apache
+import box
 import clients
 import programs
 import verifiers
@@ -62,7 +63,7 @@ def documents(issuer):
 STORIES = {f"{client.__name__} {story.__name__}": (client, story)
            for client in clients.LIBRARIES for story in (pairs, is_denied, is_late)}
 
-PROGRAMS = {**programs.STORIES, **apache.STORIES}
+OTHERS = programs.STORIES | apache.STORIES | box.STORIES
 
 
 def tell(issuer, name):
@@ -72,7 +73,7 @@ def tell(issuer, name):
             client, story = STORIES[name]
             story(issuer, client(issuer))
         else:
-            PROGRAMS[name](issuer)
+            OTHERS[name](issuer)
     except BaseException:
         return name, time.monotonic() - begun, traceback.format_exc()
     return name, time.monotonic() - begun, None
@@ -84,7 +85,7 @@ def main():
     arguments.add_argument("--only", default="")
     given = arguments.parse_args()
     wanted = [word for word in given.only.split(",") if word]
-    names = [name for name in [*STORIES, *PROGRAMS] if not wanted or any(word in name for word in wanted)]
+    names = [name for name in [*STORIES, *OTHERS] if not wanted or any(word in name for word in wanted)]
     failed = 0
     for prefix in ("", "/tv"):
         issuer = Issuer(given.programs, prefix)
@@ -105,6 +106,10 @@ def main():
                 print(issuer.regentd.log()[-4000:])
         finally:
             issuer.stop()
+    if not wanted or "glewlwyd" in wanted:
+        box.pairs_at_glewlwyd(given.programs)
+        print("ok   glewlwyd: regent pairs")
+        names.append("glewlwyd")
     return 1 if failed or not names else 0
 
 

@@ -1,0 +1,248 @@
+import CommandKit
+import RegentCryptography
+import RegentEncodings
+import RegentHTTPClient
+import RegentHTTPCodec
+import RegentJSON
+import RegentOAuth
+import RegentPairing
+import RegentPlatform
+
+/// Why a call to a server of OAuth brought nothing.
+enum OAuthTrouble: Error {
+  /// The server says no, with a word of the standard.
+  case refused(code: String, CommandError)
+  /// It is away or busy: time may mend it.
+  case away(CommandError, asked: Duration?)
+  /// What answers is no server of OAuth.
+  case broken(CommandError)
+
+  var error: CommandError {
+    switch self {
+    case .refused(_, let error), .away(let error, _), .broken(let error): error
+    }
+  }
+}
+
+/// Calls one server of OAuth as one client: says who it is, and proves that it has its key.
+///
+/// What is sent are secrets, so nothing is sent anywhere else: no redirect is followed, no address is called that the
+/// server's document does not have.
+final class OAuthCaller: Sendable {
+  let http: Client
+  private let authorities: CertificateAuthorities
+  /// The server's nonce for proofs, and how far its clock is ahead of ours, in milliseconds.
+  private let learned = Locked<(nonce: String?, ahead: Int64)>((nil, 0))
+
+  private static let deadline = Duration.seconds(30)
+  private static let longestNonce = 512
+
+  init(authorities: CertificateAuthorities, buildTime: Int64) {
+    self.authorities = authorities
+    var configuration = ClientConfiguration(wallClock: { Clocks.wallMilliseconds() }, buildTime: buildTime)
+    configuration.authorities = authorities
+    http = Client(configuration)
+  }
+
+  // MARK: Documents
+
+  /// The server's document, from the first place that has one.
+  func document(of issuer: String) async throws(OAuthTrouble) -> JSONObject {
+    let places = DiscoveredServer.documents(of: issuer)
+    guard !places.isEmpty else {
+      throw .broken(
+        .usage(
+          "--issuer is no address of a server", hint: "write it as https://login.example.org, without a question mark"))
+    }
+    for place in places {
+      let response = try await send(.get, place, body: [], headers: [], deadline: Self.deadline)
+      if response.status == .ok {
+        guard let object = Self.object(response) else { throw Self.unreadable(response) }
+        return object
+      }
+      if let trouble = Self.passing(response) { throw trouble }
+    }
+    throw .broken(
+      CommandError(
+        "\(OAuthClient.shown(issuer)) has no document for clients",
+        hint: "check --issuer: the address that the server's operator calls \"issuer\"", code: "oauth-server"))
+  }
+
+  // MARK: Forms
+
+  /// Sends a form to one of the server's addresses, as that client.
+  func post(
+    _ address: String, _ form: [(name: String, value: String)], as client: OAuthClient, at server: DiscoveredServer,
+    key: SigningKey?, hold: Int? = nil, deadline: Duration = OAuthCaller.deadline, isEmptyAllowed: Bool = false
+  ) async throws(OAuthTrouble) -> JSONObject {
+    var form = form + [("client_id", client.id)]
+    var headers: [(HeaderName, String)] = [(.contentType, "application/x-www-form-urlencoded")]
+    if let secret = client.secret {
+      switch server.secretMethod {
+      case .post: form.append(("client_secret", secret))
+      default:
+        let pair = PercentEncoding.component(client.id) + ":" + PercentEncoding.component(secret)
+        headers.append((.authorization, "Basic " + Base64.encode(Array(pair.utf8))))
+      }
+    }
+    if let hold { headers.append((.prefer, "wait=\(hold)")) }
+    let body = Array(PercentEncoding.form(form).utf8)
+    let deadline = deadline + .seconds(hold ?? 0)
+    for isRepeated in [false, true] {
+      var proven = headers
+      if let key { proven.append((Self.proofHeader, try proof(address, key))) }
+      let response = try await send(.post, address, body: body, headers: proven, deadline: deadline)
+      let hasLearned = learn(response)
+      if isEmptyAllowed, response.status == .ok { return [:] }
+      do throws(OAuthTrouble) {
+        return try Self.answer(response)
+      } catch {
+        // A box without a clock, or a nonce that ended: what the answer brought makes the next proof a good one.
+        guard case .refused(let code, _) = error, key != nil, hasLearned, !isRepeated,
+          code == "use_dpop_nonce" || code == "invalid_dpop_proof"
+        else { throw error }
+      }
+    }
+    throw .broken(CommandError("the server takes no proof", code: "oauth-server"))
+  }
+
+  /// Tells the server that a token ends (RFC 7009); whether it heard that.
+  func revoke(
+    _ token: String, _ kind: String, at address: String, as client: OAuthClient, _ server: DiscoveredServer
+  ) async -> Bool {
+    do throws(OAuthTrouble) {
+      _ = try await post(
+        address, [("token", token), ("token_type_hint", kind)], as: client, at: server, key: nil,
+        deadline: .seconds(10), isEmptyAllowed: true)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  private static let proofHeader = HeaderName(literal: "DPoP")
+  private static let nonceHeader = HeaderName(literal: "DPoP-Nonce")
+
+  private func proof(_ address: String, _ key: SigningKey) throws(OAuthTrouble) -> String {
+    let (nonce, ahead) = learned.withLock { $0 }
+    do throws(CommandError) {
+      return try DPoPProof.text(
+        "POST", address, token: nil, nonce: nonce, key: key, at: Clocks.wallMilliseconds() + ahead)
+    } catch {
+      throw .broken(error)
+    }
+  }
+
+  /// Takes nonce and time over from an answer.
+  ///
+  /// - Returns: whether a proof made now would be another one.
+  private func learn(_ response: ClientResponse) -> Bool {
+    let nonce = response.header(Self.nonceHeader).flatMap { text in
+      (1...Self.longestNonce).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+        ? text : nil
+    }
+    let ahead = response.serverDate.map { $0 - Clocks.wallMilliseconds() }
+    return learned.withLock { learned in
+      let isNews = nonce != nil && nonce != learned.nonce || ahead.map { abs($0 - learned.ahead) > 5_000 } ?? false
+      if let nonce { learned.nonce = nonce }
+      // Small differences are the network's.
+      if let ahead { learned.ahead = abs(ahead) > 5_000 ? ahead : 0 }
+      return isNews
+    }
+  }
+
+  // MARK: The wire
+
+  private func send(
+    _ method: RegentHTTPCodec.Method, _ address: String, body: [UInt8], headers: [(HeaderName, String)],
+    deadline: Duration
+  ) async throws(OAuthTrouble) -> ClientResponse {
+    do throws(ClientError) {
+      var request = ClientRequest(method, try ClientURL(address), body: body)
+      request.deadline = deadline
+      request.responseLimit = DiscoveredServer.longest
+      request.addHeader(.accept, "application/json")
+      for (name, value) in headers { request.addHeader(name, value) }
+      return try await http.send(request)
+    } catch {
+      throw Self.trouble(error)
+    }
+  }
+
+  private static func trouble(_ error: ClientError) -> OAuthTrouble {
+    switch error.kind {
+    case .unreachable, .timedOut, .connectionLost, .cancelled, .system:
+      return .away(
+        CommandError(error.description, hint: error.hint, code: "unreachable", exit: .unreachable), asked: nil)
+    case .tls(let fault):
+      let known = CommandError(error.description, hint: error.hint, code: "certificate", exit: .unreachable)
+      return fault == .notYetValid || fault == .expired ? .away(known, asked: nil) : .broken(known)
+    case .libraryMissing:
+      return .broken(CommandError(error.description, hint: error.hint, code: "failed"))
+    case .invalidRequest, .tooLarge, .malformed, .redirectRefused:
+      return .broken(CommandError(error.description, hint: error.hint, code: "oauth-server"))
+    }
+  }
+
+  private static func object(_ response: ClientResponse) -> JSONObject? {
+    (try? JSONValue(reading: response.body, limits: DiscoveredServer.limits))?.object
+  }
+
+  /// An answer as an object, or why it is none.
+  ///
+  /// The word of a refusal counts, not the status beside it: some say "not yet" with 428 or even 200.
+  private static func answer(_ response: ClientResponse) throws(OAuthTrouble) -> JSONObject {
+    let object = object(response)
+    if let code = object?["error"]?.string, response.status.rawValue < 500 {
+      let word = String(OAuthClient.shown(code).prefix(64))
+      let sentence = object?["error_description"]?.string.map { OAuthClient.shown($0) }
+      throw .refused(
+        code: word,
+        CommandError(
+          "\(response.url.origin) refuses: \(word)", hint: sentence.flatMap { $0.isEmpty ? nil : "it says: \($0)" },
+          code: "refused"))
+    }
+    if let trouble = passing(response) { throw trouble }
+    guard response.status == .ok, let object else { throw unreadable(response) }
+    return object
+  }
+
+  /// What time mends.
+  private static func passing(_ response: ClientResponse) -> OAuthTrouble? {
+    guard response.status.rawValue >= 500 || [408, 429].contains(response.status.rawValue) else { return nil }
+    let asked = response.header(HeaderName(literal: "Retry-After")).flatMap { Int64($0) }
+      .map { Duration.seconds(min(max($0, 0), 3600)) }
+    return .away(
+      CommandError(
+        "\(response.url.origin) is busy or has a problem (\(response.status.rawValue))", hint: "try again in a minute",
+        code: "busy", exit: .unreachable), asked: asked)
+  }
+
+  private static func unreadable(_ response: ClientResponse) -> OAuthTrouble {
+    let isRedirect = (300..<400).contains(response.status.rawValue)
+    return .broken(
+      CommandError(
+        isRedirect
+          ? "\(response.url.origin) sends us elsewhere, where no secret of this box goes"
+          : "\(response.url.origin) gave an answer that is not OAuth's (\(response.status.rawValue))",
+        hint: "check --issuer, and that no sign-in page of the network stands in the way", code: "oauth-server"))
+  }
+}
+
+extension DPoPProof {
+  /// A proof for a call, or why there is none.
+  static func text(
+    _ method: String, _ address: String, token: String?, nonce: String?, key: SigningKey, at wall: Int64
+  ) throws(CommandError) -> String {
+    guard let target = ProofTarget(address) else {
+      throw .usage("\"\(OAuthClient.shown(address))\" is no address", hint: "write it as https://api.example.org/path")
+    }
+    do throws(KeyError) {
+      return try make(
+        for: Request(method: method, target: target, accessToken: token), with: key, nonce: nonce,
+        at: Instant(milliseconds: wall))
+    } catch {
+      throw CommandError("no proof could be made: \(error)")
+    }
+  }
+}

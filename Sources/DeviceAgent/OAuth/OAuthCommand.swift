@@ -1,0 +1,183 @@
+import CommandKit
+import RegentCryptography
+import RegentHTTPClient
+import RegentHTTPCodec
+import RegentJSON
+import RegentOAuth
+import RegentPlatform
+
+/// `regent oauth`: this box as a client of any server that has OAuth's device grant.
+enum OAuthCommand {
+  static let name = Input.argument("NAME", .oauthName, "what the sign-in is called on this box")
+
+  static func command(_ context: AgentContext) -> Command {
+    Command(
+      "oauth", "sign in at other services, and have their tokens",
+      details: """
+        Any server with OAuth's device grant (RFC 8628) will do: Regent's own, Keycloak, glewlwyd, dex. It is found by \
+        its issuer; a code is shown as for "regent pair"; the tokens are renewed in time, once for all who ask, and are \
+        bound to a key of this box where the server knows how (DPoP).
+        """,
+      commands: [
+        add(context), OAuthPairCommand.command(context), OAuthTokenCommand.command(context), list(context),
+        remove(context),
+      ])
+  }
+
+  // MARK: add
+
+  private static let issuer = Input.required(
+    "issuer", .text("URL"), "the server, as it calls itself: https://login.example.org")
+  private static let clientID = Input.required("client-id", .text("ID"), "what the server calls this program")
+  private static let secretFile = Input.option(
+    "client-secret-file", .file, "a file of mode 0600 with the client's secret, where the server gave one")
+  private static let scope = Input.repeated("scope", .text("S"), "what the tokens are to be good for")
+  private static let audience = Input.option("audience", .text("A"), "whom they are for, where the server asks that")
+  private static let resource = Input.option("resource", .webAddress, "the same as RFC 8707 has it")
+  private static let noDPoP = Input.flag("no-dpop", "do not bind the tokens to a key of this box")
+
+  private static func add(_ context: AgentContext) -> Command {
+    Command(
+      "add", "add a server; nobody is signed in by that",
+      details: """
+        The server's document is read, and must be about this very issuer. --ca-file is kept and counts for this server \
+        alone; the one in agent.conf is for the TV service.
+        """,
+      inputs: [name, issuer, clientID, secretFile, scope, audience, resource, noDPoP],
+      example: "regent oauth add music --issuer https://login.example.org --client-id tv --scope offline_access"
+    ) { call async throws in
+      context.hearsNoSignals()
+      let settings = try AgentSettings(call)
+      // Read before this process becomes somebody who may not.
+      let secret = try call[secretFile].map { try file($0, "--client-secret-file", widest: 0o600).trimmingEnd }
+      let authorities = try call[AgentOptions.authorities].map { try file($0, "--ca-file", widest: nil) }
+      let caller = OAuthCaller(
+        authorities: call[AgentOptions.authorities].map { .file($0) } ?? .system, buildTime: context.buildTime)
+      let document: JSONObject
+      do throws(OAuthTrouble) { document = try await caller.document(of: call[issuer]) } catch { throw error.error }
+      let client = OAuthClient(
+        issuer: call[issuer], id: call[clientID], secret: secret.map { String(decoding: $0, as: UTF8.self) },
+        scopes: call[scope], audience: call[audience], resource: call[resource]?.description,
+        refusesDPoP: call[noDPoP], server: document)
+      let server = try client.discovered()
+      let home = try await settings.inDaemonsFolder()
+      let folder = OAuthFolder(call[name], in: home.state)
+      try create(folder, client, authorities, in: home.state)
+      call.show(
+        ["name": .string(call[name]), "issuer": .string(client.issuer), "dpop": .bool(client.isBound(at: server))],
+        lines: ["\(call[name]) is added; sign in: regent oauth pair \(call[name])"])
+    }
+  }
+
+  private static func create(
+    _ folder: OAuthFolder, _ client: OAuthClient, _ authorities: [UInt8]?, in state: String
+  ) throws(CommandError) {
+    let names = try OAuthFolder.names(in: state)
+    if names.contains(folder.name) {
+      if (try? folder.client()) != nil {
+        throw CommandError(
+          "there is a \"\(folder.name)\" already", hint: "another name, or first: regent oauth remove \(folder.name)",
+          code: "exists")
+      }
+    } else if names.count >= OAuthFolder.most {
+      throw CommandError(
+        "this box has \(OAuthFolder.most) names already", hint: "remove one: regent oauth list", code: "full")
+    }
+    try folder.create()
+    if let authorities { try folder.keep(authorities: authorities) }
+    // The client's file last: with it the name is there.
+    try folder.keep(client)
+  }
+
+  private static func file(_ path: String, _ option: String, widest: UInt32?) throws(CommandError) -> [UInt8] {
+    do throws(FileError) {
+      let bytes = try DurableFile.read(path, limit: 262_144, widest: widest)
+      guard !bytes.isEmpty else { throw FileError(.missing, path: path) }
+      return bytes
+    } catch {
+      throw CommandError("\(option): \(error.description)", hint: error.hint)
+    }
+  }
+
+  // MARK: list, remove
+
+  private static func list(_ context: AgentContext) -> Command {
+    Command("list", "list the servers, and where this box is signed in", example: "regent oauth list") {
+      call async throws in
+      context.hearsNoSignals()
+      let home = try await AgentSettings(call).inDaemonsFolder()
+      var table = Table([.init("NAME", .name), .init("ISSUER"), .init("SIGNED IN")])
+      var entries: [JSONValue] = []
+      for name in try OAuthFolder.names(in: home.state) {
+        let folder = OAuthFolder(name, in: home.state)
+        guard let client = try? folder.client() else { continue }
+        let tokens = try folder.tokens()
+        let state = tokens != nil ? "yes" : folder.pendingCode() != nil ? "a code is shown" : "no"
+        table.add([name, client.issuer, state])
+        var entry: JSONObject = [
+          "name": .string(name), "issuer": .string(client.issuer), "clientId": .string(client.id),
+          "signedIn": .bool(tokens != nil), "dpop": .bool((try? client.isBound(at: client.discovered())) ?? false),
+        ]
+        entry["scope"] = tokens?.answer.scope.map(JSONValue.string)
+        entries.append(.object(entry))
+      }
+      call.show(.array(entries), as: table)
+    }
+  }
+
+  private static func remove(_ context: AgentContext) -> Command {
+    Command(
+      "remove", "end a sign-in, at the server as far as it can be reached, and forget the server",
+      inputs: [name], example: "regent oauth remove music"
+    ) { call async throws in
+      context.hearsNoSignals()
+      let home = try await AgentSettings(call).inDaemonsFolder()
+      let folder = OAuthFolder(call[name], in: home.state)
+      let client = try folder.client()
+      // Nobody may get tokens meanwhile.
+      let pairing = try folder.pairingLock()
+      let lock = try await folder.lock()
+      let isRevoked = await revoke(client, folder, context)
+      try folder.removeAll()
+      lock.release()
+      pairing.release()
+      call.show(
+        ["name": .string(call[name]), "revoked": .bool(isRevoked)],
+        lines: [
+          "\(call[name]) is removed" + (isRevoked ? "" : "; the server was not told, or nobody was signed in")
+        ])
+    }
+  }
+
+  /// Tells the server that the tokens end (RFC 7009); best effort, since they are forgotten here in any case.
+  private static func revoke(_ client: OAuthClient, _ folder: OAuthFolder, _ context: AgentContext) async -> Bool {
+    guard let server = try? client.discovered(), let address = server.revocation,
+      let tokens = (try? folder.tokens()) ?? nil
+    else { return false }
+    let (token, kind) =
+      tokens.answer.refreshToken.map { ($0, "refresh_token") } ?? (tokens.answer.accessToken, "access_token")
+    let caller = OAuthCaller(authorities: folder.authorities, buildTime: context.buildTime)
+    return await caller.revoke(token, kind, at: address, as: client, server)
+  }
+}
+
+extension ValueKind where Value == String {
+  /// What a sign-in of `regent oauth` is called.
+  static var oauthName: ValueKind {
+    ValueKind("NAME", show: { $0 }) { text throws(ValueProblem) in
+      guard OAuthFolder.isName(text) else {
+        throw ValueProblem("is no name", hint: "letters, digits, -, _ and . are one, 64 at most")
+      }
+      return text
+    }
+  }
+}
+
+extension [UInt8] {
+  /// Without line ends and spaces behind it, as editors leave them.
+  fileprivate var trimmingEnd: [UInt8] {
+    var bytes = self
+    while let last = bytes.last, last <= 0x20 { bytes.removeLast() }
+    return bytes
+  }
+}

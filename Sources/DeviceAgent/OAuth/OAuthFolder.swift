@@ -1,0 +1,189 @@
+import CommandKit
+import RegentCryptography
+import RegentHTTPClient
+import RegentJSON
+import RegentPlatform
+
+/// Where one name of `regent oauth` is kept: a folder of mode 0700 with files of mode 0600, each written whole or not
+/// at all.
+///
+/// The key that tokens are bound to has a file of its own: it outlives them, and nothing else is ever written there.
+struct OAuthFolder: Sendable {
+  let name: String
+  private let path: String
+  private let parent: String
+
+  /// How many names a box may have: each costs a folder, and a list is read whole.
+  static let most = 64
+  private static let limit = 262_144
+  /// Longer than a refresh may take.
+  private static let patience = Duration.seconds(45)
+
+  init(_ name: String, in state: String) {
+    self.name = name
+    parent = "\(state)/oauth"
+    path = "\(parent)/\(name)"
+  }
+
+  /// The names there are.
+  static func names(in state: String) throws(CommandError) -> [String] {
+    do throws(FileError) {
+      return try FolderTree.names(in: "\(state)/oauth").filter(isName).sorted()
+    } catch {
+      if error.kind == .missing { return [] }
+      throw CommandError(error.description, hint: error.hint, code: "storage")
+    }
+  }
+
+  /// A name is one step of a path and a word on a command line.
+  static func isName(_ text: String) -> Bool {
+    (1...64).contains(text.utf8.count) && text.utf8.first != UInt8(ascii: ".")
+      && text.utf8.first != UInt8(ascii: "-")
+      && text.utf8.allSatisfy { byte in
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: true
+        default: false
+        }
+      }
+  }
+
+  func create() throws(CommandError) {
+    do throws(FileError) { try PrivateDirectory.ensure(path) } catch { throw Self.trouble(error) }
+  }
+
+  // MARK: What is kept
+
+  func client() throws(CommandError) -> OAuthClient {
+    guard OAuthFolder.isName(name), let document = try read("client") else {
+      throw CommandError(
+        "there is no \"\(OAuthClient.shown(name))\"",
+        hint: "regent oauth list shows those that there are, regent oauth add adds one", code: "not-found")
+    }
+    guard let client = OAuthClient(document) else { throw damaged("client") }
+    return client
+  }
+
+  func keep(_ client: OAuthClient) throws(CommandError) { try write(client.document, "client") }
+
+  func tokens() throws(CommandError) -> KeptTokens? {
+    guard let document = try read("tokens") else { return nil }
+    guard let tokens = KeptTokens(document) else { throw damaged("tokens") }
+    return tokens
+  }
+
+  func keep(_ tokens: KeptTokens) throws(CommandError) { try write(tokens.document, "tokens") }
+
+  func forgetTokens() throws(CommandError) { try remove("tokens") }
+
+  /// A file that cannot be read is as good as none: another code costs a walk to the phone and no more.
+  func pendingCode() -> PendingCode? { ((try? read("pending")) ?? nil).flatMap(PendingCode.init) }
+
+  func keep(_ code: PendingCode) throws(CommandError) { try write(code.document, "pending") }
+
+  func forgetPendingCode() { try? remove("pending") }
+
+  /// The key that tokens are bound to, made when there is none.
+  func key() throws(CommandError) -> SigningKey {
+    let bytes: [UInt8]
+    do throws(FileError) {
+      bytes = try DurableFile.read("\(path)/key", limit: 16_384)
+    } catch {
+      guard error.kind == .missing else { throw Self.trouble(error) }
+      return try newKey()
+    }
+    guard let key = try? SigningKey(pem: Secret(wiping: bytes)) else { throw damaged("key") }
+    return key
+  }
+
+  private func newKey() throws(CommandError) -> SigningKey {
+    guard let key = try? SigningKey.generate(.es256), let pem = try? key.pem() else {
+      throw CommandError("no key could be made")
+    }
+    try write(bytes: pem.exposedBytes(), "key")
+    return key
+  }
+
+  /// The authorities that are trusted for this server.
+  var authorities: CertificateAuthorities { isFile("\(path)/ca.pem") ? .file("\(path)/ca.pem") : .system }
+
+  func keep(authorities pem: [UInt8]) throws(CommandError) { try write(bytes: pem, "ca.pem") }
+
+  // MARK: One at a time
+
+  /// Held while tokens are renewed or replaced, so that no two processes show the same refresh token.
+  func lock() async throws(CommandError) -> FileLock {
+    let end = Clocks.bootNanoseconds() + Self.patience.wholeNanoseconds
+    while true {
+      do throws(FileError) {
+        return try FileLock(at: "\(path)/lock")
+      } catch {
+        guard case .held = error.kind, Clocks.bootNanoseconds() < end, !Task.isCancelled else {
+          throw Self.trouble(error)
+        }
+      }
+      try? await Task.sleep(for: .milliseconds(20))
+    }
+  }
+
+  /// Held by whoever shows a code: two screens would redeem each other's.
+  func pairingLock() throws(CommandError) -> FileLock {
+    do throws(FileError) {
+      return try FileLock(at: "\(path)/pair.lock")
+    } catch {
+      guard case .held = error.kind else { throw Self.trouble(error) }
+      throw CommandError(
+        "\"\(name)\" is just being signed in by another program of this box",
+        hint: "wait until that has ended", code: "busy")
+    }
+  }
+
+  /// Forgets all of it; the client's file last, so that what was cut off can be done again.
+  func removeAll() throws(CommandError) {
+    for file in ["tokens", "pending", "key", "ca.pem", "lock", "pair.lock", "client"] { try remove(file) }
+    do throws(FileError) { try PrivateDirectory.remove(path) } catch { throw Self.trouble(error) }
+  }
+
+  // MARK: Files
+
+  private func read(_ file: String) throws(CommandError) -> JSONValue? {
+    do throws(FileError) {
+      let bytes = try DurableFile.read("\(path)/\(file)", limit: Self.limit)
+      return (try? JSONValue(reading: bytes, limits: JSONLimits(depth: 24, bytes: Self.limit))) ?? .null
+    } catch {
+      switch error.kind {
+      case .missing, .notADirectory: return nil
+      default: throw Self.trouble(error)
+      }
+    }
+  }
+
+  private func write(_ document: JSONValue, _ file: String) throws(CommandError) {
+    try write(bytes: document.bytes(), file)
+  }
+
+  private func write(bytes: [UInt8], _ file: String) throws(CommandError) {
+    do throws(FileError) {
+      try DurableFile.write(bytes, to: "\(path)/\(file)")
+    } catch {
+      throw Self.trouble(error)
+    }
+  }
+
+  private func remove(_ file: String) throws(CommandError) {
+    do throws(FileError) {
+      try DurableFile.remove("\(path)/\(file)")
+    } catch {
+      throw Self.trouble(error)
+    }
+  }
+
+  private func damaged(_ file: String) -> CommandError {
+    CommandError(
+      "\(path)/\(file) is damaged", hint: "begin again: regent oauth remove \(name), then regent oauth add \(name)",
+      code: "storage")
+  }
+
+  private static func trouble(_ error: FileError) -> CommandError {
+    CommandError(error.description, hint: error.hint, code: "storage")
+  }
+}

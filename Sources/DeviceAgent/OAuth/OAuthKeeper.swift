@@ -1,0 +1,163 @@
+import CommandKit
+import RegentCryptography
+import RegentHTTPClient
+import RegentJSON
+import RegentOAuth
+import RegentPlatform
+
+/// What a program asks of one sign-in: a token, and perhaps that another one be fetched because that one was refused.
+struct OAuthQuestion: Hashable, Sendable {
+  var name: String
+  /// A token that a server did not take.
+  var refused: String?
+}
+
+/// An access token that may be used now.
+struct OAuthGrant: Sendable, Equatable {
+  var name: String
+  var token: String
+  /// `Bearer` or `DPoP`.
+  var kind: String
+  /// Epoch milliseconds; nil when the server did not say.
+  var expires: Int64?
+  var scope: String?
+  /// The header that goes with a bound token, for one call.
+  var proof: String?
+
+  var document: JSONValue {
+    var object: JSONObject = ["name": .string(name), "token": .string(token), "type": .string(kind)]
+    object["expires"] = expires.map(JSONValue.integer)
+    object["scope"] = scope.map(JSONValue.string)
+    object["proof"] = proof.map(JSONValue.string)
+    return .object(object)
+  }
+}
+
+extension OAuthGrant {
+  init?(_ document: JSONValue) {
+    guard let name = document["name"]?.string, let token = document["token"]?.string,
+      let kind = document["type"]?.string
+    else { return nil }
+    self.init(
+      name: name, token: token, kind: kind, expires: document["expires"]?.int64, scope: document["scope"]?.string,
+      proof: document["proof"]?.string)
+  }
+}
+
+/// The call that a token is wanted for, where the token is bound to the box's key.
+struct OAuthProofOrder: Sendable, Equatable {
+  var method: String
+  var url: String
+  /// What the called server gave for its proofs.
+  var nonce: String?
+}
+
+/// Hands tokens out, and renews them in time.
+struct OAuthKeeper: Sendable {
+  let state: String
+  let buildTime: Int64
+  private let flights = SingleFlight<OAuthQuestion, OAuthGrant>()
+
+  /// A token that was refused is exchanged no more often than that, in milliseconds: a program that takes every answer
+  /// for a refusal must not become a load for the server.
+  static let refusalPause: Int64 = 10_000
+
+  init(state: String, buildTime: Int64) {
+    self.state = state
+    self.buildTime = buildTime
+  }
+
+  /// A token that is good for a while; renewed first where it is not, once for all who ask meanwhile.
+  func token(_ question: OAuthQuestion, for call: OAuthProofOrder? = nil) async throws(CommandError) -> OAuthGrant {
+    var grant = try await flights.answer(question) { () throws(CommandError) in try await fetch(question) }
+    guard let call, grant.isBound else { return grant }
+    grant.proof = try DPoPProof.text(
+      call.method, call.url, token: grant.token, nonce: call.nonce,
+      key: try OAuthFolder(question.name, in: state).key(), at: Clocks.wallMilliseconds())
+    return grant
+  }
+
+  private func fetch(_ question: OAuthQuestion) async throws(CommandError) -> OAuthGrant {
+    let folder = OAuthFolder(question.name, in: state)
+    let client = try folder.client()
+    if let good = try good(folder, question) { return good }
+    let lock = try await folder.lock()
+    // Somebody else may have renewed it meanwhile.
+    if let good = try good(folder, question) { return good }
+    guard let tokens = try folder.tokens() else { throw Self.notSignedIn(question.name) }
+    let fresh = try await renewed(tokens, folder, client)
+    lock.release()
+    return OAuthGrant(question.name, fresh, at: .now())
+  }
+
+  private func good(_ folder: OAuthFolder, _ question: OAuthQuestion) throws(CommandError) -> OAuthGrant? {
+    let now = KeptMoment.now()
+    guard let tokens = try folder.tokens() else { throw Self.notSignedIn(question.name) }
+    let isRefused = question.refused.map { $0.utf8.elementsEqual(tokens.answer.accessToken.utf8) } ?? false
+    let mayRenew = (tokens.received.elapsed(until: now) ?? .max) >= Self.refusalPause
+    guard tokens.isFresh(at: now), !(isRefused && mayRenew) else { return nil }
+    return OAuthGrant(question.name, tokens, at: now)
+  }
+
+  private func renewed(
+    _ tokens: KeptTokens, _ folder: OAuthFolder, _ client: OAuthClient
+  ) async throws(CommandError) -> KeptTokens {
+    guard let refreshToken = tokens.answer.refreshToken else {
+      try folder.forgetTokens()
+      throw Self.notSignedIn(folder.name)
+    }
+    let server = try client.discovered()
+    let key = client.isBound(at: server) ? try folder.key() : nil
+    // A disk that takes nothing is noticed before the server has put a new token in the old one's place.
+    try folder.keep(tokens)
+    let caller = OAuthCaller(authorities: folder.authorities, buildTime: buildTime)
+    do throws(OAuthTrouble) {
+      let reply = try await caller.post(
+        server.token, [("grant_type", TokenRequest.refreshGrant), ("refresh_token", refreshToken)] + client.target,
+        as: client, at: server, key: key)
+      var answer = try client.tokens(in: reply)
+      answer.refreshToken = answer.refreshToken ?? refreshToken
+      answer.scope = answer.scope ?? tokens.answer.scope
+      let fresh = KeptTokens(answer, at: .now())
+      // On the disk before anybody has it: after a power cut the old refresh token would be worth nothing.
+      do throws(CommandError) { try folder.keep(fresh) } catch { throw .broken(error) }
+      return fresh
+    } catch {
+      switch error {
+      case .refused("invalid_grant", _):
+        try folder.forgetTokens()
+        throw Self.notSignedIn(folder.name)
+      case .away where (tokens.remaining(at: .now()) ?? 0) > 0: return tokens
+      case .refused, .away, .broken: throw error.error
+      }
+    }
+  }
+
+  static func notSignedIn(_ name: String) -> CommandError {
+    CommandError(
+      "nobody is signed in for \"\(name)\", or the sign-in was ended", hint: "type: regent oauth pair \(name)",
+      code: "not-signed-in", exit: .notSignedIn)
+  }
+}
+
+extension OAuthClient {
+  /// The tokens that its server gave.
+  func tokens(in reply: JSONObject) throws(OAuthTrouble) -> TokenAnswer {
+    do throws(ForeignAnswerError) {
+      return try TokenAnswer(foreign: reply)
+    } catch {
+      throw .broken(CommandError("\(host): \(error)", code: "oauth-server"))
+    }
+  }
+}
+
+extension OAuthGrant {
+  /// Whether it is worth nothing without the box's key.
+  var isBound: Bool { kind == "DPoP" }
+
+  fileprivate init(_ name: String, _ tokens: KeptTokens, at now: KeptMoment) {
+    self.init(
+      name: name, token: tokens.answer.accessToken, kind: tokens.answer.kind,
+      expires: tokens.remaining(at: now).map { now.wall + $0 }, scope: tokens.answer.scope)
+  }
+}

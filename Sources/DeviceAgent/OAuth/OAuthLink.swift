@@ -1,0 +1,224 @@
+import CommandKit
+import RegentCryptography
+import RegentHTTPClient
+import RegentHTTPCodec
+import RegentJSON
+import RegentOAuth
+import RegentPlatform
+
+/// A sign-in at any server that has OAuth's device grant (RFC 8628): asks for a code, then whether it was approved.
+///
+/// The code lies on the box's disk before it is shown, so that it goes on after a power cut.
+final class OAuthLink: PairLink {
+  private let folder: OAuthFolder
+  private let client: OAuthClient
+  private let caller: OAuthCaller
+  private let isForced: Bool
+  private let lock: FileLock
+  private let codeRequests: AsyncStream<String?>
+  private let newCodeRequests: AsyncStream<String?>.Continuation
+  private let work = Locked<Task<Void, Never>?>(nil)
+
+  /// How long a server may hold a question that knows how to, in seconds.
+  private static let hold = 20
+
+  init(_ name: String, in state: String, isForced: Bool, buildTime: Int64) throws(CommandError) {
+    folder = OAuthFolder(name, in: state)
+    client = try folder.client()
+    lock = try folder.pairingLock()
+    caller = OAuthCaller(authorities: folder.authorities, buildTime: buildTime)
+    self.isForced = isForced
+    (codeRequests, newCodeRequests) = AsyncStream.makeStream(of: String?.self)
+  }
+
+  func requestCode(provider: String?) { newCodeRequests.yield(provider) }
+
+  func events() -> AsyncStream<LinkEvent> {
+    let (events, sink) = AsyncStream.makeStream(of: LinkEvent.self)
+    let work = Task { [self] in
+      await serve(sink)
+      sink.finish()
+    }
+    self.work.withLock { $0 = work }
+    return events
+  }
+
+  func withdraw() async {
+    let work = work.withLock { $0 }
+    work?.cancel()
+    await work?.value
+    // OAuth has no word for taking a code back: it is forgotten here, and ends by itself there.
+    folder.forgetPendingCode()
+  }
+
+  /// One sign-in after the other; whoever asks again wants another code.
+  private func serve(_ sink: AsyncStream<LinkEvent>.Continuation) async {
+    var running: Task<Void, Never>?
+    var isFirst = true
+    for await _ in codeRequests {
+      running?.cancel()
+      await running?.value
+      if !isForced, let tokens = try? folder.tokens(), tokens.answer.refreshToken != nil || tokens.isFresh(at: .now()) {
+        sink.yield(.authenticated(name: nil, provider: client.host))
+        continue
+      }
+      let resumes = isFirst
+      isFirst = false
+      running = Task { await self.signIn(sink, resumes: resumes) }
+    }
+    running?.cancel()
+    await running?.value
+  }
+
+  private func signIn(_ sink: AsyncStream<LinkEvent>.Continuation, resumes: Bool) async {
+    var backoff = Backoff()
+    while !Task.isCancelled {
+      do throws(OAuthTrouble) {
+        let server = try await server()
+        let key = try onDisk { () throws(CommandError) in client.isBound(at: server) ? try folder.key() : nil }
+        let code = try await code(server, key, resumes: resumes)
+        sink.yield(.code(code.shown))
+        return await ask(code, server, key, sink)
+      } catch {
+        if Task.isCancelled { return }
+        guard case .away(_, let asked) = error else {
+          sink.yield(.failed(failure(error)))
+          return
+        }
+        sink.yield(.trouble(failure(error)))
+        try? await Task.sleep(for: backoff.next(asked: asked))
+      }
+    }
+  }
+
+  /// The server's document, read anew: it may have moved its addresses since this name was added.
+  private func server() async throws(OAuthTrouble) -> DiscoveredServer {
+    let document = try await caller.document(of: client.issuer)
+    return try onDisk { () throws(CommandError) in
+      let server = try OAuthClient.read(document, client.issuer)
+      if document != client.server {
+        var changed = client
+        changed.server = document
+        try folder.keep(changed)
+      }
+      return server
+    }
+  }
+
+  private struct Code {
+    let offer: DeviceOffer
+    let shown: ShownCode
+  }
+
+  /// The code that was shown before the power went, as long as it lives, else a new one.
+  private func code(
+    _ server: DiscoveredServer, _ key: SigningKey?, resumes: Bool
+  ) async throws(OAuthTrouble) -> Code {
+    if resumes, let kept = folder.pendingCode(), let offer = try? DeviceOffer(kept.answer) {
+      // With a clock that cannot be believed the server says whether it is over.
+      let left = offer.lifetime * 1000 - (kept.begun.elapsed(until: .now()) ?? 0)
+      if left > 0 { return Code(offer: offer, shown: ShownCode(offer, left: left)) }
+    }
+    var form = client.target
+    if !client.scopes.isEmpty { form.append(("scope", client.scopes.joined(separator: " "))) }
+    let reply = try await caller.post(server.deviceAuthorization, form, as: client, at: server, key: key)
+    let offer: DeviceOffer
+    do throws(ForeignAnswerError) {
+      offer = try DeviceOffer(reply)
+    } catch {
+      throw .broken(CommandError("\(client.host): \(error)", code: "foreign-address"))
+    }
+    try onDisk { () throws(CommandError) in try folder.keep(PendingCode(reply, at: .now())) }
+    return Code(offer: offer, shown: ShownCode(offer, left: offer.lifetime * 1000))
+  }
+
+  /// Asks until there is an answer (RFC 8628 §3.5).
+  private func ask(
+    _ code: Code, _ server: DiscoveredServer, _ key: SigningKey?, _ sink: AsyncStream<LinkEvent>.Continuation
+  ) async {
+    var schedule = PollSchedule(seconds: code.offer.answer.interval)
+    var pause = schedule.interval
+    let form: [(name: String, value: String)] =
+      [("grant_type", TokenRequest.deviceCodeGrant), ("device_code", code.offer.answer.deviceCode)] + client.target
+    while true {
+      try? await Task.sleep(for: .milliseconds(pause))
+      if Task.isCancelled { return }
+      guard Int64(Clocks.bootNanoseconds() / 1_000_000) < code.shown.deadline else { return end(.expired, sink) }
+      do throws(OAuthTrouble) {
+        let reply = try await caller.post(
+          server.token, form, as: client, at: server, key: key, hold: Self.hold)
+        return await keep(try client.tokens(in: reply), sink)
+      } catch {
+        if Task.isCancelled { return }
+        switch error {
+        case .refused("authorization_pending", _):
+          sink.yield(.recovered)
+          pause = schedule.afterPending()
+        case .refused("slow_down", _):
+          sink.yield(.recovered)
+          pause = schedule.afterSlowDown()
+        case .refused("access_denied", _): return end(.denied, sink)
+        case .refused("expired_token", _): return end(.expired, sink)
+        // Given up over there, or answered before a power cut took the answer.
+        case .refused("invalid_grant", _): return end(.withdrawn, sink)
+        case .away:
+          sink.yield(.trouble(failure(error)))
+          pause = schedule.afterFailure()
+        case .refused, .broken: return end(.failed(failure(error)), sink)
+        }
+      }
+    }
+  }
+
+  private func end(_ event: LinkEvent, _ sink: AsyncStream<LinkEvent>.Continuation) {
+    folder.forgetPendingCode()
+    sink.yield(event)
+  }
+
+  /// Keeps what was given; a full disk is told, and tried again while this program lives.
+  private func keep(_ answer: TokenAnswer, _ sink: AsyncStream<LinkEvent>.Continuation) async {
+    let tokens = KeptTokens(answer, at: .now())
+    var backoff = Backoff()
+    while !Task.isCancelled {
+      do throws(CommandError) {
+        let lock = try await folder.lock()
+        try folder.keep(tokens)
+        lock.release()
+        return end(.authenticated(name: nil, provider: client.host), sink)
+      } catch {
+        sink.yield(
+          .trouble(AgentFailure(code: error.code, message: error.message, hint: error.hint, trouble: .storage)))
+        try? await Task.sleep(for: backoff.next())
+      }
+    }
+  }
+
+  private func onDisk<Value>(_ work: () throws(CommandError) -> Value) throws(OAuthTrouble) -> Value {
+    do throws(CommandError) { return try work() } catch { throw .broken(error) }
+  }
+
+  private func failure(_ trouble: OAuthTrouble) -> AgentFailure {
+    let obstacle: PairingObstacle =
+      switch (trouble, trouble.error.code) {
+      case (_, "certificate"): .portal
+      case (.away(_, let asked), "busy"): .busy(seconds: asked?.components.seconds)
+      case (.away, _): .offline(host: client.host)
+      case (_, "foreign-address"): .foreignAddress
+      case (_, "storage"): .storage
+      case (.refused, _): .refused
+      default: .service
+      }
+    let error = trouble.error
+    return AgentFailure(code: error.code, message: error.message, hint: error.hint, trouble: obstacle)
+  }
+}
+
+extension ShownCode {
+  /// A code of somebody else's server that may be shown, and lives so many milliseconds more.
+  fileprivate init(_ offer: DeviceOffer, left: Int64) {
+    self.init(
+      code: offer.answer.userCode, display: offer.answer.userCode, address: AddressCheck.words(offer.address),
+      link: offer.link, expires: Clocks.wallMilliseconds() + left,
+      deadline: Int64(Clocks.bootNanoseconds() / 1_000_000) + left, lifetime: offer.lifetime * 1000)
+  }
+}

@@ -1,0 +1,92 @@
+import CommandKit
+import RegentHTTPCodec
+import RegentPlatform
+
+/// How a token is printed.
+enum OAuthFormat: String, CaseIterable, Sendable {
+  case raw, header, git
+}
+
+/// `regent oauth token NAME`: a token that is good now, from the daemon when it runs.
+enum OAuthTokenCommand {
+  private static let format = Input.option(
+    "format", ValueKind<OAuthFormat>.cases, default: .raw,
+    "the token alone, header lines for curl -H @-, or an answer to git, which asks on standard input")
+  private static let method = Input.option(
+    "method", .text("METHOD"), default: "GET", "the method of the call that a bound token is for")
+  private static let url = Input.option(
+    "url", .webAddress, "the address of that call; with --format git the only server that gets the token")
+  private static let nonce = Input.option("nonce", .text("N"), "what that server gave for its proofs (DPoP-Nonce)")
+  private static let operation = Input.optionalArgument(
+    "OPERATION", .choice("get", "store", "erase"), "what git adds: get, store or erase")
+
+  static func command(_ context: AgentContext) -> Command {
+    Command(
+      "token", "print an access token that is good for a minute or more",
+      details: """
+        It is renewed first where it has to be. A token that is bound to the box's key (DPoP) is worth nothing without a \
+        proof for each call: --format header with --url prints both. With --json it is name, token, type, expires, \
+        scope, and proof where --url was given.
+
+        git config credential.https://git.example.org.helper '!regent oauth token work --format git --url \
+        https://git.example.org'
+        """,
+      inputs: [OAuthCommand.name, operation, format, method, url, nonce], example: "regent oauth token music"
+    ) { call async throws in
+      context.hearsNoSignals()
+      let settings = try AgentSettings(call)
+      switch call[format] {
+      case .raw:
+        let grant = try await grant(call, settings, context)
+        call.show(grant.document, lines: [grant.token])
+      case .header:
+        let grant = try await grant(call, settings, context)
+        guard !grant.isBound || grant.proof != nil else {
+          throw CommandError.usage(
+            "this token is bound to the box's key, and each call needs a proof",
+            hint: "say which call it is for: --url https://… and --method, or add the server with --no-dpop")
+        }
+        call.show(
+          grant.document,
+          lines: ["Authorization: \(grant.isBound ? "DPoP" : "Bearer") \(grant.token)"]
+            + (grant.proof.map { ["DPoP: \($0)"] } ?? []))
+      case .git: try await answerGit(call, settings, context)
+      }
+    }
+  }
+
+  private static func grant(
+    _ call: Invocation, _ settings: AgentSettings, _ context: AgentContext, refused: String? = nil
+  ) async throws(CommandError) -> OAuthGrant {
+    let question = OAuthQuestion(name: call[OAuthCommand.name], refused: refused)
+    let proof = call[url].map {
+      OAuthProofOrder(method: call[method], url: $0.description, nonce: call[nonce])
+    }
+    if case .found(let daemon) = try await DaemonClient.find(settings) {
+      return try await daemon.token(question, for: proof)
+    }
+    return try await OAuthKeeper(state: settings.state, buildTime: context.buildTime).token(question, for: proof)
+  }
+
+  private static func answerGit(_ call: Invocation, _ settings: AgentSettings, _ context: AgentContext) async throws {
+    guard let place = call[url] else {
+      throw CommandError.usage(
+        "--format git needs --url: git asks for every server, and one alone may have this token",
+        hint: "write it as --url https://git.example.org")
+    }
+    let asked = GitCredential(try StandardStreams.input(limit: GitCredential.limit))
+    // For another server: git asks its next helper.
+    guard asked.isFor(place), call[operation] != "store" else { return }
+    guard call[operation] == "erase" else {
+      let grant = try await grant(call, settings, context)
+      guard !grant.isBound else {
+        throw CommandError(
+          "this token is bound to the box's key, which git cannot show", hint: "add the server with --no-dpop")
+      }
+      return call.console.print(lines: asked.lines(grant))
+    }
+    // git says that the server did not take it: the next one is fetched now.
+    guard let password = asked.password else { return }
+    _ = try await grant(call, settings, context, refused: password)
+  }
+}

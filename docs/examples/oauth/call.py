@@ -1,0 +1,43 @@
+"""Calls an API as the box is signed in there: call.py NAME URL. Needs the daemon and regent.py. See README.md beside it."""
+import sys
+import urllib.error
+import urllib.request
+
+from regent import Regent, RegentError
+
+NAME, URL = sys.argv[1], sys.argv[2]
+
+
+def call(token):
+    """The API's answer. The token goes to that address and nowhere else."""
+    headers = {"Authorization": f"{token['type']} {token['token']}"}
+    if "proof" in token:
+        headers["DPoP"] = token["proof"]
+    with urllib.request.urlopen(urllib.request.Request(URL, headers=headers), timeout=30) as answer:
+        return answer.read().decode()
+
+
+def signed_in(box, refused=None):
+    """A token; where nobody is signed in, the code is shown first, until somebody has confirmed it on a phone."""
+    try:
+        return box.oauth_token(NAME, url=URL, refused=refused)
+    except RegentError as error:
+        if error.code != "not-signed-in":
+            raise
+    for event in box.pair(oauth=NAME):
+        if event["event"] == "code":
+            print(f"open {event['address']} and enter {event['display']}", file=sys.stderr)
+    return box.oauth_token(NAME, url=URL)
+
+
+try:
+    box = Regent()
+    token = signed_in(box)
+    try:
+        print(call(token))
+    except urllib.error.HTTPError as error:
+        if error.code != 401:
+            raise
+        print(call(signed_in(box, refused=token["token"])))
+except (RegentError, OSError) as error:
+    sys.exit(str(error))

@@ -1,0 +1,18 @@
+#!/bin/sh
+# Signs in at a server with OAuth's device grant and prints the token: pair.sh ISSUER CLIENT-ID. Needs curl and jq.
+set -eu
+found=$(curl -fsS "$1/.well-known/openid-configuration") client=$2
+endpoint() { printf %s "$found" | jq -er ".$1_endpoint"; }
+code=$(curl -fsS "$(endpoint device_authorization)" -d "client_id=$client")
+printf %s "$code" | jq -r '"open \(.verification_uri_complete // .verification_uri) and enter \(.user_code)"' >&2
+pause=$(printf %s "$code" | jq -r '.interval // 5')
+while sleep "$pause"; do
+  said=$(curl -sS "$(endpoint token)" -d "client_id=$client" -d grant_type=urn:ietf:params:oauth:grant-type:device_code \
+    --data-urlencode "device_code=$(printf %s "$code" | jq -r .device_code)")
+  case $(printf %s "$said" | jq -r '.error // "done"') in
+    done) printf %s "$said" | jq -er .access_token; exit ;;
+    authorization_pending) ;;
+    slow_down) pause=$((pause + 5)) ;;
+    *) printf %s "$said" | jq -r '.error_description // .error' >&2; exit 1 ;;
+  esac
+done
