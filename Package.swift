@@ -137,7 +137,7 @@ let package = Package(
     program(
       "regentctl",
       [
-        "Administration", "CommandKit", "RegentHTTPClient", "RegentHTTPCodec", "RegentJSON", "RegentPlatform",
+        "Administration", "CommandKit", "QRCode", "RegentHTTPClient", "RegentHTTPCodec", "RegentJSON", "RegentPlatform",
         "RegentPairing",
       ]),
 

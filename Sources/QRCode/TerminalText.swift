@@ -50,6 +50,16 @@ public struct TerminalText: Sendable, Equatable {
 }
 
 extension QRCode {
+  /// The way of drawing that fits between the edges of a screen: its quiet zone gives way, down to two modules.
+  ///
+  /// - Returns: nothing when even that is too wide.
+  public func fitted(_ text: TerminalText, columns: Int?) -> TerminalText? {
+    guard let columns else { return text }
+    var fitted = text
+    while fitted.size(side: side).columns > columns, fitted.quietZone > 2 { fitted.quietZone -= 1 }
+    return fitted.size(side: side).columns > columns ? nil : fitted
+  }
+
   /// The code as text lines, without line ends; colours are reset at the end of each.
   public func lines(_ text: TerminalText = TerminalText()) -> [String] {
     let range = -text.quietZone..<(side + text.quietZone)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The program under a clock that jumps, by libfaketime.
-@Suite(.enabled(if: library != nil, "there is no libfaketime: apt-get install faketime"))
+@Suite(.enabled(if: clockLibrary != nil, "there is no libfaketime: apt-get install faketime"))
 struct `regentd when the clock jumps` {
   /// With every clock, as no kernel does it, the one that counts since the boot jumps, too: then timers never ring.
   @Test(arguments: ["+31d", "-31d"], ["0", "1"])
@@ -11,7 +11,7 @@ struct `regentd when the clock jumps` {
     try withTemporaryFolder { folder in
       try writeFile("\(folder)/time", Array("+0".utf8))
       let environment = [
-        "LD_PRELOAD": library ?? "", "FAKETIME_TIMESTAMP_FILE": "\(folder)/time",
+        "LD_PRELOAD": clockLibrary ?? "", "FAKETIME_TIMESTAMP_FILE": "\(folder)/time",
         "FAKETIME_NO_CACHE": "1", "FAKETIME_DONT_FAKE_MONOTONIC": wallClockAlone,
       ]
       try withService(environment: environment, in: folder) { service in
@@ -34,7 +34,7 @@ extension `regentd when the clock jumps` {
     try withTemporaryFolder { folder in
       try writeFile("\(folder)/time", Array("+0".utf8))
       let environment = [
-        "LD_PRELOAD": library ?? "", "FAKETIME_TIMESTAMP_FILE": "\(folder)/time", "FAKETIME_NO_CACHE": "1",
+        "LD_PRELOAD": clockLibrary ?? "", "FAKETIME_TIMESTAMP_FILE": "\(folder)/time", "FAKETIME_NO_CACHE": "1",
       ]
       try withService(environment: environment, in: folder) { service in
         let writing = try RunningProgram(
@@ -54,7 +54,8 @@ extension `regentd when the clock jumps` {
   }
 }
 
-private let library: String? = {
+/// `libfaketime`, which gives a program another clock.
+let clockLibrary: String? = {
   #if arch(x86_64)
     let machine = "x86_64-linux-gnu"
   #else

@@ -46,6 +46,72 @@ import Testing
     }
   }
 
+  @Test func `makes a code for the first box instead of a key pair, and doctor has nothing to say`() throws {
+    try withTemporaryFolder { folder in
+      let shell = Operator(folder: folder)
+      try withService(in: folder) { _ in
+        let said = try shell.get(
+          "mkdir -m 700 backups && echo 'a long enough password' | "
+            + "regentctl setup --invite --requestor acme --provider cable --account anna --backups backups")
+        #expect(said.contains("on the box  regent setup --code 'http://127.0.0.1:"), "\(said)")
+        #expect(!said.contains("secret") && !said.contains("warn  requestor"), "\(said)")
+        #expect(try shell.get("regentctl invitation list --json").contains(#""uses":1"#))
+        #expect(try !shell.get("regentctl key list acme").contains("calls"))
+
+        // At a terminal it is asked for: Return takes a key pair's place when a code stands, or what is typed.
+        let typed = try shell.get(
+          #"(printf '\n\n\n'; printf 'code\n') | script -qec 'regentctl setup --backups backups' /dev/null"#)
+        #expect(typed.contains("or none [none]: "), "\(typed)")
+        #expect(try shell.get("regentctl invitation list | grep -c acme") == "2", "\(typed)")
+      }
+    }
+  }
+
+  @Test func `says one document, with what was done before a step failed, too`() throws {
+    try withTemporaryFolder { folder in
+      let shell = Operator(folder: folder)
+      try withService(in: folder) { _ in
+        let setup = "regentctl setup --json --requestor acme --provider cable"
+        let cut = try shell.type("\(setup) --backups none --account anna < /dev/null")
+        #expect(cut.status != 0 && cut.errorText.contains("password of anna"), "\(cut.errorText)")
+        #expect(cut.outputText.hasPrefix(#"{"requestor":{"#) && cut.outputText.contains(#""provider":{"#))
+        let whole = try shell.get(
+          "mkdir -m 700 backups && echo 'a long enough password' | \(setup) --backups backups --account anna")
+        #expect(whole.split(separator: "\n").count == 1, "\(whole)")
+        let members = try shell.get(
+          "echo '\(whole)' | python3 -c 'import json, sys; print(*json.load(sys.stdin))'")
+        #expect(members == "account key backup doctor", "\(whole)")
+        let invited = try shell.get("\(setup) --invite --backups backups < /dev/null")
+        #expect(invited.contains(#""invitation":{"id":""#) && !invited.contains(#""key""#), "\(invited)")
+      }
+    }
+  }
+
+  @Test(
+    .enabled(if: installedProgram("zbarimg") != nil, "nothing reads QR codes: apt-get install zbar-tools"),
+    arguments: ["xterm-256color", "linux"])
+  func `a code is drawn at a terminal, as what the box takes`(terminal: String) throws {
+    try withTemporaryFolder { folder in
+      let shell = Operator(folder: folder)
+      try withService(in: folder) { _ in
+        try shell.get("regentctl requestor add acme")
+        let invite = "stty rows 60 cols 120; TERM=\(terminal) regentctl requestor invite acme"
+        let shown = try shell.get("script -qec '\(invite)' /dev/null < /dev/null | tr -d '\\r'")
+        let lines = shown.split(separator: "\n")
+        let line = try #require(lines.first { $0.hasPrefix("on the box") })
+        let whole = try #require(line.split(separator: "'").dropFirst().first)
+        let picture = terminalPicture(lines.filter { $0.hasPrefix("\u{1b}") })
+        #expect(try decode(picture) == whole, "\(shown)")
+
+        // In a pipe, and where it does not fit, there are the letters alone.
+        #expect(try !shell.get("regentctl requestor invite acme").contains("█"))
+        let narrow = "stty rows 60 cols 30; TERM=\(terminal) regentctl requestor invite acme"
+        let few = try shell.get("script -qec '\(narrow)' /dev/null < /dev/null")
+        #expect(few.contains("code") && !few.contains("\u{1b}"), "\(few)")
+      }
+    }
+  }
+
   @Test func `backups of every night are kept as many as wanted, and nothing else is touched`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
@@ -60,4 +126,34 @@ import Testing
       }
     }
   }
+}
+
+/// What a terminal shows of a QR code, as a picture of eight grey points for each half row; PGM.
+private func terminalPicture(_ lines: [Substring]) -> [UInt8] {
+  var rows: [[Bool]] = []
+  for line in lines {
+    var upper: [Bool] = []
+    var lower: [Bool] = []
+    var isDarkGround = false
+    var rest = line
+    while let character = rest.popFirst() {
+      if character == "\u{1b}" {
+        let colour = rest.prefix { $0 != "m" }
+        isDarkGround = colour == "[40" || colour.hasSuffix("48;5;16")
+        rest = rest.dropFirst(colour.count + 1)
+        continue
+      }
+      upper.append(isDarkGround || "█▀".contains(character))
+      lower.append(isDarkGround || "█▄".contains(character))
+    }
+    rows += [upper, lower]
+  }
+  // A row of coloured spaces is two columns for a module.
+  let width = rows.map(\.count).max() ?? 0
+  var bytes = Array("P5 \(width * 8) \(rows.count * 8) 255\n".utf8)
+  for row in rows {
+    let line = (0..<width * 8).map { x -> UInt8 in x / 8 < row.count && row[x / 8] ? 0 : 255 }
+    for _ in 0..<8 { bytes += line }
+  }
+  return bytes
 }

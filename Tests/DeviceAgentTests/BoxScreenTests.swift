@@ -1,3 +1,4 @@
+import CommandKit
 import RegentJSON
 import RegentPairing
 import RegentPlatform

@@ -35,8 +35,8 @@ private let fullOnly = Set("█".unicodeScalars.map { UInt16($0.value) })
   func `gets the characters that it can show`(
     facts: TerminalFacts, glyphs: DotGlyphs, isUnicode: Bool
   ) {
-    #expect(facts.capabilities().glyphs == glyphs)
-    #expect(facts.capabilities().isUnicode == isUnicode)
+    #expect(facts.capabilities.glyphs == glyphs)
+    #expect(facts.capabilities.isUnicode == isUnicode)
   }
 
   @Test(
@@ -47,7 +47,7 @@ private let fullOnly = Set("█".unicodeScalars.map { UInt16($0.value) })
     ] as [(String, String?, ColourDepth)])
   func `gets the colours that it has`(type: String, colourTerm: String?, depth: ColourDepth) {
     let facts = TerminalFacts(type: type, colourTerm: colourTerm, locale: "C.UTF-8")
-    #expect(facts.capabilities().depth == depth)
+    #expect(facts.capabilities.depth == depth)
   }
 
   @Test(arguments: [("dumb", false), ("xterm", true), ("unknown", false)])
@@ -65,9 +65,9 @@ private let fullOnly = Set("█".unicodeScalars.map { UInt16($0.value) })
     let facts = TerminalFacts(type: "xterm-256color", locale: "C.UTF-8", refusesColours: true)
     for scene in Scene.all {
       let screen = PairScreen(
-        size: WindowSize(rows: 25, columns: 80), capabilities: facts.capabilities(), language: .english)
+        size: WindowSize(rows: 25, columns: 80), capabilities: facts.capabilities, language: .english)
       let canvas = screen.canvas(of: scene.view, now: Scene.now)
-      let bytes = ScreenDiff.bytes(from: nil, to: canvas, depth: facts.capabilities().depth)
+      let bytes = ScreenDiff.bytes(from: nil, to: canvas, depth: facts.capabilities.depth)
       let written = String(decoding: bytes, as: UTF8.self)
       #expect(!written.contains(/;3[1-6][;m]/), "\(scene.name)")
       if case .waiting = scene.view.stage, scene.view.picture == .characters {

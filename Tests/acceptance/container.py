@@ -16,22 +16,26 @@ class Unavailable(Exception):
 class Container:
     """It runs when this returns; commands run in it as root."""
 
-    def __init__(self, folder, programs=None, binds=()):
-        """With `programs` they are installed in it; `binds` are folders that can be read in it, too."""
+    def __init__(self, folder, programs=None, binds=(), devices=(), more=()):
+        """With `programs` they are installed in it, with `more` those packages of Debian's.
+
+        `binds` are folders that can be read in it, too, `devices` those of this machine that it may use.
+        """
         if os.geteuid() != 0:
             raise Unavailable("only root can")
         for program in ("systemd-nspawn", "mmdebstrap", "nsenter"):
             if shutil.which(program) is None:
                 raise Unavailable(f"{program} is missing: deploy/bootstrap --test")
         root = folder / "root"
-        self.make(root, folder / "made-of")
+        self.make(root, folder / "made-of", (*PACKAGES, *more))
         libraries = self.installed(root, programs) if programs else set()
         self.said = folder / "boot.log"
         with open(self.said, "wb") as log:
             self.process = subprocess.Popen(
                 ["systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--volatile=overlay", "--private-network",
                  f"--machine=regent-test-{os.getpid()}", "--console=pipe", f"--directory={root}", "--boot",
-                 *(f"--bind-ro={path}" for path in sorted(libraries) + list(binds))],
+                 *(f"--bind-ro={path}" for path in sorted(libraries) + list(binds)),
+                 *(f"--bind={path}" for path in devices)],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         try:
             self.leader = self.until("a first process", self.first_process)
@@ -50,16 +54,16 @@ class Container:
         linked = subprocess.run(["ldd", f"{programs}/regentd"], check=True, capture_output=True, text=True).stdout
         return {os.path.dirname(path) for path in re.findall(r"=> (/\S*/libswift\S*)", linked)}
 
-    def make(self, root, mark):
+    def make(self, root, mark, packages):
         release = dict(re.findall(r'^(\w+)="?([^"\n]*)', pathlib.Path("/etc/os-release").read_text(), re.M))
-        wanted = " ".join([release.get("VERSION_CODENAME", "stable"), *PACKAGES])
+        wanted = " ".join([release.get("VERSION_CODENAME", "stable"), *packages])
         if mark.exists() and mark.read_text() == wanted:
             return
         shutil.rmtree(root, ignore_errors=True)
         root.parent.mkdir(parents=True, exist_ok=True)
         print("   making a Debian to boot, once", flush=True)
         made = subprocess.run(
-            ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(PACKAGES)}", wanted.split()[0],
+            ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(packages)}", wanted.split()[0],
              str(root)],
             stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=240)
         if made.returncode != 0:
@@ -71,8 +75,12 @@ class Container:
         if self.process.poll() is not None:
             raise Unavailable(f"systemd-nspawn ended with {self.process.returncode}")
         number = self.process.pid
-        children = pathlib.Path(f"/proc/{number}/task/{number}/children").read_text().split()
-        return int(children[0]) if children else None
+        for child in pathlib.Path(f"/proc/{number}/task/{number}/children").read_text().split():
+            # On a busy machine the child is seen that only makes the first process, and is gone then.
+            with contextlib.suppress(OSError):
+                if re.search(r"^NSpid:.*\t1$", pathlib.Path(f"/proc/{child}/status").read_text(), re.M):
+                    return int(child)
+        return None
 
     def stop(self):
         """Asks it to shut down, and ends it when it does not."""

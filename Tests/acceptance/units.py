@@ -6,7 +6,7 @@ usage: units.py FOLDER_OF_PROGRAMS
 The Debian is made once, below .build/units, from Debian's mirror, and booted by systemd-nspawn; what a run changes in
 it is gone afterwards. Where none can be made or booted, that is said, and it is no failure: not everybody is root.
 """
-import json, os, pathlib, re, resource, sys, threading, time
+import json, os, pathlib, re, resource, subprocess, sys, tempfile, threading, time
 
 from container import Container, Unavailable
 
@@ -14,6 +14,16 @@ programs = os.path.abspath(sys.argv[1])
 place = pathlib.Path(__file__).resolve().parents[2]
 os.chdir(place)
 DOCUMENTS = "/usr/share/doc/regent/examples"
+
+
+def has_console():
+    try:
+        return len(pathlib.Path("/dev/vcs1").read_bytes()) > 0 and os.path.exists("/dev/tty1")
+    except OSError:
+        return False
+
+
+CONSOLE = has_console()
 
 
 def control(*words, user="root", text=None, fails=False):
@@ -154,6 +164,102 @@ def the_box_shows_a_code_on_a_console_and_is_signed_in():
     machine.until("the box is signed in", lambda: machine.code("runuser", "-u", "bob", "--", "regent", "status") == 0)
 
 
+def a_second_box(name, options=""):
+    """Lets the pairing unit be another box, which nobody has signed in; `name` is its state below /var/lib."""
+    program = f"/usr/bin/regent pair --unattended --config /etc/regent/agent.conf --state /var/lib/{name} --socket /run/none"
+    machine.write(
+        "/run/systemd/system/regent-pair@.service.d/second.conf",
+        f"[Service]\nStateDirectory={name}\nExecStart=\nExecStart={program} {options}\n")
+    machine.run("systemctl", "daemon-reload")
+
+
+def approved(code, unit):
+    control("code", "approve", code, "--provider", "cable", "--account", "anna")
+    machine.until("the pairing screen ends", lambda: machine.show(unit, "ActiveState") == "inactive")
+    assert machine.show(unit, "Result") == "success", machine.log(unit)
+    machine.run("rm", "-r", "/run/systemd/system/regent-pair@.service.d")
+    machine.run("systemctl", "daemon-reload")
+
+
+def the_box_shows_its_code_on_the_first_console():
+    """The kernel's own: what stands on it is read back from its memory. Where there is none that is said."""
+    if not CONSOLE:
+        print("   NOT RUN: this kernel has no console that can be read back (/dev/tty1, /dev/vcs1)")
+        return
+    a_second_box("second")
+    unit = "regent-pair@tty1"
+    machine.run("systemctl", "start", unit)
+    asked = machine.show("getty@tty1", "ConditionTimestampMonotonic")
+
+    def code():
+        shown = pathlib.Path("/dev/vcs1").read_bytes().decode("ascii", "replace")
+        found = re.findall(r"\b[B-Z]{4}-[B-Z]{4}\b", shown)
+        return found and found[0]
+
+    approved(machine.until("a code on tty1", code), unit)
+    # The login prompt was called back; it wants a /dev/tty0, which a container has not.
+    machine.until("the prompt", lambda: machine.show("getty@tty1", "ConditionTimestampMonotonic") != asked)
+
+
+def a_screen_without_characters_shows_the_code_as_a_picture():
+    """The framebuffer is a file here: a scanner reads from it what stands on the screen."""
+    width, height = 640, 480
+    a_second_box("third", f"--qr framebuffer --framebuffer /var/lib/third/screen --framebuffer-size {width}x{height}x32")
+    machine.run("install", "-d", "-o", "regent", "/var/lib/third")
+    machine.run("runuser", "-u", "regent", "--", "truncate", "-s", str(width * height * 4), "/var/lib/third/screen")
+    picture = pathlib.Path(f"/proc/{machine.leader}/root/var/lib/third/screen")
+
+    def scanned():
+        points = picture.read_bytes()
+        file = pathlib.Path(scratch) / "screen.ppm"
+        file.write_bytes(b"P6 %d %d 255\n" % (width, height) + b"".join(
+            points[at:at + 3] for at in range(0, len(points), 4)))
+        done = subprocess.run(["zbarimg", "--quiet", "--raw", "--nodbus", file], capture_output=True, text=True)
+        return done.stdout.strip()
+
+    with tempfile.TemporaryDirectory() as scratch, machine.console() as screen:
+        unit = f"regent-pair@pts-{screen.number}"
+        machine.run("systemctl", "start", unit)
+        code = screen.code()
+        found = machine.until("a picture", scanned)
+        assert code.replace("-", "") in found.upper(), (code, found)
+        approved(code, unit)
+        # What stood there before is there again.
+        assert not any(picture.read_bytes())
+
+
+def a_root_that_cannot_be_written_is_enough():
+    """Nothing but /var can be written, as on an image: a box calls, and is told why it cannot be enrolled anew."""
+    def run(line, fails=False):
+        mounts = "mount --bind /var /var && mount -o remount,bind,ro / && "
+        return machine.run("unshare", "-m", "sh", "-c", mounts + line, fails=fails)
+
+    assert "Read-only" in run("touch /etc/planted", fails=True)
+    assert "cable" in run("regent providers --state /var/lib/fourth")
+    refused = run(f"regent setup --service http://127.0.0.1:8787 --code {invitation()}", fails=True)
+    assert "Read-only file system" in refused, refused
+
+
+def invitation():
+    return json.loads(control("requestor", "invite", "acme"))["code"]
+
+
+def doctor_knows_whether_the_next_backup_will_be_made():
+    def nightly():
+        found = json.loads(control("doctor", fails=None))
+        return next(one for one in found if one["check"] == "nightly-backup")
+
+    assert nightly()["fix"] == "systemctl enable --now regentd-backup.timer", nightly()
+    machine.run("systemctl", "enable", "--now", "regentd-backup.timer")
+    assert nightly()["status"] == "good", nightly()
+    machine.run("chmod", "500", "/var/backups/regentd")
+    machine.run("systemctl", "start", "regentd-backup", fails=True)
+    assert "journalctl -u regentd-backup" in nightly()["fix"], nightly()
+    machine.run("chmod", "700", "/var/backups/regentd")
+    machine.run("systemctl", "start", "regentd-backup")
+    assert nightly()["status"] == "good", nightly()
+
+
 def an_app_has_a_socket_of_its_own():
     settings = machine.run("cat", "/etc/regent/agent.conf")
     machine.write("/etc/regent/agent.conf", f"{settings}\napp = boxed requestor:acme socket:boxed\n")
@@ -249,11 +355,13 @@ STEPS = (
     the_service_starts, every_unit_is_closed_in_tightly, the_sandbox_is_in_force,
     a_mere_member_of_the_group_uses_regentctl,
     a_reload_is_no_restart, what_is_killed_is_started_again, what_hangs_is_started_again, the_box_answers_on_its_socket,
-    the_box_shows_a_code_on_a_console_and_is_signed_in, an_app_has_a_socket_of_its_own, fail2ban_bans_who_tries_codes,
+    the_box_shows_a_code_on_a_console_and_is_signed_in, the_box_shows_its_code_on_the_first_console,
+    a_screen_without_characters_shows_the_code_as_a_picture, a_root_that_cannot_be_written_is_enough,
+    doctor_knows_whether_the_next_backup_will_be_made, an_app_has_a_socket_of_its_own, fail2ban_bans_who_tries_codes,
     nothing_acknowledged_is_lost_when_memory_runs_out, a_stop_is_quick_and_clean)
 
 try:
-    machine = Container(place / ".build" / "units", programs)
+    machine = Container(place / ".build" / "units", programs, devices=("/dev/tty1",) if CONSOLE else ())
 except Unavailable as reason:
     print(f"units: NOT RUN, no systemd can be booted here: {reason}")
     sys.exit(0)

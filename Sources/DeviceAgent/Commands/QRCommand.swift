@@ -48,15 +48,11 @@ enum QRCommand {
     // In a pipe nobody knows what the colours of the other side are.
     let colours: TerminalText.Colours =
       !isTerminal || !facts.canBeDrawnOn ? .plain : capabilities.depth == .palette ? .ansi256 : .ansi8
-    var text = TerminalText(shape, colours: colours)
+    let text = TerminalText(shape, colours: colours)
     let room = isTerminal ? call.console.output.columns() : nil
-    while let room, text.size(side: code.side).columns > room, text.quietZone > 2 {
-      text.quietZone -= 1
-    }
-    let size = text.size(side: code.side)
-    if let room, size.columns > room {
+    guard let text = code.fitted(text, columns: room) else {
       throw CommandError(
-        "the QR code is \(size.columns) columns wide and this screen has \(room)",
+        "the QR code is \(text.size(side: code.side).columns) columns wide and this screen has \(room ?? 0)",
         hint: "use --qr png FILE, --qr framebuffer, or a shorter text")
     }
     for line in code.lines(text) { call.console.draw(line + "\n") }

@@ -19,7 +19,8 @@ enum SetupCommand {
         Asks for what no option says, redeems the code for a key pair of this box's own, writes its secret into a file \
         "secret" of mode 0600 beside agent.conf, and the settings into agent.conf, where comments stay. The code is \
         never sent, and only the service that made it can answer. When it was cut off, type the same again: the \
-        same box gets the same key pair. As root with systemd it starts the box's socket.
+        same box gets the same key pair. As root with systemd it starts the box's socket. In the end it says what \
+        regent doctor finds.
         """,
       inputs: [code], example: "regent setup --code https://tv.example.org#7K3M-Q0ZD-4RXW-81HP"
     ) { call async throws in
@@ -33,13 +34,20 @@ enum SetupCommand {
         .redeem(at: service, authorities, buildTime: context.buildTime)
       let difference = try write(grant, service, call[AgentOptions.authorities], to: place)
       try start(place, call)
+      if !call.wantsJSON { call.console.print(lines: ["\(place):"] + difference.map { "  \($0)" }) }
+      let findings = await DoctorChecks(call, context).findings()
+      let worst = findings.compactMap(\.exit).first
       call.show(
         [
           "config": .string(place), "requestor": .string(grant.requestor.text),
           "publicKey": .string(grant.publicKey.text), "service": .string(service.description),
+          "doctor": .array(findings.map(\.document)),
         ],
-        lines: ["\(place):"] + difference.map { "  \($0)" }
-          + ["this box is enrolled for \(grant.requestor); look at it: regent doctor; sign in: regent pair"])
+        lines: findings.flatMap(\.lines) + [
+          "this box is enrolled for \(grant.requestor); "
+            + (worst == nil ? "sign in: regent pair" : "mend what is BAD, then look again: regent doctor")
+        ])
+      if let worst { throw QuietExit(worst) }
     }
   }
 

@@ -193,7 +193,7 @@ struct DoctorChecks: Sendable {
         sentence: "TERM=\(facts.type ?? "") cannot be drawn on; pair prints lines",
         hint: "set TERM to what the terminal is")
     }
-    let capabilities = facts.capabilities()
+    let capabilities = facts.capabilities
     let size = WindowSize(of: 1)
     let room = size.map { "\($0.columns)×\($0.rows)" } ?? "of unknown size"
     switch capabilities.glyphs {

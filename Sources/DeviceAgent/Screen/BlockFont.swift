@@ -1,3 +1,5 @@
+import CommandKit
+
 /// Letters of five by seven dots for codes and numbers that are read from the sofa.
 enum BlockFont {
   static let width = 5

@@ -1,12 +1,4 @@
-/// Which characters stand for dots.
-enum DotGlyphs: Sendable, Equatable {
-  /// `▀▄█`: two dots in a cell. Needs Unicode and a font that has them.
-  case halfBlocks
-  /// Coloured spaces: no dot is smaller than a cell, and no font is needed.
-  case fullBlocks
-  /// `##` where dark is: for terminals without colours.
-  case ascii
-}
+import CommandKit
 
 /// Dots of equal size on a screen of cells, which are twice as high as wide.
 ///

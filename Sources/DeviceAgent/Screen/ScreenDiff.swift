@@ -1,12 +1,4 @@
-/// How many colours a terminal has.
-enum ColourDepth: Sendable, Equatable {
-  /// None: only light and dark, by reversing.
-  case none
-  /// The eight that every colour terminal has.
-  case eight
-  /// The palette of 256, of which themes leave the upper part alone.
-  case palette
-}
+import CommandKit
 
 /// Turns the difference between two screens into few bytes, to be written at once: nothing flickers.
 struct ScreenDiff {

@@ -8,7 +8,7 @@ internal import PairingStore
 extension AdminCall {
   /// What phones, viewers and boxes would run into, and what to type.
   func findings() async throws(AdminError) -> [Finding] {
-    var wrong = requestorFindings()
+    var wrong = try await requestorFindings()
     wrong += try await providerFindings()
     wrong += platformFindings()
     wrong += try await oauthFindings()
@@ -106,7 +106,7 @@ extension AdminCall {
     ]
   }
 
-  private func requestorFindings() -> [Finding] {
+  private func requestorFindings() async throws(AdminError) -> [Finding] {
     let provisioned = core.provisioning.now
     let records = provisioned.records
     guard !records.requestors.isEmpty else {
@@ -116,6 +116,9 @@ extension AdminCall {
           fix: "regentctl requestor add ID --name NAME")
       ]
     }
+    let enrolments = try await stored { () throws(StoreError) in try await core.store.enrolments(at: now) }
+    // Its first box is on its way.
+    let invited = Set(enrolments.map(\.requestor))
     var findings: [Finding] = []
     for requestor in records.requestors.keys.sorted() {
       func find(_ status: Finding.Status, _ detail: String, fix: String) {
@@ -132,10 +135,10 @@ extension AdminCall {
       let hasApplication = records.applications.values.contains {
         $0.requestor == requestor && !$0.isRevoked
       }
-      if !hasKey, !hasApplication {
+      if !hasKey, !hasApplication, !invited.contains(requestor) {
         find(
           .warning, "no app of it can call: it has no key pair",
-          fix: "regentctl key issue \(requestor)")
+          fix: "regentctl requestor invite \(requestor) for a box; regentctl key issue \(requestor) for another app")
       }
       if records.requestors[requestor]?.certificate == nil, core.missingCertificates.contains(requestor) {
         find(

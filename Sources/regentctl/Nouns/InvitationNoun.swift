@@ -1,5 +1,6 @@
 import Administration
 import CommandKit
+import QRCode
 import RegentJSON
 import RegentPairing
 
@@ -45,13 +46,34 @@ enum InvitationNoun {
     let made = try await admin.invite(
       call[RequestorNoun.id], uses: call[uses], seconds: Int(call[expires].components.seconds))
     call.show(made.json, lines: lines(of: made))
+    draw(made, call)
+  }
+
+  /// One for one box and an hour.
+  static func first(of requestor: RequestorID, _ admin: AdminClient) async throws(AdminError) -> IssuedInvitation {
+    try await admin.invite(requestor, uses: 1, seconds: InvitationEntry.usualSeconds)
   }
 
   static func lines(of made: IssuedInvitation) -> [String] {
     details([
       "code": made.code, "service": made.service, "boxes": String(made.uses), "until": shown(made.expires),
-      "on the box": "regent setup --code '\(made.service)#\(made.code)'",
+      "on the box": "regent setup --code '\(made.whole)'",
     ])
+  }
+
+  /// Draws what `regent setup --code` takes as a QR code where somebody sees it.
+  ///
+  /// A phone beside the screen keeps it from being copied by hand; opened in a browser it is the service's address, and
+  /// what stands behind the # stays on the phone. A terminal that is too narrow has the letters alone.
+  static func draw(_ made: IssuedInvitation, _ call: Invocation) {
+    let facts = TerminalFacts(of: 1, call.environment)
+    guard !call.wantsJSON, call.console.output.isTerminal, facts.canBeDrawnOn, let code = try? QRCode(made.whole)
+    else { return }
+    let text = TerminalText(
+      facts.capabilities.glyphs == .halfBlocks ? .halfBlocks : .fullBlocks,
+      colours: facts.capabilities.depth == .palette ? .ansi256 : .ansi8)
+    guard let text = code.fitted(text, columns: call.console.output.columns()) else { return }
+    for line in code.lines(text) { call.console.draw(line + "\n") }
   }
 
   private static let uses = Input.option("uses", .integer(1...100), default: 1, "how many boxes it is for")
@@ -63,4 +85,9 @@ enum InvitationNoun {
   ).completed(from: { admin throws(AdminError) in try await admin.invitations() }) {
     Candidate($0.id.text, $0.requestor.text)
   }
+}
+
+extension IssuedInvitation {
+  /// Address and code in one, as `regent setup --code` takes them.
+  fileprivate var whole: String { "\(service)#\(code)" }
 }

@@ -83,23 +83,20 @@ enum UpkeepVerbs {
 
   static let doctor = verb(
     "doctor", "look for what is wrong and say how to put it right", example: "doctor"
-  ) { call, admin in try await examine(call, admin) }
+  ) { call, admin in
+    let findings = await findings(call, admin)
+    call.show(.array(findings.map(\.json)), lines: findings.flatMap(lines))
+    if findings.contains(where: { $0.status == .bad }) { throw QuietExit(.failed) }
+  }
 
-  /// Shows what the checks find; something bad is a failure.
-  static func examine(_ call: Invocation, _ admin: AdminClient) async throws {
-    let findings: [Finding]
+  /// What the checks find; a service that does not answer is a finding, too.
+  static func findings(_ call: Invocation, _ admin: AdminClient) async -> [Finding] {
     do throws(AdminError) {
       let service = try await admin.service()
-      findings = [versions(service)] + (try await admin.doctor())
+      return [versions(service)] + (try await admin.doctor()) + NightlyBackup.findings(call)
     } catch {
-      findings = [Finding("service", .bad, error.message, fix: error.hint)]
+      return [Finding("service", .bad, error.message, fix: error.hint)]
     }
-    if call.wantsJSON {
-      call.console.print(json: .array(findings.map(\.json)))
-    } else {
-      for finding in findings { show(finding, call.console) }
-    }
-    if findings.contains(where: { $0.status == .bad }) { throw QuietExit(.failed) }
   }
 
   private static let backupFile = Input.argument(
@@ -123,15 +120,15 @@ enum UpkeepVerbs {
     return Finding("service", .good, "version \(service.version), since \(shown(service.started))")
   }
 
-  private static func show(_ finding: Finding, _ console: Console) {
+  /// A finding as people read it.
+  static func lines(_ finding: Finding) -> [String] {
     let mark =
       switch finding.status {
       case .good: "ok  "
       case .warning: "warn"
       case .bad: "BAD "
       }
-    console.print("\(mark)  \(finding.check): \(finding.detail)")
-    if let fix = finding.fix { console.print("      fix: \(fix)") }
+    return ["\(mark)  \(finding.check): \(finding.detail)"] + (finding.fix.map { ["      fix: \($0)"] } ?? [])
   }
 
   private static func newFile(_ path: String) throws -> NewFile {

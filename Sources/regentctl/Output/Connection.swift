@@ -8,9 +8,16 @@ enum Connection {
   static let socket = Input.option(
     "socket", .file, "the service's admin socket; by default where regentd puts it")
 
+  private static let machineSocket = "/run/regentd/admin.sock"
+
   /// A client for the service that the call means.
   static func admin(_ call: Invocation) -> AdminClient {
     client(call[socket] ?? usualSocket(call.environment))
+  }
+
+  /// Whether the call means the service that the machine's own unit runs.
+  static func isOfMachine(_ call: Invocation) -> Bool {
+    (call[socket] ?? usualSocket(call.environment)) == machineSocket
   }
 
   /// A client while somebody presses Tab.
@@ -42,7 +49,7 @@ enum Connection {
       environment["XDG_STATE_HOME"].map { "\($0)/regent/admin.sock" }
       ?? home.map { "\($0)/.local/state/regent/admin.sock" }
     // A service that this user runs, then the machine's.
-    return [own, "/run/regentd/admin.sock"].compactMap(\.self)
+    return [own, machineSocket].compactMap(\.self)
   }
 
   private static func exists(_ path: String) -> Bool {

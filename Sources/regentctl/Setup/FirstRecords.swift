@@ -5,8 +5,14 @@ import RegentPairing
 
 /// The records without which nobody can sign in; those that are there stay as they are.
 struct FirstRecords {
-  let call: Invocation
+  let report: SetupReport
   let admin: AdminClient
+  private var call: Invocation { report.call }
+
+  init(_ report: SetupReport, _ admin: AdminClient) {
+    self.report = report
+    self.admin = admin
+  }
 
   func addRequestor(_ given: RequestorID?) async throws -> RequestorID {
     let present = try await admin.requestors().map(\.id)
@@ -18,7 +24,7 @@ struct FirstRecords {
     guard !present.contains(id) else { return id }
     var patch = Patch<Requestor>()
     patch.set(.name, .string(id.text))
-    call.show(try await admin.add(id, patch), "requestor \(id)")
+    show("requestor", try await admin.add(id, patch), "requestor \(id)")
     return id
   }
 
@@ -33,12 +39,12 @@ struct FirstRecords {
       var patch = Patch<Provider>()
       patch.set(.name, .string(id.text))
       patch.set(.kind, .string(Provider.KindName.local.rawValue))
-      call.show(try await admin.add(id, patch), "provider \(id)")
+      show("provider", try await admin.add(id, patch), "provider \(id)")
     }
     if try await !admin.integrations(of: requestor).contains(where: { $0.provider == id }) {
       var patch = Patch<Integration>()
       patch.set(.enabled, .bool(true))
-      call.show(try await admin.integrate(requestor, id, patch), "integration of \(requestor) with \(id)")
+      show("integration", try await admin.integrate(requestor, id, patch), "integration of \(requestor) with \(id)")
     }
     return id
   }
@@ -49,7 +55,7 @@ struct FirstRecords {
     guard let pattern = ResourcePattern(given ?? "*") else { throw Self.impossible("--allow") }
     let saved = try await admin.add(
       EntitlementRequest(provider: provider, scope: .everybody, pattern: pattern, effect: .allow))
-    call.show(saved, "rule \(saved.record.id)")
+    show("rule", saved, "rule \(saved.record.id)")
   }
 
   func addAccount(_ given: AccountName?, at provider: ProviderID) async throws {
@@ -62,18 +68,19 @@ struct FirstRecords {
     guard let password = String(validating: bytes, as: UTF8.self) else {
       throw CommandError.usage("the password is not valid UTF-8", hint: "set the terminal to UTF-8")
     }
-    call.show(
-      try await admin.add(provider, name, Patch<Account>(), password: password), "account \(provider)/\(name)")
+    show(
+      "account", try await admin.add(provider, name, Patch<Account>(), password: password),
+      "account \(provider)/\(name)")
   }
 
   func issueKey(to requestor: RequestorID) async throws {
-    let hasKey = try await admin.keys(of: requestor).contains {
-      $0.purpose == "calls" && $0.state == "active"
-    }
-    guard !hasKey else { return }
     let key = try await admin.issueKey(to: requestor)
-    call.show(key.json, lines: details(["public key": key.publicKey.text, "secret": key.secret]))
+    report.add("key", key.json, lines: details(["public key": key.publicKey.text, "secret": key.secret]))
     call.console.note("the secret is not shown again: keep it now")
+  }
+
+  private func show<Record>(_ step: String, _ saved: Saved<Record>, _ what: String) {
+    report.add(step, saved.json, lines: ["\(what) \(saved.outcome.rawValue)"])
   }
 
   private func ask(_ question: String, usual: String?, _ option: String) throws(CommandError) -> String {

@@ -12,24 +12,52 @@ enum SetupVerb {
     details: """
       Asks at a terminal for what no option says; elsewhere it takes the usual answers. What is there already stays: every \
       step can be done again. Settings go into the service's environment file, of which the difference is shown, and the \
-      unit is restarted; that is root's to do. Then come the first requestor, provider and account, a rule, a key pair, \
-      which is shown this once, a first backup, and what doctor says.
+      unit is restarted; that is root's to do. Then come the first requestor, provider and account, a rule, a first \
+      backup, what doctor says, and a code for the first box, as regentctl requestor invite makes it. Without a terminal \
+      and without --invite a requestor that has no key pair gets one, which is shown this once.
+
+      With --json the answer is one document: a member for each step that something was done in, and what doctor says.
       """,
     inputs: [
-      publicURL, proxy, certificate, certificateKey, listen, requestor, provider, account, allow, settings, backups,
+      publicURL, proxy, certificate, certificateKey, listen, requestor, provider, account, allow, invite, settings,
+      backups,
     ],
     rules: [.atMostOne([proxy, certificate]), .together([certificate, certificateKey])],
     example: "setup --public-url https://tv.example.org --proxy --requestor acme --provider cable"
   ) { call, admin in
-    try await address(call, admin)
-    let records = FirstRecords(call: call, admin: admin)
+    let report = SetupReport(call)
+    let isWell: Bool
+    do {
+      isWell = try await perform(report, admin)
+    } catch {
+      report.end()
+      throw error
+    }
+    report.end()
+    if !isWell { throw QuietExit(.failed) }
+  }
+
+  /// - Returns: whether doctor finds nothing bad.
+  private static func perform(_ report: SetupReport, _ admin: AdminClient) async throws -> Bool {
+    let call = report.call
+    try await address(report, admin)
+    let records = FirstRecords(report, admin)
     let requestor = try await records.addRequestor(call[requestor])
     let provider = try await records.addProvider(call[provider], for: requestor)
     try await records.addRule(call[allow], at: provider)
     try await records.addAccount(call[account], at: provider)
-    try await records.issueKey(to: requestor)
-    try await backUp(call, admin)
-    try await UpkeepVerbs.examine(call, admin)
+    let box = try await FirstBox(wantsCode: call[invite], for: requestor, call, admin)
+    if box == .key { try await records.issueKey(to: requestor) }
+    try await backUp(report, admin)
+    // Made before doctor looks and shown last: it is what somebody goes to the box with.
+    let invitation = box == .code ? try await InvitationNoun.first(of: requestor, admin) : nil
+    let findings = await UpkeepVerbs.findings(call, admin)
+    report.add("doctor", .array(findings.map(\.json)), lines: findings.flatMap(UpkeepVerbs.lines))
+    if let invitation {
+      report.add("invitation", invitation.json, lines: InvitationNoun.lines(of: invitation))
+      InvitationNoun.draw(invitation, call)
+    }
+    return !findings.contains { $0.status == .bad }
   }
 
   private static let publicURL = Input.option(
@@ -51,17 +79,19 @@ enum SetupVerb {
     "the first viewer; the password comes from the terminal or from standard input")
   private static let allow = Input.option(
     "allow", ValueKind<String>.text("PATTERN"), "what may be watched; everything when nobody says")
+  private static let invite = Input.flag("invite", "make a code for the first box, and no key pair to write down")
   private static let settings = Input.option(
     "settings", .file, default: "/etc/regent/regentd.env", "the service's environment file")
   private static let backups = Input.option(
     "backups", .folder, default: BackupFolder.usual, "where the first backup goes")
 
-  private static func backUp(_ call: Invocation, _ admin: AdminClient) async throws {
+  private static func backUp(_ report: SetupReport, _ admin: AdminClient) async throws {
+    let call = report.call
     let known = try await admin.doctor().first { $0.check == "backup" }
     guard let known, known.status != .good else { return }
     do {
       let copy = try await UpkeepVerbs.copy(into: BackupFolder(call[backups]).nextPath, call, admin)
-      call.console.print("backup: \(copy.path)")
+      report.add("backup", .string(copy.path), lines: ["backup: \(copy.path)"])
     } catch let error as FileError {
       call.console.note("no backup in \(call[backups]): \(error.description); give --backups FOLDER")
     }
@@ -69,7 +99,8 @@ enum SetupVerb {
 
   // MARK: - The address
 
-  private static func address(_ call: Invocation, _ admin: AdminClient) async throws {
+  private static func address(_ report: SetupReport, _ admin: AdminClient) async throws {
+    let call = report.call
     let current = try await admin.service().publicURL
     guard call[publicURL] != nil || call.canAsk else {
       if call[proxy] || call[certificate] != nil || call[listen] != nil {
@@ -82,7 +113,7 @@ enum SetupVerb {
     guard call[publicURL] != nil || url.description != current else { return }
     let address = ServiceAddress(
       publicURL: url, encryption: try encryption(of: url, call), listen: call[listen])
-    try write(address, call)
+    try write(address, report)
   }
 
   private static func askURL(_ current: String?, _ call: Invocation) throws -> AbsoluteURL {
@@ -117,7 +148,8 @@ enum SetupVerb {
   }
 
   /// Changes the settings file and has the service read it; one that does not start with it gets the old one back.
-  private static func write(_ address: ServiceAddress, _ call: Invocation) throws {
+  private static func write(_ address: ServiceAddress, _ report: SetupReport) throws {
+    let call = report.call
     let path = call[settings]
     let old: [UInt8]
     do throws(FileError) {
@@ -132,14 +164,12 @@ enum SetupVerb {
     var file = EnvironmentFile(String(decoding: old, as: UTF8.self))
     for (name, value) in address.settings { file.set(name, value) }
     guard !file.changes.isEmpty else { return }
-    call.console.print("\(path):")
-    for change in file.changes {
-      if let old = change.old { call.console.print("  - \(old)") }
-      call.console.print("  + \(change.new)")
-    }
+    report.add(
+      "settings", .array(file.changes.map { .string($0.new) }),
+      lines: ["\(path):"] + file.changes.flatMap { ($0.old.map { ["  - \($0)"] } ?? []) + ["  + \($0.new)"] })
     call.console.flush()
     try DurableFile.replace(Array(file.text.utf8), of: path)
-    guard path == settings.specification.defaultText, isFolder("/run/systemd/system") else {
+    guard path == settings.specification.defaultText, NightlyBackup.hasSystemd else {
       call.console.note("restart the service with these settings; then type regentctl setup again")
       return
     }
@@ -154,9 +184,5 @@ enum SetupVerb {
   /// `REGENT_PUBLIC_URL` as it is typed.
   private static func option(_ variable: String) -> String {
     "--" + variable.dropFirst("REGENT_".count).lowercased().replacing("_", with: "-")
-  }
-
-  private static func isFolder(_ path: String) -> Bool {
-    (try? PrivateDirectory.check(path, widest: 0o755)) == true
   }
 }

@@ -1,21 +1,20 @@
-import CommandKit
-import RegentPlatform
-
-/// What was asked for with `--qr`.
-enum PictureRequest: String, CaseIterable, Sendable {
-  case auto, half, full, ascii, png, svg, framebuffer, none
-}
+public import RegentPlatform
 
 /// Facts about a terminal, collected at the edge; what follows from them is decided here.
-struct TerminalFacts: Sendable, Equatable {
-  var type: String?
-  var colourTerm: String?
-  var locale: String?
-  var console: LinuxConsole?
+public struct TerminalFacts: Sendable, Equatable {
+  /// `TERM`.
+  public var type: String?
+  /// `COLORTERM`.
+  public var colourTerm: String?
+  /// The locale of what is shown.
+  public var locale: String?
+  /// What the kernel says, when it is the kernel's own console.
+  public var console: LinuxConsole?
   /// The viewer set `NO_COLOR` (no-color.org).
-  var refusesColours: Bool
+  public var refusesColours: Bool
 
-  init(
+  /// Facts that are known.
+  public init(
     type: String?, colourTerm: String? = nil, locale: String? = nil, console: LinuxConsole? = nil,
     refusesColours: Bool = false
   ) {
@@ -27,7 +26,7 @@ struct TerminalFacts: Sendable, Equatable {
   }
 
   /// The facts about the terminal behind a descriptor.
-  init(of number: Int32, _ environment: Environment) {
+  public init(of number: Int32, _ environment: Environment) {
     type = environment["TERM"]
     colourTerm = environment["COLORTERM"]
     locale = environment["LC_ALL"] ?? environment["LC_CTYPE"] ?? environment["LANG"]
@@ -36,13 +35,13 @@ struct TerminalFacts: Sendable, Equatable {
   }
 
   /// Whether the cursor can be sent anywhere: without that only lines can be written.
-  var canBeDrawnOn: Bool {
+  public var canBeDrawnOn: Bool {
     guard let type else { return console != nil }
     return type != "dumb" && type != "unknown"
   }
 
-  /// What the terminal can show; `asked` overrules what was found out.
-  func capabilities(asked: PictureRequest = .auto) -> TerminalCapabilities {
+  /// What the terminal can show.
+  public var capabilities: TerminalCapabilities {
     var capabilities = TerminalCapabilities(
       glyphs: .halfBlocks, depth: depth, isUnicode: isUnicode, hasHangul: isUnicode,
       hasTints: !refusesColours)
@@ -58,12 +57,6 @@ struct TerminalFacts: Sendable, Equatable {
       // A console whose font cannot be asked about: a container, or a connection from one.
       capabilities.glyphs = .fullBlocks
       capabilities.hasHangul = false
-    }
-    switch asked {
-    case .half: capabilities.glyphs = .halfBlocks
-    case .full: capabilities.glyphs = .fullBlocks
-    case .ascii: capabilities.glyphs = .ascii
-    case .auto, .png, .svg, .framebuffer, .none: break
     }
     return capabilities
   }
