@@ -340,6 +340,11 @@ if Context.environment["REGENT_FUZZ"] == "1" {
     fuzzer("FuzzRoutes", ["RegentHTTPCodec", "HTTPServer"]),
     fuzzer("FuzzText", ["PasswordHashing", "RegentEncodings"]),
     fuzzer("FuzzPEM", ["RegentCryptography"]),
+    fuzzer(
+      "FuzzSocket",
+      [
+        "AccessEnabler", "CommandKit", "DeviceAgent", "HTTPServer", "RegentHTTPCodec", "RegentJSON", "RegentPlatform",
+      ]),
     fuzzer("FuzzTokens", ["RegentCryptography", "RegentJSON"]),
     fuzzer("FuzzXML", ["XML"]),
     fuzzer("FuzzOAuth", ["RegentHTTPCodec", "RegentJSON", "RegentOAuth"]),

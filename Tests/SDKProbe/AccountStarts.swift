@@ -3,11 +3,11 @@ import Glibc
 import RegentCryptography
 import TestSupport
 
-/// Says how long an app takes from its start to signed in, by the box's account and by a sign-in of its own, and how long
-/// the question takes who is signed in: medians and 99th percentiles, in milliseconds.
+/// Says how long an app takes from its start to signed in, by the box's account and by a sign-in of its own, and how
+/// long the question takes who is signed in: medians and 99th percentiles, in milliseconds.
 ///
-/// The first start is one with an empty store: the account is exchanged, or the service, which knows the device, is asked
-/// for its sign-in. A later one finds its sign-in kept. `account.py` reads the devices' ids, signs them in at the
+/// The first start is one with an empty store: the account is exchanged, or the service, which knows the device, is
+/// asked for its sign-in. A later one finds its sign-in kept. `account.py` reads the devices' ids, signs them in at the
 /// service and sends a line.
 ///
 /// Words: service, requestor, public key, secret, the daemon's socket, how often.
@@ -59,17 +59,16 @@ func startByAccount(_ words: [String]) async throws {
 func startOnce(_ words: [String]) async throws {
   let enabler = try enabler(Array(words[1...4]), .socket(words[5]), words[0])
   let events = enabler.events
-  let listening = Task {
-    for await event in events {
-      switch event {
-      case .status(let status): print("status \(status.id.rawValue)")
-      case .setRequestorComplete: return
-      default: break
-      }
+  enabler.setRequestor(words[2])
+  _ = try await events.first("the end of the start") { event -> Bool? in
+    switch event {
+    case .status(let status):
+      print("status \(status.id.rawValue)")
+      return nil
+    case .setRequestorComplete: return true
+    default: return nil
     }
   }
-  try await enabler.configure(requestor: words[2])
-  await listening.value
   let signIn = await enabler.currentSignIn()
   print(signIn.map { "in \($0.source.rawValue) \($0.provider.id)" } ?? "out")
 }

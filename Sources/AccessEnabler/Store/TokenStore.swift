@@ -135,8 +135,8 @@ final class TokenStore: Sendable {
 
   /// Forces the device id to disk before there are tokens that need it.
   ///
-  /// A sign-in that is about to come waits for less then. It may sleep for the disk; what fails is tried again, and told,
-  /// with the tokens.
+  /// A sign-in that is about to come waits for less then. It may sleep for the disk; what fails is tried again, and
+  /// told, with the tokens.
   func installAhead() {
     if let files { try? install(files) }
   }
