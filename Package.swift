@@ -49,6 +49,8 @@ let package = Package(
       name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
     // No pkg-config name: libcurl is loaded at run time, only when an https URL is used.
     .systemLibrary(name: "CRegentCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    // Nor for libpq: it is loaded when the database is PostgreSQL.
+    .systemLibrary(name: "CPostgreSQL", providers: [.apt(["libpq-dev"])]),
     .systemLibrary(name: "CArgon2", pkgConfig: "libargon2", providers: [.apt(["libargon2-dev"])]),
     .systemLibrary(name: "CCrypt", pkgConfig: "libxcrypt", providers: [.apt(["libcrypt-dev"])]),
     .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
@@ -59,9 +61,11 @@ let package = Package(
     tool("RegentEncodings"),
     tool("RegentHTTPCodec"),
     tool("RegentPlatform", ["CRegentLinux"]),
+    tool("RegentSQL"),
 
     // Layer 0: tools. They know no pairing word and never import one another.
-    tool("SQLite", ["CSQLite", "RegentPlatform"]),
+    tool("SQLite", ["CSQLite", "RegentPlatform", "RegentSQL"]),
+    tool("PostgreSQL", ["CPostgreSQL", "RegentHTTPCodec", "RegentPlatform", "RegentSQL"]),
     tool("RegentCryptography", ["CRegentOpenSSL", "RegentEncodings", "RegentJSON"]),
     tool("QRCode", ["CQREncode", "RegentPlatform"]),
     tool("HTTPServer", ["RegentHTTPCodec", "RegentPlatform", "CRegentOpenSSL", "CRegentLinux"]),
@@ -146,6 +150,9 @@ let package = Package(
       name: "TestSupport", dependencies: ["CRegentLinux"], path: "Tests/TestSupport",
       swiftSettings: house),
     .target(
+      name: "PostgreSQLTestSupport", dependencies: ["TestSupport"], path: "Tests/PostgreSQLTestSupport",
+      swiftSettings: house),
+    .target(
       name: "HTTPTestSupport", dependencies: ["HTTPServer", "RegentHTTPCodec", "RegentPlatform", "TestSupport"],
       path: "Tests/HTTPTestSupport", swiftSettings: house),
     // A store in memory, and what every store must do: for tests only, no program may link them.
@@ -210,6 +217,8 @@ let package = Package(
       swiftSettings: house),
     tests(of: "RegentPlatform", ["PlatformProbe"]),
     tests(of: "SQLite", ["CSQLite", "RegentPlatform", "StorageFaults", "Soak"]),
+    tests(of: "RegentSQL"),
+    tests(of: "PostgreSQL", ["PostgreSQLTestSupport", "RegentPlatform", "RegentSQL"]),
     tests(of: "RegentEncodings"),
     tests(of: "RegentCryptography", ["RegentEncodings"]),
     tests(of: "PasswordHashing", ["RegentCryptography", "RegentEncodings"]),

@@ -2,6 +2,7 @@
 // and backup. Knows no table of Regent; PairingStoreSQLite does.
 
 import CSQLite
+@_exported public import RegentSQL
 
 /// The SQLite library that this program runs on.
 public enum SQLiteLibrary {

@@ -15,9 +15,10 @@ enum Layer: Int, Comparable {
 
 let layers: [String: Layer] = [
   "CSQLite": .cLibrary, "CRegentOpenSSL": .cLibrary, "CQREncode": .cLibrary, "CRegentCurl": .cLibrary,
-  "CArgon2": .cLibrary, "CCrypt": .cLibrary, "CExpat": .cLibrary, "CRegentLinux": .cLibrary,
+  "CPostgreSQL": .cLibrary, "CArgon2": .cLibrary, "CCrypt": .cLibrary, "CExpat": .cLibrary, "CRegentLinux": .cLibrary,
   "RegentEncodings": .ground, "RegentJSON": .ground, "RegentHTTPCodec": .ground, "RegentPlatform": .ground,
-  "SQLite": .tool, "RegentCryptography": .tool, "QRCode": .tool, "HTTPServer": .tool,
+  "RegentSQL": .ground,
+  "SQLite": .tool, "PostgreSQL": .tool, "RegentCryptography": .tool, "QRCode": .tool, "HTTPServer": .tool,
   "RegentHTTPClient": .tool, "CommandKit": .tool, "XML": .tool,
   "PasswordHashing": .compoundTool,
   "RegentPairing": .rules,
@@ -32,6 +33,7 @@ let layers: [String: Layer] = [
 /// Targets that stand in `Tests/` for tests only: nothing in `Sources/` may know them, and no product is made of them.
 let testRooms: Set = [
   "TestSupport", "HTTPTestSupport", "ServiceTestSupport", "RegentdTestSupport", "StorageFaults", "PairingStoreMemory",
+  "PostgreSQLTestSupport",
   "StoreConformance", "PlatformProbe", "SDKProbe", "PagePreview", "Soak", "ServiceSoak", "Benchmarks",
 ]
 
@@ -142,5 +144,5 @@ func importedModules(_ file: SourceFile) -> [String] {
 }
 
 private let importModifiers: Set<Substring> = [
-  "public", "package", "internal", "fileprivate", "private", "@testable", "@preconcurrency",
+  "public", "package", "internal", "fileprivate", "private", "@testable", "@preconcurrency", "@_exported",
 ]

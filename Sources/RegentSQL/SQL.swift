@@ -5,8 +5,8 @@
 /// There is no way to make one from a `String`, so text from outside cannot become SQL by accident. Where text must
 /// be taken as SQL, the call says so: `\(unsafeRawSQL: text)`.
 public struct SQL: Sendable, ExpressibleByStringInterpolation {
-  let text: String
-  let values: [SQLValue]
+  package let text: String
+  package let values: [SQLValue]
 
   /// The statement of a literal without values.
   public init(stringLiteral text: StaticString) {

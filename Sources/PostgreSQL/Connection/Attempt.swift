@@ -1,0 +1,112 @@
+import CPostgreSQL
+import Glibc
+
+/// A connection on its way to one server.
+@safe struct Attempt: ~Copyable {
+  private let host: ConnectionSettings.Host
+  private let library: ClientLibrary
+  private let notices: NoticeLog
+  private var handle: OpaquePointer?
+
+  init(
+    _ host: ConnectionSettings.Host, _ library: ClientLibrary, _ parameters: [(name: String, value: [UInt8])]
+  ) throws(PostgreSQLError) {
+    self.host = host
+    self.library = library
+    notices = NoticeLog(library)
+    let names = parameters.map { Array($0.name.utf8) }
+    let started = unsafe withCStrings(names) { names in
+      unsafe withCStrings(parameters.map(\.value)) { values in unsafe library.connectStart(names, values, 0) }
+    }
+    guard let started = unsafe started else { throw PostgreSQLError(.unreachable, "there is no memory to connect") }
+    unsafe handle = unsafe started
+    // Words with the state in them: what they say is in the server's language.
+    _ = unsafe library.setVerbosity(started, PQERRORS_VERBOSE)
+    unsafe notices.listen(to: started)
+  }
+
+  deinit { if let handle = unsafe handle { unsafe library.finish(handle) } }
+
+  /// Goes on until the server has let us in.
+  consuming func finish(by deadline: Deadline) throws(PostgreSQLError) -> Connection {
+    guard let handle = unsafe handle, unsafe library.status(handle) != CONNECTION_BAD else { throw refusal }
+    var events = POLLOUT
+    while true {
+      guard deadline.wait(for: events, on: unsafe library.socket(handle)) != 0 else {
+        throw PostgreSQLError(
+          .unreachable, "\(host) did not answer in time", hint: "see whether it runs: pg_isready -h HOST -p PORT")
+      }
+      switch unsafe library.connectPoll(handle) {
+      case PGRES_POLLING_READING: events = POLLIN
+      case PGRES_POLLING_WRITING: events = POLLOUT
+      case PGRES_POLLING_OK:
+        guard unsafe library.setNonBlocking(handle, 1) == 0 else { throw refusal }
+        unsafe self.handle = nil
+        return unsafe Connection(owning: handle, library, notices, host)
+      default: throw refusal
+      }
+    }
+  }
+
+  /// Why libpq gave up.
+  private var refusal: PostgreSQLError {
+    guard let handle = unsafe handle else { return PostgreSQLError(.unreachable, "\(host) cannot be reached") }
+    let words = unsafe library.errorMessage(handle).map { unsafe String(cString: $0) } ?? ""
+    // The first line; the last one when libpq tried several ways.
+    let lines = words.split(separator: "\n").filter { $0.contains(": ") && !$0.hasPrefix("LOCATION") }
+    let line = lines.first.map(String.init) ?? "\(host) cannot be reached"
+    if let state = state(in: line) {
+      return PostgreSQLError(.refused, sentence(for: state, line), hint: hint(for: state))
+    }
+    if unsafe library.needsPassword(handle) == 1 {
+      return PostgreSQLError(
+        .refused, "\(host) asks for a password, and there is none",
+        hint: "put it into a private file, the service's credential \(PasswordSource.credentialName), or ~/.pgpass")
+    }
+    if line.contains("certificate") || line.contains("SSL") {
+      return PostgreSQLError(
+        .untrusted, "\(host) could not prove who it is: \(line)",
+        hint: "name the authority of its certificate in the URL: ?sslrootcert=FILE")
+    }
+    return PostgreSQLError(
+      .unreachable, line, hint: "see whether it runs and is allowed through: pg_isready -h HOST -p PORT")
+  }
+
+  /// The state in `… FATAL:  28P01: words`.
+  private func state(in line: String) -> SQLState? {
+    guard let mark = line.firstRange(of: ":  ") else { return nil }
+    let code = line[mark.upperBound...].prefix(5)
+    let isState = code.utf8.count == 5 && code.utf8.allSatisfy { (48...57).contains($0) || (65...90).contains($0) }
+    guard isState, line[mark.upperBound...].dropFirst(5).hasPrefix(": ") else { return nil }
+    return SQLState(String(code))
+  }
+
+  private func sentence(for state: SQLState, _ line: String) -> String {
+    switch state {
+    case .wrongPassword: "\(host) refused the password (\(state.code))"
+    case .notAdmitted: "\(host) lets this role or this machine not in (\(state.code))"
+    case .noDatabase: "\(host) has no database of that name (\(state.code))"
+    case .tooManyConnections: "\(host) has as many connections as it takes (\(state.code))"
+    case .starting: "\(host) is starting or stopping (\(state.code))"
+    default: line
+    }
+  }
+}
+
+/// Calls `body` with C strings and a null pointer behind them.
+private func withCStrings<Result>(
+  _ strings: [[UInt8]], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Result
+) -> Result {
+  var bytes: [UInt8] = []
+  let places = strings.map { string in
+    defer { bytes += string + [0] }
+    return bytes.count
+  }
+  return unsafe bytes.withUnsafeBufferPointer { buffer in
+    unsafe buffer.withMemoryRebound(to: CChar.self) { characters in
+      let pointers: [UnsafePointer<CChar>?] =
+        unsafe places.map { place in unsafe characters.baseAddress.map { unsafe $0 + place } } + [nil]
+      return unsafe pointers.withUnsafeBufferPointer { unsafe body($0.baseAddress) }
+    }
+  }
+}

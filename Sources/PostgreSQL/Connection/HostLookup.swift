@@ -1,0 +1,63 @@
+import Glibc
+import RegentPlatform
+
+/// The addresses of a host as numbers, by a deadline.
+///
+/// libpq would look the name up itself, for as long as the name servers take: a thread of its own does it here, which
+/// ends when it ends.
+func addresses(of host: ConnectionSettings.Host, by deadline: Deadline) throws(PostgreSQLError) -> [String] {
+  // libpq takes sockets and numbers as they are.
+  if host.isSocket { return [""] }
+  // RFC 6761: this name is the loopback address, whatever a name server would say.
+  if host.name == "localhost" || host.name.hasSuffix(".localhost") { return ["127.0.0.1", "::1"] }
+  let answer = LookupAnswer()
+  let name = host.name
+  do throws(SystemError) {
+    let wakeUp = try SharedWakeUp()
+    try DedicatedThread.start(named: "look-up") {
+      answer.found.withLock { $0 = lookUp(name) }
+      wakeUp.event.signal()
+    }
+    _ = deadline.wait(for: POLLIN, on: wakeUp.event.number)
+  } catch {
+    throw PostgreSQLError(.unreachable, "\(error)", hint: error.hint)
+  }
+  switch answer.found.withLock({ $0 }) {
+  case nil: throw PostgreSQLError(.unreachable, "the name of the database's host was not found in time")
+  case .some(let found) where found.isEmpty:
+    throw PostgreSQLError(
+      .unreachable, "the database's host \(name) has no address", hint: "check the name: getent hosts \(name)")
+  case .some(let found): return found
+  }
+}
+
+private final class LookupAnswer: Sendable {
+  let found = Locked<[String]?>(nil)
+}
+
+/// A descriptor that a thread's closure keeps open.
+private final class SharedWakeUp: Sendable {
+  let event: WakeUp
+
+  init() throws(SystemError) { event = try WakeUp() }
+}
+
+private func lookUp(_ name: String) -> [String] {
+  var hints = unsafe addrinfo()
+  unsafe hints.ai_socktype = CInt(SOCK_STREAM.rawValue)
+  var list: UnsafeMutablePointer<addrinfo>?
+  guard unsafe getaddrinfo(name, nil, &hints, &list) == 0 else { return [] }
+  defer { if let list = unsafe list { unsafe freeaddrinfo(list) } }
+  var found: [String] = []
+  var next = unsafe list
+  while let entry = unsafe next {
+    if let address = unsafe entry.pointee.ai_addr,
+      let copy = unsafe SocketAddress(copying: address, length: entry.pointee.ai_addrlen), let text = copy.numericHost,
+      !found.contains(text)
+    {
+      found.append(text)
+    }
+    unsafe next = entry.pointee.ai_next
+  }
+  return found
+}

@@ -1,0 +1,135 @@
+import CPostgreSQL
+import Glibc
+import RegentPlatform
+
+extension Connection {
+  /// Connects to the first server of the settings that takes changes.
+  ///
+  /// - Throws: why none of them does; the password is in no error.
+  public static func open(
+    _ settings: ConnectionSettings, by deadline: Deadline
+  ) throws(PostgreSQLError) -> Connection {
+    let library = try ClientLibrary()
+    let user: String
+    if let given = settings.user { user = given } else { user = try ownName() }
+    var failures: [(host: ConnectionSettings.Host, error: PostgreSQLError)] = []
+    for host in settings.hosts {
+      let patience = Deadline.earlier(deadline, .after(settings.hostPatience))
+      do throws(PostgreSQLError) {
+        return try open(host, settings, user: user, library, by: patience)
+      } catch {
+        if error.kind == .settings { throw error }
+        failures.append((host, error))
+      }
+    }
+    throw summary(of: failures)
+  }
+
+  private static func ownName() throws(PostgreSQLError) -> String {
+    guard let name = (try? Accounts.user(id: Accounts.effectiveUser))??.name else {
+      throw PostgreSQLError(.settings, "the database URL names no user", hint: "write postgresql://USER@HOST/DATABASE")
+    }
+    return name
+  }
+
+  /// One error for several servers: of the kind that says most about what to do.
+  private static func summary(
+    of failures: [(host: ConnectionSettings.Host, error: PostgreSQLError)]
+  ) -> PostgreSQLError {
+    let worst = mostTelling(failures.map(\.error))
+    guard failures.count > 1 else { return worst }
+    let all = failures.map { "\($0.host): \($0.error.message)" }.joined(separator: "; ")
+    return PostgreSQLError(worst.kind, all, hint: worst.hint)
+  }
+
+  /// What a server said counts more than that another did not answer.
+  private static func mostTelling(_ errors: [PostgreSQLError]) -> PostgreSQLError {
+    let order: [PostgreSQLError.Kind] = [.untrusted, .refused, .readOnly, .unreachable]
+    let worst = order.lazy.compactMap { kind in errors.first { $0.kind == kind } }.first ?? errors.first
+    return worst ?? PostgreSQLError(.settings, "the database URL names no host")
+  }
+
+  private static func open(
+    _ host: ConnectionSettings.Host, _ settings: ConnectionSettings, user: String, _ library: ClientLibrary,
+    by deadline: Deadline
+  ) throws(PostgreSQLError) -> Connection {
+    let password = try settings.password.password(for: host, database: settings.database, user: user)
+    var failures: [PostgreSQLError] = []
+    for address in try addresses(of: host, by: deadline) {
+      do throws(PostgreSQLError) {
+        let parameters = settings.parameters(host, address: address, user: user, password)
+        let connection = try Attempt(host, library, parameters).finish(by: deadline)
+        try connection.requireWritable()
+        try connection.set(settings.session, by: deadline)
+        return connection
+      } catch {
+        failures.append(error)
+      }
+    }
+    throw mostTelling(failures)
+  }
+
+  private func requireWritable() throws(PostgreSQLError) {
+    guard serverVersion >= 150_000 else {
+      throw PostgreSQLError(
+        .refused, "\(host) runs PostgreSQL \(serverVersion / 10_000), and 15 or newer is needed",
+        hint: "upgrade the server")
+    }
+    // Reported by every server from 14 on, without asking.
+    guard parameter("in_hot_standby") != "on", parameter("default_transaction_read_only") != "on" else {
+      throw PostgreSQLError(
+        .readOnly, "\(host) takes no changes: it is a standby, or was set read-only",
+        hint: "name the primary in the URL too, or promote this server")
+    }
+  }
+
+  private func set(_ session: [String: String], by deadline: Deadline) throws(PostgreSQLError) {
+    var all = [
+      // A server whose client is gone ends what it does for it.
+      "client_connection_check_interval": "2s",
+      "default_transaction_isolation": "read committed",
+      // Our statements are few and run often.
+      "plan_cache_mode": "force_generic_plan",
+    ]
+    all.merge(session) { _, given in given }
+    let calls = all.sorted { $0.key < $1.key }.map { "set_config(\(literal($0.key)), \(literal($0.value)), false)" }
+    _ = try exchange([.plain("SELECT \(calls.joined(separator: ", "))")], by: deadline)
+  }
+}
+
+/// A text of this program as a literal; the server takes backslashes as they are.
+private func literal(_ text: String) -> String {
+  "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
+}
+
+extension ConnectionSettings {
+  /// What libpq is told.
+  ///
+  /// Everything that protects is said, so that no variable of the environment says it instead.
+  func parameters(
+    _ host: Host, address: String, user: String, _ password: Password?
+  ) -> [(name: String, value: [UInt8])] {
+    let mode = tlsMode(for: host)
+    var all: [(String, String)] = [
+      ("host", host.name), ("hostaddr", address), ("port", String(host.port)), ("dbname", database), ("user", user),
+      ("sslmode", mode), ("gssencmode", "disable"), ("ssl_min_protocol_version", "TLSv1.2"),
+      ("client_encoding", "UTF8"), ("application_name", applicationName), ("target_session_attrs", "any"),
+      // A peer that is gone without a word is noticed.
+      ("keepalives", "1"), ("keepalives_idle", "5"), ("keepalives_interval", "2"), ("keepalives_count", "3"),
+      ("tcp_user_timeout", "10000"),
+      // Never libpq's own search for a password: it would print warnings. There is nothing below a device.
+      ("passfile", "/dev/null/none"),
+    ]
+    if mode.hasPrefix("verify") { all.append(("sslrootcert", authorities)) }
+    return all.filter { !$0.1.isEmpty }.map { ($0.0, Array($0.1.utf8)) }
+      + (password.map { [("password", $0.bytes)] } ?? [])
+  }
+}
+
+extension ConnectionSettings.Host: CustomStringConvertible {
+  /// The host and port, as they are shown.
+  public var description: String {
+    if isSocket { return "\(name)/.s.PGSQL.\(port)" }
+    return name.contains(":") ? "[\(name)]:\(port)" : "\(name):\(port)"
+  }
+}

@@ -1,0 +1,102 @@
+import CPostgreSQL
+import Glibc
+
+/// One exchange over a connection: commands go out together, and their answers come back, by a deadline.
+@safe struct Wire {
+  private let handle: OpaquePointer
+  private let library: ClientLibrary
+  private let deadline: Deadline
+
+  init(_ handle: OpaquePointer, _ library: ClientLibrary, _ deadline: Deadline) {
+    unsafe self.handle = unsafe handle
+    self.library = library
+    self.deadline = deadline
+  }
+
+  /// The answer to each command; after one that failed the others have not been run.
+  func exchange(_ commands: [Command]) throws(PostgreSQLError) -> [ResultHandle] {
+    guard unsafe library.enterPipeline(handle) == 1 else { throw lost }
+    for command in commands {
+      guard send(command) == 1 else { throw lost }
+    }
+    guard unsafe library.pipelineSync(handle) == 1 else { throw lost }
+    try flush()
+    var results: [ResultHandle] = []
+    for _ in commands {
+      guard let result = try next() else { throw lost }
+      results.append(result)
+      // The server ended the connection: nothing else comes, and this says why.
+      if result.status == PGRES_FATAL_ERROR, unsafe library.status(handle) != CONNECTION_OK {
+        throw result.error(nil) ?? lost
+      }
+      guard try next() == nil else { throw PostgreSQLError(.misuse, "a statement gave more than one result") }
+    }
+    guard try next()?.status == PGRES_PIPELINE_SYNC, unsafe library.exitPipeline(handle) == 1 else { throw lost }
+    return results
+  }
+
+  private var lost: PostgreSQLError { PostgreSQLError(.lost, "the connection to the database broke") }
+
+  private var late: PostgreSQLError {
+    PostgreSQLError(
+      .deadline, "the database did not answer in time",
+      hint: "see what it does: SELECT * FROM pg_stat_activity; a frozen server, a lock, or a standby that is away")
+  }
+
+  /// Everything that was sent leaves; what comes meanwhile is taken in, so that the two never wait for each other.
+  private func flush() throws(PostgreSQLError) {
+    while true {
+      switch unsafe library.flush(handle) {
+      case 0: return
+      case 1: break
+      default: throw lost
+      }
+      let events = deadline.wait(for: POLLIN | POLLOUT, on: unsafe library.socket(handle))
+      guard events != 0 else { throw late }
+      // A connection that broke still has to say why: `next` finds it.
+      if events & POLLIN != 0, unsafe library.consumeInput(handle) != 1 { return }
+    }
+  }
+
+  /// The next result, or nil between two commands.
+  private func next() throws(PostgreSQLError) -> ResultHandle? {
+    while unsafe library.isBusy(handle) == 1 {
+      guard deadline.wait(for: POLLIN, on: unsafe library.socket(handle)) != 0 else { throw late }
+      if unsafe library.consumeInput(handle) != 1, unsafe library.isBusy(handle) == 1 { throw lost }
+    }
+    return unsafe library.getResult(handle).map { unsafe ResultHandle(owning: $0, library) }
+  }
+
+  private func send(_ command: Command) -> CInt {
+    switch command {
+    case .plain(let text): unsafe library.sendQuery(handle, text, 0, nil, nil, nil, nil, 1)
+    case .prepare(let statement, let sql):
+      unsafe library.sendPrepare(handle, statement.name, numbered(sql.text), 0, nil)
+    case .describe(let statement): unsafe library.sendDescribe(handle, statement.name)
+    case .run(let statement, _, let values): send(statement, values)
+    }
+  }
+
+  /// Every value goes in its binary form, beside the text.
+  private func send(_ statement: PreparedStatement, _ values: [[UInt8]?]) -> CInt {
+    // One byte more, so that also a single empty value has an address: a null pointer would be null.
+    var bytes: [UInt8] = [0]
+    let places = values.map { value in
+      value.map { value in
+        defer { bytes += value }
+        return bytes.count
+      }
+    }
+    let lengths = values.map { CInt(clamping: $0?.count ?? 0) }
+    let formats = [CInt](repeating: 1, count: values.count)
+    return unsafe bytes.withUnsafeBufferPointer { buffer in
+      unsafe buffer.withMemoryRebound(to: CChar.self) { characters in
+        let pointers: [UnsafePointer<CChar>?] = unsafe places.map { place in
+          unsafe place.flatMap { place in unsafe characters.baseAddress.map { unsafe $0 + place } }
+        }
+        return unsafe library.sendPrepared(
+          handle, statement.name, CInt(clamping: values.count), pointers, lengths, formats, 1)
+      }
+    }
+  }
+}

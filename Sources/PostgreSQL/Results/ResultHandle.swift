@@ -1,0 +1,82 @@
+import CPostgreSQL
+import Glibc
+
+/// One result as libpq keeps it; freed when its last row is let go.
+@safe final class ResultHandle {
+  private let library: ClientLibrary
+  private let result: OpaquePointer
+
+  init(owning result: OpaquePointer, _ library: ClientLibrary) {
+    unsafe self.result = unsafe result
+    self.library = library
+  }
+
+  deinit { unsafe library.clear(result) }
+
+  var status: ExecStatusType { unsafe library.resultStatus(result) }
+  var rowCount: Int { Int(unsafe library.rowCount(result)) }
+  var columnCount: Int { Int(unsafe library.columnCount(result)) }
+
+  /// The word for what was done: "COMMIT" or "ROLLBACK" after the first.
+  var command: String { unsafe library.command(result).map { unsafe String(cString: $0) } ?? "" }
+
+  /// How many rows the statement changed or gave.
+  var changed: Int { unsafe library.changed(result).flatMap { unsafe Int(String(cString: $0)) } ?? 0 }
+
+  /// The types of the parameters, of a result that describes a statement.
+  var parameterTypes: [UInt32] {
+    let count = unsafe library.parameterCount(result)
+    return (0..<count).map { unsafe library.parameterType(result, $0) }
+  }
+
+  func columnName(_ column: Int) -> String {
+    unsafe library.columnName(result, CInt(column)).map { unsafe String(cString: $0) } ?? "?"
+  }
+
+  func type(_ column: Int) -> UInt32 { unsafe library.columnType(result, CInt(column)) }
+
+  func isNull(_ row: Int, _ column: Int) -> Bool { unsafe library.isNull(result, CInt(row), CInt(column)) != 0 }
+
+  /// Lends the bytes of a value.
+  func withBytes<Value>(_ row: Int, _ column: Int, _ body: (UnsafeRawBufferPointer) -> Value) -> Value {
+    let start = unsafe library.value(result, CInt(row), CInt(column))
+    let count = Int(unsafe library.length(result, CInt(row), CInt(column)))
+    return unsafe body(UnsafeRawBufferPointer(start: start, count: count))
+  }
+
+  /// The error of a statement that failed; `.lost` when it is the connection that did.
+  func error(_ sql: String?) -> PostgreSQLError? {
+    switch status {
+    case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_PIPELINE_SYNC: return nil
+    case PGRES_PIPELINE_ABORTED:
+      return PostgreSQLError(.misuse, "an earlier statement of the batch failed", sql: sql)
+    default: break
+    }
+    guard let code = field("C") else {
+      return PostgreSQLError(.lost, "the connection to the database broke", sql: sql)
+    }
+    let state = SQLState(code)
+    // The words about a value repeat it.
+    let words = state.family == .data ? "a value does not fit" : field("M") ?? "an error"
+    return PostgreSQLError(
+      .server(state), words, sql: sql, constraint: field("n") ?? field("c"), hint: hint(for: state))
+  }
+
+  private func field(_ letter: Unicode.Scalar) -> String? {
+    unsafe library.errorField(result, CInt(letter.value)).map { unsafe String(cString: $0) }
+  }
+}
+
+/// What to do about an error of the server.
+func hint(for state: SQLState) -> String? {
+  switch state {
+  case .wrongPassword: "compare the file with the password with the server: psql -W -h HOST -U USER DATABASE"
+  case .notAdmitted: "add a line for this role and this machine to pg_hba.conf, and make the role: createuser USER"
+  case .noDatabase: "make it: createdb --owner=USER --encoding=UTF8 DATABASE"
+  case .noRight: "give the role its rights; docs/operating.md lists them"
+  case .diskFull: "free some space on the server's file system"
+  case .tooManyConnections: "raise max_connections, or give fewer connections to other programs"
+  case .readOnly, .starting, .shutdown, .crashed: "look at the server's log; another host of the URL is tried next"
+  default: nil
+  }
+}

@@ -1,0 +1,111 @@
+import CPostgreSQL
+
+/// The rows that a statement gave, and how many it changed.
+public struct Rows: RandomAccessCollection {
+  let result: ResultHandle
+  let sql: String?
+
+  public var startIndex: Int { 0 }
+  public var endIndex: Int { result.rowCount }
+  public subscript(index: Int) -> Row { Row(result: result, index: index, sql: sql) }
+
+  /// How many rows the statement changed, or gave.
+  public var changed: Int { result.changed }
+}
+
+/// One row of a result.
+///
+/// Columns are numbered from 0. Reading is strict: asking a text column for an integer is an error, never a guess.
+public struct Row {
+  let result: ResultHandle
+  let index: Int
+  let sql: String?
+
+  /// How many columns the row has.
+  public var count: Int { result.columnCount }
+
+  /// Whether the column holds no value.
+  public func isNull(_ column: Int) throws(PostgreSQLError) -> Bool {
+    guard column >= 0, column < count else {
+      throw PostgreSQLError(.value, "there is no column \(column), the row has \(count)", sql: sql)
+    }
+    return result.isNull(index, column)
+  }
+
+  /// The whole number of a column; a truth value is 1 or 0.
+  public func integer(_ column: Int) throws(PostgreSQLError) -> Int64 {
+    guard case .integer(let number) = try value(column) else { throw wrong(column, "an integer") }
+    return number
+  }
+
+  /// The number of a column.
+  public func real(_ column: Int) throws(PostgreSQLError) -> Double {
+    switch try value(column) {
+    case .real(let number): return number
+    case .integer(let number): return Double(number)
+    default: throw wrong(column, "a number")
+    }
+  }
+
+  /// The text of a column.
+  public func text(_ column: Int) throws(PostgreSQLError) -> String {
+    guard case .text(let text) = try value(column) else { throw wrong(column, "a text") }
+    return text
+  }
+
+  /// The bytes of a column.
+  public func blob(_ column: Int) throws(PostgreSQLError) -> [UInt8] {
+    guard case .blob(let bytes) = try value(column) else { throw wrong(column, "bytes") }
+    return bytes
+  }
+
+  /// The value of a column as it is.
+  public func value(_ column: Int) throws(PostgreSQLError) -> SQLValue {
+    if try isNull(column) { return .null }
+    let type = ValueType(rawValue: result.type(column))
+    let value: SQLValue? = unsafe result.withBytes(index, column) { bytes in
+      switch type {
+      case .boolean: return unsafe wholeNumber(bytes, UInt8.self)
+      case .int2: return unsafe wholeNumber(bytes, Int16.self)
+      case .int4: return unsafe wholeNumber(bytes, Int32.self)
+      case .int8: return unsafe wholeNumber(bytes, Int64.self)
+      case .float4:
+        let bits = unsafe bigEndian(bytes, UInt32.self)
+        return bits.map { SQLValue.real(Double(Float(bitPattern: $0))) }
+      case .float8:
+        let bits = unsafe bigEndian(bytes, UInt64.self)
+        return bits.map { SQLValue.real(Double(bitPattern: $0)) }
+      case .bytes: return unsafe .blob(Array(bytes))
+      case .text, .name, .characters, .varying, .unknown:
+        let copy = unsafe Array(bytes)
+        guard let text = try? UTF8Span(validating: copy.span) else { return nil }
+        return .text(String(copying: text))
+      case nil: return nil
+      }
+    }
+    guard let value else {
+      throw PostgreSQLError(
+        .value, "column \(column) (\(result.columnName(column))) has a type that is not read", sql: sql,
+        hint: "cast it in the statement, for example CAST(… AS BIGINT)")
+    }
+    return value
+  }
+
+  private func wrong(_ column: Int, _ words: String) -> PostgreSQLError {
+    PostgreSQLError(.value, "column \(column) (\(result.columnName(column))) is not \(words)", sql: sql)
+  }
+}
+
+private func wholeNumber<Number: FixedWidthInteger>(
+  _ bytes: UnsafeRawBufferPointer, _ type: Number.Type
+) -> SQLValue? {
+  let number = unsafe bigEndian(bytes, type)
+  return number.map { .integer(Int64($0)) }
+}
+
+private func bigEndian<Number: FixedWidthInteger>(
+  _ bytes: UnsafeRawBufferPointer, _ type: Number.Type
+) -> Number? {
+  guard bytes.count == MemoryLayout<Number>.size else { return nil }
+  return unsafe Number(bigEndian: bytes.loadUnaligned(as: Number.self))
+}

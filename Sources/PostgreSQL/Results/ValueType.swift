@@ -1,0 +1,59 @@
+/// The types of columns and parameters that are read and written, by the numbers that PostgreSQL has for them.
+enum ValueType: UInt32 {
+  case boolean = 16
+  case bytes = 17
+  case name = 19
+  case int8 = 20
+  case int2 = 21
+  case int4 = 23
+  case text = 25
+  case float4 = 700
+  case float8 = 701
+  case unknown = 705
+  case characters = 1042
+  case varying = 1043
+}
+
+extension SQLValue {
+  /// The value in the form in which PostgreSQL sends and takes it; `nil` for null.
+  ///
+  /// `type` is what the statement wants, `place` which parameter it is, counted from 1, for the error.
+  func encoded(as type: UInt32, place: Int) throws(PostgreSQLError) -> [UInt8]? {
+    let wanted = ValueType(rawValue: type)
+    switch (self, wanted) {
+    case (.null, _): return nil
+    case (.integer(let number), .int8): return bigEndianBytes(number)
+    case (.integer(let number), .int4):
+      guard let number = Int32(exactly: number) else { throw tooLarge(place) }
+      return bigEndianBytes(number)
+    case (.integer(let number), .int2):
+      guard let number = Int16(exactly: number) else { throw tooLarge(place) }
+      return bigEndianBytes(number)
+    case (.integer(let number), .boolean) where number == 0 || number == 1: return [UInt8(number)]
+    case (.real(let number), .float8): return bigEndianBytes(number.bitPattern)
+    case (.blob(let bytes), .bytes): return bytes
+    case (.text(let text), .text), (.text(let text), .varying), (.text(let text), .characters),
+      (.text(let text), .name), (.text(let text), .unknown):
+      // libpq hands texts over by length, but the server refuses the byte: say so before anything is sent.
+      guard !text.utf8.contains(0) else {
+        throw PostgreSQLError(
+          .value, "parameter \(place) is a text with a zero byte, which PostgreSQL cannot keep",
+          hint: "send it as bytes")
+      }
+      return Array(text.utf8)
+    default:
+      let type = wanted.map { "\($0)" } ?? "type number \(type)"
+      throw PostgreSQLError(
+        .value, "parameter \(place) is \(self), and the statement wants \(type)",
+        hint: "say the type in the statement, for example CAST(? AS BIGINT)")
+    }
+  }
+
+  private func tooLarge(_ place: Int) -> PostgreSQLError {
+    PostgreSQLError(.value, "parameter \(place) is larger than its column")
+  }
+}
+
+private func bigEndianBytes<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] {
+  (0..<Number.bitWidth / 8).map { UInt8(truncatingIfNeeded: number >> (Number.bitWidth - 8 - 8 * $0)) }
+}

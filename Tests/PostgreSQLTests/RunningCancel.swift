@@ -1,0 +1,27 @@
+import PostgreSQL
+import RegentPlatform
+import TestSupport
+
+/// Cancels what another connection does as soon as it waits for the standby, from a thread of its own.
+struct RunningCancel {
+  private let thread: DedicatedThread
+
+  init(url: String, backend: Int32, _ done: Flag) throws {
+    thread = try DedicatedThread.start(named: "cancel") {
+      do {
+        let connection = try Connection.open(ConnectionSettings(url: url), by: soon)
+        try eventually("a wait for the standby") {
+          try !connection.run(
+            "SELECT 1 FROM pg_stat_activity WHERE pid = \(Int(backend)) AND wait_event = 'SyncRep'", by: soon
+          ).isEmpty
+        }
+        try connection.run("SELECT pg_cancel_backend(\(Int(backend)))", by: soon)
+        done.raise()
+      } catch {
+        print("no cancel: \(error)")
+      }
+    }
+  }
+
+  func join() { thread.join() }
+}

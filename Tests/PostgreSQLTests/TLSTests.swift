@@ -1,0 +1,52 @@
+@testable import PostgreSQL
+import PostgreSQLTestSupport
+import TestSupport
+import Testing
+
+@Suite("TLS to PostgreSQL")
+struct PostgreSQLTLSTests {
+  private func open(_ host: String, _ parameters: String) throws -> Connection {
+    let server = try sharedServer()
+    return try Connection.open(ConnectionSettings(url: server.tcpURL(host: host) + parameters), by: soon)
+  }
+
+  @Test(arguments: ["127.0.0.1", "localhost"])
+  func `a certificate of the known authority for this host is good`(host: String) throws {
+    let connection = try open(host, "?sslmode=verify-full&sslrootcert=\(sharedServer().authority)")
+    #expect(connection.usesTLS)
+  }
+
+  @Test(arguments: ["verify-full", "verify-ca"])
+  func `one of another authority is not`(mode: String) throws {
+    let error = try failure { _ = try open("localhost", "?sslmode=\(mode)&sslrootcert=\(sharedServer().stranger)") }
+    #expect(error.kind == .untrusted && error.message.contains("could not prove who it is"), "\(error)")
+    #expect(error.hint?.contains("sslrootcert") == true)
+    // The authorities of this machine do not know it either.
+    #expect(try failure { _ = try open("localhost", "?sslmode=\(mode)") }.kind == .untrusted)
+  }
+
+  @Test func `one for another host is not, unless only the authority counts`() throws {
+    let (server, host) = (try sharedServer(), "127.0.0.2")
+    let authority = "sslrootcert=\(server.authority)"
+    #expect(try open("127.0.0.1", "?sslmode=verify-ca&\(authority)").usesTLS)
+    let error = try failure { _ = try open(host, "?sslmode=verify-full&\(authority)") }
+    #expect(error.kind == .untrusted || error.kind == .unreachable, "\(error)")
+  }
+
+  @Test func `another machine must prove itself in full when nothing is said`() throws {
+    let modes = try [
+      "postgresql://db.example.org/tv", "postgresql://192.0.2.1/tv", "postgresql://127.0.0.1/tv",
+      "postgresql://localhost/tv", "postgresql:///tv", "postgresql://db.example.org/tv?sslmode=disable",
+    ].map { url in
+      let settings = try ConnectionSettings(url: url)
+      return settings.tlsMode(for: settings.hosts[0])
+    }
+    #expect(modes == ["verify-full", "verify-full", "prefer", "prefer", "disable", "disable"])
+  }
+
+  @Test func `on this machine it is used when the server offers it, and not when it is switched off`() throws {
+    #expect(try open("127.0.0.1", "").usesTLS)
+    #expect(try !open("127.0.0.1", "?sslmode=disable").usesTLS)
+    #expect(try !connect(sharedServer()).usesTLS)
+  }
+}
