@@ -25,7 +25,7 @@ private let month: Duration = .seconds(31 * 86_400)
         id: try named("browser"), token: service.core.hasher.token("cookie"),
         viewer: Viewer(provider: try named(Sample.provider), account: try named(Sample.account)),
         started: service.clock.now, lastUsed: service.clock.now)
-      try await service.core.store.startSession(session, replacing: nil, at: service.clock.now)
+      try await service.core.store.startSession(session, password: nil, replacing: nil, at: service.clock.now)
       let upkeep = Upkeep(service.core)
       await upkeep.once()
       service.clock.setAhead(month + month)

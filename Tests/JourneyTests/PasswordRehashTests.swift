@@ -38,4 +38,28 @@ import Testing
       #expect(phone.address == "/screens")
     }
   }
+
+  /// Each of them hashes it anew, and the first one's is kept: the others look again.
+  @Test func `is hashed anew by several browsers at once, and lets all of them in`() async throws {
+    let service = try await TestService()
+    let weaker = try PasswordHasher(#require(Argon2Parameters(memory: 8, passes: 1, lanes: 1)))
+    let old = try await weaker.hash(Secret(Sample.password))
+    _ = try await service.core.store.setPassword(
+      old, of: named(Sample.account), at: named(Sample.provider), keeping: nil, audit: nil, at: service.core.clock.now)
+    try await withPhone(service) { client in
+      let addresses = try await withThrowingTaskGroup(of: String.self) { group in
+        for _ in 0..<3 {
+          group.addTask {
+            var phone = PhoneBrowser(client)
+            try await phone.signIn()
+            return phone.address
+          }
+        }
+        var addresses: [String] = []
+        for try await address in group { addresses.append(address) }
+        return addresses
+      }
+      #expect(addresses == ["/screens", "/screens", "/screens"])
+    }
+  }
 }

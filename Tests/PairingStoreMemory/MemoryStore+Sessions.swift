@@ -3,10 +3,13 @@ public import RegentPairing
 
 extension MemoryStore {
   /// Keeps a new session.
-  public func startSession(_ record: SessionRecord, replacing earlier: SessionID?, at now: Instant)
-    async throws(StoreError) -> [RegistrationChange]
-  {
+  public func startSession(
+    _ record: SessionRecord, password seen: String?, replacing earlier: SessionID?, at now: Instant
+  ) async throws(StoreError) -> [RegistrationChange] {
     if let refusal = signInRefusal(of: record.viewer) { throw .notInForce(refusal) }
+    if let seen, let name = record.viewer.account, passwords[record.viewer.provider]?[name] != seen {
+      throw .changedMeanwhile(what: "password")
+    }
     var changes: [RegistrationChange] = []
     if let earlier, earlier != record.id { changes += endSessions(at: now) { $0.id == earlier } }
     sessions[record.id] = record

@@ -23,7 +23,7 @@ import Testing
           for number in 0..<SessionRecord.mostOfGuests { try rows.insert(context, Tables.sessions, session(number)) }
         }
         for number in SessionRecord.mostOfGuests..<SessionRecord.mostOfGuests + 3 {
-          _ = try await store.startSession(try session(number), replacing: nil, at: stage.at(20))
+          _ = try await store.startSession(try session(number), password: nil, replacing: nil, at: stage.at(20))
         }
         let (count, oldest) = try await store.database.read { context in
           (
@@ -37,7 +37,7 @@ import Testing
           #expect(try await store.session(stage.hash(3000 + number), at: stage.at(21)) != nil, "\(number)")
         }
         let ann = try await stage.session(1, as: stage.ann)
-        _ = try await store.startSession(try session(20_000), replacing: nil, at: stage.at(20))
+        _ = try await store.startSession(try session(20_000), password: nil, replacing: nil, at: stage.at(20))
         #expect(try await store.sessions(of: stage.ann, at: stage.at(21)).map(\.id) == [ann])
       }
     }

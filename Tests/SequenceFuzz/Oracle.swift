@@ -95,7 +95,7 @@ struct Oracle {
     let session = SessionRecord(
       id: id, token: try hash(id.hashValue & 0xFFFF_FFFF), viewer: viewer, started: now, lastUsed: now)
     return await happens { store throws(StoreError) in
-      _ = try await store.startSession(session, replacing: nil, at: now)
+      _ = try await store.startSession(session, password: nil, replacing: nil, at: now)
     } ? id : nil
   }
 

@@ -288,10 +288,10 @@ extension PlantedStore {
     try await base.client(id)
   }
 
-  func startSession(_ record: SessionRecord, replacing earlier: SessionID?, at now: Instant) async throws(StoreError)
-    -> [RegistrationChange]
-  {
-    try await base.startSession(record, replacing: earlier, at: now)
+  func startSession(
+    _ record: SessionRecord, password seen: String?, replacing earlier: SessionID?, at now: Instant
+  ) async throws(StoreError) -> [RegistrationChange] {
+    try await base.startSession(record, password: seen, replacing: earlier, at: now)
   }
 
   func session(_ token: TokenHash, at now: Instant) async throws(StoreError) -> SessionRecord? {

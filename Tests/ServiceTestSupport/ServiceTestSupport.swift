@@ -202,7 +202,7 @@ extension TestService {
       id: try named(Random.uuid()), token: core.hasher.token(Random.uuid()),
       viewer: Viewer(provider: try named(Sample.provider), account: try named(Sample.account)),
       started: core.clock.now, lastUsed: core.clock.now)
-    try await core.store.startSession(record, replacing: nil, at: core.clock.now)
+    try await core.store.startSession(record, password: nil, replacing: nil, at: core.clock.now)
     return record.id
   }
 

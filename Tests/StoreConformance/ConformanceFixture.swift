@@ -103,7 +103,7 @@ extension ConformanceFixture {
     let record = SessionRecord(
       id: try Self.name("session-\(number)"), token: try hash(2000 + number), viewer: viewer,
       started: at(second), lastUsed: at(second), userAgent: "phone/1")
-    try await store.startSession(record, replacing: nil, at: at(second))
+    try await store.startSession(record, password: nil, replacing: nil, at: at(second))
     return record.id
   }
 

@@ -46,11 +46,33 @@ extension StoreConformance {
       let second = SessionRecord(
         id: try ConformanceFixture.name("second"), token: try stage.hash(7), viewer: stage.bob,
         started: stage.at(1), lastUsed: stage.at(1))
-      try await stage.store.startSession(second, replacing: first, at: stage.at(1))
+      try await stage.store.startSession(second, password: nil, replacing: first, at: stage.at(1))
       let old = try await stage.store.session(stage.hash(2001), at: stage.at(2))
       try expect(old == nil, "the earlier cookie still works")
       let new = try await stage.store.session(stage.hash(7), at: stage.at(2))
       try expect(new == second, "found \(String(describing: new))")
+    },
+    ConformanceCheck("a password that was changed since it was found right begins no session") { stage in
+      guard let name = stage.ann.account else { return try expect(false, "Ann has no account") }
+      func set(_ phc: String) async throws {
+        _ = try await stage.store.setPassword(
+          phc, of: name, at: stage.ann.provider, keeping: nil, audit: nil, at: stage.at(1))
+      }
+      func start(_ number: Int, _ seen: String?) async throws {
+        let record = SessionRecord(
+          id: try ConformanceFixture.name("seen-\(number)"), token: try stage.hash(2000 + number), viewer: stage.ann,
+          started: stage.at(2), lastUsed: stage.at(2))
+        try await stage.store.startSession(record, password: seen, replacing: nil, at: stage.at(2))
+      }
+      try await set("first")
+      try await start(1, "first")
+      try await set("second")
+      try await expect(.changedMeanwhile(what: "password")) { try await start(2, "first") }
+      try await stage.store.renewPassword("third", replacing: "second", of: name, at: stage.ann.provider)
+      try await expect(.changedMeanwhile(what: "password")) { try await start(3, "second") }
+      let left = try await stage.store.sessions(of: stage.ann, at: stage.at(3))
+      try expect(left.isEmpty, "are \(left)")
+      try await start(4, "third")
     },
     ConformanceCheck("an account has so many sessions: the one used longest ago makes room") { stage in
       let (record, first) = try await stage.claimed(1)
@@ -63,7 +85,7 @@ extension StoreConformance {
       let next = SessionRecord(
         id: try ConformanceFixture.name("next"), token: try stage.hash(9), viewer: stage.ann,
         started: stage.at(60), lastUsed: stage.at(60))
-      let changes = try await stage.store.startSession(next, replacing: nil, at: stage.at(60))
+      let changes = try await stage.store.startSession(next, password: nil, replacing: nil, at: stage.at(60))
       try expect(changes.map(\.record.id) == [record.id], "gave back \(changes)")
       let left = try await stage.store.sessions(of: stage.ann, at: stage.at(61)).map(\.id)
       try expect(left.count == SessionRecord.mostOfAccount, "are \(left.count)")
@@ -77,7 +99,7 @@ extension StoreConformance {
         let record = SessionRecord(
           id: try ConformanceFixture.name("guest-\(number)"), token: try stage.hash(2000 + number), viewer: guest,
           started: stage.at(number), lastUsed: stage.at(number), address: address)
-        try await stage.store.startSession(record, replacing: nil, at: stage.at(number))
+        try await stage.store.startSession(record, password: nil, replacing: nil, at: stage.at(number))
       }
       try await start(1, from: "192.0.2.1")
       for number in 2...(SessionRecord.mostOfAccount + 9) { try await start(number, from: "192.0.2.2") }

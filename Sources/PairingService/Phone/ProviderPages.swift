@@ -54,7 +54,7 @@ extension Phone {
     try checkFree(opened, call)
     try core.limits.take(
       .visitor, from: call.request.clientAddress, at: opened.record.requestor)
-    try await start(as: Viewer(provider: provider.id, account: nil), &call)
+    try await start(as: Viewer(provider: provider.id, account: nil), password: nil, &call)
     do {
       try await claim(opened, call)
     } catch {
@@ -118,6 +118,15 @@ enum SignInOutcome {
 extension Phone {
   /// Signs the browser in with the form's `user` and `password`, with or without a code.
   func signIn(at provider: Provider, _ call: inout PhoneCall) async throws -> SignInOutcome {
+    do {
+      return try await signInOnce(at: provider, &call)
+    } catch StoreError.changedMeanwhile {
+      // Another password since it was looked at, or another hash of it, as two browsers sign in at once: look again.
+      return try await signInOnce(at: provider, &call)
+    }
+  }
+
+  private func signInOnce(at provider: Provider, _ call: inout PhoneCall) async throws -> SignInOutcome {
     let (user, password) = (call.field("user"), call.field("password"))
     guard !user.isEmpty, !password.isEmpty else { return .again(.empty) }
     let again = SafePath(returning: String(decoding: call.request.target, as: UTF8.self))
@@ -127,9 +136,9 @@ extension Phone {
     case .wrong: return .again(.refused)
     case .wait(let wait): return .stop(.notice(.tooManyTries, wait: wait, retry: again))
     case .busy: return .stop(.notice(.busy, wait: .seconds(2), retry: again))
-    case .right(let name):
+    case .right(let name, let password):
       do {
-        try await start(as: Viewer(provider: provider.id, account: name), &call)
+        try await start(as: Viewer(provider: provider.id, account: name), password: password, &call)
       } catch let error as StoreError {
         // Disabled or removed between the look and the sign-in: no other words than for a wrong password.
         guard case .notInForce = error else { throw error }
@@ -140,9 +149,9 @@ extension Phone {
   }
 
   /// Makes the browser a viewer's: a new session and a new cookie; the old cookie is worth nothing.
-  func start(as viewer: Viewer, _ call: inout PhoneCall) async throws {
+  func start(as viewer: Viewer, password: String?, _ call: inout PhoneCall) async throws {
     let (session, cookie) = try await sessions.start(
-      as: viewer, replacing: call.session, call.request)
+      as: viewer, password: password, replacing: call.session, call.request)
     call.session = session
     if let cookie = jar.keep(.session, cookie, for: SessionRecord.longest) {
       call.setCookies.append(cookie)

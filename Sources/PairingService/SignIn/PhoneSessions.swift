@@ -25,10 +25,16 @@ struct PhoneSessions: Sendable {
 
   /// Signs a browser in: always with a new id, so that one which was slipped in before is worth nothing afterwards.
   ///
+  /// - Parameters:
+  ///   - viewer: as whom.
+  ///   - password: what ``SignInCheck`` found right; none for guests.
+  ///   - earlier: the session that the browser had, which ends.
+  ///   - request: from where.
   /// - Returns: the session and what its cookie says.
-  func start(as viewer: Viewer, replacing earlier: SessionRecord?, _ request: Request)
-    async throws(StoreError) -> (session: SessionRecord, cookie: String)
-  {
+  /// - Throws: `notInForce`, and `changedMeanwhile` when it is another password by now.
+  func start(
+    as viewer: Viewer, password: String?, replacing earlier: SessionRecord?, _ request: Request
+  ) async throws(StoreError) -> (session: SessionRecord, cookie: String) {
     // Apart from the new one's start, because this way it is known which codes are free again.
     if let earlier { try await end(earlier, audit: nil) }
     guard let id = SessionID(Random.uuid()) else {
@@ -41,7 +47,7 @@ struct PhoneSessions: Sendable {
       userAgent: request.header(.userAgent).flatMap { CleanText.line($0) },
       address: request.clientAddress.map(\.description))
     core.codeTransitions.settle(
-      try await core.store.startSession(session, replacing: nil, at: now))
+      try await core.store.startSession(session, password: password, replacing: nil, at: now))
     core.metrics.count(.signIns)
     core.audit.note(.viewer(viewer), "session.start", id.text)
     return (session, cookie)

@@ -13,8 +13,8 @@ internal import RegentPlatform
 final class SignInCheck: Sendable {
   /// The outcome of a check.
   enum Verdict: Equatable, Sendable {
-    /// The password is right and the account stands.
-    case right(AccountName)
+    /// The password is right and the account stands; `password` is how it is stored, for who begins a session with it.
+    case right(AccountName, password: String?)
     /// It is not, for whatever reason.
     case wrong
     /// Too many were wrong: nothing was looked at.
@@ -101,10 +101,10 @@ final class SignInCheck: Sendable {
       return .wrong
     }
     for subject in forgiven { try await core.store.clearLoginFailures(of: subject) }
-    if check == .rightButOutdated, let stored {
-      await renew(password, stored, of: name, at: provider)
+    if check == .rightButOutdated, let old = stored {
+      stored = await renew(password, old, of: name, at: provider)
     }
-    return .right(name)
+    return .right(name, password: stored)
   }
 
   private func read(
@@ -132,14 +132,18 @@ final class SignInCheck: Sendable {
   /// Stores the password with the work factors of today: only now is it known in clear.
   ///
   /// When that fails the old hash goes on, until the next time.
+  ///
+  /// - Returns: how it is stored now, unless somebody changed it meanwhile.
   private func renew(
     _ password: String, _ stored: String, of name: AccountName, at provider: ProviderID
-  ) async {
+  ) async -> String {
     do {
       let phc = try await core.passwords.hash(Secret(password))
       try await core.store.renewPassword(phc, replacing: stored, of: name, at: provider)
+      return phc
     } catch {
       core.log.warning("password", ("reason", "\(error)"))
+      return stored
     }
   }
 

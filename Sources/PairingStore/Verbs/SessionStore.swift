@@ -8,12 +8,15 @@ public protocol SessionStore: Sendable {
   /// An account has at most ``SessionRecord/mostOfAccount`` sessions, a guest's address as many at a provider, and all
   /// guests of a provider ``SessionRecord/mostOfGuests``: beyond that those end that were used longest ago.
   ///
-  /// Guarantees: the account exists and is not disabled at this moment.
+  /// Guarantees: the account exists and is not disabled at this moment, and its password is still `seen`, the PHC string
+  /// that was found right; none when no password was asked for. Otherwise whoever knows an old password could begin a
+  /// session just behind the change that ends all others.
   /// - Returns: the registrations that are free again with the sessions that ended.
-  /// - Throws: `notInForce`.
+  /// - Throws: `notInForce`, `changedMeanwhile`.
   @discardableResult
-  func startSession(_ record: SessionRecord, replacing earlier: SessionID?, at now: Instant)
-    async throws(StoreError) -> [RegistrationChange]
+  func startSession(
+    _ record: SessionRecord, password seen: String?, replacing earlier: SessionID?, at now: Instant
+  ) async throws(StoreError) -> [RegistrationChange]
 
   /// The session of a cookie, if it is in force and its account stands.
   func session(_ token: TokenHash, at now: Instant) async throws(StoreError) -> SessionRecord?

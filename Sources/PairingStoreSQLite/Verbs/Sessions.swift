@@ -4,12 +4,17 @@ import SQLite
 
 extension SQLiteStore {
   /// Keeps a new session.
-  public func startSession(_ record: SessionRecord, replacing earlier: SessionID?, at now: Instant)
-    async throws(StoreError) -> [RegistrationChange]
-  {
+  public func startSession(
+    _ record: SessionRecord, password seen: String?, replacing earlier: SessionID?, at now: Instant
+  ) async throws(StoreError) -> [RegistrationChange] {
     try await write { context, rows in
       if let refusal = try rows.signInRefusal(context, of: record.viewer) {
         throw StoreError.notInForce(refusal)
+      }
+      if let seen, let name = record.viewer.account,
+        try rows.password(context, of: name, at: record.viewer.provider) != seen
+      {
+        throw StoreError.changedMeanwhile(what: "password")
       }
       var changes: [RegistrationChange] = []
       if let earlier, earlier != record.id {
