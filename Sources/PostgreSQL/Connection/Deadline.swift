@@ -26,6 +26,8 @@ public struct Deadline: Sendable {
   ///
   /// - Returns: what there is, 0 when it is over. An error or a hang-up counts as every event.
   func wait(for events: CInt, on number: CInt) -> CInt {
+    // libpq has given the socket up: whoever asks it next hears why. `poll` would wait for nothing.
+    guard number >= 0 else { return events }
     while true {
       var waiting = pollfd(fd: number, events: Int16(events), revents: 0)
       let left = milliseconds
