@@ -36,7 +36,8 @@ class Parents(instructions.Guard):
             (("integrate", MAKER, "local"), None), (("account", "add", "local", "demo"), "demo-demo-1\n"),
         ]:
             self.control(*words, text=text)
-        keys = {name: self.control("key", "issue", name, "--json") for name in (instructions.REQUESTOR, MAKER)}
+        names = (instructions.REQUESTOR, MAKER)
+        keys = {name: self.control("key", "issue", name, "--json") | {"requestor": name} for name in names}
         self.connection = Connection(self.address)
 
         def speak_as(name):
