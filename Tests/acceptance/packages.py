@@ -78,27 +78,30 @@ def the_service_runs_without_a_question():
 
 
 def setup_ends_green():
+    global enrolment
     said = machine.run(
         "regentctl", "setup", "--public-url", PUBLIC_URL, "--requestor", "acme", "--provider", "cable", "--account", "anna",
-        text="a long enough password\n")
+        "--invite", text="a long enough password\n")
     assert "BAD" not in said and "warn" not in said, said
     print(f"   {time.monotonic() - begun:.1f} s from dpkg -i to a doctor without a finding")
     assert "+ REGENT_PUBLIC_URL=" + PUBLIC_URL in said, said
     settings = machine.run("cat", "/etc/regent/regentd.env")
     assert "# Behind a proxy on this machine" in settings and f"\nREGENT_PUBLIC_URL={PUBLIC_URL}\n" in settings
     assert machine.run("stat", "-c", "%U:%G %a", "/etc/regent/regentd.env").strip() == "root:regentd 640"
-    key, secret = (re.search(rf"{name} +(\w+)", said).group(1) for name in ("public key", "secret"))
-    machine.write("/etc/regent/agent.conf", (
-        f"service = http://127.0.0.1:8787\nrequestor = acme\npublic-key = {key}\npublic-host = 192.168.7.1\n"))
-    machine.write("/etc/regent/secret", secret, mode=0o600)
+    assert "ok    nightly-backup: its timer runs" in said, said
+    enrolment = re.search(r"regent setup --code '(\S+#\S+)'", said).group(1)
+    assert enrolment.startswith(PUBLIC_URL + "#"), said
     again = machine.run("regentctl", "setup", "--public-url", PUBLIC_URL, text="")
     assert "REGENT_" not in again and "added" not in again, again
 
 
 def a_box_pairs_and_plays():
-    # The settings are there already here; without them the units wait, which the next step but one shows.
     install(*files(names=("regent",)))
-    machine.run("systemctl", "start", "regent.socket", "regent.service")
+    said = machine.run("regent", "setup", "--code", enrolment)
+    assert "BAD" not in said and "ok    daemon: it runs" in said and "sign in: regent pair" in said, said
+    assert machine.run("stat", "-c", "%U:%G %a", "/etc/regent/secret").strip() == "root:root 600"
+    assert machine.run("stat", "-c", "%U:%G %a", "/etc/regent/agent.conf").strip() == "root:root 644"
+    machine.run("systemctl", "start", "regent.service")
     with machine.console() as screen:
         unit = f"regent-pair@pts-{screen.number}"
         machine.run("systemctl", "start", unit)
@@ -114,6 +117,20 @@ def a_backup_is_made_every_night():
     machine.run("systemctl", "start", "regentd-backup.service")
     assert int(machine.run("sh", "-c", "ls /var/backups/regentd/regent-*.db | wc -l")) == before + 1
     assert machine.run("stat", "-c", "%U %a", "/var/backups/regentd").strip() == "regentd 700"
+
+
+def the_nightly_backup_can_be_put_back():
+    machine.run("systemctl", "start", "regentd-backup.service")
+    newest = machine.run("sh", "-c", "ls /var/backups/regentd/regent-*.db | tail -n 1").strip()
+    machine.run("regentctl", "requestor", "add", "later")
+    machine.run("systemctl", "stop", "regentd")
+    said = machine.run("env", "STATE_DIRECTORY=/var/lib/regentd", "regentctl", "restore", newest, "--yes")
+    assert "what was there before is" in said, said
+    machine.run("systemctl", "start", "regentd")
+    running()
+    assert requestors() == {"acme"}
+    assert machine.run("stat", "-c", "%U %a", "/var/lib/regentd/regent.db").strip() == "regentd 600"
+    assert a_token()
 
 
 def held():
@@ -235,26 +252,135 @@ def a_database_of_the_first_release_goes_along():
     assert facts["requestor"] in requestors()
 
 
+class Keyboard:
+    """Somebody who types in a terminal; what is a name, an address, a password or a code is not counted."""
+
+    def __init__(self, name, line):
+        self.keys = 0
+        # A server of its own: one that is about to end takes no new terminal.
+        self.server = f"regent-packages-{os.getpid()}-{name}"
+        self.tmux("-f", "/dev/null", "new-session", "-d", "-x", "150", "-y", "60", line)
+
+    def tmux(self, *words):
+        done = subprocess.run(
+            ["tmux", "-L", self.server, "-u", *words], check=True, capture_output=True, text=True,
+            env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8", "HOME": str(newer)})
+        return done.stdout
+
+    def type(self, keys, name=""):
+        """Types `keys`, then a name, then Return."""
+        if keys + name:
+            self.tmux("send-keys", "-l", keys + name)
+        self.tmux("send-keys", "Enter")
+        self.keys += len(keys) + 1
+
+    def shows(self, pattern):
+        def look():
+            screen = self.tmux("capture-pane", "-p", "-J", "-S", "-200")
+            return re.search(pattern, screen)
+        try:
+            return machine.until(pattern, look)
+        except TimeoutError:
+            raise AssertionError(f"{pattern} is not on the screen: {self.tmux('capture-pane', '-p', '-S', '-200')}") from None
+
+    def prompt(self):
+        self.shows(r"here> *\s*\Z")
+
+    def end(self):
+        subprocess.run(["tmux", "-L", self.server, "kill-server"], capture_output=True)
+
+
+def typed(what, script):
+    """Runs a script of keys in a shell of the machine, and says how many they were and how long it took."""
+    keyboard = Keyboard(
+        what.split()[-1],
+        f"nsenter -t {machine.leader} -a -- env -i -C {built} TERM=tmux-256color LC_ALL=C.UTF-8 HOME=/root"
+        " PATH=/usr/sbin:/usr/bin:/sbin:/bin PS1='here> ' bash --norc")
+    try:
+        keyboard.prompt()
+        begun = time.monotonic()
+        found = script(keyboard)
+        took = time.monotonic() - begun
+    finally:
+        keyboard.end()
+    print(f"   {what}: {keyboard.keys} keys beside names, {took:.1f} s")
+    assert keyboard.keys <= 40 and took <= 60, (keyboard.keys, took)
+    return found
+
+
+def from_nothing_to_a_code_on_the_screen():
+    """As a person does it: from packages on a machine that has nothing of them to a screen that shows a code."""
+    machine.run("env", "DEBIAN_FRONTEND=noninteractive", "dpkg", "-P", *reversed(NAMES))
+
+    def service(keyboard):
+        packages = " ".join(f"./{pathlib.Path(path).name}" for path in files(names=("regentctl", "regentd")))
+        keyboard.type("apt install ", packages)
+        keyboard.prompt()
+        keyboard.type("regentctl setup")
+        for question, name in (
+                ("address that phones open", PUBLIC_URL), ("requestor ", ""), ("provider ", ""), ("first account ", "anna"),
+                ("password of anna", "a long enough password"), ("again", "a long enough password"), ("or none", "")):
+            keyboard.shows(rf"{question}[^\n]*: *\s*\Z")
+            keyboard.type("", name)
+        found = keyboard.shows(r"regent setup --code '(\S+#\S+)'").group(1)
+        screen = keyboard.tmux("capture-pane", "-p", "-S", "-200")
+        assert "BAD" not in screen and "warn" not in screen and "█" in screen, screen
+        return found
+
+    def box(keyboard):
+        keyboard.type("apt install ", f"./{pathlib.Path(files(names=('regent',))[0]).name}")
+        keyboard.prompt()
+        keyboard.type("regent setup")
+        keyboard.shows("enrolment code")
+        keyboard.type("", code)
+        keyboard.shows("sign in: regent pair")
+        keyboard.prompt()
+        keyboard.type("regent pair")
+        return keyboard.shows(r"\b[B-Z]{4}-[B-Z]{4}\b").group(0)
+
+    code = typed("the service", service)
+    assert typed("the box", box)
+
+
+def debians_own_test_passes():
+    """deploy/debian/tests as autopkgtest runs them, on this very machine."""
+    machine.run("env", "DEBIAN_FRONTEND=noninteractive", "dpkg", "-P", *reversed(NAMES))
+    said = machine.run("autopkgtest", "--no-built-binaries", *files(), f"{source}/", "--", "null")
+    assert re.search(r"first-start +PASS", said), said
+
+
 STEPS = (
     the_service_runs_without_a_question, setup_ends_green, a_box_pairs_and_plays, a_backup_is_made_every_night,
+    the_nightly_backup_can_be_put_back,
     an_upgrade_is_not_noticed, an_older_version_is_refused, what_is_killed_at_any_step_is_mended_by_doing_it_again,
     removing_keeps_what_is_ones_own, purging_leaves_nothing, a_box_without_settings_waits,
-    a_database_of_the_first_release_goes_along)
+    a_database_of_the_first_release_goes_along, from_nothing_to_a_code_on_the_screen,
+    debians_own_test_passes)
 
 version = re.search(r"regentd_([^_]+)_", next(built.glob("regentd_*.deb")).name)[1]
 with tempfile.TemporaryDirectory() as folder:
-    newer, older = pathlib.Path(folder) / "newer", pathlib.Path(folder) / "older"
-    for made in (newer.parent, newer, older):
+    newer, older, source = (pathlib.Path(folder) / name for name in ("newer", "older", "source"))
+    for made in (newer.parent, newer, older, source):
         made.mkdir(exist_ok=True)
         made.chmod(0o755)
+    shutil.copytree(place / "deploy/debian", source / "debian")
+    # deploy/deb writes one with the day of the release; autopkgtest wants any.
+    (source / "debian/changelog").write_text(
+        f"regent ({version}) unstable; urgency=medium\n\n  * Tested.\n\n -- R <r@example.org>  Tue, 24 Nov 2026 00:00:00 +0000\n")
     try:
-        machine = Container(place / ".build" / "packages", binds=(str(built), str(newer), str(older), str(EARLIER)))
+        machine = Container(
+            place / ".build" / "packages", binds=(str(built), str(newer), str(older), str(EARLIER), str(source)),
+            more=("autopkgtest", "dpkg-dev"))
     except Unavailable as reason:
         print(f"packages: NOT RUN, no systemd can be booted here: {reason}")
         sys.exit(0)
     try:
         repacked(newer, NEWER)
         repacked(older, OLDER)
+        # The address that phones open is one of this machine.
+        subprocess.run(
+            ["nsenter", "-t", str(machine.leader), "-n", "--", "ip", "address", "add", "192.168.7.1/32", "dev", "lo"],
+            check=True)
         clean = listing()
         for step in STEPS:
             begun_step = time.monotonic()
