@@ -8,9 +8,9 @@ public protocol SessionStore: Sendable {
   /// An account has at most ``SessionRecord/mostOfAccount`` sessions, a guest's address as many at a provider, and all
   /// guests of a provider ``SessionRecord/mostOfGuests``: beyond that those end that were used longest ago.
   ///
-  /// Guarantees: the account exists and is not disabled at this moment, and its password is still `seen`, the PHC string
-  /// that was found right; none when no password was asked for. Otherwise whoever knows an old password could begin a
-  /// session just behind the change that ends all others.
+  /// Guarantees: the account exists and is not disabled at this moment, and its password is still `seen`, the PHC
+  /// string that was found right; none when no password was asked for. Otherwise whoever knows an old password could
+  /// begin a session just behind the change that ends all others.
   /// - Returns: the registrations that are free again with the sessions that ended.
   /// - Throws: `notInForce`, `changedMeanwhile`.
   @discardableResult
