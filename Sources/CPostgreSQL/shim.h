@@ -1,5 +1,5 @@
-// libpq: types and constants, and the types of its functions, which dlsym finds. Nothing is linked: the library is loaded
-// at run time, when the first connection to PostgreSQL is made. A service on SQLite never loads it.
+// libpq: types and constants, and the types of its functions, which dlsym finds. Nothing is linked: the library is
+// loaded at run time, when the first connection to PostgreSQL is made. A service on SQLite never loads it.
 #pragma once
 #if !__has_include(<postgresql/libpq-fe.h>)
 #error "Regent needs the Debian package libpq-dev: run deploy/bootstrap (or `make build`) first."
