@@ -24,7 +24,7 @@ extension BoxService {
       OAuthClientRecord(
         id: try named(id), requestor: try named(Sample.requestor), origin: .operator, name: "regent", secret: nil,
         metadata: String(decoding: metadata.json.bytes(), as: UTF8.self), audience: nil, created: now),
-      replacing: nil, limit: .max, audit: nil, at: now)
+      replacing: nil, in: .unlimited, audit: nil, at: now)
     return id
   }
 
