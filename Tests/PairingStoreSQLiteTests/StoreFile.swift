@@ -76,13 +76,16 @@ struct FullHouse: Sendable {
 
   init(_ store: any Store) async throws {
     stage = try await ConformanceFixture(store)
+    account = try #require(stage.ann.account)
+    // Before the session below, which would end with it.
+    _ = try await store.setPassword(
+      "$argon2id$", of: account, at: stage.local, by: .operator, audit: nil, at: stage.at(0))
     authentication = try await stage.signedIn(1)
     registration = try #require(authentication.registration)
     session = try ConformanceFixture.name("session-1")
     resource = try ConformanceFixture.name("ESPN")
     calls = try ConformanceFixture.name("calls-1")
     client = try ConformanceFixture.name("client")
-    account = try #require(stage.ann.account)
     source = try #require(SourceKey(address: [10, 0, 0, 1]))
     try await fill(store)
   }
@@ -118,8 +121,6 @@ struct FullHouse: Sendable {
         Entitlement(
           id: try ConformanceFixture.name("rule"), provider: stage.local, scope: .account(account),
           pattern: try #require(ResourcePattern("*")), effect: .deny(message: "no"))))
-    _ = try await store.setPassword(
-      "$argon2id$", of: account, at: stage.local, by: .operator, audit: nil, at: now)
     try await store.name(stage.hash(1001), "Kitchen", audit: nil, at: now)
     try await store.keepNumbers("{}", as: .day)
     _ = try await store.recordLoginFailure(of: .source(source), at: now)
