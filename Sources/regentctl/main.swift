@@ -9,4 +9,6 @@ import RegentPlatform
 
 StandardStreams.fill()
 HeldSignals.ignoreBrokenPipes()
+TaskThreads.shareOneHeap()
+TaskThreads.takeOver()
 regentctl.main()

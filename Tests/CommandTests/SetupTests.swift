@@ -123,6 +123,10 @@ import Testing
         #expect(said.contains("checked and good"))
         let left = try shell.get("ls -A kept | sort").split(separator: "\n")
         #expect(left.count == 3 && left.contains("other.db") && left.contains("regent-20990101T000000Z.db"), "\(left)")
+        // Two within one second have names of their own.
+        for _ in 0..<2 { try shell.get("regentctl backup --keep 5 kept") }
+        let all = try shell.get("ls -A kept").split(separator: "\n")
+        #expect(all.count == 5, "\(all)")
       }
     }
   }

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import hmac
+import os
 import pathlib
 import re
 import socket
@@ -48,8 +49,10 @@ class Running:
 
     def count(self):
         """What was counted since the last time."""
+        # Its pipe lies where the program's environment has temporary files, which is not where ours may have them.
         done = subprocess.run(
-            ["vgdb", f"--pid={self.pid}", "dump"], capture_output=True, text=True, timeout=SECONDS)
+            ["vgdb", f"--pid={self.pid}", "dump"], env={"PATH": os.environ["PATH"]}, capture_output=True, text=True,
+            timeout=SECONDS)
         self.dumps += 1
         file = self.counted.folder / f"{self.name}.{self.dumps}"
         if done.returncode or not file.exists():

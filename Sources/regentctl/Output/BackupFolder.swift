@@ -9,10 +9,17 @@ struct BackupFolder {
 
   init(_ path: String) { self.path = path }
 
-  /// Where a copy that is made now goes.
+  /// Where a copy that is made now goes: names have whole seconds, and of two copies in one the later takes the next.
   var nextPath: String {
-    let time = CivilDate.text(epochMilliseconds: Clocks.wallMilliseconds(), fraction: false)
-    return "\(path)/regent-\(time.filter { $0 != "-" && $0 != ":" }).db"
+    let taken = Set((try? FolderTree.names(in: path)) ?? [])
+    let now = Clocks.wallMilliseconds()
+    let names = (0..<60).map { Self.name(ofCopyAt: now + $0 * 1000) }
+    return "\(path)/\(names.first { !taken.contains($0) } ?? Self.name(ofCopyAt: now))"
+  }
+
+  private static func name(ofCopyAt time: Int64) -> String {
+    let text = CivilDate.text(epochMilliseconds: time, fraction: false)
+    return "regent-\(text.filter { $0 != "-" && $0 != ":" }).db"
   }
 
   /// The name of a file in it.
