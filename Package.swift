@@ -4,16 +4,22 @@
 
 import PackageDescription
 
-let house: [SwiftSetting] = [
+let common: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("InternalImportsByDefault"),
-  .enableUpcomingFeature("MemberImportVisibility"),
   .strictMemorySafety(),
   .treatAllWarnings(as: .error),
 ]
+let house = common + [.enableUpcomingFeature("MemberImportVisibility")]
 
 func tool(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
   .target(name: name, dependencies: dependencies, swiftSettings: house)
+}
+
+/// A target that compiles the sources of PairingStoreRows with its own: these name no database, so their files do not
+/// import it either.
+func adapter(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: common)
 }
 
 func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -89,11 +95,17 @@ let package = Package(
     tool("Administration", ["RegentPairing", "RegentJSON", "RegentHTTPClient", "RegentHTTPCodec"]),
 
     // Layer 3: adapters.
-    tool(
+    adapter(
       "PairingStoreSQLite",
       [
         "RegentPairing", "PairingStore", "SQLite", "RegentCryptography", "RegentEncodings", "RegentJSON",
-        "RegentPlatform",
+        "RegentPlatform", "RegentSQL",
+      ]),
+    adapter(
+      "PairingStorePostgreSQL",
+      [
+        "RegentPairing", "PairingStore", "PostgreSQL", "RegentCryptography", "RegentEncodings", "RegentJSON",
+        "RegentPlatform", "RegentSQL",
       ]),
 
     // Libraries: what other people's programs link.
@@ -133,8 +145,8 @@ let package = Package(
       "regentd",
       [
         "CommandKit", "HTTPServer", "RegentHTTPCodec", "RegentJSON", "RegentPlatform", "RegentPairing", "PairingStore",
-        "PairingStoreSQLite", "PairingService", "Administration", "RegentCryptography", "RegentEncodings",
-        "SQLite",
+        "PairingStorePostgreSQL", "PairingStoreSQLite", "PairingService", "Administration", "RegentCryptography",
+        "RegentEncodings", "PostgreSQL", "SQLite",
       ]),
     program(
       "regent", ["DeviceAgent", "AccessEnabler", "CommandKit", "RegentJSON", "RegentPairing", "RegentPlatform"]),
@@ -152,6 +164,13 @@ let package = Package(
     .target(
       name: "PostgreSQLTestSupport", dependencies: ["TestSupport"], path: "Tests/PostgreSQLTestSupport",
       swiftSettings: house),
+    .target(
+      name: "PostgreSQLStoreTestSupport",
+      dependencies: [
+        "PairingStorePostgreSQL", "PostgreSQL", "PostgreSQLTestSupport", "RegentCryptography", "RegentPairing",
+        "TestSupport",
+      ],
+      path: "Tests/PostgreSQLStoreTestSupport", swiftSettings: house),
     .target(
       name: "HTTPTestSupport", dependencies: ["HTTPServer", "RegentHTTPCodec", "RegentPlatform", "TestSupport"],
       path: "Tests/HTTPTestSupport", swiftSettings: house),
@@ -177,10 +196,10 @@ let package = Package(
       ],
       path: "Tests/RegentdTestSupport", swiftSettings: house),
     .target(
-      name: "StorageFaults", dependencies: ["CSQLite", "SQLite"], path: "Tests/StorageFaults",
+      name: "StorageFaults", dependencies: ["CSQLite", "RegentPlatform", "SQLite"], path: "Tests/StorageFaults",
       swiftSettings: house),
     .executableTarget(
-      name: "Soak", dependencies: ["SQLite", "StorageFaults", "TestSupport"], path: "Tests/Soak",
+      name: "Soak", dependencies: ["RegentPlatform", "SQLite", "StorageFaults", "TestSupport"], path: "Tests/Soak",
       swiftSettings: house),
     .executableTarget(
       name: "ServiceSoak",
@@ -238,16 +257,25 @@ let package = Package(
         "RegentPairing", "PairingStore", "SQLite", "RegentCryptography", "RegentEncodings", "RegentJSON",
         "StorageFaults", "StoreConformance",
       ]),
+    tests(
+      of: "PairingStorePostgreSQL",
+      [
+        "RegentPairing", "PairingStore", "PostgreSQL", "PostgreSQLStoreTestSupport", "PostgreSQLTestSupport",
+        "RegentCryptography", "StoreConformance",
+      ]),
     .testTarget(
       name: "StoreConformanceTests",
       dependencies: [
-        "RegentPairing", "PairingStore", "PairingStoreMemory", "PairingStoreSQLite", "RegentCryptography", "SQLite",
-        "ServiceTestSupport", "StorageFaults", "StoreConformance", "TestSupport",
+        "RegentPairing", "PairingStore", "PairingStoreMemory", "PairingStorePostgreSQL", "PairingStoreSQLite",
+        "PostgreSQLStoreTestSupport", "RegentCryptography", "SQLite", "ServiceTestSupport", "StorageFaults",
+        "StoreConformance", "TestSupport",
       ],
       swiftSettings: house),
     .testTarget(
       name: "CommandTests",
-      dependencies: ["CommandKit", "RegentPairing", "TestSupport", "ServiceSoak", "regentd", "regentctl"],
+      dependencies: [
+        "CommandKit", "PostgreSQLTestSupport", "RegentPairing", "TestSupport", "ServiceSoak", "regentd", "regentctl",
+      ],
       exclude: ["Scripts"],
       swiftSettings: house),
     tests(of: "PairingService", ["RegentPairing", "RegentJSON", "RegentPlatform", "PagePreview"]),
@@ -297,8 +325,8 @@ let package = Package(
         "RegentOAuth", "RegentPairing", "PairingStore", "PairingStoreMemory", "PairingStoreSQLite", "RegentPairingWire",
         "PairingService", "Administration", "HTTPServer", "RegentHTTPClient", "RegentHTTPCodec", "RegentJSON",
         "PasswordHashing", "RegentCryptography", "RegentEncodings", "RegentPlatform", "XML",
-        "SQLite", "StorageFaults", "TestSupport", "HTTPTestSupport",
-        "ServiceSoak", "ServiceTestSupport",
+        "SQLite", "StorageFaults", "TestSupport", "HTTPTestSupport", "PairingStorePostgreSQL",
+        "PostgreSQLStoreTestSupport", "ServiceSoak", "ServiceTestSupport",
       ],
       swiftSettings: house),
     .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: house),

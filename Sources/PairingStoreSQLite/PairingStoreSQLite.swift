@@ -1,8 +1,9 @@
-// PairingStoreSQLite: the store contract on one SQLite file. Owns the schema, how records become rows, the signatures
-// of rows and the sealing of secrets. Knows no rule of pairing: RegentPairing and PairingStore decide inside its
-// transactions; and no file format, thread or fsync: SQLite has those, RegentCryptography the algorithms.
+// PairingStoreSQLite: the store contract on one SQLite file. Owns the schema, its migrations and copies; the rows and
+// verbs are those of PairingStoreRows, whose sources it compiles. Knows no rule of pairing: RegentPairing and
+// PairingStore decide inside its transactions; and no file format, thread or fsync: SQLite has those,
+// RegentCryptography the algorithms.
 //
-// Start with Verbs/; Rows/SignedRows.swift is where a row that does not verify stops existing.
+// Start with PairingStoreRows; Words.swift has what it calls SQLite's things.
 
 public import RegentCryptography
 public import RegentPairing
@@ -19,13 +20,13 @@ public final class SQLiteStore: Store {
   let tamperLog = TamperLog()
   let known = VerifiedRowCache()
   let liveCodes = LiveCodeBound()
-  private let wallClock: @Sendable () -> Instant
+  let wallClock: @Sendable () -> Instant
 
   /// Opens the file, brings it to this program's schema and opens its data keys with the master key.
   ///
   /// Blocks the caller. The first opening makes the data keys.
   ///
-  /// - Throws: `SQLiteStoreFailure` for keys; `FileError`, `OpenFailure`, `SQLiteError` for the file.
+  /// - Throws: `StoreKeyFailure` for keys; `FileError`, `OpenFailure`, `SQLiteError` for the file.
   public init(_ options: SQLiteStoreOptions) throws {
     let master = try DataKeys.masterKey(options.masterKey)
     var file = DatabaseOptions(
@@ -57,7 +58,7 @@ public final class SQLiteStore: Store {
 
   /// Seals the data keys with another master key; nothing else is written.
   ///
-  /// - Throws: `SQLiteStoreFailure`, `DatabaseFailure`.
+  /// - Throws: `StoreKeyFailure`, `DatabaseFailure`.
   public func changeMasterKey(from old: Secret, to new: Secret) async throws {
     let (old, new) = (try DataKeys.masterKey(old), try DataKeys.masterKey(new))
     try await database.write { context in try DataKeys.reseal(in: context, from: old, to: new) }
@@ -86,64 +87,5 @@ public struct SQLiteStoreOptions: Sendable {
     self.path = path
     self.masterKey = masterKey
     self.wallClock = wallClock
-  }
-}
-
-// MARK: - How verbs reach the database
-
-extension SQLiteStore {
-  package func write<Value: Sendable>(
-    _ body: @escaping @Sendable (borrowing WriteContext, SignedRows) throws -> Value
-  ) async throws(StoreError) -> Value {
-    let (vault, tamperLog, known) = (vault, tamperLog, known)
-    return try await answer {
-      try await self.database.write { context in
-        let rows = SignedRows(vault, known)
-        defer { tamperLog.add(rows.tampered) }
-        return try body(context, rows)
-      }
-    }
-  }
-
-  func read<Value: Sendable>(
-    _ body: @escaping @Sendable (borrowing ReadContext, SignedRows) throws -> Value
-  ) async throws(StoreError) -> Value {
-    let (vault, tamperLog, known) = (vault, tamperLog, known)
-    return try await answer {
-      try await self.database.read { context in
-        let rows = SignedRows(vault, known)
-        defer { tamperLog.add(rows.tampered) }
-        return try body(context, rows)
-      }
-    }
-  }
-
-  private func answer<Value: Sendable>(_ ask: () async throws -> Value)
-    async throws(StoreError) -> Value
-  {
-    let result: Result<Value, StoreError>
-    do {
-      result = .success(try await ask())
-    } catch {
-      result = .failure(StoreError(of: error))
-    }
-    await auditTampering()
-    return try result.get()
-  }
-
-  /// Tells of rows that did not verify, in a transaction of its own: the verb that met them may have been undone.
-  private func auditTampering() async {
-    let tampered = tamperLog.take()
-    guard !tampered.isEmpty else { return }
-    let (vault, known, now) = (vault, known, wallClock())
-    do {
-      try await database.write { context in
-        let rows = SignedRows(vault, known)
-        for row in tampered { try rows.note(context, row.entry(at: now)) }
-      }
-    } catch {
-      // Not lost: the next verb tries again.
-      tamperLog.putBack(tampered)
-    }
   }
 }

@@ -27,6 +27,9 @@ public enum Clocks {
     return now > start ? now - start : 0
   }
 
+  /// Nanoseconds of the clock that waits are measured with: like the one since boot, without sleep.
+  public static func monotonicNanoseconds() -> UInt64 { nanoseconds(read(CLOCK_MONOTONIC)) }
+
   /// The clock that systemd wants in its reload message.
   static func monotonicMicroseconds() -> UInt64 {
     nanoseconds(read(CLOCK_MONOTONIC)) / 1_000

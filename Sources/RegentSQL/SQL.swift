@@ -66,6 +66,12 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
       text += ")"
     }
 
+    /// Adds a part of a statement, with its values.
+    public mutating func appendInterpolation(part: SQL) {
+      text += part.text
+      values += part.values
+    }
+
     /// Adds text as SQL.
     ///
     /// Never anything that came from outside this program: it would run.

@@ -97,10 +97,7 @@ actor DatabaseUpkeep: AdminUpkeep {
       } catch {
         throw AdminError(.failed, sentence(error), hint: hint(error))
       }
-      return Finding(
-        "master-key", .good,
-        "the master key was changed: \(paths.masterKey) holds the new one, \(kept) the old one, which older backups need"
-      )
+      return masterKeyChanged(paths, kept: kept)
     }
   }
 
@@ -116,27 +113,12 @@ actor DatabaseUpkeep: AdminUpkeep {
           : Finding(
             "database", .bad, "\(paths.database) is damaged: \(problems[0])",
             fix: "stop the service and type: regentctl restore BACKUP"))
-      let bad = try await store.verifyRows()
-      findings.append(
-        bad == 0
-          ? Finding("rows", .good, "every row is signed as it must be")
-          : Finding(
-            "rows", .bad, "\(bad) rows were changed from outside and do not count",
-            fix: "regentctl audit export | grep row.tampered says which; restore a backup"))
-      let gaps = try await store.auditProblems()
-      findings.append(
-        gaps.isEmpty
-          ? Finding("audit", .good, "the audit log is whole")
-          : Finding(
-            "audit", .bad, "the audit log was changed from outside: \(gaps.prefix(3).joined(separator: ", "))",
-            fix: "find out who can write \(paths.database); an earlier backup may hold what is missing"))
+      findings += try await rowFindings(
+        of: store, whoWrote: "find out who can write \(paths.database); an earlier backup may hold what is missing")
     } catch {
       findings.append(Finding("database", .bad, sentence(error), fix: hint(error)))
     }
-    findings.append(
-      check("master-key", "\(paths.masterKey) is private") { () throws(FileError) in
-        _ = try PrivateFile.check(paths.masterKey, widest: paths.masterKeyMode)
-      })
+    findings.append(masterKeyFinding(paths))
     findings.append(await diskFinding())
     return findings
   }
@@ -163,17 +145,6 @@ actor DatabaseUpkeep: AdminUpkeep {
   }
 
   private static let scarce: Int64 = 256 << 20
-
-  private func check(_ name: String, _ good: String, _ look: () throws(FileError) -> Void)
-    -> Finding
-  {
-    do throws(FileError) {
-      try look()
-      return Finding(name, .good, good)
-    } catch {
-      return Finding(name, .bad, error.description, fix: error.hint)
-    }
-  }
 
   // MARK: - One at a time
 

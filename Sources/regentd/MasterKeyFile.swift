@@ -1,3 +1,4 @@
+import PairingStore
 import CommandKit
 import RegentCryptography
 internal import RegentEncodings
@@ -16,14 +17,16 @@ struct MasterKeyFile {
   init(_ paths: ServicePaths) { self.paths = paths }
 
   /// Opens the database with its key; the first start makes both.
-  func open(_ open: (Secret) throws -> SQLiteStore) throws -> SQLiteStore {
-    guard let pending = try read(next) else { return try open(try current()) }
+  ///
+  /// `isSealed` says that the database is there: then it must not be given a new key.
+  func open<Opened>(isSealed: Bool, _ open: (Secret) throws -> Opened) throws -> Opened {
+    guard let pending = try read(next) else { return try open(try current(isSealed: isSealed)) }
     do {
-      let store = try open(try current())
+      let store = try open(try current(isSealed: isSealed))
       // The change never reached the database: nothing is sealed with the new key.
       try DurableFile.remove(next)
       return store
-    } catch SQLiteStoreFailure.wrongMasterKey {
+    } catch StoreKeyFailure.wrongMasterKey {
       let store = try open(pending)
       try adopt(pending)
       return store
@@ -31,13 +34,13 @@ struct MasterKeyFile {
   }
 
   /// Opens a database with whichever of the two keys fits; nothing is settled, and no key is made.
-  func look(_ open: (Secret) throws -> SQLiteStore) throws -> SQLiteStore {
+  func look<Opened>(_ open: (Secret) throws -> Opened) throws -> Opened {
     guard let key = try read(paths.masterKey) else { throw missing }
     do {
       return try open(key)
-    } catch SQLiteStoreFailure.wrongMasterKey(let name) {
+    } catch StoreKeyFailure.wrongMasterKey(let name) {
       guard let pending = try read(next) else {
-        throw SQLiteStoreFailure.wrongMasterKey(dataKey: name)
+        throw StoreKeyFailure.wrongMasterKey(dataKey: name)
       }
       return try open(pending)
     }
@@ -59,13 +62,13 @@ struct MasterKeyFile {
   /// Makes a new key and seals the data keys with it.
   ///
   /// - Returns: where the old key is kept, for the backups that it opens.
-  func change(of store: SQLiteStore) async throws -> String {
+  func change(of store: any OpenedStore) async throws -> String {
     guard paths.masterKeyMode == 0o600 else {
       throw CommandError(
         "the master key is a credential of the service manager, which the service cannot write",
         hint: "give the service a file of its own with --master-key, then change it")
     }
-    let old = try current()
+    let old = try current(isSealed: true)
     let new = Random.secret(32)
     try write(new, to: next)
     try await store.changeMasterKey(from: old, to: new)
@@ -87,8 +90,13 @@ struct MasterKeyFile {
     try DurableFile.write(Array((Hex.encode(key.exposedBytes()) + "\n").utf8), to: path)
   }
 
-  private func current() throws -> Secret {
-    try read(paths.masterKey) ?? firstKey()
+  private func current(isSealed: Bool) throws -> Secret {
+    if let key = try read(paths.masterKey) { return key }
+    // A database without its key is of no use, and a new key would only hide that.
+    guard !isSealed else { throw missing }
+    let key = Random.secret(32)
+    try write(key, to: paths.masterKey)
+    return key
   }
 
   private func read(_ path: String) throws -> Secret? {
@@ -112,15 +120,7 @@ struct MasterKeyFile {
 
   private var missing: CommandError {
     CommandError(
-      "the master key \(paths.masterKey) is missing, and the database \(paths.database) is sealed with it",
+      "the master key \(paths.masterKey) is missing, and the database \(paths.shownDatabase) is sealed with it",
       hint: "put the key back, or move the database away to begin anew")
-  }
-
-  private func firstKey() throws -> Secret {
-    // A database without its key is of no use, and a new key would only hide that.
-    guard try !PrivateFile.check(paths.database) else { throw missing }
-    let key = Random.secret(32)
-    try write(key, to: paths.masterKey)
-    return key
   }
 }

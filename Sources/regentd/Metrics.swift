@@ -95,3 +95,10 @@ private func seconds(microseconds: Int) -> String {
   let zeros = String(repeating: "0", count: 6 - fraction.count)
   return "\(microseconds / 1_000_000).\(zeros)\(fraction)"
 }
+
+/// How long the database server has not answered, as Prometheus reads it.
+func databaseAway(_ duration: Duration?) -> String {
+  let seconds = (duration ?? .zero).components.seconds
+  return "# HELP regent_database_away_seconds For how long the database server has not answered.\n"
+    + "# TYPE regent_database_away_seconds gauge\nregent_database_away_seconds \(seconds)\n"
+}

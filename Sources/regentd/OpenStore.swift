@@ -3,7 +3,9 @@ import RegentCryptography
 import RegentHTTPCodec
 import RegentPairing
 import PairingStore
+import PairingStorePostgreSQL
 import PairingStoreSQLite
+import PostgreSQL
 import RegentPlatform
 import SQLite
 
@@ -13,7 +15,7 @@ func openStore(
   onFailStop: @escaping @Sendable (SQLiteError) -> Void
 ) throws -> SQLiteStore {
   try RestoredDatabase(of: paths.database).finish()
-  return try MasterKeyFile(paths).open { key in
+  return try MasterKeyFile(paths).open(isSealed: PrivateFile.check(paths.database)) { key in
     try openStore(at: paths.database, key, onMigration: onMigration, onFailStop: onFailStop)
   }
 }
@@ -34,7 +36,7 @@ func openStore(
 /// What is wrong with the store's files, as a sentence and what to type.
 func storeSentence(_ error: any Error) -> CommandError? {
   switch error {
-  case let error as SQLiteStoreFailure:
+  case let error as StoreKeyFailure:
     return CommandError(error.description, hint: hint(about: error))
   case let error as OpenFailure: return CommandError(error.description, hint: error.hint)
   case let error as SQLiteError:
@@ -45,13 +47,16 @@ func storeSentence(_ error: any Error) -> CommandError? {
         : "see whether the disk is full or the file is damaged: regentd check")
   case let error as DatabaseFailure:
     return CommandError("the database cannot be used: \(error.description)")
+  case let error as SchemaFailure: return CommandError(error.description)
+  case let error as PostgreSQLError:
+    return CommandError("the database cannot be used: \(error.description)", hint: error.hint)
   case let error as StoreError: return CommandError(error.description)
   case let error as KeyError: return CommandError(error.description)
   default: return nil
   }
 }
 
-private func hint(about error: SQLiteStoreFailure) -> String? {
+private func hint(about error: StoreKeyFailure) -> String? {
   guard case .wrongMasterKey = error else { return nil }
   return
     "a key that was replaced lies beside the new one as master-key.until-TIME: --master-key names it, cp -p puts it back"

@@ -135,7 +135,7 @@ private func check(
   do {
     let paths = copied
     store = try await onThread("restore") { try openStore(paths) { _ in } }
-  } catch SQLiteStoreFailure.wrongMasterKey {
+  } catch StoreKeyFailure.wrongMasterKey {
     throw CommandError(
       "\(backup) was made with another master key than \(paths.masterKey)",
       hint:

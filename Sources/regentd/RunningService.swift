@@ -2,7 +2,9 @@ import CommandKit
 import Glibc
 import HTTPServer
 import PairingService
+import PairingStorePostgreSQL
 import PairingStoreSQLite
+import PostgreSQL
 import RegentPairing
 import RegentPlatform
 import SQLite
@@ -16,7 +18,7 @@ struct RunningService {
   /// Where `regentctl` is answered.
   let admin: Server
   private let core: ServiceCore
-  private let store: SQLiteStore
+  private let store: any OpenedStore
   private let upkeep: Task<Void, Never>
 
   /// Opens the database and starts everything that is not the network.
@@ -29,11 +31,7 @@ struct RunningService {
     // First, because nothing is to be created for pages that cannot be shown.
     var options = ServiceOptions(publicURL: publicURL)
     let pages = try pages(in: settings.paths.web, base: options.basePath)
-    let store = try openStore(settings.paths, onMigration: onMigration) { error in
-      // Nobody knows what is on the disk: the service manager starts us again, and reopening tells.
-      log.error("store-stopped", ["reason": .text(error.description)])
-      Glibc._exit(70)
-    }
+    let (store, upkeepOfStore, numbersOfStore) = try openDatabase(settings.paths, log, onMigration: onMigration)
     do {
       options.limits = settings.limits
       options.auditRetention = settings.auditRetention
@@ -45,10 +43,10 @@ struct RunningService {
         options.basePath,
         RememberedPolls(core, before: try Router(ServiceRoutes.all(core, phone), refuse: phone.refuse)))
       let numbers: @Sendable () -> String = {
-        exposition(server.statistics) + exposition(store.statistics) + core.metricsText()
+        exposition(server.statistics) + numbersOfStore() + core.metricsText()
       }
       let admin = try adminServer(
-        settings.paths, core, DatabaseUpkeep(settings.paths, store), metrics: numbers)
+        settings.paths, core, upkeepOfStore, metrics: numbers)
       do {
         metrics = try settings.metricsListen.map { try metricsServer(on: $0, numbers) }
       } catch {
@@ -103,6 +101,26 @@ extension ListenAddress {
   }
 }
 
+/// Opens the database that was named, with what the admin socket does below it and its numbers.
+private func openDatabase(
+  _ paths: ServicePaths, _ log: Log, onMigration: @escaping @Sendable (MigrationProgress) -> Void
+) throws -> (store: any OpenedStore, upkeep: any AdminUpkeep, numbers: @Sendable () -> String) {
+  if let server = paths.server {
+    let store = try openStore(on: server, paths) { error in
+      // What this one remembers may have been changed by the other: the service manager starts us again.
+      log.error("store-displaced", ["reason": .text(error.description)])
+      Glibc._exit(70)
+    }
+    return (store, ServerUpkeep(paths, store), { databaseAway(store.awayFor) })
+  }
+  let store = try openStore(paths, onMigration: onMigration) { error in
+    // Nobody knows what is on the disk: the service manager starts us again, and reopening tells.
+    log.error("store-stopped", ["reason": .text(error.description)])
+    Glibc._exit(70)
+  }
+  return (store, DatabaseUpkeep(paths, store), { exposition(store.statistics) })
+}
+
 /// The phone's pages, with every mistake in them found now and not when somebody opens one.
 func pages(in folder: String, base: String = "") throws -> PhonePages {
   do {
@@ -115,13 +133,13 @@ func pages(in folder: String, base: String = "") throws -> PhonePages {
 }
 
 /// What was changed behind the service's back while it was stopped.
-private func reportTamperedRows(_ store: SQLiteStore, _ log: Log) async {
-  if let bad = try? await store.verifyRows(), bad > 0 {
+private func reportTamperedRows(_ store: any OpenedStore, _ log: Log) async {
+  if let bad = try? await store.verifyRows(step: rowsInStep), bad > 0 {
     log.error(
       "rows-changed",
       ["count": .number(Int64(bad)), "hint": "rows were changed from outside: see the audit log"])
   }
-  if let gaps = try? await store.auditProblems(), let first = gaps.first {
+  if let gaps = try? await store.auditProblems(step: rowsInStep), let first = gaps.first {
     log.error(
       "audit-broken",
       [

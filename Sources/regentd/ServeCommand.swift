@@ -12,7 +12,11 @@ enum ServeCommand {
     "public-url", .webAddress,
     "the address that phones open; by default the first address listened on")
   static let database = Input.option(
-    "database", .file, "the database; by default regent.db in the data directory")
+    "database", .file,
+    "the database: a file, or postgresql://USER@HOST/DATABASE; by default regent.db in the data directory")
+  static let databasePasswordFile = Input.option(
+    "database-password-file", .file,
+    "a private file with the password for the database server; else the credential database-password, else ~/.pgpass")
   static let adminSocket = Input.option(
     "admin-socket", .file, "the socket for regentctl; by default admin.sock in the data directory")
   static let adminGroup = Input.option(
@@ -88,7 +92,7 @@ enum ServeCommand {
 
   /// What `regentd check` reads as well.
   static var inputs: [any InputDeclaration] {
-    [listen, publicURL, database, adminSocket, adminGroup, metricsListen, masterKey, web, log]
+    [listen, publicURL, database, databasePasswordFile, adminSocket, adminGroup, metricsListen, masterKey, web, log]
   }
   static var sections: [InputSection] {
     [

@@ -1,5 +1,6 @@
 import CommandKit
 import Glibc
+import PostgreSQL
 import RegentPlatform
 
 extension ServicePaths {
@@ -13,7 +14,8 @@ extension ServicePaths {
     web = try webFolder(call[ServeCommand.web])
 
     // What was given is looked at before anything is created.
-    let givenDatabase = call[ServeCommand.database]
+    server = try Self.server(call[ServeCommand.database], call)
+    let givenDatabase = server == nil ? call[ServeCommand.database] : nil
     let givenKey = try call[ServeCommand.masterKey] ?? credential(environment)
     let givenSocket = call[ServeCommand.adminSocket] ?? runtimePath(environment)
     if let givenDatabase {
@@ -26,11 +28,11 @@ extension ServicePaths {
     }
     if let givenSocket { try checkSocketPath(givenSocket) }
 
-    database = try givenDatabase ?? home.path(of: "regent.db")
+    database = try server != nil ? "" : givenDatabase ?? home.path(of: "regent.db")
     masterKey = try givenKey ?? home.path(of: "master-key")
     masterKeyMode = widestMode(ofKey: masterKey, environment)
     adminSocket = try givenSocket ?? home.path(of: "admin.sock")
-    guard [givenDatabase, givenKey, givenSocket].contains(nil) else { return }
+    guard [server == nil ? givenDatabase : "", givenKey, givenSocket].contains(nil) else { return }
     if makesFolder {
       try PrivateDirectory.ensure(try home.folder())
     } else {
@@ -38,7 +40,7 @@ extension ServicePaths {
       guard givenDatabase == nil || givenKey == nil, try PrivateDirectory.check(home.folder())
       else { return }
     }
-    try PrivateFile.check(database)
+    if server == nil { try PrivateFile.check(database) }
     try checkKey(masterKey, environment)
     try checkSocketPath(adminSocket)
   }
@@ -46,9 +48,19 @@ extension ServicePaths {
 
 extension ServicePaths {
   /// Where the database is, before anything is looked at.
+  ///
+  /// For what is done to a file while no service runs: a database on a server is refused.
   static func database(_ call: Invocation) throws -> String {
-    try call[ServeCommand.database] ?? DataDirectory(call.environment).path(of: "regent.db")
+    if let given = call[ServeCommand.database], isServer(given) {
+      throw CommandError(
+        "this looks at a database in a file, and --database names a server",
+        hint: "regentctl doctor looks through the database of a service that runs; pg_dump and pg_restore copy it")
+    }
+    return try call[ServeCommand.database] ?? DataDirectory(call.environment).path(of: "regent.db")
   }
+
+  /// The database as it is named to people.
+  var shownDatabase: String { server.map { "“\($0.database)” of the server" } ?? database }
 
   /// The database and its key alone, for what is done while no service runs.
   init(ofDatabase call: Invocation) throws {
@@ -57,7 +69,7 @@ extension ServicePaths {
     database = try Self.database(call)
     masterKey = try key ?? home.path(of: "master-key")
     masterKeyMode = widestMode(ofKey: masterKey, call.environment)
-    (adminSocket, adminGroup, web) = ("", nil, "")
+    (server, adminSocket, adminGroup, web) = (nil, "", nil, "")
     try checkFolder(of: database, "--database")
     guard
       try PrivateFile.check(masterKey, widest: masterKeyMode)

@@ -2,6 +2,7 @@ import CommandKit
 import RegentHTTPCodec
 import HTTPServer
 import PairingStore
+import PostgreSQL
 import RegentPairing
 import RegentPlatform
 
@@ -24,7 +25,10 @@ struct ServiceSettings: Sendable {
 
 /// Where the service keeps its files; what does not exist is created when it is first needed, for this user alone.
 struct ServicePaths: Sendable, Equatable {
+  /// The file, when the database is in one.
   var database: String
+  /// The server that has the database instead.
+  let server: ConnectionSettings?
   let adminSocket: String
   /// The group that may use the admin socket beside this user and root.
   let adminGroup: UInt32?

@@ -1,3 +1,5 @@
+import FoundationEssentials
+import TestSupport
 import Testing
 
 @Suite("The house keeps its rules")
@@ -28,6 +30,15 @@ struct ArchitectureTests {
       for rule in forbiddenImports where rule.target == file.target {
         #expect(!importedModules(file).contains(rule.module), "\(file.path): \(rule.reason)")
       }
+    }
+  }
+
+  @Test func `each adapter compiles the rows and verbs that all share`() throws {
+    for (target, layer) in layers where layer == .adapter {
+      let shared = try filesBelow("Sources/PairingStoreRows").filter { $0.hasSuffix(".swift") }
+      let link = "\(packageFolder())/Sources/\(target)/PairingStoreRows"
+      #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "../PairingStoreRows", "\(link)")
+      #expect(shared.count > 30)
     }
   }
 
@@ -115,7 +126,7 @@ struct ArchitectureTests {
   @Test func `every target has tests`() throws {
     let tests = try folders(below: "Tests")
     for target in try folders(below: "Sources") {
-      guard let layer = layers[target], layer > .cLibrary, layer < .program else { continue }
+      guard let layer = layers[target], layer > .cLibrary, layer < .program, layer != .adapterSource else { continue }
       #expect(tests.contains("\(target)Tests"), "Tests/\(target)Tests is missing")
     }
   }

@@ -8,7 +8,7 @@ import TestSupport
 ///
 /// A target imports only from layers below its own.
 enum Layer: Int, Comparable {
-  case cLibrary, ground, tool, compoundTool, rules, contract, adapter, library, useCase, program
+  case cLibrary, ground, tool, compoundTool, rules, contract, adapterSource, adapter, library, useCase, program
 
   static func < (one: Layer, other: Layer) -> Bool { one.rawValue < other.rawValue }
 }
@@ -24,7 +24,9 @@ let layers: [String: Layer] = [
   "RegentPairing": .rules,
   "PairingStore": .contract, "RegentPairingWire": .contract, "RegentOAuth": .contract,
   "Administration": .contract,
-  "PairingStoreSQLite": .adapter,
+  // No target: sources that each adapter compiles, so they must not know its database.
+  "PairingStoreRows": .adapterSource,
+  "PairingStoreSQLite": .adapter, "PairingStorePostgreSQL": .adapter,
   "AccessEnabler": .library, "MediaTokenVerifier": .library,
   "PairingService": .useCase, "DeviceAgent": .useCase,
   "regentd": .program, "regent": .program, "regentctl": .program, "MediaTokenC": .program,
@@ -33,13 +35,16 @@ let layers: [String: Layer] = [
 /// Targets that stand in `Tests/` for tests only: nothing in `Sources/` may know them, and no product is made of them.
 let testRooms: Set = [
   "TestSupport", "HTTPTestSupport", "ServiceTestSupport", "RegentdTestSupport", "StorageFaults", "PairingStoreMemory",
-  "PostgreSQLTestSupport",
+  "PostgreSQLTestSupport", "PostgreSQLStoreTestSupport",
   "StoreConformance", "PlatformProbe", "SDKProbe", "PagePreview", "Soak", "ServiceSoak", "Benchmarks",
 ]
 
 /// Imports that the layers would allow and the design forbids, each with its reason.
 let forbiddenImports: [(target: String, module: String, reason: String)] = [
-  ("PairingService", "PairingStoreSQLite", "the service must run on any store")
+  ("PairingService", "PairingStoreSQLite", "the service must run on any store"),
+  ("PairingService", "PairingStorePostgreSQL", "the service must run on any store"),
+  ("PairingStoreRows", "SQLite", "the verbs run on any database"),
+  ("PairingStoreRows", "PostgreSQL", "the verbs run on any database"),
 ]
 
 /// Targets above the tools that may handle pointers, each with its reason.

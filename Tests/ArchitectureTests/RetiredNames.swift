@@ -16,14 +16,14 @@ struct RetiredName: Sendable {
 }
 
 let retiredNames: [RetiredName] = [
-  RetiredName("PairingStoreSQLite", "Visit", "SignedRows"),
-  RetiredName("PairingStoreSQLite", "visit", "rows"),
-  RetiredName("PairingStoreSQLite", "KnownRows", "VerifiedRowCache"),
-  RetiredName("PairingStoreSQLite", "KnownTable", "VerifiedTableCache"),
-  RetiredName("PairingStoreSQLite", "Findings", "TamperLog"),
-  RetiredName("PairingStoreSQLite", "findings", "tamperLog"),
-  RetiredName("PairingStoreSQLite", "auditFindings", "auditTampering"),
-  RetiredName("PairingStoreSQLite", "known(", "required("),
+  RetiredName("PairingStoreRows", "Visit", "SignedRows"),
+  RetiredName("PairingStoreRows", "visit", "rows"),
+  RetiredName("PairingStoreRows", "KnownRows", "VerifiedRowCache"),
+  RetiredName("PairingStoreRows", "KnownTable", "VerifiedTableCache"),
+  RetiredName("PairingStoreRows", "Findings", "TamperLog"),
+  RetiredName("PairingStoreRows", "findings", "tamperLog"),
+  RetiredName("PairingStoreRows", "auditFindings", "auditTampering"),
+  RetiredName("PairingStoreRows", "known(", "required("),
   RetiredName("PairingStore", "known(", "required("),
   RetiredName("PairingStore", "KeptNumbers", "StoredCounters"),
   RetiredName("PairingStore", "TemporaryPassPlace", "TemporaryPassCursor"),

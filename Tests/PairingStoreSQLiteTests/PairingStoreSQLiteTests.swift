@@ -54,9 +54,9 @@ import Testing
       let before = try await file.with { try await $0.keyMaterial(for: .codes) }
       var wrong = file
       wrong.master = Random.secret()
-      #expect(throws: SQLiteStoreFailure.self) { try wrong.open() }
+      #expect(throws: StoreKeyFailure.self) { try wrong.open() }
       wrong.master = Random.secret(31)
-      #expect(throws: SQLiteStoreFailure.masterKeyLength(found: 31)) { try wrong.open() }
+      #expect(throws: StoreKeyFailure.masterKeyLength(found: 31)) { try wrong.open() }
       #expect(try await file.with { try await $0.keyMaterial(for: .codes) } == before)
     }
   }
@@ -70,7 +70,7 @@ import Testing
         try await store.changeMasterKey(from: file.master, to: next.master)
         return try await Picture(of: store)
       }
-      #expect(throws: SQLiteStoreFailure.self) { try file.open() }
+      #expect(throws: StoreKeyFailure.self) { try file.open() }
       try await next.with { store async throws in #expect(try await Picture(of: store) == before) }
     }
   }
@@ -79,7 +79,7 @@ import Testing
     try await withStoreFile { file in
       try await file.with { _ in }
       try file.behindTheBack { try $0.run("DELETE FROM data_key WHERE purpose = 'rows'") }
-      #expect(throws: SQLiteStoreFailure.missingDataKey("rows")) { try file.open() }
+      #expect(throws: StoreKeyFailure.missingDataKey("rows")) { try file.open() }
     }
   }
 

@@ -128,7 +128,7 @@ extension StoreFile {
       _ = try await file.fill(3)
       var stranger = file
       stranger.master = Random.secret()
-      #expect(throws: SQLiteStoreFailure.self) { try stranger.openedByNextVersion() }
+      #expect(throws: StoreKeyFailure.self) { try stranger.openedByNextVersion() }
       try file.open().close()
     }
   }

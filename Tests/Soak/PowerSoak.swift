@@ -1,3 +1,4 @@
+internal import RegentPlatform
 internal import SQLite
 internal import StorageFaults
 internal import TestSupport

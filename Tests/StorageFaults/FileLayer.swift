@@ -1,5 +1,6 @@
 internal import CSQLite
 internal import Glibc
+internal import RegentPlatform
 internal import SQLite
 
 // The C side: a table of functions, and in front of SQLite's own file object a header that leads to the disk. All

@@ -4,6 +4,7 @@
 
 internal import CSQLite
 internal import Glibc
+internal import RegentPlatform
 internal import SQLite
 internal import Synchronization
 

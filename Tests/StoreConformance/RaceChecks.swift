@@ -132,6 +132,19 @@ extension StoreConformance {
       }
       try expect(results.successes().count == 2, "\(results.successes().count) were opened")
     },
+    ConformanceCheck("two devices of one identity open together no more than its pass has") { stage in
+      var guests: [AuthenticationID] = []
+      for device in 1...2 {
+        let guest = try await stage.store.signInWithoutCode(
+          stage.guest(device, at: stage.promotion, device: device, identity: 1), at: stage.at(0))
+        guests.append(guest.authentication.id)
+      }
+      let results = try await stage.together(16) { [guests] number in
+        try await stage.store.openTemporarily(
+          guests[number % 2], ConformanceFixture.name("film-\(number)"), at: stage.at(1))
+      }
+      try expect(results.successes().count == 2, "\(results.successes().count) were opened")
+    },
     ConformanceCheck("of many operators who change a record at once, one succeeds") { stage in
       let before = Requestor(id: stage.requestor, name: "Reference")
       let results = try await stage.together(16) { number in

@@ -1,4 +1,5 @@
 import CSQLite
+import RegentPlatform
 import Synchronization
 
 /// Cuts short what a connection is doing, from any thread.

@@ -1,3 +1,5 @@
+import RegentPlatform
+
 /// What the database has done since it was opened.
 public struct DatabaseStatistics: Sendable {
   /// Transactions that were committed.

@@ -1,3 +1,5 @@
+import RegentPlatform
+
 /// A result that one thread brings and another waits for.
 final class Once<Value: Sendable>: Sendable {
   private let monitor = Monitor<Value?>(nil)

@@ -1,3 +1,5 @@
+import RegentPlatform
+
 /// Requests that wait for the writer thread, and what the writer has come to.
 final class WriteQueue: Sendable {
   private struct State {

@@ -1,0 +1,113 @@
+// PairingStorePostgreSQL: the store contract on a PostgreSQL database that several services may share. Owns the schema,
+// the threads, and what one node must know of another: the rows and verbs are those of PairingStoreRows, whose sources
+// it compiles. Knows no wire: PostgreSQL has that, RegentCryptography the algorithms.
+//
+// One transaction writes at a time, in the whole cluster: each takes the row of `cluster` first. That is what SQLite
+// has, so every verb is right for the same reason; docs/decisions/0015-one-set-of-verbs.md says what comes after it.
+// Start with Threads/Lane.swift; Words.swift has what the shared verbs call PostgreSQL's things.
+
+public import PairingStore
+public import PostgreSQL
+public import RegentCryptography
+public import RegentPairing
+
+/// The store in a PostgreSQL database.
+///
+/// Every verb that writes is one request to the lane, this store's one connection that writes: its part of a shared
+/// transaction, answered after the COMMIT. Verbs that usually write nothing look on a reader first.
+public final class PostgreSQLStore: Store {
+  let database: Database
+  let vault: Vault
+  let tamperLog = TamperLog()
+  let known = VerifiedRowCache()
+  let liveCodes = SharedLiveCodeBound()
+  let wallClock: @Sendable () -> Instant
+
+  /// Connects, makes the tables if there are none, and opens the data keys with the master key.
+  ///
+  /// Blocks the caller. The first of several services that start at once makes tables and data keys, the others wait
+  /// for it.
+  ///
+  /// - Throws: `StoreKeyFailure` for keys, `SchemaFailure` for tables, `PostgreSQLError` for the rest.
+  public init(_ options: PostgreSQLStoreOptions) throws {
+    var options = options
+    options.connection.applicationName = "regent \(options.node)"
+    let master = try DataKeys.masterKey(options.masterKey)
+    vault = try Schema.open(options.connection, patience: options.openingPatience) { context in
+      // Without keys nothing can have been written: the log begins here, and from now on its head must be there.
+      let isNew = try !context.exists("SELECT 1 FROM data_key LIMIT 1")
+      let vault = try DataKeys.open(in: context, with: master)
+      if isNew { try SignedRows(vault, VerifiedRowCache()).insert(context, Tables.auditHead, AuditHead()) }
+      // Of stores that did not end well; one that is only idle makes its row anew.
+      try context.run("DELETE FROM lane WHERE touched < now() - INTERVAL '30 days'")
+      return vault
+    }
+    database = try Database(options)
+    wallClock = options.wallClock
+  }
+
+  /// Finishes what waits and closes the connections.
+  ///
+  /// Blocks the caller, for as long as one answer may take.
+  public func close() { database.close() }
+
+  /// Whether a store was made in the database before.
+  ///
+  /// Blocks the caller.
+  public static func isMade(on server: ConnectionSettings) throws(PostgreSQLError) -> Bool {
+    let deadline = Deadline.after(.seconds(10))
+    let connection = try Connection.open(server, by: deadline)
+    defer { connection.close() }
+    return try Schema.isThere(connection, by: deadline)
+  }
+
+  /// What the server says of itself.
+  public func server() async throws(StoreError) -> ServerFacts {
+    try await read { context, _ in try ServerFacts(context) }
+  }
+
+  /// How long the database has not answered, by the reader and the lane; `nil` when it does.
+  public var awayFor: Duration? { database.health.awayFor }
+
+  /// Seals the data keys with another master key; nothing else is written.
+  ///
+  /// - Throws: `StoreKeyFailure`, `StoreError`.
+  public func changeMasterKey(from old: Secret, to new: Secret) async throws {
+    let (old, new) = (try DataKeys.masterKey(old), try DataKeys.masterKey(new))
+    try await database.write { context in try DataKeys.reseal(in: context, from: old, to: new) }
+  }
+}
+
+/// How the store is opened.
+public struct PostgreSQLStoreOptions: Sendable {
+  /// Where the database is.
+  public var connection: ConnectionSettings
+  /// 32 bytes that are not in the database.
+  public var masterKey: Secret
+  /// What others call this service: the name of its lane.
+  public var node: String
+  /// Whether no other store may write while this one is open: one that is alone, too, is refused then.
+  public var isAlone = false
+  /// Called when another one that is alone has taken the place of this one while the server could not be reached.
+  public var onDisplaced: @Sendable (PostgreSQLError) -> Void = { _ in }
+  /// How many reads run at the same time, each over a connection of its own.
+  public var readers = 2
+  /// How long a verb may take; whoever has waited so long is told that the store is away.
+  public var patience = Duration.seconds(8)
+  /// How long connecting and one statement may take.
+  public var statementPatience = Duration.seconds(5)
+  /// How long the opening may take, with the tables that the first one makes.
+  public var openingPatience = Duration.seconds(60)
+  /// The time for audit lines about changed rows, which any verb may find.
+  public var wallClock: @Sendable () -> Instant
+
+  /// Options for a database and the key to it.
+  public init(
+    connection: ConnectionSettings, masterKey: Secret, node: String, wallClock: @escaping @Sendable () -> Instant
+  ) {
+    self.connection = connection
+    self.masterKey = masterKey
+    self.node = node
+    self.wallClock = wallClock
+  }
+}

@@ -1,0 +1,98 @@
+import PostgreSQL
+import RegentSQL
+
+/// The tables: made by the first service that starts, all in one transaction.
+enum Schema {
+  /// What this program makes and uses; a change of the tables is the next number.
+  static let version: Int64 = 1
+  /// "RGNT": of two services that start at once, one makes the tables.
+  private static let lock: Int64 = 0x5247_4E54
+
+  /// Connects, makes the tables if there are none, sees that they are these, and opens what `body` opens in them.
+  static func open<Value>(
+    _ settings: ConnectionSettings, patience: Duration, _ body: (WriteContext) throws -> Value
+  ) throws -> Value {
+    let deadline = Deadline.after(patience)
+    let connection = try Connection.open(settings, by: deadline)
+    defer { connection.close() }
+    try connection.begin(by: deadline)
+    // Until the COMMIT; a role that may only read and write the tables may take it, too.
+    try connection.run("SELECT 1 FROM pg_advisory_xact_lock(\(lock))", by: deadline)
+    if try !isThere(connection, by: deadline) {
+      for statement in statements { try connection.run(statement, by: deadline) }
+      try connection.run(
+        "INSERT INTO cluster (id, state, schema, live_codes) VALUES (1, 'open', \(version), 0)", by: deadline)
+    }
+    try check(connection, by: deadline)
+    try done(connection.commit(by: deadline))
+    // In a transaction of the usual kind, which has the cluster to itself and shows that this role may write.
+    let context = WriteContext(try Transaction(connection, isShared: false, by: deadline))
+    let value = try body(context)
+    try done(context.transaction.commit("SELECT 1"))
+    return value
+  }
+
+  private static func done(_ outcome: CommitOutcome) throws(PostgreSQLError) {
+    switch outcome {
+    case .committed: return
+    // Nobody acts on an opening that is unknown: the next one finds out.
+    case .notCommitted(let error), .unknown(let error): throw error
+    }
+  }
+
+  /// Whether the tables are there, in the first schema of the search path.
+  static func isThere(_ connection: Connection, by deadline: Deadline) throws(PostgreSQLError) -> Bool {
+    let rows = try connection.run("SELECT to_regclass('cluster') IS NOT NULL", by: deadline)
+    return try rows.first?.integer(0) == 1
+  }
+
+  /// Throws unless writing is allowed and the tables are those of this program.
+  static func check(state: String, version: Int64) throws(SchemaFailure) {
+    guard version == self.version else { throw .otherVersion(found: version) }
+    guard state == "open" else { throw .closed(state: state) }
+  }
+
+  /// What SQLite's file is looked through for as well: whoever may change the tables could plant code that runs when a
+  /// row is written, and no signature would tell.
+  private static func check(_ connection: Connection, by deadline: Deadline) throws {
+    let rows = try connection.run(
+      """
+      SELECT 'trigger “' || t.tgname || '” on the table “' || c.relname || '”'
+      FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
+      WHERE NOT t.tgisinternal AND c.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'cluster'::regclass)
+      UNION ALL
+      SELECT 'rule “' || r.rulename || '” on the table “' || c.relname || '”'
+      FROM pg_rewrite r JOIN pg_class c ON c.oid = r.ev_class
+      WHERE c.relkind = 'r' AND c.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'cluster'::regclass)
+      LIMIT 1
+      """, by: deadline)
+    if let stranger = rows.first { throw SchemaFailure.foreign(try stranger.text(0)) }
+    let cluster = try connection.run("SELECT state, schema FROM cluster WHERE id = 1", by: deadline)
+    guard let row = cluster.first else { throw SchemaFailure.damaged("the row of the table “cluster” is missing") }
+    try check(state: row.text(0), version: row.integer(1))
+  }
+}
+
+/// Why a database cannot be used.
+public enum SchemaFailure: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The tables are of another version of the program.
+  case otherVersion(found: Int64)
+  /// Somebody closed the database to all services.
+  case closed(state: String)
+  /// Something runs in it that is not ours.
+  case foreign(String)
+  /// A part that every version has is not there.
+  case damaged(String)
+
+  /// What is wrong and what to do about it.
+  public var description: String {
+    switch self {
+    case .otherVersion(let found):
+      "the database has tables of version \(found), and this program uses version \(Schema.version): "
+        + "install the version that belongs to it"
+    case .closed(let state): "the database is closed to all services (it is \(state)): see what moves it"
+    case .foreign(let what): "the database has a \(what), which runs when a row is written: drop it"
+    case .damaged(let what): "the database is damaged: \(what)"
+    }
+  }
+}

@@ -1,0 +1,172 @@
+import PairingStore
+import PostgreSQL
+import RegentPlatform
+
+/// The database as verbs use it: one thread that writes, some that read, each with a connection of its own, and one
+/// that looks to it that nobody waits for ever.
+final class Database: Sendable {
+  let health = Health()
+  private let patience: UInt64
+  private let writes = Monitor(Queue<Request>())
+  private let reads = Monitor(Queue<PendingRead>())
+  /// All writes that are not answered, in the order of their ends.
+  private let open = Monitor(Queue<Request>())
+  private let threads: [DedicatedThread]
+
+  /// What is waiting for a thread at most; beyond it whoever asks is refused at once.
+  private static let most = 20_000
+
+  init(_ options: PostgreSQLStoreOptions) throws {
+    patience = options.patience.wholeNanoseconds
+    var threads: [DedicatedThread] = []
+    let (writes, reads, open, health) = (writes, reads, open, health)
+    do {
+      let lane = Lane(options, health)
+      try lane.open()
+      threads.append(
+        try DedicatedThread.start(named: "pg lane", turns: .short) { lane.serve(writes) })
+      for number in 1...max(1, options.readers) {
+        let reader = Reader(options, health)
+        threads.append(
+          try DedicatedThread.start(named: "pg reader \(number)", turns: .short) { reader.serve(reads) })
+      }
+      threads.append(try DedicatedThread.start(named: "pg patience") { Database.endOverdue(open) })
+    } catch {
+      for queue in [writes, open] { queue.close() }
+      reads.close()
+      for thread in threads { thread.join() }
+      throw error
+    }
+    self.threads = threads
+  }
+
+  /// Finishes what waits and ends the threads.
+  ///
+  /// Blocks the caller; called on one of its own threads it does not wait.
+  func close() {
+    writes.close()
+    reads.close()
+    if !threads.contains(where: \.isCurrent) {
+      for thread in threads.dropLast() { thread.join() }
+    }
+    open.close()
+    if let last = threads.last, !last.isCurrent { last.join() }
+  }
+
+  deinit {
+    writes.close()
+    reads.close()
+    open.close()
+  }
+
+  /// Writes and returns when the COMMIT is certain: `body` runs on the lane's thread, in a transaction that may be
+  /// shared, and again when that fails.
+  @discardableResult
+  func write<Value: Sendable>(
+    _ body: @escaping @Sendable (borrowing WriteContext) throws -> Value
+  ) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+      let request = Request(ends: Clocks.monotonicNanoseconds() + patience, body) { continuation.resume(with: $0) }
+      // First where it can be given up, so that nothing is forgotten.
+      guard open.add(request, most: Self.most), writes.add(request, most: Self.most) else {
+        return request.fail(Self.refusal)
+      }
+    }
+  }
+
+  /// Reads on a reader's thread: everything that `body` asks sees the same moment, and it runs again when the
+  /// connection broke.
+  func read<Value: Sendable>(
+    _ body: @escaping @Sendable (borrowing ReadContext) throws -> Value
+  ) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+      let read = PendingRead(ends: Clocks.monotonicNanoseconds() + patience, body) { continuation.resume(with: $0) }
+      if !reads.add(read, most: Self.most) { read.refuse(Self.refusal) }
+    }
+  }
+
+  private static let refusal = StoreError.unavailable(reason: "the database is being closed, or too much waits for it")
+
+  /// Tells whoever has waited too long, until nothing more comes.
+  private static func endOverdue(_ open: Monitor<Queue<Request>>) {
+    while true {
+      let order = open.wait { queue -> Request?? in
+        if let first = queue.items.popFirst() { return .some(first) }
+        return queue.isClosed ? .some(nil) : nil
+      }
+      guard case .some(.some(let request)) = order else { return }
+      // They come in the order of their ends: whoever waits for the first is in time for the others.
+      while request.isOpen, Clocks.monotonicNanoseconds() < request.ends {
+        let isClosed = open.wait(until: min(request.ends, Clocks.monotonicNanoseconds() + 100_000_000)) { queue in
+          queue.isClosed ? true : nil
+        }
+        if isClosed == true { break }
+      }
+      request.giveUp()
+    }
+  }
+}
+
+/// What waits for a thread, first come, first served.
+struct Queue<Item> {
+  var items: ArraySlice<Item> = []
+  var isClosed = false
+}
+
+extension Monitor {
+  /// Takes an item, unless the queue is closed or full.
+  func add<Item>(_ item: Item, most: Int) -> Bool where State == Queue<Item> {
+    let isTaken = withLock { queue in
+      guard !queue.isClosed, queue.items.count < most else { return false }
+      queue.items.append(item)
+      return true
+    }
+    if isTaken { wakeOne() }
+    return isTaken
+  }
+
+  /// Nothing more is taken; what waits is still served.
+  func close<Item>() where State == Queue<Item> {
+    withLock { $0.isClosed = true }
+    wakeAll()
+  }
+
+  /// The next items, at most so many; empty when nothing more comes.
+  func next<Item>(_ most: Int) -> [Item] where State == Queue<Item> {
+    let items = wait { queue -> [Item]? in
+      guard queue.items.isEmpty else {
+        let some = Array(queue.items.prefix(most))
+        queue.items = queue.items.dropFirst(most)
+        return some
+      }
+      return queue.isClosed ? [] : nil
+    }
+    return items ?? []
+  }
+
+  /// What waits now, at most so many.
+  func more<Item>(_ most: Int) -> [Item] where State == Queue<Item> {
+    withLock { queue in
+      let some = Array(queue.items.prefix(most))
+      queue.items = queue.items.dropFirst(most)
+      return some
+    }
+  }
+}
+
+/// Whether the database answers.
+final class Health: Sendable {
+  /// Since when the last try of a connection has been one that failed; on the monotonic clock.
+  private let awaySince = Locked<UInt64?>(nil)
+
+  var awayFor: Duration? {
+    awaySince.withLock { $0 }.map { since in
+      let now = Clocks.monotonicNanoseconds()
+      return .nanoseconds(Int64(now > since ? now - since : 0))
+    }
+  }
+
+  func noteAnswer() { awaySince.withLock { $0 = nil } }
+
+  func noteSilence() { awaySince.withLock { $0 = $0 ?? Clocks.monotonicNanoseconds() } }
+}

@@ -1,0 +1,73 @@
+import PostgreSQL
+import RegentPlatform
+
+/// A thread's way to the database: opened when it is wanted, opened anew when it broke.
+///
+/// Lives on its thread.
+final class Line {
+  private let settings: ConnectionSettings
+  private let patience: Duration
+  private let health: Health
+  private var connection: Connection?
+  /// Until then nobody tries again: a database that is away is not asked by every request.
+  private var rest: UInt64 = 0
+  private var lastError: PostgreSQLError?
+  private let claim: Claim?
+
+  private static let pause: UInt64 = 250_000_000
+
+  /// `claim` is what every connection must have to itself in the database.
+  init(_ options: PostgreSQLStoreOptions, _ health: Health, claim: Claim? = nil) {
+    var settings = options.connection
+    // A service that was frozen within a transaction must not hold the cluster's row for ever.
+    settings.session["idle_in_transaction_session_timeout"] = "10s"
+    self.settings = settings
+    patience = options.statementPatience
+    self.claim = claim
+    self.health = health
+  }
+
+  /// The moment by which the next thing must be over.
+  var deadline: Deadline { .after(patience) }
+
+  /// An open connection.
+  ///
+  /// - Throws: why there is none.
+  func opened() throws(PostgreSQLError) -> Connection {
+    if let connection, connection.isOpen { return connection }
+    connection = nil
+    if let lastError, Clocks.monotonicNanoseconds() < rest { throw lastError }
+    do throws(PostgreSQLError) {
+      let made = try Connection.open(settings, by: deadline)
+      try claim?.take(made, by: deadline)
+      connection = made
+      lastError = nil
+      health.noteAnswer()
+      return made
+    } catch {
+      lastError = error
+      rest = Clocks.monotonicNanoseconds() + Self.pause
+      health.noteSilence()
+      throw error
+    }
+  }
+
+  /// Says what came of the last exchange, for who asks whether the database answers.
+  func note(_ error: PostgreSQLError?) {
+    switch error?.kind {
+    case .deadline, .lost: health.noteSilence()
+    default: health.noteAnswer()
+    }
+  }
+
+  /// Waits before the next try of what must succeed in the end.
+  func pause() {
+    let now = Clocks.monotonicNanoseconds()
+    _ = Monitor(false).wait(until: now + Self.pause) { $0 ? true : nil }
+  }
+
+  /// Whether the last connection can still be used.
+  var isOpen: Bool { connection?.isOpen ?? false }
+
+  func close() { connection?.close() }
+}

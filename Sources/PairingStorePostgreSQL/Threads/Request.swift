@@ -1,0 +1,85 @@
+import PairingStore
+import RegentPlatform
+
+/// A write on its way to the lane: answered once, by the lane or because its time is over.
+final class Request: Sendable {
+  private enum State {
+    case waiting
+    /// It may be in the database already, or come there.
+    case running
+    case answered
+  }
+
+  /// Runs it; what it gives back is called when the COMMIT is certain.
+  let run: @Sendable (WriteContext) throws -> @Sendable () -> Void
+  /// When whoever asked is told that no answer came; on the monotonic clock.
+  let ends: UInt64
+  private let refuse: @Sendable (any Error) -> Void
+  private let state = Locked(State.waiting)
+
+  init<Value: Sendable>(
+    ends: UInt64, _ body: @escaping @Sendable (borrowing WriteContext) throws -> Value,
+    completion: @escaping @Sendable (Result<Value, any Error>) -> Void
+  ) {
+    self.ends = ends
+    run = { context in
+      let value = try body(context)
+      return { completion(.success(value)) }
+    }
+    refuse = { completion(.failure($0)) }
+  }
+
+  /// Whether the lane may run it: not when somebody was told that nothing was written.
+  func begin() -> Bool {
+    state.withLock { state in
+      guard state != .answered else { return false }
+      state = .running
+      return true
+    }
+  }
+
+  /// Whether it still matters what becomes of it.
+  var isOpen: Bool { state.withLock { $0 != .answered } }
+
+  func release(_ deliver: @Sendable () -> Void) {
+    if state.withLock({ Self.take(&$0) }) != .answered { deliver() }
+  }
+
+  func fail(_ error: any Error) {
+    if state.withLock({ Self.take(&$0) }) != .answered { refuse(error) }
+  }
+
+  /// Its time is over.
+  func giveUp() {
+    switch state.withLock({ Self.take(&$0) }) {
+    case .answered: break
+    case .waiting: refuse(StoreError.unavailable(reason: "the database did not answer in time"))
+    case .running: refuse(StoreError.unknown(nil))
+    }
+  }
+
+  private static func take(_ state: inout State) -> State {
+    defer { state = .answered }
+    return state
+  }
+}
+
+/// A read on its way to a reader; it may be run again over another connection.
+struct PendingRead: Sendable {
+  /// Runs it; what it gives back tells whoever asked.
+  let run: @Sendable (ReadContext) throws -> @Sendable () -> Void
+  let refuse: @Sendable (any Error) -> Void
+  let ends: UInt64
+
+  init<Value: Sendable>(
+    ends: UInt64, _ body: @escaping @Sendable (borrowing ReadContext) throws -> Value,
+    completion: @escaping @Sendable (Result<Value, any Error>) -> Void
+  ) {
+    self.ends = ends
+    run = { context in
+      let value = try body(context)
+      return { completion(.success(value)) }
+    }
+    refuse = { completion(.failure($0)) }
+  }
+}

@@ -1,0 +1,145 @@
+import PairingStore
+package import PostgreSQL
+package import RegentSQL
+
+/// What both a read and a write can do: ask.
+package protocol Querying: ~Copyable {
+  /// The rows that a statement gives.
+  func ask(_ sql: SQL) throws -> PostgreSQL.Rows
+}
+
+/// A read in progress: everything asked through it sees the database as it was at one moment.
+package final class ReadContext: Querying {
+  private let connection: Connection
+  private let deadline: Deadline
+  /// Whether its transaction has begun, which it does with the first question.
+  private(set) var hasBegun = false
+  /// The first failure: what is asked afterwards fails as well, and a "no" that came of it is no answer.
+  private(set) var failure: PostgreSQLError?
+
+  init(_ connection: Connection, by deadline: Deadline) {
+    self.connection = connection
+    self.deadline = deadline
+  }
+
+  package func ask(_ sql: SQL) throws -> PostgreSQL.Rows {
+    if let failure { throw failure }
+    let batch: [SQL] = hasBegun ? [sql] : ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", sql]
+    do throws(PostgreSQLError) {
+      let results = try connection.run(batch, by: deadline)
+      hasBegun = true
+      return results[batch.count - 1]
+    } catch {
+      failure = error
+      throw error
+    }
+  }
+
+  /// Ends it; a connection that cannot is closed.
+  func end() {
+    guard connection.isInTransaction else { return }
+    do throws(PostgreSQLError) { try connection.rollback(by: deadline) } catch { connection.close() }
+  }
+}
+
+/// A write in progress.
+///
+/// It sees its own changes; nobody else sees them before the answer is released. Statements that change something are
+/// kept until the next question and go out with it, the last of them with the COMMIT.
+package final class WriteContext: Querying {
+  let transaction: Transaction
+
+  init(_ transaction: Transaction) { self.transaction = transaction }
+
+  package func ask(_ sql: SQL) throws -> PostgreSQL.Rows { try transaction.ask(sql) }
+
+  /// Runs a statement of which nobody asks what it changed.
+  package func run(_ sql: SQL) throws { try transaction.later(sql) }
+
+  /// Runs a statement and says how many rows it changed.
+  func runCounting(_ sql: SQL) throws -> Int { try transaction.change(sql) }
+
+  /// Changes one row; that another one changed it meanwhile is an error.
+  ///
+  /// A shared transaction leaves it to the database to fail then: it is undone, and each request has one of its own.
+  func changeOne(_ sql: SQL, of table: String) throws {
+    guard transaction.isShared else {
+      guard try runCounting(sql) == 1 else { throw StoreError.changedMeanwhile(what: table) }
+      return
+    }
+    try run("WITH changed AS (\(part: sql) RETURNING 1) SELECT 1 / count(*) FROM changed")
+  }
+
+  /// Writes a row, also where one is that may be deleted for it.
+  func insert(_ insert: SQL, inPlaceOf delete: @autoclosure () -> SQL) throws {
+    // Not the other way round: a statement that fails would take the transaction with it.
+    try run(delete())
+    try run(insert)
+  }
+
+  /// Writes a row unless it would be in another one's place: `plain` fails then, `careful` writes nothing.
+  ///
+  /// Whether it was written is believed in a shared transaction, as it nearly always is; when it is not so, the
+  /// transaction is undone, and each request has one of its own.
+  func insertNew(_ plain: String, _ careful: String, _ values: [SQLValue]) throws -> Bool {
+    guard transaction.isShared else { return try runCounting(SQL(unsafeRawSQL: careful, values)) == 1 }
+    try run(SQL(unsafeRawSQL: plain, values))
+    return true
+  }
+}
+
+extension Querying where Self: ~Copyable {
+  /// Runs a statement and hands each row to `body`, in order.
+  package borrowing func each(_ sql: SQL, _ body: (borrowing Row) throws -> Void) throws {
+    for row in try ask(sql) { try body(row) }
+  }
+
+  /// All rows, each turned into a value.
+  package borrowing func all<Value>(_ sql: SQL, _ decode: (borrowing Row) throws -> Value) throws -> [Value] {
+    var values: [Value] = []
+    try each(sql) { values.append(try decode($0)) }
+    return values
+  }
+
+  /// The first column of the first row, or nil when there is no row.
+  borrowing func value<Value: SQLDecodable>(_ sql: SQL, as type: Value.Type = Value.self) throws -> Value? {
+    try ask(sql).first.map { try Value(row: $0, column: 0) }
+  }
+
+  /// Whether there is a row.
+  borrowing func exists(_ sql: SQL) throws -> Bool { try !ask(sql).isEmpty }
+
+  /// The rows of a query in an order of its own, of which perhaps few are wanted: fetched a page at a time.
+  ///
+  /// All pages are of the same moment: in a read that is so anyway, and a write is the only one.
+  borrowing func walk(_ sql: SQL, expecting count: Int, _ body: (borrowing Row) throws -> Void) throws {
+    var size = min(max(count, 1), walkedAtOnce)
+    var seen = 0
+    while true {
+      let page = try ask("\(part: sql) LIMIT \(size) OFFSET \(seen)")
+      for row in page { try body(row) }
+      guard page.count == size else { return }
+      seen += size
+      size = min(2 * size, walkedAtOnce)
+    }
+  }
+
+  /// The next rows of a table, as they lie in it.
+  ///
+  /// `step` is about how many. The place is the number of a block, whatever is in it.
+  borrowing func page(of table: String, from: Int64, step: Int) throws -> TablePage {
+    let first = max(0, from)
+    let size: Int64 = try value("SELECT pg_relation_size(CAST(CAST(\(table) AS TEXT) AS REGCLASS)) / 8192") ?? 0
+    guard first < size else { return TablePage(count: 0, condition: "false", next: nil) }
+    let next = min(size, first + Int64(max(1, step / rowsInBlock)))
+    let condition: SQL = """
+      ctid >= CAST(CAST(\("(\(first),0)") AS TEXT) AS TID) AND ctid < CAST(CAST(\("(\(next),0)") AS TEXT) AS TID)
+      """
+    let count: Int = try value("SELECT count(*) FROM \(unsafeRawSQL: table) WHERE \(part: condition)") ?? 0
+    return TablePage(count: count, condition: condition, next: next)
+  }
+}
+
+private let walkedAtOnce = 2_048
+/// About so many rows are in a block of 8 KiB.
+private let rowsInBlock = 16

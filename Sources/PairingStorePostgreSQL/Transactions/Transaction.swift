@@ -1,0 +1,127 @@
+import PostgreSQL
+import RegentSQL
+
+/// A transaction of the lane, in which several requests may write.
+///
+/// Lives on the lane's thread.
+final class Transaction {
+  private let connection: Connection
+  private let deadline: Deadline
+  /// Whether what a statement came to is left to the database to judge: a surprise then undoes the whole of it.
+  let isShared: Bool
+  /// What was written and not sent yet, for the next question or the COMMIT.
+  private var pending: [SQL] = []
+  /// Where the pending statements of the present request begin.
+  private var mark = 0
+  private var hasSavepoint = false
+  /// Whether there is anything to commit, undone or not.
+  private(set) var hasWritten = false
+  /// The first failure: the transaction cannot be committed after it.
+  private(set) var failure: PostgreSQLError?
+  /// How many codes may be live at most, as the cluster's row says; `nil` when they must be counted.
+  var liveCodes: Int? { didSet { isLiveCodesChanged = true } }
+  private var isLiveCodesChanged = false
+
+  /// Begins it, as the only one that writes in the cluster.
+  init(_ connection: Connection, isShared: Bool, by deadline: Deadline) throws {
+    self.connection = connection
+    self.deadline = deadline
+    self.isShared = isShared
+    let rows = try connection.run(
+      ["BEGIN", "SELECT state, schema, live_codes FROM cluster WHERE id = 1 FOR UPDATE"], by: deadline)[1]
+    guard let cluster = rows.first else { throw SchemaFailure.damaged("the row of the table “cluster” is missing") }
+    try Schema.check(state: cluster.text(0), version: cluster.integer(1))
+    liveCodes = try cluster.isNull(2) ? nil : Int(cluster.integer(2))
+    isLiveCodesChanged = false
+  }
+
+  /// Asks, with everything before it.
+  func ask(_ sql: SQL) throws -> Rows { try send(sql, changing: false) }
+
+  /// Changes something, with everything before it, and says how many rows that were.
+  func change(_ sql: SQL) throws -> Int { try send(sql, changing: true).changed }
+
+  private func send(_ sql: SQL, changing: Bool) throws -> Rows {
+    if let failure { throw failure }
+    if changing { hasWritten = true }
+    // What the request has written by then may have to be undone without the requests before it.
+    if isShared, !hasSavepoint, changing || pending.count > mark {
+      pending.insert("SAVEPOINT request", at: mark)
+      hasSavepoint = true
+    }
+    do throws(PostgreSQLError) {
+      let results = try connection.run(pending + [sql], by: deadline)
+      pending = []
+      mark = 0
+      return results[results.count - 1]
+    } catch {
+      failure = error
+      throw error
+    }
+  }
+
+  /// Keeps a statement for later.
+  func later(_ sql: SQL) throws {
+    if let failure { throw failure }
+    hasWritten = true
+    pending.append(sql)
+  }
+
+  /// From here on another request writes.
+  func beginRequest() {
+    mark = pending.count
+    hasSavepoint = false
+  }
+
+  /// What the request wrote stays.
+  func endRequest() {
+    if hasSavepoint { pending.append("RELEASE SAVEPOINT request") }
+  }
+
+  /// What the request wrote goes.
+  func undoRequest() {
+    if hasSavepoint, mark == 0 {
+      // Sent: what is pending is all its own.
+      pending = ["ROLLBACK TO SAVEPOINT request", "RELEASE SAVEPOINT request"]
+    } else {
+      pending.removeSubrange(mark...)
+    }
+  }
+
+  /// Sends the rest with the number of this transaction in its lane, and commits.
+  func commit(_ number: SQL) -> CommitOutcome {
+    if let failure { return .notCommitted(failure) }
+    var rest = pending
+    if isLiveCodesChanged { rest.append("UPDATE cluster SET live_codes = \(liveCodes.sqlValue) WHERE id = 1") }
+    return connection.commit(after: rest + [number], by: deadline)
+  }
+
+  /// Undoes all of it; a connection that cannot is closed, which undoes it as well.
+  func rollBack() {
+    do throws(PostgreSQLError) { try connection.rollback(by: deadline) } catch { connection.close() }
+  }
+}
+
+/// How many codes may be live at most, as far as the cluster knows: it saves counting a hundred thousand rows for each
+/// new one.
+///
+/// Each new code adds one; codes that end take nothing off; counting puts it right. It stands in the cluster's row,
+/// which every transaction that writes has to itself, so it is never below the truth, whoever adds codes.
+struct SharedLiveCodeBound {
+  /// Takes the place of one more code.
+  ///
+  /// - Returns: whether there was room.
+  func take(
+    in context: WriteContext, below limit: Int, freed: Int, counting count: () throws -> Int
+  ) rethrows -> Bool {
+    let transaction = context.transaction
+    if let known = transaction.liveCodes, known - freed < limit {
+      transaction.liveCodes = known + 1
+      return true
+    }
+    let live = try count()
+    let hasRoom = live - freed < limit
+    transaction.liveCodes = hasRoom ? live + 1 : live
+    return hasRoom
+  }
+}

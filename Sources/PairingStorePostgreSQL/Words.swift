@@ -1,0 +1,54 @@
+import PairingStore
+package import PostgreSQL
+import RegentJSON
+
+// What the shared verbs call PostgreSQL's things; see PairingStoreRows. Its contexts are in Transactions/.
+
+package typealias RowStore = PostgreSQLStore
+package typealias Row = PostgreSQL.Row
+typealias DatabaseError = PostgreSQLError
+
+/// The words that PostgreSQL does not share with other databases.
+enum Dialect {
+  /// Where a row lies in its table.
+  static let place = "ctid"
+  /// No limit, for an OFFSET.
+  static let noLimit = "LIMIT ALL"
+  /// The bytes of a provider's name.
+  static let providerInHex = "upper(encode(convert_to(provider, 'UTF8'), 'hex'))"
+  /// A provider's name; the planner knows by itself that the index by provider does not help.
+  static let providerWithoutIndex: StaticString = "provider"
+}
+
+extension SQL.StringInterpolation {
+  /// The condition that a device may say this of its visitor, which whoever reads the row looks at again.
+  ///
+  /// By the text, and not by PostgreSQL's JSON: a row that somebody changed into what is no JSON would be an error.
+  mutating func appendInterpolation(about visitorID: String) {
+    appendLiteral(" AND strpos(about, ")
+    appendInterpolation(String(decoding: JSONValue.string(visitorID).bytes(), as: UTF8.self))
+    appendLiteral(") > 0")
+  }
+}
+
+extension PostgreSQL.Row {
+  /// Whether the column holds exactly this value.
+  func holds(_ other: SQLValue, at column: Int) throws(PostgreSQLError) -> Bool { try value(column) == other }
+}
+
+/// A type that a column can be read as.
+protocol SQLDecodable {
+  init(row: borrowing Row, column: Int) throws(PostgreSQLError)
+}
+
+extension Int64: SQLDecodable {
+  init(row: borrowing Row, column: Int) throws(PostgreSQLError) { self = try row.integer(column) }
+}
+
+extension Int: SQLDecodable {
+  init(row: borrowing Row, column: Int) throws(PostgreSQLError) { self = Int(try row.integer(column)) }
+}
+
+extension String: SQLDecodable {
+  init(row: borrowing Row, column: Int) throws(PostgreSQLError) { self = try row.text(column) }
+}

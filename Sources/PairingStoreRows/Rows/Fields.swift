@@ -1,0 +1,164 @@
+import RegentJSON
+import RegentPairing
+import PairingStore
+import RegentSQL
+
+/// A row that verifies and still says something that this program does not understand.
+struct UnreadableRow: Error {}
+
+/// The values of one row, read from left to right.
+struct Fields {
+  private let values: [SQLValue]
+  private var place = 0
+
+  init(_ values: [SQLValue]) { self.values = values }
+
+  private mutating func take() throws(UnreadableRow) -> SQLValue {
+    guard place < values.count else { throw UnreadableRow() }
+    defer { place += 1 }
+    return values[place]
+  }
+
+  /// All that are left, as they are.
+  mutating func all() throws(UnreadableRow) -> [SQLValue] {
+    defer { place = values.count }
+    return Array(values[place...])
+  }
+
+  mutating func optionalText() throws(UnreadableRow) -> String? {
+    switch try take() {
+    case .text(let text): return text
+    case .null: return nil
+    default: throw UnreadableRow()
+    }
+  }
+
+  mutating func optionalNumber() throws(UnreadableRow) -> Int64? {
+    switch try take() {
+    case .integer(let number): return number
+    case .null: return nil
+    default: throw UnreadableRow()
+    }
+  }
+
+  mutating func optionalBytes() throws(UnreadableRow) -> [UInt8]? {
+    switch try take() {
+    case .blob(let bytes): return bytes
+    case .null: return nil
+    default: throw UnreadableRow()
+    }
+  }
+
+  mutating func text() throws(UnreadableRow) -> String { try present(optionalText()) }
+  mutating func number() throws(UnreadableRow) -> Int64 { try present(optionalNumber()) }
+  mutating func bytes() throws(UnreadableRow) -> [UInt8] { try present(optionalBytes()) }
+
+  mutating func flag() throws(UnreadableRow) -> Bool {
+    switch try number() {
+    case 0: return false
+    case 1: return true
+    default: throw UnreadableRow()
+    }
+  }
+
+  mutating func name<Kind>() throws(UnreadableRow) -> Identifier<Kind> {
+    try present(Identifier<Kind>(text()))
+  }
+
+  mutating func optionalName<Kind>() throws(UnreadableRow) -> Identifier<Kind>? {
+    guard let text = try optionalText() else { return nil }
+    return try present(Identifier<Kind>(text))
+  }
+
+  mutating func instant() throws(UnreadableRow) -> Instant {
+    Instant(milliseconds: try number())
+  }
+
+  mutating func optionalInstant() throws(UnreadableRow) -> Instant? {
+    try optionalNumber().map { Instant(milliseconds: $0) }
+  }
+
+  mutating func hash<Kind>() throws(UnreadableRow) -> KeyedHash<Kind> {
+    try present(KeyedHash<Kind>(bytes()))
+  }
+
+  mutating func optionalHash<Kind>() throws(UnreadableRow) -> KeyedHash<Kind>? {
+    guard let bytes = try optionalBytes() else { return nil }
+    return try present(KeyedHash<Kind>(bytes))
+  }
+
+  mutating func choice<Value: RawRepresentable<String>>() throws(UnreadableRow) -> Value {
+    try present(Value(rawValue: text()))
+  }
+
+  mutating func viewer() throws(UnreadableRow) -> Viewer {
+    Viewer(provider: try name(), account: try optionalName())
+  }
+
+  mutating func json() throws(UnreadableRow) -> JSONValue { try parsedJSON(text()) }
+}
+
+func present<Value>(_ value: Value?) throws(UnreadableRow) -> Value {
+  guard let value else { throw UnreadableRow() }
+  return value
+}
+
+/// What a row holds as JSON was written here, so every text that could be written can be read.
+func parsedJSON(_ text: String) throws(UnreadableRow) -> JSONValue {
+  let limits = JSONLimits(depth: 8, bytes: 1 << 20, allowsNUL: true)
+  do throws(JSONError) {
+    return try JSONValue(reading: text, limits: limits)
+  } catch {
+    throw UnreadableRow()
+  }
+}
+
+extension JSONValue {
+  /// The value as the text of a column.
+  var column: SQLValue { .text(String(decoding: bytes(), as: UTF8.self)) }
+
+  static func list(_ texts: some Sequence<String>) -> JSONValue {
+    .array(texts.map { .string($0) })
+  }
+
+  static func optional(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
+
+  /// A span in full precision: whoever compares a record with what he has seen must find it the same.
+  static func span(_ duration: Duration) -> JSONValue {
+    let (seconds, attoseconds) = duration.components
+    return .array([.integer(seconds), .integer(attoseconds)])
+  }
+
+  func texts() throws(UnreadableRow) -> [String] {
+    var texts: [String] = []
+    for element in try present(array) { texts.append(try present(element.string)) }
+    return texts
+  }
+
+  func text(_ name: String) throws(UnreadableRow) -> String { try present(self[name]?.string) }
+
+  func flag(_ name: String) throws(UnreadableRow) -> Bool { try present(self[name]?.bool) }
+
+  func optionalText(_ name: String) throws(UnreadableRow) -> String? {
+    guard let value = self[name], !value.isNull else { return nil }
+    return try present(value.string)
+  }
+
+  func optionalNumber(_ name: String) throws(UnreadableRow) -> Int? {
+    guard let value = self[name], !value.isNull else { return nil }
+    return try present(value.int64.flatMap { Int(exactly: $0) })
+  }
+
+  func optionalSpan(_ name: String) throws(UnreadableRow) -> Duration? {
+    guard let value = self[name], !value.isNull else { return nil }
+    return Duration(
+      secondsComponent: try present(value[0]?.int64),
+      attosecondsComponent: try present(value[1]?.int64))
+  }
+
+  func span(_ name: String) throws(UnreadableRow) -> Duration { try present(optionalSpan(name)) }
+
+  func list(_ name: String) throws(UnreadableRow) -> [String] {
+    try present(self[name]).texts()
+  }
+}

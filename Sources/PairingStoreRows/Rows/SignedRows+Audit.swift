@@ -1,0 +1,56 @@
+import PairingStore
+import RegentPairing
+import RegentSQL
+
+extension SignedRows {
+  /// Appends a line to the audit log, if there is one to append.
+  func note(_ context: borrowing WriteContext, _ entry: AuditEntry?) throws {
+    guard let entry else { return }
+    let (found, isWhole) = try auditHead(context)
+    var head = found.record
+    if !isWhole {
+      let told = AuditEntry(
+        at: entry.at, actor: .service, action: "audit.broken", subject: "audit", outcome: .refused,
+        detail: "what says how far the log reaches was removed or put back: lines after \(head.newest) may be missing")
+      try append(context, told, to: &head)
+    }
+    try append(context, entry, to: &head)
+    try put(context, Tables.auditHead, head, over: found.signature.isEmpty ? nil : found)
+  }
+
+  /// The head, and whether it is to be believed; one that is not there begins behind the newest line that verifies.
+  func auditHead(
+    _ context: borrowing WriteContext
+  ) throws -> (head: Stored<AuditHead>, isWhole: Bool) {
+    let stored = try storedHead(context)
+    let highest: Int64 = try context.value("SELECT coalesce(max(number), 0) FROM audit") ?? 0
+    if let stored, highest <= stored.record.newest { return (stored, true) }
+    // Rows behind the head: planted ones, which do not verify, or a head from an earlier copy of the file.
+    var newest: Int64 = 0
+    try walk(context, Tables.audit, "\(all: Tables.audit) ORDER BY number DESC", expecting: 1) { line in
+      newest = line.record.number
+      return false
+    }
+    // They have no place: their numbers are given to the next lines.
+    try context.run("DELETE FROM audit WHERE number > \(max(newest, stored?.record.newest ?? 0))")
+    if let stored, newest <= stored.record.newest { return (stored, true) }
+    let head = AuditHead(floor: newest, newest: newest)
+    return (Stored(record: head, values: stored?.values ?? [], signature: stored?.signature ?? []), false)
+  }
+
+  func storedHead<Context: Querying & ~Copyable>(
+    _ context: borrowing Context
+  ) throws -> Stored<AuditHead>? {
+    try one(context, Tables.auditHead, Tables.auditHead.row("audit"))
+  }
+
+  private func append(
+    _ context: borrowing WriteContext, _ entry: AuditEntry, to head: inout AuditHead
+  ) throws {
+    let (number, isSpent) = head.newest.addingReportingOverflow(1)
+    guard !isSpent else { throw StoreError.unavailable(reason: "the audit log has no number left") }
+    let signature = try insert(context, Tables.audit, NumberedAuditEntry(number: number, entry: entry))
+    head.newest = number
+    head.chain = AuditHead.link(head.chain, signature)
+  }
+}

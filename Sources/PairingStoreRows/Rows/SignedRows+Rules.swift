@@ -1,0 +1,218 @@
+import RegentPairing
+import PairingStore
+import RegentSQL
+
+// What several verbs look up and do, inside their transaction.
+
+extension SignedRows {
+  func registration<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, _ id: RegistrationID
+  ) throws -> Stored<RegistrationRecord>? {
+    try one(context, Tables.registrations, Tables.registrations.row(id.text))
+  }
+
+  func required(
+    _ context: borrowing WriteContext, _ id: RegistrationID
+  ) throws -> Stored<RegistrationRecord> {
+    guard let stored = try registration(context, id) else {
+      throw StoreError.notFound(what: "code")
+    }
+    return stored
+  }
+
+  /// Applies one event to a registration and writes the columns of its life.
+  func apply(
+    _ context: borrowing WriteContext, _ event: PairingEvent, to stored: Stored<RegistrationRecord>,
+    at now: Instant
+  ) throws -> RegistrationChange {
+    let step = try step(event, of: stored.record, at: now)
+    return try write(context, step, of: stored)
+  }
+
+  func step(_ event: PairingEvent, of record: RegistrationRecord, at now: Instant)
+    throws(StoreError) -> PairingStep
+  {
+    do throws(PairingRefusal) {
+      return try record.flow.applying(event, at: now)
+    } catch {
+      throw .refused(error)
+    }
+  }
+
+  func write(
+    _ context: borrowing WriteContext, _ step: PairingStep, of stored: Stored<RegistrationRecord>
+  ) throws -> RegistrationChange {
+    if step.flow != stored.record.flow {
+      try update(context, Tables.registrations, stored, FlowColumns.change, FlowColumns(step.flow).values)
+    }
+    return RegistrationChange(record: stored.record.moved(to: step.flow), actions: step.actions)
+  }
+
+  func provider<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, _ id: ProviderID
+  ) throws -> Provider? {
+    try one(context, Tables.providers, Tables.providers.row(id.text))?.record
+  }
+
+  func account<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, _ provider: ProviderID, _ name: AccountName
+  ) throws -> Account? {
+    try one(context, Tables.accounts, Tables.accounts.row(provider.text, name.text))?.record
+  }
+
+  func password<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, of name: AccountName, at provider: ProviderID
+  ) throws -> String? {
+    // An account whose row does not verify has no password either.
+    guard try account(context, provider, name) != nil else { return nil }
+    return try one(context, Tables.passwords, Tables.passwords.row(provider.text, name.text))?.record.phc
+  }
+
+  /// What a sign-in stands on.
+  func signInContext<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, _ viewer: Viewer, _ requestor: RequestorID, rowKey: PublicKey,
+    device: DeviceHash, identity: IdentityHash?
+  ) throws -> SignInContext {
+    let integration = try one(
+      context, Tables.integrations, Tables.integrations.row(requestor.text, viewer.provider.text)
+    )?.record
+    let provider = try provider(context, viewer.provider)
+    return SignInContext(
+      integration: integration, provider: provider,
+      account: try viewer.account.flatMap { try account(context, viewer.provider, $0) },
+      rowKey: try pair(context, rowKey)?.record,
+      use: provider?.temporaryPass == nil
+        ? TemporaryPassUse() : try use(context, requestor, viewer.provider, device, identity))
+  }
+
+  func signInContext<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, of record: AuthenticationRecord
+  ) throws -> SignInContext {
+    var found = try signInContext(
+      context, record.authentication.viewer, record.authentication.requestor,
+      rowKey: record.rowKey, device: record.deviceHash, identity: record.identity)
+    if let parent = record.authentication.parent {
+      found.parentStands = try parentStands(context, parent, of: record)
+    }
+    return found
+  }
+
+  /// What has been used of a pass, by the device or the identity.
+  func use<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, _ requestor: RequestorID, _ provider: ProviderID,
+    _ device: DeviceHash, _ identity: IdentityHash?
+  ) throws -> TemporaryPassUse {
+    // Without an identity the last term compares with NULL, which nothing equals.
+    let passes = try all(
+      context, Tables.passes,
+      """
+      \(all: Tables.passes) WHERE requestor = \(requestor.text) AND provider = \(provider.text)
+      AND (device_hash = \(device.bytes) OR identity = \(SQLValue.optional(identity?.bytes)))
+      """)
+    return passes.map(\.record.use).reduce(TemporaryPassUse()) { $0.joined(with: $1) }
+  }
+
+  func liveSession<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, _ id: SessionID, at now: Instant
+  ) throws -> Stored<SessionRecord> {
+    let stored = try one(context, Tables.sessions, Tables.sessions.row(id.text))
+    guard let stored, stored.record.isValid(at: now),
+      try signInRefusal(context, of: stored.record.viewer) == nil
+    else { throw StoreError.sessionEnded }
+    return stored
+  }
+
+  /// Whether a browser may be signed in as this viewer.
+  func signInRefusal<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, of viewer: Viewer
+  ) throws -> AuthenticationRefusal? {
+    guard let provider = try provider(context, viewer.provider) else { return .notIntegrated }
+    guard let name = viewer.account else {
+      return provider.temporaryPass == nil ? .accountGone : nil
+    }
+    guard provider.hasAccounts, let account = try account(context, viewer.provider, name) else {
+      return .accountGone
+    }
+    return account.isDisabled ? .accountDisabled : nil
+  }
+
+  /// Throws unless the account's password is still the one with this hash; of a guest, who has none, nothing is asked.
+  func requireStillPassword<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, _ proved: String?, of viewer: Viewer
+  ) throws {
+    guard let proved, let name = viewer.account else { return }
+    guard try password(context, of: name, at: viewer.provider) == proved else {
+      throw StoreError.changedMeanwhile(what: "password")
+    }
+  }
+
+  /// Ends sessions and gives back what they had claimed.
+  func endSessions(
+    _ context: borrowing WriteContext, _ ended: [SessionRecord], at now: Instant
+  ) throws -> [RegistrationChange] {
+    var changes: [RegistrationChange] = []
+    for session in ended {
+      try context.run("DELETE FROM session WHERE id = \(session.id.text)")
+      let claimed = try all(
+        context, Tables.registrations,
+        "\(all: Tables.registrations) WHERE session = \(session.id.text) AND state = 'claimed'")
+      for stored in claimed {
+        guard case .claimed = stored.record.flow.settled(at: now).state else { continue }
+        changes.append(try apply(context, .release(session.id), to: stored, at: now))
+      }
+    }
+    return changes.sorted { $0.record.id < $1.record.id }
+  }
+
+  func sessions<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, of viewer: Viewer
+  ) throws -> [SessionRecord] {
+    try all(
+      context, Tables.sessions,
+      """
+      \(all: Tables.sessions) WHERE provider = \(viewer.provider.text)
+      AND \("account", is: viewer.account?.text) ORDER BY id
+      """
+    ).map(\.record)
+  }
+
+  /// Ends authentications with their permits.
+  func endAuthentications(
+    _ context: borrowing WriteContext, _ ended: [AuthenticationRecord]
+  ) throws {
+    for record in ended {
+      try SignedRows.deleteSignIns(context, .id(record.authentication.id.text))
+    }
+  }
+
+  /// The authentication of a device at a requestor.
+  func authentication<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, _ requestor: RequestorID, _ device: DeviceHash
+  ) throws -> Stored<AuthenticationRecord>? {
+    try one(
+      context, Tables.authentications,
+      SQL(unsafeRawSQL: SignedRows.ofDevice, [.blob(device.bytes), .text(requestor.text)]))
+  }
+
+  private static let ofDevice = "\(Tables.authentications.select) WHERE device_hash = ? AND requestor = ?"
+
+  func authentication<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, _ id: AuthenticationID
+  ) throws -> Stored<AuthenticationRecord>? {
+    try one(
+      context, Tables.authentications, Tables.authentications.row(id.text))
+  }
+
+  /// A new authentication takes the place of what the device had at the requestor.
+  func keep(_ context: borrowing WriteContext, _ record: AuthenticationRecord) throws {
+    let requestor = record.authentication.requestor
+    if let earlier = try authentication(context, requestor, record.deviceHash) {
+      try endAuthentications(context, [earlier.record])
+    }
+    // What is still there does not verify, and only one row may have this place.
+    try context.run(
+      "DELETE FROM authentication WHERE device_hash = \(record.deviceHash.bytes) AND requestor = \(requestor.text)"
+    )
+    try insert(context, Tables.authentications, record)
+  }
+}

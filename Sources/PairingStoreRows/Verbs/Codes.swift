@@ -1,0 +1,212 @@
+public import RegentPairing
+public import PairingStore
+import RegentSQL
+
+extension RowStore {
+  /// Keeps a new code and withdraws the device's earlier one.
+  public func reserve(_ record: RegistrationRecord, limit: Int, at now: Instant)
+    async throws(StoreError) -> Reservation
+  {
+    try await write { [liveCodes] context, rows in
+      guard try rows.one(context, Tables.requestors, Tables.requestors.row(record.requestor.text)) != nil
+      else { throw StoreError.notFound(what: "requestor") }
+      guard let pair = try rows.pair(context, record.rowKey),
+        pair.record.requestor == record.requestor, pair.record.purpose == .rows,
+        pair.record.state == .active
+      else { throw StoreError.notFound(what: "row key") }
+      rows.use(pair)
+      let signIn = try rows.authentication(context, record.requestor, record.deviceHash)
+      let hasEarlierSignIn = signIn.map { $0.record.authentication.isValid(at: now) } ?? false
+      let earlier = try rows.all(
+        context, Tables.registrations, CodeQueries.waiting(of: record.deviceHash, at: record.requestor)
+      ).filter { $0.record.flow.settled(at: now).state.isPending }.sorted { $0.record.id < $1.record.id }
+      let hasRoom = try liveCodes.take(in: context, below: limit, freed: earlier.count) {
+        try context.value(CodeQueries.countLive(at: now)) ?? 0
+      }
+      // Nearly always id and code are new, and writing the row is how that is found out.
+      if try !hasRoom || !rows.insertNew(context, Tables.registrations, record) {
+        if try rows.isThere(context, record, at: now) {
+          return Reservation(withdrawn: [], hasEarlierSignIn: hasEarlierSignIn)
+        }
+        guard hasRoom else { throw StoreError.tooManyLiveCodes(limit: limit) }
+        try rows.insert(context, Tables.registrations, record)
+      }
+      let withdrawn = try earlier.map {
+        try rows.apply(context, .withdraw(.newerCode), to: $0, at: now)
+      }
+      return Reservation(withdrawn: withdrawn, hasEarlierSignIn: hasEarlierSignIn)
+    }
+  }
+
+  /// The phone's page is there.
+  public func open(_ id: RegistrationID, at now: Instant) async throws(StoreError)
+    -> RegistrationChange
+  {
+    try await write { context, rows in
+      try rows.apply(context, .open, to: rows.required(context, id), at: now)
+    }
+  }
+
+  /// A signed-in session takes the code.
+  public func claim(_ id: RegistrationID, by session: SessionID, at now: Instant)
+    async throws(StoreError) -> RegistrationChange
+  {
+    try await write { context, rows in
+      let viewer = try rows.liveSession(context, session, at: now).record.viewer
+      return try rows.apply(
+        context, .claim(Claimer(session: session, viewer: viewer)),
+        to: rows.required(context, id), at: now)
+    }
+  }
+
+  /// The lease runs anew.
+  public func renew(_ id: RegistrationID, by session: SessionID, at now: Instant)
+    async throws(StoreError) -> RegistrationChange
+  {
+    try await write { context, rows in
+      _ = try rows.liveSession(context, session, at: now)
+      return try rows.apply(context, .renew(session), to: rows.required(context, id), at: now)
+    }
+  }
+
+  /// The viewer went back.
+  public func release(_ id: RegistrationID, by session: SessionID, at now: Instant)
+    async throws(StoreError) -> RegistrationChange
+  {
+    try await write { context, rows in
+      try rows.apply(context, .release(session), to: rows.required(context, id), at: now)
+    }
+  }
+
+  /// Redeems the code, once.
+  public func approve(
+    _ id: RegistrationID, _ request: ApprovalRequest, audit entry: AuditEntry?, at now: Instant
+  ) async throws(StoreError) -> ApprovalResult {
+    try await write { context, rows in
+      let stored = try rows.required(context, id)
+      let event: PairingEvent
+      switch request.by {
+      case .session(let session, let picked):
+        _ = try rows.liveSession(context, session, at: now)
+        event = .approve(session, picked: picked, as: request.authentication)
+      case .operator(let name, let viewer):
+        event = .approveByOperator(name, for: viewer, as: request.authentication)
+      }
+      // A second approval is refused here.
+      let step = try rows.step(event, of: stored.record, at: now)
+      // None after a wrong number: the code is denied then.
+      var authentication: AuthenticationRecord?
+      if let approval = step.flow.state.approval {
+        guard try rows.authentication(context, approval.authentication) == nil else {
+          throw StoreError.changedMeanwhile(what: "authentication")
+        }
+        let record = stored.record
+        let standing = try rows.signInContext(
+          context, approval.viewer, record.requestor, rowKey: record.rowKey,
+          device: record.deviceHash, identity: nil)
+        let made = try record.authentication(for: approval, in: standing, at: now)
+        try rows.keep(context, made)
+        authentication = made
+      }
+      let change = try rows.write(context, step, of: stored)
+      try rows.note(context, entry)
+      return ApprovalResult(change: change, authentication: authentication)
+    }
+  }
+
+  /// The viewer says no.
+  public func deny(
+    _ id: RegistrationID, by session: SessionID, audit entry: AuditEntry?, at now: Instant
+  ) async throws(StoreError) -> RegistrationChange {
+    try await write { context, rows in
+      _ = try rows.liveSession(context, session, at: now)
+      let change = try rows.apply(
+        context, .deny(session), to: rows.required(context, id), at: now)
+      try rows.note(context, entry)
+      return change
+    }
+  }
+
+  /// The code is taken back.
+  public func withdraw(
+    _ id: RegistrationID, _ reason: WithdrawalReason, audit entry: AuditEntry?, at now: Instant
+  ) async throws(StoreError) -> RegistrationChange {
+    try await write { context, rows in
+      let change = try rows.apply(
+        context, .withdraw(reason), to: rows.required(context, id), at: now)
+      try rows.note(context, entry)
+      return change
+    }
+  }
+
+  /// Forgets codes before their time.
+  public func forgetCodes(_ ids: [RegistrationID]) async throws(StoreError) {
+    try await write { context, _ in
+      for id in ids { try context.run("DELETE FROM registration WHERE id = \(id.text)") }
+    }
+  }
+
+  /// What is remembered of a code.
+  public func registration(_ id: RegistrationID, at now: Instant) async throws(StoreError)
+    -> RegistrationRecord?
+  {
+    try await read { context, rows in
+      let record = try rows.registration(context, id)?.record
+      return record.flatMap { now < $0.flow.forgettable ? $0 : nil }
+    }
+  }
+
+  /// The registrations that are remembered.
+  public func registrations(after id: RegistrationID?, limit: Int, at now: Instant)
+    async throws(StoreError) -> [RegistrationRecord]
+  {
+    try await read { context, rows in
+      try rows.first(
+        limit, context, Tables.registrations,
+        "\(all: Tables.registrations) WHERE id > \(id?.text ?? "") ORDER BY id"
+      ) { now < $0.flow.forgettable }
+    }
+  }
+}
+
+extension SignedRows {
+  /// Whether this very registration was kept before: the first try's answer was lost.
+  ///
+  /// Makes room for it otherwise.
+  /// - Throws: `codeTaken`, when its id or code is another one's.
+  fileprivate func isThere(
+    _ context: borrowing WriteContext, _ record: RegistrationRecord, at now: Instant
+  ) throws -> Bool {
+    let code = record.code.bytes
+    if let there = try registration(context, record.id)?.record {
+      guard there == record else { throw StoreError.codeTaken }
+      return true
+    }
+    let holder = try one(
+      context, Tables.registrations, "\(all: Tables.registrations) WHERE code = \(code)")
+    if let holder, now < holder.record.flow.forgettable { throw StoreError.codeTaken }
+    // Its time of being remembered is over, or its row does not verify: the code is free in both cases.
+    try context.run("DELETE FROM registration WHERE code = \(code)")
+    return false
+  }
+}
+
+/// Queries that a partial index serves: SQLite uses one only when the condition stands there in the index's own words.
+enum CodeQueries {
+  /// The codes of a device that nobody has answered; some of them may have run out of time.
+  static func waiting(of device: DeviceHash, at requestor: RequestorID) -> SQL {
+    SQL(unsafeRawSQL: waiting, [.blob(device.bytes), .text(requestor.text)])
+  }
+
+  private static let waiting = """
+    \(Tables.registrations.select) WHERE device_hash = ?
+    AND (state = 'offered' OR state = 'opened' OR state = 'claimed') AND requestor = ?
+    """
+
+  static func countLive(at now: Instant) -> SQL {
+    """
+    SELECT count(*) FROM registration WHERE expires > \(now.milliseconds)
+    AND (state = 'offered' OR state = 'opened' OR state = 'claimed')
+    """
+  }
+}

@@ -1,0 +1,203 @@
+public import RegentPairing
+public import PairingStore
+import RegentSQL
+
+extension RowStore {
+  /// Keeps a client.
+  public func put(
+    _ client: OAuthClientRecord, replacing seen: OAuthClientRecord?, in room: ClientRoom, audit entry: AuditEntry?,
+    at now: Instant
+  ) async throws(StoreError) {
+    try await write { context, rows in
+      guard try rows.requestor(context, client.requestor) != nil else {
+        throw StoreError.notFound(what: "requestor")
+      }
+      guard try rows.isHonoured(context, client) else { throw StoreError.notFound(what: "application") }
+      let there = try rows.oauthClient(context, client.id)
+      // The same again, as after an unknown outcome.
+      if there?.record == client { return }
+      guard there?.record == seen else { throw StoreError.changedMeanwhile(what: "client") }
+      if there == nil { try SignedRows.makeRoom(context, for: client, room, at: now) }
+      try rows.put(context, Tables.oauthClients, client, over: there)
+      try rows.note(context, entry)
+    }
+  }
+
+  /// A client.
+  public func oauthClient(_ id: ClientID) async throws(StoreError) -> OAuthClientRecord? {
+    try await read { context, rows in
+      guard let client = try rows.oauthClient(context, id)?.record, try rows.isHonoured(context, client)
+      else { return nil }
+      return client
+    }
+  }
+
+  /// Clients in the order of their ids.
+  public func oauthClients(of requestor: RequestorID?, after id: ClientID?, limit: Int)
+    async throws(StoreError) -> [OAuthClientRecord]
+  {
+    try await read { context, rows in
+      let after = id?.text ?? ""
+      let sql: SQL =
+        if let requestor {
+          """
+          \(all: Tables.oauthClients) WHERE requestor = \(requestor.text) AND id > \(after) ORDER BY id
+          """
+        } else {
+          "\(all: Tables.oauthClients) WHERE id > \(after) ORDER BY id"
+        }
+      return try rows.first(limit, context, Tables.oauthClients, sql)
+    }
+  }
+
+  /// Removes a client.
+  public func removeOAuthClient(_ id: ClientID, audit entry: AuditEntry?, at now: Instant)
+    async throws(StoreError) -> [AuthenticationRecord]
+  {
+    try await write { context, rows in
+      guard try rows.oauthClient(context, id) != nil else { throw StoreError.notFound(what: "client") }
+      let ended = try rows.endGrants(context, GrantFilter(client: id))
+      try context.run("DELETE FROM oauth_client WHERE id = \(id.text)")
+      try rows.note(context, entry)
+      return ended
+    }
+  }
+
+  /// Keeps what a viewer gave.
+  public func keep(_ grant: GrantRecord, at now: Instant) async throws(StoreError) -> GrantRecord {
+    try await write { context, rows in
+      guard let signIn = try rows.standing(context, grant.authentication, at: now) else {
+        throw StoreError.notFound(what: "authentication")
+      }
+      guard let client = try rows.oauthClient(context, grant.client),
+        client.record.requestor == signIn.authentication.requestor, try rows.isHonoured(context, client.record)
+      else { throw StoreError.notFound(what: "client") }
+      let earlier = try rows.one(
+        context, Tables.grants,
+        "\(all: Tables.grants) WHERE authentication = \(grant.authentication.text)")
+      if let earlier { return earlier.record }
+      // What is still there does not verify, and only one row may have this place.
+      try context.run("DELETE FROM oauth_grant WHERE authentication = \(grant.authentication.text)")
+      try rows.insert(context, Tables.grants, grant)
+      if client.record.paired == nil {
+        try rows.update(
+          context, Tables.oauthClients, client, [(name: "paired", value: .integer(now.milliseconds))])
+      }
+      return grant
+    }
+  }
+
+  /// Keeps the next generation of a grant.
+  public func rotate(_ grant: GrantRecord, at now: Instant) async throws(StoreError) -> GrantRecord {
+    try await write { context, rows in
+      guard let stored = try rows.one(context, Tables.grants, Tables.grants.row(grant.id.text)),
+        try rows.standing(context, stored.record, at: now) != nil
+      else { throw StoreError.notFound(what: "grant") }
+      guard stored.record.generation == grant.generation - 1 else { return stored.record }
+      try rows.put(context, Tables.grants, grant, over: stored)
+      return grant
+    }
+  }
+
+  /// A grant.
+  public func grant(_ id: GrantID, at now: Instant) async throws(StoreError) -> StandingGrant? {
+    try await read { context, rows in
+      guard let grant = try rows.one(context, Tables.grants, Tables.grants.row(id.text))?.record else { return nil }
+      return try rows.standing(context, grant, at: now)
+    }
+  }
+
+  /// The grants whose time is not over.
+  public func grants(_ filter: GrantFilter, after id: GrantID?, limit: Int, at now: Instant)
+    async throws(StoreError) -> [GrantRecord]
+  {
+    try await read { context, rows in
+      try rows.first(limit, context, Tables.grants, filter.query(after: id)) {
+        filter.includes($0) && $0.isValid(at: now)
+      }
+    }
+  }
+
+  /// Ends grants.
+  public func endGrants(_ filter: GrantFilter, audit entry: AuditEntry?, at now: Instant)
+    async throws(StoreError) -> [AuthenticationRecord]
+  {
+    try await write { context, rows in
+      let ended = try rows.endGrants(context, filter)
+      try rows.note(context, entry)
+      return ended
+    }
+  }
+}
+
+extension SignedRows {
+  /// Makes room for one more client, if there is none left.
+  ///
+  /// Removing looks at columns without verifying them: it gives nothing to anybody.
+  fileprivate static func makeRoom(
+    _ context: borrowing WriteContext, for client: OAuthClientRecord, _ room: ClientRoom, at now: Instant
+  ) throws {
+    guard room.most < .max else { return }
+    let (requestor, origin) = (client.requestor.text, client.origin.rawValue)
+    let count: Int64? = try context.value(
+      "SELECT count(*) FROM oauth_client WHERE origin = \(origin) AND requestor = \(requestor)")
+    guard count ?? 0 >= Int64(room.most) else { return }
+    guard let before = room.forgettingBefore,
+      try context.runCounting(
+        """
+        DELETE FROM oauth_client WHERE \(unsafeRawSQL: Dialect.place) = (
+          SELECT \(unsafeRawSQL: Dialect.place) FROM oauth_client
+          WHERE origin = \(origin) AND requestor = \(requestor) AND paired IS NULL
+          AND (created <= \(before.milliseconds) OR created > \(now.milliseconds)) ORDER BY created LIMIT 1)
+        """) == 1
+    else { throw StoreError.tooManyClients(limit: room.most) }
+  }
+
+  fileprivate func oauthClient<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, _ id: ClientID
+  ) throws -> Stored<OAuthClientRecord>? {
+    try one(context, Tables.oauthClients, Tables.oauthClients.row(id.text))
+  }
+
+  /// Whether the application that a client showed a statement of still counts.
+  fileprivate func isHonoured<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, _ client: OAuthClientRecord
+  ) throws -> Bool {
+    guard let id = client.application else { return true }
+    guard let application = try application(context, id) else { return false }
+    return !application.isRevoked && application.requestor == client.requestor
+  }
+
+  fileprivate func standing<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, _ grant: GrantRecord, at now: Instant
+  ) throws -> StandingGrant? {
+    guard grant.isValid(at: now), let client = try oauthClient(context, grant.client)?.record,
+      try isHonoured(context, client), let signIn = try standing(context, grant.authentication, at: now)
+    else { return nil }
+    return StandingGrant(grant: grant, client: client, signIn: signIn)
+  }
+
+  func endGrants(
+    _ context: borrowing WriteContext, _ filter: GrantFilter
+  ) throws -> [AuthenticationRecord] {
+    let grants = try first(Int.max, context, Tables.grants, filter.query(after: nil), where: filter.includes)
+    var ended: [AuthenticationRecord] = []
+    for grant in grants {
+      if let record = try authentication(context, grant.authentication)?.record { ended.append(record) }
+      try context.run("DELETE FROM oauth_grant WHERE id = \(grant.id.text)")
+    }
+    try endAuthentications(context, ended)
+    return ended
+  }
+}
+
+extension GrantFilter {
+  /// The rows that an index finds for this filter, in the order of their ids.
+  fileprivate func query(after other: GrantID?) -> SQL {
+    let table = Tables.grants
+    let after = other?.text ?? ""
+    if let id { return "\(all: table) WHERE id = \(id.text) AND id > \(after)" }
+    if let client { return "\(all: table) WHERE client = \(client.text) AND id > \(after) ORDER BY id" }
+    return "\(all: table) WHERE id > \(after) ORDER BY id"
+  }
+}

@@ -1,0 +1,180 @@
+public import RegentPairing
+public import PairingStore
+import RegentSQL
+
+extension RowStore {
+  /// The permit for a resource: in force, expired, or none.
+  public func permit(_ authentication: AuthenticationID, _ resource: ResourceID, at now: Instant)
+    async throws(StoreError) -> PermitLookup
+  {
+    try await read { context, rows in
+      // A permit stands on its authentication: one whose row does not verify carries nothing.
+      guard try rows.authentication(context, authentication) != nil,
+        let permit = try rows.permit(context, authentication, resource)?.record.permit
+      else { return .none }
+      return permit.isValid(at: now) ? .inForce(permit) : .expired
+    }
+  }
+
+  /// Keeps a permit, unless one is there that is as good.
+  public func record(_ permit: Permit, at now: Instant) async throws(StoreError) -> Permit {
+    let good = try await read { context, rows -> Permit? in
+      _ = try rows.usable(context, permit.authentication, at: now)
+      let existing = try rows.permit(context, permit.authentication, permit.resource)?.record
+      return Permit.isWorthWriting(over: existing?.permit, at: now) ? nil : existing?.permit
+    }
+    if let good { return good }
+    return try await write { context, rows in
+      let record = try rows.usable(context, permit.authentication, at: now).record
+      return try rows.keep(context, permit, of: record, at: now)
+    }
+  }
+
+  /// Opens a resource with a temporary pass.
+  public func openTemporarily(
+    _ authentication: AuthenticationID, _ resource: ResourceID, at now: Instant
+  ) async throws(StoreError) -> Permit {
+    try await write { context, rows in
+      let stored = try rows.usable(context, authentication, at: now)
+      let record = stored.record
+      let requestor = record.authentication.requestor
+      let provider = record.authentication.viewer.provider
+      guard let rules = try rows.provider(context, provider)?.temporaryPass else {
+        throw StoreError.notFound(what: "temporary pass")
+      }
+      let before = try rows.use(context, requestor, provider, record.deviceHash, record.identity)
+      let after: TemporaryPassUse
+      do throws(TemporaryPassRefusal) {
+        after = try rules.opening(resource, before, at: now)
+      } catch {
+        throw StoreError.pass(error)
+      }
+      try rows.keep(
+        context, Tables.passes,
+        TemporaryPassRecord(
+          requestor: requestor, provider: provider, device: record.deviceHash,
+          identity: record.identity, use: after))
+      let ending = record.ending(at: rules.expires(after, at: now))
+      let expires = ending.authentication.expires
+      if ending != record {
+        try rows.update(
+          context, Tables.authentications, stored,
+          [(name: "expires", value: .integer(expires.milliseconds))])
+      }
+      let permit = Permit(
+        authentication: authentication, resource: resource, issued: now, expires: expires)
+      return try rows.keep(context, permit, of: ending, at: now)
+    }
+  }
+
+  /// What has been used of a pass.
+  public func temporaryPass(
+    requestor: RequestorID, provider: ProviderID, device: DeviceHash, identity: IdentityHash?
+  ) async throws(StoreError) -> TemporaryPassUse {
+    try await read { context, rows in
+      try rows.use(context, requestor, provider, device, identity)
+    }
+  }
+
+  /// The passes that were begun, behind one of them.
+  public func temporaryPasses(
+    requestor: RequestorID?, provider: ProviderID?, after last: TemporaryPassCursor?, limit: Int
+  ) async throws(StoreError) -> [TemporaryPassRecord] {
+    try await read { context, rows in
+      try rows.first(
+        limit, context, Tables.passes,
+        """
+        \(all: Tables.passes) WHERE (requestor, provider, device_hash, identity) >
+        (\(last?.requestor.text ?? ""), \(last?.provider.text ?? ""), \(last?.device.bytes ?? []),
+        \(last?.identity?.bytes ?? []))
+        AND requestor = coalesce(\(SQLValue.optional(requestor?.text)), requestor)
+        AND provider = coalesce(\(SQLValue.optional(provider?.text)), provider)
+        ORDER BY requestor, provider, device_hash, identity
+        """)
+    }
+  }
+
+  /// Lets passes begin anew.
+  public func resetTemporaryPasses(
+    requestor: RequestorID, provider: ProviderID, _ whose: TemporaryPassReset,
+    audit entry: AuditEntry?, at now: Instant
+  ) async throws(StoreError) -> Int {
+    try await write { context, rows in
+      let (owner, place) = (requestor.text, provider.text)
+      var filter = AuthenticationFilter(requestor: requestor)
+      var identity: IdentityHash?
+      let begun: Int
+      switch whose {
+      case .device(let device):
+        filter.device = device
+        begun = try context.runCounting(
+          """
+          DELETE FROM temporary_pass WHERE requestor = \(owner) AND provider = \(place)
+          AND device_hash = \(device.bytes)
+          """)
+      case .identity(let one):
+        identity = one
+        begun = try context.runCounting(
+          """
+          DELETE FROM temporary_pass WHERE requestor = \(owner) AND provider = \(place)
+          AND identity = \(one.bytes)
+          """)
+      case .all:
+        begun = try context.runCounting(
+          "DELETE FROM temporary_pass WHERE requestor = \(owner) AND provider = \(place)")
+      }
+      let (meant, whom) = (filter, identity)
+      let ended = try rows.first(
+        Int.max, context, Tables.authentications,
+        "\(all: Tables.authentications) WHERE provider = \(place) AND requestor = \(owner)"
+      ) { record in
+        meant.includes(record) && record.authentication.source == .temporary
+          && (whom == nil || whom == record.identity)
+      }
+      try rows.endAuthentications(context, ended)
+      try rows.note(context, entry)
+      return begun
+    }
+  }
+}
+
+extension SignedRows {
+  fileprivate func permit<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, _ authentication: AuthenticationID, _ resource: ResourceID
+  ) throws -> Stored<PermitRecord>? {
+    try one(
+      context, Tables.permits,
+      """
+      \(all: Tables.permits) WHERE authentication = \(authentication.text)
+      AND resource = \(resource.text)
+      """)
+  }
+
+  fileprivate func usable<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, _ id: AuthenticationID, at now: Instant
+  ) throws -> Stored<AuthenticationRecord> {
+    guard let stored = try authentication(context, id) else {
+      throw StoreError.notFound(what: "authentication")
+    }
+    guard stored.record.authentication.isValid(at: now) else {
+      throw StoreError.notInForce(.expired)
+    }
+    return stored
+  }
+
+  fileprivate func keep(
+    _ context: borrowing WriteContext, _ permit: Permit, of record: AuthenticationRecord,
+    at now: Instant
+  ) throws -> Permit {
+    let existing = try self.permit(context, permit.authentication, permit.resource)
+    if let existing, !Permit.isWorthWriting(over: existing.record.permit, at: now) {
+      return existing.record.permit
+    }
+    let bounded = Permit(
+      authentication: permit.authentication, resource: permit.resource, issued: permit.issued,
+      expires: min(permit.expires, record.authentication.expires))
+    try put(
+      context, Tables.permits, PermitRecord(permit: bounded, rowKey: record.rowKey), over: existing)
+    return bounded
+  }
+}

@@ -1,0 +1,187 @@
+public import RegentPairing
+public import PairingStore
+import RegentSQL
+
+extension RowStore {
+  /// Keeps the key of a box.
+  public func enrol(_ box: BoxRecord, at now: Instant) async throws(StoreError) {
+    try await write { context, rows in
+      guard try rows.standing(context, box.authentication, at: now) != nil else {
+        throw StoreError.notFound(what: "authentication")
+      }
+      try context.run("DELETE FROM platform_box WHERE authentication = \(box.authentication.text)")
+      try rows.insert(context, Tables.boxes, box)
+    }
+  }
+
+  /// A box.
+  public func box(_ id: BoxID, at now: Instant) async throws(StoreError) -> BoxRecord? {
+    try await read { context, rows in
+      guard let box = try rows.one(context, Tables.boxes, Tables.boxes.row(id.text))?.record,
+        let record = try rows.authentication(context, box.authentication)?.record,
+        record.authentication.isValid(at: now)
+      else { return nil }
+      return box
+    }
+  }
+
+  /// Makes the box's account a sign-in of an app's.
+  public func exchange(_ exchange: PlatformExchange, at now: Instant) async throws(StoreError) -> StandingSignIn {
+    try await write { context, rows in
+      let used = UsedRequest(id: exchange.request, ends: exchange.requestEnds)
+      guard try rows.insertNew(context, Tables.usedRequests, used) else { throw StoreError.exchange(.used) }
+      guard let box = try rows.one(context, Tables.boxes, Tables.boxes.row(exchange.box.text))?.record,
+        box.key == exchange.key
+      else { throw StoreError.exchange(.parent) }
+      let parent = try rows.parent(context, box.authentication, of: exchange, at: now)
+      let found = try rows.signInContext(
+        context, parent.authentication.viewer, exchange.requestor, rowKey: exchange.rowKey,
+        device: exchange.deviceHash, identity: nil)
+      let signIn = try found.authentication(for: exchange, parent: parent, at: now)
+      if let there = try rows.regularSignIn(context, of: signIn.record, at: now) { return there }
+      try rows.keep(context, signIn.record)
+      // By their columns alone, as a row that does not verify counts for nobody: whoever makes up device ids takes room
+      // from his own box.
+      let beyond = try context.all(
+        """
+        SELECT id FROM authentication WHERE parent = \(parent.authentication.id.text) AND app = \(exchange.app)
+        AND expires > \(now.milliseconds) ORDER BY issued DESC, id DESC
+        \(unsafeRawSQL: Dialect.noLimit) OFFSET \(BoxOverview.mostOfApp)
+        """
+      ) { try $0.text(0) }
+      // Whoever made up names of apps as well takes the room of all of them.
+      let most = BoxOverview.mostOfBox
+      let oldest = try context.all(
+        """
+        SELECT id FROM authentication WHERE parent = \(parent.authentication.id.text)
+        AND expires > \(now.milliseconds) ORDER BY issued DESC, id DESC \(unsafeRawSQL: Dialect.noLimit) OFFSET \(most)
+        """
+      ) { try $0.text(0) }
+      for id in beyond + oldest { try SignedRows.deleteSignIns(context, .id(id)) }
+      return signIn
+    }
+  }
+
+  /// Keeps what the viewer decided.
+  public func decide(
+    _ decision: PlatformPermissionRecord, audit entry: AuditEntry?, at now: Instant
+  ) async throws(StoreError) -> Bool {
+    try await write { context, rows in
+      let there = try rows.decisions(context, of: decision.device)
+      guard let change = try PermissionChange(decision, among: there, at: now) else { return false }
+      if let forgotten = change.forgotten {
+        try context.run(
+          """
+          DELETE FROM platform_permission WHERE device_hash = \(forgotten.device.bytes) AND app = \(forgotten.app)
+          AND requestor = \(forgotten.requestor.text)
+          """)
+      }
+      try rows.keep(context, Tables.platformPermissions, change.kept)
+      try rows.note(context, entry)
+      return true
+    }
+  }
+
+  /// What was decided about the apps of a box.
+  public func decisions(of device: DeviceHash) async throws(StoreError) -> [PlatformPermissionRecord] {
+    try await read { context, rows in try rows.decisions(context, of: device) }
+  }
+
+  /// The boxes whose sign-in is in force.
+  public func boxes(after id: BoxID?, limit: Int, at now: Instant) async throws(StoreError) -> [BoxOverview] {
+    try await read { context, rows in
+      var found: [BoxOverview] = []
+      guard limit > 0 else { return found }
+      let rest: SQL = "\(all: Tables.boxes) WHERE id > \(id?.text ?? "") ORDER BY id"
+      try rows.walk(context, Tables.boxes, rest, expecting: limit) { stored in
+        let box = stored.record
+        if let signIn = try rows.authentication(context, box.authentication)?.record,
+          signIn.authentication.isValid(at: now)
+        {
+          let apps = try rows.children(context, of: box.authentication, at: now)
+          found.append(BoxOverview(box: box, signIn: signIn, apps: apps))
+        }
+        return found.count < limit
+      }
+      return found
+    }
+  }
+
+  /// The apps that are in by a box's sign-in.
+  public func children(of parent: AuthenticationID, at now: Instant) async throws(StoreError)
+    -> [AuthenticationRecord]
+  {
+    try await read { context, rows in try rows.children(context, of: parent, at: now) }
+  }
+}
+
+extension SignedRows {
+  /// Whether the box's own sign-in stands, and its viewer lets the app use it.
+  ///
+  /// Its time is not looked at: no child has more.
+  func parentStands<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, _ parent: ParentSignIn, of record: AuthenticationRecord
+  ) throws -> Bool {
+    guard let box = try authentication(context, parent.id)?.record, box.authentication.source == .regular,
+      // Signed in anew at another provider, or as somebody else: that is another sign-in.
+      box.authentication.viewer == record.authentication.viewer,
+      (try? signInContext(context, of: box).standing(box)) != nil
+    else { return false }
+    return try !isRefused(context, box.deviceHash, parent.app, record.authentication.requestor)
+  }
+
+  fileprivate func isRefused<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, _ device: DeviceHash, _ app: String, _ requestor: RequestorID
+  ) throws -> Bool {
+    let decision = try one(
+      context, Tables.platformPermissions,
+      """
+      \(all: Tables.platformPermissions) WHERE device_hash = \(device.bytes) AND app = \(app)
+      AND requestor = \(requestor.text)
+      """)
+    return decision?.record.isGranted == false
+  }
+
+  fileprivate func decisions<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, of device: DeviceHash
+  ) throws -> [PlatformPermissionRecord] {
+    try all(
+      context, Tables.platformPermissions,
+      """
+      \(all: Tables.platformPermissions) WHERE device_hash = \(device.bytes) ORDER BY app, requestor
+      """
+    ).map(\.record)
+  }
+
+  fileprivate func children<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, of parent: AuthenticationID, at now: Instant
+  ) throws -> [AuthenticationRecord] {
+    try all(
+      context, Tables.authentications, "\(all: Tables.authentications) WHERE parent = \(parent.text) ORDER BY id"
+    ).map(\.record).filter { $0.authentication.isValid(at: now) }
+  }
+
+  /// The box's own sign-in, if an app's may come from it now.
+  fileprivate func parent(
+    _ context: borrowing WriteContext, _ id: AuthenticationID, of exchange: PlatformExchange, at now: Instant
+  ) throws -> AuthenticationRecord {
+    guard let parent = try authentication(context, id)?.record, parent.authentication.isValid(at: now),
+      exchange.mayUse(parent), try requestor(context, parent.authentication.requestor)?.isPlatform == true,
+      (try? signInContext(context, of: parent).standing(parent)) != nil
+    else { throw StoreError.exchange(.parent) }
+    guard try !isRefused(context, parent.deviceHash, exchange.app, exchange.requestor) else {
+      throw StoreError.exchange(.permission)
+    }
+    return parent
+  }
+
+  /// A regular sign-in of the device, which the exchange must not take the place of.
+  fileprivate func regularSignIn(
+    _ context: borrowing WriteContext, of record: AuthenticationRecord, at now: Instant
+  ) throws -> StandingSignIn? {
+    guard let there = try authentication(context, record.authentication.requestor, record.deviceHash)?.record,
+      there.authentication.source == .regular, there.authentication.isValid(at: now)
+    else { return nil }
+    return try? signInContext(context, of: there).standing(there)
+  }
+}

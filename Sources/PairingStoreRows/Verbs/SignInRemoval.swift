@@ -1,0 +1,54 @@
+import RegentSQL
+
+/// Which sign-ins are deleted, by their columns alone: a row that does not verify goes as well.
+enum SignInCondition {
+  case id(String)
+  case requestor(String)
+  case provider(String)
+  case account(provider: String, name: String)
+  /// Those that a key pair signed.
+  case rowKey(String)
+}
+
+extension SignedRows {
+  /// The tables whose rows stand on a sign-in, and go with it.
+  private static let standing = ["permit", "platform_box", "oauth_grant"]
+
+  /// Deletes sign-ins with all that stands on them.
+  ///
+  /// - Returns: how many sign-ins went.
+  @discardableResult
+  static func deleteSignIns(_ context: borrowing WriteContext, _ which: SignInCondition) throws -> Int {
+    for table in standing {
+      if case .id(let id) = which {
+        try context.run("DELETE FROM \(unsafeRawSQL: table) WHERE authentication = \(id)")
+      } else {
+        try context.run(
+          """
+          DELETE FROM \(unsafeRawSQL: table)
+          WHERE authentication IN (SELECT id FROM authentication WHERE \(which))
+          """)
+      }
+    }
+    return try context.runCounting("DELETE FROM authentication WHERE \(which)")
+  }
+}
+
+extension SQL.StringInterpolation {
+  fileprivate mutating func appendInterpolation(_ which: SignInCondition) {
+    switch which {
+    case .id(let id): append("id = ", id)
+    case .requestor(let id): append("requestor = ", id)
+    case .provider(let id): append("provider = ", id)
+    case .rowKey(let key): append("public_key = ", key)
+    case .account(let provider, let name):
+      append("provider = ", provider)
+      append(" AND account = ", name)
+    }
+  }
+
+  private mutating func append(_ text: StaticString, _ value: String) {
+    appendLiteral(text)
+    appendInterpolation(value)
+  }
+}

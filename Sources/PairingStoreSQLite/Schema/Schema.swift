@@ -1,0 +1,322 @@
+import PairingStore
+import RegentCryptography
+import SQLite
+
+/// The schema, step by step; a step that was released is never changed.
+enum Schema {
+  /// "RGNT": says whose file this is.
+  static let applicationID: Int32 = 0x5247_4E54
+
+  /// The one list of migrations: later work appends to it, and `0.1.0` ends with the second.
+  ///
+  /// - Parameter keys: what a step signs rows with; see ``Resigning``.
+  /// - Returns: the steps, oldest first.
+  static func migrations(_ keys: MigrationKeys) -> [Migration] {
+    [
+      Migration("first tables") { context in
+        try context.runScript(keyTables)
+        try context.runScript(codes)
+        try context.runScript(tokens)
+        try context.runScript(provisioning)
+        try context.runScript(upkeep)
+      },
+      Migration("the numbers of the day") { context in try context.runScript(numbers) },
+      Migration("no triggers") { context in try context.runScript(noTriggers) },
+      Migration("a head for the audit log") { context in
+        try context.runScript(auditHead)
+        try AuditHead.begin(in: context, keys.vault(in: context))
+      },
+      Migration("fewer indexes of codes") { context in try context.runScript(codeIndexes) },
+      signInsWithParents.migration("sign-ins have parents", keys) { context in
+        try context.runScript(parents)
+      },
+      Migration("invitations of boxes") { context in try context.runScript(enrolments) },
+      Migration("clients and grants of OAuth") { context in try context.runScript(grants) },
+      signingKeysOfPurpose.migration("signing keys have a purpose", keys) { context in
+        try context.run("ALTER TABLE signing_key ADD COLUMN purpose TEXT NOT NULL DEFAULT 'media'")
+      },
+      clientsThatPaired.migration("clients that paired", keys) { context in
+        try context.runScript(clientsThatRegister)
+      },
+    ]
+  }
+
+  /// What these steps make of an empty file: what every file consists of once it is open.
+  static let made = Result {
+    // A key of its own: the vault that a step opens must be that of the file.
+    guard let key = SealingKey(id: 0, Random.secret()) else { throw StoreKeyFailure.masterKeyLength(found: 0) }
+    return try DatabaseSchema(madeBy: migrations(MigrationKeys(key)), applicationID: applicationID)
+  }
+
+  private static let keyTables: StaticString = """
+    CREATE TABLE data_key (purpose TEXT PRIMARY KEY, sealed BLOB NOT NULL) STRICT;
+    CREATE TABLE key_pair (
+      id TEXT PRIMARY KEY, requestor TEXT NOT NULL, purpose TEXT NOT NULL, secret BLOB NOT NULL,
+      created INTEGER NOT NULL, state TEXT NOT NULL, signature BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX key_pair_requestor ON key_pair (requestor, purpose, state);
+    CREATE TABLE signing_key (
+      id TEXT PRIMARY KEY, private_key BLOB NOT NULL, public_jwk TEXT NOT NULL,
+      created INTEGER NOT NULL, signs_from INTEGER NOT NULL, retired INTEGER, needed_until INTEGER,
+      signature BLOB NOT NULL
+    ) STRICT;
+    """
+
+  // live_code_count and the triggers that kept it are gone since "no triggers": see LiveCodeBound.
+  private static let codes: StaticString = """
+    CREATE TABLE registration (
+      id TEXT PRIMARY KEY, code BLOB NOT NULL UNIQUE, requestor TEXT NOT NULL, device BLOB NOT NULL,
+      device_hash BLOB NOT NULL, public_key TEXT NOT NULL, preselected TEXT, profile TEXT,
+      about TEXT NOT NULL, issued INTEGER NOT NULL, expires INTEGER NOT NULL, match_number INTEGER,
+      match_choices TEXT, state TEXT NOT NULL, sequence INTEGER NOT NULL, session TEXT,
+      operator TEXT, provider TEXT, account TEXT, authentication TEXT, reason TEXT, moment INTEGER,
+      delivered INTEGER, signature BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX registration_expires ON registration (expires);
+    CREATE INDEX registration_requestor ON registration (requestor);
+    CREATE INDEX registration_public_key ON registration (public_key);
+    CREATE INDEX registration_pending ON registration (expires)
+      WHERE state IN ('offered', 'opened', 'claimed');
+    CREATE INDEX registration_pending_device ON registration (device_hash, requestor)
+      WHERE state IN ('offered', 'opened', 'claimed');
+    CREATE INDEX registration_claimed ON registration (session) WHERE state = 'claimed';
+    CREATE TABLE live_code_count (id INTEGER PRIMARY KEY CHECK (id = 1), count INTEGER NOT NULL) STRICT;
+    INSERT INTO live_code_count (id, count) VALUES (1, 0);
+    CREATE TRIGGER registration_added AFTER INSERT ON registration
+      WHEN new.state IN ('offered', 'opened', 'claimed')
+      BEGIN UPDATE live_code_count SET count = count + 1; END;
+    CREATE TRIGGER registration_gone AFTER DELETE ON registration
+      WHEN old.state IN ('offered', 'opened', 'claimed')
+      BEGIN UPDATE live_code_count SET count = count - 1; END;
+    CREATE TRIGGER registration_ended AFTER UPDATE OF state ON registration
+      WHEN old.state IN ('offered', 'opened', 'claimed')
+        AND new.state NOT IN ('offered', 'opened', 'claimed')
+      BEGIN UPDATE live_code_count SET count = count - 1; END;
+    """
+
+  private static let tokens: StaticString = """
+    CREATE TABLE authentication (
+      id TEXT PRIMARY KEY, requestor TEXT NOT NULL, provider TEXT NOT NULL, account TEXT,
+      household TEXT, profile TEXT, source TEXT NOT NULL, issued INTEGER NOT NULL,
+      expires INTEGER NOT NULL, device BLOB NOT NULL, device_hash BLOB NOT NULL, identity BLOB,
+      registration TEXT, public_key TEXT NOT NULL, about TEXT NOT NULL, signature BLOB NOT NULL
+    ) STRICT;
+    CREATE UNIQUE INDEX authentication_device ON authentication (device_hash, requestor);
+    CREATE INDEX authentication_requestor ON authentication (requestor, id);
+    CREATE INDEX authentication_viewer ON authentication (provider, account, id);
+    CREATE INDEX authentication_public_key ON authentication (public_key);
+    CREATE INDEX authentication_expires ON authentication (expires);
+    CREATE TABLE permit (
+      authentication TEXT NOT NULL, resource TEXT NOT NULL, issued INTEGER NOT NULL,
+      expires INTEGER NOT NULL, public_key TEXT NOT NULL, signature BLOB NOT NULL,
+      PRIMARY KEY (authentication, resource)
+    ) STRICT;
+    CREATE INDEX permit_expires ON permit (expires);
+    CREATE TABLE temporary_pass (
+      requestor TEXT NOT NULL, provider TEXT NOT NULL, device_hash BLOB NOT NULL,
+      identity BLOB NOT NULL, started INTEGER, resources TEXT NOT NULL, signature BLOB NOT NULL,
+      PRIMARY KEY (requestor, provider, device_hash, identity)
+    ) STRICT;
+    CREATE INDEX temporary_pass_identity ON temporary_pass (requestor, provider, identity);
+    CREATE INDEX temporary_pass_provider ON temporary_pass (provider);
+    CREATE TABLE session (
+      id TEXT PRIMARY KEY, token BLOB NOT NULL, provider TEXT NOT NULL, account TEXT,
+      started INTEGER NOT NULL, last_used INTEGER NOT NULL, expires INTEGER NOT NULL,
+      user_agent TEXT, address TEXT, signature BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX session_token ON session (token);
+    CREATE INDEX session_viewer ON session (provider, account);
+    CREATE INDEX session_expires ON session (expires);
+    """
+
+  private static let provisioning: StaticString = """
+    CREATE TABLE requestor (
+      id TEXT PRIMARY KEY, name TEXT NOT NULL, settings TEXT NOT NULL, signature BLOB NOT NULL
+    ) STRICT;
+    CREATE TABLE provider (
+      id TEXT PRIMARY KEY, name TEXT NOT NULL, kind TEXT NOT NULL, settings TEXT NOT NULL,
+      signature BLOB NOT NULL
+    ) STRICT;
+    CREATE TABLE integration (
+      requestor TEXT NOT NULL, provider TEXT NOT NULL, enabled INTEGER NOT NULL, degradation TEXT,
+      settings TEXT NOT NULL, signature BLOB NOT NULL, PRIMARY KEY (requestor, provider)
+    ) STRICT;
+    CREATE INDEX integration_provider ON integration (provider);
+    CREATE TABLE account (
+      provider TEXT NOT NULL, name TEXT NOT NULL, household TEXT, disabled INTEGER NOT NULL,
+      attributes TEXT NOT NULL, signature BLOB NOT NULL, PRIMARY KEY (provider, name)
+    ) STRICT;
+    CREATE TABLE password (
+      provider TEXT NOT NULL, name TEXT NOT NULL, phc TEXT NOT NULL, signature BLOB NOT NULL,
+      PRIMARY KEY (provider, name)
+    ) STRICT;
+    CREATE TABLE entitlement (
+      id TEXT PRIMARY KEY, provider TEXT NOT NULL, household TEXT, account TEXT,
+      pattern TEXT NOT NULL, effect TEXT NOT NULL, message TEXT, signature BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX entitlement_provider ON entitlement (provider, account);
+    CREATE TABLE application (
+      id TEXT PRIMARY KEY, requestor TEXT NOT NULL, name TEXT NOT NULL, issued INTEGER NOT NULL,
+      revoked INTEGER NOT NULL, signature BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX application_requestor ON application (requestor);
+    CREATE TABLE client (
+      id TEXT PRIMARY KEY, secret BLOB NOT NULL, application TEXT NOT NULL, requestor TEXT NOT NULL,
+      redirect_uris TEXT NOT NULL, issued INTEGER NOT NULL, signature BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX client_application ON client (application);
+    CREATE INDEX client_requestor ON client (requestor);
+    """
+
+  private static let upkeep: StaticString = """
+    CREATE TABLE screen_name (
+      screen_hash BLOB PRIMARY KEY, name TEXT NOT NULL, signature BLOB NOT NULL
+    ) STRICT;
+    CREATE TABLE login_failure (
+      subject TEXT PRIMARY KEY, failures INTEGER NOT NULL, last INTEGER NOT NULL,
+      signature BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX login_failure_last ON login_failure (last);
+    CREATE TABLE audit (
+      number INTEGER PRIMARY KEY, at INTEGER NOT NULL, actor TEXT NOT NULL, action TEXT NOT NULL,
+      subject TEXT NOT NULL, outcome TEXT NOT NULL, detail TEXT NOT NULL, signature BLOB NOT NULL
+    ) STRICT;
+    """
+
+  private static let numbers: StaticString = """
+    CREATE TABLE numbers (id TEXT PRIMARY KEY, text TEXT NOT NULL, signature BLOB NOT NULL) STRICT;
+    """
+
+  // A trigger in the file would run whatever whoever can write the file planted in it, so none may run, ours included.
+  private static let noTriggers: StaticString = """
+    DROP TRIGGER IF EXISTS registration_added;
+    DROP TRIGGER IF EXISTS registration_gone;
+    DROP TRIGGER IF EXISTS registration_ended;
+    DROP TABLE IF EXISTS live_code_count;
+    """
+
+  private static let auditHead: StaticString = """
+    CREATE TABLE audit_head (
+      id TEXT PRIMARY KEY, floor INTEGER NOT NULL, floor_chain BLOB NOT NULL, newest INTEGER NOT NULL,
+      chain BLOB NOT NULL, signature BLOB NOT NULL
+    ) STRICT;
+    """
+
+  // The box's account: its key, what its viewer decided about apps, and which requests were answered.
+  private static let parents: StaticString = """
+    ALTER TABLE authentication ADD COLUMN parent TEXT;
+    ALTER TABLE authentication ADD COLUMN app TEXT;
+    CREATE INDEX authentication_parent ON authentication (parent) WHERE parent IS NOT NULL;
+    CREATE TABLE platform_box (
+      id TEXT PRIMARY KEY, authentication TEXT NOT NULL UNIQUE, box_key BLOB NOT NULL, enrolled INTEGER NOT NULL,
+      public_key TEXT NOT NULL, signature BLOB NOT NULL
+    ) STRICT;
+    CREATE TABLE platform_permission (
+      device_hash BLOB NOT NULL, app TEXT NOT NULL, requestor TEXT NOT NULL, granted INTEGER NOT NULL,
+      decided INTEGER NOT NULL, signature BLOB NOT NULL, PRIMARY KEY (device_hash, app, requestor)
+    ) STRICT;
+    CREATE TABLE used_profile_request (
+      id TEXT PRIMARY KEY, expires INTEGER NOT NULL, signature BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX used_profile_request_expires ON used_profile_request (expires);
+    """
+
+  private static let signInColumns: [Column] = [
+    .text("id"), .text("requestor"), .text("provider"), .text("account"), .text("household"), .text("profile"),
+    .text("source"), .number("issued"), .number("expires"), .bytes("device"), .bytes("device_hash"),
+    .bytes("identity"), .text("registration"), .text("public_key"), .text("about"),
+  ]
+
+  /// Until then no sign-in came from another one.
+  private static let signInsWithParents = Resigning(
+    old: .init(raw: "authentication", version: 1, signer: .rowPair, signInColumns),
+    new: .init(raw: "authentication", version: 2, signer: .rowPair, signInColumns + [.text("parent"), .text("app")]),
+    keyPairs: Tables.keyPairs
+  ) { values, _ in values + [.null, .null] }
+
+  // A handful of rows for an hour each: they need no index.
+  private static let enrolments: StaticString = """
+    CREATE TABLE enrolment (
+      id TEXT PRIMARY KEY, requestor TEXT NOT NULL, secret BLOB NOT NULL, uses INTEGER NOT NULL,
+      created INTEGER NOT NULL, expires INTEGER NOT NULL, boxes TEXT NOT NULL, signature BLOB NOT NULL
+    ) STRICT;
+    """
+
+  private static let signingKeyColumns: [Column] = [
+    .text("id"), .bytes("private_key"), .text("public_jwk"), .number("created"), .number("signs_from"),
+    .number("retired"), .number("needed_until"),
+  ]
+
+  /// Until then all keys signed media tokens.
+  private static let signingKeysOfPurpose = Resigning(
+    old: .init(raw: "signing_key", version: 1, signer: .service, signingKeyColumns),
+    new: .init(raw: "signing_key", version: 2, signer: .service, signingKeyColumns + [.text("purpose")]),
+    keyPairs: Tables.keyPairs
+  ) { values, _ in values + [.text("media")] }
+
+  // One grant for each sign-in: that is what a code is redeemed for, once.
+  private static let grants: StaticString = """
+    CREATE TABLE oauth_client (
+      id TEXT PRIMARY KEY, requestor TEXT NOT NULL, origin TEXT NOT NULL, application TEXT, name TEXT NOT NULL,
+      secret BLOB, registration_token BLOB, metadata TEXT NOT NULL, audience TEXT, created INTEGER NOT NULL,
+      signature BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX oauth_client_requestor ON oauth_client (requestor, id);
+    CREATE TABLE oauth_grant (
+      id TEXT PRIMARY KEY, client TEXT NOT NULL, authentication TEXT NOT NULL UNIQUE, scope TEXT NOT NULL,
+      thumbprint TEXT, created INTEGER NOT NULL, idle INTEGER NOT NULL, ends INTEGER NOT NULL,
+      public_key TEXT NOT NULL, generation INTEGER NOT NULL, rotated INTEGER NOT NULL, answer BLOB NOT NULL,
+      signature BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX oauth_grant_client ON oauth_grant (client, id);
+    """
+
+  // The index counts those of an origin, and finds the oldest that never paired, without touching a row.
+  private static let clientsThatRegister: StaticString = """
+    ALTER TABLE oauth_client ADD COLUMN paired INTEGER;
+    CREATE INDEX oauth_client_age ON oauth_client (origin, requestor, paired, created);
+    CREATE TABLE client_invitation (
+      id TEXT PRIMARY KEY, requestor TEXT NOT NULL, token BLOB NOT NULL, uses INTEGER NOT NULL,
+      created INTEGER NOT NULL, expires INTEGER NOT NULL, used INTEGER NOT NULL, signature BLOB NOT NULL
+    ) STRICT;
+    """
+
+  private static let clientColumns: [Column] = [
+    .text("id"), .text("requestor"), .text("origin"), .text("application"), .text("name"), .bytes("secret"),
+    .bytes("registration_token"), .text("metadata"), .text("audience"), .number("created"),
+  ]
+
+  /// Until then nobody noted who had paired: each that is there counts as one that did, so that none is forgotten.
+  private static let clientsThatPaired = Resigning(
+    old: .init(raw: "oauth_client", version: 1, signer: .service, clientColumns),
+    new: .init(raw: "oauth_client", version: 2, signer: .service, clientColumns + [.number("paired")]),
+    keyPairs: Tables.keyPairs
+  ) { values, _ in values + [values[9]] }
+
+  // Every new code is written to each index. What only removing a requestor or revoking its rows looks for needs none:
+  // both go through many rows anyway. `IN (…)` made SQLite build a table of the three states for every row and index.
+  private static let codeIndexes: StaticString = """
+    DROP INDEX IF EXISTS registration_expires;
+    DROP INDEX IF EXISTS registration_requestor;
+    DROP INDEX IF EXISTS registration_public_key;
+    DROP INDEX IF EXISTS registration_pending;
+    DROP INDEX IF EXISTS registration_pending_device;
+    CREATE INDEX registration_age ON registration (expires, state);
+    CREATE INDEX registration_waiting ON registration (device_hash)
+      WHERE state = 'offered' OR state = 'opened' OR state = 'claimed';
+    """
+}
+
+extension AuditHead {
+  /// The head of what earlier versions wrote: all lines that verify, whatever is missing between them.
+  static func begin(in context: borrowing WriteContext, _ vault: Vault) throws {
+    let rows = SignedRows(vault, VerifiedRowCache())
+    var head = AuditHead()
+    try rows.each(context, Tables.audit, "\(all: Tables.audit) ORDER BY number") { line in
+      head.newest = line.record.number
+      head.chain = link(head.chain, line.signature)
+      return true
+    }
+    try rows.insert(context, Tables.auditHead, head)
+  }
+}

@@ -1,0 +1,72 @@
+// Public, because what waits in other modules is compiled into them.
+public import Glibc
+
+/// A state under a lock, and waiting for it to change. The lock is held only for moments, never during I/O.
+//
+// Not `Synchronization.Mutex`: it cannot wait for a change, and ThreadSanitizer does not see its lock.
+// @unchecked Sendable, because:
+// 1. `state` is touched only between lock and unlock of `mutex`;
+// 2. what `withLock` and `wait` hand out is Sendable or was never shared;
+// 3. the two C objects never move: they live on the heap from init to deinit.
+@safe public final class Monitor<State>: @unchecked Sendable {
+  @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  @usableFromInline let changed: UnsafeMutablePointer<pthread_cond_t>
+  @usableFromInline var state: State
+
+  /// Puts a state behind a lock of its own.
+  public init(_ state: sending State) {
+    self.state = state
+    unsafe mutex = .allocate(capacity: 1)
+    unsafe changed = .allocate(capacity: 1)
+    unsafe mutex.initialize(to: pthread_mutex_t())
+    unsafe changed.initialize(to: pthread_cond_t())
+    unsafe pthread_mutex_init(mutex, nil)
+    var attributes = pthread_condattr_t()
+    unsafe pthread_condattr_init(&attributes)
+    // Deadlines must not move when somebody sets the wall clock.
+    unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    unsafe pthread_cond_init(changed, &attributes)
+    unsafe pthread_condattr_destroy(&attributes)
+  }
+
+  deinit {
+    unsafe pthread_cond_destroy(changed)
+    unsafe pthread_mutex_destroy(mutex)
+    unsafe changed.deallocate()
+    unsafe mutex.deallocate()
+  }
+
+  /// Looks at the state and changes it; call `wakeOne` or `wakeAll` when somebody waits for the change.
+  @inlinable
+  public func withLock<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
+    unsafe pthread_mutex_lock(mutex)
+    defer { unsafe pthread_mutex_unlock(mutex) }
+    return try body(&state)
+  }
+
+  /// Waits until `body` gives something, or until the deadline (``Clocks/monotonicNanoseconds()``), when it is asked a
+  /// last time.
+  @inlinable
+  public func wait<Result>(
+    until deadline: UInt64? = nil, for body: (inout State) -> Result?
+  ) -> Result? {
+    unsafe pthread_mutex_lock(mutex)
+    defer { unsafe pthread_mutex_unlock(mutex) }
+    while true {
+      if let result = body(&state) { return result }
+      guard let deadline else {
+        unsafe pthread_cond_wait(changed, mutex)
+        continue
+      }
+      var time = timespec(
+        tv_sec: Int(deadline / 1_000_000_000), tv_nsec: Int(deadline % 1_000_000_000))
+      if unsafe pthread_cond_timedwait(changed, mutex, &time) == ETIMEDOUT { return body(&state) }
+    }
+  }
+
+  /// Wakes one waiting thread.
+  public func wakeOne() { unsafe pthread_cond_signal(changed) }
+
+  /// Wakes every waiting thread.
+  public func wakeAll() { unsafe pthread_cond_broadcast(changed) }
+}

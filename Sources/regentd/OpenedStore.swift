@@ -1,0 +1,75 @@
+import CommandKit
+import PairingStore
+import PairingStorePostgreSQL
+import PairingStoreSQLite
+import PostgreSQL
+import RegentCryptography
+import RegentPairing
+import RegentPlatform
+
+/// What the program does with a store besides serving from it, whatever the database is.
+protocol OpenedStore: Store {
+  /// Finishes what waits; blocks the caller.
+  func close()
+  /// Seals the data keys with another master key.
+  func changeMasterKey(from old: Secret, to new: Secret) async throws
+  /// How many rows do not verify.
+  func verifyRows(step: Int) async throws(StoreError) -> Int
+  /// What is missing from the audit log, in words.
+  func auditProblems(step: Int) async throws(StoreError) -> [String]
+}
+
+extension SQLiteStore: OpenedStore {}
+extension PostgreSQLStore: OpenedStore {}
+
+/// How many rows are looked at in one go.
+let rowsInStep = 500
+
+/// Opens the store on a server with its master key; the first start makes tables and key.
+///
+/// As long as services do not know one another's memory, one of them uses a database at a time.
+func openStore(
+  on server: ConnectionSettings, _ paths: ServicePaths, onDisplaced: @escaping @Sendable (PostgreSQLError) -> Void
+) throws -> PostgreSQLStore {
+  let isMade = try PostgreSQLStore.isMade(on: server)
+  return try MasterKeyFile(paths).open(isSealed: isMade) { key in
+    var options = PostgreSQLStoreOptions(
+      connection: server, masterKey: key, node: machineName() ?? "regentd",
+      wallClock: { Instant(milliseconds: Clocks.wallMilliseconds()) })
+    options.isAlone = true
+    options.onDisplaced = onDisplaced
+    return try PostgreSQLStore(options)
+  }
+}
+
+extension ServicePaths {
+  /// The server that a URL names, with the place of its password; `nil` when it is a file.
+  static func server(_ database: String?, _ call: Invocation) throws -> ConnectionSettings? {
+    let passwordFile = call[ServeCommand.databasePasswordFile]
+    guard let database, isServer(database) else {
+      guard passwordFile == nil else {
+        throw CommandError.usage(
+          "--database-password-file is for a database on a server",
+          hint: "give --database postgresql://…, or leave it out")
+      }
+      return nil
+    }
+    do throws(PostgreSQLError) {
+      var settings = try ConnectionSettings(url: database)
+      let environment = call.environment
+      settings.password = try PasswordSource.find(
+        file: passwordFile,
+        environment: ["PGPASSWORD", "PGOPTIONS", "PGSERVICE", "CREDENTIALS_DIRECTORY"]
+          .reduce(into: [:]) { $0[$1] = environment[$1] },
+        home: environment["HOME"])
+      return settings
+    } catch {
+      throw CommandError("--database: \(error.message)", hint: error.hint)
+    }
+  }
+
+  /// Whether a database is on a server and not in a file.
+  static func isServer(_ database: String) -> Bool {
+    database.hasPrefix("postgresql://") || database.hasPrefix("postgres://")
+  }
+}

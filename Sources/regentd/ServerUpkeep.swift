@@ -1,0 +1,123 @@
+import Administration
+import CommandKit
+import PairingService
+import PairingStore
+import PairingStorePostgreSQL
+import RegentPairing
+import RegentPlatform
+
+/// What the admin socket does below a store on a server: the master key and checks. Copies are the server's own.
+actor ServerUpkeep: AdminUpkeep {
+  private let paths: ServicePaths
+  private let store: PostgreSQLStore
+  private var isChangingKey = false
+
+  init(_ paths: ServicePaths, _ store: PostgreSQLStore) {
+    self.paths = paths
+    self.store = store
+  }
+
+  private static let noCopies = AdminError(
+    .failed, "a database on a server is copied by the server's own tools",
+    hint: "pg_dump --format=custom --file=regent.dump DATABASE; keep the master key with it: docs/operating.md")
+
+  func makeBackup() async throws(AdminError) -> BackupEntry { throw Self.noCopies }
+
+  func backupPart(_ id: String, from offset: Int64, limit: Int) async throws(AdminError) -> [UInt8] {
+    throw Self.noCopies
+  }
+
+  func dropBackup(_ id: String) async throws(AdminError) { throw Self.noCopies }
+
+  func changeMasterKey() async throws(AdminError) -> Finding {
+    guard !isChangingKey else {
+      throw AdminError(.unavailable, "the master key is being changed", hint: "try again when that has ended")
+    }
+    isChangingKey = true
+    defer { isChangingKey = false }
+    do {
+      return masterKeyChanged(paths, kept: try await MasterKeyFile(paths).change(of: store))
+    } catch {
+      let said = explained(error)
+      throw AdminError(.failed, said?.message ?? "\(error)", hint: said?.hint)
+    }
+  }
+
+  func findings() async -> [Finding] {
+    var findings: [Finding] = []
+    do {
+      findings += Self.findings(of: try await store.server())
+      try await store.tryWriting()
+      findings += try await rowFindings(
+        of: store, whoWrote: "find out which roles can write the database; an earlier backup may hold what is missing")
+    } catch {
+      findings.append(
+        Finding(
+          "database", .bad, "\(error)", fix: "see whether the server runs and lets this role in: pg_isready, psql"))
+    }
+    findings.append(masterKeyFinding(paths))
+    return findings
+  }
+
+  /// What is to be said of the server.
+  static func findings(of server: ServerFacts) -> [Finding] {
+    var found = [Finding("database", .good, "PostgreSQL \(server.version) answers")]
+    if !server.isDurable {
+      found.append(
+        Finding(
+          "durability", .bad,
+          "the server may lose what it has acknowledged: fsync, full_page_writes or "
+            + "synchronous_commit is off", fix: "set all three on, in postgresql.conf and for this role"))
+    }
+    found.append(
+      server.hasSynchronousStandby
+        ? Finding("standby", .good, "a synchronous standby has what is acknowledged")
+        : Finding(
+          "standby", .warning,
+          "there is no synchronous standby: when the server is lost, so is what it acknowledged last",
+          fix: "set synchronous_standby_names to a standby: docs/operating.md"))
+    let apart = abs(Clocks.wallMilliseconds() - server.clock.milliseconds)
+    if apart > 1_000 {
+      found.append(
+        Finding(
+          "database-clock", .warning, "the clocks of this machine and the server are \(apart / 1_000) s apart",
+          fix: "let both follow the same time server: timedatectl timesync-status"))
+    }
+    return found
+  }
+}
+
+/// What is to be said of rows and log, whatever the database is.
+func rowFindings(of store: any OpenedStore, whoWrote: String) async throws(StoreError) -> [Finding] {
+  let bad = try await store.verifyRows(step: rowsInStep)
+  let gaps = try await store.auditProblems(step: rowsInStep)
+  return [
+    bad == 0
+      ? Finding("rows", .good, "every row is signed as it must be")
+      : Finding(
+        "rows", .bad, "\(bad) rows were changed from outside and do not count",
+        fix: "regentctl audit export | grep row.tampered says which; restore a backup"),
+    gaps.isEmpty
+      ? Finding("audit", .good, "the audit log is whole")
+      : Finding(
+        "audit", .bad, "the audit log was changed from outside: \(gaps.prefix(3).joined(separator: ", "))",
+        fix: whoWrote),
+  ]
+}
+
+/// Whether the file of the master key is what it must be.
+func masterKeyFinding(_ paths: ServicePaths) -> Finding {
+  do throws(FileError) {
+    _ = try PrivateFile.check(paths.masterKey, widest: paths.masterKeyMode)
+    return Finding("master-key", .good, "\(paths.masterKey) is private")
+  } catch {
+    return Finding("master-key", .bad, error.description, fix: error.hint)
+  }
+}
+
+/// What is said after a change of the master key.
+func masterKeyChanged(_ paths: ServicePaths, kept: String) -> Finding {
+  Finding(
+    "master-key", .good,
+    "the master key was changed: \(paths.masterKey) holds the new one, \(kept) the old one, which older backups need")
+}

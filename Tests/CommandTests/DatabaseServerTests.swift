@@ -1,0 +1,77 @@
+import Glibc
+import PostgreSQLTestSupport
+import TestSupport
+import Testing
+
+/// `regentd` with its database on a real server, as an operator has it.
+@Suite struct `A service with its database on a server` {
+  @Test func `keeps everything there, over a restart`() throws {
+    let server = try PostgreSQLServer()
+    try withTemporaryFolder { folder in
+      let shell = Operator(folder: folder)
+      let database = ["--database", server.socketURL]
+      try withService(database[0], database[1], in: folder) { service in
+        try shell.get(
+          """
+          regentctl requestor add acme && regentctl key issue acme --json > key && regentctl provider add cable \
+          --name Cable --kind local && regentctl integrate acme cable && \
+          echo correct-horse-battery | regentctl account add cable anna && regentctl entitle add cable --allow 'news*'
+          """)
+        let first = try ShellBox(shell, service, key: "key")
+        let code = try first.code(device: "box-1")
+        try shell.get("regentctl code approve \(code) --provider cable --account anna")
+        #expect(try first.signIn(device: "box-1").status == 200)
+        // Nothing of it is in a file, and a second service is told so.
+        let files = try shell.get("ls \(shell.state)")
+        #expect(!files.contains("regent.db"), "\(files)")
+        let second = try shell.refusal(
+          "regentd serve --listen 127.0.0.1:0 --database '\(server.socketURL)' --admin-socket \(folder)/second.sock")
+        #expect(second.contains("another service uses this database"), "\(second)")
+        #expect(second.contains("hint: stop it first"), "\(second)")
+        let found = try shell.get("regentctl doctor || true")
+        #expect(found.contains("PostgreSQL 1") && found.contains("every row is signed"), "\(found)")
+        #expect(found.contains("there is no synchronous standby"), "\(found)")
+        #expect(try shell.refusal("regentctl backup copy.db").contains("pg_dump"))
+        service.program.signal(15)
+        #expect(try service.program.wait() == 0)
+      }
+      try withService(database[0], database[1], in: folder) { service in
+        let again = try ShellBox(shell, service, key: "key")
+        #expect(try again.signIn(device: "box-1").status == 200)
+        #expect(try again.call("GET", "/api/v1/authorize.json?deviceId=box-1&resource=news").status == 200)
+        #expect(try !again.mediaToken(device: "box-1", resource: "news").isEmpty)
+        // The server goes away: what is asked of it is answered in time, and says when to come again.
+        kill(try server.pid, SIGQUIT)
+        let ready = try eventually("readyz to say so") {
+          let text = try shell.get("curl -s -o /dev/null -w '%{http_code}' \(service.url)/readyz")
+          return text == "503" ? text : nil
+        }
+        #expect(ready == "503")
+        let refused = try again.call(
+          "POST", "/reggie/v1/acme/regcode.json?deviceId=box-2", curl: "-D headers")
+        #expect(refused.status == 503, "\(refused)")
+        #expect(try shell.get("cat headers").lowercased().contains("retry-after:"))
+        #expect(try shell.get("curl -s \(service.url)/healthz").contains("ok"))
+        service.program.signal(15)
+        #expect(try service.program.wait() == 0)
+      }
+    }
+  }
+
+  @Test func `refuses what would show a password, and what is not there`() throws {
+    try withTemporaryFolder { folder in
+      let shell = Operator(folder: folder)
+      let secret = try shell.refusal("regentd serve --database postgresql://regent:geheim@127.0.0.1/regent")
+      #expect(secret.contains("the database URL holds a password") && !secret.contains("geheim"), "\(secret)")
+      let variable = try shell.refusal(
+        "PGPASSWORD=geheim regentd serve --database postgresql://regent@127.0.0.1/regent")
+      #expect(variable.contains("PGPASSWORD is set in the environment") && !variable.contains("geheim"), "\(variable)")
+      let away = try shell.refusal("regentd serve --database postgresql://regent@127.0.0.1:\(freePort())/regent")
+      #expect(away.contains("the database cannot be used") && away.contains("hint: see whether it runs"), "\(away)")
+      let file = try shell.refusal("regentd serve --database-password-file secret")
+      #expect(file.contains("--database-password-file is for a database on a server"), "\(file)")
+      let check = try shell.refusal("regentd check --database postgresql://127.0.0.1/regent")
+      #expect(check.contains("--database names a server") && check.contains("hint: regentctl doctor"), "\(check)")
+    }
+  }
+}
