@@ -30,7 +30,8 @@ extension StoreConformance {
       try await stage.reserve(earlier)
       try await stage.reserve(newer)
       func answering() async throws -> RegistrationID? {
-        try await stage.store.registration(of: newer.deviceHash, at: stage.requestor, at: stage.at(3))?.id
+        let record = try await stage.store.registration(of: newer.deviceHash, at: stage.requestor, at: stage.at(3))
+        return record?.id
       }
       let waiting = try await answering()
       try expect(waiting == newer.id, "answered \(String(describing: waiting))")
@@ -42,7 +43,8 @@ extension StoreConformance {
       guard stage.store.isShared else { return }
       let (one, other): (NodeID, NodeID) = (try ConformanceFixture.name("one"), try ConformanceFixture.name("other"))
       func take(_ node: NodeID, _ second: Int) async throws -> Bool {
-        try await stage.store.take(.upkeep, as: node, for: .seconds(30), at: stage.at(second))
+        let isTaken = try await stage.store.take(.upkeep, as: node, for: .seconds(30), at: stage.at(second))
+        return isTaken
       }
       let taken = try await take(one, 0)
       let refused = try await take(other, 10)
