@@ -57,8 +57,10 @@ struct RunningService {
       self.core = core
       self.store = store
       upkeep = Task {
+        async let following: Void = NodeFollower(core).run()
         await reportTamperedRows(store, log)
         await Upkeep(core).run()
+        await following
       }
     } catch {
       store.close()

@@ -25,6 +25,7 @@ extension MemoryStore {
     }
     guard pending.count - earlier.count < limit else { throw .tooManyLiveCodes(limit: limit) }
     registrations[record.id] = record
+    changed(.code(record.id))
     codes[record.code] = record.id
     let withdrawn = earlier.sorted { $0.id < $1.id }.compactMap {
       try? apply(.withdraw(.newerCode), to: $0, at: now)
@@ -107,6 +108,7 @@ extension MemoryStore {
     if let authentication { keep(authentication) }
     let moved = record.moved(to: step.flow)
     registrations[record.id] = moved
+    changed(.code(record.id))
     return ApprovalResult(
       change: RegistrationChange(record: moved, actions: step.actions),
       authentication: authentication)
@@ -135,6 +137,7 @@ extension MemoryStore {
   public func forgetCodes(_ ids: [RegistrationID]) async throws(StoreError) {
     for id in ids {
       guard let gone = registrations.removeValue(forKey: id) else { continue }
+      changed(.code(id))
       if codes[gone.code] == id { codes[gone.code] = nil }
     }
   }

@@ -53,6 +53,7 @@ extension MemoryStore {
       }
     }
     permissions.append(change.kept)
+    changed(.box(decision.device))
     note(entry)
     return true
   }

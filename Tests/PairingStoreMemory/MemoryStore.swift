@@ -12,7 +12,7 @@ public actor MemoryStore: Store {
   var permits: [AuthenticationID: [ResourceID: PermitRecord]] = [:]
   var passes: [PassKey: TemporaryPassUse] = [:]
   var sessions: [SessionID: SessionRecord] = [:]
-  var records = Provisioning()
+  var records = Provisioning() { didSet { changed(.provisioning) } }
   var accounts: [ProviderID: [AccountName: Account]] = [:]
   var passwords: [ProviderID: [AccountName: String]] = [:]
   var clients: [ClientID: ClientRecord] = [:]
@@ -24,7 +24,7 @@ public actor MemoryStore: Store {
   var clientInvitations: [EnrolmentID: ClientInvitationRecord] = [:]
   var grants: [GrantID: GrantRecord] = [:]
   var material: [KeyPurpose: StoredSecret] = [:]
-  var signing: [SigningKeyID: SigningKeyRecord] = [:]
+  var signing: [SigningKeyID: SigningKeyRecord] = [:] { didSet { changed(.signingKeys) } }
   var log: [AuditEntry] = []
   /// How many lines went from its beginning.
   var forgotten = 0
@@ -35,8 +35,13 @@ public actor MemoryStore: Store {
   var numbers: [StoredCounters: String] = [:]
   /// How often a verb has looked an account up: tests hold calls of the service against it.
   public private(set) var accountReads = 0
+  /// Whether several services of a test use this store, as nodes do.
+  public nonisolated let isShared: Bool
+  var changes: [StoreChange] = []
+  var nonces: [UsedNonce] = []
+  var duties: [NodeDuty: (node: NodeID, until: Instant)] = [:]
 
-  public init() {}
+  public init(isShared: Bool = false) { self.isShared = isShared }
 }
 
 /// What a temporary pass was used with: one row per pair, so that a reset of either half leaves the others alone.
@@ -68,6 +73,7 @@ extension MemoryStore {
       let step = try record.flow.applying(event, at: now)
       let moved = record.moved(to: step.flow)
       registrations[record.id] = moved
+      changed(.code(record.id))
       return RegistrationChange(record: moved, actions: step.actions)
     } catch {
       throw .refused(error)
@@ -140,6 +146,7 @@ extension MemoryStore {
     }
     for record in ended {
       authentications[record.authentication.id] = nil
+      changed(.signIn(record.authentication.requestor, record.deviceHash))
       permits[record.authentication.id] = nil
       boxes = boxes.filter { $0.value.authentication != record.authentication.id }
       endGrants(of: record.authentication.id)
@@ -157,6 +164,7 @@ extension MemoryStore {
         && $0.deviceHash == record.deviceHash
     }
     authentications[record.authentication.id] = record
+    changed(.signIn(record.authentication.requestor, record.deviceHash))
   }
 
   func note(_ entry: AuditEntry?) {

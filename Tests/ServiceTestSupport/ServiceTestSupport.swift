@@ -90,6 +90,18 @@ public final class TestService: Sendable {
       passwords: Argon2Parameters(memory: 64, passes: 1, lanes: 1) ?? .standard)
   }
 
+  /// Another node of the same service, on the same store.
+  package init(joining other: TestService, as node: String) async throws {
+    clock = other.clock
+    // A nonce counts once at all nodes: each draws its own.
+    nonces.withLock { $0 = 1_000_000 * (1 + abs(node.hashValue % 1_000)) }
+    var options = other.core.options
+    options.node = try named(node)
+    core = try await ServiceCore(
+      options, store: other.core.store, clock: clock.service,
+      passwords: Argon2Parameters(memory: 64, passes: 1, lanes: 1) ?? .standard)
+  }
+
   /// Everything that the service answers on the network.
   package func router() throws -> some Handler {
     RememberedPolls(core, before: try Router(ServiceRoutes.devices(core), refuse: ServiceRoutes.refuse))

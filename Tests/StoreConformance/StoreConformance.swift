@@ -15,6 +15,7 @@ public enum StoreConformance {
   public static let checks: [ConformanceCheck] =
     codeChecks + approvalChecks + raceChecks + tokenChecks + filterChecks + passChecks + sessionChecks
     + provisioningChecks + keyChecks + grantChecks + newClientChecks + platformChecks + enrolmentChecks + upkeepChecks
+    + nodeChecks
 }
 
 /// One promise of the contract and how to try it.

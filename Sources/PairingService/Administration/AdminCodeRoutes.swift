@@ -39,10 +39,10 @@ extension AdminCall {
   /// The code that the path names, by its letters, by its record's id or by the beginning of that.
   fileprivate func code() async throws(AdminError) -> RegistrationRecord {
     let typed = text("code")
-    if let code = try? RegistrationCode(typed: typed),
-      let record = core.codes.find(core.hasher.code(code))
-    {
-      return record
+    if let code = try? RegistrationCode(typed: typed) {
+      let hash = core.hasher.code(code)
+      try await stored { () throws(StoreError) in try await core.codeLooks.look(at: hash) }
+      if let record = core.codes.find(hash) { return record }
     }
     return try await lookUp("code", typed, \.id) { (after, limit) throws(StoreError) in
       try await core.store.registrations(after: after, limit: limit, at: now)

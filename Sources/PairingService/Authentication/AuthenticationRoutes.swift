@@ -43,19 +43,22 @@ package struct AuthenticationRoutes: Sendable {
     guard let known = core.codes.latest(of: device.hash, at: call.requestor.id),
       known.hasEarlierSignIn != true,
       case .pending = DeviceAnswer(known.record.flow, at: call.now), openProvider(question) == nil
-    else { return .later { try await read(question) } }
+    else { return .decide { try await decide(call, question, after) } }
     if known.hasEarlierSignIn == false {
       return .wait(try pending(call, question, known.record.id, known.record.flow, after))
     }
     // After a restart nobody has looked yet; the device that comes back to wait is held all the same.
-    return .decide {
-      if let reply = try await found(question) { return .reply(reply) }
-      let known = core.codes.cached(known.record.id) ?? known
-      guard case .pending = DeviceAnswer(known.record.flow, at: core.clock.now) else {
-        return .reply(try await read(question))
-      }
-      return .wait(try pending(call, question, known.record.id, known.record.flow, after))
-    }
+    return .decide { try await decide(call, question, after) }
+  }
+
+  /// What the store says; the device may wait still if it has a code that nobody has answered.
+  private func decide(_ call: V1Call, _ question: DeviceQuestion, _ after: Int?) async throws -> V1Decision {
+    if let reply = try await found(question) { return .reply(reply) }
+    try await core.codeLooks.look(at: question.device.hash, of: question.requestor)
+    guard let known = core.codes.latest(of: question.device.hash, at: question.requestor),
+      case .pending = DeviceAnswer(known.record.flow, at: core.clock.now)
+    else { throw refusal(ofLatest: question) }
+    return .wait(try pending(call, question, known.record.id, known.record.flow, after))
   }
 
   /// Whether memory alone can say that there is nothing for the device to read.
@@ -134,9 +137,14 @@ package struct AuthenticationRoutes: Sendable {
 
   private func read(_ question: DeviceQuestion) async throws -> V1Reply {
     if let reply = try await found(question) { return reply }
-    // The end of a code is told until it is forgotten; after that the device is one that never asked.
+    try await core.codeLooks.look(at: question.device.hash, of: question.requestor)
+    throw refusal(ofLatest: question)
+  }
+
+  /// The end of a code is told until it is forgotten; after that the device is one that never asked.
+  private func refusal(ofLatest question: DeviceQuestion) -> CallError {
     let flow = core.codes.latest(of: question.device.hash, at: question.requestor)?.record.flow
-    throw refusal(flow.map { DeviceAnswer($0, at: core.clock.now) } ?? .unknown, question.place)
+    return refusal(flow.map { DeviceAnswer($0, at: core.clock.now) } ?? .unknown, question.place)
   }
 
   private func notInForce(_ refusal: AuthenticationRefusal, _ place: Waiters.Resource) -> CallError {

@@ -2,6 +2,12 @@ package import RegentPairing
 package import PairingStore
 internal import HTTPServer
 
+/// What the store has to be asked.
+enum CodeDoubt: Sendable {
+  case code(CodeHash)
+  case device(DeviceHash, RequestorID)
+}
+
 extension ServiceCore {
   /// The code that a call names in its path, if it is one of its requestor's; whoever may be guessing is counted.
   ///
@@ -24,6 +30,33 @@ extension ServiceCore {
       from: call.request.clientAddress, as: guesser,
       mark: (call.code()?.wire ?? call.path["code"]).hashValue)
     return nil
+  }
+
+  /// What the store has to be asked before a call that names a code is answered; nil when memory knows enough.
+  ///
+  /// Whoever has guessed too often is turned away before anybody looks for him. The device that made the code, which is
+  /// not, is looked for by its own id then: memory cannot know yet that it is the one.
+  ///
+  /// - Throws: 429.
+  func doubt(about call: V1Call) throws(CallError) -> CodeDoubt? {
+    guard codeLooks.areNeeded, call.path[ifCaptured: "code"] != nil, let code = call.code() else { return nil }
+    let hash = hasher.code(code)
+    guard codeLooks.mustLook(at: codes.find(hash)) else { return nil }
+    do throws(CallError) {
+      try limits.mayTryCode(from: call.request.clientAddress, as: .app(call.requestor.id))
+      return .code(hash)
+    } catch {
+      guard let device = call.deviceIfNamed else { throw error }
+      return .device(device.hash, call.requestor.id)
+    }
+  }
+
+  /// Makes memory know it.
+  func look(at doubt: CodeDoubt) async throws(StoreError) {
+    switch doubt {
+    case .code(let hash): try await codeLooks.look(at: hash)
+    case .device(let device, let requestor): try await codeLooks.look(at: device, of: requestor)
+    }
   }
 
   private func namedCode(_ call: V1Call) -> (code: RegistrationCode, record: RegistrationRecord)? {

@@ -83,14 +83,20 @@ package struct CodeRoutes: Sendable {
         granted: wait.granted,
         while: { [core] in core.codes.find(id)?.flow.sequence == sequence },
         answer: { _ throws(CallError) in
-          guard let record = core.codes.find(id) else { throw .unknownCode }
-          return .reply(try answer(reader, code, record))
+          guard core.codeLooks.mustLook(at: core.codes.find(id)) else {
+            return .reply(try answer(reader, code, core.codes.find(id)))
+          }
+          return .later {
+            try await core.codeLooks.look(at: id)
+            return try answer(reader, code, core.codes.find(id))
+          }
         }))
   }
 
-  private func answer(_ reader: CodeReader, _ code: RegistrationCode, _ record: RegistrationRecord)
+  private func answer(_ reader: CodeReader, _ code: RegistrationCode, _ record: RegistrationRecord?)
     throws(CallError) -> V1Reply
   {
+    guard let record else { throw .unknownCode }
     // A wait may have lasted: the time is now, not that of the call.
     let now = core.clock.now
     switch DeviceAnswer(record.flow, at: now) {

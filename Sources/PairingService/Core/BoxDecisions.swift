@@ -25,7 +25,15 @@ package final class BoxDecisions: Sendable {
     _ decision: PlatformPermissionRecord, audit entry: AuditEntry?
   ) async throws(StoreError) {
     guard try await store.decide(decision, audit: entry, at: clock.now) else { return }
-    changes.withLock { $0 &+= 1 }
-    waiters.wake(.device, of: .box(decision.device))
+    noteChange(of: decision.device)
   }
+
+  /// Something was decided about the apps of a box, here or at another node.
+  func noteChange(of device: DeviceHash) {
+    noteChanges()
+    waiters.wake(.device, of: .box(device))
+  }
+
+  /// Nobody knows of which boxes.
+  func noteChanges() { changes.withLock { $0 &+= 1 } }
 }

@@ -84,6 +84,9 @@ package final class LiveCodes: Sendable {
     }
   }
 
+  /// What a look into the store found, which another node may have written.
+  func learn(_ record: RegistrationRecord) { note(record) }
+
   /// Notes that a device was signed in without its code.
   package func noteSignIn(of device: DeviceHash, at requestor: RequestorID) {
     tables.withLock { $0.signIns += 1 }
@@ -100,6 +103,16 @@ package final class LiveCodes: Sendable {
         known.hasEarlierSignIn != isSignedIn
       else { return }
       tables.replace(known, CachedCode(known.record, hasEarlierSignIn: isSignedIn))
+    }
+  }
+
+  /// Nobody knows any more which devices are signed in: the next question of each goes to the store.
+  func noteUnknownSignIns() {
+    tables.withLock { tables in
+      tables.signIns += 1
+      for known in tables.codes.values where known.hasEarlierSignIn != nil {
+        tables.replace(known, CachedCode(known.record, hasEarlierSignIn: nil))
+      }
     }
   }
 
@@ -158,6 +171,18 @@ package final class LiveCodes: Sendable {
       }
     }
   }
+
+  /// Lets go of a code that the store does not know any more.
+  package func forget(_ id: RegistrationID) {
+    tables.withLock { tables in
+      guard let known = tables.codes[id] else { return }
+      if known.record.flow.state.isPending { tables.pending[known.record.requestor, default: 0] -= 1 }
+      tables.forget(known.record)
+    }
+  }
+
+  /// Which codes are in memory.
+  var ids: [RegistrationID] { tables.withLock { Array($0.codes.keys) } }
 
   /// Codes that were let go before their time since somebody asked last, when there are so many: for the store to
   /// forget.

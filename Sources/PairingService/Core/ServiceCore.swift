@@ -21,6 +21,10 @@ package final class ServiceCore: Sendable {
   package let provisioning: ProvisioningCache
   /// The codes that are remembered.
   package let codes: LiveCodes
+  /// Looks into the store where other nodes may know more.
+  package let codeLooks: CodeLooks
+  /// Whether this node hears of what other nodes write.
+  package let nodeNews: NodeNews
   /// Replies that are held.
   package let waiters: Waiters
   /// When devices last asked for their sign-in.
@@ -77,6 +81,8 @@ package final class ServiceCore: Sendable {
     hasher = try await KeyedHasher(store)
     provisioning = try await ProvisioningCache(store)
     codes = LiveCodes(clock: clock)
+    codeLooks = CodeLooks(store, codes, clock: clock)
+    nodeNews = NodeNews(store, clock: clock)
     waiters = Waiters(clock: clock)
     boxDecisions = BoxDecisions(store, waiters, clock: clock)
     let day = try await store.keptNumbers(.day)
@@ -94,7 +100,7 @@ package final class ServiceCore: Sendable {
     accessTokens = try await AccessTokens(store, lifetime: options.accessTokenLifetime)
     nonces = UsedNonces(
       startingAt: clock.now, keptAs: try await store.keptNumbers(.nonces),
-      capacity: options.limits.nonces)
+      capacity: options.limits.nonces, sharedBy: store.isShared ? SharedNonces(store, log: log) : nil)
     credentials = try Credentials(
       provisioning: provisioning, tokens: accessTokens, keyUses: keyUses, nonces: nonces, log: log, metrics: metrics)
     mediaKeys = try await SigningKeys(store, for: .media, lead: options.signingKeyLead)
@@ -106,7 +112,8 @@ package final class ServiceCore: Sendable {
     profileRequests = try await ProfileRequests(store, issuer: options.publicURL)
     self.passwords = try PasswordHasher(passwords)
     passwordForms = try await PasswordForms(store, own: passwords)
-    try await loadCodes()
+    // Where several nodes share a store each knows the codes that it was asked for.
+    if !store.isShared { try await loadCodes() }
   }
 
   /// What viewers and operators called these screens; those without a name of their own are left out.

@@ -20,6 +20,8 @@ package struct ServiceOptions: Sendable {
   package var auditRetention = AuditRetention()
   /// The port that it listens on; none when that is a Unix socket.
   package var port: UInt16?
+  /// What this node is called among those that share its store.
+  package var node: NodeID?
   /// What the service calls itself.
   package var version = ""
 

@@ -85,14 +85,12 @@ package struct SignInTransitions: Sendable {
     -> StandingSignIn
   {
     let signIn = try await store.signInWithoutCode(record, at: now)
-    let (requestor, device) = (record.authentication.requestor, record.deviceHash)
-    codes.noteSignIn(of: device, at: requestor)
-    if let id = codes.latest(of: device, at: requestor)?.record.id { waiters.wake(.device, of: .code(id)) }
+    noteChange(of: record.deviceHash, at: record.authentication.requestor)
     guard signIn.authentication.id == record.authentication.id else { return signIn }
     let provider = record.authentication.viewer.provider
     metrics.letIn(at: provider)
     audit.note(
-      .device(requestor), "device.sign-in", device.shortName,
+      .device(record.authentication.requestor), "device.sign-in", record.deviceHash.shortName,
       detail: "\(record.authentication.source.rawValue), at \(provider)\(record.report)")
     return signIn
   }
@@ -100,16 +98,20 @@ package struct SignInTransitions: Sendable {
   /// Makes of the box's account a sign-in of an app's; a poll of it that is held has its answer.
   package func exchange(_ exchange: PlatformExchange, at now: Instant) async throws(StoreError) -> StandingSignIn {
     let signIn = try await store.exchange(exchange, at: now)
-    codes.noteSignIn(of: exchange.deviceHash, at: exchange.requestor)
-    if let id = codes.latest(of: exchange.deviceHash, at: exchange.requestor)?.record.id {
-      waiters.wake(.device, of: .code(id))
-    }
+    noteChange(of: exchange.deviceHash, at: exchange.requestor)
     guard signIn.authentication.id == exchange.authentication else { return signIn }
     metrics.letIn(at: exchange.provider)
     audit.note(
       .device(exchange.requestor), "device.sign-in", exchange.deviceHash.shortName,
       detail: "platform, at \(exchange.provider), app \(exchange.app) of box \(exchange.box)")
     return signIn
+  }
+
+  /// A device was signed in without its code, here or at another node, or out at another node: the store is asked next,
+  /// and a poll that is held has its answer.
+  func noteChange(of device: DeviceHash, at requestor: RequestorID) {
+    codes.noteSignIn(of: device, at: requestor)
+    if let id = codes.latest(of: device, at: requestor)?.record.id { waiters.wake(.device, of: .code(id)) }
   }
 
   /// A device signs itself out at one requestor; without a sign-in there is nothing to do.

@@ -150,6 +150,14 @@ package final class Waiters: Sendable {
     for waiter in woken { waiter.end(news) }
   }
 
+  /// Something may have happened to anybody: ends the waits that have an answer now.
+  package func wakeAll() {
+    let woken = state.withLock { state in
+      state.waiting.keys.flatMap { subject in state.take(subject) { !$0.isStill() } }
+    }
+    for waiter in woken { waiter.end(.changed) }
+  }
+
   /// Answers everybody, now and from now on at once.
   package func stop() {
     let all = state.withLock { state in

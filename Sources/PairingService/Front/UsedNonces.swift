@@ -1,6 +1,7 @@
 internal import RegentCryptography
 internal import RegentEncodings
 internal import RegentJSON
+internal import PairingStore
 package import RegentPairing
 internal import RegentPlatform
 
@@ -22,18 +23,23 @@ package final class UsedNonces: Sendable {
     var marks: [PublicKey: Int] = [:]
     /// The same of the process before.
     var earlier: [PublicKey: [Int64: Set<UInt64>]]
+    /// What was used at other nodes.
+    var elsewhere: [PublicKey: NoncesElsewhere] = [:]
   }
 
   private let startedAt: Instant
   private let capacity: Int
   private let state: Locked<State>
+  /// Where other nodes are told; nil where there is none.
+  private let shared: SharedNonces?
 
   /// What an earlier process kept, and nothing else.
-  package init(
-    startingAt start: Instant, keptAs text: String?, capacity: Int
+  init(
+    startingAt start: Instant, keptAs text: String?, capacity: Int, sharedBy shared: SharedNonces? = nil
   ) {
     startedAt = start
     self.capacity = capacity
+    self.shared = shared
     state = Locked(State(earlier: text.map { Self.marks(in: $0, after: start) } ?? [:]))
   }
 
@@ -44,6 +50,7 @@ package final class UsedNonces: Sendable {
       if let used = state.earlier[key]?[signedAt.second], used.contains(Self.mark(call.nonce)) {
         throw .replayed
       }
+      if let elsewhere = state.elsewhere[key] { try elsewhere.check(signedAt.second, Self.mark(call.nonce)) }
       try state.windows[key, default: ReplayWindow(startingAt: startedAt, capacity: capacity)]
         .check(nonce: hash, signedAt: signedAt, at: now)
     }
@@ -55,13 +62,24 @@ package final class UsedNonces: Sendable {
   ) throws(SignatureRefusal) {
     let (key, signedAt) = (call.publicKey, call.requestTime)
     let second = signedAt.second
-    let mark = second > now.second ? Self.mark(call.nonce) : nil
+    let mark = second > now.second || shared != nil ? Self.mark(call.nonce) : nil
     try state.withLock { state throws(SignatureRefusal) in
       try state.windows[key, default: ReplayWindow(startingAt: startedAt, capacity: capacity)]
         .accept(nonce: hash, from: source, signedAt: signedAt, at: now)
-      guard let mark, state.marks[key, default: 0] < Self.mostMarks else { return }
+      guard let mark, second > now.second, state.marks[key, default: 0] < Self.mostMarks else { return }
       state.ahead[key, default: [:]][second, default: []].append(mark)
       state.marks[key, default: 0] += 1
+    }
+    if let shared, let mark { shared.add(UsedNonce(key: key, second: second, mark: mark)) }
+  }
+
+  /// Remembers what calls at other nodes have used.
+  func note(_ nonces: [UsedNonce]) {
+    guard !nonces.isEmpty else { return }
+    state.withLock { state in
+      for nonce in nonces {
+        state.elsewhere[nonce.key, default: NoncesElsewhere(capacity: capacity)].add(nonce.second, nonce.mark)
+      }
     }
   }
 
@@ -83,6 +101,10 @@ package final class UsedNonces: Sendable {
       state.marks = state.ahead.mapValues { $0.values.reduce(0) { $0 + $1.count } }
       // Beyond their window the times themselves are refused.
       let over = (now - SignaturePolicy.window).second
+      for key in state.elsewhere.keys {
+        state.elsewhere[key]?.sweep(before: over)
+        if !keys.contains(key) { state.elsewhere[key] = nil }
+      }
       state.earlier = state.earlier.compactMapValues { seconds in
         let left = seconds.filter { $0.key >= over }
         return left.isEmpty ? nil : left

@@ -90,13 +90,17 @@ package struct V1Endpoints: Sendable {
     }
   }
 
-  private func limited(_ call: V1Call, _ signed: SignedCaller, _ answer: V1Work)
+  private func limited(_ call: V1Call, _ signed: SignedCaller, _ answer: @escaping V1Work)
     throws(CallError) -> V1Outcome
   {
     // After the limits: what they turn away must take no room among the nonces.
     func work(_ call: V1Call) throws(CallError) -> V1Outcome {
       try core.credentials.useUp(signed, call.request, at: call.now)
-      return try answer(call)
+      guard let doubt = try core.doubt(about: call) else { return try answer(call) }
+      return .decide { [core] in
+        try await core.look(at: doubt)
+        return try await answer(call).decided()
+      }
     }
     guard let subject = call.subject else { return try work(call) }
     guard call.request.preferredWait ?? 0 > 0 else {

@@ -16,6 +16,18 @@ package enum V1Outcome: Sendable {
   case decide(@Sendable () async throws -> V1Decision)
 }
 
+extension V1Outcome {
+  /// The same for a call about which the store was asked already.
+  func decided() async throws -> V1Decision {
+    switch self {
+    case .reply(let reply): .reply(reply)
+    case .later(let work): .reply(try await work())
+    case .wait(let wait): .wait(wait)
+    case .decide(let work): try await work()
+    }
+  }
+}
+
 /// What an endpoint makes of a call once the store was asked.
 package enum V1Decision: Sendable {
   /// The answer.

@@ -18,8 +18,11 @@ struct CodeRedemption: Sendable {
   func tokens(
     for text: String, _ verifier: String?, _ call: OAuthCall, _ client: KnownClient
   ) async throws -> TokenAnswer {
-    guard let code = DeviceCode(text), let (record, asked) = core.askedCode(code), asked.client == client.record.id
-    else { throw OAuthError.unknownCode }
+    guard let code = DeviceCode(text) else { throw OAuthError.unknownCode }
+    try await core.codeLooks.look(at: code.registration)
+    guard let (record, asked) = core.askedCode(code), asked.client == client.record.id else {
+      throw OAuthError.unknownCode
+    }
     let answer = DeviceAnswer(record.flow, at: core.clock.now)
     switch answer {
     case .pending: throw core.notYet(record)

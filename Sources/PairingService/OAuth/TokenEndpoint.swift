@@ -62,7 +62,10 @@ struct TokenEndpoint: Sendable {
     let answer = DeviceAnswer(record.flow, at: core.clock.now)
     switch answer {
     case .approved: return frame.later(call.request, redeem)
-    case .denied, .expired, .unknown: throw OAuthError.ended(answer)
+    case .denied, .expired, .unknown:
+      // Another node may know better.
+      guard !core.codeLooks.areNeeded else { return frame.later(call.request, redeem) }
+      throw OAuthError.ended(answer)
     case .pending: break
     }
     if let assertion {

@@ -18,13 +18,15 @@ struct OpenedCode: Sendable {
 }
 
 extension Phone {
+  /// Whether this browser has opened a code before: what it asks about that one is no guess.
+  func hasOpened(_ code: RegistrationCode, _ call: PhoneCall) -> Bool {
+    seals.hasOpened(code, cookie: jar.value(.codes, in: call.cookies), browserID: call.browserID)
+  }
+
   /// The code of a page; whoever has not opened it here is sent to do so, whether it exists or not.
   func opened(_ call: PhoneCall) throws -> OpenedCode {
     guard let code = call.code else { throw PhoneStop(.notice(.unknownCode)) }
-    let cookie = jar.value(.codes, in: call.cookies)
-    guard seals.hasOpened(code, cookie: cookie, browserID: call.browserID) else {
-      throw PhoneStop(.redirect(PagePaths.code(code)))
-    }
+    guard hasOpened(code, call) else { throw PhoneStop(.redirect(PagePaths.code(code))) }
     // It existed when this browser opened it, so it has expired and was forgotten since.
     guard let record = core.codes.find(core.hasher.code(code)) else {
       throw PhoneStop(.notice(.expired))

@@ -15,7 +15,7 @@ extension Phone {
     }
     form(&routes, "/(D)/{code}/open") { call in
       guard let code = call.code else { return .notice(.unknownCode) }
-      guard let record = try find(code, call) else { return .notice(.unknownCode) }
+      guard let record = try await find(code, call) else { return .notice(.unknownCode) }
       return try await open(code, record, &call)
     }
     form(&routes, PagePaths.language.text, chooseLanguage)
@@ -32,7 +32,7 @@ extension Phone {
       // Text that cannot be a code is a typing mistake, so it does not count as a guess.
       return again(typed, EnterCodePage.Problem(error))
     }
-    guard let record = try find(code, call) else { return again(typed, .unknown) }
+    guard let record = try await find(code, call) else { return again(typed, .unknown) }
     if case .expired = record.flow.settled(at: call.now).state { return again(typed, .expired) }
     return try await open(code, record, &call)
   }
@@ -42,17 +42,13 @@ extension Phone {
   }
 
   /// Looks up a code that somebody typed or scanned: a wrong one counts, for the source and for the account.
-  private func find(_ code: RegistrationCode, _ call: PhoneCall) throws -> RegistrationRecord? {
+  private func find(_ code: RegistrationCode, _ call: PhoneCall) async throws -> RegistrationRecord? {
     let address = call.request.clientAddress
     // A code that this browser has opened before is no guess: a reload must not fail for what others at this address
     // do.
-    let cookie = jar.value(.codes, in: call.cookies)
-    if seals.hasOpened(code, cookie: cookie, browserID: call.browserID),
-      let record = core.codes.find(core.hasher.code(code))
-    {
-      return record
-    }
+    if hasOpened(code, call), let record = core.codes.find(core.hasher.code(code)) { return record }
     try core.limits.mayTryCode(from: address, as: .phone(call.account))
+    try await core.codeLooks.look(at: core.hasher.code(code))
     guard let record = core.codes.find(core.hasher.code(code)), call.now < record.flow.forgettable
     else {
       core.limits.wrongCode(from: address, as: .phone(call.account))

@@ -24,6 +24,7 @@ package struct HealthRoutes: Sendable {
             // The cheapest question that goes to the disk and back.
             _ = try await core.store.newestAuditNumber()
             try await writing.check()
+            guard !core.nodeNews.isLate else { throw .unavailable(reason: "nothing is heard of other nodes") }
             reply.complete(
               Self.answer(.ok, "ready", core.options.version, clock: core.clockTrouble?.word))
           } catch {

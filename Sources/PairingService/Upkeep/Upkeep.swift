@@ -10,6 +10,8 @@ package struct Upkeep: Sendable {
   private static let keepingPause: Duration = .seconds(60)
   /// Keys of apps in the field are used all day: when, to the hour, is enough to be written down.
   private static let keyGrain: Duration = .seconds(3600)
+  /// How long a node that ended without a word keeps the others from forgetting.
+  private static let duty: Duration = .seconds(30)
   private let core: ServiceCore
 
   package init(_ core: ServiceCore) { self.core = core }
@@ -125,6 +127,12 @@ package struct Upkeep: Sendable {
     }
   }
 
+  /// Whether this node forgets for all that share the store.
+  private func forgetsForAll(at now: Instant) async throws(StoreError) -> Bool {
+    guard let node = core.options.node else { return true }
+    return try await core.store.take(.upkeep, as: node, for: Self.duty, at: now)
+  }
+
   /// Everything that is due now.
   package func once() async {
     let now = core.clock.now
@@ -134,6 +142,7 @@ package struct Upkeep: Sendable {
     let age = core.age.now
     do {
       try await core.codeTransitions.forgetGiven()
+      guard try await forgetsForAll(at: now) else { return }
       while try await core.store.forgetExpired(at: age, limit: Self.step) == Self.step {
         if Task.isCancelled { return }
       }

@@ -51,6 +51,14 @@ public struct RegistrationRecord: Hashable, Sendable {
   }
 }
 
+extension Collection<RegistrationRecord> {
+  /// Of the codes of one device the one that answers for it: the one that waits, else the newest.
+  public func answering(at now: Instant) -> RegistrationRecord? {
+    first { $0.flow.settled(at: now).state.isPending }
+      ?? self.max { ($0.flow.issued, $0.id) < ($1.flow.issued, $1.id) }
+  }
+}
+
 /// What a verb made of a registration.
 public struct RegistrationChange: Hashable, Sendable {
   /// The registration after it.

@@ -18,7 +18,7 @@
 /// approving, delivering and permitting write once each.
 public protocol Store: CodeStore, AuthenticationStore, PermitStore, SessionStore, ProvisioningStore,
   ClientStore, GrantStore, ClientInvitationStore, PlatformStore, KeyStore, EnrolmentStore, AuditStore,
-  LoginFailureStore, MaintenanceStore
+  LoginFailureStore, MaintenanceStore, NodeStore
 {}
 
 /// Clean-up and start-up.

@@ -36,6 +36,8 @@ public typealias BoxID = Identifier<Names.Box>
 public typealias GrantID = Identifier<Names.Grant>
 /// One key that signs media tokens.
 public typealias SigningKeyID = Identifier<Names.SigningKey>
+/// One of the programs that serve together on one store.
+public typealias NodeID = Identifier<Names.Node>
 /// Who acted on the admin socket.
 public typealias OperatorName = Identifier<Names.Operator>
 
@@ -67,6 +69,8 @@ public enum Names {
   public enum Grant: PlainIdentifierKind {}
   /// Names signing keys.
   public enum SigningKey: PlainIdentifierKind {}
+  /// Names nodes.
+  public enum Node: PlainIdentifierKind {}
   /// Names key pairs.
   public enum PublicKey: PlainIdentifierKind {}
 

@@ -1,0 +1,60 @@
+package import PairingStore
+package import RegentPairing
+
+/// Looks into the store for codes of which this node's memory may not have the last word.
+///
+/// Another node may have written since. Memory may say "not yet", as it will hear of the change in a moment; "no such
+/// code" and every end are told only after a look. With a store of its own a node knows all there is, and never looks.
+package struct CodeLooks: Sendable {
+  /// Rows of one look, so that a thousand changes are a few questions.
+  static let most = 256
+  private let store: any NodeStore
+  private let codes: LiveCodes
+  private let clock: ServiceClock
+  /// Whether other nodes write to the store.
+  package let areNeeded: Bool
+
+  init(_ store: any NodeStore, _ codes: LiveCodes, clock: ServiceClock) {
+    self.store = store
+    self.codes = codes
+    self.clock = clock
+    areNeeded = store.isShared
+  }
+
+  /// Whether memory alone cannot answer for this code.
+  package func mustLook(at record: RegistrationRecord?) -> Bool {
+    guard areNeeded else { return false }
+    guard let record else { return true }
+    return !record.flow.settled(at: clock.now).state.isPending
+  }
+
+  /// Looks at a code, unless memory has it waiting.
+  package func look(at code: CodeHash) async throws(StoreError) {
+    guard mustLook(at: codes.find(code)) else { return }
+    if let record = try await store.registration(under: code, at: clock.now) { codes.learn(record) }
+  }
+
+  /// Looks at a registration, unless memory has it waiting.
+  package func look(at id: RegistrationID) async throws(StoreError) {
+    guard mustLook(at: codes.find(id)) else { return }
+    try await lookAgain(at: [id])
+  }
+
+  /// Looks at the code that answers for a device, unless memory has one waiting.
+  package func look(at device: DeviceHash, of requestor: RequestorID) async throws(StoreError) {
+    guard mustLook(at: codes.latest(of: device, at: requestor)?.record) else { return }
+    if let record = try await store.registration(of: device, at: requestor, at: clock.now) { codes.learn(record) }
+  }
+
+  /// Looks at registrations whatever memory says; those that are gone are forgotten.
+  func lookAgain(at ids: [RegistrationID]) async throws(StoreError) {
+    var left = ids[...]
+    while !left.isEmpty {
+      let asked = Array(left.prefix(Self.most))
+      let found = try await store.registrations(asked, at: clock.now)
+      for record in found { codes.learn(record) }
+      for id in Set(asked).subtracting(found.map(\.id)) { codes.forget(id) }
+      left = left.dropFirst(Self.most)
+    }
+  }
+}

@@ -1,0 +1,120 @@
+internal import PairingStore
+internal import RegentPairing
+internal import RegentPlatform
+
+/// Keeps what this node remembers right while other nodes write to the same store, and wakes who waits here.
+///
+/// With a store of its own a node has nobody to follow.
+package struct NodeFollower: Sendable {
+  /// The longest wait for news: a bell that is lost costs no more than that.
+  private static let wait: Duration = .milliseconds(250)
+  private let core: ServiceCore
+
+  package init(_ core: ServiceCore) { self.core = core }
+
+  /// Goes on until its task is cancelled.
+  package func run() async {
+    guard core.store.isShared else { return }
+    var position: ChangePosition?
+    var isTold = false
+    while !Task.isCancelled {
+      do {
+        position = try await step(from: position)
+        isTold = false
+        core.nodeNews.note()
+      } catch {
+        if !isTold { core.log.warning("nodes-unheard", ("reason", "\(error)")) }
+        isTold = true
+        // Not all nodes at the same moment, when the store is back.
+        try? await Task.sleep(for: .milliseconds(Int.random(in: 50...250)))
+      }
+    }
+  }
+
+  /// One look at the log of changes; without a position everything is looked at.
+  ///
+  /// - Returns: how far it came. When it throws, the same piece is read again: looking twice changes nothing.
+  func step(from position: ChangePosition?) async throws -> ChangePosition {
+    guard let position else {
+      let end = try await core.store.endOfChanges()
+      try await lookAtEverything()
+      return end
+    }
+    let page = try await core.store.changes(after: position, waiting: Self.wait)
+    core.nonces.note(page.nonces)
+    if page.isWhole {
+      try await look(at: page.changes)
+    } else {
+      core.log.warning("nodes-missed", ("hint", "everything in memory is looked at again"))
+      try await lookAtEverything()
+    }
+    return page.position
+  }
+
+  private func look(at changes: Set<StoreChange>) async throws {
+    // What operators changed goes first: a code that is looked at may stand on it.
+    if changes.contains(.provisioning) { try await lookAtProvisioning() }
+    if changes.contains(.signingKeys) { try await lookAtKeys() }
+    var ids: [RegistrationID] = []
+    for change in changes {
+      switch change {
+      // A code that nobody asked for here is read when somebody does.
+      case .code(let id): if core.codes.cached(id) != nil { ids.append(id) }
+      case .signIn(let requestor, let device): core.signInTransitions.noteChange(of: device, at: requestor)
+      case .box(let device): core.boxDecisions.noteChange(of: device)
+      case .provisioning, .signingKeys: continue
+      }
+    }
+    try await core.codeLooks.lookAgain(at: ids)
+    for id in ids { wake(.code(id)) }
+  }
+
+  private func wake(_ subject: Waiters.Subject) {
+    core.waiters.wake(.device, of: subject)
+    core.waiters.wake(.phone, of: subject)
+  }
+
+  private func lookAtEverything() async throws {
+    try await lookAtProvisioning()
+    try await lookAtKeys()
+    try await core.codeLooks.lookAgain(at: core.codes.ids)
+    core.codes.noteUnknownSignIns()
+    core.boxDecisions.noteChanges()
+    core.waiters.wakeAll()
+  }
+
+  private func lookAtProvisioning() async throws {
+    let before = core.provisioning.now.records.keyPairs
+    try await core.provisioning.refresh()
+    let revoked = core.provisioning.now.records.keyPairs.values.filter {
+      $0.purpose == .rows && $0.state == .revoked && before[$0.publicKey]?.state != .revoked
+    }
+    // The store does not know what they signed any more.
+    if !revoked.isEmpty { core.codes.forget(signedBy: Set(revoked.map(\.publicKey))) }
+  }
+
+  private func lookAtKeys() async throws {
+    try await core.mediaKeys.refresh()
+    try await core.oauth.keys.refresh()
+  }
+}
+
+/// When this node last heard what others wrote.
+package final class NodeNews: Sendable {
+  /// After so long without a word from the store a node is not ready to serve.
+  private static let patience: Duration = .seconds(2)
+  private let heard: Locked<Uptime>
+  private let clock: ServiceClock
+  private let isNeeded: Bool
+
+  init(_ store: any NodeStore, clock: ServiceClock) {
+    self.clock = clock
+    isNeeded = store.isShared
+    heard = Locked(clock.uptime)
+  }
+
+  func note() { heard.withLock { $0 = clock.uptime } }
+
+  /// Whether nothing was heard for too long: memory may be outdated then.
+  package var isLate: Bool { isNeeded && clock.uptime.since(heard.withLock { $0 }) > Self.patience }
+}

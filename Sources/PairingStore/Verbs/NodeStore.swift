@@ -1,0 +1,33 @@
+public import RegentPairing
+
+/// What several nodes of one service learn from each other through the store that they share.
+public protocol NodeStore: Sendable {
+  /// Whether other programs write to this store while it is open. Where none does, what a node remembers is what the
+  /// store has, and nobody need look.
+  var isShared: Bool { get }
+
+  /// Where the log of changes ends now: what others write from here on is behind it.
+  func endOfChanges() async throws(StoreError) -> ChangePosition
+
+  /// What others wrote behind a position; where there is nothing, waits for it, `span` at most.
+  ///
+  /// Guarantees: a verb whose call has returned on another node is in it, and what it wrote can be read.
+  func changes(after position: ChangePosition, waiting span: Duration) async throws(StoreError) -> ChangePage
+
+  /// Tells the other nodes which nonces were used here. It need not survive anything: a nonce is worth something for
+  /// minutes.
+  func share(_ nonces: [UsedNonce]) async throws(StoreError)
+
+  /// Those of these registrations that are remembered.
+  func registrations(_ ids: [RegistrationID], at now: Instant) async throws(StoreError) -> [RegistrationRecord]
+
+  /// The registration that has a code, if it is remembered.
+  func registration(under code: CodeHash, at now: Instant) async throws(StoreError) -> RegistrationRecord?
+
+  /// The registration that answers for a device: the one that waits, else the newest.
+  func registration(of device: DeviceHash, at requestor: RequestorID, at now: Instant)
+    async throws(StoreError) -> RegistrationRecord?
+
+  /// Takes or keeps a duty for a time; of several nodes one has it.
+  func take(_ duty: NodeDuty, as node: NodeID, for span: Duration, at now: Instant) async throws(StoreError) -> Bool
+}

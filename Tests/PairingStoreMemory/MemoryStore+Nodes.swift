@@ -1,0 +1,55 @@
+public import PairingStore
+public import RegentPairing
+
+extension MemoryStore {
+  /// Writes down what other nodes must look at anew.
+  func changed(_ change: StoreChange) {
+    if isShared { changes.append(change) }
+  }
+
+  private var end: ChangePosition { ChangePosition([0: Int64(changes.count), 1: Int64(nonces.count)]) }
+
+  /// Where the log of changes ends now.
+  public func endOfChanges() async throws(StoreError) -> ChangePosition { end }
+
+  /// What was written behind a position, by whomever: nobody is told apart here.
+  public func changes(after position: ChangePosition, waiting span: Duration) async throws(StoreError) -> ChangePage {
+    let (seen, known) = (Int(position.numbers[0] ?? 0), Int(position.numbers[1] ?? 0))
+    let limit = ContinuousClock.now + span
+    while changes.count <= seen, nonces.count <= known, ContinuousClock.now < limit, !Task.isCancelled {
+      try? await Task.sleep(for: .milliseconds(1))
+    }
+    return ChangePage(Set(changes.dropFirst(seen)), Array(nonces.dropFirst(known)), upTo: end)
+  }
+
+  /// Tells the other nodes which nonces were used here.
+  public func share(_ used: [UsedNonce]) async throws(StoreError) { nonces += used }
+
+  /// Those of these registrations that are remembered.
+  public func registrations(_ ids: [RegistrationID], at now: Instant) async throws(StoreError) -> [RegistrationRecord] {
+    ids.compactMap { registrations[$0] }.filter { now < $0.flow.forgettable }
+  }
+
+  /// The registration that has a code.
+  public func registration(under code: CodeHash, at now: Instant) async throws(StoreError) -> RegistrationRecord? {
+    codes[code].flatMap { registrations[$0] }.flatMap { now < $0.flow.forgettable ? $0 : nil }
+  }
+
+  /// The registration that answers for a device.
+  public func registration(of device: DeviceHash, at requestor: RequestorID, at now: Instant)
+    async throws(StoreError) -> RegistrationRecord?
+  {
+    registrations.values.filter {
+      $0.deviceHash == device && $0.requestor == requestor && now < $0.flow.forgettable
+    }.answering(at: now)
+  }
+
+  /// Takes or keeps a duty for a time.
+  public func take(_ duty: NodeDuty, as node: NodeID, for span: Duration, at now: Instant)
+    async throws(StoreError) -> Bool
+  {
+    if let holder = duties[duty], holder.node != node, now < holder.until { return false }
+    duties[duty] = (node, now + span)
+    return true
+  }
+}
