@@ -68,8 +68,8 @@ struct BenchGrants {
 extension SQLiteStore {
   /// Keeps sign-ins with what clients were given, in transactions of ten thousand: what a year leaves behind.
   ///
-  /// The rows are sealed and signed as `keep` does it. That nobody has their ids, and that client, requestor and row key
-  /// are there, is the caller's to know.
+  /// The rows are sealed and signed as `keep` does it. That nobody has their ids, and that client, requestor and row
+  /// key are there, is the caller's to know.
   fileprivate func fillGrants(
     _ count: Int, _ record: @escaping @Sendable (Int) throws -> (AuthenticationRecord, GrantRecord)
   ) async throws(StoreError) {

@@ -144,8 +144,10 @@ import Testing
       try await box.pairOAuth(service)
       try box.age(by: 3_560)
       let daemon = try RunningProgram(
-        "/bin/sh", ["-c", "exec \(without) daemon"], environment: box.environment, standardError: "\(folder)/daemon.err"
-      )
+        try builtProgram("regent"), ["daemon"],
+        environment: box.environment.filter {
+          !["REGENT_SERVICE", "REGENT_REQUESTOR", "REGENT_PUBLIC_KEY", "REGENT_SECRET_FILE"].contains($0.key)
+        }, standardError: "\(folder)/daemon.err")
       try await box.daemonListens()
       let token = try await box.shell("\(without) oauth token tv")
       #expect(token.status == 0, "\(token.errorText)")

@@ -34,8 +34,8 @@ import Testing
         #expect(cut.outputText.isEmpty, "a token was handed out that is not on the disk")
         // What was there is there, whole; no draft lies beside it.
         #expect(try box.kept() == before, "step \(step)")
-        #expect(
-          try await box.shell("ls -A state/oauth/tv | sort | tr '\\n' ' '").outputText == "client key lock tokens ")
+        let strange = try await box.shell("ls -A state/oauth/tv | grep -vxE 'client|key|lock|pair.lock|tokens'")
+        #expect(strange.outputText.isEmpty, "step \(step): \(strange.outputText)")
         if service.refreshes > asked { answersLost += 1 }
         let again = try await box.run(["oauth", "token", "tv"])
         #expect(again.status == 0, "step \(step): \(again.errorText)")

@@ -11,8 +11,8 @@ import Testing
 
 @testable import PairingService
 
-/// What APIs are told from memory, beside what the store would say: the store's verbs are called past the service, which
-/// hears of them by nothing but the store's mark.
+/// What APIs are told from memory, beside what the store would say: the store's verbs are called past the service,
+/// which hears of them by nothing but the store's mark.
 @Suite struct `what memory says of access tokens` {
   /// What ends a token, or whoever asks about it.
   enum End: CaseIterable {
@@ -114,7 +114,8 @@ import Testing
         let box = try await OAuthBox(service, client)
         let api = try await OAuthBox(service, client, .basic)
         let tokens = try await box.pair()
-        // Memory is filled again and again while the account changes: an entry that was read before must not outlive it.
+        // Memory is filled again and again while the account changes: an entry that was read before must not outlive
+        // it.
         for _ in 0..<40 {
           for isDisabled in [true, false] {
             try await withThrowingTaskGroup(of: Void.self) { group in

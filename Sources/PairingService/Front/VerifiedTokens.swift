@@ -21,8 +21,8 @@ final class VerifiedTokens<Claims: Sendable>: Sendable {
   subscript(text: String) -> Claims? {
     get {
       guard let found = claims.withLock({ $0[text] }) else { return nil }
-      // Swift's texts are equal when they look the same: a Kelvin sign is a K. Tokens are ASCII, in which each letter is
-      // one byte, and whatever looks like it has more.
+      // Swift's texts are equal when they look the same: a Kelvin sign is a K. Tokens are ASCII, in which each letter
+      // is one byte, and whatever looks like it has more.
       return found.bytes == text.utf8.count ? found.claims : nil
     }
     set {

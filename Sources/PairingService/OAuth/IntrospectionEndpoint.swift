@@ -36,8 +36,8 @@ struct IntrospectionEndpoint: Sendable {
     }
   }
 
-  /// What memory says of an access token, to a client that shows its secret: both as the store last said it, and nothing
-  /// has happened since that could have changed its mind.
+  /// What memory says of an access token, to a client that shows its secret: both as the store last said it, and
+  /// nothing has happened since that could have changed its mind.
   private func remembered(_ shown: ClientAuthentication, _ call: OAuthCall) -> [UInt8]? {
     guard let mark = core.store.standingMark, let client = core.remembered(shown, asOf: mark),
       client.metadata.method != .none, let text = call.parameters["token"],

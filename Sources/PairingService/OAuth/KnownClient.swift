@@ -42,21 +42,23 @@ extension ServiceCore {
 
   /// A client that shows what it has, as the store said it when the mark was this one.
   ///
-  /// Nil says nothing: whoever shows something wrong, or a key, is looked up. So a name that is known here takes as long
-  /// as one that nobody has.
+  /// Nil says nothing: whoever shows something wrong, or a key, is looked up. So a name that is known here takes as
+  /// long as one that nobody has.
   func remembered(_ shown: ClientAuthentication, asOf mark: UInt64) -> KnownClient? {
     switch shown {
     case .name(let id, _):
-      guard let client = known(id, asOf: mark), client.metadata.method == .none else { return nil }
+      guard let client = standingClient(id, asOf: mark), client.metadata.method == .none else { return nil }
       return client
     case .secret(let id, let secret, _):
-      guard let client = known(id, asOf: mark), hasher.isToken(secret, client.record.secret) else { return nil }
+      guard let client = standingClient(id, asOf: mark), hasher.isToken(secret, client.record.secret) else {
+        return nil
+      }
       return client
     case .assertion: return nil
     }
   }
 
-  private func known(_ id: ClientID, asOf mark: UInt64) -> KnownClient? {
+  private func standingClient(_ id: ClientID, asOf mark: UInt64) -> KnownClient? {
     guard let client = oauth.standing.client(id, asOf: mark),
       provisioning.now.requestor(client.record.requestor) != nil
     else { return nil }

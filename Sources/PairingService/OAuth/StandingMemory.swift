@@ -5,9 +5,9 @@ internal import RegentPlatform
 
 /// What was read of clients and grants and stands still: APIs ask about the same tokens all day.
 ///
-/// Nothing here is believed but by ``GrantStore/standingMark``: an entry counts while the mark is the one that was taken
-/// before it was read, so that memory never says more than the store would. Whoever disables an account is told that it
-/// is done, and from then on the entry is an old one.
+/// Nothing here is believed but by ``GrantStore/standingMark``: an entry counts while the mark is the one that was
+/// taken before it was read, so that memory never says more than the store would. Whoever disables an account is told
+/// that it is done, and from then on the entry is an old one.
 package final class StandingMemory: Sendable {
   /// What a question about an access token needs to know of its grant.
   struct Grant {

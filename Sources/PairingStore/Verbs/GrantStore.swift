@@ -2,8 +2,8 @@ public import RegentPairing
 
 /// Clients that pair in OAuth's words, and what viewers gave them.
 public protocol GrantStore: Sendable {
-  /// A number that moves on with every change that may end a client, a grant or what these stand on, before whoever asked
-  /// for the change is told that it is made.
+  /// A number that moves on with every change that may end a client, a grant or what these stand on, before whoever
+  /// asked for the change is told that it is made.
   ///
   /// What was read after the number was taken holds for as long as it stays the same, and its own time lasts. Nil where
   /// others write as well: then nobody knows without reading.

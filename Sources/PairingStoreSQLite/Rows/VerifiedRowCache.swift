@@ -6,9 +6,10 @@ import RegentPlatform
 
 /// Rows of what many others stand on (requestors, key pairs, providers, integrations, clients) that verified before.
 ///
-/// Each new code stands on three of them, each refresh on five, and each verb reads them in its own transaction, so that what an operator
-/// changes counts at once. A row that is byte for byte one that verified verifies again: only then its signature, its
-/// JSON and its sealed secret are not gone through anew. A row that was changed is another row.
+/// Each new code stands on three of them, each refresh on five, and each verb reads them in its own transaction, so
+/// that what an operator changes counts at once. A row that is byte for byte one that verified verifies again: only
+/// then its signature, its JSON and its sealed secret are not gone through anew. A row that was changed is another
+/// row.
 ///
 /// Belongs to one opened store: another one has other keys, for which nothing was verified here.
 final class VerifiedRowCache: Sendable {

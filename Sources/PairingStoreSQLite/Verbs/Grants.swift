@@ -97,8 +97,8 @@ extension SQLiteStore {
     // Sealed here: the writer's thread is one for all.
     let values = Tables.grants.encode(grant, vault)
     return try await write { [database] context, rows in
-      // The mark tells of what was committed, and the transaction of what others did in it before. The row is the one that
-      // was seen when it has its signature, which is over the generation, too.
+      // The mark tells of what was committed, and the transaction of what others did in it before. The row is the one
+      // that was seen when it has its signature, which is over the generation, too.
       if let seen, database.mark == seen.mark, !context.movesMark,
         try rows.updateUnread(context, Tables.grants, values, GrantColumns.next, version: seen.version)
       {

@@ -90,8 +90,8 @@ extension Connection {
   }
 }
 
-// The three callbacks run on the connection's thread, inside a call on it; the state outlives the connection, which holds
-// the only reference that matters. File-scope functions: a closure literal could inherit an actor and trap.
+// The three callbacks run on the connection's thread, inside a call on it; the state outlives the connection, which
+// holds the only reference that matters. File-scope functions: a closure literal could inherit an actor and trap.
 
 private func noteLogPages(
   _ context: UnsafeMutableRawPointer?, _: OpaquePointer?, _: UnsafePointer<CChar>?, _ pages: Int32

@@ -20,8 +20,8 @@ public struct DatabaseOptions: Sendable {
   public var writer = WriterLimits()
   /// Which changes of rows move ``Database/mark`` on; none unless it is said.
   ///
-  /// Asked for each row that is written, on the writer thread. A `DELETE` without a condition and what a `REPLACE` pushes
-  /// out are not asked about: SQLite tells of neither.
+  /// Asked for each row that is written, on the writer thread. A `DELETE` without a condition and what a `REPLACE`
+  /// pushes out are not asked about: SQLite tells of neither.
   public var moves: @Sendable (_ table: String, _ change: RowChange) -> Bool = { _, _ in false }
   /// Called once, on the writer thread, after a failure that stopped the writer for good and after its answers are out.
   ///

@@ -2,8 +2,8 @@ import Synchronization
 
 /// A number that moves on with every commit that changed certain rows, before anybody is told of it.
 ///
-/// Whoever takes the number, then reads, and later finds the number still the same, has read what still is: a commit that
-/// he did not see would have moved it, and one that is still on its way has been promised to nobody.
+/// Whoever takes the number, then reads, and later finds the number still the same, has read what still is: a commit
+/// that he did not see would have moved it, and one that is still on its way has been promised to nobody.
 final class ChangeMark: Sendable {
   /// What happens to a row.
   typealias Rule = @Sendable (_ table: String, _ change: DatabaseOptions.RowChange) -> Bool
