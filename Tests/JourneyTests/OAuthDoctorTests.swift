@@ -1,5 +1,6 @@
 import HTTPTestSupport
 import PairingService
+import RegentCryptography
 import ServiceTestSupport
 import Testing
 
