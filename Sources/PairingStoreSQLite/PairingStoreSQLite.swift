@@ -36,6 +36,7 @@ public final class SQLiteStore: Store {
     file.readers = options.readers
     file.onFailStop = options.onFailStop
     file.onMigration = options.onMigration
+    file.moves = Schema.mayEndStanding
     file.fileLayer = options.fileLayer
     let database = try Database(file)
     do {
@@ -52,6 +53,9 @@ public final class SQLiteStore: Store {
   ///
   /// Blocks the caller.
   public func close() { database.close() }
+
+  /// Moves on with commits that may end something; the lock file keeps everybody else from writing.
+  public var standingMark: UInt64? { database.mark }
 
   /// What the database has done, for metrics.
   public var statistics: DatabaseStatistics { database.statistics }

@@ -27,21 +27,13 @@ func oauthRows() -> [Row] {
         """
       }
     },
-    Row(name: "oauth: refresh, ES256", unit: "refreshes/s", bar: .oursOverReference(atLeast: 0.5)) {
-      try measureRefreshes(of: BenchClients.public) { folder in
-        try durableInsertsPerSecond(in: folder, rows: 64 * 200, requesters: 64)
-      }
-    },
-    Row(name: "oauth: refresh, RS256", unit: "refreshes/s", bar: .oursOverReference(atLeast: 0.8)) {
-      try measureRefreshes(of: BenchClients.rsa) { _ in try opensslSignatures() }
-    },
     Row(name: "oauth: approve to token, p99", unit: "ms", bar: .ours(atMost: 50)) {
       try measureHeld { $0.milliseconds }
     },
     Row(name: "oauth: memory of a held question", unit: "KiB", bar: .ours(atMost: 6)) {
       try measureHeld { $0.kibibytes }
     },
-  ]
+  ] + refreshRows() + [glewlwydRow()]
 }
 
 /// The clients that `fill-pairing` adds.
@@ -54,7 +46,7 @@ enum BenchClients {
 }
 
 /// A client on one connection.
-private struct PairingClient {
+struct PairingClient {
   let socket: Int32
   var id = BenchClients.public
 
@@ -97,7 +89,7 @@ private struct PairingClient {
 }
 
 /// A member of the JSON in an answer.
-private func field(_ name: String, of answer: String) throws -> String {
+func field(_ name: String, of answer: String) throws -> String {
   guard let start = answer.firstRange(of: "\"\(name)\":\"")?.upperBound,
     let end = answer[start...].firstIndex(of: "\"")
   else { throw TestSupportError("no \(name) in \(answer)") }
@@ -129,56 +121,6 @@ private func compareWithNginx(
     }
     return Measurement(ours: median(costs[0]), reference: median(costs[1]))
   }
-}
-
-/// 64 programs refresh one after another, each with the token that it got last.
-private func measureRefreshes(
-  of client: String, beside reference: (_ folder: String) throws -> Double
-) throws -> Measurement {
-  try withTemporaryFolder { folder in
-    let server = try startPairing(folder: folder, codes: 10, pinned: false)
-    var programs: [PairingClient] = []
-    var tokens: [String] = []
-    defer { programs.forEach { _ = close($0.socket) } }
-    for _ in 0..<64 {
-      var program = try PairingClient(server)
-      program.id = client
-      programs.append(program)
-      tokens.append(try program.tokens().refresh)
-    }
-    var rates: [Double] = []
-    var references: [Double] = []
-    for round in 0..<5 {
-      let start = monotonicSeconds()
-      var count = 0
-      while monotonicSeconds() - start < 2 {
-        for (program, token) in zip(programs, tokens) {
-          try program.send("/oauth/token", "client_id=\(client)&grant_type=refresh_token&refresh_token=\(token)")
-        }
-        for place in programs.indices {
-          tokens[place] = try field("refresh_token", of: try receiveText(from: programs[place].socket))
-        }
-        count += programs.count
-      }
-      let rate = Double(count) / (monotonicSeconds() - start)
-      let beside = try reference("\(folder)/reference-\(round)")
-      guard round > 0 else { continue }
-      rates.append(rate)
-      references.append(beside)
-    }
-    return Measurement(ours: median(rates), reference: median(references), note: "64 programs, one writer")
-  }
-}
-
-/// How many signatures with RSA of 2,048 bits `openssl speed` makes in a second on one core.
-private func opensslSignatures() throws -> Double {
-  let done = try run("openssl", ["speed", "-seconds", "2", "-mr", "rsa2048"], deadline: 60)
-  // +F2:NUMBER:BITS:SIGNATURES A SECOND:CHECKS A SECOND
-  let fields = done.outputText.split(separator: "\n").first { $0.hasPrefix("+F2:") }?.split(separator: ":")
-  guard let fields, fields.count >= 4, let signatures = Double(fields[3]), signatures > 1 else {
-    throw TestSupportError("openssl speed printed: \(done.outputText)")
-  }
-  return signatures
 }
 
 private struct Held {

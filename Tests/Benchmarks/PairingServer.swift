@@ -20,14 +20,21 @@ enum BenchKeys {
   static let requestor = "BENCH"
 }
 
-/// `fill-pairing FOLDER CODES` makes a database with CODES codes that wait: those of the devices box-0, box-1 and so
-/// on; and its master key for `regentd`, and a token of a registered client.
+/// `fill-pairing FOLDER CODES [GRANTS CLIENT SCOPE]` makes a database with CODES codes that wait, those of the devices
+/// box-0, box-1 and so on.
+///
+/// With it come its master key for `regentd` and a token of a registered client; and as many GRANTS as are said, given
+/// to CLIENT.
 func fillPairing(_ arguments: [String]) -> Int32 {
-  guard arguments.count == 2, let codes = Int(arguments[1]) else {
-    note("usage: Benchmarks fill-pairing FOLDER CODES\n")
+  guard arguments.count == 2 || arguments.count == 5, let codes = Int(arguments[1]) else {
+    note("usage: Benchmarks fill-pairing FOLDER CODES [GRANTS CLIENT SCOPE]\n")
     return 2
   }
-  runUntilExit { try await fill(folder: arguments[0], codes: codes) }
+  var grants: BenchGrants?
+  if arguments.count == 5, let count = Int(arguments[2]) {
+    grants = BenchGrants(count: count, client: arguments[3], scope: arguments[4])
+  }
+  runUntilExit { [grants] in try await fill(folder: arguments[0], codes: codes, grants) }
 }
 
 /// `serve-pairing PORT FOLDER` serves until it is killed, from the database that `fill-pairing` made, and with no limit
@@ -148,7 +155,7 @@ private func accessToken(_ core: ServiceCore) async throws -> String {
 }
 
 /// Makes a database with codes that wait: the rows are what the route makes, the start is the service's own.
-private func fill(folder: String, codes: Int) async throws {
+private func fill(folder: String, codes: Int, _ grants: BenchGrants?) async throws {
   let store = try openStore(folder)
   let now = ServiceClock.machine.now
   try await provision(store, at: now)
@@ -174,6 +181,7 @@ private func fill(folder: String, codes: Int) async throws {
       flow: PairingFlow(issued: now, lifetime: .longest))
   }
   try await addClients(store, hasher, at: now)
+  try await grants?.fill(store, hasher, folder: folder, at: now)
   let core = try await ServiceCore(
     ServiceOptions(publicURL: "http://127.0.0.1"), store: store, clock: ServiceClock.machine)
   try writeFile("\(folder)/token", try await accessToken(core).utf8)

@@ -37,16 +37,7 @@ final class PinnedServer {
   var status: Int32? { program.poll() }
 
   /// Processor time used so far, user and system, in seconds.
-  func processorSeconds() throws -> Double {
-    let stat = String(decoding: try readFile("/proc/\(program.pid)/stat"), as: UTF8.self)
-    // The name in parentheses may hold spaces; the fields are counted after it: 14 is utime, 15 stime.
-    guard let end = stat.lastIndex(of: ")") else { throw TestSupportError("unreadable stat") }
-    let fields = stat[stat.index(after: end)...].split(separator: " ")
-    guard fields.count > 13, let user = Double(fields[11]), let system = Double(fields[12]) else {
-      throw TestSupportError("unreadable stat: \(stat)")
-    }
-    return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
-  }
+  func processorSeconds() throws -> Double { try Benchmarks.processorSeconds(of: program.pid) }
 
   /// Resident memory in KiB.
   func residentKiB() throws -> Double { try status("VmRSS:") }
@@ -65,6 +56,18 @@ final class PinnedServer {
     }
     throw TestSupportError("no \(field) in status")
   }
+}
+
+/// Processor time that a process has used so far, user and system, in seconds.
+func processorSeconds(of pid: Int32) throws -> Double {
+  let stat = String(decoding: try readFile("/proc/\(pid)/stat"), as: UTF8.self)
+  // The name in parentheses may hold spaces; the fields are counted after it: 14 is utime, 15 stime.
+  guard let end = stat.lastIndex(of: ")") else { throw TestSupportError("unreadable stat") }
+  let fields = stat[stat.index(after: end)...].split(separator: " ")
+  guard fields.count > 13, let user = Double(fields[11]), let system = Double(fields[12]) else {
+    throw TestSupportError("unreadable stat: \(stat)")
+  }
+  return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
 }
 
 /// nginx as the reference: one process, no log, the same body for every path.

@@ -24,19 +24,21 @@ private enum PollKind { case accessToken, signed }
 
 private let path = "/api/v1/tokens/authn"
 
-func startPairing(folder: String, codes: Int, pinned: Bool = true) throws -> PinnedServer {
+func startPairing(
+  folder: String, codes: Int, grants: BenchGrants? = nil, pinned: Bool = true
+) throws -> PinnedServer {
   let port = try freePort()
-  let data = try fillPairing(folder: folder, codes: codes)
+  let data = try fillPairing(folder: folder, codes: codes, grants)
   return try PinnedServer(
     "pairing-\(codes)", port: port, folder: folder, [try ownProgram(), "serve-pairing", "\(port)", data],
     patience: 600, pinned: pinned)
 }
 
 /// A database with codes that wait.
-func fillPairing(folder: String, codes: Int) throws -> String {
+func fillPairing(folder: String, codes: Int, _ grants: BenchGrants? = nil) throws -> String {
   let data = "\(folder)/\(codes)"
   guard unsafe mkdir(data, 0o700) == 0 else { throw TestSupportError("mkdir: errno \(errno)") }
-  let filled = try run(try ownProgram(), ["fill-pairing", data, "\(codes)"], deadline: 600)
+  let filled = try run(try ownProgram(), ["fill-pairing", data, "\(codes)"] + (grants?.words ?? []), deadline: 900)
   guard filled.status == 0 else { throw TestSupportError("filling: \(filled.errorText)") }
   return data
 }

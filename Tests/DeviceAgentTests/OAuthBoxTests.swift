@@ -131,6 +131,41 @@ import Testing
     }
   }
 
+  @Test func `without a TV service has a daemon all the same`() async throws {
+    let service = try await BoxService()
+    defer { service.stop() }
+    try await withTemporaryFolder { folder in
+      let box = try Box(folder, service.url)
+      let without = "env -u REGENT_SERVICE -u REGENT_REQUESTOR -u REGENT_PUBLIC_KEY -u REGENT_SECRET_FILE regent"
+      // Where there is nothing to do it says what is missing.
+      let idle = try await box.shell("\(without) daemon")
+      #expect(idle.status == 2 && idle.errorText.contains("no service is configured"), "\(idle.errorText)")
+      try await box.addOAuth(service)
+      try await box.pairOAuth(service)
+      try box.age(by: 3_560)
+      let daemon = try RunningProgram(
+        try builtProgram("regent"), ["daemon"],
+        environment: box.environment.filter {
+          !["REGENT_SERVICE", "REGENT_REQUESTOR", "REGENT_PUBLIC_KEY", "REGENT_SECRET_FILE"].contains($0.key)
+        }, standardError: "\(folder)/daemon.err")
+      try await box.daemonListens()
+      let token = try await box.shell("\(without) oauth token tv")
+      #expect(token.status == 0, "\(token.errorText)")
+      #expect(token.outputText == (try box.kept().answer.accessToken) + "\n")
+      #expect(service.refreshes == 1)
+      let status = try await box.shell("\(without) status")
+      #expect(status.errorText.contains("this box has no TV service"), "\(status.errorText)")
+      let paired = try box.start(["oauth", "pair", "tv", "--json", "--force"], output: "again")
+      try await service.service.approve(try await box.code(in: "again"))
+      #expect(try await eventually("the end") { paired.poll() } == 0, "\(box.printed("again.err"))")
+      daemon.signal(15)
+      #expect(try await eventually("the end") { daemon.poll() } == 0)
+      // Half of a TV service is a mistake.
+      let half = try await box.shell("\(without) daemon --service \(service.url)")
+      #expect(half.status == 2, "\(half.errorText)")
+    }
+  }
+
   @Test func `whose sign-in was ended says so once and for all`() async throws {
     let service = try await BoxService()
     defer { service.stop() }

@@ -122,7 +122,8 @@ private struct Door {
     var (asked, told, hasty) = (0, 0, [OAuthError]())
     for millisecond in 0..<600_000 {
       for client in due.removeValue(forKey: millisecond) ?? [] {
-        let answer = core.notYet(clients[client])
+        let record = clients[client]
+        let answer = core.notYet(record.id, of: record.deviceHash, at: record.requestor)
         let pause = client == 0 ? 2000 : Int.random(in: 4000...6000, using: &generator)
         due[millisecond + pause, default: []].append(client)
         if client == 0 {
@@ -141,7 +142,7 @@ private struct Door {
     #expect(hasty.dropFirst().allSatisfy { $0 == .slowDown })
     // All of that is forgotten ten quiet seconds later.
     service.clock.pass(.seconds(11))
-    _ = core.notYet(clients[1])
+    _ = core.notYet(clients[1].id, of: clients[1].deviceHash, at: clients[1].requestor)
     #expect(core.oauth.paces.count == 1)
   }
 }

@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test func `access tokens that were verified: full, all go, and the next is there`() throws {
-    let tokens = VerifiedTokens(most: 10)
+    let tokens = VerifiedTokens<AccessTokens.Claims>(most: 10)
     let claims = AccessTokens.Claims(
       client: try #require(ClientID("c")), application: try #require(StatementID("a")),
       requestor: try #require(RequestorID("r")), expires: at(0))
@@ -29,6 +29,22 @@ import Testing
     #expect(tokens.count <= 10)
     #expect(tokens["token 24"] == claims)
     #expect(tokens["token 0"] == nil)
+  }
+
+  @Test func `grants that stand: full, newcomers are left out, and what counts no more makes room`() throws {
+    var table = MarkedTable<Int, String>(most: 10)
+    for number in 0..<25 { table.keep("\(number)", for: number, asOf: 1) }
+    #expect(table.entries.count == 10)
+    #expect(table.find(9, asOf: 1) == "9")
+    #expect(table.find(24, asOf: 1) == nil)
+    // One that is there takes no room.
+    table.keep("new", for: 9, asOf: 1)
+    #expect(table.find(9, asOf: 1) == "new")
+    // Something has ended: nothing of before counts, and goes when there is no room.
+    #expect(table.find(9, asOf: 2) == nil)
+    table.keep("30", for: 30, asOf: 2)
+    #expect(table.find(30, asOf: 2) == "30")
+    #expect(table.entries.count == 1)
   }
 
   @Test func `uses of keys: those of keys that are gone are left out, and what was kept is read again`() throws {

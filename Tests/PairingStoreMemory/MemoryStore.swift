@@ -1,5 +1,6 @@
 public import PairingStore
 import RegentPairing
+import Synchronization
 
 /// A store that forgets everything when it goes: for tests, and as the shortest text of what each verb means.
 ///
@@ -8,21 +9,26 @@ import RegentPairing
 public actor MemoryStore: Store {
   var registrations: [RegistrationID: RegistrationRecord] = [:]
   var codes: [CodeHash: RegistrationID] = [:]
-  var authentications: [AuthenticationID: AuthenticationRecord] = [:]
+  var authentications: [AuthenticationID: AuthenticationRecord] = [:] { didSet { moved() } }
   var permits: [AuthenticationID: [ResourceID: PermitRecord]] = [:]
-  var passes: [PassKey: TemporaryPassUse] = [:]
+  var passes: [PassKey: TemporaryPassUse] = [:] { didSet { moved() } }
   var sessions: [SessionID: SessionRecord] = [:]
-  var records = Provisioning() { didSet { changed(.provisioning) } }
-  var accounts: [ProviderID: [AccountName: Account]] = [:]
+  var records = Provisioning() {
+    didSet {
+      changed(.provisioning)
+      moved()
+    }
+  }
+  var accounts: [ProviderID: [AccountName: Account]] = [:] { didSet { moved() } }
   var passwords: [ProviderID: [AccountName: String]] = [:]
   var clients: [ClientID: ClientRecord] = [:]
-  var boxes: [BoxID: BoxRecord] = [:]
-  var permissions: [PlatformPermissionRecord] = []
+  var boxes: [BoxID: BoxRecord] = [:] { didSet { moved() } }
+  var permissions: [PlatformPermissionRecord] = [] { didSet { moved() } }
   var usedRequests: [String: Instant] = [:]
   var enrolments: [EnrolmentID: EnrolmentRecord] = [:]
-  var oauthClients: [ClientID: OAuthClientRecord] = [:]
+  var oauthClients: [ClientID: OAuthClientRecord] = [:] { didSet { moved() } }
   var clientInvitations: [EnrolmentID: ClientInvitationRecord] = [:]
-  var grants: [GrantID: GrantRecord] = [:]
+  var grants: [GrantID: GrantRecord] = [:] { didSet { moved() } }
   var material: [KeyPurpose: StoredSecret] = [:]
   var signing: [SigningKeyID: SigningKeyRecord] = [:] { didSet { changed(.signingKeys) } }
   var log: [AuditEntry] = []
@@ -41,7 +47,14 @@ public actor MemoryStore: Store {
   var nonces: [UsedNonce] = []
   var duties: [NodeDuty: (node: NodeID, until: Instant)] = [:]
 
+  private nonisolated let mark = Atomic<UInt64>(0)
+
   public init(isShared: Bool = false) { self.isShared = isShared }
+
+  /// Moves on with everything that grants stand on, be it the end of something or not.
+  public nonisolated var standingMark: UInt64? { mark.load(ordering: .acquiring) }
+
+  private func moved() { mark.wrappingAdd(1, ordering: .acquiringAndReleasing) }
 }
 
 /// What a temporary pass was used with: one row per pair, so that a reset of either half leaves the others alone.

@@ -1,4 +1,5 @@
 internal import SQLite
+internal import Synchronization
 internal import TestSupport
 internal import Testing
 
@@ -44,6 +45,55 @@ struct WriterTests {
         ]
       }
       #expect(counts == [2, 0, 0, 1, 1, 0])
+    }
+  }
+
+  @Test func `a mark moves on with the rows that it is told of, before anybody is answered`() async throws {
+    try await withThings({ $0.moves = { table, change in table == "thing" && change != .insert } }) { database in
+      let start = database.mark
+      try await database.write { try insert("a", in: $0) }
+      #expect(database.mark == start)
+      try await database.write { _ = try $0.run("UPDATE thing SET name = 'b' WHERE name = 'nobody'") }
+      #expect(database.mark == start, "no row was changed")
+      let told = Atomic(UInt64(0))
+      let isDone = Flag("the write was answered")
+      database.write {
+        try $0.run("UPDATE thing SET name = 'b'")
+      } completion: { (_: Result<Int, any Error>) in
+        told.store(database.mark, ordering: .releasing)
+        isDone.raise()
+      }
+      try await isDone.wait()
+      #expect(told.load(ordering: .acquiring) > start)
+      let changed = database.mark
+      await #expect(throws: (any Error).self) {
+        try await database.write { context in
+          try context.run("DELETE FROM thing")
+          throw TestSupportError("no")
+        }
+      }
+      #expect(database.mark == changed, "what was undone has ended nothing")
+      try await database.write { _ = try $0.run("DELETE FROM thing WHERE name = 'b'") }
+      #expect(database.mark > changed)
+    }
+  }
+
+  @Test func `a request knows whether others of its transaction move the mark`() async throws {
+    try await withThings({ $0.moves = { _, change in change == .update } }) { database in
+      try await database.write { try insert("a", in: $0) }
+      let gate = Gate()
+      try await gate.close(database)
+      let answers = Collected<Bool>()
+      func look() {
+        database.write({ $0.movesMark }) { (known: Result<Bool, any Error>) in answers.add((try? known.get()) ?? false)
+        }
+      }
+      look()
+      database.writeLater { _ = try $0.run("UPDATE thing SET name = 'b'") }
+      look()
+      gate.open()
+      #expect(try await answers.wait(for: 2) == [false, true])
+      #expect(try await !database.write { $0.movesMark }, "the next transaction is another")
     }
   }
 

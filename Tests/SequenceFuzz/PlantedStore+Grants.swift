@@ -2,6 +2,8 @@ import PairingStore
 import RegentPairing
 
 extension PlantedStore {
+  var standingMark: UInt64? { base.standingMark }
+
   func put(
     _ client: OAuthClientRecord, replacing seen: OAuthClientRecord?, in room: ClientRoom, audit entry: AuditEntry?,
     at now: Instant
@@ -31,6 +33,10 @@ extension PlantedStore {
 
   func rotate(_ grant: GrantRecord, at now: Instant) async throws(StoreError) -> GrantRecord {
     try await base.rotate(grant, at: now)
+  }
+
+  func rotate(_ grant: GrantRecord, seen: GrantSight?, at now: Instant) async throws(StoreError) -> GrantRecord {
+    try await base.rotate(grant, seen: seen, at: now)
   }
 
   func grant(_ id: GrantID, at now: Instant) async throws(StoreError) -> StandingGrant? {

@@ -75,6 +75,31 @@ extension StoreConformance {
       let left = try await stage.store.grants(GrantFilter(), after: nil, limit: 10, at: stage.at(5))
       try expect(left.isEmpty, "is still listed")
     },
+    ConformanceCheck("whatever may end a grant moves the mark on before it is told") { stage in
+      guard stage.store.standingMark != nil else { return }
+      let (client, signIn) = try await stage.readyToGive()
+      _ = try await stage.store.keep(stage.grant(1, client, signIn), at: stage.at(3))
+      let other = try await stage.signedIn(2, device: 2)
+      _ = try await stage.store.keep(stage.grant(2, client, other), at: stage.at(3))
+      let (store, now) = (stage.store, stage.at(4))
+      let paired = try found(await store.oauthClient(client.id), "client")
+      var renamed = paired
+      renamed.name = "Renamed"
+      let ends: [(String, () async throws -> Void)] = [
+        ("a client's change", { [renamed] in try await stage.put(renamed, replacing: paired) }),
+        ("an account's", { try await stage.disable(stage.ann) }),
+        ("a sign-out", { _ = try await store.signOut(requestor: stage.requestor, device: signIn.deviceHash, at: now) }),
+        ("a grant's end", { _ = try await store.endGrants(GrantFilter(client: client.id), audit: nil, at: now) }),
+        ("a row key's", { try await store.setState(of: signIn.rowKey, to: .revoked, audit: nil, at: now) }),
+        ("a client's", { _ = try await store.removeOAuthClient(client.id, audit: nil, at: now) }),
+        ("a requestor's", { _ = try await store.remove(.requestor(stage.requestor), audit: nil, at: now) }),
+      ]
+      for (what, end) in ends {
+        let before = store.standingMark
+        try await end()
+        try expect(store.standingMark != before, "\(what) end went unnoticed")
+      }
+    },
     ConformanceCheck("ending a grant signs its device out, and no other") { stage in
       let (client, signIn) = try await stage.readyToGive()
       let other = try await stage.signedIn(2, device: 2)

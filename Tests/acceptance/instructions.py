@@ -125,6 +125,7 @@ class Guard:
         self.polls(running, boxes, token)
         self.approvals(running, boxes)
         self.watching(running, boxes)
+        self.oauth(running)
         self.programs_that_end()
 
     def access_token(self):
@@ -202,6 +203,56 @@ class Guard:
             self.tokens.append(media["serializedToken"])
 
         self.row("authorize and media token", running, len(boxes) * 3 // 4, watch)
+
+    # Clients of OAuth
+
+    def form(self, path, status, **fields):
+        body = urllib.parse.urlencode(fields).encode()
+        return self.connection.ask(
+            f"POST /oauth/{path} HTTP/1.1\r\nHost: {self.host}\r\n"
+            f"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {len(body)}\r\n\r\n", status, body)
+
+    def oauth(self, running):
+        """Tokens of ES256 without an ID token: one signature for each."""
+        box, api = (
+            self.control("client", "add", REQUESTOR, "--name", name, kind, "--algorithm", "ES256", "--json")
+            for name, kind in (("Box", "--public"), ("API", "--secret")))
+        offers = [json.loads(self.form("device_authorization", 200, client_id=box["id"],
+                                       scope="offline_access entitlements")) for _ in range(BOXES)]
+        grant = "urn:ietf:params:oauth:grant-type:device_code"
+
+        def ask(number, status):
+            return self.form("token", status, client_id=box["id"], grant_type=grant,
+                             device_code=offers[number % BOXES]["device_code"])
+
+        self.row("oauth: pending poll", running, 8 * BOXES, lambda number: ask(number, 400))
+        admin = Connection(str(next(self.home.rglob("admin.sock"))))
+        body = json.dumps({"provider": "local", "account": "demo"}).encode()
+        tokens = []
+        for number, offer in enumerate(offers):
+            admin.ask(
+                f"POST /v1/codes/{offer['user_code'].replace('-', '')}/approve HTTP/1.1\r\nHost: regent\r\n"
+                f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n", 200, body)
+            tokens.append(json.loads(ask(number, 200)))
+        # The first question about each is the store's.
+        for number in range(BOXES):
+            self.introspect(api, tokens[number])
+        self.row("oauth: introspection", running, 4 * BOXES,
+                 lambda number: self.introspect(api, tokens[number % BOXES]))
+
+        def refresh(number):
+            place = number % BOXES
+            tokens[place] = json.loads(self.form(
+                "token", 200, client_id=box["id"], grant_type="refresh_token",
+                refresh_token=tokens[place]["refresh_token"]))
+
+        self.row("oauth: refresh", running, BOXES, refresh)
+
+    def introspect(self, api, tokens):
+        told = json.loads(self.form(
+            "introspect", 200, client_id=api["id"], client_secret=api["secret"], token=tokens["access_token"]))
+        if not told["active"]:
+            fail("a token is worth nothing")
 
     # Programs that end by themselves
 

@@ -26,6 +26,9 @@ enum DaemonCommand {
 
         All that is named must hold: a user or a group, the requestors, a socket that is this app's alone. The lists are read at the start: after a change, systemctl restart regent.
 
+        A box without a TV service needs none of that: with a name of regent oauth add, and no service, requestor or key \
+        in its settings, the daemon keeps the tokens of other services alone.
+
         A command that was given another service, requestor, key or state folder than the daemon has, in options, \
         variables or a settings file of its user, does without the daemon.
         """,
@@ -46,20 +49,20 @@ enum DaemonCommand {
       if signal == .terminate || signal == .interrupt { sink.yield() }
     }
     defer { signals.stop() }
-    let source = try EnablerSource(settings, buildTime: context.buildTime)
+    let enabler = try settings.hasOAuthAlone() ? nil : EnablerSource(settings, buildTime: context.buildTime)
     let console = call.console
     let pairing = PairHost { order throws(CommandError) in
       try settings.link(order, buildTime: context.buildTime)
     }
-    let platform = try PlatformParts(settings, source, pairing)
-    if let trouble = platform.trouble { console.note("regent: \(trouble)") }
+    let platform = try enabler.map { enabler throws(CommandError) in try PlatformParts(settings, enabler, pairing) }
+    if let trouble = platform?.trouble { console.note("regent: \(trouble)") }
     let daemon = DaemonServer(
-      source, of: BoxIdentity(settings, onlyGiven: false),
+      enabler ?? NoService(), of: BoxIdentity(settings, onlyGiven: false),
       state: realPath(settings.state) ?? settings.state, allowRules: settings.allowRules,
       pairing: pairing, platform: platform,
       oauth: OAuthKeeper(state: settings.state, buildTime: context.buildTime)
     ) { console.note($0) }
-    let sockets = try DaemonSockets(settings, variables, process, mode: call[mode], apps: platform.apps)
+    let sockets = try DaemonSockets(settings, variables, process, mode: call[mode], apps: platform?.apps ?? AppBook([]))
     // After the server has taken its sockets away.
     defer { sockets.removeFolders() }
     var configuration = ServerConfiguration()
@@ -88,12 +91,12 @@ enum DaemonCommand {
     let upkeep = Task {
       while !Task.isCancelled {
         // Signed out elsewhere, or in: nobody who asks should have to wait for finding that out.
-        _ = try? await source.status()
+        _ = try? await enabler?.status()
         try await Task.sleep(for: .seconds(3_600))
       }
     }
     defer { upkeep.cancel() }
-    await platform.host.followDecisions()
+    await platform?.host.followDecisions()
     let watchdog = watch(notification)
     defer { watchdog?.cancel() }
     for await _ in stops { break }

@@ -40,7 +40,7 @@ struct AgentSettings: Sendable {
   /// Credentials that were read before this process became somebody who may not read them.
   var keptCredentials: AgentCredentials?
   private let secretFile: String?
-  private let statementFile: String?
+  let statementFile: String?
   private let environment: Environment
 
   init(_ call: Invocation) throws(CommandError) {

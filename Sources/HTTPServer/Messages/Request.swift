@@ -78,6 +78,12 @@ public struct Request: Sendable {
   /// Whether this connection is encrypted.
   public var isTLS: Bool { storage.isTLS }
 
+  /// Whether there is a header with that name.
+  public func hasHeader(_ name: HeaderName) -> Bool {
+    let head = storage.head
+    return storage.parsed.table.first(name, in: head.span) != nil
+  }
+
   /// The value of the first header with that name.
   ///
   /// Bytes that are not UTF-8 become U+FFFD.

@@ -51,20 +51,28 @@ extension Request {
   public func form(
     limits: FormParameters.Limits = .init()
   ) throws(RequestTextError) -> FormParameters {
-    let type = try singleHeader(.contentType)
-    guard let type else {
+    guard let isForm = try saysForm() else {
       guard body.isEmpty else { throw .notAForm }
       return FormParameters()
     }
-    guard let type = MediaType(parsing: type), type.matches(.form),
-      type.parameter("charset").map({ ["utf-8", "utf8"].contains($0.lowercased()) }) ?? true
-    else { throw .notAForm }
+    guard isForm else { throw .notAForm }
     return try withBody { (bytes) throws(RequestTextError) in
       do throws(FormError) {
         return try FormParameters(encoded: bytes, limits: limits)
       } catch {
         throw .form(error)
       }
+    }
+  }
+
+  /// Whether the body is said to be a form in UTF-8; nil when nothing is said.
+  private func saysForm() throws(RequestTextError) -> Bool? {
+    try withSingleHeader(.contentType) { text in
+      guard let text else { return nil }
+      // As nearly every program writes it: there is nothing to take apart.
+      if text.span.isPlainForm { return true }
+      guard let type = MediaType(parsing: String(copying: text)), type.matches(.form) else { return false }
+      return type.parameter("charset").map { ["utf-8", "utf8"].contains($0.lowercased()) } ?? true
     }
   }
 
@@ -110,7 +118,7 @@ extension Request {
   /// The seconds of `Prefer: wait=N`.
   public var preferredWait: Int? {
     // Asked with every poll, and nearly none has it.
-    header(.prefer) == nil ? nil : Preferences.wait(headerValues: headers(.prefer))
+    hasHeader(.prefer) ? Preferences.wait(headerValues: headers(.prefer)) : nil
   }
 
   /// The header lines in which proxies say where the request comes from.
@@ -118,5 +126,15 @@ extension Request {
     ForwardedHeaders(
       forwarded: headers(.forwarded), forwardedFor: headers(.xForwardedFor),
       forwardedProto: headers(.xForwardedProto), forwardedHost: headers(.xForwardedHost))
+  }
+}
+
+extension Span<UInt8> {
+  /// Whether these are the very bytes of the media type of forms.
+  fileprivate var isPlainForm: Bool {
+    let name = "application/x-www-form-urlencoded".utf8.span
+    guard count == name.count else { return false }
+    for place in indices where self[place] != name[place] { return false }
+    return true
   }
 }

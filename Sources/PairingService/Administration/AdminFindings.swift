@@ -12,6 +12,7 @@ extension AdminCall {
     wrong += try await providerFindings()
     wrong += platformFindings()
     wrong += try await oauthFindings()
+    wrong += keyFindings()
     let ready = Finding(
       "provisioning", .good,
       "requestors that are ready: \(core.provisioning.now.records.requestors.count)")

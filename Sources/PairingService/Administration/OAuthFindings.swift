@@ -1,9 +1,30 @@
 internal import Administration
 internal import PairingStore
+internal import RegentCryptography
 internal import RegentOAuth
 internal import RegentPairing
 
 extension AdminCall {
+  /// From so many days on a new key is due.
+  ///
+  /// Keys have no end of their own: on the morning after it all tokens would be refused. They have an age, because a
+  /// copy that nobody noticed is good for as long as the key signs.
+  private static let oldKey: Int64 = 365
+
+  /// Keys that have signed for long, whatever they sign.
+  func keyFindings() -> [Finding] {
+    [(core.mediaKeys, "media"), (core.oauth.keys, "oauth")].flatMap { keys, purpose in
+      keys.newest.compactMap { algorithm, record in
+        let days = now.since(record.created).wholeMilliseconds / 86_400_000
+        guard days >= Self.oldKey else { return nil }
+        return Finding(
+          "signing-key", .warning,
+          "the key that signs \(purpose) tokens with \(algorithm.rawValue) is \(days) days old: a new one is due each year",
+          fix: "regentctl signing-key rotate --purpose \(purpose) --algorithm \(algorithm.rawValue)")
+      }
+    }
+  }
+
   /// What clients of OAuth would run into, and what an operator may have forgotten about them.
   func oauthFindings() async throws(AdminError) -> [Finding] {
     var findings: [Finding] = []

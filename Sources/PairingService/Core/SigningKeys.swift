@@ -89,6 +89,16 @@ package final class SigningKeys: Sendable {
     }
   }
 
+  /// Of each algorithm the key that signs last: its successor is not made yet.
+  package var newest: [(algorithm: SignatureAlgorithm, record: SigningKeyRecord)] {
+    keys.withLock { keys in
+      SignatureAlgorithm.allCases.compactMap { algorithm in
+        keys.filter { $0.record.retired == nil && $0.key.algorithm == algorithm }
+          .max { $0.record.signsFrom < $1.record.signsFrom }.map { (algorithm, $0.record) }
+      }
+    }
+  }
+
   /// The public half of a key that the store still has, retired or not.
   package func publicKey(_ id: String) -> VerifyingKey? {
     keys.withLock { keys in

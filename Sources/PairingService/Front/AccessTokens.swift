@@ -32,7 +32,7 @@ package struct AccessTokens: Sendable {
   private static let earlierType = "at+jwt"
   private let key: HMACKey
   private let lifetime: Duration
-  private let known = VerifiedTokens()
+  private let known = VerifiedTokens<Claims>()
 
   init(_ keys: some KeyStore, lifetime: Duration) async throws {
     key = try HMACKey(.sha256, Secret(try await keys.keyMaterial(for: .accessTokens)))

@@ -2,22 +2,41 @@ internal import HTTPServer
 internal import PairingStore
 internal import RegentCryptography
 internal import RegentHTTPCodec
+internal import RegentJSON
 internal import RegentOAuth
 internal import RegentPairing
 
 extension ServiceCore {
   /// What an access token says whose signature is ours and whose time is not over; for whom it is, its reader checks.
-  func claims(ofAccessToken text: String) -> AccessTokenClaims? {
+  func claims(ofAccessToken text: String) -> AccessTokenClaims? { accessToken(text)?.claims }
+
+  /// The same with what APIs are told of it.
+  func accessToken(_ text: String) -> KnownAccessToken? {
+    if let known = rememberedAccessToken(text) { return known }
     guard let token = try? UnverifiedJWS(text), let keyID = token.keyID, let key = oauth.keys.publicKey(keyID),
-      let verified = try? token.verified(with: key)
+      let verified = try? token.verified(with: key),
+      let claims = AccessTokenClaims(verified, issuer: oauth.metadata.issuer, at: clock.now)
     else { return nil }
-    return AccessTokenClaims(verified, issuer: oauth.metadata.issuer, at: clock.now)
+    let known = KnownAccessToken(claims, keyID: keyID)
+    oauth.accessTokens[text] = known
+    return known
   }
 
-  /// The grant of an access token, if it stands.
+  /// An access token whose signature was checked before: whether its time is over, and whether there still is the key
+  /// that signed it, are looked at each time.
+  func rememberedAccessToken(_ text: String) -> KnownAccessToken? {
+    guard let known = oauth.accessTokens[text], clock.now < known.claims.expires,
+      oauth.keys.publicKey(known.keyID) != nil
+    else { return nil }
+    return known
+  }
+
+  /// The grant of an access token, if it stands; remembered for whoever asks about the token next.
   func standing(_ claims: AccessTokenClaims) async throws(StoreError) -> StandingGrant? {
+    let mark = store.standingMark
     guard let id = GrantID(claims.grant), let standing = try await standing(id), standing.client.id == claims.client
     else { return nil }
+    if let mark { oauth.standing.keep(standing, asOf: mark) }
     return standing
   }
 
@@ -66,5 +85,28 @@ struct TokenCredential: Sendable {
       throw OAuthError(.invalidToken, "the proof is of another key than the token's")
     }
     try core.oauth.proofs.take(proof, core.clock)
+  }
+}
+
+/// An access token whose signature was checked, and what APIs are told of it while it counts.
+struct KnownAccessToken: Sendable {
+  let claims: AccessTokenClaims
+  let grant: GrantID?
+  let keyID: String
+  /// The answer to whoever may ask (RFC 7662 §2.2): the same bytes for the token's whole life.
+  let description: [UInt8]
+
+  init(_ claims: AccessTokenClaims, keyID: String) {
+    self.claims = claims
+    self.keyID = keyID
+    grant = GrantID(claims.grant)
+    var object: JSONObject = [
+      "active": true, "scope": .string(claims.scope.text), "client_id": .string(claims.client.text),
+      "token_type": .string(claims.thumbprint == nil ? "Bearer" : "DPoP"), "sub": .string(claims.subject),
+      "aud": .string(claims.audience), "iss": .string(claims.issuer), "jti": .string(claims.id),
+      "iat": .integer(claims.issued.second), "exp": .integer(claims.expires.second),
+    ]
+    object["cnf"] = claims.thumbprint.map { .object(["jkt": .string($0)]) }
+    description = object.bytes()
   }
 }

@@ -20,12 +20,13 @@ struct CodeRedemption: Sendable {
   ) async throws -> TokenAnswer {
     guard let code = DeviceCode(text) else { throw OAuthError.unknownCode }
     try await core.codeLooks.look(at: code.registration)
-    guard let (record, asked) = core.askedCode(code), asked.client == client.record.id else {
+    guard let known = core.askedCode(code), known.asked.client == client.record.id else {
       throw OAuthError.unknownCode
     }
-    let answer = DeviceAnswer(record.flow, at: core.clock.now)
+    let asked = known.asked
+    let answer = DeviceAnswer(known.flow, at: core.clock.now)
     switch answer {
-    case .pending: throw core.notYet(record)
+    case .pending: throw core.notYet(known.id, of: known.device, at: known.requestor)
     case .denied, .expired, .unknown: throw OAuthError.ended(answer)
     case .approved: break
     }
@@ -35,7 +36,7 @@ struct CodeRedemption: Sendable {
       throw OAuthError(.invalidGrant, "the code was asked for with a key: send a proof of the same key")
     }
     if let proof { try core.oauth.proofs.take(proof, core.clock) }
-    let signIn = try await pickUp(record)
+    let signIn = try await pickUp(known.known.record)
     // What the client may have now: an operator may have taken some away since it asked.
     let scope = try Scope(asked.scope).limited(to: client.metadata.scope)
     guard !scope.names.isEmpty else {

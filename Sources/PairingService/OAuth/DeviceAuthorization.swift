@@ -22,8 +22,11 @@ struct DeviceCode {
 
   /// One that was shown.
   init?(_ text: String) {
-    guard let end = text.firstIndex(of: "_"), let registration = RegistrationID(String(text[..<end])),
-      text[text.index(after: end)...].utf8.count == 43, let device = DeviceID(text)
+    let bytes = text.utf8
+    guard bytes.count > 44 else { return nil }
+    let end = bytes.index(bytes.endIndex, offsetBy: -44)
+    guard bytes[end] == UInt8(ascii: "_"), let registration = RegistrationID(String(Substring(bytes[..<end]))),
+      let device = DeviceID(text)
     else { return nil }
     self.registration = registration
     self.device = device

@@ -11,40 +11,51 @@ internal import RegentPairing
 /// their own client alone. Whatever is not to be told is `{"active":false}`, without a reason.
 struct IntrospectionEndpoint: Sendable {
   private let core: ServiceCore
-  private static let inactive: JSONObject = ["active": false]
+  private static let inactive = (["active": false] as JSONObject).bytes()
 
   init(_ core: ServiceCore) { self.core = core }
 
   func mount(_ routes: inout Routes) {
-    OAuthFrame(core).mount(&routes, .introspection, introspect)
+    OAuthFrame(core).mount(&routes, .introspection, deciding: introspect)
     OAuthFrame(core).mount(&routes, .revocation, revoke)
   }
 
   // MARK: - Introspection
 
-  @Sendable private func introspect(_ call: OAuthCall) async throws -> Response {
-    let client = try await core.client(try call.shown(), call.request)
-    guard client.metadata.method != .none else {
-      throw OAuthError(.invalidClient, "only a client with a secret or a key may ask about tokens")
+  @Sendable private func introspect(_ call: OAuthCall) throws -> Answer {
+    let shown = try call.shown()
+    if let known = remembered(shown, call) {
+      return .now(OAuthFrame.allowing(OAuthFrame.response(.ok, body: known), call.request))
     }
-    return OAuthFrame.response(.ok, try await worth(try token(call), client))
+    return OAuthFrame(core).later(call.request) {
+      let client = try await core.client(shown, call.request)
+      guard client.metadata.method != .none else {
+        throw OAuthError(.invalidClient, "only a client with a secret or a key may ask about tokens")
+      }
+      return OAuthFrame.response(.ok, body: try await worth(try token(call), client))
+    }
   }
 
-  private func worth(_ text: String, _ client: KnownClient) async throws -> JSONObject {
+  /// What memory says of an access token, to a client that shows its secret: both as the store last said it, and
+  /// nothing has happened since that could have changed its mind.
+  private func remembered(_ shown: ClientAuthentication, _ call: OAuthCall) -> [UInt8]? {
+    guard let mark = core.store.standingMark, let client = core.remembered(shown, asOf: mark),
+      client.metadata.method != .none, let text = call.parameters["token"],
+      let token = core.rememberedAccessToken(text), let id = token.grant,
+      let grant = core.oauth.standing.grant(id, asOf: mark, at: core.clock.now),
+      grant.client == token.claims.client, grant.requestor == client.record.requestor
+    else { return nil }
+    return token.description
+  }
+
+  private func worth(_ text: String, _ client: KnownClient) async throws -> [UInt8] {
     if let standing = try await standing(ofRefreshToken: text) {
-      return standing.client.id == client.record.id ? refreshToken(standing) : Self.inactive
+      return standing.client.id == client.record.id ? refreshToken(standing).bytes() : Self.inactive
     }
-    guard let claims = core.claims(ofAccessToken: text), let standing = try await core.standing(claims),
+    guard let token = core.accessToken(text), let standing = try await core.standing(token.claims),
       standing.client.requestor == client.record.requestor
     else { return Self.inactive }
-    var object: JSONObject = [
-      "active": true, "scope": .string(claims.scope.text), "client_id": .string(claims.client.text),
-      "token_type": .string(claims.thumbprint == nil ? "Bearer" : "DPoP"), "sub": .string(claims.subject),
-      "aud": .string(claims.audience), "iss": .string(claims.issuer), "jti": .string(claims.id),
-      "iat": .integer(claims.issued.second), "exp": .integer(claims.expires.second),
-    ]
-    object["cnf"] = claims.thumbprint.map { .object(["jkt": .string($0)]) }
-    return object
+    return token.description
   }
 
   private func refreshToken(_ standing: StandingGrant) -> JSONObject {

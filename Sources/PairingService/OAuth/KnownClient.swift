@@ -40,7 +40,33 @@ extension ServiceCore {
     }
   }
 
+  /// A client that shows what it has, as the store said it when the mark was this one.
+  ///
+  /// Nil says nothing: whoever shows something wrong, or a key, is looked up. So a name that is known here takes as
+  /// long as one that nobody has.
+  func remembered(_ shown: ClientAuthentication, asOf mark: UInt64) -> KnownClient? {
+    switch shown {
+    case .name(let id, _):
+      guard let client = standingClient(id, asOf: mark), client.metadata.method == .none else { return nil }
+      return client
+    case .secret(let id, let secret, _):
+      guard let client = standingClient(id, asOf: mark), hasher.isToken(secret, client.record.secret) else {
+        return nil
+      }
+      return client
+    case .assertion: return nil
+    }
+  }
+
+  private func standingClient(_ id: ClientID, asOf mark: UInt64) -> KnownClient? {
+    guard let client = oauth.standing.client(id, asOf: mark),
+      provisioning.now.requestor(client.record.requestor) != nil
+    else { return nil }
+    return client
+  }
+
   private func checked(_ shown: ClientAuthentication) async throws -> KnownClient {
+    if let mark = store.standingMark, let client = remembered(shown, asOf: mark) { return client }
     let unknown = OAuthError(
       .invalidClient, "no client of this name and secret is known", asksForBasic: shown.isBasic)
     switch shown {
@@ -82,8 +108,11 @@ extension ServiceCore {
   }
 
   private func registered(_ id: ClientID) async throws -> KnownClient? {
-    guard let record = try await store.oauthClient(id), provisioning.now.requestor(record.requestor) != nil
+    let mark = store.standingMark
+    guard let record = try await store.oauthClient(id), provisioning.now.requestor(record.requestor) != nil,
+      let client = KnownClient(record)
     else { return nil }
-    return KnownClient(record)
+    if let mark { oauth.standing.keep(client, asOf: mark) }
+    return client
   }
 }

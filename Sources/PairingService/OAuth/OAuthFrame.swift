@@ -47,8 +47,7 @@ struct OAuthFrame: Sendable {
     Task {
       var response: Response
       do {
-        response = try await work()
-        if request.header(.origin) != nil { CrossOrigin.allow(&response) }
+        response = Self.allowing(try await work(), request)
       } catch {
         response = self.response(error, to: request)
       }
@@ -75,41 +74,83 @@ struct OAuthFrame: Sendable {
 
   /// A document that nobody may keep.
   static func response(_ status: Status = .ok, _ document: JSONObject) -> Response {
-    var response = Response(status, type: "application/json", body: document.bytes())
+    response(status, body: document.bytes())
+  }
+
+  /// The same, written before.
+  static func response(_ status: Status, body: [UInt8]) -> Response {
+    var response = Response(status, type: "application/json", body: body)
     response.addHeader(.cacheControl, "no-store")
-    response.addHeader(HeaderName(literal: "Pragma"), "no-cache")
+    response.addHeader(pragma, "no-cache")
     return response
   }
+
+  private static let pragma = HeaderName(literal: "Pragma")
+
+  /// The same answer for a page of another site, when one asks.
+  static func allowing(_ response: Response, _ request: Request) -> Response {
+    guard request.hasHeader(.origin) else { return response }
+    var response = response
+    CrossOrigin.allow(&response)
+    return response
+  }
+
+  /// "Not yet", and "not so fast", are what nearly every question is answered: their bytes are made once.
+  private static let pending = PreparedResponse(refusal(.pending))
+  private static let slowDown = PreparedResponse(refusal(.slowDown))
 
   /// The answer to what went wrong, of whatever kind it is.
   func response(_ error: any Error, to request: Request) -> Response {
-    var response: Response
     switch error {
-    case let error as OAuthError: response = answer(error)
-    case let error as CallError: response = answer(error)
-    case let error as StoreError:
-      core.log.storeFailed(error)
-      response = answer(CallError(error))
-    default:
-      core.log.error("call-failed", ("reason", "\(error)"))
-      response = Self.response(.internalServerError, ["error": "server_error"])
+    case let error as OAuthError: return response(error, to: request)
+    default: return finished(plain(error), to: request)
     }
-    if let error = error as? OAuthError, [.invalidToken, .insufficientScope].contains(error.code) {
+  }
+
+  /// The answer to what a client did, or has to wait for.
+  func response(_ error: OAuthError, to request: Request) -> Response {
+    var response = answer(error)
+    if error.code == .invalidToken || error.code == .insufficientScope {
       // RFC 6750 §3: a code only for a token that was there.
-      let isShown = request.headerBytes(.authorization) != nil
+      let isShown = request.hasHeader(.authorization)
       response.addHeader(.wwwAuthenticate, isShown ? "Bearer error=\"\(error.code.rawValue)\"" : "Bearer")
     }
-    if request.headerBytes(UsedProofs.header) != nil {
+    return finished(response, to: request)
+  }
+
+  private func plain(_ error: any Error) -> Response {
+    switch error {
+    case let error as CallError: return answer(error)
+    case let error as StoreError:
+      core.log.storeFailed(error)
+      return answer(CallError(error))
+    default:
+      core.log.error("call-failed", ("reason", "\(error)"))
+      return Self.response(.internalServerError, ["error": "server_error"])
+    }
+  }
+
+  private func finished(_ response: Response, to request: Request) -> Response {
+    var response = response
+    if request.hasHeader(UsedProofs.header) {
       response.addHeader(UsedProofs.nonceHeader, core.oauth.proofs.nonce(core.clock))
     }
-    if request.header(.origin) != nil { CrossOrigin.allow(&response) }
-    return response
+    return Self.allowing(response, request)
+  }
+
+  private static func refusal(_ error: OAuthError) -> Response {
+    response(
+      Status(UInt16(error.status)),
+      ["error": .string(error.code.rawValue), "error_description": .string(error.sentence)])
   }
 
   private func answer(_ error: OAuthError) -> Response {
-    var response = Self.response(
-      Status(UInt16(error.status)),
-      ["error": .string(error.code.rawValue), "error_description": .string(error.sentence)])
+    switch error.code {
+    case .authorizationPending: return Response(Self.pending)
+    case .slowDown: return Response(Self.slowDown)
+    default: break
+    }
+    var response = Self.refusal(error)
     if error.code == .invalidClient, error.asksForBasic {
       response.addHeader(.wwwAuthenticate, "Basic realm=\"client\"")
     }

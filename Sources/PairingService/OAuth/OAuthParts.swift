@@ -17,6 +17,10 @@ package final class OAuthParts: Sendable {
   let paces: PollPaces
   let proofs: UsedProofs
   let assertions: UsedAssertions
+  /// Clients and grants that stood a moment ago.
+  package let standing: StandingMemory
+  /// Access tokens whose signature was checked.
+  let accessTokens = VerifiedTokens<KnownAccessToken>()
   private let making: KeyMaking
 
   init(_ options: ServiceOptions, store: any Store) async throws {
@@ -26,6 +30,7 @@ package final class OAuthParts: Sendable {
     paces = PollPaces()
     proofs = try UsedProofs()
     assertions = UsedAssertions()
+    standing = StandingMemory()
     making = KeyMaking(keys)
   }
 

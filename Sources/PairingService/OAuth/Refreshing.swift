@@ -63,7 +63,7 @@ struct Refreshing: Sendable {
     next.answer = TokenPairs.kept(answer)
     let kept: GrantRecord
     do throws(StoreError) {
-      kept = try await core.store.rotate(next, at: now)
+      kept = try await core.store.rotate(next, seen: standing.sight, at: now)
     } catch {
       switch error {
       case .notInForce, .notFound: throw Self.refused

@@ -1,5 +1,6 @@
 internal import HTTPServer
 internal import PairingStore
+internal import RegentCryptography
 internal import RegentHTTPCodec
 internal import RegentOAuth
 internal import RegentPairing
@@ -47,19 +48,20 @@ struct TokenEndpoint: Sendable {
         guard let checked = core.checked(assertion, name, of: known.asked) else {
           return frame.later(call.request, redeem)
         }
-        return try poll(call, known.record, redeem, spending: checked)
+        return try poll(call, known, redeem, spending: checked)
       }
       guard known.asked.isShown(shown, core.hasher) else { return frame.later(call.request, redeem) }
-      return try poll(call, known.record, redeem)
+      return try poll(call, known, redeem)
     }
   }
 
   /// Memory answers, unless the viewer has said yes.
   private func poll(
-    _ call: OAuthCall, _ record: RegistrationRecord, _ redeem: @escaping @Sendable () async throws -> Response,
+    _ call: OAuthCall, _ code: AskedCode, _ redeem: @escaping @Sendable () async throws -> Response,
     spending assertion: ClientAssertion.Checked? = nil
   ) throws -> Answer {
-    let answer = DeviceAnswer(record.flow, at: core.clock.now)
+    let flow = code.flow
+    let answer = DeviceAnswer(flow, at: core.clock.now)
     switch answer {
     case .approved: return frame.later(call.request, redeem)
     case .denied, .expired, .unknown:
@@ -71,17 +73,17 @@ struct TokenEndpoint: Sendable {
     if let assertion {
       // It counts once, so it cannot be kept for the end of a wait.
       try core.oauth.assertions.take(assertion, at: core.clock.now)
-      return .now(frame.response(core.notYet(record), to: call.request))
+      return .now(frame.response(core.notYet(code.id, of: code.device, at: code.requestor), to: call.request))
     }
-    guard let (span, granted) = waits(call.request, record.flow) else {
-      return .now(frame.response(core.notYet(record), to: call.request))
+    guard let (span, granted) = waits(call.request, flow) else {
+      return .now(frame.response(core.notYet(code.id, of: code.device, at: code.requestor), to: call.request))
     }
     do throws(CallError) {
-      try core.limits.takeWait(.device(record.deviceHash), at: record.requestor)
+      try core.limits.takeWait(.device(code.device), at: code.requestor)
     } catch {
       throw OAuthError.slowDown
     }
-    let id = record.id
+    let id = code.id
     return .later { [core, frame] reply in
       core.waiters.park(
         reply, for: .code(id), .device(.token, .owner), span: span,
@@ -112,23 +114,38 @@ struct TokenEndpoint: Sendable {
 
 extension ServiceCore {
   /// A code that a client asked for, by what it was given with it.
-  func askedCode(_ code: DeviceCode) -> (record: RegistrationRecord, asked: AskedByClient)? {
-    guard let record = codes.cached(code.registration)?.record, let asked = record.about.asked,
-      record.deviceHash == hasher.device(code.device)
+  func askedCode(_ code: DeviceCode) -> AskedCode? {
+    // The id finds it, and tells nobody anything; the rest is what nobody guesses. It is in memory beside the code, so
+    // that no hash of it is needed.
+    guard let known = codes.cached(code.registration), let asked = known.record.about.asked,
+      constantTimeEqual(known.record.device.text.utf8.span, code.device.text.utf8.span)
     else { return nil }
-    return (record, asked)
+    return AskedCode(known: known, asked: asked)
   }
 
   /// What a question about a live code is answered: it is too early only for a question that came too soon.
-  func notYet(_ record: RegistrationRecord) -> OAuthError {
-    let isEarly = oauth.paces.isTooEarly(record.id, at: clock.uptime)
+  func notYet(_ id: RegistrationID, of device: DeviceHash, at requestor: RequestorID) -> OAuthError {
+    let isEarly = oauth.paces.isTooEarly(id, at: clock.uptime)
     do throws(CallError) {
-      try limits.take(record.deviceHash, at: record.requestor)
+      try limits.take(device, at: requestor)
     } catch {
       return .slowDown
     }
     return isEarly ? .slowDown : .pending
   }
+}
+
+/// A live code with what its client asked for.
+///
+/// The object itself: a record has so many parts that a copy costs more than the rest of a question.
+struct AskedCode {
+  let known: LiveCodes.CachedCode
+  let asked: AskedByClient
+
+  var flow: PairingFlow { known.record.flow }
+  var id: RegistrationID { known.record.id }
+  var device: DeviceHash { known.record.deviceHash }
+  var requestor: RequestorID { known.record.requestor }
 }
 
 extension AskedByClient {

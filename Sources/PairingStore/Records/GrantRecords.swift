@@ -111,11 +111,25 @@ public struct StandingGrant: Hashable, Sendable {
   public let grant: GrantRecord
   public let client: OAuthClientRecord
   public let signIn: StandingSignIn
+  /// By what its store knows later whether all of that is still so.
+  public let sight: GrantSight?
 
-  public init(grant: GrantRecord, client: OAuthClientRecord, signIn: StandingSignIn) {
+  public init(grant: GrantRecord, client: OAuthClientRecord, signIn: StandingSignIn, sight: GrantSight? = nil) {
     self.grant = grant
     self.client = client
     self.signIn = signIn
+    self.sight = sight
+  }
+}
+
+/// What a store saw when it read a grant that stood: which row, and the mark that it took before.
+public struct GrantSight: Hashable, Sendable {
+  public let version: [UInt8]
+  public let mark: UInt64
+
+  public init(version: [UInt8], mark: UInt64) {
+    self.version = version
+    self.mark = mark
   }
 }
 

@@ -2,6 +2,13 @@ public import RegentPairing
 
 /// Clients that pair in OAuth's words, and what viewers gave them.
 public protocol GrantStore: Sendable {
+  /// A number that moves on with every change that may end a client, a grant or what these stand on, before whoever
+  /// asked for the change is told that it is made.
+  ///
+  /// What was read after the number was taken holds for as long as it stays the same, and its own time lasts. Nil where
+  /// others write as well: then nobody knows without reading.
+  var standingMark: UInt64? { get }
+
   /// Keeps a client: a new one, or in place of the record that the caller has seen.
   ///
   /// Guarantees: the requestor exists, and for a client of a statement the application, not revoked; of the requestor
@@ -41,6 +48,10 @@ public protocol GrantStore: Sendable {
   /// - Throws: `notInForce`, `notFound`.
   func rotate(_ grant: GrantRecord, at now: Instant) async throws(StoreError) -> GrantRecord
 
+  /// The same for a grant that the caller has just read, as ``grant(_:at:)`` gave it: what nothing can have changed
+  /// since is not looked up again.
+  func rotate(_ grant: GrantRecord, seen: GrantSight?, at now: Instant) async throws(StoreError) -> GrantRecord
+
   /// A grant, if it, its client and its sign-in are in force.
   ///
   /// - Throws: `notInForce` when account, integration or row key do not stand any more.
@@ -55,4 +66,16 @@ public protocol GrantStore: Sendable {
   /// - Returns: the sign-ins that ended.
   func endGrants(_ filter: GrantFilter, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError) -> [AuthenticationRecord]
+}
+
+extension GrantStore {
+  /// Unless a store says otherwise, others may write.
+  public var standingMark: UInt64? { nil }
+
+  /// Looks everything up again.
+  public func rotate(
+    _ grant: GrantRecord, seen: GrantSight?, at now: Instant
+  ) async throws(StoreError) -> GrantRecord {
+    try await rotate(grant, at: now)
+  }
 }

@@ -125,7 +125,7 @@ extension SignedRows {
     do throws(UnreadableRow) {
       let row = Stored(
         record: try table.decode(&fields, vault), values: values, signature: signature)
-      if case .text(let id) = values[0] { known?.keep(id, row) }
+      known?.keep(row)
       return row
     } catch {
       noteTampered(table, values)
@@ -219,6 +219,24 @@ extension SignedRows {
     _ changes: [(name: String, value: SQLValue)]
   ) throws {
     try update(context, table, stored, table.change(of: changes.map(\.name)), changes.map(\.value))
+  }
+
+  /// Writes some columns of a row that an earlier transaction read, if it is still the very same row, and nothing that
+  /// it stands on can have changed meanwhile: then nothing need be read again, and the row's key is the one from then.
+  ///
+  /// - Returns: false when that is not known, and nothing was written.
+  func updateUnread<Record>(
+    _ context: borrowing WriteContext, _ table: Table<Record>, _ values: [SQLValue], _ change: RowChange,
+    version: [UInt8]
+  ) throws -> Bool {
+    guard let place = table.publicKey, case .text(let text) = values[place], let publicKey = PublicKey(text),
+      let key = known.lastRowKey(of: publicKey)
+    else { return false }
+    var bound = change.places.map { values[$0] }
+    bound.append(.blob(key.code(Vault.message(table.name, table.form, values))))
+    bound += values.prefix(table.keyCount)
+    bound.append(.blob(version))
+    return try context.run(SQL(unsafeRawSQL: change.text, bound)) == 1
   }
 
   /// Writes a record in place of the one that was read, or as a new row.

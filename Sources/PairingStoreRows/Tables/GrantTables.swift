@@ -1,10 +1,10 @@
 import RegentPairing
-import PairingStore
+package import PairingStore
 import RegentSQL
 
 extension Tables {
   static let oauthClients = Table<OAuthClientRecord>(
-    "oauth_client", version: 2,
+    "oauth_client", version: 2, known: { $0.oauthClients },
     [
       .text("id"), .text("requestor"), .text("origin"), .text("application"), .text("name"), .bytes("secret"),
       .bytes("registration_token"), .text("metadata"), .text("audience"), .number("created"),
@@ -46,7 +46,7 @@ extension Tables {
       used: try present(Int(exactly: fields.number())))
   }
 
-  static let grants = Table<GrantRecord>(
+  package static let grants = Table<GrantRecord>(
     "oauth_grant", signer: .rowPair,
     [
       .text("id"), .text("client"), .text("authentication"), .text("scope"), .text("thumbprint"),
@@ -69,5 +69,25 @@ extension Tables {
       idle: .milliseconds(try fields.number()), ends: try fields.instant(), rowKey: try fields.name(),
       generation: try fields.number(), rotated: try fields.instant(),
       answer: StoredSecret(try vault.open(fields.bytes(), "oauth_grant.answer", of: id.text)))
+  }
+}
+
+extension Schema {
+  /// Whether a change of a row may end a client, a grant or what these stand on (``GrantStore/standingMark``).
+  ///
+  /// Any may but these: a table that is new, or whose use was forgotten here, only costs a memory that is read again.
+  /// `Copies` empties whole tables, which nobody is told of, in a file that no service has open.
+  static let mayEndStanding: @Sendable (String, DatabaseOptions.RowChange) -> Bool = { table, change in
+    switch table {
+    // Nothing of OAuth stands on what these say.
+    case "registration", "live_code_count", "permit", "session", "audit", "audit_head", "numbers", "login_failure",
+      "screen_name", "used_profile_request", "client", "enrolment", "client_invitation":
+      false
+    // One more ends nothing; what it takes the place of is deleted beforehand.
+    case "authentication", "oauth_client": change != .insert
+    // The next generation of a grant ends an older token, and no grant.
+    case "oauth_grant": change == .delete
+    default: true
+    }
   }
 }

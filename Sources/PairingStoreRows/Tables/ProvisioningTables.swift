@@ -44,7 +44,7 @@ extension Tables {
   }
 
   static let providers = Table<Provider>(
-    "provider", [.text("id"), .text("name"), .text("kind"), .text("settings")]
+    "provider", known: { $0.providers }, [.text("id"), .text("name"), .text("kind"), .text("settings")]
   ) { one, _ in
     var settings: JSONValue = [
       "logo": .optional(one.logo), "featured": .bool(one.featured),
@@ -88,7 +88,7 @@ extension Tables {
   }
 
   static let integrations = Table<Integration>(
-    "integration", key: 2,
+    "integration", key: 2, known: { $0.integrations },
     [
       .text("requestor"), .text("provider"), .number("enabled"), .text("degradation"),
       .text("settings"),

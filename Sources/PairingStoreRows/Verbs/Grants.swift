@@ -89,7 +89,21 @@ extension RowStore {
 
   /// Keeps the next generation of a grant.
   public func rotate(_ grant: GrantRecord, at now: Instant) async throws(StoreError) -> GrantRecord {
-    try await write { context, rows in
+    try await rotate(grant, seen: nil, at: now)
+  }
+
+  /// Keeps the next generation of a grant; of one that was seen, by writing it over that row.
+  public func rotate(_ grant: GrantRecord, seen: GrantSight?, at now: Instant) async throws(StoreError) -> GrantRecord {
+    // Sealed here: the writer's thread is one for all.
+    let values = Tables.grants.encode(grant, vault)
+    return try await write { [database] context, rows in
+      // The mark tells of what was committed, and the transaction of what others did in it before. The row is the one
+      // that was seen when it has its signature, which is over the generation, too.
+      if let seen, database.mark == seen.mark, !context.movesMark,
+        try rows.updateUnread(context, Tables.grants, values, GrantColumns.next, version: seen.version)
+      {
+        return grant
+      }
       guard let stored = try rows.one(context, Tables.grants, Tables.grants.row(grant.id.text)),
         try rows.standing(context, stored.record, at: now) != nil
       else { throw StoreError.notFound(what: "grant") }
@@ -101,9 +115,11 @@ extension RowStore {
 
   /// A grant.
   public func grant(_ id: GrantID, at now: Instant) async throws(StoreError) -> StandingGrant? {
-    try await read { context, rows in
-      guard let grant = try rows.one(context, Tables.grants, Tables.grants.row(id.text))?.record else { return nil }
-      return try rows.standing(context, grant, at: now)
+    let mark = database.mark
+    return try await read { context, rows in
+      guard let grant = try rows.one(context, Tables.grants, Tables.grants.row(id.text)) else { return nil }
+      return try rows.standing(
+        context, grant.record, at: now, sight: GrantSight(version: grant.signature, mark: mark))
     }
   }
 
@@ -169,12 +185,12 @@ extension SignedRows {
   }
 
   fileprivate func standing<Context: Querying & ~Copyable>(
-    _ context: borrowing Context, _ grant: GrantRecord, at now: Instant
+    _ context: borrowing Context, _ grant: GrantRecord, at now: Instant, sight: GrantSight? = nil
   ) throws -> StandingGrant? {
     guard grant.isValid(at: now), let client = try oauthClient(context, grant.client)?.record,
       try isHonoured(context, client), let signIn = try standing(context, grant.authentication, at: now)
     else { return nil }
-    return StandingGrant(grant: grant, client: client, signIn: signIn)
+    return StandingGrant(grant: grant, client: client, signIn: signIn, sight: sight)
   }
 
   func endGrants(
@@ -189,6 +205,11 @@ extension SignedRows {
     try endAuthentications(context, ended)
     return ended
   }
+}
+
+private enum GrantColumns {
+  /// What a use of the refresh token changes.
+  static let next = Tables.grants.change(of: ["generation", "rotated", "answer"])
 }
 
 extension GrantFilter {

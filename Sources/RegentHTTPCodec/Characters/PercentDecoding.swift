@@ -93,7 +93,8 @@ public enum PercentDecoding {
     return true
   }
 
-  private static func validated(_ bytes: Span<UInt8>) throws(PercentDecodingError) -> String {
+  /// Text that nothing is escaped in.
+  static func validated(_ bytes: Span<UInt8>) throws(PercentDecodingError) -> String {
     do {
       return String(copying: try UTF8Span(validating: bytes))
     } catch {

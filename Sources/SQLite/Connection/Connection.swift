@@ -198,4 +198,14 @@ final class ConnectionState {
   var hasWritten = false
   /// The pages in the write-ahead log after the last commit.
   var logPages = 0
+  /// What moves on with commits that change certain rows.
+  var changes: ChangeMark?
+  /// Whether the open transaction is one of them.
+  var hasChangedRows = false
+
+  /// The open transaction is committed, and nobody has been told.
+  func noteCommit() {
+    if hasChangedRows { changes?.move() }
+    hasChangedRows = false
+  }
 }

@@ -77,14 +77,21 @@ extension Connection {
     unsafe sqlite3_wal_hook(handle, noteLogPages, context)
   }
 
+  /// Has `changes` move on with commits that change rows.
+  borrowing func watchRows(for changes: ChangeMark) {
+    state.changes = changes
+    let context = unsafe Unmanaged.passUnretained(state).toOpaque()
+    unsafe sqlite3_update_hook(handle, noteRow, context)
+  }
+
   private borrowing func refuseTransactionControlInRequests() {
     let context = unsafe Unmanaged.passUnretained(state).toOpaque()
     unsafe sqlite3_set_authorizer(handle, authorise, context)
   }
 }
 
-// The two callbacks run on the connection's thread, inside a call on it; the state outlives the connection, which holds
-// the only reference that matters. File-scope functions: a closure literal could inherit an actor and trap.
+// The three callbacks run on the connection's thread, inside a call on it; the state outlives the connection, which
+// holds the only reference that matters. File-scope functions: a closure literal could inherit an actor and trap.
 
 private func noteLogPages(
   _ context: UnsafeMutableRawPointer?, _: OpaquePointer?, _: UnsafePointer<CChar>?, _ pages: Int32
@@ -94,6 +101,22 @@ private func noteLogPages(
       pages)
   }
   return SQLITE_OK
+}
+
+private func noteRow(
+  _ context: UnsafeMutableRawPointer?, _ action: Int32, _: UnsafePointer<CChar>?, _ table: UnsafePointer<CChar>?,
+  _: sqlite3_int64
+) {
+  guard let context = unsafe context, let table = unsafe table else { return }
+  let state = unsafe Unmanaged<ConnectionState>.fromOpaque(context).takeUnretainedValue()
+  guard !state.hasChangedRows, let changes = state.changes else { return }
+  let change: DatabaseOptions.RowChange =
+    switch action {
+    case SQLITE_INSERT: .insert
+    case SQLITE_UPDATE: .update
+    default: .delete
+    }
+  if changes.isMoved(by: change, in: unsafe String(cString: table)) { state.hasChangedRows = true }
 }
 
 private func authorise(

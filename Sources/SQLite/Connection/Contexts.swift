@@ -31,6 +31,10 @@ public struct WriteContext: ~Copyable, Querying {
     try connection.run(sql)
   }
 
+  /// Whether something that was done in this transaction so far, by this request or another, moves ``Database/mark`` on
+  /// when it is committed.
+  public var movesMark: Bool { connection.state.hasChangedRows }
+
   /// Runs a text of several statements that stands in the source, for migrations.
   ///
   /// - Parameter script: statements without values.

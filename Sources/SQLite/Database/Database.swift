@@ -12,6 +12,7 @@ public final class Database: Sendable {
   let queue: WriteQueue
   let readers: ReaderPool
   let counters: Counters
+  private let changes: ChangeMark
   let fileLayer: String?
   let schema: DatabaseSchema?
   let writer: DedicatedThread
@@ -41,6 +42,7 @@ public final class Database: Sendable {
     let queue = WriteQueue(capacity: options.writer.queueCapacity)
     let handover = Handover(context)
     let limits = options.writer
+    let changes = ChangeMark(options.moves)
     let fileLayer = options.fileLayer
     let onFailStop = options.onFailStop
     let readers = try ReaderPool(
@@ -51,6 +53,7 @@ public final class Database: Sendable {
       writer = try DedicatedThread.start(named: "sqlite writer", turns: .short) {
         defer { writerEnded.fulfil(true) }
         guard let context = handover.take() else { return }
+        context.connection.watchRows(for: changes)
         let failure = Database.write(
           context, lock, queue: queue, limits: limits, counters: counters)
         // The connection is closed by now; the lock goes when the owner lets go too.
@@ -66,6 +69,7 @@ public final class Database: Sendable {
     self.lock = lock
     self.queue = queue
     self.counters = counters
+    self.changes = changes
     self.fileLayer = fileLayer
     schema = options.schema
     self.writerEnded = writerEnded
@@ -110,6 +114,10 @@ public final class Database: Sendable {
 
   /// What happened since the file was opened.
   public var statistics: DatabaseStatistics { counters.now }
+
+  /// A number that moves on with every commit that changed rows as ``DatabaseOptions/moves`` says, before its requests
+  /// are answered: what was read after it was taken holds while it stays the same.
+  public var mark: UInt64 { changes.now }
 
   /// The error that stopped the writer for good, if one did.
   public var stopped: SQLiteError? { queue.stopped }

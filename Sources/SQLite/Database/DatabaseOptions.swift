@@ -18,12 +18,22 @@ public struct DatabaseOptions: Sendable {
   public var readQueueCapacity = 1_000
   /// How much the writer does at once.
   public var writer = WriterLimits()
+  /// Which changes of rows move ``Database/mark`` on; none unless it is said.
+  ///
+  /// Asked for each row that is written, on the writer thread. A `DELETE` without a condition and what a `REPLACE`
+  /// pushes out are not asked about: SQLite tells of neither.
+  public var moves: @Sendable (_ table: String, _ change: RowChange) -> Bool = { _, _ in false }
   /// Called once, on the writer thread, after a failure that stopped the writer for good and after its answers are out.
   ///
   /// The program should end itself: opening the database again settles what was written.
   public var onFailStop: @Sendable (SQLiteError) -> Void = { _ in }
   /// The name of the registered file layer (VFS) below the connections; `nil`, as in every program, is SQLite's own.
   package var fileLayer: String?
+
+  /// What happens to a row.
+  public enum RowChange: Sendable {
+    case insert, update, delete
+  }
 
   /// Options for a file with its schema.
   public init(path: String, applicationID: Int32, migrations: [Migration]) {

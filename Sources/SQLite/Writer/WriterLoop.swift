@@ -81,6 +81,7 @@ final class WriterLoop {
       for request in refused { request.refuse(DatabaseFailure(definite: error)) }
       return
     }
+    context.connection.state.hasChangedRows = false
     let start = monotonicNow()
     var answers: [Answer] = []
     while answers.count < limits.batchRequests, monotonicNow() < start + limits.batchNanoseconds {
@@ -142,6 +143,7 @@ final class WriterLoop {
     let taken = elapsed(since: start)
     isSlow = taken > limits.slowCommitNanoseconds
     counters.noteCommit(requests: answers.count, nanoseconds: taken)
+    context.connection.state.noteCommit()
     // What was written to a file that nobody can find any more must not be called kept.
     guard lock.isInPlace else { throw FailStop(cause: .moved, unknown: answers) }
     for answer in answers { answer.release() }

@@ -1,11 +1,16 @@
-"""Debian's glewlwyd over TLS, as somebody else's server: set up through its own API, with a viewer who says yes or no."""
+"""Debian's glewlwyd, as somebody else's server: set up through its own API, with a viewer who says yes or no.
+
+    glewlwyd.py CODES        serves without TLS until it is told to end, and prints where, and CODES device codes: a benchmark
+"""
 
 import gzip
 import json
 import pathlib
+import signal
 import sqlite3
 import ssl
 import subprocess
+import sys
 import tempfile
 import urllib.error
 import urllib.parse
@@ -27,7 +32,7 @@ static_files_path="/usr/share/glewlwyd/webapp/"
 log_mode="console"
 log_level="INFO"
 cookie_domain="localhost"
-cookie_secure=1
+cookie_secure={secure}
 session_expiration=2419200
 session_key="GLEWLWYD2_SESSION_ID"
 admin_session_authentication="cookie"
@@ -40,12 +45,13 @@ user_middleware_module_path="/usr/lib/glewlwyd/user_middleware"
 client_module_path="/usr/lib/glewlwyd/client"
 user_auth_scheme_module_path="/usr/lib/glewlwyd/scheme"
 plugin_module_path="/usr/lib/glewlwyd/plugin"
-use_secure_connection=true
-secure_connection_key_file="{key}"
-secure_connection_pem_file="{certificate}"
+{tls}
 hash_algorithm="SHA512"
 database={{ type="sqlite3" path="{home}/glewlwyd.db" }};
 """
+TLS = """use_secure_connection=true
+secure_connection_key_file="{key}"
+secure_connection_pem_file="{certificate}\""""
 # What Debian's own tables begin with.
 ADMINISTRATOR, PASSWORD = "admin", "password"
 
@@ -53,17 +59,18 @@ ADMINISTRATOR, PASSWORD = "admin", "password"
 class Glewlwyd:
     client = "regent"
 
-    def __init__(self):
+    def __init__(self, secure=True):
         self.folder = tempfile.TemporaryDirectory(prefix="regent-glewlwyd-")
         home = self.folder.name
         self.authority = Authority(home)
         port = free_port()
-        self.url = f"https://localhost:{port}"
+        self.url = f"{'https' if secure else 'http'}://localhost:{port}"
         self.issuer = self.url + "/api/oidc"
         with sqlite3.connect(f"{home}/glewlwyd.db") as database:
             database.executescript(gzip.open(TABLES, "rt").read())
         pathlib.Path(home, "conf").write_text(CONFIGURATION.format(
-            port=port, url=self.url, key=self.authority.key, certificate=self.authority.certificate, home=home))
+            port=port, url=self.url, home=home, secure=int(secure),
+            tls=TLS.format(key=self.authority.key, certificate=self.authority.certificate) if secure else ""))
         self.log = pathlib.Path(home, "log")
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
@@ -143,3 +150,26 @@ class Glewlwyd:
         request = urllib.request.Request(self.issuer + "/userinfo", headers=lines)
         with urllib.request.urlopen(request, timeout=PATIENCE, context=self.context) as answer:
             return json.loads(answer.read())
+
+    def device_code(self):
+        """What a program is given that asks for a code."""
+        form = urllib.parse.urlencode({"client_id": self.client, "scope": "openid"}).encode()
+        with urllib.request.urlopen(
+                self.issuer + "/device_authorization", form, timeout=PATIENCE, context=self.context) as answer:
+            return json.load(answer)["device_code"]
+
+
+def main():
+    server = Glewlwyd(secure=False)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    try:
+        codes = [server.device_code() for _ in range(int(sys.argv[1]))]
+        port = urllib.parse.urlsplit(server.url).port
+        print(server.process.pid, port, server.client, *codes, flush=True)
+        signal.pause()
+    finally:
+        server.stop()
+
+
+if __name__ == "__main__":
+    main()

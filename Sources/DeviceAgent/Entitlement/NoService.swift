@@ -1,0 +1,31 @@
+import CommandKit
+import RegentJSON
+
+/// The answers of a daemon that keeps tokens of other services alone (`regent oauth`): there is no TV service to ask.
+struct NoService: EntitlementSource {
+  private func refuse<Answer>() throws(CommandError) -> Answer {
+    throw CommandError(
+      "this box has no TV service, only tokens of other services",
+      hint: "regent oauth list shows those; for a TV service: regent setup, then start the daemon again",
+      code: "no-service")
+  }
+
+  func status() async throws(CommandError) -> AgentStatus { try refuse() }
+  func providers() async throws(CommandError) -> [ProviderEntry] { try refuse() }
+  func preauthorize(_ resources: [String]) async throws(CommandError) -> [String] { try refuse() }
+  func authorize(_ resource: String, data: [String: String]) async throws(CommandError) -> MediaGrant { try refuse() }
+  func metadata(_ key: String) async throws(CommandError) -> JSONValue { try refuse() }
+  func header(method: String, path: String) async throws(CommandError) -> String { try refuse() }
+  func signOut() async throws(CommandError) -> Bool { try refuse() }
+}
+
+extension AgentSettings {
+  /// Whether nothing of a TV service is configured, not even a part, and the box has names of `regent oauth`.
+  ///
+  /// Half of a configuration is a mistake, and is said; so is none at all where there is nothing else to do.
+  func hasOAuthAlone() throws(CommandError) -> Bool {
+    guard services.isEmpty, requestor == nil, publicKey == nil, statementFile == nil, appRules.isEmpty
+    else { return false }
+    return try !OAuthFolder.names(in: state).isEmpty
+  }
+}

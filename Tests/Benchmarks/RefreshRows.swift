@@ -1,0 +1,145 @@
+internal import Glibc
+internal import TestSupport
+
+// What a refresh costs beside what it is made of: a row that is durable, and a signature.
+
+func refreshRows() -> [Row] {
+  [
+    // As new codes are held against the same rows by design.md: inserted 64 a commit, FULL, in the same schema.
+    Row(name: "oauth: refresh, ES256", unit: "refreshes/s", bar: .oursOverReference(atLeast: 0.5)) {
+      try measureRefreshes(BenchGrants(count: 20_000, client: BenchClients.public, scope: oneSignature)) {
+        database, copy in
+        let script = "\(packageFolder())/Tests/Benchmarks/reference/same_rows.py"
+        let python = try run("python3", [script, database, copy, "oauth_grant"], deadline: 120)
+        guard let rate = Double(python.outputText.filter({ !$0.isWhitespace })) else {
+          throw TestSupportError("python3 said: \(python.errorText)")
+        }
+        return rate
+      }
+    },
+    // On one core as `openssl speed` is, and one signature each.
+    Row(name: "oauth: refresh, RS256", unit: "refreshes/s", bar: .oursOverReference(atLeast: 0.8)) {
+      try measureRefreshes(
+        BenchGrants(count: 20_000, client: BenchClients.rsa, scope: oneSignature), pinned: true
+      ) { _, _ in try opensslSignatures() }
+    },
+    Row(name: "oauth: refresh at a million grants to a thousand", unit: "µs cpu/refresh", bar: .growth(atMost: 1.2)) {
+      try compareManyGrants(\.cost)
+    },
+    Row(name: "oauth: memory at a million grants to a thousand", unit: "MiB", bar: .growth(atMost: 1.1)) {
+      try compareManyGrants(\.memory)
+    },
+  ]
+}
+
+/// Without `openid` there is no ID token beside the access token.
+private let oneSignature = "offline_access entitlements"
+
+/// 64 programs refresh one after another, each with the token that it got last.
+private func measureRefreshes(
+  _ grants: BenchGrants, pinned: Bool = false, beside reference: (_ database: String, _ copy: String) throws -> Double
+) throws -> Measurement {
+  try withTemporaryFolder { folder in
+    let server = try startPairing(folder: folder, codes: 10, grants: grants, pinned: pinned)
+    let tokens = try RefreshTokensOfFile(folder, codes: 10)
+    var (rates, costs, references): ([Double], [Double], [Double]) = ([], [], [])
+    for round in 0..<5 {
+      let before = try server.processorSeconds()
+      let load = try tokens.load(server, grants.client, round: round)
+      let used = try server.processorSeconds() - before
+      let beside = try reference("\(folder)/10/bench.db", "\(folder)/copy-\(round).db")
+      guard round > 0 else { continue }
+      rates.append(load.requestsPerSecond)
+      costs.append(used / load.requests * 1e6)
+      references.append(beside)
+    }
+    return Measurement(
+      ours: median(rates), reference: median(references),
+      note: "64 programs, one writer, one signature each; \(text(median(costs))) µs of processor time")
+  }
+}
+
+/// The refresh tokens that `fill-pairing` wrote down; each program has one of its own in each round.
+private struct RefreshTokensOfFile {
+  static let programs = 64
+  private let texts: [Substring]
+  private let folder: String
+
+  init(_ folder: String, codes: Int) throws {
+    self.folder = folder
+    texts = String(decoding: try readFile("\(folder)/\(codes)/refresh-tokens"), as: UTF8.self).split(separator: "\n")
+  }
+
+  /// Each thread of the load generator is a program with one connection: it has the answer before it asks again.
+  func load(_ server: PinnedServer, _ client: String, round: Int, seconds: Int = 2) throws -> Load {
+    let count = Self.programs
+    // Spread over the table, and never those of another round: an answer that was on its way then is lost.
+    let rounds = texts.count / count
+    let own = (0..<count).map { "\"\(texts[$0 * rounds + round])\"" }
+    let script = "\(folder)/refresh-\(round).lua"
+    try writeFile(
+      script,
+      """
+      wrk.headers["Content-Type"] = "application/x-www-form-urlencoded"
+      local tokens = {\(own.joined(separator: ","))}
+      local threads = 0
+      function setup(thread)
+        threads = threads + 1
+        thread:set("token", tokens[threads])
+      end
+      function request()
+        return wrk.format("POST", "/oauth/token", nil,
+          "client_id=\(client)&grant_type=refresh_token&refresh_token=" .. token)
+      end
+      function response(status, headers, body)
+        token = string.match(body, '"refresh_token":"([^"]+)"')
+      end
+
+      """.utf8)
+    return try Load(
+      port: server.port, ["-t\(count)", "-c\(count)", "-d\(seconds)s", "-s", script], path: "/oauth/token")
+  }
+}
+
+/// How many signatures with RSA of 2,048 bits `openssl speed` makes in a second on one core.
+private func opensslSignatures() throws -> Double {
+  let done = try run("openssl", ["speed", "-seconds", "2", "-mr", "rsa2048"], deadline: 60)
+  // +F2:NUMBER:BITS:SIGNATURES A SECOND:CHECKS A SECOND
+  let fields = done.outputText.split(separator: "\n").first { $0.hasPrefix("+F2:") }?.split(separator: ":")
+  guard let fields, fields.count >= 4, let signatures = Double(fields[3]), signatures > 1 else {
+    throw TestSupportError("openssl speed printed: \(done.outputText)")
+  }
+  return signatures
+}
+
+private struct ManyGrants {
+  /// Processor time of a refresh in microseconds.
+  var cost = 0.0
+  /// Resident memory afterwards in MiB.
+  var memory = 0.0
+}
+
+private func compareManyGrants(_ figure: KeyPath<ManyGrants, Double>) throws -> Measurement {
+  var found: [ManyGrants] = []
+  for count in [1_000, 1_000_000] {
+    let one = try withTemporaryFolder { folder in
+      let server = try startPairing(
+        folder: folder, codes: 10,
+        grants: BenchGrants(count: count, client: BenchClients.public, scope: oneSignature))
+      let tokens = try RefreshTokensOfFile(folder, codes: 10)
+      var costs: [Double] = []
+      for round in 0..<6 {
+        let before = try server.processorSeconds()
+        let load = try tokens.load(server, BenchClients.public, round: round)
+        let used = try server.processorSeconds() - before
+        if round > 0 { costs.append(used / load.requests * 1e6) }
+      }
+      return ManyGrants(cost: median(costs), memory: try server.residentKiB() / 1024)
+    }
+    found.append(one)
+  }
+  return Measurement(
+    ours: found[1][keyPath: figure], reference: found[0][keyPath: figure],
+    note: "\(text(found[0].cost)) and \(text(found[1].cost)) µs, \(text(found[0].memory)) and "
+      + "\(text(found[1].memory)) MiB")
+}
