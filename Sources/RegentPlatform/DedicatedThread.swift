@@ -39,7 +39,7 @@ import Synchronization
     }
   }
 
-  /// Gives the core to a thread that waits for it, when the shortest turn is over; with nobody waiting this costs a call.
+  /// Gives the core to a thread that waits for it, when the shortest turn is over; with nobody waiting it costs a call.
   ///
   /// The kernel ends turns at its tick, which is every 4 ms: in between only the thread itself can. It loses nothing by
   /// that, as it has used what it asked for.

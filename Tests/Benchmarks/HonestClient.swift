@@ -6,8 +6,8 @@ internal import TestSupport
 /// Times requests one after the other, every second over a connection of its own; in microseconds.
 ///
 /// What is measured is how long the service takes. So the client has processor 1, which nobody takes from it while it
-/// measures: where it shared that with others as their like, a thread of the kernel (kdamond) kept every hundredth answer
-/// from it for a millisecond, with or without a flood.
+/// measures: where it shared that with others as their like, a thread of the kernel (kdamond) kept every hundredth
+/// answer from it for a millisecond, with or without a flood.
 func samples(_ port: UInt16, _ count: Int, _ request: (Int) throws -> HonestRequest) throws -> [Double] {
   try beFirst(on: "1", ["--fifo", "--reset-on-fork"], priority: "1")
   defer { try? beFirst(on: "0,1", ["--other"], priority: "0") }
