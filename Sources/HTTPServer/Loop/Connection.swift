@@ -40,8 +40,12 @@ final class Connection {
   var answersHead = false
   /// The request being answered asked for the end of the connection.
   var answersLast = false
-  /// It waits in the loop's list for its next turn.
+  /// It waits in the loop's order for its next turn.
   var isQueued = false
+  /// The socket may have more than was read of it, and epoll will not say so again.
+  var mayHaveInput = false
+  /// When it was served last, in rounds of the loop.
+  var turnMark: UInt32 = 0
   /// What epoll watches for.
   var interest: Poller.Events = []
   /// How much was read and dropped while lingering.

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import RegentHTTPCodec
+internal import RegentPlatform
 
 // From requests to replies.
 
@@ -17,6 +18,7 @@ extension EventLoop {
       return
     }
     prove(connection)
+    connection.turnMark = order.mark
     counters.requests.add()
     switch connection.service.answer(Request(storage: storage, remembered: connection.remembered)) {
     case .now(let response):
@@ -29,6 +31,8 @@ extension EventLoop {
       connection.phase = .handling
       connection.requestBytes = storage.capacity
       setDeadline(connection, times.reply)
+      // It may be the client's end that was not read: nobody would wait for the reply.
+      if connection.mayHaveInput, !connection.interest.isEmpty { watchAnew(connection, [.readable, .peerClosed]) }
       start(PendingReply(ticket: ticket))
     }
     // Kept for the next request when nobody else has it any more.

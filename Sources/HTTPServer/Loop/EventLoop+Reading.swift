@@ -29,12 +29,24 @@ extension EventLoop {
       }
       return
     }
-    // What was read before comes first; the socket reports again.
-    guard connection.unread.isEmpty else { return }
+    // What was read before comes first.
+    guard connection.unread.isEmpty else {
+      connection.mayHaveInput = true
+      return
+    }
     receive(on: connection)
+    // An end that was reported together with the last request is not reported again.
+    guard events.hasAny(of: [.peerClosed, .failed]) else { return }
+    if connection.phase == .handling {
+      close(connection)
+    } else {
+      connection.mayHaveInput = true
+      readOn(connection)
+    }
   }
 
   func receive(on connection: Connection) {
+    connection.mayHaveInput = false
     if let tls = connection.tls {
       receive(on: connection, tls)
       return
@@ -42,12 +54,23 @@ extension EventLoop {
     let (count, code) = attempt {
       unsafe input.fill { unsafe recv(connection.descriptor, $0.baseAddress, $0.count, 0) }
     }
+    // What comes after a read that did not fill the buffer is reported.
+    connection.mayHaveInput = count == ReceiveBuffer.capacity || code == EINTR
     guard count > 0 else {
       if code != EAGAIN && code != EINTR { close(connection) }
       return
     }
     input.with(count) { process($0, on: connection) }
     flush(connection)
+    if connection.mayHaveInput { readOn(connection) }
+  }
+
+  /// Reads more in another turn: a client that sends without a pause must not keep the loop from all others.
+  private func readOn(_ connection: Connection) {
+    guard self.connection(connection.id) != nil, connection.phase != .handling, connection.phase != .lingering,
+      !connection.hasOutbound
+    else { return }
+    putOff(connection)
   }
 
   /// Reads what the session decrypted.
@@ -77,14 +100,15 @@ extension EventLoop {
   func resume(_ connection: Connection) {
     // When the client does not read what it got, no more is made for it; `flushOutbound` comes back here.
     guard !connection.hasOutbound else { return }
-    if !connection.unread.isEmpty,
-      connection.phase == .idle || connection.phase == .head
-        || connection.phase == .body
-    {
-      let bytes = connection.unread
-      connection.unread = []
-      process(bytes.span, on: connection)
-      flush(connection)
+    if connection.phase == .idle || connection.phase == .head || connection.phase == .body {
+      if !connection.unread.isEmpty {
+        let bytes = connection.unread
+        connection.unread = []
+        process(bytes.span, on: connection)
+        flush(connection)
+      } else if connection.mayHaveInput {
+        receive(on: connection)
+      }
     }
     guard self.connection(connection.id) != nil, connection.phase != .handling,
       connection.phase != .lingering, !connection.hasOutbound
@@ -93,13 +117,23 @@ extension EventLoop {
     // Decrypted bytes do not make the socket readable.
     if let tls = connection.tls, tls.hasPending, connection.unread.isEmpty {
       receive(on: connection)
+    } else if connection.mayHaveInput {
+      putOff(connection)
     }
   }
 
   func watch(_ connection: Connection, _ interest: Poller.Events) {
     guard connection.interest != interest else { return }
+    watchAnew(connection, interest)
+  }
+
+  /// Has epoll say again what is there already.
+  func watchAnew(_ connection: Connection, _ interest: Poller.Events) {
     let isNew = connection.interest.isEmpty
     connection.interest = interest
+    // News is told once: who was answered is not looked at again for having had something to say. OpenSSL reads as it
+    // likes, so what it left must be reported again.
+    let interest = connection.tls == nil ? interest.union(.edgeTriggered) : interest
     if isNew {
       // The kernel may have no memory left for it.
       let isWatched = (try? poller.add(connection.descriptor, interest, token: connection.id)) != nil
@@ -121,10 +155,7 @@ extension EventLoop {
       if connection.phase == .handling || isTurnOver {
         connection.unread.append(span: bytes, at..<bytes.count)
         // Others get their turn before the rest of a long pipeline.
-        if connection.phase != .handling, !connection.isQueued {
-          connection.isQueued = true
-          queue.append(connection.id)
-        }
+        if connection.phase != .handling { putOff(connection) }
         return
       }
       do {

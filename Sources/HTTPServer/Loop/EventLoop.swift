@@ -31,7 +31,7 @@ final class EventLoop: @unchecked Sendable, ReplySink {
   var wheel: TimerWheel
   var now: UInt64
   /// Connections that are owed another turn.
-  var queue: [UInt64] = []
+  var order = TurnOrder()
   /// What the turn of one connection has made for it.
   var output = TurnOutput()
   let input: ReceiveBuffer
@@ -49,7 +49,8 @@ final class EventLoop: @unchecked Sendable, ReplySink {
     now = monotonicMilliseconds()
     wheel = TimerWheel(now: now)
     do throws(SystemError) {
-      let poller = try Poller(capacity: 256)
+      // Not more at once: who connects waits until all that were reported together have been served.
+      let poller = try Poller(capacity: 64)
       try poller.add(mailbox.wakeUp.number, [.readable, .edgeTriggered], token: EventLoop.wakeUpID)
       self.poller = poller
     } catch {
@@ -69,7 +70,10 @@ final class EventLoop: @unchecked Sendable, ReplySink {
       for index in 0..<count {
         let event = poller.event(index)
         guard event.token != EventLoop.wakeUpID else { continue }
-        if let connection = connection(event.token) {
+        // Alone it need not wait: this is what most looks of a service bring that has little to do.
+        if let connection = connection(event.token),
+          count == 1 && order.isEmpty || !letsOthersGoFirst(connection, event.events)
+        {
           handle(event.events, on: connection)
           settle(connection)
         }
@@ -77,7 +81,7 @@ final class EventLoop: @unchecked Sendable, ReplySink {
       mailbox.take(&messages)
       for message in messages { read(message) }
       messages.removeAll(keepingCapacity: messages.count < 1024)
-      takeTurns()
+      if order.endLook() { takeTurns() }
       wheel.advance(to: now, expired: &expired)
       for slot in expired {
         if let connection = connections[slot] {
@@ -93,7 +97,7 @@ final class EventLoop: @unchecked Sendable, ReplySink {
 
   /// Sleeps until there is something to do: news, a letter, a deadline.
   private func wait() -> Int {
-    guard queue.isEmpty, mailbox.sleepUnlessFull() else { return poller.wait(milliseconds: 0) }
+    guard order.isEmpty, mailbox.sleepUnlessFull() else { return poller.wait(milliseconds: 0) }
     var wakeAt = wheel.nextWake
     if let drainsUntil { wakeAt = min(wakeAt ?? drainsUntil, drainsUntil) }
     var timeout: Int32 = -1
@@ -104,19 +108,6 @@ final class EventLoop: @unchecked Sendable, ReplySink {
     let count = poller.wait(milliseconds: timeout)
     mailbox.wake()
     return count
-  }
-
-  /// Gives the connections that still have unread requests another turn each.
-  private func takeTurns() {
-    guard !queue.isEmpty else { return }
-    let waiting = queue
-    queue.removeAll(keepingCapacity: true)
-    for id in waiting {
-      guard let connection = connection(id) else { continue }
-      connection.isQueued = false
-      resume(connection)
-      settle(connection)
-    }
   }
 
   private func read(_ message: LoopMessage) {

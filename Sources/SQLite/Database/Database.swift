@@ -50,7 +50,7 @@ public final class Database: Sendable {
       counters: counters, writer: queue)
     let writerEnded = Once<Bool>()
     do {
-      writer = try DedicatedThread.start(named: "sqlite writer", turns: .short) {
+      writer = try DedicatedThread.start(named: "sqlite writer", turns: .shortest) {
         defer { writerEnded.fulfil(true) }
         guard let context = handover.take() else { return }
         context.connection.watchRows(for: changes)

@@ -1,3 +1,5 @@
+import RegentPlatform
+
 /// What the writer thread does: takes requests, runs them in one transaction, commits, and only then answers.
 ///
 /// Lives on the writer thread alone.
@@ -84,7 +86,12 @@ final class WriterLoop {
     context.connection.state.hasChangedRows = false
     let start = monotonicNow()
     var answers: [Answer] = []
-    while answers.count < limits.batchRequests, monotonicNow() < start + limits.batchNanoseconds {
+    var turn = start
+    while answers.count < limits.batchRequests {
+      let now = monotonicNow()
+      guard now < start + limits.batchNanoseconds else { break }
+      // Who has a question that memory answers must not wait on one core for all that others want written.
+      DedicatedThread.endTurn(begun: &turn, now: now)
       if waiting.isEmpty { waiting = gather(have: answers.count, since: start)[...] }
       guard let request = waiting.popFirst() else { break }
       // Alone, the transaction itself is the savepoint: nobody else's change can be undone with it.
