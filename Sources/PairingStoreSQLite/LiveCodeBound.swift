@@ -9,7 +9,7 @@ import SQLite
 final class LiveCodeBound: Sendable {
   private let most = Locked<Int?>(nil)
 
-  /// Takes the place of one more code with which `freed` others end, if there is room: `count` counts those that are live.
+  /// Takes the place of one more code with which `freed` others end, if there is room: `count` counts those that live.
   func take(
     in _: borrowing WriteContext, below limit: Int, freed: Int, counting count: () throws -> Int
   ) rethrows -> Bool {
