@@ -52,3 +52,8 @@ extension Int: SQLDecodable {
 extension String: SQLDecodable {
   init(row: borrowing Row, column: Int) throws(PostgreSQLError) { self = try row.text(column) }
 }
+
+extension WriteContext {
+  /// Whether something in this transaction may have ended what grants stand on: nobody keeps count here, so yes.
+  var movesMark: Bool { true }
+}

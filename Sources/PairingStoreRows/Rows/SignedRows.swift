@@ -236,7 +236,7 @@ extension SignedRows {
     bound.append(.blob(key.code(Vault.message(table.name, table.form, values))))
     bound += values.prefix(table.keyCount)
     bound.append(.blob(version))
-    return try context.run(SQL(unsafeRawSQL: change.text, bound)) == 1
+    return try context.runCounting(SQL(unsafeRawSQL: change.text, bound)) == 1
   }
 
   /// Writes a record in place of the one that was read, or as a new row.

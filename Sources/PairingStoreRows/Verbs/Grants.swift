@@ -96,10 +96,10 @@ extension RowStore {
   public func rotate(_ grant: GrantRecord, seen: GrantSight?, at now: Instant) async throws(StoreError) -> GrantRecord {
     // Sealed here: the writer's thread is one for all.
     let values = Tables.grants.encode(grant, vault)
-    return try await write { [database] context, rows in
+    return try await write { [self] context, rows in
       // The mark tells of what was committed, and the transaction of what others did in it before. The row is the one
       // that was seen when it has its signature, which is over the generation, too.
-      if let seen, database.mark == seen.mark, !context.movesMark,
+      if let seen, standingMark == seen.mark, !context.movesMark,
         try rows.updateUnread(context, Tables.grants, values, GrantColumns.next, version: seen.version)
       {
         return grant
@@ -115,11 +115,11 @@ extension RowStore {
 
   /// A grant.
   public func grant(_ id: GrantID, at now: Instant) async throws(StoreError) -> StandingGrant? {
-    let mark = database.mark
+    let mark = standingMark
     return try await read { context, rows in
       guard let grant = try rows.one(context, Tables.grants, Tables.grants.row(id.text)) else { return nil }
       return try rows.standing(
-        context, grant.record, at: now, sight: GrantSight(version: grant.signature, mark: mark))
+        context, grant.record, at: now, sight: mark.map { GrantSight(version: grant.signature, mark: $0) })
     }
   }
 
