@@ -397,12 +397,11 @@ def a_box_finds_the_service_in_the_network():
     machine.until("the announcement again", announced)
 
     # Somebody in the network who gives himself out as a service, with a name that would colour the screen and turn it round.
-    false = subprocess.Popen(
-        ["nsenter", "-t", str(machine.leader), "-a", "--", "avahi-publish-service", FALSE_NAME, "_regent._tcp", "8788",
-         "txtvers=1", "tls=0", "host=192.168.7.1", "path=/"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    machine.run(
+        "systemd-run", "--unit=false", "avahi-publish-service", FALSE_NAME, "_regent._tcp", "8788", "txtvers=1", "tls=0",
+        "host=192.168.7.1", "path=/")
+    machine.run("systemd-run", "--unit=relay", "python3", "-c", RELAY, "/root/heard")
     heard = f"/proc/{machine.leader}/root/root/heard"
-    relay = subprocess.Popen(
-        ["nsenter", "-t", str(machine.leader), "-a", "--", "python3", "-c", RELAY, "/root/heard"], stdin=subprocess.DEVNULL)
     try:
         machine.until("both", lambda: len(announced()) == 2)
         several = search()
@@ -421,9 +420,7 @@ def a_box_finds_the_service_in_the_network():
 
         typed("a box that finds two", person)
     finally:
-        for process in (false, relay):
-            process.kill()
-            process.wait()
+        machine.run("systemctl", "stop", "false", "relay")
     # It was led through the relay: that heard neither the code nor a secret, and is not what the box calls from now on.
     settings = machine.run("cat", "/etc/regent/agent.conf")
     assert f"service = {PUBLIC_URL}\n" in settings and "8788" not in settings, settings

@@ -414,7 +414,7 @@ try:
         step()
         print(f"ok {step.__name__.replace('_', ' ')} ({time.monotonic() - begun:.1f} s)", flush=True)
 except BaseException:
-    print(machine.log("regentd", "regent", "regent-pair@*", lines=60), file=sys.stderr)
+    print(machine.log("regentd", "regent", "regent-pair@*", "regent-launcher@*", lines=60), file=sys.stderr)
     raise
 finally:
     machine.stop()

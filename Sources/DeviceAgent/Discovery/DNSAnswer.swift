@@ -40,7 +40,7 @@ enum DNSRecord: Hashable {
   case port(of: DNSName, UInt16)
 }
 
-/// A datagram as an answer to a question of ours (RFC 1035, RFC 6762), read strictly: whoever is in the network wrote it.
+/// A datagram as an answer to a question of ours (RFC 1035, RFC 6762), read strictly: a stranger wrote it.
 ///
 /// A message that is not whole, has bytes behind its end or more than 64 records is none. A compressed name points
 /// backwards only, each time further than before, so that reading it ends.

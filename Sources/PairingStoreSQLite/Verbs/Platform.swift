@@ -148,8 +148,8 @@ extension SignedRows {
 
   /// The oldest sign-ins of a box that there is no room for.
   ///
-  /// By their columns alone, as a row that does not verify counts for nobody: whoever makes up device ids takes room from
-  /// his own box, and whoever made up names of apps as well takes the room of all of them.
+  /// By their columns alone, as a row that does not verify counts for nobody: whoever makes up device ids takes room
+  /// from his own box, and whoever made up names of apps as well takes the room of all of them.
   fileprivate func signInsTooMany(
     _ context: borrowing WriteContext, of parent: AuthenticationID, app: String, at now: Instant
   ) throws -> [String] {

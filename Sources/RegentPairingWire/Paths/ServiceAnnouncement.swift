@@ -28,7 +28,7 @@ public struct ServiceAnnouncement: Hashable, Sendable {
     ["txtvers=\(Self.version)", "tls=\(isEncrypted ? 1 : 0)", "host=\(host)", "path=\(path)"]
   }
 
-  /// Reads what somebody announces; none when a text is missing, is there twice, or says what this version does not know.
+  /// Reads what somebody announces; none when a text is missing or twice, or says what this version does not know.
   ///
   /// - Parameters:
   ///   - port: where the service listens.

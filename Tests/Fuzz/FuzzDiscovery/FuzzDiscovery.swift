@@ -1,5 +1,5 @@
-// FuzzDiscovery: datagrams that somebody in the network answers the search for a service with. Whatever comes, reading ends,
-// what is kept has an end, and an address that is shown is the one that would be called.
+// FuzzDiscovery: datagrams with which somebody in the network answers the search for a service. Whatever comes, reading
+// ends, what is kept has an end, and an address that is shown is the one that would be called.
 
 import FuzzSupport
 import RegentHTTPCodec
