@@ -85,7 +85,8 @@ struct ServiceChoice {
   /// The address that goes into the settings.
   ///
   /// Anybody can announce himself and hand on what the box sends. He reads none of it; but his address would be the
-  /// box's for good. So of an address that was found the service's own word counts, which only who made the code can seal.
+  /// box's for good. So of an address that was found the service's own word counts, which only who made the code can
+  /// seal.
   func kept(_ grant: EnrolmentGrant) throws(CommandError) -> AbsoluteURL {
     guard isFound else { return address }
     guard let own = try? AbsoluteURL(parsing: grant.service) else {
