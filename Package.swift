@@ -154,7 +154,7 @@ let package = Package(
       "regentctl",
       [
         "Administration", "CommandKit", "QRCode", "RegentHTTPClient", "RegentHTTPCodec", "RegentJSON", "RegentPlatform",
-        "RegentPairing",
+        "RegentPairing", "RegentPairingWire",
       ]),
 
     // Tests: one folder per target, and what they share.
@@ -382,6 +382,7 @@ if Context.environment["REGENT_FUZZ"] == "1" {
       [
         "AccessEnabler", "CommandKit", "DeviceAgent", "HTTPServer", "RegentHTTPCodec", "RegentJSON", "RegentPlatform",
       ]),
+    fuzzer("FuzzDiscovery", ["DeviceAgent"]),
     fuzzer("FuzzTokens", ["RegentCryptography", "RegentJSON"]),
     fuzzer("FuzzXML", ["XML"]),
     fuzzer("FuzzOAuth", ["RegentHTTPCodec", "RegentJSON", "RegentOAuth"]),

@@ -46,9 +46,14 @@ public enum ProgramReplacement {
   /// - Parameters:
   ///   - program: its path, or a name that `PATH` has.
   ///   - arguments: its arguments, without its name.
+  ///   - held: signals that were held back here and must not be there.
   /// - Throws: `SystemError`; when it returns at all, it throws.
-  public static func run(_ program: String, _ arguments: [String]) throws(SystemError) {
-    try become(program, programWords(program, arguments, operation: "run"))
+  public static func run(
+    _ program: String, _ arguments: [String], held: HeldSignals? = nil
+  ) throws(SystemError) {
+    let words = try programWords(program, arguments, operation: "run")
+    held?.letGoForExec()
+    try become(program, words)
   }
 
   private static func become(_ program: String, _ words: [String]) throws(SystemError) {

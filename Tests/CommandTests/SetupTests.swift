@@ -67,6 +67,33 @@ import Testing
     }
   }
 
+  @Test func `says on the network what boxes can open, when somebody wants it`() throws {
+    try withTemporaryFolder { folder in
+      let shell = Operator(folder: folder)
+      try withService("--public-url", "https://tv.example.org:8443/tv", in: folder) { _ in
+        // In the place of Avahi's program one that shows what it was given.
+        try shell.get(
+          #"mkdir bin && printf '#!/bin/sh\nprintf "<%%s>" "$@"\n' >bin/avahi-publish-service && chmod 755 bin/*"#)
+        let said = try shell.get("PATH=$HOME/bin:$PATH regentctl announce --name 'The house'")
+        #expect(
+          said == "<--no-fail><--><The house><_regent._tcp><8443><txtvers=1><tls=1><host=tv.example.org><path=/tv>")
+        let long = try shell.get("PATH=$HOME/bin:$PATH regentctl announce --name \(String(repeating: "é", count: 40))")
+        #expect(long.contains("<\(String(repeating: "é", count: 31))>"), "a label has 63 bytes: \(long)")
+        let program = try builtProgram("regentctl")
+        #expect(try shell.refusal("PATH=/none \(program) announce").contains("apt install avahi-daemon"))
+      }
+    }
+    try withTemporaryFolder { folder in
+      let shell = Operator(folder: folder)
+      try withService(in: folder) { _ in
+        for command in ["announce", "setup --announce on"] {
+          let said = try shell.refusal("regentctl \(command)")
+          #expect(said.contains("no address that other machines could open"), "\(said)")
+        }
+      }
+    }
+  }
+
   @Test func `says one document, with what was done before a step failed, too`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)

@@ -260,6 +260,48 @@ def doctor_knows_whether_the_next_backup_will_be_made():
     assert nightly()["status"] == "good", nightly()
 
 
+def the_box_boots_into_its_launcher():
+    """The code first, then the program; the program again when it ends; the code again when somebody signed the box out."""
+    settings = machine.run("cat", "/etc/regent/agent.conf")
+    machine.write("/etc/regent/agent.conf", f"{settings}\nallow = user:regent-launcher pair status\n")
+    machine.run("systemctl", "stop", "regent")
+    machine.run("regent", "logout")
+
+    def runs():
+        return machine.code("test", "-e", "/var/lib/regent-launcher/runs") == 0
+
+    def ended():
+        machine.run("rm", "/var/lib/regent-launcher/runs")
+        machine.run("systemctl", "kill", "-s", "KILL", unit)
+
+    with machine.console() as screen:
+        unit = f"regent-launcher@pts-{screen.number}"
+        machine.run("systemctl", "start", unit)
+        assert machine.show(unit, "ConditionResult") == "no", "without a program there is nothing to boot into"
+        machine.write("/etc/regent/launcher", '#!/bin/sh\nid -un >"$HOME/runs"; tty >>"$HOME/runs"; exec sleep 600\n', mode=0o755)
+        machine.run("systemctl", "start", unit)
+        first = screen.code()
+        assert not runs()
+        # A new code without a keyboard, as on the pairing screen alone.
+        machine.run("systemctl", "kill", "-s", "USR1", "--kill-whom=main", unit)
+        control("code", "approve", screen.code(other_than=first), "--provider", "cable", "--account", "anna")
+        machine.until("the launcher", runs)
+        said = machine.run("cat", "/var/lib/regent-launcher/runs").split()
+        assert said == ["regent-launcher", f"/dev/pts/{screen.number}"], said
+        assert machine.show(unit, "MainPID") == machine.run("pgrep", "-f", "^sleep 600").strip()
+        assert machine.code("runuser", "-u", "regent-launcher", "--", "regent", "status") == 0
+        ended()
+        machine.until("the launcher again", runs)
+        shown = screen.code()
+        machine.run("regent", "logout")
+        ended()
+        control("code", "approve", screen.code(other_than=shown), "--provider", "cable", "--account", "anna")
+        machine.until("the launcher after another sign-in", runs)
+        machine.run("systemctl", "stop", unit)
+        assert machine.show(unit, "Result") == "success", machine.log(unit)
+    machine.run("rm", "/etc/regent/launcher")
+
+
 def an_app_has_a_socket_of_its_own():
     settings = machine.run("cat", "/etc/regent/agent.conf")
     machine.write("/etc/regent/agent.conf", f"{settings}\napp = boxed requestor:acme socket:boxed\n")
@@ -357,6 +399,7 @@ STEPS = (
     a_reload_is_no_restart, what_is_killed_is_started_again, what_hangs_is_started_again, the_box_answers_on_its_socket,
     the_box_shows_a_code_on_a_console_and_is_signed_in, the_box_shows_its_code_on_the_first_console,
     a_screen_without_characters_shows_the_code_as_a_picture, a_root_that_cannot_be_written_is_enough,
+    the_box_boots_into_its_launcher,
     doctor_knows_whether_the_next_backup_will_be_made, an_app_has_a_socket_of_its_own, fail2ban_bans_who_tries_codes,
     nothing_acknowledged_is_lost_when_memory_runs_out, a_stop_is_quick_and_clean)
 
@@ -371,7 +414,7 @@ try:
         step()
         print(f"ok {step.__name__.replace('_', ' ')} ({time.monotonic() - begun:.1f} s)", flush=True)
 except BaseException:
-    print(machine.log("regentd", "regent", "regent-pair@*", lines=60), file=sys.stderr)
+    print(machine.log("regentd", "regent", "regent-pair@*", "regent-launcher@*", lines=60), file=sys.stderr)
     raise
 finally:
     machine.stop()

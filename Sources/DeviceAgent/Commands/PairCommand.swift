@@ -19,6 +19,8 @@ enum PairCommand {
     "data", .assignment, "what a promotional pass wants to know: email=ADDRESS")
   private static let product = Input.option(
     "product", .text("NAME"), default: PairView.usualProduct, "the name on the screen")
+  private static let program = Input.arguments(
+    "PROGRAM", .text, orNone: true, "what to run instead of this once the box is signed in, and its arguments")
 
   static func command(
     _ context: AgentContext, named name: String = "pair",
@@ -41,11 +43,15 @@ enum PairCommand {
 
         A box that is signed in already says so and ends with 0; --force signs in anew.
 
+        With a PROGRAM behind -- it becomes that program instead of ending with 0: a box boots into its launcher, and into \
+        the code first when it has to be signed in. It runs as who typed it; where that is root and the daemon another \
+        user, it is refused.
+
         The signal USR1 asks for a new code, as the key n does.
         """,
       inputs: [
         PictureOptions.file, PictureOptions.picture, provider, unattended, force, matching, lifetime,
-        data, product,
+        data, product, program,
       ],
       sections: [
         InputSection("framebuffer", [PictureOptions.device, PictureOptions.geometry])
@@ -55,7 +61,14 @@ enum PairCommand {
       let order = PairOrder(
         isForced: call[force], numberMatching: call[matching], lifetime: call[lifetime]?.wholeMilliseconds,
         data: Dictionary(call[data].map { ($0.name, $0.value) }, uniquingKeysWith: { $1 }))
+      let words = call[program]
+      let user = Accounts.effectiveUser
       let place = try await AgentSettings(call).besideDaemon(order)
+      guard words.isEmpty || Accounts.effectiveUser == user else {
+        throw CommandError.usage(
+          "\(words[0]) would run as the daemon's user",
+          hint: "start it as its own, with allow = user:NAME pair in agent.conf")
+      }
       let settings = place.settings
       let set = try PairSetUp(
         call, settings, isUnattended: call[unattended], product: call[product])
@@ -63,6 +76,10 @@ enum PairCommand {
       let model = PairModel(mode: set.mode, provider: call[provider], product: call[product])
       let code = try await set.run(link, model, context.held)
       if code != .done { throw QuietExit(code) }
+      guard !words.isEmpty else { return }
+      try becoming(call) { () throws(SystemError) in
+        try ProgramReplacement.run(words[0], Array(words.dropFirst()), held: context.held)
+      }
     }
     .withFailures { error in
       PairEvent.error(

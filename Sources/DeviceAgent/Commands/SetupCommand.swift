@@ -16,7 +16,8 @@ enum SetupCommand {
     Command(
       "setup", "enrol this box with a code and write its settings",
       details: """
-        Asks for what no option says, redeems the code for a key pair of this box's own, writes its secret into a file \
+        Asks for what no option says; a service that announces itself in the network is found by itself. Redeems the code \
+        for a key pair of this box's own, writes its secret into a file \
         "secret" of mode 0600 beside agent.conf, and the settings into agent.conf, where comments stay. The code is \
         never sent, and only the service that made it can answer. When it was cut off, type the same again: the \
         same box gets the same key pair. As root with systemd it starts the box's socket. In the end it says what \
@@ -27,11 +28,12 @@ enum SetupCommand {
       context.hearsNoSignals()
       let place = try place(call)
       let typed = try typed(call)
-      let services = call[AgentOptions.service]
-      let service = try services.first ?? typed.service ?? known(place) ?? askService(call)
+      let known = try call[AgentOptions.service].first ?? typed.service ?? known(place)
+      let choice = try known.map { ServiceChoice($0) } ?? ServiceChoice(call)
       let authorities: CertificateAuthorities = call[AgentOptions.authorities].map { .file($0) } ?? .system
       let grant = try await CodeRedemption(typed.code, place: place)
-        .redeem(at: service, authorities, buildTime: context.buildTime)
+        .redeem(at: choice.address, authorities, buildTime: context.buildTime)
+      let service = try choice.kept(grant)
       let difference = try write(grant, service, call[AgentOptions.authorities], to: place)
       try start(place, call)
       if !call.wantsJSON { call.console.print(lines: ["\(place):"] + difference.map { "  \($0)" }) }
@@ -83,14 +85,6 @@ enum SetupCommand {
   private static func known(_ place: String) throws(CommandError) -> AbsoluteURL? {
     guard isFile(place) else { return nil }
     return try AgentConf(path: place).values["service"]?.first.flatMap { try? AbsoluteURL(parsing: $0) }
-  }
-
-  private static func askService(_ call: Invocation) throws(CommandError) -> AbsoluteURL {
-    let text = try Prompt.line("address of the service", usual: nil, orGive: "--service", call)
-    guard let service = try? AbsoluteURL(parsing: text) else {
-      throw .usage("that is no address", hint: "write it as https://tv.example.org")
-    }
-    return service
   }
 
   /// The secret first: settings that name a key pair whose secret is not there would keep the box from starting.

@@ -58,6 +58,7 @@ enum SsoCommand {
   }
 
   private static func daemon(_ settings: AgentSettings) async throws(CommandError) -> DaemonClient {
+    if let daemon = DaemonClient.ofThisBox(settings) { return daemon }
     guard case .found(let daemon) = try await DaemonClient.find(settings) else {
       throw CommandError(
         "no daemon runs for this box, and only a daemon has an account for its apps",

@@ -115,19 +115,26 @@ enum ExecCommand {
       context.hearsNoSignals()
       let words = call[program]
       let grant = try await Asked.grant(call, context, AgentSettings(call))
-      call.console.flush()
-      do throws(SystemError) {
+      try becoming(call) { () throws(SystemError) in
         try ProgramReplacement.run(
           words[0], Array(words.dropFirst()),
           variables: [
             "REGENT_TOKEN_FD": String(ProgramReplacement.descriptor),
             "REGENT_TOKEN_EXPIRES": String(grant.expires),
           ], secret: Array(grant.token.utf8), held: context.held)
-      } catch {
-        let exit: ExitCode = error.isAboutAbsence ? .noSuchProgram : .cannotRun
-        throw CommandError(error.description, hint: error.hint, exit: exit)
       }
     }
+  }
+}
+
+/// Becomes another program, or says as shells do why that cannot be.
+func becoming(_ call: Invocation, _ run: () throws(SystemError) -> Void) throws(CommandError) {
+  call.console.flush()
+  do throws(SystemError) {
+    try run()
+  } catch {
+    throw CommandError(
+      error.description, hint: error.hint, exit: error.isAboutAbsence ? .noSuchProgram : .cannotRun)
   }
 }
 

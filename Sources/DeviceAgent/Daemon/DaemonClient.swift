@@ -18,14 +18,25 @@ struct DaemonClient: EntitlementSource {
   /// Where it keeps its tokens, and as which user.
   private(set) var home = DaemonIdentity()
   private let client: Client
-  private let socket: String
+  /// Where it may listen; the first place at which somebody does is its own.
+  private let places: [String]
 
   /// Authorizing may take a provider half a minute.
   private static let deadline = Duration.seconds(60)
 
-  private init(socket: String) {
-    self.socket = socket
+  private init(places: [String]) {
+    self.places = places
     client = Client(ClientConfiguration(wallClock: { Clocks.wallMilliseconds() }))
+  }
+
+  /// The daemon of this box for a command that was given nothing in which another one could differ.
+  ///
+  /// Nothing is asked before the question itself: of a short command that would be half.
+  /// - Returns: nil when something was given, or no place has a socket; ``find(_:)`` knows what to say then.
+  static func ofThisBox(_ settings: AgentSettings) -> DaemonClient? {
+    let places = settings.socketPlaces.filter { SocketPlace.isThere($0) }
+    guard !places.isEmpty, BoxIdentity(settings, onlyGiven: true).values.isEmpty else { return nil }
+    return DaemonClient(places: places)
   }
 
   /// The daemon that answers first on the places of these settings, and is the one that they mean.
@@ -33,16 +44,14 @@ struct DaemonClient: EntitlementSource {
     let given = BoxIdentity(settings, onlyGiven: true)
     var found = DaemonSearch.none
     for place in settings.socketPlaces {
-      var daemon = DaemonClient(socket: place)
+      var daemon = DaemonClient(places: [place])
       let answer: ClientResponse
       do throws(ClientError) {
         answer = try await daemon.call(.post, "/v1/alive", given.document)
       } catch {
-        switch error.kind {
-        case .unreachable(.noSocket), .unreachable(.refused): continue
+        if error.isAbsence { continue }
         // The socket is there and its owner does not want us: our own tokens would be somebody else's.
-        default: throw CommandError(error.description, hint: error.hint, code: "daemon")
-        }
+        throw CommandError(error.description, hint: error.hint, code: "daemon")
       }
       guard let document = try? JSONValue(reading: answer.body), answer.status.isSuccess,
         document["alive"]?.bool == true, let home = DaemonIdentity(document)
@@ -120,7 +129,7 @@ struct DaemonClient: EntitlementSource {
 
   var unreadable: CommandError {
     CommandError(
-      "what answers on \(socket) is not the daemon of this version",
+      "what answers on \(places.joined(separator: " or ")) is not the daemon of this version",
       hint: "an older daemon: systemctl restart regent; another socket: check --socket and "
         + "REGENT_AGENT_SOCKET", code: "daemon")
   }
@@ -132,7 +141,10 @@ struct DaemonClient: EntitlementSource {
     do throws(ClientError) {
       response = try await call(method, target, body)
     } catch {
-      throw CommandError(error.description, hint: error.hint, code: "daemon")
+      guard error.isAbsence else { throw CommandError(error.description, hint: error.hint, code: "daemon") }
+      throw CommandError(
+        "no daemon runs for this box", hint: "systemctl enable --now regent.socket, or start: regent daemon",
+        code: "no-daemon")
     }
     guard let answer = try? JSONValue(reading: response.body) else { throw unreadable }
     guard response.status.isSuccess else { throw CommandError(answer) ?? unreadable }
@@ -142,17 +154,40 @@ struct DaemonClient: EntitlementSource {
   private func call(
     _ method: RegentHTTPCodec.Method, _ target: String, _ body: JSONValue? = nil
   ) async throws(ClientError) -> ClientResponse {
+    for place in places.dropLast() {
+      do throws(ClientError) {
+        return try await call(method, target, body, at: place)
+      } catch {
+        guard error.isAbsence else { throw error }
+      }
+    }
+    return try await call(method, target, body, at: places.last ?? "")
+  }
+
+  private func call(
+    _ method: RegentHTTPCodec.Method, _ target: String, _ body: JSONValue?, at place: String
+  ) async throws(ClientError) -> ClientResponse {
     var request = ClientRequest(
-      method, try ClientURL(unixSocket: socket, target: target), body: body?.bytes() ?? [])
+      method, try ClientURL(unixSocket: place, target: target), body: body?.bytes() ?? [])
     request.deadline = Self.deadline
     if body != nil { request.addHeader(.contentType, "application/json") }
     let response = try await client.send(request)
     // What the socket itself says to one program too many; the daemon has other words.
     guard response.status != .serviceUnavailable else {
       throw ClientError(
-        .system("the daemon has too much to do on \(socket): try again in a few seconds"),
+        .system("the daemon has too much to do on \(place): try again in a few seconds"),
         request.url.origin)
     }
     return response
+  }
+}
+
+extension ClientError {
+  /// Whether nobody listens there.
+  fileprivate var isAbsence: Bool {
+    switch kind {
+    case .unreachable(.noSocket), .unreachable(.refused): true
+    default: false
+    }
   }
 }

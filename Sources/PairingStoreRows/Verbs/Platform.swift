@@ -40,24 +40,9 @@ extension RowStore {
       let signIn = try found.authentication(for: exchange, parent: parent, at: now)
       if let there = try rows.regularSignIn(context, of: signIn.record, at: now) { return there }
       try rows.keep(context, signIn.record)
-      // By their columns alone, as a row that does not verify counts for nobody: whoever makes up device ids takes room
-      // from his own box.
-      let beyond = try context.all(
-        """
-        SELECT id FROM authentication WHERE parent = \(parent.authentication.id.text) AND app = \(exchange.app)
-        AND expires > \(now.milliseconds) ORDER BY issued DESC, id DESC
-        \(unsafeRawSQL: Dialect.noLimit) OFFSET \(BoxOverview.mostOfApp)
-        """
-      ) { try $0.text(0) }
-      // Whoever made up names of apps as well takes the room of all of them.
-      let most = BoxOverview.mostOfBox
-      let oldest = try context.all(
-        """
-        SELECT id FROM authentication WHERE parent = \(parent.authentication.id.text)
-        AND expires > \(now.milliseconds) ORDER BY issued DESC, id DESC \(unsafeRawSQL: Dialect.noLimit) OFFSET \(most)
-        """
-      ) { try $0.text(0) }
-      for id in beyond + oldest { try SignedRows.deleteSignIns(context, .id(id)) }
+      for id in try rows.signInsTooMany(context, of: parent.authentication.id, app: exchange.app, at: now) {
+        try SignedRows.deleteSignIns(context, .id(id))
+      }
       return signIn
     }
   }
@@ -159,6 +144,34 @@ extension SignedRows {
     try all(
       context, Tables.authentications, "\(all: Tables.authentications) WHERE parent = \(parent.text) ORDER BY id"
     ).map(\.record).filter { $0.authentication.isValid(at: now) }
+  }
+
+  /// The oldest sign-ins of a box that there is no room for.
+  ///
+  /// By their columns alone, as a row that does not verify counts for nobody: whoever makes up device ids takes room
+  /// from his own box, and whoever made up names of apps as well takes the room of all of them.
+  fileprivate func signInsTooMany(
+    _ context: borrowing WriteContext, of parent: AuthenticationID, app: String, at now: Instant
+  ) throws -> [String] {
+    // Most boxes have a few: the index alone says so.
+    let count: Int = try context.value("SELECT count(*) FROM authentication WHERE parent = \(parent.text)") ?? 0
+    guard count > BoxOverview.mostOfApp else { return [] }
+    let beyond = try context.all(
+      """
+      SELECT id FROM authentication WHERE parent = \(parent.text) AND app = \(app)
+      AND expires > \(now.milliseconds) ORDER BY issued DESC, id DESC
+      \(unsafeRawSQL: Dialect.noLimit) OFFSET \(BoxOverview.mostOfApp)
+      """
+    ) { try $0.text(0) }
+    guard count > BoxOverview.mostOfBox else { return beyond }
+    return try beyond
+      + context.all(
+        """
+        SELECT id FROM authentication WHERE parent = \(parent.text)
+        AND expires > \(now.milliseconds) ORDER BY issued DESC, id DESC
+        \(unsafeRawSQL: Dialect.noLimit) OFFSET \(BoxOverview.mostOfBox)
+        """
+      ) { try $0.text(0) }
   }
 
   /// The box's own sign-in, if an app's may come from it now.

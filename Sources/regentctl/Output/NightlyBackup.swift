@@ -28,7 +28,7 @@ enum NightlyBackup {
   }
 
   /// The exit code of a question to systemd, whose words nobody needs.
-  private static func ask(_ verb: String, _ unit: String) -> Int32? {
+  static func ask(_ verb: String, _ unit: String) -> Int32? {
     try? ChildProgram.run("sh", ["-c", "exec systemctl \(verb) \(unit) >/dev/null 2>&1"])
   }
 }

@@ -12,15 +12,16 @@ enum SetupVerb {
     details: """
       Asks at a terminal for what no option says; elsewhere it takes the usual answers. What is there already stays: every \
       step can be done again. Settings go into the service's environment file, of which the difference is shown, and the \
-      unit is restarted; that is root's to do. Then come the first requestor, provider and account, a rule, a first \
+      unit is restarted; that is root's to do. With --announce on the service says on the local network where it is, so that \
+      regent setup finds it there; nobody says so by itself. Then come the first requestor, provider and account, a rule, a first \
       backup, what doctor says, and a code for the first box, as regentctl requestor invite makes it. Without a terminal \
       and without --invite a requestor that has no key pair gets one, which is shown this once.
 
       With --json the answer is one document: a member for each step that something was done in, and what doctor says.
       """,
     inputs: [
-      publicURL, proxy, certificate, certificateKey, listen, requestor, provider, account, allow, invite, settings,
-      backups,
+      publicURL, proxy, certificate, certificateKey, listen, requestor, provider, account, allow, invite,
+      announce, settings, backups,
     ],
     rules: [.atMostOne([proxy, certificate]), .together([certificate, certificateKey])],
     example: "setup --public-url https://tv.example.org --proxy --requestor acme --provider cable"
@@ -41,6 +42,7 @@ enum SetupVerb {
   private static func perform(_ report: SetupReport, _ admin: AdminClient) async throws -> Bool {
     let call = report.call
     try await address(report, admin)
+    if let isOn = call[announce] { try await Announcing.set(isOn, report, admin) }
     let records = FirstRecords(report, admin)
     let requestor = try await records.addRequestor(call[requestor])
     let provider = try await records.addProvider(call[provider], for: requestor)
@@ -80,6 +82,9 @@ enum SetupVerb {
   private static let allow = Input.option(
     "allow", ValueKind<String>.text("PATTERN"), "what may be watched; everything when nobody says")
   private static let invite = Input.flag("invite", "make a code for the first box, and no key pair to write down")
+  private static let announce = Input.option(
+    "announce", ValueKind<Bool>.onOff,
+    "whether the service says on the local network where it is; off until somebody says on")
   private static let settings = Input.option(
     "settings", .file, default: "/etc/regent/regentd.env", "the service's environment file")
   private static let backups = Input.option(

@@ -1,0 +1,96 @@
+internal import Glibc
+
+/// Programs on the networks that this machine is part of, which listen to a group: datagrams to them, and from them.
+public struct Neighbours: ~Copyable {
+  private let datagrams: FileDescriptor
+  private let group: SocketAddress
+  private let isGroup: Bool
+  private let port: UInt16
+
+  /// Longer datagrams are passed over.
+  private static let longest = 9_000
+
+  /// A socket of its own, with a port that the kernel picks: what comes there was sent to it.
+  ///
+  /// - Parameters:
+  ///   - bits: the group's IPv4 address, of which the first byte is on top; one machine's own is asked alone.
+  ///   - port: where they listen.
+  /// - Throws: `SystemError` when no socket is to be had.
+  public init(group bits: UInt32, port: UInt16) throws(SystemError) {
+    let kind = CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue) | CInt(SOCK_NONBLOCK.rawValue)
+    datagrams = FileDescriptor(owning: try systemCall("open", on: "a socket") { socket(AF_INET, kind, 0) })
+    group = SocketAddress(ipv4: bits, port: port)
+    isGroup = bits >> 28 == 0xE
+    self.port = port
+  }
+
+  /// Sends a datagram into each network.
+  ///
+  /// - Returns: whether at least one took it.
+  public borrowing func ask(_ bytes: [UInt8]) -> Bool {
+    guard isGroup else { return send(bytes) }
+    var isSent = false
+    for var network in ownNetworks() {
+      let code = unsafe setsockopt(
+        datagrams.number, CInt(IPPROTO_IP), IP_MULTICAST_IF, &network, socklen_t(MemoryLayout<in_addr>.size))
+      if code == 0, send(bytes) { isSent = true }
+    }
+    return isSent
+  }
+
+  /// Waits for a datagram that one of them sent from the port on which they listen.
+  ///
+  /// - Parameter milliseconds: for how long at most.
+  /// - Returns: its bytes, none of them when something else came; nil when the time is over.
+  public borrowing func hear(milliseconds: CInt) -> [UInt8]? {
+    var watched = pollfd(fd: datagrams.number, events: Int16(POLLIN), revents: 0)
+    guard unsafe poll(&watched, 1, milliseconds) == 1 else { return nil }
+    var sender = SocketAddress()
+    var bytes = [UInt8](repeating: 0, count: Self.longest + 1)
+    let number = datagrams.number
+    let count = unsafe bytes.withUnsafeMutableBytes { buffer in
+      var length = 0
+      _ = unsafe sender.fill { address, size in
+        length = unsafe recvfrom(number, buffer.baseAddress, buffer.count, 0, address, size)
+        return length < 0 ? -1 : 0
+      }
+      return length
+    }
+    guard (0...Self.longest).contains(count), sender.ipv4?.port == port else { return [] }
+    return Array(bytes.prefix(count))
+  }
+
+  private borrowing func send(_ bytes: [UInt8]) -> Bool {
+    let number = datagrams.number
+    let count = unsafe group.withPointer { address, size in
+      unsafe sendto(number, bytes, bytes.count, 0, address, size)
+    }
+    return count == bytes.count
+  }
+
+  /// This machine's IPv4 addresses on networks in which others can be reached by group.
+  private borrowing func ownNetworks() -> [in_addr] {
+    var first: UnsafeMutablePointer<ifaddrs>?
+    guard unsafe getifaddrs(&first) == 0 else { return [] }
+    defer { unsafe freeifaddrs(first) }
+    var found: [in_addr] = []
+    var next = unsafe first
+    while let one = unsafe next, found.count < 32 {
+      unsafe next = one.pointee.ifa_next
+      guard unsafe Self.reachesNeighbours(one.pointee.ifa_flags), let address = unsafe one.pointee.ifa_addr,
+        unsafe address.pointee.sa_family == sa_family_t(AF_INET),
+        let bits = unsafe SocketAddress(copying: address, length: socklen_t(MemoryLayout<sockaddr_in>.size))?.ipv4?.bits
+      else { continue }
+      found.append(in_addr(s_addr: bits.bigEndian))
+    }
+    return found
+  }
+
+  /// Whether an interface is up and leads to other machines, which hear what is sent to a group.
+  ///
+  /// The kernel's numbers (net/if.h): a shim that includes that file takes whole other headers out of Glibc's module.
+  private static func reachesNeighbours(_ flags: UInt32) -> Bool {
+    let (isUp, isLoopback, hearsGroups): (UInt32, UInt32, UInt32) = (0x1, 0x8, 0x1000)
+    return flags & (isUp | isLoopback | hearsGroups) == isUp | hearsGroups
+  }
+}
