@@ -382,7 +382,7 @@ if Context.environment["REGENT_FUZZ"] == "1" {
       [
         "AccessEnabler", "CommandKit", "DeviceAgent", "HTTPServer", "RegentHTTPCodec", "RegentJSON", "RegentPlatform",
       ]),
-    fuzzer("FuzzDiscovery", ["DeviceAgent"]),
+    fuzzer("FuzzDiscovery", ["DeviceAgent", "RegentHTTPCodec"]),
     fuzzer("FuzzTokens", ["RegentCryptography", "RegentJSON"]),
     fuzzer("FuzzXML", ["XML"]),
     fuzzer("FuzzOAuth", ["RegentHTTPCodec", "RegentJSON", "RegentOAuth"]),
