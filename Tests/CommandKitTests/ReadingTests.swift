@@ -268,3 +268,24 @@ private final class Made: Sendable {
     return command
   }
 }
+
+@Suite struct `Words behind two dashes` {
+  private static let file = Input.optionalArgument("FILE", .text, "where it is written")
+  private static let words = Input.arguments("PROGRAM", .text, orNone: true, "what is run")
+
+  @Test(arguments: [
+    ("show", "- []"), ("show out.png", "out.png []"), ("show out.png -- run it", "out.png [\"run\", \"it\"]"),
+    ("show -- run --it", "- [\"run\", \"--it\"]"), ("show out.png run it", "out.png [\"run\", \"it\"]"),
+  ])
+  func `are those of the argument that takes many`(line: String, shown: String) async {
+    let (output, errors) = (CapturedText(), CapturedText())
+    let show = Command("show", "show it", inputs: [Self.file, Self.words], example: "screen show") { call in
+      call.console.print("\(call[Self.file] ?? "-") \(call[Self.words])")
+    }
+    let program = Program(name: "screen", version: "1", summary: "show it", commands: [.made(show)])
+    let code = await program.run(
+      line.split(separator: " ").map(String.init), environment: Environment([:]),
+      console: Console(output: output.stream(columns: nil), errors: errors.stream(columns: nil)))
+    #expect(code == .done && output.text == "\(shown)\n", "\(errors.text)")
+  }
+}

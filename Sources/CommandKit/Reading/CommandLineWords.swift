@@ -6,6 +6,8 @@ struct CommandLineWords {
   private(set) var options: [String: [String]] = [:]
   /// Words that are neither commands nor options.
   private(set) var operands: [String] = []
+  /// How many of them stand before a "--"; nil without one.
+  private(set) var operandsBeforeDashes: Int?
   /// Whether a word stood where a command was expected and is none.
   private(set) var isLost = false
   private(set) var wantsHelp = false
@@ -20,6 +22,7 @@ struct CommandLineWords {
     var rest = arguments[...]
     while let word = rest.popFirst() {
       if word == "--" {
+        operandsBeforeDashes = operands.count
         rest.forEach { take(word: $0) }
         return
       }

@@ -95,7 +95,14 @@ extension CommandLineWords {
   ) throws(CommandError) -> [String: [String]] {
     var rest = operands[...]
     var assigned: [String: [String]] = [:]
-    for input in inputs where input.form == .argument && !rest.isEmpty {
+    let arguments = inputs.filter { $0.form == .argument }
+    let endsInMany = arguments.last?.isRepeated == true
+    for input in arguments where !rest.isEmpty {
+      // Behind "--" stand the words of what takes many: an argument before it that may be left out is not meant.
+      if endsInMany, !input.isRepeated, !input.isRequired, let dashes = operandsBeforeDashes, rest.startIndex >= dashes
+      {
+        continue
+      }
       let count = input.isRepeated ? rest.count : 1
       assigned[input.label] = Array(rest.prefix(count))
       rest = rest.dropFirst(count)
