@@ -11,6 +11,7 @@ private let ownedCalls: [(owner: String, calls: [String])] = [
     ]
   ),
   ("Sources/PairingService/Core/BoxDecisions.swift", ["store.decide("]),
+  ("Sources/PairingService/Nodes/CodeLooks.swift", ["codes.learn("]),
   (
     "Sources/PairingService/Core/CodeTransitions.swift",
     [

@@ -83,9 +83,8 @@ package struct CodeRoutes: Sendable {
         granted: wait.granted,
         while: { [core] in core.codes.find(id)?.flow.sequence == sequence },
         answer: { _ throws(CallError) in
-          guard core.codeLooks.mustLook(at: core.codes.find(id)) else {
-            return .reply(try answer(reader, code, core.codes.find(id)))
-          }
+          let record = core.codes.find(id)
+          guard core.codeLooks.mustLook(at: record) else { return .reply(try answer(reader, code, record)) }
           return .later {
             try await core.codeLooks.look(at: id)
             return try answer(reader, code, core.codes.find(id))

@@ -97,8 +97,7 @@ extension LiveCodes.Tables {
   /// Forgets a code before its time, if it is one of those; the store is told when somebody comes by.
   mutating func letGo(_ id: RegistrationID, if isMeant: (PairingState) -> Bool = { _ in true }) {
     guard let known = codes[id], isMeant(known.record.flow.state) else { return }
-    if known.record.flow.state.isPending { pending[known.record.requestor, default: 0] -= 1 }
-    forget(known.record)
+    drop(known)
     // The list fills only while the store cannot write, when no new codes come either. What it has no room for is
     // found again after a restart.
     if given.count < LiveCodes.mostGiven { given.append(id) }
@@ -183,7 +182,13 @@ extension LiveCodes.Tables {
     return true
   }
 
-  mutating func forget(_ record: RegistrationRecord) {
+  /// Lets go of a code, whatever its state.
+  mutating func drop(_ known: LiveCodes.CachedCode) {
+    if known.record.flow.state.isPending { pending[known.record.requestor, default: 0] -= 1 }
+    forget(known.record)
+  }
+
+  private mutating func forget(_ record: RegistrationRecord) {
     if codes.removeValue(forKey: record.id) != nil { described -= record.described }
     if ids[record.code] == record.id { ids[record.code] = nil }
     let key = LiveCodes.DeviceKey(record)

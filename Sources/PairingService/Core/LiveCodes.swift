@@ -163,21 +163,14 @@ package final class LiveCodes: Sendable {
   /// Lets go of the codes whose rows a revoked key pair signed: the store does not know them any more either.
   package func forget(signedBy rowKeys: Set<PublicKey>) {
     tables.withLock { tables in
-      for known in tables.codes.values where rowKeys.contains(known.record.rowKey) {
-        if known.record.flow.state.isPending {
-          tables.pending[known.record.requestor, default: 0] -= 1
-        }
-        tables.forget(known.record)
-      }
+      for known in tables.codes.values where rowKeys.contains(known.record.rowKey) { tables.drop(known) }
     }
   }
 
   /// Lets go of a code that the store does not know any more.
   package func forget(_ id: RegistrationID) {
     tables.withLock { tables in
-      guard let known = tables.codes[id] else { return }
-      if known.record.flow.state.isPending { tables.pending[known.record.requestor, default: 0] -= 1 }
-      tables.forget(known.record)
+      if let known = tables.codes[id] { tables.drop(known) }
     }
   }
 

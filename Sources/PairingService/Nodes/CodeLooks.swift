@@ -21,10 +21,10 @@ package struct CodeLooks: Sendable {
     areNeeded = store.isShared
   }
 
-  /// Whether memory alone cannot answer for this code.
-  package func mustLook(at record: RegistrationRecord?) -> Bool {
+  /// Whether memory alone cannot answer for this code, for which nobody searches where that is never so.
+  package func mustLook(at record: @autoclosure () -> RegistrationRecord?) -> Bool {
     guard areNeeded else { return false }
-    guard let record else { return true }
+    guard let record = record() else { return true }
     return !record.flow.settled(at: clock.now).state.isPending
   }
 

@@ -83,7 +83,9 @@ extension Phone {
         do {
           try core.limits.take(request.clientAddress)
           call.session = try await sessions.find(jar.value(.session, in: call.cookies))
-          if let code = call.code, hasOpened(code, call) { try await core.codeLooks.look(at: core.hasher.code(code)) }
+          if core.codeLooks.areNeeded, let code = call.code, hasOpened(code, call) {
+            try await core.codeLooks.look(at: core.hasher.code(code))
+          }
           if isForm {
             try check(call, isNew)
             if let session = call.session { try await sessions.touch(session) }

@@ -44,12 +44,13 @@ extension Phone {
   /// Looks up a code that somebody typed or scanned: a wrong one counts, for the source and for the account.
   private func find(_ code: RegistrationCode, _ call: PhoneCall) async throws -> RegistrationRecord? {
     let address = call.request.clientAddress
+    let hash = core.hasher.code(code)
     // A code that this browser has opened before is no guess: a reload must not fail for what others at this address
     // do.
-    if hasOpened(code, call), let record = core.codes.find(core.hasher.code(code)) { return record }
+    if hasOpened(code, call), let record = core.codes.find(hash) { return record }
     try core.limits.mayTryCode(from: address, as: .phone(call.account))
-    try await core.codeLooks.look(at: core.hasher.code(code))
-    guard let record = core.codes.find(core.hasher.code(code)), call.now < record.flow.forgettable
+    try await core.codeLooks.look(at: hash)
+    guard let record = core.codes.find(hash), call.now < record.flow.forgettable
     else {
       core.limits.wrongCode(from: address, as: .phone(call.account))
       return nil
