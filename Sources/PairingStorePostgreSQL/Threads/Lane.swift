@@ -158,14 +158,10 @@ final class Lane: @unchecked Sendable {
       line.note(error)
       return try Transaction(line.opened(), isShared: isShared, by: line.deadline)
     } catch {
-      if connection.isOpen { abandon(connection) }
+      if connection.isOpen { connection.undo(by: line.deadline) }
       line.note(error as? PostgreSQLError)
       throw error
     }
-  }
-
-  private func abandon(_ connection: Connection) {
-    do throws(PostgreSQLError) { try connection.rollback(by: line.deadline) } catch { connection.close() }
   }
 
   /// The statement that puts a number into the lane's row.

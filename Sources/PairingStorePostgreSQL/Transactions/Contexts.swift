@@ -37,8 +37,7 @@ package final class ReadContext: Querying {
 
   /// Ends it; a connection that cannot is closed.
   func end() {
-    guard connection.isInTransaction else { return }
-    do throws(PostgreSQLError) { try connection.rollback(by: deadline) } catch { connection.close() }
+    connection.undo(by: deadline)
   }
 }
 

@@ -97,9 +97,7 @@ final class Transaction {
   }
 
   /// Undoes all of it; a connection that cannot is closed, which undoes it as well.
-  func rollBack() {
-    do throws(PostgreSQLError) { try connection.rollback(by: deadline) } catch { connection.close() }
-  }
+  func rollBack() { connection.undo(by: deadline) }
 }
 
 /// How many codes may be live at most, as far as the cluster knows: it saves counting a hundred thousand rows for each

@@ -38,60 +38,24 @@ extension RowStore {
       let moment = now.milliseconds
       var left = limit
       let forgettable = (now - CodeLifetime.remembrance).milliseconds
-      left -= try context.runCounting(
-        """
-        DELETE FROM registration WHERE \(unsafeRawSQL: Dialect.place) IN
-        (SELECT \(unsafeRawSQL: Dialect.place) FROM registration WHERE expires <= \(forgettable) LIMIT \(left))
-        """)
+      left -= try SignedRows.deleteSome(context, left, of: "registration", where: "expires <= \(forgettable)")
       let ended = try context.all(
         "SELECT id FROM authentication WHERE expires <= \(forgettable) LIMIT \(left)"
       ) { try $0.text(0) }
       for id in ended { left -= try SignedRows.deleteSignIns(context, .id(id)) }
-      left -= try context.runCounting(
-        """
-        DELETE FROM permit WHERE \(unsafeRawSQL: Dialect.place) IN
-        (SELECT \(unsafeRawSQL: Dialect.place) FROM permit WHERE expires <= \(forgettable) LIMIT \(left))
-        """)
-      left -= try context.runCounting(
-        """
-        DELETE FROM session WHERE \(unsafeRawSQL: Dialect.place) IN
-        (SELECT \(unsafeRawSQL: Dialect.place) FROM session WHERE expires <= \(moment) LIMIT \(left))
-        """)
+      left -= try SignedRows.deleteSome(context, left, of: "permit", where: "expires <= \(forgettable)")
+      left -= try SignedRows.deleteSome(context, left, of: "session", where: "expires <= \(moment)")
       let answered = (now - PlatformExchange.remembrance).milliseconds
-      left -= try context.runCounting(
-        """
-        DELETE FROM used_profile_request WHERE \(unsafeRawSQL: Dialect.place) IN
-        (SELECT \(unsafeRawSQL: Dialect.place) FROM used_profile_request WHERE expires <= \(answered) LIMIT \(left))
-        """)
-      left -= try context.runCounting(
-        """
-        DELETE FROM enrolment WHERE \(unsafeRawSQL: Dialect.place) IN
-        (SELECT \(unsafeRawSQL: Dialect.place) FROM enrolment WHERE expires <= \(moment) LIMIT \(left))
-        """)
-      left -= try context.runCounting(
-        """
-        DELETE FROM client_invitation WHERE \(unsafeRawSQL: Dialect.place) IN
-        (SELECT \(unsafeRawSQL: Dialect.place) FROM client_invitation WHERE expires <= \(moment) LIMIT \(left))
-        """)
+      left -= try SignedRows.deleteSome(context, left, of: "used_profile_request", where: "expires <= \(answered)")
+      left -= try SignedRows.deleteSome(context, left, of: "enrolment", where: "expires <= \(moment)")
+      left -= try SignedRows.deleteSome(context, left, of: "client_invitation", where: "expires <= \(moment)")
       let unpaired = (now - ClientRoom.unpairedLifetime).milliseconds
-      left -= try context.runCounting(
-        """
-        DELETE FROM oauth_client WHERE \(unsafeRawSQL: Dialect.place) IN (
-          SELECT \(unsafeRawSQL: Dialect.place) FROM oauth_client
-          WHERE origin = \(OAuthClientRecord.Origin.itself.rawValue) AND paired IS NULL AND created <= \(unpaired)
-          LIMIT \(left))
-        """)
+      left -= try SignedRows.deleteSome(
+        context, left, of: "oauth_client",
+        where: "origin = \(OAuthClientRecord.Origin.itself.rawValue) AND paired IS NULL AND created <= \(unpaired)")
       let remembered = (now - LoginThrottle.memory).milliseconds
-      left -= try context.runCounting(
-        """
-        DELETE FROM login_failure WHERE \(unsafeRawSQL: Dialect.place) IN
-        (SELECT \(unsafeRawSQL: Dialect.place) FROM login_failure WHERE last <= \(remembered) LIMIT \(left))
-        """)
-      left -= try context.runCounting(
-        """
-        DELETE FROM signing_key WHERE \(unsafeRawSQL: Dialect.place) IN
-        (SELECT \(unsafeRawSQL: Dialect.place) FROM signing_key WHERE needed_until <= \(moment) LIMIT \(left))
-        """)
+      left -= try SignedRows.deleteSome(context, left, of: "login_failure", where: "last <= \(remembered)")
+      left -= try SignedRows.deleteSome(context, left, of: "signing_key", where: "needed_until <= \(moment)")
       left -= try rows.forgetPasses(context, beyond: passes, at: now, limit: left)
       left -= try rows.forgetFailures(context, beyond: failures, at: now, limit: left)
       return limit - left
@@ -100,6 +64,17 @@ extension RowStore {
 }
 
 extension SignedRows {
+  /// Deletes at most so many of a table's rows: neither database knows a limit for a DELETE.
+  fileprivate static func deleteSome(
+    _ context: borrowing WriteContext, _ limit: Int, of table: String, where condition: SQL
+  ) throws -> Int {
+    try context.runCounting(
+      """
+      DELETE FROM \(unsafeRawSQL: table) WHERE \(unsafeRawSQL: Dialect.place) IN
+      (SELECT \(unsafeRawSQL: Dialect.place) FROM \(unsafeRawSQL: table) WHERE \(part: condition) LIMIT \(limit))
+      """)
+  }
+
   /// Forgets the oldest temporary passes that are used up, when there are too many.
   ///
   /// A row keeps its number while its pass lasts, and new ones get higher numbers: two look-ups tell whether there may

@@ -138,7 +138,8 @@ extension Connection {
     }
   }
 
-  private func undo(by deadline: Deadline) {
+  /// Undoes the transaction; a connection that cannot is closed, which undoes it as well.
+  public func undo(by deadline: Deadline) {
     do throws(PostgreSQLError) { try rollback(by: deadline) } catch { close() }
   }
 }
