@@ -212,7 +212,7 @@ let package = Package(
       dependencies: [
         "Administration", "HTTPServer", "HTTPTestSupport", "PairingService", "PairingStore", "PairingStoreMemory",
         "PairingStoreSQLite", "RegentCryptography", "RegentHTTPCodec", "RegentJSON", "RegentPairing",
-        "RegentPlatform", "ServiceTestSupport", "StorageFaults", "TestSupport",
+        "RegentPlatform", "ServiceTestSupport", "StorageFaults", "StoreConformance", "TestSupport",
       ], path: "Tests/SequenceFuzz", swiftSettings: house),
     .executableTarget(
       name: "Benchmarks",

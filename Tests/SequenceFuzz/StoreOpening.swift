@@ -24,7 +24,7 @@ final class StoreOpening {
     options.fileLayer = disk.name
     let opened = try SQLiteStore(options)
     store = opened
-    return fault.map { PlantedStore(base: opened, fault: $0) } ?? opened
+    return fault.map { PlantedStore(target: opened, fault: $0) } ?? opened
   }
 
   func reopen() throws -> any Store {

@@ -1,34 +1,34 @@
 public import PairingStore
 public import RegentPairing
 
-extension HandlesInTurn {
-  public var isShared: Bool { next.isShared }
+extension ForwardingStore {
+  public var isShared: Bool { target.isShared }
 
-  public func endOfChanges() async throws(StoreError) -> ChangePosition { try await next.endOfChanges() }
+  public func endOfChanges() async throws(StoreError) -> ChangePosition { try await target.endOfChanges() }
 
   public func changes(after position: ChangePosition, waiting span: Duration) async throws(StoreError) -> ChangePage {
-    try await next.changes(after: position, waiting: span)
+    try await target.changes(after: position, waiting: span)
   }
 
-  public func share(_ nonces: [UsedNonce]) async throws(StoreError) { try await next.share(nonces) }
+  public func share(_ nonces: [UsedNonce]) async throws(StoreError) { try await target.share(nonces) }
 
   public func registrations(_ ids: [RegistrationID], at now: Instant) async throws(StoreError) -> [RegistrationRecord] {
-    try await next.registrations(ids, at: now)
+    try await target.registrations(ids, at: now)
   }
 
   public func registration(under code: CodeHash, at now: Instant) async throws(StoreError) -> RegistrationRecord? {
-    try await next.registration(under: code, at: now)
+    try await target.registration(under: code, at: now)
   }
 
   public func registration(of device: DeviceHash, at requestor: RequestorID, at now: Instant)
     async throws(StoreError) -> RegistrationRecord?
   {
-    try await next.registration(of: device, at: requestor, at: now)
+    try await target.registration(of: device, at: requestor, at: now)
   }
 
   public func take(_ duty: NodeDuty, as node: NodeID, for span: Duration, at now: Instant)
     async throws(StoreError) -> Bool
   {
-    try await next.take(duty, as: node, for: span, at: now)
+    try await target.take(duty, as: node, for: span, at: now)
   }
 }
