@@ -36,7 +36,7 @@ package struct AuthenticationRoutes: Sendable {
     // Read in any case, so that a value that makes no sense is refused also where it would change nothing.
     let after = try call.after()
     // The usual poll: the answer is "not yet", and the caller does not ask to be held.
-    if call.request.preferredWait == nil, try hasNothingYet(call, device, at: call.now) {
+    if call.preferredWait == nil, try hasNothingYet(call, device, at: call.now) {
       throw refusal(.pending, place)
     }
     let question = try DeviceQuestion(call, device, place)

@@ -39,7 +39,7 @@ extension ServiceCore {
   ///
   /// - Throws: 429.
   func doubt(about call: V1Call) throws(CallError) -> CodeDoubt? {
-    guard codeLooks.areNeeded, call.path[ifCaptured: "code"] != nil, let code = call.code() else { return nil }
+    guard call.path[ifCaptured: "code"] != nil, let code = call.code() else { return nil }
     let hash = hasher.code(code)
     guard codeLooks.mustLook(at: codes.find(hash)) else { return nil }
     do throws(CallError) {

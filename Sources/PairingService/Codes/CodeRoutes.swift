@@ -191,7 +191,7 @@ extension V1Call {
 
   /// How long the caller is held, and for what; nil when it is answered at once.
   func waitPlan(after: Int?, _ flow: PairingFlow) -> (sequence: Int, span: Duration, granted: Int)? {
-    guard let seconds = request.preferredWait, seconds > 0 else { return nil }
+    guard let seconds = preferredWait, seconds > 0 else { return nil }
     var generator = SystemRandomNumberGenerator()
     let plan = WaitPlan(
       seconds: seconds, after: after, flow: flow, at: now,

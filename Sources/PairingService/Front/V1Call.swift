@@ -23,6 +23,8 @@ package final class V1Call: Sendable {
   package let provisioned: ProvisioningSnapshot
   /// The time of this call.
   package let now: Instant
+  /// For how many seconds the caller would like to be held, if it says so.
+  package let preferredWait: Int?
   private let hasher: KeyedHasher
   private let knownDevice: CallDevice?
 
@@ -39,6 +41,7 @@ package final class V1Call: Sendable {
     self.requestor = requestor
     self.provisioned = provisioned
     self.now = now
+    preferredWait = request.preferredWait
     self.hasher = hasher
     knownDevice = device
   }

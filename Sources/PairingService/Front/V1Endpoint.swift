@@ -96,14 +96,10 @@ package struct V1Endpoints: Sendable {
     // After the limits: what they turn away must take no room among the nonces.
     func work(_ call: V1Call) throws(CallError) -> V1Outcome {
       try core.credentials.useUp(signed, call.request, at: call.now)
-      guard let doubt = try core.doubt(about: call) else { return try answer(call) }
-      return .decide { [core] in
-        try await core.look(at: doubt)
-        return try await answer(call).decided()
-      }
+      return core.codeLooks.areNeeded ? try decided(call, answer) : try answer(call)
     }
     guard let subject = call.subject else { return try work(call) }
-    guard call.request.preferredWait ?? 0 > 0 else {
+    guard call.preferredWait ?? 0 > 0 else {
       try core.limits.take(subject, at: call.requestor.id)
       return try work(call)
     }
@@ -118,6 +114,15 @@ package struct V1Endpoints: Sendable {
     }
     if !outcome.isHeld { try core.limits.take(subject, at: call.requestor.id) }
     return outcome
+  }
+
+  /// The answer after a look into the store, where memory has not the last word on the code that the call names.
+  private func decided(_ call: V1Call, _ answer: @escaping V1Work) throws(CallError) -> V1Outcome {
+    guard let doubt = try core.doubt(about: call) else { return try answer(call) }
+    return .decide { [core] in
+      try await core.look(at: doubt)
+      return try await answer(call).decided()
+    }
   }
 }
 

@@ -84,7 +84,7 @@ extension PlatformRoutes {
   private func decisions(_ call: V1Call) throws(CallError) -> V1Outcome {
     let device = try call.boxDevice()
     let (hash, tags) = (device.hash, Array(call.request.headers(.ifNoneMatch)))
-    let seconds = call.request.preferredWait ?? 0
+    let seconds = call.preferredWait ?? 0
     return .decide { [core] in
       _ = try await core.boxSignIn(call, device)
       let seen = core.boxDecisions.changeCount
