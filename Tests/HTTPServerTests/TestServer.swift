@@ -81,17 +81,18 @@ func post(_ path: String, _ body: String, _ fields: String = "") -> [UInt8] {
 
 /// Holds a thread until the test lets it go.
 final class Turnstile: Sendable {
-  private let state = Locked((isBlocking: false, isOpen: false))
+  private let blocks = Flag("the thread stands in the turnstile")
+  private let opened = Flag("the test lets go")
 
-  var isBlocking: Bool { state.withLock { $0.isBlocking } }
+  var isBlocking: Bool { blocks.isRaised }
 
   func block() {
-    state.withLock { $0.isBlocking = true }
+    blocks.raise()
     // A handler cannot throw; the test that never lets go fails by what it asks next.
-    _ = try? eventually("the test lets go") { state.withLock { $0.isOpen } }
+    _ = try? opened.block()
   }
 
-  func letGo() { state.withLock { $0.isOpen = true } }
+  func letGo() { opened.raise() }
 }
 
 /// How often ``turnLoop(_:)`` asks.
