@@ -112,17 +112,21 @@ class World:
 
     def call(self, method, path, device, form=None, connection=None):
         """Status and body; 0 when nobody answers."""
+        try:
+            connection = connection or Connection(("127.0.0.1", self.port))
+            connection.socket.settimeout(LIMIT)
+            connection.send(*self.written(method, path, device, form))
+            return connection.answer()
+        except (OSError, SystemExit):
+            return 0, b""
+
+    def written(self, method, path, device, form=None):
+        """Head and body of a call."""
         body, more = b"", []
         if form is not None:
             body = "&".join(f"{name}={value}" for name, value in form.items()).encode()
             more = ["Content-Type: application/x-www-form-urlencoded", f"Content-Length: {len(body)}"]
-        try:
-            connection = connection or Connection(("127.0.0.1", self.port))
-            connection.socket.settimeout(LIMIT)
-            connection.send(self.head(method, path, device, *more), body)
-            return connection.answer()
-        except (OSError, SystemExit):
-            return 0, b""
+        return self.head(method, path, device, *more), body
 
     # The box
 
@@ -179,9 +183,12 @@ class World:
     def request(self, device):
         return self.call("GET", "/api/v1/APP/profile-requests/local", device)
 
-    def exchange(self, device, word, connection=None):
-        form = {"mvpd": "local", "SAMLResponse": word, **WORD}
-        return self.call("POST", "/api/v1/tokens/authn", device, form, connection)[0]
+    def exchange(self, device, word):
+        return self.call(*self.exchanged(device, word))[0]
+
+    @staticmethod
+    def exchanged(device, word):
+        return "POST", "/api/v1/tokens/authn", device, {"mvpd": "local", "SAMLResponse": word, **WORD}
 
     def come_in(self, app, device):
         """The whole way; whether the app is in, or why not."""
@@ -563,12 +570,7 @@ def the_command_is_quick():
         key = f"{world.home}/id"
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
         there = world.plain | {"SSH_AUTH_SOCK": path}
-        # As on a box: what it is stands in its settings, and the command is given nothing that has to be compared.
-        place = pathlib.Path(world.home, ".config/regent")
-        place.mkdir(parents=True)
-        names = {"service": "REGENT_SERVICE", "requestor": "REGENT_REQUESTOR", "public-key": "REGENT_PUBLIC_KEY",
-                 "secret-file": "REGENT_SECRET_FILE", "state": "REGENT_STATE"}
-        (place / "agent.conf").write_text("".join(f"{name} = {world.box[of]}\n" for name, of in names.items()))
+        # As on a box, where what it is stands in the machine's settings: the command is given nothing that has to be compared.
         here = world.plain | {"XDG_RUNTIME_DIR": world.home}
         subprocess.run(["ssh-add", "-q", key], env=there, check=True, stderr=subprocess.DEVNULL)
         times = {"regent sso status": [], "ssh-add -l": []}
@@ -612,7 +614,9 @@ def exchanges_beside_approvals():
         for number in range(240):
             app, device = apps[number % APPS], f"word-{turn}-{number}"
             request = base64.b64encode(world.request(device)[1]).decode()
-            words.append((device, app.ask("platform_account", "APP", "local", request)["assertion"]))
+            word = app.ask("platform_account", "APP", "local", request)["assertion"]
+            # Signed before the clock runs: it is the service that is timed, not what Python needs for a signature.
+            words.append(world.written(*world.exchanged(device, word)))
         local, admin = threading.local(), f"{world.home}/service/admin.sock"
         body = b'{"provider": "local", "account": "demo"}'
 
@@ -626,8 +630,8 @@ def exchanges_beside_approvals():
                 f"POST /v1/codes/{code}/approve HTTP/1.1\r\nHost: regent\r\nContent-Type: application/json\r\n"
                 f"Content-Length: {len(body)}\r\n\r\n", 200, body)
 
-        def exchange(device, word):
-            assert world.exchange(device, word, connection("device", ("127.0.0.1", world.port))) == 204
+        def exchange(head, body):
+            connection("device", ("127.0.0.1", world.port)).ask(head, 204, body)
 
         rates["approvals"].append(rate([lambda code=code: approve(code) for code in codes]))
         rates["exchanges"].append(rate([lambda one=one: exchange(*one) for one in words]))
