@@ -1,0 +1,339 @@
+"""Several `regentd` on one PostgreSQL database: a primary with a synchronous standby, a link that can be cut for each
+node, and haproxy that gives each request to another node. All of it on loopback, below one folder."""
+
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from regentd import Regentd, free_port
+from service import until
+
+PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+def newest(name):
+    """PostgreSQL's program of the newest version that is installed; Debian keeps them out of PATH."""
+    found = sorted(pathlib.Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), key=lambda path: int(path.parts[-3]))
+    if not found:
+        raise SystemExit("nodes: no PostgreSQL here; type: deploy/bootstrap --test")
+    return str(found[-1])
+
+
+def as_server_user(*words):
+    """PostgreSQL refuses root."""
+    if os.geteuid():
+        return list(words)
+    return ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", "--", *words]
+
+
+def run(*words, **more):
+    done = subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=60, **more)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(map(str, words))}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+class Server:
+    """One PostgreSQL server."""
+
+    def __init__(self, folder, port):
+        self.folder, self.port, self.process = pathlib.Path(folder), port, None
+        self.data = self.folder / "data"
+
+    def prepare(self):
+        self.folder.mkdir(parents=True)
+        if os.geteuid() == 0:
+            shutil.chown(self.folder, "postgres", "postgres")
+
+    def make(self):
+        self.prepare()
+        run(*as_server_user(newest("initdb"), "-D", self.data, "-U", "regent", "--no-sync", "--encoding=UTF8",
+                            "--locale=C.UTF-8", "--auth=trust"))
+        self.write_settings()
+
+    def copy_of(self, primary):
+        """A standby of the primary, which must run."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.prepare()
+        run(*as_server_user(newest("pg_basebackup"), "-D", self.data, "-h", "127.0.0.1", "-p", primary.port, "-U", "regent",
+                            "-R", "-X", "stream", "-c", "fast"))
+        # What the primary was told while it ran is not for who replaces it.
+        (self.data / "postgresql.auto.conf").write_text(
+            "".join(line for line in open(self.data / "postgresql.auto.conf") if "synchronous" not in line))
+        self.write_settings()
+
+    def write_settings(self):
+        (self.data / "regent.conf").write_text(f"""
+            listen_addresses = '127.0.0.1'
+            port = {self.port}
+            unix_socket_directories = '{self.folder}'
+            max_connections = 100
+            shared_buffers = 32MB
+            deadlock_timeout = 100ms
+            wal_retrieve_retry_interval = 100ms
+            wal_receiver_status_interval = 1s
+            wal_keep_size = 256MB
+            log_line_prefix = '%m [%p] '
+            """)
+        settings = self.data / "postgresql.conf"
+        text = settings.read_text()
+        if "include 'regent.conf'" not in text:
+            settings.write_text(text + "\ninclude 'regent.conf'\n")
+        for file in (settings, self.data / "regent.conf"):
+            if os.geteuid() == 0:
+                shutil.chown(file, "postgres", "postgres")
+
+    def start(self, waits=True):
+        with open(self.folder / "log", "ab") as log:
+            self.process = subprocess.Popen(
+                as_server_user(newest("postgres"), "-D", str(self.data)), stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+        if waits:
+            until(f"the server on port {self.port}", self.is_ready)
+
+    def is_ready(self):
+        if self.process.poll() is not None:
+            raise SystemExit(f"the server on port {self.port} has ended: {(self.folder / 'log').read_text()[-2000:]}")
+        return subprocess.run([newest("pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(self.port)]).returncode == 0
+
+    def ask(self, text, database="postgres"):
+        return run("psql", "-X", "-q", "-A", "-t", "-h", "127.0.0.1", "-p", self.port, "-U", "regent", "-d", database, "-c", text,
+                   env={"PATH": PATH, "PGCONNECT_TIMEOUT": "10"}).strip()
+
+    def tell(self, *settings):
+        for setting in settings:
+            self.ask(f"ALTER SYSTEM SET {setting}")
+        self.ask("SELECT pg_reload_conf()")
+
+    def processes(self):
+        """The server and its children."""
+        pid = self.process.pid
+        try:
+            children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        except OSError:
+            children = []
+        return [pid, *map(int, children)]
+
+    def signal(self, number):
+        for pid in self.processes():
+            try:
+                os.kill(pid, number)
+            except ProcessLookupError:
+                pass
+
+    def kill(self):
+        """-9 for the server and all that serve its connections, also when they are frozen."""
+        if self.process and self.process.poll() is None:
+            self.signal(signal.SIGKILL)
+            self.process.wait()
+
+    def promote(self):
+        run(*as_server_user(newest("pg_ctl"), "promote", "-D", self.data, "-w", "-t", "30"))
+
+
+class Link:
+    """The way of one node to one server, which can be cut: new connections are refused, old ones end, or nothing moves."""
+
+    def __init__(self, target):
+        self.target, self.mode, self.pairs, self.lock = target, "open", set(), threading.Lock()
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                near, _ = self.listener.accept()
+            except OSError:
+                return
+            if self.mode == "cut":
+                near.close()
+                continue
+            threading.Thread(target=self.serve, args=(near,), daemon=True).start()
+
+    def serve(self, near):
+        try:
+            far = socket.create_connection(("127.0.0.1", self.target), timeout=5)
+        except OSError:
+            near.close()
+            return
+        far.settimeout(None)
+        for side in (near, far):
+            side.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        pair = (near, far)
+        with self.lock:
+            self.pairs.add(pair)
+        other = threading.Thread(target=self.copy, args=(far, near), daemon=True)
+        other.start()
+        self.copy(near, far)
+        other.join()
+        with self.lock:
+            self.pairs.discard(pair)
+        near.close()
+        far.close()
+
+    def copy(self, source, sink):
+        try:
+            while piece := source.recv(65536):
+                while self.mode == "frozen":
+                    time.sleep(0.01)
+                if isinstance(self.mode, float):
+                    time.sleep(self.mode)
+                sink.sendall(piece)
+        except OSError:
+            pass
+        for side in (source, sink):
+            try:
+                side.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def set(self, mode):
+        """"open", "cut", "frozen", or seconds by which each piece is late."""
+        self.mode = mode
+        if mode == "cut":
+            with self.lock:
+                pairs = list(self.pairs)
+            for pair in pairs:
+                for side in pair:
+                    try:
+                        side.shutdown(socket.SHUT_RDWR)
+                    except OSError:
+                        pass
+
+    def close(self):
+        self.listener.close()
+        self.set("cut")
+
+
+class Node:
+    """One `regentd`, with links of its own to all servers."""
+
+    def __init__(self, programs, folder, name, servers, master_key, options=()):
+        self.programs, self.name, self.folder = programs, name, pathlib.Path(folder)
+        self.folder.mkdir(mode=0o700)
+        self.links = [Link(server.port) for server in servers]
+        self.port = free_port()
+        hosts = ",".join(f"127.0.0.1:{link.port}" for link in self.links)
+        self.admin = f"{self.folder}/admin.sock"
+        self.options = [
+            "--database", f"postgresql://regent@{hosts}/regent", "--master-key", str(master_key), "--node", name,
+            "--trust-proxy", "127.0.0.1", "--admin-socket", self.admin, *options]
+        self.running = None
+
+    def start(self, *words):
+        """With `words` before the program, such as those of a clock that is wrong."""
+        environment = {"HOME": str(self.folder), "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8",
+                       "STATE_DIRECTORY": str(self.folder), **dict(word.split("=", 1) for word in words)}
+        self.running = Regentd(
+            self.programs, self.folder, *self.options, listen=f"127.0.0.1:{self.port}", environment=environment)
+
+    @property
+    def is_up(self):
+        return self.running is not None and self.running.process.poll() is None
+
+    def kill(self):
+        if self.running:
+            self.running.kill()
+
+    def set_links(self, mode):
+        for link in self.links:
+            link.set(mode)
+
+    def control(self, *words, text=None):
+        done = subprocess.run(
+            [f"{self.programs}/regentctl", "--socket", self.admin, *words], input=text, capture_output=True, text=True,
+            timeout=60, env={"HOME": str(self.folder), "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"})
+        if done.returncode:
+            raise SystemExit(f"regentctl {' '.join(words)}: {done.stdout}{done.stderr}")
+        return done.stdout
+
+
+class Balancer:
+    """haproxy, which gives each request to another node."""
+
+    def __init__(self, folder, nodes):
+        self.port = free_port()
+        servers = "".join(f"  server {node.name} 127.0.0.1:{node.port} check inter 200ms fall 1 rise 1\n" for node in nodes)
+        settings = pathlib.Path(folder, "haproxy.cfg")
+        settings.write_text(f"""
+global
+  maxconn 4000
+defaults
+  mode http
+  timeout connect 2s
+  timeout client 75s
+  timeout server 75s
+  timeout http-request 10s
+  retries 0
+frontend tv
+  bind 127.0.0.1:{self.port}
+  http-request set-header X-Forwarded-For %[src]
+  default_backend nodes
+backend nodes
+  balance roundrobin
+  http-reuse safe
+  option httpchk GET /readyz
+{servers}""")
+        with open(f"{folder}/haproxy.log", "ab") as log:
+            self.process = subprocess.Popen([shutil.which("haproxy", path=PATH), "-db", "-f", str(settings)], stdout=log, stderr=log)
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+
+
+class Cluster:
+    """Two servers, nodes, and a balancer before them."""
+
+    def __init__(self, programs, folder, names=("a", "b", "c"), options=(), has_standby=True):
+        self.folder = pathlib.Path(folder)
+        os.chmod(folder, 0o711)
+        self.servers = [Server(self.folder / "database-1", free_port()), Server(self.folder / "database-2", free_port())]
+        self.primary, self.standby = self.servers
+        self.is_synchronous = has_standby
+        self.primary.make()
+        self.primary.start()
+        self.primary.ask("CREATE DATABASE regent")
+        if has_standby:
+            self.follow()
+        key = self.folder / "master-key"
+        self.nodes = [Node(programs, self.folder / name, name, self.servers, key, options) for name in names]
+        for node in self.nodes:
+            node.start()
+        self.balancer = Balancer(self.folder, self.nodes)
+
+    def follow(self):
+        """Makes the standby anew, and has each COMMIT wait for it from then on."""
+        self.standby.kill()
+        self.standby.copy_of(self.primary)
+        self.standby.start()
+        until("the standby to stream", lambda: self.primary.ask("SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'") == "1")
+        if self.is_synchronous:
+            self.primary.tell("synchronous_standby_names = '*'")
+            until("the standby to be synchronous", lambda: self.primary.ask(
+                "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") == "1")
+
+    def fail_over(self):
+        """The primary dies, and the standby takes its place."""
+        self.primary.kill()
+        self.standby.promote()
+        self.primary, self.standby = self.standby, self.primary
+
+    def stop(self):
+        for node in getattr(self, "nodes", []):
+            node.kill()
+            for link in node.links:
+                link.close()
+        if hasattr(self, "balancer"):
+            self.balancer.stop()
+        for server in self.servers:
+            if server.process and server.process.poll() is None:
+                server.signal(signal.SIGCONT)
+            server.kill()

@@ -1,0 +1,169 @@
+"""What was asked of a cluster and what it answered, and whether one service on one machine could have answered so.
+
+Each call is kept with its begin, its end and its answer. A device's calls are then put into an order in which a plain
+model of one sign-in gives just these answers: a call stands somewhere between its begin and its end, and one whose
+answer never came somewhere after its begin, or nowhere. Without such an order something that was promised is gone, or
+happened twice.
+"""
+
+import itertools
+import threading
+import time
+from dataclasses import dataclass, field
+
+FOREVER = float("inf")
+
+
+@dataclass
+class Call:
+    """One call: `answer` is None when it is not known, `told` what came with it (a code, a sign-in)."""
+    kind: str
+    begin: float
+    end: float = FOREVER
+    answer: str | None = None
+    told: str | None = None
+    where: str = ""
+    final: bool = False
+
+    def __str__(self):
+        end = "     ?" if self.end == FOREVER else f"{self.end:9.3f}"
+        return f"{self.begin:9.3f} to {end} {self.where:>4} {self.kind} -> {self.answer} {self.told or ''}"
+
+
+@dataclass(frozen=True)
+class State:
+    """One device. `code` is the one that waits, and `signed` the sign-in once somebody was told of it."""
+    phase: str = "nothing"
+    code: str | None = None
+    signed: str | None = None
+
+
+def after(state, call):
+    """The states in which the model may be when it has given this answer; none when it would have given another."""
+    kind, answer = call.kind, call.answer
+    if kind == "create":
+        # Of a code that was never told nobody can speak.
+        return [State("waiting", call.told)] if answer in (None, "yes") else [state]
+    if kind == "approve":
+        waits = state.phase == "waiting" and state.code == call.told
+        if answer == "refused":
+            return [] if waits else [state]
+        return [State("in", call.told)] if waits else ([] if answer == "yes" else [state])
+    if kind == "withdraw":
+        waits = state.phase == "waiting" and state.code == call.told
+        if answer == "refused":
+            return [] if waits else [state]
+        return [State("ended", call.told)] if waits else ([] if answer == "yes" else [state])
+    if kind == "poll":
+        if answer == "yes":
+            fits = state.phase == "in" and state.signed in (None, call.told)
+            return [State("in", state.code, call.told)] if fits else []
+        if answer == "no":
+            # "Not yet" may be a moment old, for who was never told yes; at the end it may not.
+            return [] if state.phase == "in" and (state.signed or call.final) else [state]
+        if answer == "ended":
+            return [] if state.phase in ("in", "waiting") else [state]
+        return [state]
+    if kind == "logout":
+        if answer == "refused":
+            return [] if state.phase == "in" else [state]
+        return [State("out", state.code)] if state.phase == "in" else [state]
+    raise ValueError(kind)
+
+
+def has_order(calls):
+    """Whether there is an order in which the model gives these answers."""
+    calls = sorted((call for call in calls if call.answer is not None or call.kind != "poll"), key=lambda call: call.begin)
+    whole, seen = (1 << len(calls)) - 1, set()
+    optional = sum(1 << number for number, call in enumerate(calls) if call.answer is None)
+    stack = [(0, State())]
+    while stack:
+        done, state = stack.pop()
+        if done | optional == whole:
+            return True
+        if (done, state) in seen:
+            continue
+        seen.add((done, state))
+        left = [number for number in range(len(calls)) if not done >> number & 1]
+        # Nobody may come before a call that had ended when it began.
+        first_end = min(calls[number].end for number in left)
+        for number in left:
+            if calls[number].begin > first_end:
+                break
+            for next_state in after(state, calls[number]):
+                stack.append((done | 1 << number, next_state))
+    return False
+
+
+@dataclass
+class History:
+    """All calls, by device."""
+    calls: dict = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def begin(self, device, kind, where="", told=None, final=False):
+        call = Call(kind, time.monotonic(), where=where, told=told, final=final)
+        with self.lock:
+            self.calls.setdefault(device, []).append(call)
+        return call
+
+    @staticmethod
+    def end(call, answer, told=None):
+        """The answer; None when it is not known what became of the call."""
+        if answer is not None:
+            call.end = time.monotonic()
+            call.answer = answer
+        if told is not None:
+            call.told = told
+
+    def failures(self):
+        """The devices whose calls have no order, each with its calls, as text."""
+        found = []
+        for device, calls in self.calls.items():
+            if not has_order(calls):
+                zero = calls[0].begin
+                lines = [str(Call(c.kind, c.begin - zero, c.end - zero, c.answer, c.told, c.where, c.final)) for c in sorted(calls, key=lambda c: c.begin)]
+                found.append(f"{device}:\n" + "\n".join(f"  {line}" for line in lines))
+        return found
+
+
+def prove_itself():
+    """Histories of which it is known whether a service could have given them."""
+    def told(*calls):
+        clock = itertools.count()
+        made = []
+        for kind, answer, *rest in calls:
+            begin = next(clock)
+            made.append(Call(kind, begin, FOREVER if answer is None else next(clock), answer, *rest))
+        return made
+
+    fine = {
+        "the whole way": told(("create", "yes", "K"), ("poll", "no"), ("approve", "yes", "K"), ("poll", "yes", "1"),
+                              ("poll", "yes", "1"), ("logout", "yes"), ("poll", "no")),
+        "an approval without an answer that happened": told(("create", "yes", "K"), ("approve", None, "K"), ("poll", "yes", "1")),
+        "one that did not": told(("create", "yes", "K"), ("approve", None, "K"), ("withdraw", "yes", "K"), ("poll", "ended")),
+        "one that happened late": told(("create", "yes", "K"), ("approve", None, "K"), ("poll", "no"), ("poll", "yes", "1")),
+        "not yet, a moment old": told(("create", "yes", "K"), ("approve", "yes", "K"), ("poll", "no"), ("poll", "yes", "1")),
+        "a second approval": told(("create", "yes", "K"), ("approve", "yes", "K"), ("approve", "refused", "K")),
+    }
+    wrong = {
+        "a code that is gone": told(("create", "yes", "K"), ("approve", "refused", "K")),
+        "an approval that is gone": told(("create", "yes", "K"), ("approve", "yes", "K"), ("poll", "no", None, "", True)),
+        "two sign-ins for one code": told(("create", "yes", "K"), ("approve", "yes", "K"), ("poll", "yes", "1"), ("poll", "yes", "2")),
+        "a yes after the sign-out": told(("create", "yes", "K"), ("approve", "yes", "K"), ("poll", "yes", "1"), ("logout", "yes"),
+                                         ("poll", "yes", "1")),
+        "a yes after the no": told(("create", "yes", "K"), ("withdraw", "yes", "K"), ("poll", "yes", "1")),
+        "approved twice": told(("create", "yes", "K"), ("approve", "yes", "K"), ("approve", "yes", "K")),
+        "out by itself": told(("create", "yes", "K"), ("approve", "yes", "K"), ("poll", "yes", "1"), ("poll", "no")),
+        "a no that nobody said": told(("create", "yes", "K"), ("poll", "ended")),
+        "both": told(("create", "yes", "K"), ("withdraw", "yes", "K"), ("approve", "yes", "K")),
+    }
+    for name, calls in fine.items():
+        assert has_order(calls), f"the checker refuses {name}"
+    for name, calls in wrong.items():
+        assert not has_order(calls), f"the checker believes {name}"
+
+
+if __name__ == "__main__":
+    prove_itself()
+    print("the checker tells right from wrong")
