@@ -154,7 +154,7 @@ let package = Package(
       "regentctl",
       [
         "Administration", "CommandKit", "QRCode", "RegentHTTPClient", "RegentHTTPCodec", "RegentJSON", "RegentPlatform",
-        "RegentPairing", "RegentPairingWire",
+        "RegentPairing",
       ]),
 
     // Tests: one folder per target, and what they share.

@@ -4,10 +4,11 @@ import Testing
 /// The examples of `deploy/proxy`, in front of a real service, with nothing changed but ports, paths and the
 /// certificate.
 @Suite struct `Behind a proxy` {
-  @Test func `the nginx example passes on who asks`() throws {
+  @Test(arguments: ["nginx.conf", "nginx-nodes.conf"])
+  func `the nginx example passes on who asks`(file: String) throws {
     try withProxiedService { service, folder, port in
-      let text = try example("nginx.conf")
-      let site = text.replacing("server 127.0.0.1:8787;", with: "server \(service);")
+      let text = try example(file)
+      let site = try nodes(text, service).replacing("server 127.0.0.1:8787;", with: "server \(service);")
         .replacing("/etc/letsencrypt/live/tv.example.org", with: folder)
         .replacing("listen 80;", with: "listen 127.0.0.1:\(try freePort());")
         .replacing("listen [::]:80;", with: "")
@@ -29,15 +30,16 @@ import Testing
   }
 
   @Test(
-    .enabled(if: installedProgram("haproxy") != nil, "haproxy is not installed: apt-get install haproxy"))
-  func `the haproxy example passes on who asks`() throws {
+    .enabled(if: installedProgram("haproxy") != nil, "haproxy is not installed: apt-get install haproxy"),
+    arguments: ["haproxy.cfg", "haproxy-nodes.cfg"])
+  func `the haproxy example passes on who asks`(file: String) throws {
     try withProxiedService { service, folder, port in
-      let text = try example("haproxy.cfg")
-      let site = text.replacing("server regentd 127.0.0.1:8787", with: "server regentd \(service)")
+      let text = try example(file)
+      let site = try nodes(text, service).replacing("server regentd 127.0.0.1:8787", with: "server regentd \(service)")
         .replacing("/etc/haproxy/tv.example.org.pem", with: "\(folder)/both.pem")
         .replacing("bind :80\n", with: "bind 127.0.0.1:\(try freePort())\n")
         .replacing("bind :443 ", with: "bind 127.0.0.1:\(port) ")
-        .replacing("maxconn 20000", with: "maxconn 100")
+        .replacing("maxconn 20000", with: "maxconn 100").replacing("maxconn 50000", with: "maxconn 100")
       let both = try readFile("\(folder)/fullchain.pem") + readFile("\(folder)/privkey.pem")
       try writeFile("\(folder)/both.pem", both)
       try writeFile("\(folder)/haproxy.cfg", Array(site.utf8))
@@ -131,6 +133,13 @@ import Testing
       if isUp { return (proxy, "https://127.0.0.1:\(port)") }
     }
     throw TestSupportError("the proxy does not start")
+  }
+
+  /// An example for several nodes, with the service as one of them, and two that are away.
+  private func nodes(_ text: String, _ service: String) throws -> String {
+    text.replacing("10.0.0.2:8787", with: service)
+      .replacing("10.0.0.1:8787", with: "127.0.0.1:\(try freePort())")
+      .replacing("10.0.0.3:8787", with: "127.0.0.1:\(try freePort())")
   }
 
   private func example(_ name: String) throws -> String {

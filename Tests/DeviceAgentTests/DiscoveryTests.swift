@@ -1,6 +1,6 @@
 import Glibc
 import RegentHTTPCodec
-import RegentPairingWire
+import RegentPairing
 import RegentPlatform
 import TestSupport
 import Testing

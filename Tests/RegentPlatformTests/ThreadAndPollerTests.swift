@@ -63,6 +63,26 @@ import Testing
   }
 }
 
+@Suite struct `The turns of a thread that works long` {
+  @Test func `end when they were long enough, and the next begins there`() {
+    var begun: UInt64 = 1_000_000
+    DedicatedThread.endTurn(begun: &begun, now: 1_099_999)
+    #expect(begun == 1_000_000)
+    DedicatedThread.endTurn(begun: &begun, now: 1_100_000)
+    #expect(begun == 1_100_000)
+    DedicatedThread.endTurn(begun: &begun, now: 1_199_999)
+    #expect(begun == 1_100_000)
+  }
+
+  @Test func `end at once when the clock is before their beginning, and not each time from then on`() {
+    var begun: UInt64 = 1_000_000
+    DedicatedThread.endTurn(begun: &begun, now: 5)
+    #expect(begun == 5)
+    DedicatedThread.endTurn(begun: &begun, now: 6)
+    #expect(begun == 5)
+  }
+}
+
 /// Whether the calling thread blocks SIGPIPE, and SIGUSR2.
 private func blockedSignals() -> [Bool] {
   var mask = sigset_t()

@@ -1,5 +1,5 @@
 import RegentHTTPCodec
-import RegentPairingWire
+import RegentPairing
 
 /// A service that somebody announces in the network.
 struct FoundService: Hashable {

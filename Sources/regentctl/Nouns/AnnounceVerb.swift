@@ -1,7 +1,7 @@
 import Administration
 import CommandKit
 import RegentHTTPCodec
-import RegentPairingWire
+import RegentPairing
 import RegentPlatform
 
 /// `regentctl announce`.
