@@ -60,6 +60,11 @@ extension DatabasePlace {
     return Set(tables.keys)
   }
 
+  /// The first column of what is asked for.
+  fileprivate func texts(_ sql: SQL) throws -> [String] {
+    try connect().run(sql, by: serverDeadline).map { try $0.text(0) }
+  }
+
   fileprivate func snapshot(isAlone: Bool = false) throws -> ServerSnapshot {
     try ServerSnapshot(of: settings(), masterKey: master, isAlone: isAlone)
   }
@@ -102,6 +107,13 @@ struct CopyTests {
       _ = try store.survey(seen: { _ in }) { try arriving.take($0) }
       let arrived = try arriving.survey(masterKey: place.master)
       #expect(arrived.differences(from: sent) == [])
+      try arriving.commit(mark: CopyMark(action: "test", detail: ""))
+      // Where the order of writing says something it is the same; rows were written against the order of their keys.
+      for (table, key) in [("entitlement", "id"), ("temporary_pass", "requestor"), ("login_failure", "subject")] {
+        let order: SQL = "SELECT \(unsafeRawSQL: key) FROM \(unsafeRawSQL: table) ORDER BY rowid"
+        let (before, after) = (try place.texts(order), try other.texts(order))
+        #expect(before == after && before != before.sorted(), "\(table)")
+      }
     }
   }
 
