@@ -1,5 +1,6 @@
 """The one way in which these tests start `regentd`: wait for its line with a limit, stop it by its id, show its log."""
 
+import os
 import pathlib
 import select
 import socket
@@ -48,3 +49,12 @@ class Regentd:
     def kill(self):
         self.process.kill()
         self.process.wait()
+
+
+def serve(programs, folder, *options, **more):
+    """A service as these tests start it: one, or as many on one database as REGENT_NODES says."""
+    count = int(os.environ.get("REGENT_NODES", "1"))
+    if count == 1:
+        return Regentd(programs, folder, *options, **more)
+    from nodes.several import Several
+    return Several(count, programs, folder, *options, **more)

@@ -17,7 +17,7 @@ import urllib.request
 FAKETIME = "/usr/$LIB/faketime/libfaketimeMT.so.1"
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent))
-from regentd import Regentd, free_port
+from regentd import free_port, serve
 from service import PASSWORD, PATIENCE, REQUESTOR, ROOT, Proxy
 
 
@@ -85,7 +85,7 @@ class Issuer:
         environment = {**self.environment}
         if clock:
             environment |= {"LD_PRELOAD": FAKETIME, "FAKETIME": clock, "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
-        self.regentd = Regentd(self.programs, self.home, *self.options, listen=self.listen, environment=environment)
+        self.regentd = serve(self.programs, self.home, *self.options, listen=self.listen, environment=environment)
 
     def restart(self):
         """Again, by the real clock."""
