@@ -5,6 +5,7 @@ import pathlib
 import select
 import socket
 import subprocess
+import time
 
 SECONDS = 60
 
@@ -51,10 +52,19 @@ class Regentd:
         self.process.wait()
 
 
+# How many services on one database the tests run against.
+NODES = int(os.environ.get("REGENT_NODES", "1"))
+
+
 def serve(programs, folder, *options, **more):
-    """A service as these tests start it: one, or as many on one database as REGENT_NODES says."""
-    count = int(os.environ.get("REGENT_NODES", "1"))
-    if count == 1:
+    """A service as these tests start it: one, or several on one database."""
+    if NODES == 1:
         return Regentd(programs, folder, *options, **more)
     from nodes.several import Several
-    return Several(count, programs, folder, *options, **more)
+    return Several(NODES, programs, folder, *options, **more)
+
+
+def let_others_hear():
+    """Of what one node was told the others hear in milliseconds; until then they may say "not yet"."""
+    if NODES > 1:
+        time.sleep(0.5)
