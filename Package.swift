@@ -326,7 +326,7 @@ let package = Package(
         "PairingService", "Administration", "HTTPServer", "RegentHTTPClient", "RegentHTTPCodec", "RegentJSON",
         "PasswordHashing", "RegentCryptography", "RegentEncodings", "RegentPlatform", "XML",
         "SQLite", "StorageFaults", "TestSupport", "HTTPTestSupport", "PairingStorePostgreSQL",
-        "PostgreSQLStoreTestSupport", "ServiceSoak", "ServiceTestSupport",
+        "PostgreSQLStoreTestSupport", "ServiceSoak", "ServiceTestSupport", "StoreConformance",
       ],
       swiftSettings: house),
     .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: house),

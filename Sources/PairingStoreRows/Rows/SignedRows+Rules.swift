@@ -51,7 +51,7 @@ extension SignedRows {
   func provider<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ id: ProviderID
   ) throws -> Provider? {
-    try one(context, Tables.providers, Tables.providers.row(id.text))?.record
+    try shared(context, Tables.providers, id.text)?.record
   }
 
   func account<Context: Querying & ~Copyable>(
@@ -73,9 +73,7 @@ extension SignedRows {
     _ context: borrowing Context, _ viewer: Viewer, _ requestor: RequestorID, rowKey: PublicKey,
     device: DeviceHash, identity: IdentityHash?
   ) throws -> SignInContext {
-    let integration = try one(
-      context, Tables.integrations, Tables.integrations.row(requestor.text, viewer.provider.text)
-    )?.record
+    let integration = try shared(context, Tables.integrations, requestor.text, viewer.provider.text)?.record
     let provider = try provider(context, viewer.provider)
     return SignInContext(
       integration: integration, provider: provider,
