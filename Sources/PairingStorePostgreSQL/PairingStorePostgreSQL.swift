@@ -90,6 +90,12 @@ public struct PostgreSQLStoreOptions: Sendable {
   public var isAlone = false
   /// Called when another one that is alone has taken the place of this one while the server could not be reached.
   public var onDisplaced: @Sendable (PostgreSQLError) -> Void = { _ in }
+  /// How it hears what other stores write.
+  public var wakeups = Wakeups.bell
+  /// Between two looks for what others write, when the bell is heard: a bell that is lost costs no more.
+  public var lookPause = Duration.milliseconds(250)
+  /// Called when the bell is not heard any more, and when it is again.
+  public var onHearing: @Sendable (_ isDeaf: Bool) -> Void = { _ in }
   /// How many reads run at the same time, each over a connection of its own.
   public var readers = 2
   /// How long a verb may take; whoever has waited so long is told that the store is away.

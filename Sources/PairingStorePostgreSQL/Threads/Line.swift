@@ -16,11 +16,14 @@ final class Line {
 
   private static let pause: UInt64 = 250_000_000
 
-  /// `claim` is what every connection must have to itself in the database.
-  init(_ options: PostgreSQLStoreOptions, _ health: Health, claim: Claim? = nil) {
+  /// `claim` is what every connection must have to itself in the database, `session` what it sets beside the rest.
+  init(
+    _ options: PostgreSQLStoreOptions, _ health: Health, claim: Claim? = nil, session: [String: String] = [:]
+  ) {
     var settings = options.connection
     // A service that was frozen within a transaction must not hold the cluster's row for ever.
     settings.session["idle_in_transaction_session_timeout"] = "10s"
+    settings.session.merge(session) { _, own in own }
     self.settings = settings
     patience = options.statementPatience
     self.claim = claim
@@ -50,6 +53,20 @@ final class Line {
       health.noteSilence()
       throw error
     }
+  }
+
+  /// Runs statements that may be run twice: a connection that nobody used for a while may be found broken.
+  func run(_ batch: [SQL]) throws(PostgreSQLError) {
+    do throws(PostgreSQLError) {
+      _ = try opened().run(batch, by: deadline)
+    } catch {
+      guard !isOpen, error.kind != .deadline else {
+        note(error)
+        throw error
+      }
+      _ = try opened().run(batch, by: deadline)
+    }
+    note(nil)
   }
 
   /// Says what came of the last exchange, for who asks whether the database answers.

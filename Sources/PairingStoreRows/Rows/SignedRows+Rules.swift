@@ -44,6 +44,7 @@ extension SignedRows {
   ) throws -> RegistrationChange {
     if step.flow != stored.record.flow {
       try update(context, Tables.registrations, stored, FlowColumns.change, FlowColumns(step.flow).values)
+      context.changed(.code(stored.record.id))
     }
     return RegistrationChange(record: stored.record.moved(to: step.flow), actions: step.actions)
   }
@@ -180,6 +181,7 @@ extension SignedRows {
   ) throws {
     for record in ended {
       try SignedRows.deleteSignIns(context, .id(record.authentication.id.text))
+      context.changed(.signIn(record.authentication.requestor, record.deviceHash))
     }
   }
 
@@ -212,5 +214,6 @@ extension SignedRows {
       "DELETE FROM authentication WHERE device_hash = \(record.deviceHash.bytes) AND requestor = \(requestor.text)"
     )
     try insert(context, Tables.authentications, record)
+    context.changed(.signIn(requestor, record.deviceHash))
   }
 }
