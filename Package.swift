@@ -146,7 +146,7 @@ let package = Package(
       [
         "CommandKit", "HTTPServer", "RegentHTTPCodec", "RegentJSON", "RegentPlatform", "RegentPairing", "PairingStore",
         "PairingStorePostgreSQL", "PairingStoreSQLite", "PairingService", "Administration", "RegentCryptography",
-        "RegentEncodings", "PostgreSQL", "SQLite",
+        "RegentEncodings", "RegentSQL", "PostgreSQL", "SQLite",
       ]),
     program(
       "regent", ["DeviceAgent", "AccessEnabler", "CommandKit", "RegentJSON", "RegentPairing", "RegentPlatform"]),
@@ -260,8 +260,8 @@ let package = Package(
     tests(
       of: "PairingStorePostgreSQL",
       [
-        "RegentPairing", "PairingStore", "PostgreSQL", "PostgreSQLStoreTestSupport", "PostgreSQLTestSupport",
-        "RegentCryptography", "StoreConformance",
+        "RegentPairing", "PairingStore", "PairingStoreSQLite", "PostgreSQL", "PostgreSQLStoreTestSupport",
+        "PostgreSQLTestSupport", "RegentCryptography", "RegentSQL", "StoreConformance",
       ]),
     .testTarget(
       name: "StoreConformanceTests",

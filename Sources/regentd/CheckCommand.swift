@@ -2,8 +2,11 @@ import CommandKit
 import RegentCryptography
 import RegentHTTPCodec
 import HTTPServer
+import PairingStorePostgreSQL
 import PairingStoreSQLite
+import PostgreSQL
 import RegentPlatform
+import RegentSQL
 
 /// `regentd check`: what `serve` would find, without serving.
 enum CheckCommand {
@@ -15,27 +18,30 @@ enum CheckCommand {
       the service would, looks at its integrity and at the signature of every row. It listens nowhere and changes \
       nothing. Root looks as the user whose folder the database is in.
 
-      While the service runs its database is its own: regentctl doctor checks it then.
+      While the service runs its database is its own: regentctl doctor checks it then. A database on a server is looked \
+      at as it is at one moment, also while services use it.
       """,
     inputs: ServeCommand.inputs, sections: ServeCommand.sections, rules: ServeCommand.rules,
     environmentPrefix: "REGENT_",
     example:
       "regentd check --database /var/lib/regentd/regent.db --master-key /var/lib/regentd/master-key"
   ) { call in
-    try StateOwner.become(ofDatabase: try ServicePaths.database(call))
+    try StateOwner.become(ofDatabase: try ServicePaths.ownFile(call))
     let settings = try ServiceSettings(call, makesFolder: false)
     let (paths, console) = (settings.paths, call.console)
     if let tls = settings.tls { try load(tls) }
     console.print("configuration: good")
     _ = try pages(in: paths.web)
     console.print("pages: \(paths.web) is complete")
+    if let server = paths.server { return try await checkServer(server, paths, console) }
+    try MovedDatabase(of: paths.database).refuseService()
     guard try PrivateDirectory.owner(of: folder(of: paths.database)) != nil,
       let found = try RestoredDatabase(of: paths.database).there()
     else {
       console.print("database: there is none yet, the first start makes \(paths.database)")
       return
     }
-    let copy = DatabaseCopy(in: call.environment["TMPDIR"] ?? "/var/tmp")
+    let copy = DatabaseCopy(call)
     defer { copy.remove() }
     do throws(FileError) {
       try copy.make(of: found, database: paths.database)
@@ -72,22 +78,11 @@ private func checkDatabase(
         hint: "restore the last backup: regentctl restore BACKUP")
     }
     console.print("database: \(paths.database) is sound")
-    let bad = try await store.verifyRows()
-    guard bad == 0 else {
-      throw CommandError(
-        "\(bad) rows were changed from outside and do not count",
-        hint:
-          "the audit log says which (row.tampered): start the service and type regentctl audit tail"
-      )
-    }
-    console.print("rows: every row is signed as it must be")
-    let gaps = try await store.auditProblems()
-    guard gaps.isEmpty else {
-      throw CommandError(
-        "the audit log was changed from outside: \(gaps.prefix(3).joined(separator: ", "))",
-        hint: "find out who can write the database; an earlier backup may hold what is missing")
-    }
-    console.print("audit: the log is whole")
+    var found = StoreSurvey()
+    found.loose = try await store.looseRows()
+    found.unverified = try await store.verifyRows()
+    found.gaps = try await store.auditProblems()
+    try report(found, console)
   } catch {
     await close(store)
     throw error
@@ -97,4 +92,44 @@ private func checkDatabase(
 
 private func close(_ store: SQLiteStore) async {
   try? await onThread("check") { store.close() }
+}
+
+/// Looks at a database on a server as it is at one moment: nothing is written, and services go on.
+private func checkServer(_ server: ConnectionSettings, _ paths: ServicePaths, _ console: Console) async throws {
+  let isMade = try await onThread("check") { try PostgreSQLStore.isMade(on: server) }
+  guard isMade else {
+    console.print("database: there is none yet, the first start makes the tables in \(paths.shownDatabase)")
+    return
+  }
+  let count = RowCount()
+  let found = try await console.progress("looking at \(count.now) rows") {
+    try await onThread("check") {
+      let snapshot = try MasterKeyFile(paths).look { key in try ServerSnapshot(of: server, masterKey: key) }
+      defer { snapshot.close() }
+      return try snapshot.survey(seen: count.note)
+    }
+  }
+  console.print("database: \(paths.shownDatabase) has the tables that it must have, \(found.rows) rows")
+  try report(found, console)
+}
+
+/// Says what is good, up to the first thing that is not.
+private func report(_ found: StoreSurvey, _ console: Console) throws {
+  guard found.loose.isEmpty else {
+    throw CommandError(
+      "rows were deleted from outside: \(found.loose.prefix(3).joined(separator: ", "))",
+      hint: "find out who can write the database; an earlier backup may hold what is missing")
+  }
+  guard found.unverified == 0 else {
+    throw CommandError(
+      "\(found.unverified) rows were changed from outside and do not count",
+      hint: "the audit log says which (row.tampered): start the service and type regentctl audit tail")
+  }
+  console.print("rows: every row is signed as it must be")
+  guard found.gaps.isEmpty else {
+    throw CommandError(
+      "the audit log was changed from outside: \(found.gaps.prefix(3).joined(separator: ", "))",
+      hint: "find out who can write the database; an earlier backup may hold what is missing")
+  }
+  console.print("audit: the log is whole")
 }

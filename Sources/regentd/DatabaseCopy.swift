@@ -1,24 +1,31 @@
+import CommandKit
 import RegentCryptography
 import Glibc
 internal import RegentEncodings
 import RegentPlatform
 
-/// A copy of the database of a stopped service: opening a database brings it to this program's schema, finishes what
-/// was cut short and tidies its log, and whoever only looks must do none of that.
+/// A copy of the database of a stopped service, or one on its way to or from a server: opening a database brings it to
+/// this program's schema, finishes what was cut short and tidies its log, and whoever only looks must do none of that.
 struct DatabaseCopy {
   private let folder: String
   var path: String { "\(folder)/copy.db" }
 
-  init(in place: String) { folder = "\(place)/regentd-check-\(Hex.encode(Random.bytes(8)))" }
+  /// - Parameter call: says which folder is for what may go.
+  init(_ call: Invocation) {
+    folder = "\(call.environment["TMPDIR"] ?? "/var/tmp")/regentd-copy-\(Hex.encode(Random.bytes(8)))"
+  }
+
+  /// Makes the place alone, for who puts something else there.
+  func makeRoom() throws(FileError) { try PrivateDirectory.ensure(folder) }
 
   /// Copies a file, and the log beside it when the file is the database itself.
   ///
   /// - Throws: `FileError`, `.held` while a service has the database.
   func make(of file: String, database: String) throws(FileError) {
     // Only a lock that is there can be held, and one that is not there must not be made.
-    guard try PrivateFile.check("\(database).lock") else { return try copy(file, database) }
+    guard try PrivateFile.check("\(database).lock") else { return try makeHeld(of: file, database: database) }
     let lock = try FileLock(beside: database)
-    try copy(file, database)
+    try makeHeld(of: file, database: database)
     lock.release()
   }
 
@@ -28,8 +35,9 @@ struct DatabaseCopy {
     try? PrivateDirectory.remove(folder)
   }
 
-  private func copy(_ file: String, _ database: String) throws(FileError) {
-    try PrivateDirectory.ensure(folder)
+  /// The same for who holds the lock.
+  func makeHeld(of file: String, database: String) throws(FileError) {
+    try makeRoom()
     try copy(file, to: path)
     // The log of a database that a decided restore replaces belongs to neither.
     if file == database, try PrivateFile.check("\(file)-wal") {

@@ -14,6 +14,7 @@ func openStore(
   _ paths: ServicePaths, onMigration: @escaping @Sendable (MigrationProgress) -> Void = { _ in },
   onFailStop: @escaping @Sendable (SQLiteError) -> Void
 ) throws -> SQLiteStore {
+  try MovedDatabase(of: paths.database).refuseService()
   try RestoredDatabase(of: paths.database).finish()
   return try MasterKeyFile(paths).open(isSealed: PrivateFile.check(paths.database)) { key in
     try openStore(at: paths.database, key, onMigration: onMigration, onFailStop: onFailStop)
@@ -48,6 +49,7 @@ func storeSentence(_ error: any Error) -> CommandError? {
   case let error as DatabaseFailure:
     return CommandError("the database cannot be used: \(error.description)")
   case let error as SchemaFailure: return CommandError(error.description)
+  case let error as CopyFailure: return CommandError(error.message, hint: error.hint)
   case let error as PostgreSQLError:
     return CommandError("the database cannot be used: \(error.description)", hint: error.hint)
   case let error as StoreError: return CommandError(error.description)

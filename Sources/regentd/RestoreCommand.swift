@@ -3,7 +3,9 @@ import RegentHTTPCodec
 import RegentPairing
 import PairingService
 import PairingStore
+import PairingStorePostgreSQL
 import PairingStoreSQLite
+import PostgreSQL
 import RegentPlatform
 
 /// `regentd restore`: puts a backup in the place of the database while no service runs.
@@ -18,22 +20,33 @@ enum RestoreCommand {
       stay signed in. Whoever was signed out or disabled after the backup was made is in it as before: look at the \
       audit log that is kept. The numbers of regentctl stats go back to those of the backup, too, when it is of today.
 
+      With --database postgresql://… everything goes into that database, which must be empty, in one transaction: all of \
+      it is there afterwards, or nothing.
+
       Root may do it, too: it reads FILE and then goes on as the user whose folder the database is in, so that \
       everything there stays that user's.
       """,
-    inputs: [file, ServeCommand.database, ServeCommand.masterKey], environmentPrefix: "REGENT_",
+    inputs: [file, ServeCommand.database, ServeCommand.databasePasswordFile, ServeCommand.masterKey],
+    environmentPrefix: "REGENT_",
     example: "regentd restore /var/backups/regent-2026-11-20.db"
   ) { call in
     let backup = OpenBackup(try BackupFile(path: call[file]).open(), path: call[file])
     let person = Accounts.effectiveUser
-    try StateOwner.become(ofDatabase: try ServicePaths.database(call))
+    try StateOwner.become(ofDatabase: try ServicePaths.ownFile(call))
     let paths = try ServicePaths(ofDatabase: call)
-    let restored = try await restore(backup, paths, by: person)
-    call.console.print("\(paths.database) is \(call[file]) now")
+    let restored: Restored
+    if let server = paths.server {
+      let room = DatabaseCopy(call)
+      defer { room.remove() }
+      restored = try await restore(backup, to: server, room, paths, call.console, by: person)
+    } else {
+      restored = try await restore(backup, paths, by: person)
+    }
+    call.console.print("\(paths.shownDatabase) is \(call[file]) now")
     if let kept = restored.kept { call.console.print("what was there before is \(kept)") }
     call.console.print(restored.numbers)
     for remark in restored.remarks { call.console.print(remark) }
-    if call.source(of: ServeCommand.masterKey) == "--master-key" {
+    if paths.server == nil, call.source(of: ServeCommand.masterKey) == "--master-key" {
       call.console.print(
         "the service needs the same key: start it with --master-key, or put it in the usual place:")
       call.console.print(
@@ -57,10 +70,41 @@ private final class OpenBackup: Sendable {
   }
 }
 
-/// - Returns: where the database that was there is kept, and what became of the day's numbers.
+/// What is to be said of a restore.
+private struct Restored {
+  /// Where the database that was there is kept.
+  var kept: String?
+  /// What became of the day's numbers.
+  let numbers: String
+  let remarks: [String]
+}
+
+/// Puts a backup into an empty database on a server.
 private func restore(
-  _ backup: OpenBackup, _ paths: ServicePaths, by person: UInt32
-) async throws -> (kept: String?, numbers: String, remarks: [String]) {
+  _ backup: OpenBackup, to server: ConnectionSettings, _ room: DatabaseCopy, _ paths: ServicePaths,
+  _ console: Console, by person: UInt32
+) async throws -> Restored {
+  try MasterKeyFile(paths).refusePendingChange()
+  try await refuseUnfit(server)
+  try room.makeRoom()
+  let ending = try prepare(room.path, of: backup)
+  let mark = CopyMark(action: epochAction, detail: "\(epochDetail) (\(newCopyName()))")
+  let (numbers, gaps) = try await check(room.path, backup.path, ending, paths, copyEntry(mark, by: person))
+  _ = try await fill(server, from: room.path, paths, mark: mark, console)
+  return restored(numbers, gaps, ending)
+}
+
+private func restored(_ numbers: String?, _ gaps: [String], _ ending: BackupFile.Ending) -> Restored {
+  var remarks = gapRemark(gaps)
+  if ending.seal == nil {
+    remarks.append(
+      "it was made by version 0.1.0, whose backups have no seal: every row in it is signed, but nobody can say whether all are there; make a new one soon: regentctl backup FILE"
+    )
+  }
+  return Restored(numbers: fate(of: numbers, at: Instant(milliseconds: Clocks.wallMilliseconds())), remarks: remarks)
+}
+
+private func restore(_ backup: OpenBackup, _ paths: ServicePaths, by person: UInt32) async throws -> Restored {
   try checkOwner(of: folder(of: paths.database))
   let lock: FileLock
   do throws(FileError) {
@@ -72,19 +116,17 @@ private func restore(
       hint: "stop it first (with systemd: systemctl stop regentd)")
   }
   try MasterKeyFile(paths).refusePendingChange()
+  try MovedDatabase(of: paths.database).refuseService()
   let draft = "\(paths.database).restoring"
   do {
     let ending = try prepare(draft, of: backup)
-    let (numbers, gaps) = try await check(draft, backup.path, ending, paths, by: person)
+    let entry = copyEntry(CopyMark(action: epochAction, detail: epochDetail), by: person)
+    let (numbers, gaps) = try await check(draft, backup.path, ending, paths, entry)
     let kept = try RestoredDatabase(of: paths.database).exchange(for: draft)
     lock.release()
-    var remarks = gaps.isEmpty ? [] : ["the audit log in it has gaps: \(gaps.joined(separator: ", "))"]
-    if ending.seal == nil {
-      remarks.append(
-        "it was made by version 0.1.0, whose backups have no seal: every row in it is signed, but nobody can say whether all are there; make a new one soon: regentctl backup FILE"
-      )
-    }
-    return (kept, fate(of: numbers, at: Instant(milliseconds: Clocks.wallMilliseconds())), remarks)
+    var result = restored(numbers, gaps, ending)
+    result.kept = kept
+    return result
   } catch {
     for suffix in ["", "-wal", "-shm", ".lock"] { try? DurableFile.remove(draft + suffix) }
     throw error
@@ -125,7 +167,7 @@ private func fate(of numbers: String?, at now: Instant) -> String {
 ///
 /// - Returns: the day's numbers in it, and what is missing in its audit log.
 private func check(
-  _ draft: String, _ backup: String, _ ending: BackupFile.Ending, _ paths: ServicePaths, by person: UInt32
+  _ draft: String, _ backup: String, _ ending: BackupFile.Ending, _ paths: ServicePaths, _ entry: AuditEntry
 ) async throws -> (numbers: String?, gaps: [String]) {
   let numbers: String?
   let gaps: [String]
@@ -165,7 +207,7 @@ private func check(
     }
     gaps = try await store.auditProblems()
     numbers = try await store.keptNumbers(.day)
-    try await store.beginEpoch(audit: epochEntry(by: person))
+    try await store.beginEpoch(audit: entry)
     // The backup cannot have in it that it was made; its numbers were written down just before.
     if let made = numbers.flatMap(DayNumbers.keptTime) {
       try await store.keepNumbers(String(made.milliseconds), as: .backup)
@@ -182,10 +224,5 @@ private func check(
   return (numbers, gaps)
 }
 
-private func epochEntry(by person: UInt32) -> AuditEntry {
-  let name = (try? Accounts.user(id: person))??.name
-  let actor = name.flatMap(OperatorName.init).map(AuditEntry.Actor.operator) ?? .service
-  return AuditEntry(
-    at: Instant(milliseconds: Clocks.wallMilliseconds()), actor: actor, action: "backup.restore",
-    subject: "database", detail: "codes and phone sessions of the backup were left out")
-}
+private let epochAction = "backup.restore"
+private let epochDetail = "codes and phone sessions of the backup were left out"

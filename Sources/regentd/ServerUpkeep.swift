@@ -6,7 +6,7 @@ import PairingStorePostgreSQL
 import RegentPairing
 import RegentPlatform
 
-/// What the admin socket does below a store on a server: the master key and checks. Copies are the server's own.
+/// What the admin socket does below a store on a server: the master key and checks. Copies are made beside the service.
 actor ServerUpkeep: AdminUpkeep {
   private let paths: ServicePaths
   private let store: PostgreSQLStore
@@ -18,8 +18,8 @@ actor ServerUpkeep: AdminUpkeep {
   }
 
   private static let noCopies = AdminError(
-    .failed, "a database on a server is copied by the server's own tools",
-    hint: "pg_dump --format=custom --file=regent.dump DATABASE; keep the master key with it: docs/operating.md")
+    .failed, "a database on a server is copied beside the service that uses it",
+    hint: "regentd backup FILE --database postgresql://…; keep the master key with it: docs/operating.md")
 
   func makeBackup() async throws(AdminError) -> BackupEntry { throw Self.noCopies }
 

@@ -47,30 +47,47 @@ extension ServicePaths {
 }
 
 extension ServicePaths {
-  /// Where the database is, before anything is looked at.
-  ///
-  /// For what is done to a file while no service runs: a database on a server is refused.
+  /// Where the database is, before anything is looked at; one on a server has no place of ours.
   static func database(_ call: Invocation) throws -> String {
-    if let given = call[ServeCommand.database], isServer(given) {
-      throw CommandError(
-        "this looks at a database in a file, and --database names a server",
-        hint: "regentctl doctor looks through the database of a service that runs; pg_dump and pg_restore copy it")
+    guard let given = call[ServeCommand.database] else {
+      return try DataDirectory(call.environment).path(of: "regent.db")
     }
-    return try call[ServeCommand.database] ?? DataDirectory(call.environment).path(of: "regent.db")
+    return isServer(given) ? "" : given
+  }
+
+  /// A file in the folder that is the service's own: the database, or the key to the one on a server.
+  static func ownFile(_ call: Invocation) throws -> String {
+    let database = try database(call)
+    guard database.isEmpty else { return database }
+    return try call[ServeCommand.masterKey] ?? DataDirectory(call.environment).path(of: "master-key")
   }
 
   /// The database as it is named to people.
   var shownDatabase: String { server.map { "“\($0.database)” of the server" } ?? database }
 
-  /// The database and its key alone, for what is done while no service runs.
+  /// The same for what needs a file: a server is refused.
+  init(ofFile call: Invocation) throws {
+    guard try !Self.database(call).isEmpty else {
+      throw CommandError.usage(
+        "--database names a server, and is the file here", hint: "leave it out, or name the file: --database FILE")
+    }
+    try self.init(ofDatabase: call, server: nil)
+  }
+
+  /// The database and its key alone, for what is done beside a service or while none runs.
   init(ofDatabase call: Invocation) throws {
+    try self.init(ofDatabase: call, server: Self.server(call[ServeCommand.database], call))
+  }
+
+  private init(ofDatabase call: Invocation, server: ConnectionSettings?) throws {
     let home = DataDirectory(call.environment)
     let key = try call[ServeCommand.masterKey] ?? credential(call.environment)
     database = try Self.database(call)
     masterKey = try key ?? home.path(of: "master-key")
     masterKeyMode = widestMode(ofKey: masterKey, call.environment)
-    (server, adminSocket, adminGroup, web) = (nil, "", nil, "")
-    try checkFolder(of: database, "--database")
+    self.server = server
+    (adminSocket, adminGroup, web) = ("", nil, "")
+    if server == nil { try checkFolder(of: database, "--database") }
     guard
       try PrivateFile.check(masterKey, widest: masterKeyMode)
     else {

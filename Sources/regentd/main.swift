@@ -21,7 +21,8 @@ Program(
     """,
   commands: [
     CommandOffer("serve", ServeCommand.command(heldSignals)), CommandOffer("check", CheckCommand.command),
-    CommandOffer("restore", RestoreCommand.command),
+    CommandOffer("backup", BackupCommand.command), CommandOffer("restore", RestoreCommand.command),
+    CommandOffer("move", MoveCommand.command),
   ],
   exitCodes: ExitCode.standardMeanings + [
     (

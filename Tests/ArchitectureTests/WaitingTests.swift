@@ -66,6 +66,10 @@ struct WaitingTests {
       "a look at the log of changes lasts as long as who looks says"
     ),
     (
+      "CommandTests/MoveTests.swift", ["sleep("],
+      "a server holds a table for as long as the test does not end its connection"
+    ),
+    (
       "RegentPlatformTests/ServiceTests.swift", ["monotonicMicroseconds"],
       "the time that systemd is told lies between two readings"
     ),

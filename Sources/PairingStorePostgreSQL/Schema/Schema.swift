@@ -16,8 +16,18 @@ enum Schema {
     let connection = try Connection.open(settings, by: deadline)
     defer { connection.close() }
     try connection.begin(by: deadline)
-    // Until the COMMIT; a role that may only read and write the tables may take it, too.
-    try connection.run("SELECT 1 FROM pg_advisory_xact_lock(\(lock))", by: deadline)
+    try makeIfMissing(connection, by: deadline)
+    try done(connection.commit(by: deadline))
+    // In a transaction of the usual kind, which has the cluster to itself and shows that this role may write.
+    let context = WriteContext(try Transaction(connection, isShared: false, by: deadline))
+    let value = try body(context)
+    try done(context.transaction.commit("SELECT 1"))
+    return value
+  }
+
+  /// Makes the tables in the open transaction if there are none, and sees that they are these.
+  static func makeIfMissing(_ connection: Connection, by deadline: Deadline) throws {
+    try wait(connection, by: deadline)
     if try !isThere(connection, by: deadline) {
       for statement in statements { try connection.run(statement, by: deadline) }
       try connection.run(
@@ -25,12 +35,13 @@ enum Schema {
     }
     try widen(connection, by: deadline)
     try check(connection, by: deadline)
-    try done(connection.commit(by: deadline))
-    // In a transaction of the usual kind, which has the cluster to itself and shows that this role may write.
-    let context = WriteContext(try Transaction(connection, isShared: false, by: deadline))
-    let value = try body(context)
-    try done(context.transaction.commit("SELECT 1"))
-    return value
+  }
+
+  /// Waits for whoever makes or fills the tables, and keeps others from it until the end of the transaction.
+  ///
+  /// A role that may only read and write the tables may do that, too.
+  static func wait(_ connection: Connection, by deadline: Deadline) throws(PostgreSQLError) {
+    try connection.run("SELECT 1 FROM pg_advisory_xact_lock(\(lock))", by: deadline)
   }
 
   private static func done(_ outcome: CommitOutcome) throws(PostgreSQLError) {
@@ -64,7 +75,7 @@ enum Schema {
 
   /// What SQLite's file is looked through for as well: whoever may change the tables could plant code that runs when a
   /// row is written, and no signature would tell.
-  private static func check(_ connection: Connection, by deadline: Deadline) throws {
+  static func check(_ connection: Connection, by deadline: Deadline) throws {
     let rows = try connection.run(
       """
       SELECT 'trigger “' || t.tgname || '” on the table “' || c.relname || '”'

@@ -11,7 +11,7 @@ package protocol Querying: ~Copyable {
 /// A read in progress: everything asked through it sees the database as it was at one moment.
 package final class ReadContext: Querying {
   private let connection: Connection
-  private let deadline: Deadline
+  private let deadline: () -> Deadline
   /// Whether its transaction has begun, which it does with the first question.
   private(set) var hasBegun = false
   /// The first failure: what is asked afterwards fails as well, and a "no" that came of it is no answer.
@@ -19,14 +19,21 @@ package final class ReadContext: Querying {
 
   init(_ connection: Connection, by deadline: Deadline) {
     self.connection = connection
-    self.deadline = deadline
+    self.deadline = { deadline }
+  }
+
+  /// One within a transaction that is open, whose questions are many: each may take so long.
+  init(within connection: Connection, patience: Duration) {
+    self.connection = connection
+    deadline = { .after(patience) }
+    hasBegun = true
   }
 
   package func ask(_ sql: SQL) throws -> PostgreSQL.Rows {
     if let failure { throw failure }
     let batch: [SQL] = hasBegun ? [sql] : ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", sql]
     do throws(PostgreSQLError) {
-      let results = try connection.run(batch, by: deadline)
+      let results = try connection.run(batch, by: deadline())
       hasBegun = true
       return results[batch.count - 1]
     } catch {
@@ -37,7 +44,7 @@ package final class ReadContext: Querying {
 
   /// Ends it; a connection that cannot is closed.
   func end() {
-    connection.undo(by: deadline)
+    connection.undo(by: deadline())
   }
 }
 

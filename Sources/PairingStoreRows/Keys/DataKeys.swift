@@ -5,7 +5,7 @@ import RegentSQL
 /// The random keys of the service, kept sealed with a master key that is not in the database.
 enum DataKeys {
   private static let core = ["sealing", "records", "rows"]
-  private static let table = "data_key"
+  static let table = "data_key"
 
   static func masterKey(_ secret: Secret) throws(StoreKeyFailure) -> SealingKey {
     guard let key = SealingKey(id: 0, secret) else {
@@ -30,6 +30,17 @@ enum DataKeys {
       )
       keys[purpose] = secret
     }
+    return try vault(of: keys)
+  }
+
+  /// Opens the data keys that are there, and makes none.
+  static func look<Context: Querying & ~Copyable>(
+    in context: borrowing Context, with master: SealingKey
+  ) throws -> Vault {
+    try vault(of: stored(in: context, master))
+  }
+
+  private static func vault(of keys: [String: Secret]) throws -> Vault {
     guard let sealing = keys["sealing"].flatMap({ SealingKey(id: 1, $0) }),
       let records = keys["records"], let rows = keys["rows"]
     else { throw StoreKeyFailure.missingDataKey("sealing") }
@@ -50,8 +61,8 @@ enum DataKeys {
     }
   }
 
-  private static func stored(
-    in context: borrowing WriteContext, _ master: SealingKey
+  private static func stored<Context: Querying & ~Copyable>(
+    in context: borrowing Context, _ master: SealingKey
   ) throws -> [String: Secret] {
     let rows = try context.all("SELECT purpose, sealed FROM data_key") {
       (purpose: try $0.text(0), box: try $0.blob(1))

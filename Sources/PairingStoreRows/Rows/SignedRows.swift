@@ -130,6 +130,15 @@ extension SignedRows {
       noteTampered(table, values)
       return nil
     }
+    let row = try verified(context, table, values, signature)
+    if let row { known?.keep(row) }
+    return row
+  }
+
+  /// The record that these values are, if they carry its signature and what is sealed in them opens.
+  func verified<Context: Querying & ~Copyable, Record>(
+    _ context: borrowing Context, _ table: Table<Record>, _ values: [SQLValue], _ signature: [UInt8]
+  ) throws -> Stored<Record>? {
     let message = Vault.message(table.name, table.form, values)
     guard let key = try signingKey(context, table, values), key.isValid(signature, for: message)
     else {
@@ -138,10 +147,7 @@ extension SignedRows {
     }
     var fields = Fields(values)
     do throws(UnreadableRow) {
-      let row = Stored(
-        record: try table.decode(&fields, vault), values: values, signature: signature)
-      known?.keep(row)
-      return row
+      return Stored(record: try table.decode(&fields, vault), values: values, signature: signature)
     } catch {
       noteTampered(table, values)
       return nil

@@ -54,7 +54,7 @@ extension RowStore {
   /// Goes through all of it, a bounded number of lines at a time.
   public func auditProblems(step: Int = 500) async throws(StoreError) -> [String] {
     guard let head = try await read({ context, rows in try rows.storedHead(context)?.record }) else {
-      return ["what says how far it reaches was removed or changed"]
+      return [AuditWalk.noHead]
     }
     var walk = AuditWalk(from: head)
     while walk.reached < head.newest {
@@ -82,6 +82,8 @@ extension RowStore {
 
 /// A walk over the lines of the audit log, which notes what is missing between them.
 struct AuditWalk {
+  static let noHead = "what says how far it reaches was removed or changed"
+
   private(set) var reached: Int64
   private var chain: [UInt8]
   private var gaps: [String] = []

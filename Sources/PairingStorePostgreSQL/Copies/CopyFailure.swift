@@ -1,0 +1,37 @@
+public import PostgreSQL
+
+/// Why a store on a server is not copied, or not filled.
+public enum CopyFailure: Error, Hashable, Sendable {
+  /// There are no tables.
+  case nothingThere
+  /// There are rows already, in this table.
+  case notEmpty(table: String)
+  /// The server takes a row of this table not.
+  case refusedRow(table: String, PostgreSQLError)
+  /// It was sent to be committed, and nobody could find out whether it was.
+  case unknown(PostgreSQLError?)
+
+  /// What is wrong, in a sentence.
+  public var message: String {
+    switch self {
+    case .nothingThere: "there are no tables in the database"
+    case .notEmpty(let table): "the database is not empty: there are rows in the table “\(table)”"
+    case .refusedRow(let table, let error):
+      "the server does not take a row of the table “\(table)”, and nothing was changed: \(error.message)"
+    case .unknown(let error):
+      "nobody knows whether the server has it: \(error?.message ?? "it has not answered")"
+    }
+  }
+
+  /// What to do about it.
+  public var hint: String {
+    switch self {
+    case .nothingThere:
+      "name the database that a service uses; its tables are looked for in the first schema of the search path"
+    case .notEmpty: "name another one, or make one: createdb --encoding=UTF8 NAME"
+    case .refusedRow:
+      "PostgreSQL keeps no zero byte in a text, and no very long name: change the record, then try again"
+    case .unknown: "see that the server answers, then type the same again: it finds out"
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import RegentSQL
+
+/// What the rows of a table stand on: a row that was deleted leaves no signature behind, but it leaves those that name
+/// it.
+///
+/// Only what every verb takes along when it removes something is in the list: a viewer may end a program and leave its
+/// line in a list of names, which is no damage.
+struct Reference: Sendable {
+  let table: String
+  let columns: [String]
+  let target: String
+  let targetColumns: [String]
+
+  private init(_ table: String, _ columns: String..., to target: String, _ targetColumns: String...) {
+    (self.table, self.columns, self.target, self.targetColumns) = (table, columns, target, targetColumns)
+  }
+
+  static let all =
+    [
+      "key_pair", "integration", "application", "client", "oauth_client", "enrolment", "client_invitation",
+      "platform_permission", "registration", "authentication", "temporary_pass",
+    ].map { Reference($0, "requestor", to: "requestor", "id") }
+    + ["integration", "account", "entitlement", "authentication", "temporary_pass", "session"].map {
+      Reference($0, "provider", to: "provider", "id")
+    }
+    + ["permit", "platform_box", "oauth_grant"].map { Reference($0, "authentication", to: "authentication", "id") }
+    + [
+      Reference("password", "provider", "name", to: "account", "provider", "name"),
+      Reference("client", "application", to: "application", "id"),
+    ]
+
+  /// Rows that stand on nothing, in words; `nil` when there are none.
+  func loose<Context: Querying & ~Copyable>(in context: borrowing Context) throws -> String? {
+    let same = zip(columns, targetColumns).map { "target.\($1) = source.\($0)" }.joined(separator: " AND ")
+    let count: Int =
+      try context.value(
+        """
+        SELECT count(*) FROM \(unsafeRawSQL: table) AS source
+        WHERE NOT EXISTS (SELECT 1 FROM \(unsafeRawSQL: target) AS target WHERE \(unsafeRawSQL: same))
+        """) ?? 0
+    return count == 0 ? nil : "\(count) rows of \(table) stand on a row of \(target) that is not there"
+  }
+}

@@ -1,0 +1,91 @@
+import CommandKit
+import PairingStore
+import PairingStorePostgreSQL
+import PairingStoreSQLite
+import PostgreSQL
+import RegentPlatform
+
+extension Move {
+  private var marker: MovedDatabase { MovedDatabase(of: paths.database) }
+
+  private static func mark(_ name: String) -> CopyMark {
+    CopyMark(action: "database.move", detail: "to a server (\(name))")
+  }
+
+  /// Takes the file's database to the server.
+  ///
+  /// A copy of it is sent, from a place for what may go: the file itself stays as it is until everything has arrived.
+  func away(_ copy: DatabaseCopy) async throws {
+    try RestoredDatabase(of: paths.database).finish()
+    let lock = try lock()
+    try MasterKeyFile(paths).refusePendingChange()
+    switch try marker.state() {
+    case .here: break
+    case .left, .arriving: try marker.refuseService()
+    case .leaving(let note):
+      try refuseOtherPlace(note)
+      let (server, mark) = (server, Self.mark(note.name))
+      if try await onThread("move", { try ServerFilling.isThere(mark, on: server) }) {
+        console.print("everything had reached the server before the move was cut short")
+        try finish()
+        return lock.release()
+      }
+      try marker.forget()
+    }
+    guard try PrivateFile.check(paths.database) else {
+      throw CommandError("there is no database \(paths.database)", hint: "name it with --database FILE")
+    }
+    try await refuseUnfit(server)
+    defer { copy.remove() }
+    try copy.makeHeld(of: paths.database, database: paths.database)
+    let note = MovedDatabase.Note(name: newCopyName(), place: place)
+    let gaps = try await prepare(copy.path, Self.mark(note.name))
+    let marker = marker
+    do {
+      let arrived = try await fill(server, from: copy.path, paths, mark: Self.mark(note.name), console) {
+        try marker.beginLeaving(note)
+      }
+      console.print("\(arrived.rows) rows in \(arrived.sums.count) tables are on the server, each as it was")
+    } catch let failure as CopyFailure {
+      // Nobody knows: the mark stays, and the next try asks the server.
+      if case .unknown = failure { throw failure }
+      try marker.forget()
+      throw failure
+    } catch {
+      try marker.forget()
+      throw error
+    }
+    try finish()
+    for remark in gapRemark(gaps) { console.print(remark) }
+    lock.release()
+  }
+
+  /// Brings a copy to this version's form and checks it; writes down in it that it moves.
+  private func prepare(_ path: String, _ mark: CopyMark) async throws -> [String] {
+    let paths = paths
+    let store = try await onThread("move") { try MasterKeyFile(paths).look { key in try openStore(at: path, key) } }
+    do {
+      let problems = try await store.integrityProblems()
+      guard problems.isEmpty else {
+        throw CommandError(
+          "the database \(paths.database) is damaged: \(problems[0])",
+          hint: "restore the last backup: regentctl restore BACKUP")
+      }
+      var found = StoreSurvey()
+      found.unverified = try await store.verifyRows()
+      try refuseChanged(found)
+      let gaps = try await store.auditProblems()
+      try await store.append(copyEntry(mark, by: person))
+      try await onThread("move") { store.close() }
+      return gaps
+    } catch {
+      store.close()
+      throw error
+    }
+  }
+
+  private func finish() throws {
+    if let kept = try marker.leave() { console.print("the file is \(kept) now, and of no use any more") }
+    console.print("start the service with --database \(shellQuoted(place))")
+  }
+}

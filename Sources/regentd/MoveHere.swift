@@ -1,0 +1,73 @@
+import CommandKit
+import PairingStore
+import PairingStorePostgreSQL
+import PairingStoreSQLite
+import PostgreSQL
+import RegentPlatform
+
+extension Move {
+  private var marker: MovedDatabase { MovedDatabase(of: paths.database) }
+
+  /// What the server says of itself when everything is in the file.
+  private static func state(_ name: String) -> String { "moved to a file (\(name))" }
+
+  /// Takes the server's database into the file.
+  func here() async throws {
+    let lock = try lock()
+    try MasterKeyFile(paths).refusePendingChange()
+    switch try marker.state() {
+    case .here, .left:
+      guard try !PrivateFile.check(paths.database) else {
+        throw CommandError(
+          "there is a database \(paths.database) already", hint: "move it away first, or name another with --database")
+      }
+    case .leaving: try marker.refuseService()
+    case .arriving(let note):
+      try refuseOtherPlace(note)
+      let server = server
+      if try await onThread("move", { try ServerSnapshot.state(of: server) }) == Self.state(note.name) {
+        console.print("everything was in the file before the move was cut short")
+        try finish()
+        return lock.release()
+      }
+      // It is of a move that was not decided, and services may have gone on with the server since.
+      for suffix in ["", "-wal", "-shm"] { try DurableFile.remove(paths.database + suffix) }
+      try marker.forget()
+    }
+    let draft = "\(paths.database).arriving"
+    removeCopy(draft)
+    defer { removeCopy(draft) }
+    let (server, paths, person) = (server, paths, person)
+    let snapshot = try await onThread("move") {
+      try MasterKeyFile(paths).look { key in try ServerSnapshot(of: server, masterKey: key, isAlone: true) }
+    }
+    defer { snapshot.close() }
+    let note = MovedDatabase.Note(name: newCopyName(), place: place)
+    let (_, sent) = try await copy(snapshot, to: draft, paths, console) { store in
+      try await store.append(
+        copyEntry(CopyMark(action: "database.move", detail: "from a server (\(note.name))"), by: person))
+    }
+    try marker.beginArriving(note)
+    try DurableFile.rename(draft, over: paths.database)
+    do {
+      try await onThread("move") { try snapshot.leave(Self.state(note.name)) }
+    } catch let failure as CopyFailure {
+      throw failure
+    } catch {
+      // Certainly it was not closed: the server's is the database still.
+      try DurableFile.remove(paths.database)
+      try marker.forget()
+      throw error
+    }
+    console.print("\(sent.rows) rows in \(sent.sums.count) tables are in \(paths.database), each as it was")
+    for remark in gapRemark(sent.gaps) { console.print(remark) }
+    try finish()
+    lock.release()
+  }
+
+  private func finish() throws {
+    try marker.arrive()
+    console.print("the database on the server is closed to services, and of no use any more")
+    console.print("start the service with --database \(shellQuoted(paths.database))")
+  }
+}

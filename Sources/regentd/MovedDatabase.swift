@@ -1,0 +1,118 @@
+import CommandKit
+import RegentHTTPCodec
+import RegentPlatform
+
+/// What lies beside the file of a database that moves to a server or comes from one, and keeps services from it.
+///
+/// A move ends in two places, and no single step changes both. So a file is marked before the step that decides, which
+/// is a COMMIT of the server: whoever is killed around it leaves a mark, and the next move asks the server what became
+/// of it. Until then no service opens the file; so there are never two databases that both go on.
+struct MovedDatabase {
+  private let database: String
+  private var moving: String { "\(database).moving" }
+  private var moved: String { "\(database).moved" }
+
+  init(of database: String) { self.database = database }
+
+  /// One move: its name, and the other place as it was given.
+  struct Note: Equatable {
+    let name: String
+    let place: String
+  }
+
+  enum State: Equatable {
+    case here
+    /// Perhaps it is on the server already.
+    case leaving(Note)
+    /// Perhaps it is on the server still.
+    case arriving(Note)
+    /// It is on the server.
+    case left(Note)
+  }
+
+  func state() throws -> State {
+    if let (word, note) = try read(moving) { return word == Self.away ? .leaving(note) : .arriving(note) }
+    if let (_, note) = try read(moved) { return .left(note) }
+    return .here
+  }
+
+  /// Refuses to use the file while it is not certain that it is the one database.
+  func refuseService() throws {
+    switch try state() {
+    case .here: return
+    case .leaving(let note):
+      throw CommandError(
+        "a move of \(database) to \(note.place) was cut short, and may have reached it",
+        hint: "finish it: regentd move --to \(shellQuoted(note.place)) --database \(shellQuoted(database))")
+    case .arriving(let note):
+      throw CommandError(
+        "a move to \(database) from \(note.place) was cut short",
+        hint: "finish it: regentd move --from \(shellQuoted(note.place)) --database \(shellQuoted(database))")
+    case .left(let note):
+      throw CommandError(
+        "the database \(database) was moved to \(note.place)",
+        hint: "start the service with --database \(shellQuoted(note.place)); "
+          + "regentd move --from brings it back, and to begin anew here remove \(shellQuoted(moved))")
+    }
+  }
+
+  /// Marks the file: the next step decides.
+  func beginLeaving(_ note: Note) throws { try write(Self.away, note) }
+
+  /// Marks the place: the next step decides.
+  func beginArriving(_ note: Note) throws { try write(Self.here, note) }
+
+  /// It was decided that nothing moves.
+  func forget() throws { try DurableFile.remove(moving) }
+
+  /// It was decided that the file is the database from here on.
+  func arrive() throws {
+    try DurableFile.remove(moved)
+    try DurableFile.remove(moving)
+  }
+
+  /// It was decided that the file is the database no more: it keeps another name.
+  ///
+  /// - Returns: that name; `nil` when an earlier try has given it one already.
+  func leave() throws -> String? {
+    var kept: String?
+    if try PrivateFile.check(database) {
+      let stamp = CivilDate.text(epochMilliseconds: Clocks.wallMilliseconds(), fraction: true)
+      let name = "\(database).before-\(stamp.filter { $0 != ":" })"
+      // The log first: without its file it is nothing, and the file without its log is not all of it.
+      if try PrivateFile.check("\(database)-wal") { try DurableFile.keep("\(database)-wal", as: "\(name)-wal") }
+      try DurableFile.keep(database, as: name)
+      for suffix in ["", "-wal", "-shm"] { try DurableFile.remove(database + suffix) }
+      kept = name
+    }
+    try DurableFile.rename(moving, over: moved)
+    return kept
+  }
+
+  // MARK: - The file
+
+  private static let head = "regent-move 1"
+  private static let away = "away"
+  private static let here = "here"
+
+  private func write(_ word: String, _ note: Note) throws {
+    try DurableFile.write(Array("\(Self.head)\n\(word)\n\(note.name)\n\(note.place)\n".utf8), to: moving)
+  }
+
+  private func read(_ path: String) throws -> (word: String, note: Note)? {
+    let content: [UInt8]
+    do throws(FileError) {
+      content = try DurableFile.read(path, limit: 8_192)
+    } catch {
+      guard error.kind == .missing else { throw error }
+      return nil
+    }
+    let lines = String(decoding: content, as: UTF8.self).split(separator: "\n").map(String.init)
+    guard lines.count == 4, lines[0] == Self.head, [Self.away, Self.here].contains(lines[1]) else {
+      throw CommandError(
+        "\(path) says in no way we know where the database \(database) is",
+        hint: "a newer version may have written it: use that one")
+    }
+    return (lines[1], Note(name: lines[2], place: lines[3]))
+  }
+}

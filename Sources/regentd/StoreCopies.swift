@@ -1,0 +1,121 @@
+import CommandKit
+import PairingStore
+import PairingStorePostgreSQL
+import PairingStoreSQLite
+import PostgreSQL
+import RegentCryptography
+internal import RegentEncodings
+import RegentPairing
+import RegentPlatform
+import RegentSQL
+
+/// How many rows were looked at, for whoever waits at a terminal.
+final class RowCount: Sendable {
+  private let count = Locked(0)
+
+  var now: Int { count.withLock { $0 } }
+
+  func note(_ rows: Int) { count.withLock { $0 = rows } }
+}
+
+/// Copies everything from a server into a new file, and opens that as the service would: it must hold what was sent.
+///
+/// `finish` is what is done to the copy before it is closed; its store is given back, closed, with what was sent.
+@discardableResult
+func copy(
+  _ snapshot: ServerSnapshot, to path: String, _ paths: ServicePaths, _ console: Console,
+  finish: @escaping @Sendable (SQLiteStore) async throws -> Void = { _ in }
+) async throws -> (store: SQLiteStore, sent: StoreSurvey) {
+  let count = RowCount()
+  return try await console.progress("copying \(count.now) rows") {
+    let sent = try await onThread("copy") {
+      let filling = try SQLiteFilling(at: path)
+      defer { filling.close() }
+      return try snapshot.survey(seen: count.note) { try filling.take($0) }
+    }
+    try refuseChanged(sent)
+    let store = try await onThread("copy") { try MasterKeyFile(paths).look { key in try openStore(at: path, key) } }
+    do {
+      let problems = try await store.integrityProblems()
+      guard problems.isEmpty else { throw CommandError("the copy is damaged: \(problems[0])", hint: "try again") }
+      let arrived = try await onThread("copy") { try store.survey(seen: count.note) }
+      try compare(arrived, with: sent)
+      try await finish(store)
+      try await onThread("copy") { store.close() }
+    } catch {
+      store.close()
+      throw error
+    }
+    guard try !PrivateFile.check("\(path)-wal") else {
+      throw CommandError("the copy was not closed cleanly", hint: "try again")
+    }
+    try DurableFile.remove("\(path).lock")
+    return (store, sent)
+  }
+}
+
+/// Puts everything that a file holds into an empty database on a server, in one transaction, and says what arrived.
+///
+/// `mark` is a line of the audit log in the file that no other copy has; `decide` is the last thing before the COMMIT.
+func fill(
+  _ server: ConnectionSettings, from path: String, _ paths: ServicePaths, mark: CopyMark, _ console: Console,
+  decide: @escaping @Sendable () throws -> Void = {}
+) async throws -> StoreSurvey {
+  let count = RowCount()
+  return try await console.progress("copying \(count.now) rows") {
+    try await onThread("copy") {
+      try MasterKeyFile(paths).look { key in
+        let store = try openStore(at: path, key)
+        defer { store.close() }
+        let filling = try ServerFilling(server)
+        defer { filling.close() }
+        let sent = try store.survey(seen: count.note) { try filling.take($0) }
+        let arrived = try filling.survey(masterKey: key, seen: count.note)
+        try compare(arrived, with: sent)
+        try decide()
+        try filling.commit(mark: mark)
+        return arrived
+      }
+    }
+  }
+}
+
+/// Refuses a server that has rows already or a service that runs, before anything takes long.
+func refuseUnfit(_ server: ConnectionSettings) async throws {
+  try await onThread("copy") { try ServerFilling(server).close() }
+}
+
+/// Refuses what somebody changed: a copy would make it look like something that was checked.
+func refuseChanged(_ found: StoreSurvey) throws {
+  guard found.unverified == 0 else {
+    throw CommandError(
+      "\(found.unverified) rows of the database were changed from outside, and nothing was copied",
+      hint: "regentd check and regentctl doctor look at it; the audit log says which (row.tampered)")
+  }
+}
+
+private func compare(_ arrived: StoreSurvey, with sent: StoreSurvey) throws {
+  let different = arrived.differences(from: sent)
+  guard different.isEmpty, arrived.unverified == 0, arrived.gaps == sent.gaps else {
+    throw CommandError(
+      "what arrived is not what was sent: \(different.isEmpty ? "rows do not verify" : different.joined(separator: ", "))",
+      hint: "nothing was changed: see that nobody else writes there, then try again")
+  }
+}
+
+/// What is said of a log that was not whole before it was copied.
+func gapRemark(_ gaps: [String]) -> [String] {
+  gaps.isEmpty ? [] : ["the audit log in it has gaps: \(gaps.joined(separator: ", "))"]
+}
+
+/// The name of one copy, which nobody else has.
+func newCopyName() -> String { Hex.encode(Random.bytes(8)) }
+
+/// A line that says who copied what.
+func copyEntry(_ mark: CopyMark, by person: UInt32) -> AuditEntry {
+  let name = (try? Accounts.user(id: person))??.name
+  let actor = name.flatMap(OperatorName.init).map(AuditEntry.Actor.operator) ?? .service
+  return AuditEntry(
+    at: Instant(milliseconds: Clocks.wallMilliseconds()), actor: actor, action: mark.action, subject: "database",
+    detail: mark.detail)
+}

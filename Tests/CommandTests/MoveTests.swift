@@ -1,0 +1,375 @@
+import Glibc
+import PostgreSQLTestSupport
+import TestSupport
+import Testing
+
+extension Operator {
+  /// Asks the server something.
+  func ask(_ server: PostgreSQLServer, _ sql: String) throws -> String {
+    try get("psql -X -A -t -q '\(server.socketURL)' -c \"\(sql)\"")
+  }
+
+  /// Begins to type a line, which somebody may end.
+  func begin(_ program: String, _ words: [String]) throws -> RunningProgram {
+    try get("mkdir -p temporary")
+    return try RunningProgram(
+      builtProgram(program), words,
+      environment: ["HOME": folder, "PATH": "/usr/bin:/bin", "TMPDIR": "\(folder)/temporary"])
+  }
+
+  /// A service with a requestor, a provider and an account, on which a box may sign in.
+  func provisionSample() throws {
+    try get(
+      """
+      regentctl requestor add acme && regentctl key issue acme --json > key && regentctl provider add cable \
+      --name Cable --kind local && regentctl integrate acme cable && \
+      echo correct-horse-battery | regentctl account add cable anna && regentctl entitle add cable --allow 'news*'
+      """)
+  }
+
+  func approve(_ code: String) throws { try get("regentctl code approve \(code) --provider cable --account anna") }
+
+  /// Holds a table of the server until the program is ended.
+  func hold(_ table: String, _ mode: String, on server: PostgreSQLServer) throws -> RunningProgram {
+    let held = try RunningProgram(
+      "psql",
+      ["-X", "-q", server.socketURL, "-c", "BEGIN; LOCK TABLE \(table) IN \(mode) MODE; SELECT pg_sleep(300)"],
+      environment: ["HOME": folder, "PATH": "/usr/bin:/bin", "PGAPPNAME": "holder"])
+    try eventually("the table to be held") {
+      try ask(server, "SELECT count(*) FROM pg_locks WHERE relation = to_regclass('\(table)') AND granted") != "0"
+    }
+    return held
+  }
+
+  /// Lets it go; the server does not notice by itself that nobody is there any more.
+  func letGo(_ holder: RunningProgram, on server: PostgreSQLServer) throws {
+    let holders = "FROM pg_stat_activity WHERE application_name"
+    _ = try ask(server, "SELECT pg_terminate_backend(pid) \(holders) = 'holder'")
+    _ = try holder.wait()
+    try eventually("the server to undo what was cut short") {
+      try ask(server, "SELECT count(*) \(holders) IN ('regent copy', 'holder')") == "0"
+    }
+  }
+
+  /// Waits until the copy waits for this at the server.
+  func awaitWait(_ kind: String, on server: PostgreSQLServer) throws {
+    try eventually("the copy to wait for \(kind)") {
+      let waits = "'\(kind)' IN (wait_event, wait_event_type)"
+      let copies = "FROM pg_stat_activity WHERE application_name = 'regent copy'"
+      return try ask(server, "SELECT count(*) \(copies) AND \(waits)") != "0"
+    }
+  }
+
+  /// From here on a COMMIT waits for a standby that never comes, or no more.
+  func setStandby(_ name: String, on server: PostgreSQLServer) throws {
+    _ = try ask(server, "ALTER SYSTEM SET synchronous_standby_names = '\(name)'")
+    _ = try ask(server, "SELECT pg_reload_conf()")
+    try eventually("the server to read it") { try ask(server, "SHOW synchronous_standby_names") == name }
+  }
+}
+
+extension RunningProgram {
+  /// Ends it as a power cut does.
+  func cut() throws {
+    signal(SIGKILL)
+    _ = try wait()
+  }
+}
+
+/// `regentd move`, as an operator has it.
+@Suite struct `A database that moves to a server and back` {
+  @Test func `takes every sign-in and every code along`() throws {
+    let server = try PostgreSQLServer()
+    let url = server.socketURL
+    try withTemporaryFolder { folder in
+      let shell = Operator(folder: folder)
+      var waiting = ""
+      try withService(in: folder) { service in
+        try shell.provisionSample()
+        let box = try ShellBox(shell, service, key: "key")
+        try shell.approve(box.code(device: "box-1"))
+        #expect(try box.signIn(device: "box-1").status == 200)
+        waiting = try box.code(device: "box-2")
+        #expect(try shell.refusal("regentd move --to '\(url)'").contains("the service is running"))
+        service.program.signal(15)
+        #expect(try service.program.wait() == 0)
+      }
+      #expect(try shell.refusal("regentd move --to '\(url)' --from '\(url)'").contains("--from"))
+      let moved = try shell.get("regentd move --to '\(url)'")
+      #expect(moved.contains("tables are on the server, each as it was"), "\(moved)")
+      #expect(moved.contains("\nstart the service with --database"), "\(moved)")
+      // The file is nobody's database any more, and says where it went.
+      for command in ["serve --listen 127.0.0.1:0", "check", "move --to '\(url)'"] {
+        #expect(try shell.refusal("regentd \(command)").contains("was moved to \(url)"), "\(command)")
+      }
+      try withService("--database", url, in: folder) { service in
+        let box = try ShellBox(shell, service, key: "key")
+        #expect(try box.signIn(device: "box-1").status == 200)
+        try shell.approve(waiting)
+        #expect(try box.signIn(device: "box-2").status == 200)
+        waiting = try box.code(device: "box-3")
+        // What is only looked at or copied is no trouble to the service; what takes it away is refused.
+        let looked = try shell.get("regentd check --database '\(url)'")
+        #expect(looked.hasSuffix("rows: every row is signed as it must be\naudit: the log is whole"), "\(looked)")
+        #expect(try shell.get("regentd backup copy.db --database '\(url)'").contains("checked and good"))
+        #expect(try shell.refusal("regentd move --from '\(url)'").contains("another service uses this database"))
+        #expect(try shell.refusal("regentctl backup other.db").contains("regentd backup"))
+        service.program.signal(15)
+        #expect(try service.program.wait() == 0)
+      }
+      let back = try shell.get("regentd move --from '\(url)'")
+      #expect(back.contains("regent.db, each as it was"), "\(back)")
+      let closed = try shell.refusal("regentd serve --listen 127.0.0.1:0 --database '\(url)'")
+      #expect(closed.contains("the database is closed to all services (it is moved to a file"), "\(closed)")
+      #expect(try shell.refusal("regentd move --from '\(url)'").contains("already"))
+      try withService(in: folder) { service in
+        let box = try ShellBox(shell, service, key: "key")
+        for device in ["box-1", "box-2"] { #expect(try box.signIn(device: device).status == 200) }
+        try shell.approve(waiting)
+        #expect(try box.signIn(device: "box-3").status == 200)
+        let lines = try shell.get("regentctl audit tail")
+        #expect(lines.contains("to a server (") && lines.contains("from a server ("), "\(lines)")
+        #expect(lines.contains("backup.make"), "\(lines)")
+        let doctor = try shell.get("regentctl doctor")
+        #expect(doctor.contains("every row is signed") && doctor.contains("the audit log is whole"), "\(doctor)")
+        service.program.signal(15)
+        #expect(try service.program.wait() == 0)
+      }
+      #expect(try shell.get("ls \(shell.state)").contains("regent.db.before-"))
+      #expect(try shell.type("ls \(shell.state)/*.mov*").status != 0)
+    }
+  }
+
+  @Test func `killed on the way there leaves the file as it was, or everything on the server`() throws {
+    let server = try PostgreSQLServer()
+    let url = server.socketURL
+    try withTemporaryFolder { folder in
+      let shell = Operator(folder: folder)
+      try shell.makeBackup()
+      let hash = "sha256sum \(shell.state)/regent.db"
+      let before = try shell.get(hash)
+      // Tables that are there and empty, as an owner makes them for a role that may only write rows.
+      try shell.get("cp -a \(shell.state) kept && regentd move --to '\(url)'")
+      try shell.get("rm -r \(shell.state) && mv kept \(shell.state)")
+      let names = "SELECT string_agg(tablename, ', ') FROM pg_tables WHERE schemaname = 'public'"
+      _ = try shell.ask(server, "TRUNCATE \(shell.ask(server, "\(names) AND tablename <> 'cluster'"))")
+      // In the middle: the audit log is among the last.
+      let holder = try shell.hold("audit", "SHARE", on: server)
+      let first = try shell.begin("regentd", ["move", "--to", url])
+      try shell.awaitWait("Lock", on: server)
+      try first.cut()
+      try shell.letGo(holder, on: server)
+      #expect(try shell.get(hash) == before)
+      #expect(try shell.type("test -e \(shell.state)/regent.db.moving").status != 0)
+      #expect(try shell.ask(server, "SELECT (SELECT count(*) FROM data_key) + (SELECT count(*) FROM audit)") == "0")
+      try withService(in: folder) { service in
+        try shell.get("regentctl requestor show acme")
+        service.program.signal(15)
+        #expect(try service.program.wait() == 0)
+      }
+      // At the very end: the server has it, and nobody was told.
+      try shell.setStandby("away", on: server)
+      let second = try shell.begin("regentd", ["move", "--to", url])
+      try shell.awaitWait("SyncRep", on: server)
+      try second.cut()
+      let refused = try shell.refusal("regentd serve --listen 127.0.0.1:0")
+      #expect(refused.contains("was cut short, and may have reached it"), "\(refused)")
+      #expect(refused.contains("hint: finish it: regentd move --to"), "\(refused)")
+      #expect(try shell.refusal("regentctl restore copy.db --yes").contains("was cut short"))
+      try shell.setStandby("", on: server)
+      let elsewhere = try shell.refusal("regentd move --to postgresql://regent@127.0.0.1:1/other")
+      #expect(elsewhere.contains("the other place was \(url)"), "\(elsewhere)")
+      let finished = try shell.get("regentd move --to '\(url)'")
+      #expect(finished.contains("everything had reached the server before the move was cut short"), "\(finished)")
+      try withService("--database", url, in: folder) { _ in try shell.get("regentctl requestor show acme") }
+    }
+  }
+
+  @Test func `killed on the way back leaves the server as it was, or everything in the file`() throws {
+    let server = try PostgreSQLServer()
+    let url = server.socketURL
+    try withTemporaryFolder { folder in
+      let shell = Operator(folder: folder)
+      try shell.makeBackup()
+      try shell.get("regentd move --to '\(url)'")
+      let holder = try shell.hold("audit", "ACCESS EXCLUSIVE", on: server)
+      let first = try shell.begin("regentd", ["move", "--from", url])
+      try shell.awaitWait("Lock", on: server)
+      try first.cut()
+      try shell.letGo(holder, on: server)
+      #expect(try shell.type("ls \(shell.state)/regent.db").status != 0)
+      try withService("--database", url, in: folder) { service in
+        try shell.get("regentctl requestor add later")
+        service.program.signal(15)
+        #expect(try service.program.wait() == 0)
+      }
+      try shell.setStandby("away", on: server)
+      let second = try shell.begin("regentd", ["move", "--from", url])
+      try shell.awaitWait("SyncRep", on: server)
+      try second.cut()
+      #expect(try shell.refusal("regentd serve --listen 127.0.0.1:0").contains("was cut short"))
+      try shell.setStandby("", on: server)
+      let finished = try shell.get("regentd move --from '\(url)'")
+      #expect(finished.contains("everything was in the file before the move was cut short"), "\(finished)")
+      try withService(in: folder) { _ in try shell.get("regentctl requestor show later") }
+      #expect(try shell.ask(server, "SELECT state FROM cluster").hasPrefix("moved to a file"))
+    }
+  }
+
+  @Test func `brings along what version 0.1.0 wrote`() throws {
+    let server = try PostgreSQLServer()
+    let url = server.socketURL
+    try withTemporaryFolder { folder in
+      let shell = Operator(folder: folder)
+      let fixture = "\(packageFolder())/Tests/fixtures/0.1.0"
+      try shell.get("mkdir -p -m 700 .local .local/state .local/state/regent")
+      try shell.get(
+        "cp \(fixture)/master-key \(fixture)/regent.db \(shell.state)/ && chmod 600 \(shell.state)/* && "
+          + "tr -d ' \\n' < \(fixture)/facts.json > facts")
+      try shell.get("regentd move --to '\(url)'")
+      try isAsItWas(shell, "--database", url)
+      try shell.get("regentd move --from '\(url)'")
+      try isAsItWas(shell)
+      // And its backup, which has no seal.
+      _ = try shell.ask(server, "CREATE DATABASE second")
+      let second = String(url.dropLast(6)) + "second"
+      let restored = try shell.get("regentd restore \(fixture)/backup.db --database '\(second)'")
+      #expect(restored.contains("made by version 0.1.0"), "\(restored)")
+      try isAsItWas(shell, "--database", second)
+    }
+  }
+
+  private func isAsItWas(_ shell: Operator, _ options: String...) throws {
+    try withServiceOf(options, in: shell.folder) { service in
+      let box = try ShellBox(shell, service, key: "facts")
+      try shell.get("sed -i s/acme/cinema/ call")
+      let devices = try shell.get("grep -o '\"[0-9a-f]\\{32\\}\":' facts | tr -d '\":'").split(separator: "\n").map(
+        String.init)
+      #expect(devices.count == 3)
+      for device in devices {
+        let answer = try box.signIn(device: device)
+        #expect(answer.status == 200, "\(options): \(answer)")
+      }
+      let doctor = try shell.get("regentctl doctor || true")
+      #expect(doctor.contains("every row is signed") && doctor.contains("the audit log is whole"), "\(doctor)")
+      service.program.signal(15)
+      #expect(try service.program.wait() == 0)
+    }
+  }
+
+  private func withServiceOf(_ options: [String], in folder: String, _ body: (RegentdProcess) throws -> Void) throws {
+    guard options.count == 2 else { return try withService(in: folder, body) }
+    try withService(options[0], options[1], in: folder, body)
+  }
+}
+
+/// `regentd check`, `backup` and `restore` with a database on a server.
+@Suite struct `A backup of a database on a server` {
+  @Test func `goes into an empty database, or into a file, and ends what must not come back`() throws {
+    let server = try PostgreSQLServer()
+    let url = server.socketURL
+    try withTemporaryFolder { folder in
+      let shell = Operator(folder: folder)
+      var waiting = ""
+      try withService("--database", url, in: folder) { service in
+        try shell.provisionSample()
+        let box = try ShellBox(shell, service, key: "key")
+        try shell.approve(box.code(device: "box-1"))
+        #expect(try box.signIn(device: "box-1").status == 200)
+        waiting = try box.code(device: "box-2")
+        let made = try shell.get("regentd backup copy.db --database '\(url)'")
+        #expect(made.hasPrefix("copy.db: ") && made.contains("rows, checked and good"), "\(made)")
+        #expect(try shell.refusal("regentd backup copy.db --database '\(url)'").contains("copy.db is there already"))
+        #expect(try shell.refusal("regentd restore copy.db --database '\(url)'").contains("another service uses"))
+        try shell.get("regentctl requestor add later")
+        service.program.signal(15)
+        #expect(try service.program.wait() == 0)
+      }
+      #expect(try shell.refusal("regentd restore copy.db --database '\(url)'").contains("the database is not empty"))
+      #expect(try shell.refusal("regentd backup other.db").contains("regentctl backup other.db"))
+      _ = try shell.ask(server, "CREATE DATABASE second")
+      let second = String(url.dropLast(6)) + "second"
+      #expect(try shell.get("regentd check --database '\(second)'").contains("database: there is none yet"))
+      #expect(try shell.refusal("regentd backup none.db --database '\(second)'").contains("there are no tables"))
+      #expect(try shell.type("test -e none.db").status != 0)
+      // A flipped bit, and another key.
+      try shell.get("cp copy.db bad.db && printf '\\001' | dd of=bad.db bs=1 seek=5000 conv=notrunc status=none")
+      #expect(try shell.refusal("regentd restore bad.db --database '\(second)'").contains("bad.db is damaged"))
+      try shell.get("head -c 32 /dev/urandom > other-key && chmod 600 other-key")
+      let locked = try shell.refusal("regentd restore copy.db --master-key other-key --database '\(second)'")
+      #expect(locked.contains("was made with another master key"), "\(locked)")
+      #expect(try shell.get("regentd check --database '\(second)'").contains("database: there is none yet"))
+
+      let restored = try shell.get("regentd restore copy.db --database '\(second)'")
+      #expect(restored.contains("“second” of the server is copy.db now"), "\(restored)")
+      try holds(shell, waiting, "--database", second)
+      // The same file in the place of a database in a file.
+      try shell.get("regentctl restore copy.db --yes")
+      try holds(shell, waiting)
+    }
+  }
+
+  /// Who was signed in is; the code and what came later are not there.
+  private func holds(_ shell: Operator, _ code: String, _ options: String...) throws {
+    func look(_ service: RegentdProcess) throws {
+      let box = try ShellBox(shell, service, key: "key")
+      #expect(try box.signIn(device: "box-1").status == 200)
+      #expect(try shell.type("regentctl code approve \(code) --provider cable --account anna").status != 0)
+      #expect(try !shell.get("regentctl requestor list").contains("later"))
+      #expect(try shell.get("regentctl audit tail").contains("backup.restore database"))
+      service.program.signal(15)
+      #expect(try service.program.wait() == 0)
+    }
+    guard options.count == 2 else { return try withService(in: shell.folder, look) }
+    try withService(options[0], options[1], in: shell.folder, look)
+  }
+
+  @Test func `a check finds what was changed, deleted or taken from the log, and changes nothing`() throws {
+    let server = try PostgreSQLServer()
+    let url = server.socketURL
+    try withTemporaryFolder { folder in
+      let shell = Operator(folder: folder)
+      try withService("--database", url, in: folder) { service in
+        try shell.provisionSample()
+        service.program.signal(15)
+        #expect(try service.program.wait() == 0)
+      }
+      let check = "regentd check --database '\(url)'"
+      let rows = "SELECT CAST(audit AS TEXT) AS t FROM audit UNION ALL SELECT CAST(lane AS TEXT) FROM lane"
+      let state = "SELECT md5(string_agg(t, '' ORDER BY t)) FROM (\(rows)) AS found"
+      let before = try shell.ask(server, state)
+      let good = try shell.get(check)
+      #expect(good.contains("database: “regent” of the server has the tables that it must have"), "\(good)")
+      #expect(good.hasSuffix("rows: every row is signed as it must be\naudit: the log is whole"), "\(good)")
+      func finds(_ change: String, _ words: String, undo: String) throws {
+        _ = try shell.ask(server, change)
+        let found = try shell.type(check)
+        #expect(found.status == 1 && found.errorText.contains(words), "\(change): \(found.errorText)")
+        _ = try shell.ask(server, undo)
+      }
+      try finds(
+        "UPDATE account SET attributes = attributes || ' '", "1 rows were changed from outside",
+        undo: "UPDATE account SET attributes = rtrim(attributes)")
+      try finds(
+        "CREATE TABLE gone AS SELECT * FROM provider; DELETE FROM provider",
+        "stand on a row of provider that is not there",
+        undo: "INSERT INTO provider SELECT * FROM gone; DROP TABLE gone")
+      try finds(
+        "CREATE TABLE gone AS SELECT * FROM audit WHERE number = 2; DELETE FROM audit WHERE number = 2",
+        "the audit log was changed from outside: line 2 is missing",
+        undo: "INSERT INTO audit SELECT * FROM gone; DROP TABLE gone")
+      try finds(
+        "UPDATE cluster SET schema = 99", "the database has tables of version 99", undo: "UPDATE cluster SET schema = 1"
+      )
+      #expect(try shell.get(check) == good)
+      #expect(try shell.ask(server, state) == before)
+      // What was changed is not copied, neither into a backup nor by a move.
+      _ = try shell.ask(server, "UPDATE account SET attributes = attributes || ' '")
+      for command in ["backup copy.db --database '\(url)'", "move --from '\(url)'"] {
+        let refused = try shell.refusal("regentd \(command)")
+        #expect(refused.contains("1 rows of the database were changed from outside, and nothing was"), "\(refused)")
+      }
+      #expect(try shell.get("ls; ls \(shell.state)").split(separator: "\n").filter { $0.hasSuffix(".db") }.isEmpty)
+    }
+  }
+}
