@@ -36,18 +36,12 @@ enum BackupCommand {
     let target = try place(call[file])
     let draft = DatabaseCopy(call)
     defer { draft.remove() }
-    try draft.makeRoom()
-    let snapshot = try await onThread("backup") {
-      try MasterKeyFile(paths).look { key in try ServerSnapshot(of: server, masterKey: key) }
-    }
-    defer { snapshot.close() }
-    let (store, sent) = try await copy(snapshot, to: draft.path, paths, call.console)
-    snapshot.close()
-    let size = try await onThread("backup") {
-      try BackupFile(path: draft.path).complete(seal: store.seal(ofBackup:)).size
+    let count = RowCount()
+    let (made, sent) = try await call.console.progress("copying \(count.now) rows") {
+      try await backup(paths, into: draft, count)
     }
     try write(draft.path, into: target)
-    call.console.print("\(call[file]): \(size) bytes, \(sent.rows) rows, checked and good")
+    call.console.print("\(call[file]): \(made.size) bytes, \(sent.rows) rows, checked and good")
     for remark in gapRemark(sent.gaps) { call.console.print(remark) }
     do {
       try await note(on: server, paths, by: person)

@@ -10,10 +10,10 @@ struct DatabaseCopy {
   private let folder: String
   var path: String { "\(folder)/copy.db" }
 
-  /// - Parameter call: says which folder is for what may go.
-  init(_ call: Invocation) {
-    folder = "\(call.environment["TMPDIR"] ?? "/var/tmp")/regentd-copy-\(Hex.encode(Random.bytes(8)))"
-  }
+  init(_ call: Invocation) { self.init(in: call.environment["TMPDIR"]) }
+
+  /// In a folder for what may go.
+  init(in place: String?) { folder = "\(place ?? "/var/tmp")/regentd-copy-\(Hex.encode(Random.bytes(8)))" }
 
   /// Makes the place alone, for who puts something else there.
   func makeRoom() throws(FileError) { try PrivateDirectory.ensure(folder) }

@@ -14,14 +14,8 @@ import SQLite
 actor DatabaseUpkeep: AdminUpkeep {
   private let paths: ServicePaths
   private let store: SQLiteStore
-  private var copy: Copy?
-  private var isBusy = false
-
-  /// A copy that waits to be fetched.
-  private struct Copy {
-    let entry: BackupEntry
-    let path: String
-  }
+  private var copy: WaitingCopy?
+  private let turn = UpkeepTurn()
 
   init(_ paths: ServicePaths, _ store: SQLiteStore) {
     self.paths = paths
@@ -36,7 +30,7 @@ actor DatabaseUpkeep: AdminUpkeep {
   private nonisolated var copyPath: String { "\(paths.database).backup/copy.db" }
 
   func makeBackup() async throws(AdminError) -> BackupEntry {
-    try await alone { () throws(AdminError) in
+    try await turn.take { () throws(AdminError) in
       discard()
       let now = Instant(milliseconds: Clocks.wallMilliseconds())
       let id = Hex.encode(Random.bytes(8))
@@ -50,36 +44,22 @@ actor DatabaseUpkeep: AdminUpkeep {
           try BackupFile(path: path).complete(seal: store.seal(ofBackup:))
         }
         let entry = BackupEntry(id: id, size: size, sha256: hash, created: now)
-        copy = Copy(entry: entry, path: path)
+        copy = WaitingCopy(entry: entry, path: path)
         return entry
       } catch {
         removeCopy(path)
-        throw AdminError(.failed, sentence(error), hint: hint(error))
+        throw AdminError(copying: error)
       }
     }
   }
 
-  func backupPart(_ id: String, from offset: Int64, limit: Int)
-    async throws(AdminError) -> [UInt8]
-  {
-    guard let copy, copy.entry.id == id else { throw noCopy(id) }
-    do throws(SystemError) {
-      let file = try FileDescriptor.open(copy.path, O_RDONLY | O_NOFOLLOW)
-      return try file.read(atMost: limit, at: offset, from: copy.path)
-    } catch {
-      throw AdminError(.failed, error.description, hint: error.hint)
-    }
+  func backupPart(_ id: String, from offset: Int64, limit: Int) async throws(AdminError) -> [UInt8] {
+    try copy.named(id).part(from: offset, limit: limit)
   }
 
   func dropBackup(_ id: String) async throws(AdminError) {
-    guard copy?.entry.id == id else { throw noCopy(id) }
+    _ = try copy.named(id)
     discard()
-  }
-
-  private func noCopy(_ id: String) -> AdminError {
-    AdminError(
-      .notFound, "there is no copy \(id) any more",
-      hint: "a newer one has taken its place, or the service was restarted: make one again")
   }
 
   private func discard() {
@@ -90,12 +70,12 @@ actor DatabaseUpkeep: AdminUpkeep {
   // MARK: - The master key
 
   func changeMasterKey() async throws(AdminError) -> Finding {
-    try await alone { () throws(AdminError) in
+    try await turn.take { () throws(AdminError) in
       let kept: String
       do {
         kept = try await MasterKeyFile(paths).change(of: store)
       } catch {
-        throw AdminError(.failed, sentence(error), hint: hint(error))
+        throw AdminError(copying: error)
       }
       return masterKeyChanged(paths, kept: kept)
     }
@@ -116,7 +96,8 @@ actor DatabaseUpkeep: AdminUpkeep {
       findings += try await rowFindings(
         of: store, whoWrote: "find out who can write \(paths.database); an earlier backup may hold what is missing")
     } catch {
-      findings.append(Finding("database", .bad, sentence(error), fix: hint(error)))
+      let said = AdminError(copying: error)
+      findings.append(Finding("database", .bad, said.message, fix: said.hint))
     }
     findings.append(masterKeyFinding(paths))
     findings.append(await diskFinding())
@@ -145,22 +126,6 @@ actor DatabaseUpkeep: AdminUpkeep {
   }
 
   private static let scarce: Int64 = 256 << 20
-
-  // MARK: - One at a time
-
-  /// Actors let others in while they wait; two copies at once would fight over the disk, two new keys over the file.
-  private func alone<Value>(_ work: () async throws(AdminError) -> Value)
-    async throws(AdminError) -> Value
-  {
-    guard !isBusy else {
-      throw AdminError(
-        .unavailable, "a copy is being made or the master key is being changed",
-        hint: "try again when that has ended")
-    }
-    isBusy = true
-    defer { isBusy = false }
-    return try await work()
-  }
 }
 
 /// Opens the copy as the service would and looks at the signature of every row.
@@ -195,28 +160,6 @@ func removeCopy(_ path: String) {
       // Nothing depends on it: what is left is removed with the next copy, which fails when it cannot be.
       try? DurableFile.remove(path + draft + suffix)
     }
-  }
-}
-
-private func sentence(_ error: any Error) -> String {
-  if isFull(error) { return "the disk is full: there is no room for a copy, and none was kept" }
-  return explained(error)?.message ?? (error as? FileError)?.description
-    ?? (error as? BackupFailure)?.description ?? "\(error)"
-}
-
-private func hint(_ error: any Error) -> String? {
-  if isFull(error) { return "make room for a file as large as the database, which is copied beside it" }
-  return explained(error)?.hint ?? (error as? FileError)?.hint ?? (error as? BackupFailure)?.hint
-}
-
-private func isFull(_ error: any Error) -> Bool {
-  switch error {
-  case let error as StoreError: error == .diskFull
-  case let error as SQLiteError: error.code.primary == .full
-  case DatabaseFailure.diskFull: true
-  case let error as SystemError: error.isFull
-  case let error as FileError: if case .system(let cause) = error.kind { cause.isFull } else { false }
-  default: false
   }
 }
 

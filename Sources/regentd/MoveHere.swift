@@ -43,9 +43,12 @@ extension Move {
     }
     defer { snapshot.close() }
     let note = MovedDatabase.Note(name: newCopyName(), place: place)
-    let (_, sent) = try await copy(snapshot, to: draft, paths, console) { store in
-      try await store.append(
-        copyEntry(CopyMark(action: "database.move", detail: "from a server (\(note.name))"), by: person))
+    let count = RowCount()
+    let sent = try await console.progress("copying \(count.now) rows") {
+      try await copy(snapshot, to: draft, paths, count) { store in
+        try await store.append(
+          copyEntry(CopyMark(action: "database.move", detail: "from a server (\(note.name))"), by: person))
+      }.sent
     }
     try marker.beginArriving(note)
     try DurableFile.rename(draft, over: paths.database)

@@ -6,42 +6,66 @@ import PairingStorePostgreSQL
 import RegentPairing
 import RegentPlatform
 
-/// What the admin socket does below a store on a server: the master key and checks. Copies are made beside the service.
+/// What the admin socket does below a store on a server: copies of everything in it, the master key, checks.
 actor ServerUpkeep: AdminUpkeep {
   private let paths: ServicePaths
   private let store: PostgreSQLStore
-  private var isChangingKey = false
+  private var copy: WaitingCopy?
+  private var room: DatabaseCopy?
+  private let turn = UpkeepTurn()
 
   init(_ paths: ServicePaths, _ store: PostgreSQLStore) {
     self.paths = paths
     self.store = store
   }
 
-  private static let noCopies = AdminError(
-    .failed, "a database on a server is copied beside the service that uses it",
-    hint: "regentd backup FILE --database postgresql://…; keep the master key with it: docs/operating.md")
+  // MARK: - Copies
 
-  func makeBackup() async throws(AdminError) -> BackupEntry { throw Self.noCopies }
+  func makeBackup() async throws(AdminError) -> BackupEntry {
+    try await turn.take { () throws(AdminError) in
+      discard()
+      let room = DatabaseCopy(in: ProcessEnvironment.all()["TMPDIR"])
+      do {
+        let entry = BackupEntry(
+          try await backup(paths, into: room).file, created: Instant(milliseconds: Clocks.wallMilliseconds()))
+        self.room = room
+        copy = WaitingCopy(entry: entry, path: room.path)
+        return entry
+      } catch {
+        room.remove()
+        throw AdminError(copying: error)
+      }
+    }
+  }
 
   func backupPart(_ id: String, from offset: Int64, limit: Int) async throws(AdminError) -> [UInt8] {
-    throw Self.noCopies
+    try copy.named(id).part(from: offset, limit: limit)
   }
 
-  func dropBackup(_ id: String) async throws(AdminError) { throw Self.noCopies }
+  func dropBackup(_ id: String) async throws(AdminError) {
+    _ = try copy.named(id)
+    discard()
+  }
+
+  private func discard() {
+    room?.remove()
+    (room, copy) = (nil, nil)
+  }
+
+  // MARK: - The master key
 
   func changeMasterKey() async throws(AdminError) -> Finding {
-    guard !isChangingKey else {
-      throw AdminError(.unavailable, "the master key is being changed", hint: "try again when that has ended")
-    }
-    isChangingKey = true
-    defer { isChangingKey = false }
-    do {
-      return masterKeyChanged(paths, kept: try await MasterKeyFile(paths).change(of: store))
-    } catch {
-      let said = explained(error)
-      throw AdminError(.failed, said?.message ?? "\(error)", hint: said?.hint)
+    try await turn.take { () throws(AdminError) in
+      do {
+        return masterKeyChanged(paths, kept: try await MasterKeyFile(paths).change(of: store))
+      } catch {
+        let said = explained(error)
+        throw AdminError(.failed, said?.message ?? "\(error)", hint: said?.hint)
+      }
     }
   }
+
+  // MARK: - Checks
 
   func findings() async -> [Finding] {
     var findings: [Finding] = []
@@ -120,4 +144,10 @@ func masterKeyChanged(_ paths: ServicePaths, kept: String) -> Finding {
   Finding(
     "master-key", .good,
     "the master key was changed: \(paths.masterKey) holds the new one, \(kept) the old one, which older backups need")
+}
+
+extension BackupEntry {
+  fileprivate init(_ file: (size: Int64, hash: String), created: Instant) {
+    self.init(id: newCopyName(), size: file.size, sha256: file.hash, created: created)
+  }
 }

@@ -21,37 +21,48 @@ final class RowCount: Sendable {
 /// Copies everything from a server into a new file, and opens that as the service would: it must hold what was sent.
 ///
 /// `finish` is what is done to the copy before it is closed; its store is given back, closed, with what was sent.
-@discardableResult
 func copy(
-  _ snapshot: ServerSnapshot, to path: String, _ paths: ServicePaths, _ console: Console,
+  _ snapshot: ServerSnapshot, to path: String, _ paths: ServicePaths, _ count: RowCount = RowCount(),
   finish: @escaping @Sendable (SQLiteStore) async throws -> Void = { _ in }
 ) async throws -> (store: SQLiteStore, sent: StoreSurvey) {
-  let count = RowCount()
-  return try await console.progress("copying \(count.now) rows") {
-    let sent = try await onThread("copy") {
-      let filling = try SQLiteFilling(at: path)
-      defer { filling.close() }
-      return try snapshot.survey(seen: count.note) { try filling.take($0) }
-    }
-    try refuseChanged(sent)
-    let store = try await onThread("copy") { try MasterKeyFile(paths).look { key in try openStore(at: path, key) } }
-    do {
-      let problems = try await store.integrityProblems()
-      guard problems.isEmpty else { throw CommandError("the copy is damaged: \(problems[0])", hint: "try again") }
-      let arrived = try await onThread("copy") { try store.survey(seen: count.note) }
-      try compare(arrived, with: sent)
-      try await finish(store)
-      try await onThread("copy") { store.close() }
-    } catch {
-      store.close()
-      throw error
-    }
-    guard try !PrivateFile.check("\(path)-wal") else {
-      throw CommandError("the copy was not closed cleanly", hint: "try again")
-    }
-    try DurableFile.remove("\(path).lock")
-    return (store, sent)
+  let sent = try await onThread("copy") {
+    let filling = try SQLiteFilling(at: path)
+    defer { filling.close() }
+    return try snapshot.survey(seen: count.note) { try filling.take($0) }
   }
+  try refuseChanged(sent)
+  let store = try await onThread("copy") { try MasterKeyFile(paths).look { key in try openStore(at: path, key) } }
+  do {
+    let problems = try await store.integrityProblems()
+    guard problems.isEmpty else { throw CommandError("the copy is damaged: \(problems[0])", hint: "try again") }
+    let arrived = try await onThread("copy") { try store.survey(seen: count.note) }
+    try compare(arrived, with: sent)
+    try await finish(store)
+    try await onThread("copy") { store.close() }
+  } catch {
+    store.close()
+    throw error
+  }
+  guard try !PrivateFile.check("\(path)-wal") else {
+    throw CommandError("the copy was not closed cleanly", hint: "try again")
+  }
+  try DurableFile.remove("\(path).lock")
+  return (store, sent)
+}
+
+/// Makes a backup of everything on a server, beside the services that use it, and says what was found in it.
+func backup(
+  _ paths: ServicePaths, into room: DatabaseCopy, _ count: RowCount = RowCount()
+) async throws -> (file: (size: Int64, hash: String), sent: StoreSurvey) {
+  guard let server = paths.server else { throw CommandError("the database is on no server") }
+  try room.makeRoom()
+  let snapshot = try await onThread("backup") {
+    try MasterKeyFile(paths).look { key in try ServerSnapshot(of: server, masterKey: key) }
+  }
+  defer { snapshot.close() }
+  let (store, sent) = try await copy(snapshot, to: room.path, paths, count)
+  let file = try await onThread("backup") { try BackupFile(path: room.path).complete(seal: store.seal(ofBackup:)) }
+  return (file, sent)
 }
 
 /// Puts everything that a file holds into an empty database on a server, in one transaction, and says what arrived.

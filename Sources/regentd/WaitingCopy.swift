@@ -1,0 +1,84 @@
+import Administration
+import CommandKit
+import Glibc
+import PairingService
+import PairingStore
+import RegentPlatform
+import SQLite
+
+/// A copy of the database that waits to be fetched through the admin socket.
+struct WaitingCopy {
+  let entry: BackupEntry
+  let path: String
+
+  /// A part of it, at most so many bytes; empty behind its end.
+  func part(from offset: Int64, limit: Int) throws(AdminError) -> [UInt8] {
+    do throws(SystemError) {
+      let file = try FileDescriptor.open(path, O_RDONLY | O_NOFOLLOW)
+      return try file.read(atMost: limit, at: offset, from: path)
+    } catch {
+      throw AdminError(.failed, error.description, hint: error.hint)
+    }
+  }
+}
+
+extension WaitingCopy? {
+  /// The copy, if it is the one that is asked for.
+  func named(_ id: String) throws(AdminError) -> WaitingCopy {
+    guard let copy = self, copy.entry.id == id else {
+      throw AdminError(
+        .notFound, "there is no copy \(id) any more",
+        hint: "a newer one has taken its place, or the service was restarted: make one again")
+    }
+    return copy
+  }
+}
+
+/// One copy or one new key at a time: two copies at once would fight over the disk, two new keys over the file.
+final class UpkeepTurn: Sendable {
+  private let isTaken = Locked(false)
+
+  /// Works, unless somebody else does; actors let others in while they wait.
+  func take<Value>(
+    isolation: isolated (any Actor)? = #isolation, _ work: () async throws(AdminError) -> Value
+  ) async throws(AdminError) -> Value {
+    let isOurs = isTaken.withLock { isTaken in
+      defer { isTaken = true }
+      return !isTaken
+    }
+    guard isOurs else {
+      throw AdminError(
+        .unavailable, "a copy is being made or the master key is being changed",
+        hint: "try again when that has ended")
+    }
+    defer { isTaken.withLock { $0 = false } }
+    return try await work()
+  }
+}
+
+extension AdminError {
+  /// Why a copy was not made.
+  init(copying error: any Error) { self.init(.failed, copySentence(error), hint: copyHint(error)) }
+}
+
+private func copySentence(_ error: any Error) -> String {
+  if isFull(error) { return "the disk is full: there is no room for a copy, and none was kept" }
+  return explained(error)?.message ?? (error as? FileError)?.description
+    ?? (error as? BackupFailure)?.description ?? "\(error)"
+}
+
+private func copyHint(_ error: any Error) -> String? {
+  if isFull(error) { return "make room for a file as large as the database, which is copied beside it" }
+  return explained(error)?.hint ?? (error as? FileError)?.hint ?? (error as? BackupFailure)?.hint
+}
+
+private func isFull(_ error: any Error) -> Bool {
+  switch error {
+  case let error as StoreError: error == .diskFull
+  case let error as SQLiteError: error.code.primary == .full
+  case DatabaseFailure.diskFull: true
+  case let error as SystemError: error.isFull
+  case let error as FileError: if case .system(let cause) = error.kind { cause.isFull } else { false }
+  default: false
+  }
+}
