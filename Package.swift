@@ -261,7 +261,7 @@ let package = Package(
       of: "PairingStorePostgreSQL",
       [
         "RegentPairing", "PairingStore", "PostgreSQL", "PostgreSQLStoreTestSupport", "PostgreSQLTestSupport",
-        "RegentCryptography", "StoreConformance",
+        "RegentCryptography", "RegentPlatform", "StoreConformance",
       ]),
     .testTarget(
       name: "StoreConformanceTests",

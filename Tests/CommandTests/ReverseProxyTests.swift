@@ -4,10 +4,14 @@ import Testing
 /// The examples of `deploy/proxy`, in front of a real service, with nothing changed but ports, paths and the
 /// certificate.
 @Suite struct `Behind a proxy` {
-  @Test func `the nginx example passes on who asks`() throws {
+  @Test(arguments: ["nginx.conf", "nginx-nodes.conf"])
+  func `the nginx examples pass on who asks`(example name: String) throws {
     try withProxiedService { service, folder, port in
-      let text = try example("nginx.conf")
+      let text = try example(name)
       let site = text.replacing("server 127.0.0.1:8787;", with: "server \(service);")
+        .replacing("server 10.0.0.11:8787 max", with: "server \(service) max")
+        .replacing("server 10.0.0.12:8787 max_fails=1 fail_timeout=2s;", with: "")
+        .replacing("server 10.0.0.13:8787 max_fails=1 fail_timeout=2s;", with: "")
         .replacing("/etc/letsencrypt/live/tv.example.org", with: folder)
         .replacing("listen 80;", with: "listen 127.0.0.1:\(try freePort());")
         .replacing("listen [::]:80;", with: "")
@@ -29,15 +33,18 @@ import Testing
   }
 
   @Test(
-    .enabled(if: installedProgram("haproxy") != nil, "haproxy is not installed: apt-get install haproxy"))
-  func `the haproxy example passes on who asks`() throws {
+    .enabled(if: installedProgram("haproxy") != nil, "haproxy is not installed: apt-get install haproxy"),
+    arguments: ["haproxy.cfg", "haproxy-nodes.cfg"])
+  func `the haproxy examples pass on who asks`(example name: String) throws {
     try withProxiedService { service, folder, port in
-      let text = try example("haproxy.cfg")
+      let text = try example(name)
       let site = text.replacing("server regentd 127.0.0.1:8787", with: "server regentd \(service)")
         .replacing("/etc/haproxy/tv.example.org.pem", with: "\(folder)/both.pem")
         .replacing("bind :80\n", with: "bind 127.0.0.1:\(try freePort())\n")
         .replacing("bind :443 ", with: "bind 127.0.0.1:\(port) ")
-        .replacing("maxconn 20000", with: "maxconn 100")
+        .replacing("maxconn 200000", with: "maxconn 100").replacing("maxconn 20000", with: "maxconn 100")
+        .replacing("10.0.0.11:8787", with: service).replacing("10.0.0.12:8787", with: "\(service) disabled")
+        .replacing("10.0.0.13:8787", with: "\(service) disabled")
       let both = try readFile("\(folder)/fullchain.pem") + readFile("\(folder)/privkey.pem")
       try writeFile("\(folder)/both.pem", both)
       try writeFile("\(folder)/haproxy.cfg", Array(site.utf8))
