@@ -261,7 +261,7 @@ let package = Package(
       of: "PairingStorePostgreSQL",
       [
         "RegentPairing", "PairingStore", "PairingStoreSQLite", "PostgreSQL", "PostgreSQLStoreTestSupport",
-        "PostgreSQLTestSupport", "RegentCryptography", "RegentSQL", "StoreConformance",
+        "PostgreSQLTestSupport", "RegentCryptography", "RegentPlatform", "RegentSQL", "StoreConformance",
       ]),
     .testTarget(
       name: "StoreConformanceTests",

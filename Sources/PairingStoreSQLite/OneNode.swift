@@ -20,6 +20,15 @@ extension SQLiteStore {
   /// There is nobody to tell.
   public func share(_ nonces: [UsedNonce]) async throws(StoreError) {}
 
+  /// There is one, which knows itself.
+  public func nodes() async throws(StoreError) -> [NodeRecord] { [] }
+
+  /// Nobody else asks.
+  public func report(_ said: String) async throws(StoreError) -> NodeWish? { nil }
+
+  /// There is nobody to tell.
+  public func tell(_ node: NodeID, _ wish: NodeWish?) async throws(StoreError) -> Bool { false }
+
   /// There is nobody to share it with.
   public func take(_ duty: NodeDuty, as node: NodeID, for span: Duration, at now: Instant)
     async throws(StoreError) -> Bool

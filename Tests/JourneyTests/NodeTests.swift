@@ -3,6 +3,7 @@ import PairingStore
 import PairingStoreMemory
 import PostgreSQLStoreTestSupport
 import RegentPairing
+import RegentPlatform
 import ServiceTestSupport
 import TestSupport
 import Testing
@@ -39,6 +40,22 @@ private struct Nodes: Sendable {
         try await story(Box(service: a, client: one), Box(service: b, client: other))
       }
     }
+  }
+}
+
+/// Each request goes to the next of several.
+private final class InTurn: TestClient {
+  private let clients: [any TestClient]
+  private let turn = Locked(0)
+
+  init(_ clients: [any TestClient]) { self.clients = clients }
+
+  func send(_ request: TestRequest) async throws -> TestResponse {
+    let place = turn.withLock { turn in
+      turn += 1
+      return turn
+    }
+    return try await clients[place % clients.count].send(request)
   }
 }
 
@@ -96,6 +113,48 @@ private let question = "/api/v1/tokens/authn"
           }
         }
         #expect(try await atA.get(question).status == 200)
+      }
+    }
+  }
+
+  /// A load balancer knows no phones: nobody has told the node what was done to the code a moment ago.
+  @Test(arguments: Ground.allCases)
+  func `each page of the phone is another node's`(ground: Ground) async throws {
+    try await withNodes(on: ground) { nodes in
+      try await withPhone(nodes.a) { one in
+        try await withPhone(nodes.b) { other in
+          try await nodes.withBoxes { atA, atB in
+            for (first, box) in [([one, other], atA), ([other, one], atB)] {
+              var box = box
+              box.device = "box-\(UInt32.random(in: 0 ... .max))"
+              let code = try await box.code()
+              var phone = PhoneBrowser(InTurn(first))
+              try await phone.reachApproval(code)
+              #expect(phone.page.status == 200 && phone.address.hasSuffix("/approve"), "\(phone.address)")
+              try await phone.send("approve")
+              #expect(phone.page.status == 200 && phone.address.hasSuffix("/result"), "\(phone.address)")
+              #expect(try await box.get(question).status == 200)
+            }
+          }
+        }
+      }
+    }
+  }
+
+  @Test(arguments: Ground.allCases)
+  func `a page shows what was done to its code at the other node`(ground: Ground) async throws {
+    try await withNodes(on: ground) { nodes in
+      try await withPhone(nodes.b) { client in
+        try await nodes.withBoxes { atA, _ in
+          let code = try await atA.code()
+          var phone = PhoneBrowser(client)
+          try await phone.reachApproval(code)
+          _ = try await nodes.a.core.codeTransitions.withdraw(nodes.a.found(code), .operator, audit: nil)
+          // Node B has not heard of it.
+          try await phone.open("/D/\(code)/approve")
+          let forms = PageForm.all(in: phone.page.text)
+          #expect(forms.allSatisfy { !$0.action.hasSuffix("approve") }, "\(phone.page.text)")
+        }
       }
     }
   }
@@ -237,6 +296,30 @@ private let question = "/api/v1/tokens/authn"
       let alone = try await TestService()
       alone.clock.pass(.seconds(3))
       #expect(!alone.core.nodeNews.isLate, "there is nobody to hear")
+    }
+  }
+
+  @Test(arguments: Ground.allCases)
+  func `the numbers of the day are those of all nodes`(ground: Ground) async throws {
+    try await withNodes(on: ground) { nodes in
+      try await nodes.withBoxes { atA, atB in
+        for (number, box) in [atA, atB, atB].enumerated() {
+          var box = box
+          box.device = "box-\(number)"
+          _ = try await box.code()
+        }
+      }
+      for node in [nodes.a, nodes.b] { await Upkeep(node.core).keepEverything() }
+      let now = nodes.a.core.clock.now
+      var numbers = nodes.a.core.metrics.today(at: now)
+      let others = try await nodes.a.core.store.keptNumbersOfNodes(.day)
+      #expect(others.keys.map(\.text).sorted() == ["a", "b"])
+      let text = try #require(others[named("b")])
+      numbers.add(try #require(DayNumbers(keptAs: text, at: now)))
+      #expect(numbers[.codesStarted] == 3 && numbers.hours.map(\.started).reduce(0, +) == 3)
+      // Each goes on from its own.
+      let again = try await TestService(restarting: nodes.b, on: nodes.b.core.store)
+      #expect(again.core.metrics.today(at: now)[.codesStarted] == 2)
     }
   }
 

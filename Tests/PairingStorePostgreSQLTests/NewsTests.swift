@@ -4,6 +4,7 @@ import PostgreSQL
 import PostgreSQLStoreTestSupport
 import PostgreSQLTestSupport
 import RegentPairing
+import RegentPlatform
 import TestSupport
 import Testing
 
@@ -173,5 +174,67 @@ struct NewsTests {
     try await again.add("BESIDE")
     try operating.run("UPDATE cluster SET schema = schema + 1", by: serverDeadline)
     await #expect(throws: StoreError.self) { try await again.add("BEYOND") }
+  }
+
+  @Test func `no two stores have one name at a time`() async throws {
+    let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
+    defer { try? place.remove() }
+    let displaced = Locked<PostgreSQLError?>(nil)
+    var options = try place.options(node: "box")
+    options.onDisplaced = { error in displaced.withLock { $0 = error } }
+    let store = try PostgreSQLStore(options)
+    defer { store.close() }
+    let refused = #expect(throws: PostgreSQLError.self) { try PostgreSQLStore(place.options(node: "box")).close() }
+    #expect(refused?.message == "another service that is called “box” uses this database")
+    #expect(refused?.hint?.contains("--node NAME") == true)
+    try PostgreSQLStore(place.options(node: "other")).close()
+    // The server works for it no more: it is gone, however young its last word is.
+    let operating = try place.connect()
+    try operating.run("UPDATE node SET lane = 1, backend = 0, seen = now() WHERE name = 'box'", by: serverDeadline)
+    // Whoever finds that another one has its name says so.
+    let told = try await eventually("the first one to be displaced") {
+      try operating.run(
+        "UPDATE node SET lane = 1, backend = pg_backend_pid(), seen = now() WHERE name = 'box'", by: serverDeadline)
+      return displaced.withLock { $0 }
+    }
+    #expect(told.message == refused?.message)
+  }
+
+  @Test func `a name is free when its store is gone`() async throws {
+    let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
+    defer { try? place.remove() }
+    try PostgreSQLStore(place.options(node: "box")).close()
+    let operating = try place.connect()
+    func names() throws -> Int64? {
+      try operating.run("SELECT count(*) FROM node", by: serverDeadline).first?.integer(0)
+    }
+    #expect(try names() == 0)
+    // Killed: its row is young, and the server works for it no more.
+    try operating.run("INSERT INTO node (name, lane, backend, version) VALUES ('box', 1, 0, '')", by: serverDeadline)
+    try PostgreSQLStore(place.options(node: "box")).close()
+    // Behind a pooler its connection goes on.
+    try operating.run(
+      """
+      INSERT INTO node (name, lane, backend, version, seen)
+      VALUES ('box', 1, pg_backend_pid(), '', now() - INTERVAL '6 seconds')
+      """, by: serverDeadline)
+    try PostgreSQLStore(place.options(node: "box")).close()
+  }
+
+  @Test func `nodes hear what others say of themselves, and what operators want of them`() async throws {
+    try await withTwo { _, one, other in
+      _ = try await one.report("I am one")
+      let heard = try await eventually("what one says of itself") {
+        let nodes = try await other.nodes()
+        return nodes.first?.said == "I am one" ? nodes : nil
+      }
+      #expect(heard.map(\.id.text) == ["one", "other"] && heard.allSatisfy { $0.wish == nil })
+      #expect(try await other.tell(named("one"), .drain))
+      #expect(try await !other.tell(named("nobody"), .drain))
+      try await eventually("one to hear it") { try await one.report("") == .drain ? true : nil }
+      #expect(try await other.report("") == nil)
+      #expect(try await other.tell(named("one"), nil))
+      try await eventually("one to hear that it is over") { try await one.report("") == nil ? true : nil }
+    }
   }
 }

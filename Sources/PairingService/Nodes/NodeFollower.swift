@@ -43,6 +43,7 @@ package struct NodeFollower: Sendable {
       try await lookAtEverything()
       return end
     }
+    try await NodeTalk(core).once()
     let page = try await core.store.changes(after: position, waiting: Self.wait)
     core.nonces.note(page.nonces)
     if page.isWhole {

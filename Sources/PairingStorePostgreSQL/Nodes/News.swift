@@ -147,7 +147,10 @@ final class News: @unchecked Sendable {
     var next = position
     let (changes, isWhole) = try readChanges(results[0], &next)
     let nonces = try readNonces(results[1], &next)
-    return ChangePage(changes, nonces, upTo: next, isWhole: isWhole)
+    // Another history: what was read of the one before may not be in it.
+    let isSame = position.timeline == nil || position.timeline == line.timeline
+    next.timeline = line.timeline
+    return ChangePage(changes, nonces, upTo: next, isWhole: isWhole && isSame)
   }
 
   private func readChanges(_ rows: Rows, _ position: inout ChangePosition) throws -> (Set<StoreChange>, isWhole: Bool) {
@@ -240,11 +243,15 @@ extension ChangePage {
   fileprivate var isNothing: Bool { changes.isEmpty && nonces.isEmpty && isWhole }
 }
 
-/// In a position: the log has one row of numbers, and the nonces another.
+/// In a position: the log has one row of numbers, the nonces another, and both are of one history.
 extension ChangePosition {
   var change: Int64 {
     get { numbers[0] ?? 0 }
     set { numbers[0] = newValue }
+  }
+  var timeline: Int64? {
+    get { numbers[2] }
+    set { numbers[2] = newValue }
   }
   var nonce: Int64 {
     get { numbers[1] ?? 0 }

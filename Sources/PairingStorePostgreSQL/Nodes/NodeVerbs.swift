@@ -35,6 +35,41 @@ extension PostgreSQLStore {
     }
   }
 
+  /// The nodes that were heard of within a day.
+  public func nodes() async throws(StoreError) -> [NodeRecord] {
+    try await read { context, _ in
+      let found = try context.all(
+        """
+        SELECT name, version, CAST(extract(epoch FROM started) * 1000 AS BIGINT),
+        CAST(greatest(extract(epoch FROM now() - seen), 0) * 1000 AS BIGINT), said, wish
+        FROM node WHERE seen > now() - INTERVAL '1 day' ORDER BY name
+        """
+      ) { row in
+        NodeID(try row.text(0)).map { id in
+          NodeRecord(
+            id: id, version: (try? row.text(1)) ?? "",
+            started: Instant(milliseconds: (try? row.integer(2)) ?? 0),
+            silence: .milliseconds((try? row.integer(3)) ?? 0), said: (try? row.text(4)) ?? "",
+            wish: (try? row.text(5)).flatMap(NodeWish.init))
+        }
+      }
+      return found.compactMap(\.self)
+    }
+  }
+
+  /// What this node says of itself with its next beat.
+  public func report(_ said: String) async throws(StoreError) -> NodeWish? { database.courier.report(said) }
+
+  /// Tells a node what operators want of it; it hears that with its next beat.
+  public func tell(_ node: NodeID, _ wish: NodeWish?) async throws(StoreError) -> Bool {
+    try await write { context, _ in
+      try context.runCounting(
+        """
+        UPDATE node SET wish = \(wish?.rawValue ?? "") WHERE name = \(node.text) AND seen > now() - INTERVAL '5 seconds'
+        """) == 1
+    }
+  }
+
   /// Takes or keeps a duty for a time: by the database's clock, whatever time it is here.
   ///
   /// Whoever has it forgets what nobody reads any more of what nodes tell each other.

@@ -33,8 +33,9 @@ extension Schema {
     """,
     """
     CREATE UNLOGGED TABLE node (
-      name TEXT COLLATE "C" PRIMARY KEY, lane BIGINT NOT NULL, started TIMESTAMPTZ NOT NULL DEFAULT now(),
-      seen TIMESTAMPTZ NOT NULL DEFAULT now(), version TEXT NOT NULL, said TEXT NOT NULL DEFAULT ''
+      name TEXT COLLATE "C" PRIMARY KEY, lane BIGINT NOT NULL, backend BIGINT NOT NULL,
+      started TIMESTAMPTZ NOT NULL DEFAULT now(), seen TIMESTAMPTZ NOT NULL DEFAULT now(), version TEXT NOT NULL,
+      said TEXT NOT NULL DEFAULT '', wish TEXT NOT NULL DEFAULT ''
     )
     """,
   ]

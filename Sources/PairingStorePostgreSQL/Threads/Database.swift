@@ -10,7 +10,7 @@ final class Database: Sendable {
   private let writes = Monitor(Queue<Request>())
   private let reads = Monitor(Queue<PendingRead>())
   private let news = Monitor(Queue<PendingNews>())
-  private let courier: Courier
+  let courier: Courier
   let hearing: Hearing
   /// All writes that are not answered, in the order of their ends.
   private let open = Monitor(Queue<Request>())
@@ -24,12 +24,12 @@ final class Database: Sendable {
     var threads: [DedicatedThread] = []
     let number = Int64.random(in: 1 ... .max)
     courier = Courier(options, health, lane: number)
+    try courier.arrive()
     hearing = Hearing(onChange: options.onHearing)
     let (writes, reads, open, health) = (writes, reads, open, health)
     let (news, courier, told) = (news, courier, ToldChanges())
     do {
       let lane = Lane(options, health, lane: number, courier: courier, told: told)
-      try lane.open()
       threads.append(
         try DedicatedThread.start(named: "pg lane", turns: .short) { lane.serve(writes) })
       for number in 1...max(1, options.readers) {
@@ -190,6 +190,7 @@ extension Monitor {
 
 /// Whether the database answers.
 final class Health: Sendable {
+  let timelines = Timelines()
   /// Since when the last try of a connection has been one that failed; on the monotonic clock.
   private let awaySince = Locked<UInt64?>(nil)
 

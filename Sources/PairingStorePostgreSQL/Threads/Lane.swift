@@ -29,23 +29,8 @@ final class Lane: @unchecked Sendable {
     self.lane = lane
     self.courier = courier
     self.told = told
-    line = Line(options, health, claim: options.isAlone ? Claim(onDisplaced: options.onDisplaced) : nil)
+    line = Line(options, health, occupies: true)
     node = options.node
-  }
-
-  /// Connects before anybody asks.
-  ///
-  /// One that was ended a moment ago may have its claim until the server notices.
-  func open(within turns: Int = 20) throws(PostgreSQLError) {
-    for turn in 1...turns {
-      do throws(PostgreSQLError) {
-        _ = try line.opened()
-        return
-      } catch {
-        guard error.kind == .refused, error.state == nil, turn < turns else { throw error }
-        line.pause()
-      }
-    }
   }
 
   /// Serves requests until the queue is closed and empty.
