@@ -3,8 +3,8 @@ import PostgreSQL
 /// Keeps services and copies of the whole database apart: services share a lock of the session, and a copy that needs the
 /// database to itself has it alone.
 ///
-/// It ends with its connection, however that ends; behind a pooler in transaction mode it stays until the pooler closes that
-/// one, so copies are made without one.
+/// It ends with its connection, however that ends; behind a pooler in transaction mode it stays until the pooler closes
+/// that one, so copies are made without one.
 enum Occupancy {
   /// "RGN1".
   private static let lock: Int64 = 0x5247_4E31
@@ -13,7 +13,8 @@ enum Occupancy {
   static func share(_ connection: Connection, by deadline: Deadline) throws(PostgreSQLError) {
     try take("SELECT pg_try_advisory_lock_shared(\(lock))", connection, by: deadline) {
       PostgreSQLError(
-        .refused, "the database is being moved or restored", hint: "wait until that regentd has ended, then start this one")
+        .refused, "the database is being moved or restored",
+        hint: "wait until that regentd has ended, then start this one")
     }
   }
 
