@@ -81,6 +81,10 @@ import Testing
       try withService("--database", database, "--node", "a", "--master-key", key, in: shell.folder) { service in
         let again = try ShellBox(shell, service, key: "key")
         #expect(try again.signIn(device: "box-3").status == 200)
+        // A node without the key of the others is told what to do.
+        let keyless = try shell.refusal(
+          "regentd serve --listen 127.0.0.1:0 --database '\(database)' --node d --master-key \(shell.folder)/no-key")
+        #expect(keyless.contains("hint: put the key there that the other services on this database have"), "\(keyless)")
         // Two of one name would hide each other's work.
         let refused = try shell.refusal(
           """
