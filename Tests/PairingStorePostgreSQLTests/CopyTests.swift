@@ -138,7 +138,7 @@ struct CopyTests {
       let busy = #expect(throws: PostgreSQLError.self) { try attempt() }
       #expect(busy?.message == "another service uses this database")
     }
-    let second = try PostgreSQLStore(place.options())
+    let second = try PostgreSQLStore(place.options(node: "two"))
     store.close()
     #expect(throws: PostgreSQLError.self) { try place.snapshot(isAlone: true).close() }
     // A copy beside it is no trouble, and none to it.
