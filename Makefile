@@ -68,6 +68,7 @@ soak: ## kill -9 a writer, the whole service, under load, and the box; a box's m
 	  "$$products/SDKProbe" logins "$$products/regentd" $(or $(CYCLES),1000)
 	@Tests/acceptance/box-kills.py "$$(swift build -c release --show-bin-path)" $(or $(KILLS),200)
 	@Tests/acceptance/account.py "$$(swift build -c release --show-bin-path)" $(or $(KILLS),200)
+	@Tests/acceptance/oauth/kills.py "$$(swift build -c release --show-bin-path)" $(or $(KILLS),200)
 
 long: ## what takes longer than make test: soaks, fuzzing, whole matrices, sanitizers; ONLY=soak MINUTES=60 CYCLES=1000
 	@Tests/long $(ONLY)

@@ -261,7 +261,7 @@ let package = Package(
       of: "PairingStorePostgreSQL",
       [
         "RegentPairing", "PairingStore", "PairingStoreSQLite", "PostgreSQL", "PostgreSQLStoreTestSupport",
-        "PostgreSQLTestSupport", "RegentCryptography", "RegentSQL", "StoreConformance",
+        "PostgreSQLTestSupport", "RegentCryptography", "RegentPlatform", "RegentSQL", "StoreConformance",
       ]),
     .testTarget(
       name: "StoreConformanceTests",
@@ -326,7 +326,7 @@ let package = Package(
         "PairingService", "Administration", "HTTPServer", "RegentHTTPClient", "RegentHTTPCodec", "RegentJSON",
         "PasswordHashing", "RegentCryptography", "RegentEncodings", "RegentPlatform", "XML",
         "SQLite", "StorageFaults", "TestSupport", "HTTPTestSupport", "PairingStorePostgreSQL",
-        "PostgreSQLStoreTestSupport", "ServiceSoak", "ServiceTestSupport",
+        "PostgreSQLStoreTestSupport", "ServiceSoak", "ServiceTestSupport", "StoreConformance",
       ],
       swiftSettings: house),
     .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: house),

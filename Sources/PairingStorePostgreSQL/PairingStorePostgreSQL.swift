@@ -69,6 +69,9 @@ public final class PostgreSQLStore: Store {
   /// How long the database has not answered, by the reader and the lane; `nil` when it does.
   public var awayFor: Duration? { database.health.awayFor }
 
+  /// Whether it does not hear the bell of other nodes, not even its own; it looks often then.
+  public var isDeaf: Bool { database.hearing.isDeaf }
+
   /// Seals the data keys with another master key; nothing else is written.
   ///
   /// - Throws: `StoreKeyFailure`, `StoreError`.
@@ -84,12 +87,18 @@ public struct PostgreSQLStoreOptions: Sendable {
   public var connection: ConnectionSettings
   /// 32 bytes that are not in the database.
   public var masterKey: Secret
-  /// What others call this service: the name of its lane.
+  /// What others call this service: no two stores on one database have a name at the same time.
   public var node: String
-  /// Whether no other store may write while this one is open: one that is alone, too, is refused then.
-  public var isAlone = false
-  /// Called when another one that is alone has taken the place of this one while the server could not be reached.
+  /// The program's version, for others to see.
+  public var version = ""
+  /// Called when another one has taken the name of this one, which was away for too long.
   public var onDisplaced: @Sendable (PostgreSQLError) -> Void = { _ in }
+  /// How it hears what other stores write.
+  public var wakeups = Wakeups.bell
+  /// Between two looks for what others write, when the bell is heard: a bell that is lost costs no more.
+  public var lookPause = Duration.milliseconds(250)
+  /// Called when the bell is not heard any more, and when it is again.
+  public var onHearing: @Sendable (_ isDeaf: Bool) -> Void = { _ in }
   /// How many reads run at the same time, each over a connection of its own.
   public var readers = 2
   /// How long a verb may take; whoever has waited so long is told that the store is away.

@@ -11,6 +11,8 @@ public struct ServerFacts: Hashable, Sendable {
   public let hasSynchronousStandby: Bool
   /// Its wall clock.
   public let clock: Instant
+  /// Whether somebody stands in between who may give each transaction another connection.
+  public let isPooled: Bool
 
   init(_ context: ReadContext) throws {
     let rows = try context.ask(
@@ -19,12 +21,14 @@ public struct ServerFacts: Hashable, Sendable {
       AND current_setting('full_page_writes') = 'on' AND current_setting('synchronous_commit') <> 'off',
       current_setting('synchronous_standby_names') <> ''
       AND current_setting('synchronous_commit') IN ('on', 'remote_write', 'remote_apply'),
-      CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)
+      CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT), pg_backend_pid()
       """)
     guard let row = rows.first else { throw PostgreSQLError(.value, "the server says nothing of itself") }
     version = try row.text(0)
     isDurable = try row.integer(1) == 1
     hasSynchronousStandby = try row.integer(2) == 1
     clock = Instant(milliseconds: try row.integer(3))
+    // A pooler names itself, and not the server's process.
+    isPooled = try row.integer(4) != Int64(context.backend)
   }
 }

@@ -21,6 +21,14 @@ enum Dialect {
 }
 
 extension SQL.StringInterpolation {
+  /// The condition that a column holds one of these names, which have no spaces, in one text however many they are.
+  mutating func appendInterpolation(_ column: StaticString, among names: [String]) {
+    appendLiteral(column)
+    appendLiteral(" = ANY(string_to_array(")
+    appendInterpolation(names.joined(separator: " "))
+    appendLiteral(", ' '))")
+  }
+
   /// The condition that a device may say this of its visitor, which whoever reads the row looks at again.
   ///
   /// By the text, and not by PostgreSQL's JSON: a row that somebody changed into what is no JSON would be an error.
@@ -54,6 +62,9 @@ extension String: SQLDecodable {
 }
 
 extension WriteContext {
+  /// Tells the other nodes to look at something anew, if this is committed.
+  func changed(_ change: @autoclosure () -> StoreChange) { transaction.note(change()) }
+
   /// Whether something in this transaction may have ended what grants stand on: nobody keeps count here, so yes.
   var movesMark: Bool { true }
 }

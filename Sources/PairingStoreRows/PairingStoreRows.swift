@@ -4,9 +4,9 @@
 // docs/decisions/0015-one-set-of-verbs.md).
 //
 // What an adapter gives them, by these names: `RowStore`, its store with `database`, `vault`, `known`, `tamperLog`,
-// `liveCodes` and `wallClock`; `ReadContext` and `WriteContext`, which are `Querying`, and their `Row`;
-// `DatabaseError`; and `Dialect`, the few words that two databases do not share. Start with Verbs/;
-// Rows/SignedRows.swift is where a row that does not verify stops existing.
+// `liveCodes` and `wallClock`; `ReadContext` and `WriteContext`, which are `Querying`, and their `Row`; `changed`, what
+// a write tells other nodes; `DatabaseError`; and `Dialect`, the few words that two databases do not share. Start with
+// Verbs/; Rows/SignedRows.swift is where a row that does not verify stops existing.
 
 package import PairingStore
 import RegentSQL

@@ -1,4 +1,5 @@
 import PairingStore
+import RegentJSON
 package import SQLite
 
 // What the shared verbs call SQLite's things; see PairingStoreRows.
@@ -24,6 +25,14 @@ enum Dialect {
 }
 
 extension SQL.StringInterpolation {
+  /// The condition that a column holds one of these names, in one text however many they are.
+  mutating func appendInterpolation(_ column: StaticString, among names: [String]) {
+    appendLiteral(column)
+    appendLiteral(" IN (SELECT value FROM json_each(")
+    appendInterpolation(JSONValue.array(names.map(JSONValue.string)).description)
+    appendLiteral("))")
+  }
+
   /// The condition that a device says this of its visitor.
   mutating func appendInterpolation(about visitorID: String) {
     // SQLite's JSON ends a text at a zero.

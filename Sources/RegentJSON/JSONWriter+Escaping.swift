@@ -17,7 +17,12 @@ extension JSONWriter {
   }
 
   private func isPlain(_ text: Span<UInt8>) -> Bool {
-    for place in text.indices where mayNeedEscape(text[place]) { return false }
+    for place in text.indices {
+      let byte = text[place]
+      // Letters and digits, which nearly all text is, are told by a comparison or two; & < > " \ are not among them.
+      let isUsual = byte &- 0x2A < 0x3C - 0x2A || byte &- 0x3F < 0x5C - 0x3F || byte &- 0x5D < 0x7F - 0x5D
+      if !isUsual, mayNeedEscape(byte) { return false }
+    }
     return true
   }
 

@@ -37,6 +37,7 @@ let regentctl = Program(
     CommandOffer("master-key", MasterKeyNoun.command),
     CommandOffer("audit", AuditNoun.command),
     CommandOffer("stats", StatsVerb.command),
+    CommandOffer("node", NodeNoun.command),
     CommandOffer("announce", AnnounceVerb.command),
     CommandOffer("apply", ProvisioningVerbs.apply),
     CommandOffer("export", ProvisioningVerbs.export),

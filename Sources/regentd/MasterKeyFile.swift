@@ -121,6 +121,8 @@ struct MasterKeyFile {
   private var missing: CommandError {
     CommandError(
       "the master key \(paths.masterKey) is missing, and the database \(paths.shownDatabase) is sealed with it",
-      hint: "put the key back, or move the database away to begin anew")
+      hint: paths.server == nil
+        ? "put the key back, or move the database away to begin anew"
+        : "put the key there that the other services on this database have, or name it: --master-key FILE")
   }
 }

@@ -102,3 +102,9 @@ func databaseAway(_ duration: Duration?) -> String {
   return "# HELP regent_database_away_seconds For how long the database server has not answered.\n"
     + "# TYPE regent_database_away_seconds gauge\nregent_database_away_seconds \(seconds)\n"
 }
+
+/// Whether other nodes' bell is not heard, as Prometheus reads it.
+func bellUnheard(_ isDeaf: Bool) -> String {
+  "# HELP regent_bell_unheard Whether the bell of other nodes is not heard: they are looked at every 20 ms then.\n"
+    + "# TYPE regent_bell_unheard gauge\nregent_bell_unheard \(isDeaf ? 1 : 0)\n"
+}

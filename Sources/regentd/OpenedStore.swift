@@ -27,17 +27,18 @@ let rowsInStep = 500
 
 /// Opens the store on a server with its master key; the first start makes tables and key.
 ///
-/// As long as services do not know one another's memory, one of them uses a database at a time.
+/// Several services may use it, each under a name of its own.
 func openStore(
-  on server: ConnectionSettings, _ paths: ServicePaths, onDisplaced: @escaping @Sendable (PostgreSQLError) -> Void
+  on server: ConnectionSettings, _ paths: ServicePaths, as node: NodeID,
+  _ change: (inout PostgreSQLStoreOptions) -> Void
 ) throws -> PostgreSQLStore {
   let isMade = try PostgreSQLStore.isMade(on: server)
   return try MasterKeyFile(paths).open(isSealed: isMade) { key in
     var options = PostgreSQLStoreOptions(
-      connection: server, masterKey: key, node: machineName() ?? "regentd",
+      connection: server, masterKey: key, node: node.text,
       wallClock: { Instant(milliseconds: Clocks.wallMilliseconds()) })
-    options.isAlone = true
-    options.onDisplaced = onDisplaced
+    options.version = regentVersion
+    change(&options)
     return try PostgreSQLStore(options)
   }
 }

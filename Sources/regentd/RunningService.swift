@@ -31,11 +31,12 @@ struct RunningService {
     // First, because nothing is to be created for pages that cannot be shown.
     var options = ServiceOptions(publicURL: publicURL)
     let pages = try pages(in: settings.paths.web, base: options.basePath)
-    let (store, upkeepOfStore, numbersOfStore) = try openDatabase(settings.paths, log, onMigration: onMigration)
+    let (store, upkeepOfStore, numbersOfStore) = try openDatabase(settings, log, onMigration: onMigration)
     do {
       options.limits = settings.limits
       options.auditRetention = settings.auditRetention
       options.version = regentVersion
+      options.node = settings.node
       options.port = server.addresses.lazy.compactMap(\.port).first
       let core = try await ServiceCore(options, store: store, log: ServiceLog(log))
       let phone = try await Phone(core, pages)
@@ -105,15 +106,28 @@ extension ListenAddress {
 
 /// Opens the database that was named, with what the admin socket does below it and its numbers.
 private func openDatabase(
-  _ paths: ServicePaths, _ log: Log, onMigration: @escaping @Sendable (MigrationProgress) -> Void
+  _ settings: ServiceSettings, _ log: Log, onMigration: @escaping @Sendable (MigrationProgress) -> Void
 ) throws -> (store: any OpenedStore, upkeep: any AdminUpkeep, numbers: @Sendable () -> String) {
+  let paths = settings.paths
   if let server = paths.server {
-    let store = try openStore(on: server, paths) { error in
-      // What this one remembers may have been changed by the other: the service manager starts us again.
-      log.error("store-displaced", ["reason": .text(error.description)])
-      Glibc._exit(70)
+    let store = try openStore(on: server, paths, as: settings.node) { options in
+      options.wakeups = settings.wakeups
+      options.onDisplaced = { error in
+        // Two of one name would hide each other's work: the service manager starts us again.
+        log.error("node-displaced", ["reason": .text(error.description), "hint": .text(error.hint ?? "")])
+        Glibc._exit(70)
+      }
+      options.onHearing = { isDeaf in
+        guard isDeaf else { return log.info("bell-heard", [:]) }
+        log.warning(
+          "bell-unheard",
+          [
+            "hint":
+              "what other nodes write is looked for every 20 ms; behind a pooler in transaction mode: --wakeups poll"
+          ])
+      }
     }
-    return (store, ServerUpkeep(paths, store), { databaseAway(store.awayFor) })
+    return (store, ServerUpkeep(paths, store), { databaseAway(store.awayFor) + bellUnheard(store.isDeaf) })
   }
   let store = try openStore(paths, onMigration: onMigration) { error in
     // Nobody knows what is on the disk: the service manager starts us again, and reopening tells.

@@ -1,6 +1,8 @@
 import CommandKit
 import RegentHTTPCodec
 import HTTPServer
+import PairingStorePostgreSQL
+import RegentPairing
 import RegentPlatform
 
 /// The options of `regentd serve`, each also `REGENT_…` in the environment.
@@ -17,6 +19,11 @@ enum ServeCommand {
   static let databasePasswordFile = Input.option(
     "database-password-file", .file,
     "a private file with the password for the database server; else the credential database-password, else ~/.pgpass")
+  static let node = Input.option(
+    "node", .node, "what other services on the same database call this one; by default the name of the machine")
+  static let wakeups = Input.option(
+    "wakeups", ValueKind<Wakeups>.cases,
+    "how it hears what they write: bell (LISTEN), or poll where there is no LISTEN; by default bell")
   static let adminSocket = Input.option(
     "admin-socket", .file, "the socket for regentctl; by default admin.sock in the data directory")
   static let adminGroup = Input.option(
@@ -92,7 +99,10 @@ enum ServeCommand {
 
   /// What `regentd check` reads as well.
   static var inputs: [any InputDeclaration] {
-    [listen, publicURL, database, databasePasswordFile, adminSocket, adminGroup, metricsListen, masterKey, web, log]
+    [
+      listen, publicURL, database, databasePasswordFile, node, wakeups, adminSocket, adminGroup,
+      metricsListen, masterKey, web, log,
+    ]
   }
   static var sections: [InputSection] {
     [
@@ -129,6 +139,18 @@ enum ServeCommand {
     ) { call in
       let settings = try ServiceSettings(call)
       try await serve(settings, call.console, held)
+    }
+  }
+}
+
+extension ValueKind where Value == NodeID {
+  static var node: ValueKind {
+    ValueKind("NAME", show: { $0.text }) { text throws(ValueProblem) in
+      guard let name = NodeID(text) else {
+        throw ValueProblem(
+          "is not a name for a node", hint: "take letters, digits, dots, dashes and underscores of ASCII, at most 128")
+      }
+      return name
     }
   }
 }

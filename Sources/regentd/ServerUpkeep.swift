@@ -71,6 +71,7 @@ actor ServerUpkeep: AdminUpkeep {
     var findings: [Finding] = []
     do {
       findings += Self.findings(of: try await store.server())
+      findings += hearingFindings()
       try await store.tryWriting()
       findings += try await rowFindings(
         of: store, whoWrote: "find out which roles can write the database; an earlier backup may hold what is missing")
@@ -81,6 +82,16 @@ actor ServerUpkeep: AdminUpkeep {
     }
     findings.append(masterKeyFinding(paths))
     return findings
+  }
+
+  /// Whether this node hears the others in time.
+  private func hearingFindings() -> [Finding] {
+    guard store.isDeaf else { return [] }
+    return [
+      Finding(
+        "wakeups", .warning, "the bell that nodes ring for each other is not heard; they are looked at every 20 ms",
+        fix: "behind a pooler in transaction mode: --wakeups poll, or let the nodes reach the server itself")
+    ]
   }
 
   /// What is to be said of the server.
@@ -100,6 +111,13 @@ actor ServerUpkeep: AdminUpkeep {
           "standby", .warning,
           "there is no synchronous standby: when the server is lost, so is what it acknowledged last",
           fix: "set synchronous_standby_names to a standby: docs/operating.md"))
+    if server.isPooled {
+      found.append(
+        Finding(
+          "pooler", .warning, "a pooler stands between this service and the server",
+          fix: "let it give each client a connection of its own (session mode), or set --wakeups poll and "
+            + "let it keep prepared statements (PgBouncer: max_prepared_statements)"))
+    }
     let apart = abs(Clocks.wallMilliseconds() - server.clock.milliseconds)
     if apart > 1_000 {
       found.append(

@@ -2,6 +2,7 @@ import CommandKit
 import RegentHTTPCodec
 import HTTPServer
 import PairingStore
+import PairingStorePostgreSQL
 import PostgreSQL
 import RegentPairing
 import RegentPlatform
@@ -15,6 +16,9 @@ struct ServiceSettings: Sendable {
   let metricsListen: ListenAddress?
   let proxies: TrustedProxies
   let paths: ServicePaths
+  /// What others that use the database call this one.
+  let node: NodeID
+  let wakeups: Wakeups
   let log: LogFormat
   let limits: ServiceLimits
   let auditRetention: AuditRetention
@@ -73,7 +77,32 @@ extension ServiceSettings {
     try checkAddresses(listen, metricsListen)
     try checkPublicURL(publicURL, listen, isEncrypted: tls != nil)
     try tls?.check()
+    node = try nodeName(call)
+    wakeups = try Self.wakeups(call)
     paths = try ServicePaths(call, makesFolder: makesFolder)
+  }
+}
+
+/// The name that was given, else this machine's.
+private func nodeName(_ call: Invocation) throws(CommandError) -> NodeID {
+  if let given = call[ServeCommand.node] { return given }
+  // Its first part, as people call it.
+  let name = machineName()?.prefix { $0 != "." }
+  guard let name, let node = NodeID(String(name)) else {
+    throw CommandError(
+      "this machine has no name that can be a node's", hint: "give one: regentd serve --node NAME")
+  }
+  return node
+}
+
+extension ServiceSettings {
+  fileprivate static func wakeups(_ call: Invocation) throws(CommandError) -> Wakeups {
+    guard let wakeups = call[ServeCommand.wakeups] else { return .bell }
+    guard let database = call[ServeCommand.database], ServicePaths.isServer(database) else {
+      throw .usage(
+        "--wakeups is for a database on a server", hint: "give --database postgresql://…, or leave it out")
+    }
+    return wakeups
   }
 }
 

@@ -1,7 +1,9 @@
 import HTTPTestSupport
 import PairingStore
 import PairingStoreMemory
+import PostgreSQLStoreTestSupport
 import RegentPairing
+import RegentPlatform
 import ServiceTestSupport
 import TestSupport
 import Testing
@@ -13,14 +15,20 @@ private struct Nodes: Sendable {
   let a: TestService
   let b: TestService
 
-  init() async throws {
-    a = try await TestService(on: MemoryStore(isShared: true), options: { $0.node = NodeID("a") })
-    b = try await TestService(joining: a, as: "b")
+  init(on store: any Store, _ other: any Store) async throws {
+    a = try await TestService(on: store, options: { $0.node = NodeID("a") })
+    b = try await TestService(joining: a, on: other, as: "b")
   }
 
   /// Runs a story in which each node hears of what the other one writes.
   func hearing(_ story: () async throws -> Void) async throws {
-    let following = [a, b].map { node in Task { await NodeFollower(node.core).run() } }
+    var following: [Task<Void, Never>] = []
+    for node in [a, b] {
+      let follower = NodeFollower(node.core)
+      // The first look is at everything: what the story is about must be heard.
+      let position = try await follower.step(from: nil)
+      following.append(Task { await follower.run(from: position) })
+    }
     defer { for task in following { task.cancel() } }
     try await story()
   }
@@ -35,146 +43,240 @@ private struct Nodes: Sendable {
   }
 }
 
+/// Each request goes to the next of several.
+private final class InTurn: TestClient {
+  private let clients: [any TestClient]
+  private let turn = Locked(0)
+
+  init(_ clients: [any TestClient]) { self.clients = clients }
+
+  func send(_ request: TestRequest) async throws -> TestResponse {
+    let place = turn.withLock { turn in
+      turn += 1
+      return turn
+    }
+    return try await clients[place % clients.count].send(request)
+  }
+}
+
+/// What the nodes share.
+enum Ground: CaseIterable {
+  case memory
+  /// Each has a handle of its own.
+  case server
+}
+
+private func withNodes(on ground: Ground, _ story: (Nodes) async throws -> Void) async throws {
+  switch ground {
+  case .memory:
+    let store = MemoryStore(isShared: true)
+    try await story(try await Nodes(on: store, store))
+  case .server:
+    try await withDatabaseStores(2) { stores in try await story(try await Nodes(on: stores[0], stores[1])) }
+  }
+}
+
 private let question = "/api/v1/tokens/authn"
 
 @Suite struct `several nodes on one store` {
-  @Test func `a code of one node is known at the other, whoever asks`() async throws {
-    let nodes = try await Nodes()
-    try await nodes.withBoxes { atA, atB in
-      let code = try await atA.code()
-      #expect(try await atB.get(question).status == 404)
-      #expect(try await atB.get("/reggie/v1/REF30/regcode/\(code)")["state"] == "offered")
-      #expect(try await atB.get("/api/v1/authenticate/\(code)").status == 404)
-      #expect(nodes.b.core.metrics.now[.wrongCodes] == 0, "no guess: another node knows it")
-      #expect(try await atB.get("/reggie/v1/REF30/regcode/BCDFGHJK").status == 404)
-      #expect(nodes.b.core.metrics.now[.wrongCodes] == 1)
+  @Test(arguments: Ground.allCases)
+  func `a code of one node is known at the other, whoever asks`(ground: Ground) async throws {
+    try await withNodes(on: ground) { nodes in
+      try await nodes.withBoxes { atA, atB in
+        let code = try await atA.code()
+        #expect(try await atB.get(question).status == 404)
+        #expect(try await atB.get("/reggie/v1/REF30/regcode/\(code)")["state"] == "offered")
+        #expect(try await atB.get("/api/v1/authenticate/\(code)").status == 404)
+        #expect(nodes.b.core.metrics.now[.wrongCodes] == 0, "no guess: another node knows it")
+        #expect(try await atB.get("/reggie/v1/REF30/regcode/BCDFGHJK").status == 404)
+        #expect(nodes.b.core.metrics.now[.wrongCodes] == 1)
+      }
     }
   }
 
-  @Test func `the phone is at one node and the box at the other`() async throws {
-    let nodes = try await Nodes()
-    try await nodes.withBoxes { atA, atB in
-      let code = try await atA.code()
+  @Test(arguments: Ground.allCases)
+  func `the phone is at one node and the box at the other`(ground: Ground) async throws {
+    try await withNodes(on: ground) { nodes in
+      try await nodes.withBoxes { atA, atB in
+        let code = try await atA.code()
+        try await withPhone(nodes.b) { client in
+          var phone = PhoneBrowser(client)
+          try await phone.reachApproval(code)
+          try await phone.send("approve")
+        }
+        // Nobody told node A; it looks before it says more than "not yet".
+        #expect(try await atB.get(question).status == 200)
+        #expect(try await atA.get("/reggie/v1/REF30/regcode/\(code)")["state"] == "offered", "memory may say: not yet")
+        try await nodes.hearing {
+          try await eventually("node A hears of it") {
+            try await atA.get("/reggie/v1/REF30/regcode/\(code)")["state"] == "delivered"
+          }
+        }
+        #expect(try await atA.get(question).status == 200)
+      }
+    }
+  }
+
+  /// A load balancer knows no phones: nobody has told the node what was done to the code a moment ago.
+  @Test(arguments: Ground.allCases)
+  func `each page of the phone is another node's`(ground: Ground) async throws {
+    try await withNodes(on: ground) { nodes in
+      try await withPhone(nodes.a) { one in
+        try await withPhone(nodes.b) { other in
+          try await nodes.withBoxes { atA, atB in
+            for (first, box) in [([one, other], atA), ([other, one], atB)] {
+              var box = box
+              box.device = "box-\(UInt32.random(in: 0 ... .max))"
+              let code = try await box.code()
+              var phone = PhoneBrowser(InTurn(first))
+              try await phone.reachApproval(code)
+              #expect(phone.page.status == 200 && phone.address.hasSuffix("/approve"), "\(phone.address)")
+              try await phone.send("approve")
+              #expect(phone.page.status == 200 && phone.address.hasSuffix("/result"), "\(phone.address)")
+              #expect(try await box.get(question).status == 200)
+            }
+          }
+        }
+      }
+    }
+  }
+
+  @Test(arguments: Ground.allCases)
+  func `a page shows what was done to its code at the other node`(ground: Ground) async throws {
+    try await withNodes(on: ground) { nodes in
       try await withPhone(nodes.b) { client in
-        var phone = PhoneBrowser(client)
-        try await phone.reachApproval(code)
-        try await phone.send("approve")
-      }
-      // Nobody told node A; it looks before it says more than "not yet".
-      #expect(try await atB.get(question).status == 200)
-      #expect(try await atA.get("/reggie/v1/REF30/regcode/\(code)")["state"] == "offered", "memory may say: not yet")
-      try await nodes.hearing {
-        try await eventually("node A hears of it") {
-          try await atA.get("/reggie/v1/REF30/regcode/\(code)")["state"] == "delivered"
+        try await nodes.withBoxes { atA, _ in
+          let code = try await atA.code()
+          var phone = PhoneBrowser(client)
+          try await phone.reachApproval(code)
+          _ = try await nodes.a.core.codeTransitions.withdraw(nodes.a.found(code), .operator, audit: nil)
+          // Node B has not heard of it.
+          try await phone.open("/D/\(code)/approve")
+          let forms = PageForm.all(in: phone.page.text)
+          #expect(forms.allSatisfy { !$0.action.hasSuffix("approve") }, "\(phone.page.text)")
         }
       }
-      #expect(try await atA.get(question).status == 200)
     }
   }
 
-  @Test func `a held answer comes from the other node`() async throws {
-    let nodes = try await Nodes()
-    try await TestTransport.socket.withClient(of: try nodes.a.router()) { client in
-      let box = Box(service: nodes.a, client: client)
-      let code = try await box.code()
-      try await nodes.hearing {
-        async let held = box.get(question, headers: [("Prefer", "wait=55")])
-        try await eventually("a held answer") { nodes.a.core.waiters.count == 1 }
-        try await nodes.b.core.codeLooks.look(at: nodes.b.core.hasher.code(RegistrationCode(typed: code)))
-        try await nodes.b.approve(code)
-        #expect(try await held.status == 200)
-      }
-    }
-  }
-
-  @Test func `a box that asks another node to hold its question is held there`() async throws {
-    let nodes = try await Nodes()
-    try await nodes.withBoxes { atA, _ in
-      let code = try await atA.code()
-      try await TestTransport.socket.withClient(of: try nodes.b.router()) { client in
-        let box = Box(service: nodes.b, client: client)
-        async let held = box.get(question, headers: [("Prefer", "wait=55")])
-        try await eventually("a held answer") { nodes.b.core.waiters.count == 1 }
-        try await nodes.b.approve(code)
-        #expect(try await held.status == 200)
-      }
-    }
-  }
-
-  @Test func `an end is not told from memory`() async throws {
-    let nodes = try await Nodes()
-    try await nodes.withBoxes { atA, atB in
-      let first = try await atB.code()
-      try await nodes.b.deny(first)
-      #expect(try await atB.get(question).status == 403)
-      // Another code at another node: what was said before is over.
-      _ = try await atA.code()
-      #expect(try await atB.get(question).status == 404)
-    }
-    try await nodes.withBoxes { atA, atB in
-      let code = try await atA.code()
-      #expect(try await atB.get("/reggie/v1/REF30/regcode/\(code)").status == 200)
-      try await nodes.a.approve(code)
-      // By its clock the code is over, and the yes came before.
-      nodes.b.clock.pass(.seconds(1801))
-      #expect(try await atB.get("/reggie/v1/REF30/regcode/\(code)")["state"] == "approved")
-      #expect(try await atB.get(question).status == 200)
-    }
-  }
-
-  @Test func `a sign-out at one node counts at the other at once`() async throws {
-    let nodes = try await Nodes()
-    try await nodes.withBoxes { atA, atB in
-      try await atA.signIn()
-      #expect(try await atB.get(question).status == 200)
-      #expect(try await atB.send("DELETE", "/api/v1/logout").status == 204)
-      #expect(try await atA.get(question).status == 404)
-    }
-  }
-
-  @Test func `a box that is let in without a code is told where it waits`() async throws {
-    let nodes = try await Nodes()
-    try await TestTransport.socket.withClient(of: try nodes.a.router()) { client in
-      let box = Box(service: nodes.a, client: client)
-      _ = try await box.code()
-      try await nodes.hearing {
-        async let held = box.get(question, headers: [("Prefer", "wait=55")])
-        try await eventually("a held answer") { nodes.a.core.waiters.count == 1 }
-        try await nodes.withBoxes { _, atB in
-          let preview = try await atB.preview(Sample.pass)
-          #expect(preview.status == 204)
+  @Test(arguments: Ground.allCases)
+  func `a held answer comes from the other node`(ground: Ground) async throws {
+    try await withNodes(on: ground) { nodes in
+      try await TestTransport.socket.withClient(of: try nodes.a.router()) { client in
+        let box = Box(service: nodes.a, client: client)
+        let code = try await box.code()
+        try await nodes.hearing {
+          async let held = box.get(question, headers: [("Prefer", "wait=55")])
+          try await eventually("a held answer") { nodes.a.core.waiters.count == 1 }
+          try await nodes.b.approve(code)
+          #expect(try await held.status == 200)
         }
-        #expect(try await held.status == 200)
       }
     }
   }
 
-  @Test func `what operators change counts at every node`() async throws {
-    let nodes = try await Nodes()
-    try await nodes.hearing {
-      try await nodes.a.addKey("anotherPublicKey0000000000000000")
-      try await eventually("node B knows the key") {
-        nodes.b.core.provisioning.now.callKeys.count == nodes.a.core.provisioning.now.callKeys.count
-      }
-      _ = try await nodes.a.core.mediaKeys.rotate(audit: nil, at: nodes.a.core.clock.now)
-      try await eventually("node B publishes the key") {
-        nodes.b.core.mediaKeys.published(at: nodes.b.core.clock.now)
-          == nodes.a.core.mediaKeys.published(at: nodes.a.core.clock.now)
+  @Test(arguments: Ground.allCases)
+  func `a box that asks another node to hold its question is held there`(ground: Ground) async throws {
+    try await withNodes(on: ground) { nodes in
+      try await nodes.withBoxes { atA, _ in
+        let code = try await atA.code()
+        try await TestTransport.socket.withClient(of: try nodes.b.router()) { client in
+          let box = Box(service: nodes.b, client: client)
+          async let held = box.get(question, headers: [("Prefer", "wait=55")])
+          try await eventually("a held answer") { nodes.b.core.waiters.count == 1 }
+          try await nodes.b.approve(code)
+          #expect(try await held.status == 200)
+        }
       }
     }
   }
 
-  @Test func `a signed call counts once at all nodes`() async throws {
-    let nodes = try await Nodes()
-    let path = "/api/v1/config/REF30"
-    try await nodes.withBoxes { atA, atB in
+  @Test(arguments: Ground.allCases)
+  func `an end is not told from memory`(ground: Ground) async throws {
+    try await withNodes(on: ground) { nodes in
+      try await nodes.withBoxes { atA, atB in
+        let first = try await atB.code()
+        try await nodes.b.deny(first)
+        #expect(try await atB.get(question).status == 403)
+        // Another code at another node: what was said before is over.
+        _ = try await atA.code()
+        #expect(try await atB.get(question).status == 404)
+      }
+      try await nodes.withBoxes { atA, atB in
+        let code = try await atA.code()
+        #expect(try await atB.get("/reggie/v1/REF30/regcode/\(code)").status == 200)
+        try await nodes.a.approve(code)
+        // By its clock the code is over, and the yes came before.
+        nodes.b.clock.pass(.seconds(1801))
+        #expect(try await atB.get("/reggie/v1/REF30/regcode/\(code)")["state"] == "approved")
+        #expect(try await atB.get(question).status == 200)
+      }
+    }
+  }
+
+  @Test(arguments: Ground.allCases)
+  func `a sign-out at one node counts at the other at once`(ground: Ground) async throws {
+    try await withNodes(on: ground) { nodes in
+      try await nodes.withBoxes { atA, atB in
+        try await atA.signIn()
+        #expect(try await atB.get(question).status == 200)
+        #expect(try await atB.send("DELETE", "/api/v1/logout").status == 204)
+        #expect(try await atA.get(question).status == 404)
+      }
+    }
+  }
+
+  @Test(arguments: Ground.allCases)
+  func `a box that is let in without a code is told where it waits`(ground: Ground) async throws {
+    try await withNodes(on: ground) { nodes in
+      try await TestTransport.socket.withClient(of: try nodes.a.router()) { client in
+        let box = Box(service: nodes.a, client: client)
+        _ = try await box.code()
+        try await nodes.hearing {
+          async let held = box.get(question, headers: [("Prefer", "wait=55")])
+          try await eventually("a held answer") { nodes.a.core.waiters.count == 1 }
+          try await nodes.withBoxes { _, atB in
+            let preview = try await atB.preview(Sample.pass)
+            #expect(preview.status == 204)
+          }
+          #expect(try await held.status == 200)
+        }
+      }
+    }
+  }
+
+  @Test(arguments: Ground.allCases)
+  func `what operators change counts at every node`(ground: Ground) async throws {
+    try await withNodes(on: ground) { nodes in
       try await nodes.hearing {
+        try await nodes.a.addKey("anotherPublicKey0000000000000000")
+        try await eventually("node B knows the key") {
+          nodes.b.core.provisioning.now.callKeys.count == nodes.a.core.provisioning.now.callKeys.count
+        }
+        _ = try await nodes.a.core.mediaKeys.rotate(audit: nil, at: nodes.a.core.clock.now)
+        try await eventually("node B publishes the key") {
+          nodes.b.core.mediaKeys.published(at: nodes.b.core.clock.now)
+            == nodes.a.core.mediaKeys.published(at: nodes.a.core.clock.now)
+        }
+      }
+    }
+  }
+
+  @Test(arguments: Ground.allCases)
+  func `a signed call counts once at all nodes`(ground: Ground) async throws {
+    try await withNodes(on: ground) { nodes in
+      let path = "/api/v1/config/REF30"
+      try await nodes.withBoxes { atA, atB in
         let header = try nodes.a.signature("GET", path)
         func send(_ box: Box) async throws -> UInt16 {
           try await box.client.send(TestRequest("GET", path, headers: [header])).status
         }
+        let follower = NodeFollower(nodes.b.core)
+        let before = try await follower.step(from: nil)
         #expect(try await send(atA) == 200)
-        try await eventually("node B knows the nonce") { try await send(atB) == 401 }
+        // Heard, and not tried: a second try at node B itself would be refused anyway.
+        try await eventually("node B hears of the nonce") { try await follower.step(from: before) != before }
+        #expect(try await send(atB) == 401)
         #expect(try await send(atA) == 401)
         // Those of calls that come now are taken.
         #expect(try await atB.get(path).status == 200)
@@ -182,32 +284,59 @@ private let question = "/api/v1/tokens/authn"
     }
   }
 
-  @Test func `a node that hears nothing is not ready`() async throws {
-    let nodes = try await Nodes()
-    #expect(!nodes.b.core.nodeNews.isLate)
-    nodes.b.clock.pass(.seconds(3))
-    #expect(nodes.b.core.nodeNews.isLate)
-    try await nodes.hearing {
-      try await eventually("node B hears again") { !nodes.b.core.nodeNews.isLate }
+  @Test(arguments: Ground.allCases)
+  func `a node that hears nothing is not ready`(ground: Ground) async throws {
+    try await withNodes(on: ground) { nodes in
+      #expect(!nodes.b.core.nodeNews.isLate)
+      nodes.b.clock.pass(.seconds(3))
+      #expect(nodes.b.core.nodeNews.isLate)
+      try await nodes.hearing {
+        try await eventually("node B hears again") { !nodes.b.core.nodeNews.isLate }
+      }
+      let alone = try await TestService()
+      alone.clock.pass(.seconds(3))
+      #expect(!alone.core.nodeNews.isLate, "there is nobody to hear")
     }
-    let alone = try await TestService()
-    alone.clock.pass(.seconds(3))
-    #expect(!alone.core.nodeNews.isLate, "there is nobody to hear")
+  }
+
+  @Test(arguments: Ground.allCases)
+  func `the numbers of the day are those of all nodes`(ground: Ground) async throws {
+    try await withNodes(on: ground) { nodes in
+      try await nodes.withBoxes { atA, atB in
+        for (number, box) in [atA, atB, atB].enumerated() {
+          var box = box
+          box.device = "box-\(number)"
+          _ = try await box.code()
+        }
+      }
+      for node in [nodes.a, nodes.b] { await Upkeep(node.core).keepEverything() }
+      let now = nodes.a.core.clock.now
+      var numbers = nodes.a.core.metrics.today(at: now)
+      let others = try await nodes.a.core.store.keptNumbersOfNodes(.day)
+      #expect(others.keys.map(\.text).sorted() == ["a", "b"])
+      let text = try #require(others[named("b")])
+      numbers.add(try #require(DayNumbers(keptAs: text, at: now)))
+      #expect(numbers[.codesStarted] == 3 && numbers.hours.map(\.started).reduce(0, +) == 3)
+      // Each goes on from its own.
+      let again = try await TestService(restarting: nodes.b, on: nodes.b.core.store)
+      #expect(again.core.metrics.today(at: now)[.codesStarted] == 2)
+    }
   }
 
   @Test func `one node forgets for all, and another when that one is gone`() async throws {
-    let nodes = try await Nodes()
-    try await nodes.withBoxes { atA, _ in
-      _ = try await atA.code(["ttl": "60"])
-      await Upkeep(nodes.a.core).once()
-      nodes.a.clock.pass(.seconds(25))
-      // Node A has the duty for half a minute.
-      let store = nodes.a.core.store
-      #expect(try await !store.take(.upkeep, as: named("b"), for: .seconds(30), at: nodes.b.core.clock.now))
-      nodes.a.clock.pass(.seconds(3600))
-      await Upkeep(nodes.b.core).once()
-      #expect(try await store.registrations(after: nil, limit: 10, at: Instant(milliseconds: 0)).isEmpty)
-      #expect(try await !store.take(.upkeep, as: named("a"), for: .seconds(30), at: nodes.a.core.clock.now))
+    try await withNodes(on: .memory) { nodes in
+      try await nodes.withBoxes { atA, _ in
+        _ = try await atA.code(["ttl": "60"])
+        await Upkeep(nodes.a.core).once()
+        nodes.a.clock.pass(.seconds(25))
+        // Node A has the duty for half a minute.
+        let store = nodes.a.core.store
+        #expect(try await !store.take(.upkeep, as: named("b"), for: .seconds(30), at: nodes.b.core.clock.now))
+        nodes.a.clock.pass(.seconds(3600))
+        await Upkeep(nodes.b.core).once()
+        #expect(try await store.registrations(after: nil, limit: 10, at: Instant(milliseconds: 0)).isEmpty)
+        #expect(try await !store.take(.upkeep, as: named("a"), for: .seconds(30), at: nodes.a.core.clock.now))
+      }
     }
   }
 }

@@ -108,13 +108,20 @@ extension MemoryStore {
   public func tryWriting() async throws(StoreError) {}
 
   /// Keeps what the service counts.
-  public func keepNumbers(_ text: String, as kind: StoredCounters) async throws(StoreError) {
-    numbers[kind] = text
+  public func keepNumbers(_ text: String, as kind: StoredCounters, of node: NodeID?) async throws(StoreError) {
+    numbers[kind, default: [:]][node] = text
   }
 
   /// What was kept last.
-  public func keptNumbers(_ kind: StoredCounters) async throws(StoreError) -> String? {
-    numbers[kind]
+  public func keptNumbers(_ kind: StoredCounters, of node: NodeID?) async throws(StoreError) -> String? {
+    numbers[kind]?[node]
+  }
+
+  /// What each of the nodes has kept last.
+  public func keptNumbersOfNodes(_ kind: StoredCounters) async throws(StoreError) -> [NodeID: String] {
+    (numbers[kind] ?? [:]).reduce(into: [:]) { found, kept in
+      if let node = kept.key { found[node] = kept.value }
+    }
   }
 
   /// Forgets what nobody can ask for any more.

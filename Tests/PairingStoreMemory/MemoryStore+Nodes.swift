@@ -25,6 +25,15 @@ extension MemoryStore {
   /// Tells the other nodes which nonces were used here.
   public func share(_ used: [UsedNonce]) async throws(StoreError) { nonces += used }
 
+  /// None: services of a test share the store without names.
+  public func nodes() async throws(StoreError) -> [NodeRecord] { [] }
+
+  /// Nobody reads it.
+  public func report(_ said: String) async throws(StoreError) -> NodeWish? { nil }
+
+  /// Nobody has a name.
+  public func tell(_ node: NodeID, _ wish: NodeWish?) async throws(StoreError) -> Bool { false }
+
   /// Those of these registrations that are remembered.
   public func registrations(_ ids: [RegistrationID], at now: Instant) async throws(StoreError) -> [RegistrationRecord] {
     ids.compactMap { registrations[$0] }.filter { now < $0.flow.forgettable }

@@ -38,7 +38,7 @@ public actor MemoryStore: Store {
   /// What those had at most who were forgotten to make room.
   var otherFailures: LoginFailures?
   var names: [ScreenHash: String] = [:]
-  var numbers: [StoredCounters: String] = [:]
+  var numbers: [StoredCounters: [NodeID?: String]] = [:]
   /// How often a verb has looked an account up: tests hold calls of the service against it.
   public private(set) var accountReads = 0
   /// Whether several services of a test use this store, as nodes do.

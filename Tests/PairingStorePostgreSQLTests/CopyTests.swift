@@ -145,18 +145,23 @@ struct CopyTests {
   @Test func `a database with rows, or with a service, is not filled`() throws {
     let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
     defer { try? place.remove() }
-    var options = try place.options()
-    options.isAlone = true
-    let store = try PostgreSQLStore(options)
+    let store = try PostgreSQLStore(place.options())
     for attempt in [{ try ServerFilling(place.settings()).close() }, { try place.snapshot(isAlone: true).close() }] {
       let busy = #expect(throws: PostgreSQLError.self) { try attempt() }
       #expect(busy?.message == "another service uses this database")
     }
+    let second = try PostgreSQLStore(place.options(node: "two"))
+    store.close()
+    #expect(throws: PostgreSQLError.self) { try place.snapshot(isAlone: true).close() }
     // A copy beside it is no trouble, and none to it.
     let beside = try place.snapshot()
     #expect(try beside.survey().unverified == 0)
     beside.close()
-    store.close()
+    second.close()
+    let alone = try place.snapshot(isAlone: true)
+    let refused = #expect(throws: (any Error).self) { try PostgreSQLStore(place.options()).close() }
+    #expect("\(String(describing: refused))".contains("being moved or restored"), "\(String(describing: refused))")
+    alone.close()
     #expect(throws: CopyFailure.notEmpty(table: "data_key")) { try ServerFilling(place.settings()).close() }
   }
 

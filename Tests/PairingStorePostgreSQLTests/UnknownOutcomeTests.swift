@@ -5,6 +5,7 @@ import PostgreSQL
 import PostgreSQLStoreTestSupport
 import PostgreSQLTestSupport
 import RegentPairing
+import RegentPlatform
 import TestSupport
 import Testing
 
@@ -68,6 +69,71 @@ struct UnknownOutcomeTests {
     #expect(try await store.auditProblems() == [])
   }
 
+  @Test func `a change whose COMMIT the server never came to is made again, once`() async throws {
+    let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
+    defer { try? place.remove() }
+    var options = try place.options()
+    options.statementPatience = .milliseconds(700)
+    let store = try PostgreSQLStore(options)
+    defer { store.close() }
+    try await store.add("BEFORE")
+    let (blocking, operating) = (try place.connect(), try place.connect())
+    try blocking.begin(by: serverDeadline)
+    try blocking.run("LOCK TABLE requestor IN EXCLUSIVE MODE", by: serverDeadline)
+    let added = Task { try await store.add("LATE") }
+    // It waits behind the lock, with the COMMIT behind it in the server's hands.
+    let process = try await eventually("a change that waits") {
+      try operating.run(
+        "SELECT pid FROM pg_locks WHERE relation = to_regclass('requestor') AND NOT granted", by: serverDeadline
+      ).first?.integer(0)
+    }
+    // The lane has given it up, and the server notices that nobody is there.
+    try await eventually("the server to undo it") {
+      let rows = try operating.run(
+        "SELECT 1 FROM pg_stat_activity WHERE pid = \(process)", by: serverDeadline)
+      return rows.isEmpty ? true : nil
+    }
+    try blocking.rollback(by: serverDeadline)
+    try await added.value
+    #expect(try await store.requestors == ["BEFORE", "LATE"])
+    #expect(try await store.auditProblems() == [])
+  }
+
+  @Test func `a bell that nobody can ring is noticed, and when it rings again`() async throws {
+    let server = try PostgreSQLServer()
+    let place = try DatabasePlace(on: server)
+    let store = try PostgreSQLStore(place.options())
+    defer { store.close() }
+    let hearing = Task {
+      var position = try await store.endOfChanges()
+      while !Task.isCancelled {
+        position = try await store.changes(after: position, waiting: .milliseconds(100)).position
+      }
+    }
+    defer { hearing.cancel() }
+    let operating = try place.connect()
+    func standby(_ name: String) throws {
+      try operating.run(
+        "ALTER SYSTEM SET synchronous_standby_names = \(unsafeRawSQL: "'\(name)'")", by: serverDeadline)
+      try operating.run("SELECT pg_reload_conf()", by: serverDeadline)
+    }
+    // A COMMIT with a NOTIFY in it that waits for its standby has the lock that every other NOTIFY needs.
+    try standby("away")
+    try await eventually("the server to read its settings") {
+      let rows = try place.connect().run("SHOW synchronous_standby_names", by: serverDeadline)
+      return try rows.first?.text(0) == "away" ? true : nil
+    }
+    let hanging = try DedicatedThread.start(named: "stranger") {
+      guard let stranger = try? place.connect(), (try? stranger.begin(by: serverDeadline)) != nil else { return }
+      let change: SQL = "UPDATE cluster SET live_codes = live_codes"
+      _ = stranger.commit(after: [change, "SELECT pg_notify('stranger', '')"], by: serverDeadline)
+    }
+    try await eventually("the store to notice that it hears nothing") { store.isDeaf ? true : nil }
+    try standby("")
+    hanging.join()
+    try await eventually("the store to hear again") { store.isDeaf ? nil : true }
+  }
+
   @Test func `connections that freeze are given up, and the store goes on when they thaw`() async throws {
     let server = try PostgreSQLServer()
     let place = try DatabasePlace(on: server)
@@ -92,6 +158,35 @@ struct UnknownOutcomeTests {
     }
     let found = try await store.requestors
     #expect(Set(found).subtracting(["FROZEN"]) == ["AFTER", "BEFORE"], "\(found)")
+  }
+
+  @Test func `a server of an older history is not believed`() async throws {
+    let (old, new) = (try PostgreSQLServer(), try PostgreSQLServer(isStandby: true))
+    func tool(_ name: String, _ server: PostgreSQLServer) -> String {
+      "\(name) -h \(server.folder) -p \(server.port) -U regent"
+    }
+    func shell(_ line: String) throws {
+      let done = try run("bash", ["-o", "pipefail", "-c", line])
+      #expect(done.status == 0, "\(done.errorText)")
+    }
+    try shell("\(tool("psql", new)) -q -c 'SELECT pg_promote()' regent >/dev/null")
+    try await eventually("the standby to take changes") {
+      (try? Connection.open(ConnectionSettings(url: new.socketURL), by: serverDeadline)) == nil ? nil : true
+    }
+    let place = try DatabasePlace(on: new)
+    var options = try impatient(place)
+    options.connection.hosts += try ConnectionSettings(url: old.socketURL).hosts
+    let store = try PostgreSQLStore(options)
+    defer { store.close() }
+    try await store.add("BEFORE")
+    // The old primary has it all, as of a moment ago, and takes whoever comes.
+    try shell("\(tool("pg_dump", new)) regent | \(tool("psql", old)) -q regent >/dev/null")
+    kill(try new.pid, SIGQUIT)
+    try await eventually("the new primary to end") { new.isReady ? nil : true }
+    for body in [{ try await store.add("LOST") }, { _ = try await store.requestors }] {
+      let refused = try await outcome(body)
+      #expect("\(String(describing: refused))".contains("is an old primary: its timeline is 1, and 2 was seen"))
+    }
   }
 
   @Test func `a database that is away is said to be, in time`() async throws {

@@ -97,6 +97,26 @@ struct KeyTests {
     }
   }
 
+  @Test func `an Ed25519 key is read and written as openssl does it, and nothing that looks like one is`() throws {
+    // The example of RFC 8410, section 10.1.
+    let pem = """
+      -----BEGIN PUBLIC KEY-----
+      MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=
+      -----END PUBLIC KEY-----
+
+      """
+    let key = try VerifyingKey(pem: pem)
+    #expect(key.algorithm == .edDSA && key.pem() == pem && key.spki.count == 44)
+    // X25519 and Ed448 have other numbers; and lengths that do not fit.
+    for (place, byte) in [(8, UInt8(0x6E)), (8, 0x71), (1, 0x2B), (5, 0x02)] {
+      var other = key.spki
+      other[place] = byte
+      #expect(throws: KeyError.self, "byte \(place)") { try VerifyingKey(spki: other) }
+    }
+    #expect(throws: KeyError.self) { try VerifyingKey(spki: key.spki + [0]) }
+    #expect(throws: KeyError.self) { try VerifyingKey(spki: Array(key.spki.dropLast())) }
+  }
+
   @Test func `a private key of two halves that do not belong together is refused`() throws {
     // An Ed25519 key of RFC 8410 form cannot be so; an EC key carries both halves.
     let one = try SigningKey.generate(.es256).pkcs8().exposedBytes()

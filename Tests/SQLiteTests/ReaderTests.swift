@@ -58,6 +58,38 @@ struct ReaderTests {
     }
   }
 
+  @Test func `reads that wait together are one look, which sees all that was committed when they were asked for`()
+    async throws
+  {
+    try await withThings({ $0.readers = 1 }) { database in
+      let inside = Flag("the request runs")
+      let opened = Flag("the request goes on")
+      async let first = database.read { context in
+        let count = try context.value("SELECT count(*) FROM thing", as: Int.self)
+        inside.raise()
+        _ = try? opened.block()
+        return count
+      }
+      try await inside.wait()
+      try await database.write { try insert("a", in: $0) }
+      // They wait behind the one that runs, whose look is older than the row.
+      let counts = Collected<Result<Int?, any Error>>()
+      for number in 0..<40 {
+        database.read { context in
+          if number % 5 == 0 { throw Refusal(number: number) }
+          return try context.value("SELECT count(*) FROM thing", as: Int.self)
+        } completion: {
+          counts.add($0)
+        }
+      }
+      opened.raise()
+      #expect(try await first == 0)
+      let found = try await counts.wait(for: 40)
+      #expect(found.filter { (try? $0.get()) == 1 }.count == 32)
+      #expect(found.filter { if case .failure(let error) = $0 { error is Refusal } else { false } }.count == 8)
+    }
+  }
+
   @Test func `closing cuts a read short that would never end`() async throws {
     try await withThings { database in
       let started = Flag("the request runs")

@@ -90,15 +90,15 @@ public final class TestService: Sendable {
       passwords: Argon2Parameters(memory: 64, passes: 1, lanes: 1) ?? .standard)
   }
 
-  /// Another node of the same service, on the same store.
-  package init(joining other: TestService, as node: String) async throws {
+  /// Another node of the same service, on the same store or another handle on it.
+  package init(joining other: TestService, on store: (any Store)? = nil, as node: String) async throws {
     clock = other.clock
     // A nonce counts once at all nodes: each draws its own.
     nonces.withLock { $0 = 1_000_000 * (1 + abs(node.hashValue % 1_000)) }
     var options = other.core.options
     options.node = try named(node)
     core = try await ServiceCore(
-      options, store: other.core.store, clock: clock.service,
+      options, store: store ?? other.core.store, clock: clock.service,
       passwords: Argon2Parameters(memory: 64, passes: 1, lanes: 1) ?? .standard)
   }
 
@@ -222,7 +222,7 @@ extension TestService {
   @discardableResult
   public func approve(_ code: String) async throws -> RegistrationID {
     let session = try await session()
-    let id = try found(code)
+    let id = try await seen(code)
     _ = try await core.codeTransitions.open(id)
     _ = try await core.codeTransitions.claim(id, by: session)
     _ = try await core.codeTransitions.approve(
@@ -236,9 +236,15 @@ extension TestService {
   /// Takes a code and says no.
   public func deny(_ code: String) async throws {
     let session = try await session()
-    let id = try found(code)
+    let id = try await seen(code)
     _ = try await core.codeTransitions.claim(id, by: session)
     _ = try await core.codeTransitions.deny(id, by: session, audit: nil)
+  }
+
+  /// The same of a code that perhaps only another node has been asked for.
+  private func seen(_ code: String) async throws -> RegistrationID {
+    try await core.codeLooks.look(at: core.hasher.code(try RegistrationCode(typed: code)))
+    return try found(code)
   }
 
   /// The registration behind a code.

@@ -4,6 +4,8 @@ import RegentPairing
 /// A store with what the checks need in it: a requestor, three providers, three accounts, and the means to make codes.
 struct ConformanceFixture: Sendable {
   var store: any Store
+  /// The same store as another node has it.
+  let other: any Store
   let requestor: RequestorID
   let local: ProviderID
   let pass: ProviderID
@@ -14,8 +16,9 @@ struct ConformanceFixture: Sendable {
   let carl: OperatorName
 
   /// Provisions an empty store.
-  init(_ store: any Store) async throws {
+  init(_ store: any Store, beside other: (any Store)? = nil) async throws {
     self.store = store
+    self.other = other ?? store
     requestor = try Self.name("REF30")
     local = try Self.name("local")
     pass = try Self.name("pass")

@@ -12,6 +12,14 @@ extension ForwardingStore {
 
   public func share(_ nonces: [UsedNonce]) async throws(StoreError) { try await target.share(nonces) }
 
+  public func nodes() async throws(StoreError) -> [NodeRecord] { try await target.nodes() }
+
+  public func report(_ said: String) async throws(StoreError) -> NodeWish? { try await target.report(said) }
+
+  public func tell(_ node: NodeID, _ wish: NodeWish?) async throws(StoreError) -> Bool {
+    try await target.tell(node, wish)
+  }
+
   public func registrations(_ ids: [RegistrationID], at now: Instant) async throws(StoreError) -> [RegistrationRecord] {
     try await target.registrations(ids, at: now)
   }

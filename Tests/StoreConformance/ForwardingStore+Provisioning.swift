@@ -227,11 +227,15 @@ extension ForwardingStore {
     try await target.tryWriting()
   }
 
-  public func keepNumbers(_ text: String, as kind: StoredCounters) async throws(StoreError) {
-    try await target.keepNumbers(text, as: kind)
+  public func keepNumbers(_ text: String, as kind: StoredCounters, of node: NodeID?) async throws(StoreError) {
+    try await target.keepNumbers(text, as: kind, of: node)
   }
 
-  public func keptNumbers(_ kind: StoredCounters) async throws(StoreError) -> String? {
-    try await target.keptNumbers(kind)
+  public func keptNumbers(_ kind: StoredCounters, of node: NodeID?) async throws(StoreError) -> String? {
+    try await target.keptNumbers(kind, of: node)
+  }
+
+  public func keptNumbersOfNodes(_ kind: StoredCounters) async throws(StoreError) -> [NodeID: String] {
+    try await target.keptNumbersOfNodes(kind)
   }
 }

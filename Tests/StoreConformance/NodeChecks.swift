@@ -42,24 +42,96 @@ extension StoreConformance {
     ConformanceCheck("one node has a duty, and another when its time is over") { stage in
       guard stage.store.isShared else { return }
       let (one, other): (NodeID, NodeID) = (try ConformanceFixture.name("one"), try ConformanceFixture.name("other"))
-      func take(_ node: NodeID, _ second: Int) async throws -> Bool {
-        let isTaken = try await stage.store.take(.upkeep, as: node, for: .seconds(30), at: stage.at(second))
+      func take(_ node: NodeID, from store: any Store, _ second: Int, for span: Duration = .seconds(30)) async throws
+        -> Bool
+      {
+        let isTaken = try await store.take(.upkeep, as: node, for: span, at: stage.at(second))
         return isTaken
       }
-      let taken = try await take(one, 0)
-      let refused = try await take(other, 10)
-      let kept = try await take(one, 20)
-      try expect(taken && !refused && kept, "\(taken) \(refused) \(kept)")
+      let taken = try await take(one, from: stage.store, 0)
+      let refused = try await take(other, from: stage.other, 10)
+      // Given back, as far as a duty can be.
+      let kept = try await take(one, from: stage.store, 20, for: .zero)
+      let next = try await take(other, from: stage.other, 21)
+      try expect(taken && !refused && kept && next, "\(taken) \(refused) \(kept) \(next)")
     },
     ConformanceCheck("the log of changes names what was written, and nothing twice that was read") { stage in
       guard stage.store.isShared else { return }
-      let start = try await stage.store.endOfChanges()
+      let start = try await stage.other.endOfChanges()
       let record = try stage.registration(1)
       try await stage.reserve(record)
-      let page = try await stage.store.changes(after: start, waiting: .zero)
-      try expect(page.isWhole && page.changes.contains(.code(record.id)), "named \(page)")
-      let again = try await stage.store.changes(after: page.position, waiting: .zero)
-      try expect(again.changes.isEmpty, "named again \(again)")
+      let page = try await stage.other.changes(after: start, waiting: .zero)
+      try expect(page.isWhole && page.changes == [.code(record.id)], "named \(page)")
+      let again = try await stage.other.changes(after: page.position, waiting: .zero)
+      try expect(again.changes.isEmpty && again.isWhole, "named again \(again)")
+    },
+    ConformanceCheck("every change that a node remembers something of is in the log") { stage in
+      guard stage.store.isShared else { return }
+      var position = try await stage.other.endOfChanges()
+      func heard(_ what: Set<StoreChange>, _ step: String) async throws {
+        let page = try await stage.other.changes(after: position, waiting: .seconds(5))
+        position = page.position
+        try expect(page.isWhole && page.changes.isSuperset(of: what), "\(step): \(page.changes)")
+      }
+      let (record, session) = try await stage.claimed(1)
+      try await heard([.code(record.id)], "claimed")
+      let device = StoreChange.signIn(stage.requestor, record.deviceHash)
+      _ = try await stage.store.approve(record.id, try stage.yes(session), audit: nil, at: stage.at(2))
+      try await heard([.code(record.id), device], "approved")
+      _ = try await stage.pickUp(awaitsDelivery: true, second: 3)
+      try await heard([.code(record.id)], "delivered")
+      _ = try await stage.store.signOut(requestor: stage.requestor, device: record.deviceHash, at: stage.at(4))
+      try await heard([device], "signed out")
+      let next = try stage.registration(2, second: 5)
+      try await stage.reserve(next, second: 5)
+      try await heard([.code(next.id)], "reserved")
+      _ = try await stage.store.withdraw(next.id, .operator, audit: nil, at: stage.at(6))
+      try await heard([.code(next.id)], "withdrawn")
+      try await stage.store.forgetCodes([next.id])
+      try await heard([.code(next.id)], "forgotten")
+      _ = try await stage.store.signInWithoutCode(stage.guest(7, at: stage.pass), at: stage.at(7))
+      try await heard([device], "signed in without a code")
+      try await stage.decide(true)
+      try await heard([.box(stage.boxDevice)], "decided")
+      try await stage.put(.provider(Provider(id: try ConformanceFixture.name("more"), name: "More", kind: .local)))
+      try await heard([.provisioning], "provisioned")
+      try await stage.store.setState(of: stage.rowKey, to: .retired, audit: nil, at: stage.at(8))
+      try await heard([.provisioning], "retired a key")
+      _ = try await stage.store.remove(.provider(ConformanceFixture.name("more")), audit: nil, at: stage.at(9))
+      try await heard([.provisioning], "removed")
+      let key = SigningKeyRecord(
+        id: try ConformanceFixture.name("key-1"), privateKey: StoredSecret([1]), publicKey: #"{"kty":"RSA"}"#,
+        created: stage.at(10), signsFrom: stage.at(10))
+      try await stage.store.add(key, audit: nil, at: stage.at(10))
+      try await heard([.signingKeys], "added a signing key")
+      try await stage.store.retireSigningKey(key.id, neededUntil: stage.at(20), audit: nil, at: stage.at(11))
+      try await heard([.signingKeys], "retired a signing key")
+    },
+    ConformanceCheck("what was refused is in no log") { stage in
+      guard stage.store.isShared else { return }
+      let record = try stage.registration(1)
+      try await stage.reserve(record)
+      let start = try await stage.other.endOfChanges()
+      try await expect(.notFound(what: "code")) {
+        try await stage.store.open(ConformanceFixture.name("missing"), at: stage.at(1))
+      }
+      try await expect(.codeTaken) { try await stage.reserve(stage.registration(1, device: 2)) }
+      let page = try await stage.other.changes(after: start, waiting: .zero)
+      try expect(page.changes.isEmpty && page.isWhole, "named \(page)")
+    },
+    ConformanceCheck("nonces that one node has used are told to another, once") { stage in
+      guard stage.store.isShared else { return }
+      let start = try await stage.other.endOfChanges()
+      let keys: [PublicKey] = [stage.rowKey, try ConformanceFixture.name("another")]
+      let used = (0..<40).map { number in
+        UsedNonce(key: keys[number % 2], second: Int64(number) - 3, mark: UInt64.max - UInt64(number))
+      }
+      try await stage.store.share(Array(used.prefix(10)))
+      try await stage.store.share(Array(used.dropFirst(10)))
+      let page = try await stage.other.changes(after: start, waiting: .seconds(5))
+      try expect(Set(page.nonces) == Set(used) && page.nonces.count == 40, "told \(page.nonces.count)")
+      let again = try await stage.other.changes(after: page.position, waiting: .zero)
+      try expect(again.nonces.isEmpty, "told again \(again.nonces)")
     },
   ]
 }

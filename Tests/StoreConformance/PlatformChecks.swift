@@ -165,7 +165,7 @@ extension StoreConformance {
 
 extension ConformanceFixture {
   fileprivate var makerID: RequestorID { get throws { try Self.name("BOXMAKER") } }
-  fileprivate var boxDevice: DeviceHash { get throws { try hash(1900) } }
+  var boxDevice: DeviceHash { get throws { try hash(1900) } }
 
   fileprivate func maker(isPlatform: Bool) throws -> Requestor {
     Requestor(id: try makerID, name: "Box maker", isPlatform: isPlatform)
@@ -216,7 +216,7 @@ extension ConformanceFixture {
   }
 
   @discardableResult
-  fileprivate func decide(_ isGranted: Bool?, app: String = "kodi", second: Int? = nil, now: Int = 100) async throws
+  func decide(_ isGranted: Bool?, app: String = "kodi", second: Int? = nil, now: Int = 100) async throws
     -> Bool
   {
     // Each after the one before, as their order says, unless a check says when.

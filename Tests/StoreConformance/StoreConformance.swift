@@ -32,10 +32,10 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
   /// The promise, for test reports.
   public var description: String { promise }
 
-  /// Tries the promise on an empty store.
-  public func run(on store: any Store) async throws {
+  /// Tries the promise on an empty store; `other` is another node's handle on the same one.
+  public func run(on store: any Store, beside other: (any Store)? = nil) async throws {
     do {
-      try await body(try await ConformanceFixture(store))
+      try await body(try await ConformanceFixture(store, beside: other))
     } catch let failure as ConformanceFailure {
       throw ConformanceFailure(promise: promise, finding: failure.finding, line: failure.line)
     } catch {

@@ -38,6 +38,20 @@ extension StoreConformance {
         try expect(kept?.contains("\(kind)") == true, "are those of another: \(kept ?? "none")")
       }
     },
+    ConformanceCheck("each node keeps its own numbers, and the service has its own") { stage in
+      let (one, other): (NodeID, NodeID) = (try ConformanceFixture.name("one"), try ConformanceFixture.name("other"))
+      try await stage.store.keepNumbers("all", as: .day)
+      try await stage.store.keepNumbers("1", as: .day, of: one)
+      try await stage.store.keepNumbers("2", as: .day, of: other)
+      try await stage.store.keepNumbers("keys", as: .keys, of: one)
+      try await stage.store.keepNumbers("3", as: .day, of: other)
+      let kept = try await (
+        stage.store.keptNumbers(.day), stage.store.keptNumbers(.day, of: one), stage.store.keptNumbers(.keys, of: other)
+      )
+      try expect(kept == ("all", "1", nil), "are \(kept)")
+      let all = try await stage.store.keptNumbersOfNodes(.day)
+      try expect(all == [one: "1", other: "3"], "are \(all)")
+    },
     ConformanceCheck("what is forgotten goes in small steps, and nothing that counts goes") {
       stage in
       for number in 1...5 { try await stage.reserve(stage.registration(number, device: number)) }

@@ -39,8 +39,8 @@ import Testing
 @Suite(.serialized) struct `Every store on a server keeps the contract` {
   @Test(arguments: StoreConformance.checks)
   func `the store in a PostgreSQL database`(check: ConformanceCheck) async throws {
-    try await withDatabaseStores { stores in
-      try await check.run(on: stores[0])
+    try await withDatabaseStores(2) { stores in
+      try await check.run(on: stores[0], beside: stores[1])
       let bad = try await stores[0].verifyRows(step: 3)
       #expect(bad == 0)
       #expect(try await stores[0].auditProblems(step: 2) == [])
@@ -50,8 +50,8 @@ import Testing
   /// What one handle keeps in memory may not count for the other.
   @Test(arguments: StoreConformance.checks)
   func `two stores on one PostgreSQL database, in turn`(check: ConformanceCheck) async throws {
-    try await withDatabaseStores(2) { stores in
-      try await check.run(on: HandlesInTurn(stores))
+    try await withDatabaseStores(3) { stores in
+      try await check.run(on: HandlesInTurn(Array(stores[...1])), beside: stores[2])
       #expect(try await stores[1].auditProblems(step: 2) == [])
     }
   }

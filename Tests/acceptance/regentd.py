@@ -1,9 +1,11 @@
 """The one way in which these tests start `regentd`: wait for its line with a limit, stop it by its id, show its log."""
 
+import os
 import pathlib
 import select
 import socket
 import subprocess
+import time
 
 SECONDS = 60
 
@@ -48,3 +50,21 @@ class Regentd:
     def kill(self):
         self.process.kill()
         self.process.wait()
+
+
+# How many services on one database the tests run against.
+NODES = int(os.environ.get("REGENT_NODES", "1"))
+
+
+def serve(programs, folder, *options, **more):
+    """A service as these tests start it: one, or several on one database."""
+    if NODES == 1:
+        return Regentd(programs, folder, *options, **more)
+    from nodes.several import Several
+    return Several(NODES, programs, folder, *options, **more)
+
+
+def let_others_hear():
+    """Of what one node was told the others hear in milliseconds; until then they may say "not yet"."""
+    if NODES > 1:
+        time.sleep(0.5)

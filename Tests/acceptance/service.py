@@ -17,7 +17,7 @@ import time
 import urllib.parse
 import uuid
 
-from regentd import Regentd, free_port
+from regentd import free_port, serve
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 REQUESTOR = "cinema"
@@ -119,7 +119,7 @@ class Service:
         if proxy:
             options += ["--public-url", self.proxy.url, "--trust-proxy", "127.0.0.0/8"]
         # Every story comes from one address: its slips must not stop the next one.
-        self.regentd = Regentd(
+        self.regentd = serve(
             self.programs, home, "--web", web, "--wrong-codes", "1000", "--wrong-codes-total", "1000",
             "--newcomer-rate", "100", *options, environment=self.environment)
         # Where boxes go, and where phones go.

@@ -36,6 +36,7 @@
 /// | `/v1/master-key/change` | | | | | act |
 /// | `/v1/audit?after=N&limit=N`, `/v1/audit/newest` | list, last number | | | | |
 /// | `/v1/stats`, `/v1/doctor` | numbers, findings | | | | |
+/// | `/v1/nodes`, `/v1/nodes/{node}`, `…/drain`, `…/resume` | list, show | | | | act |
 /// | `/v1/backups`, `/v1/backups/{id}?offset=N` | fetch a part | | | drop | make |
 ///
 /// Where an id is asked for, its beginning will do: ``IDPrefix/shortest`` letters or more, if only one has it.
@@ -90,6 +91,8 @@ public enum AdminPaths {
   public static let audit = "/v1/audit"
   /// The number of its newest line.
   public static let newestAudit = "/v1/audit/newest"
+  /// The programs that serve together.
+  public static let nodes = "/v1/nodes"
   /// Today's numbers.
   public static let stats = "/v1/stats"
   /// What the checks find.

@@ -30,7 +30,7 @@ struct KeptTokens: Sendable, Equatable {
   }
 
   var document: JSONValue {
-    ["version": 1, "tokens": .object(answer.json), "received": received.document]
+    ["version": 1, "tokens": (try? JSONValue(reading: answer.bytes())) ?? .null, "received": received.document]
   }
 
   init(_ answer: TokenAnswer, at received: KeptMoment) {

@@ -47,6 +47,7 @@ package struct AdminRoutes: Sendable {
     builder.mountSigningKeys()
     builder.mountAudit()
     builder.mountNumbers()
+    builder.mountNodes()
     builder.mountUpkeep(upkeep)
     routes = builder.routes
     routes.get("/metrics") { [adminGuard] request, _ in

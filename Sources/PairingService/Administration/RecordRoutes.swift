@@ -28,7 +28,7 @@ extension AdminRouteBuilder {
   }
 
   mutating func mountNumbers() {
-    on(.get, AdminPaths.stats) { call throws(AdminError) in .document(call.stats()) }
+    on(.get, AdminPaths.stats) { call throws(AdminError) in .document(try await call.stats()) }
   }
 }
 
@@ -53,8 +53,21 @@ extension AuditEntry.Actor {
 }
 
 extension AdminCall {
-  fileprivate func stats() -> Stats {
-    let day = core.metrics.today(at: now)
+  /// Of all nodes together: what others count is as old as what they have kept last, a minute at most.
+  fileprivate func stats() async throws(AdminError) -> Stats {
+    var day = core.metrics.today(at: now)
+    var waiting = core.waiters.count
+    if let own = core.keeper {
+      let (kept, nodes) = try await stored { () throws(StoreError) in
+        (try await core.store.keptNumbersOfNodes(.day), try await core.store.nodes())
+      }
+      for (node, text) in kept where node != own {
+        if let others = DayNumbers(keptAs: text, at: now) { day.add(others) }
+      }
+      for node in nodes where node.id != own && node.silence < NodeRecord.silent {
+        waiting += NodeTalk.Said(reading: node.said).waiting
+      }
+    }
     var stats = Stats(since: day.since)
     stats.started = day[.codesStarted]
     stats.opened = day[.codesOpened]
@@ -64,7 +77,7 @@ extension AdminCall {
     stats.withdrawn = day[.codesWithdrawn]
     stats.wrongCodes = day[.wrongCodes]
     stats.medianTimeToApprove = day.medianTimeToApprove
-    stats.waiting = core.waiters.count
+    stats.waiting = waiting
     stats.liveCodes = core.codes.pending
     stats.providers = Set(day.approvals.keys).union(day.withoutCode.keys).map { provider in
       let approved = day.approvals[provider] ?? 0

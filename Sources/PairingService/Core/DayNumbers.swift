@@ -72,6 +72,24 @@ package struct DayNumbers: Hashable, Sendable {
     counts[provider, default: 0] += 1
   }
 
+  /// Adds what another node has counted on the same day.
+  mutating func add(_ other: DayNumbers) {
+    since = min(since, other.since)
+    counts.merge(other.counts, uniquingKeysWith: +)
+    approvals.merge(other.approvals, uniquingKeysWith: +)
+    withoutCode.merge(other.withoutCode, uniquingKeysWith: +)
+    times += other.times
+    for hour in other.hours {
+      if let place = hours.firstIndex(where: { $0.start == hour.start }) {
+        hours[place].started += hour.started
+        hours[place].approved += hour.approved
+      } else {
+        hours.append(hour)
+      }
+    }
+    hours.sort { $0.start < $1.start }
+  }
+
   /// Begins the hours, or the day, that have come meanwhile.
   mutating func turn(to now: Instant) {
     let day = Self.dayStart(now)

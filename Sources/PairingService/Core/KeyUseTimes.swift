@@ -12,12 +12,22 @@ package final class KeyUseTimes: Sendable {
 
   /// What was kept before.
   package init(keptAs text: String? = nil) {
+    uses = Locked(text.map(Self.uses) ?? [:])
+  }
+
+  private static func uses(in text: String) -> [PublicKey: Instant] {
     var uses: [PublicKey: Instant] = [:]
-    for member in text.flatMap({ try? JSONValue(reading: $0).object })?.members ?? [] {
+    for member in (try? JSONValue(reading: text).object)?.members ?? [] {
       guard let key = PublicKey(member.name), let time = member.value.int64 else { continue }
       uses[key] = Instant(milliseconds: time)
     }
-    self.uses = Locked(uses)
+    return uses
+  }
+
+  /// What another node has kept: the later use counts.
+  package func learn(_ text: String) {
+    let others = Self.uses(in: text)
+    uses.withLock { $0.merge(others) { max($0, $1) } }
   }
 
   /// A key pair signed a call; only keys that exist come here.

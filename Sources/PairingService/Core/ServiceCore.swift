@@ -27,6 +27,8 @@ package final class ServiceCore: Sendable {
   package let nodeNews: NodeNews
   /// Replies that are held.
   package let waiters: Waiters
+  /// Whether it is to hold no more of them.
+  package let drain: Drain
   /// When devices last asked for their sign-in.
   package let lastUses: LastUseTimes
   /// When key pairs last signed a call.
@@ -84,12 +86,14 @@ package final class ServiceCore: Sendable {
     codeLooks = CodeLooks(store, codes, clock: clock)
     nodeNews = NodeNews(store, clock: clock)
     waiters = Waiters(clock: clock)
+    drain = Drain(waiters)
     boxDecisions = BoxDecisions(store, waiters, clock: clock)
-    let day = try await store.keptNumbers(.day)
+    let node = store.isShared ? options.node : nil
+    let day = try await store.keptNumbers(.day, asNode: node)
     metrics = ServiceMetrics(clock, kept: day)
-    age = AgeTime(clock, keptAs: try await store.keptNumbers(.clock), day: day)
+    age = AgeTime(clock, keptAs: try await store.keptNumbers(.clock, asNode: node), day: day)
     lastUses = LastUseTimes()
-    keyUses = KeyUseTimes(keptAs: try await store.keptNumbers(.keys))
+    keyUses = KeyUseTimes(keptAs: try await store.keptNumbers(.keys, asNode: node))
     codeTransitions = CodeTransitions(
       store: store, codes: codes, waiters: waiters, metrics: metrics, clock: clock)
     audit = AuditTrail(store, clock: clock, log: log)
@@ -99,7 +103,7 @@ package final class ServiceCore: Sendable {
     limits = RequestLimits(options.limits, clock: clock, metrics: metrics, log: log)
     accessTokens = try await AccessTokens(store, lifetime: options.accessTokenLifetime)
     nonces = UsedNonces(
-      startingAt: clock.now, keptAs: try await store.keptNumbers(.nonces),
+      startingAt: clock.now, keptAs: try await store.keptNumbers(.nonces, asNode: node),
       capacity: options.limits.nonces, sharedBy: store.isShared ? SharedNonces(store, log: log) : nil)
     credentials = try Credentials(
       provisioning: provisioning, tokens: accessTokens, keyUses: keyUses, nonces: nonces, log: log, metrics: metrics)
@@ -115,6 +119,9 @@ package final class ServiceCore: Sendable {
     // Where several nodes share a store each knows the codes that it was asked for.
     if !store.isShared { try await loadCodes() }
   }
+
+  /// Whose numbers this service keeps: the node's where there are several.
+  var keeper: NodeID? { store.isShared ? options.node : nil }
 
   /// What viewers and operators called these screens; those without a name of their own are left out.
   func screenNames(
@@ -136,5 +143,13 @@ package final class ServiceCore: Sendable {
       for record in page { codes.add(record, hasEarlierSignIn: nil) }
       page = try await next
     }
+  }
+}
+
+extension MaintenanceStore {
+  /// What a node has kept; what the service kept before it had nodes, when the node is new.
+  fileprivate func keptNumbers(_ kind: StoredCounters, asNode node: NodeID?) async throws(StoreError) -> String? {
+    if let node, let own = try await keptNumbers(kind, of: node) { return own }
+    return try await keptNumbers(kind)
   }
 }

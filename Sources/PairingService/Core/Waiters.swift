@@ -171,6 +171,24 @@ package final class Waiters: Sendable {
     for waiter in all { waiter.end(.stopping) }
   }
 
+  /// Whether new ones are held; those that are not are answered as when the service stops.
+  package func takes(_ isOpen: Bool) { state.withLock { $0.isStopping = !isOpen } }
+
+  /// Answers some of them as when the service stops.
+  ///
+  /// - Returns: whether anybody waits still.
+  package func letGo(_ most: Int) -> Bool {
+    let (some, isMore) = state.withLock { state in
+      let tickets = state.waiting.lazy.flatMap { subject, waiters in
+        waiters.map { Ticket(subject: subject, number: $0.number) }
+      }.prefix(most)
+      let some = Array(tickets).compactMap { state.take($0) }
+      return (some, state.count > 0)
+    }
+    for waiter in some { waiter.end(.stopping) }
+    return isMore
+  }
+
   private func take(_ ticket: Ticket) -> Waiter? {
     state.withLock { $0.take(ticket) }
   }

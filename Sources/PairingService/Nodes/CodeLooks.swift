@@ -34,6 +34,17 @@ package struct CodeLooks: Sendable {
     if let record = try await store.registration(under: code, at: clock.now) { codes.learn(record) }
   }
 
+  /// Looks at a code whatever memory says: a page of the phone shows what was done to it a moment ago, perhaps at
+  /// another node.
+  package func lookAfresh(at code: CodeHash) async throws(StoreError) {
+    guard areNeeded else { return }
+    if let record = try await store.registration(under: code, at: clock.now) {
+      codes.learn(record)
+    } else if let known = codes.find(code) {
+      codes.forget(known.id)
+    }
+  }
+
   /// Looks at a registration, unless memory has it waiting.
   package func look(at id: RegistrationID) async throws(StoreError) {
     guard mustLook(at: codes.find(id)) else { return }

@@ -13,9 +13,12 @@ package struct NodeFollower: Sendable {
   package init(_ core: ServiceCore) { self.core = core }
 
   /// Goes on until its task is cancelled.
-  package func run() async {
+  package func run() async { await run(from: nil) }
+
+  /// The same from a position on, when everything before it was looked at.
+  func run(from position: ChangePosition?) async {
     guard core.store.isShared else { return }
-    var position: ChangePosition?
+    var position = position
     var isTold = false
     while !Task.isCancelled {
       do {
@@ -40,6 +43,7 @@ package struct NodeFollower: Sendable {
       try await lookAtEverything()
       return end
     }
+    try await NodeTalk(core).once()
     let page = try await core.store.changes(after: position, waiting: Self.wait)
     core.nonces.note(page.nonces)
     if page.isWhole {

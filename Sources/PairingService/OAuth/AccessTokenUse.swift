@@ -70,12 +70,15 @@ struct TokenCredential: Sendable {
   }
 
   /// Whether the token may be shown in this way, and whether the key that it is bound to was shown with it.
+  ///
+  /// - Returns: the proof of that key, which its reader uses up after the limit of the token's device: one viewer's
+  ///   calls must not fill the room for everybody's proofs.
   func check(
     _ claims: AccessTokenClaims, _ request: Request, at address: String, _ core: ServiceCore
-  ) throws(OAuthError) {
+  ) throws(OAuthError) -> DPoPProof? {
     guard let thumbprint = claims.thumbprint else {
       guard !isBound else { throw OAuthError(.invalidToken, "the token is bound to no key: send it as Bearer") }
-      return
+      return nil
     }
     guard isBound else { throw OAuthError(.invalidToken, "the token is bound to a key: send it as DPoP with a proof") }
     guard let proof = try core.oauth.proofs.read(request, at: address, accessToken: token, core.clock) else {
@@ -84,7 +87,15 @@ struct TokenCredential: Sendable {
     guard proof.thumbprint == thumbprint else {
       throw OAuthError(.invalidToken, "the proof is of another key than the token's")
     }
-    try core.oauth.proofs.take(proof, core.clock)
+    return proof
+  }
+}
+
+extension ServiceCore {
+  /// Lets a device go on with what a grant opens, and uses the proof up that came along.
+  func admit(_ standing: StandingGrant, with proof: DPoPProof?) throws {
+    try limits.take(standing.signIn.record.deviceHash, at: standing.client.requestor)
+    if let proof { try oauth.proofs.take(proof, clock) }
   }
 }
 

@@ -14,10 +14,10 @@ struct CodeRedemption: Sendable {
     pairs = TokenPairs(core)
   }
 
-  /// The tokens for a code; `client` has shown who it is.
+  /// The answer with the tokens for a code; `client` has shown who it is.
   func tokens(
     for text: String, _ verifier: String?, _ call: OAuthCall, _ client: KnownClient
-  ) async throws -> TokenAnswer {
+  ) async throws -> [UInt8] {
     guard let code = DeviceCode(text) else { throw OAuthError.unknownCode }
     try await core.codeLooks.look(at: code.registration)
     guard let known = core.askedCode(code), known.asked.client == client.record.id else {
@@ -64,15 +64,18 @@ struct CodeRedemption: Sendable {
 
   private func keep(
     _ signIn: StandingSignIn, _ scope: Scope, _ client: KnownClient, _ thumbprint: String?
-  ) async throws -> TokenAnswer {
+  ) async throws -> [UInt8] {
     let now = core.clock.now
     guard let id = GrantID(Random.uuid()) else { throw KeyError.inconsistent }
     let answer = try await pairs.make(
-      TokenPairs.Wanted(grant: id, generation: 0, scope: scope, thumbprint: thumbprint), signIn, client, at: now)
+      TokenPairs.Wanted(
+        grant: id, generation: 0, scope: scope, thumbprint: thumbprint, refreshes: scope.contains(.offlineAccess)),
+      signIn, client, at: now
+    ).bytes()
     let grant = GrantRecord(
       id: id, client: client.record.id, authentication: signIn.authentication.id, scope: scope.text,
       thumbprint: thumbprint, created: now, idle: RefreshFamily.idle, ends: signIn.authentication.expires,
-      rowKey: signIn.record.rowKey, generation: 0, rotated: now, answer: TokenPairs.kept(answer))
+      rowKey: signIn.record.rowKey, generation: 0, rotated: now, answer: StoredSecret(answer))
     let kept: GrantRecord
     do throws(StoreError) {
       kept = try await core.store.keep(grant, at: now)

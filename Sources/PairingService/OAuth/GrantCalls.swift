@@ -43,7 +43,7 @@ struct GrantCalls: Sendable {
       throw OAuthError(.insufficientScope, "the access token was not given for this call")
     }
     let address = core.options.publicURL + String(decoding: request.path, as: UTF8.self)
-    try shown.check(claims, request, at: address, core)
+    let proof = try shown.check(claims, request, at: address, core)
     guard let standing = try await core.standing(claims) else { throw refused }
     let provisioned = core.provisioning.now
     guard let requestor = provisioned.requestor(standing.client.requestor) else { throw refused }
@@ -54,7 +54,7 @@ struct GrantCalls: Sendable {
       throw CallError(
         .badRequest, details: "the device is not the one that the access token is for", code: .invalidDeviceID)
     }
-    try core.limits.take(device.hash, at: requestor.id)
+    try core.admit(standing, with: proof)
     let caller = Caller.grant(requestor.id, standing.client.id, standing.grant.id)
     return V1Call(
       request: request, words, caller: caller, requestor: requestor, provisioned: provisioned, now: core.clock.now,

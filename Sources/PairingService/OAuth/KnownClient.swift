@@ -83,7 +83,8 @@ extension ServiceCore {
       guard name == nil || name == assertion.client, let client = try await registered(assertion.client),
         client.metadata.method == .privateKey
       else { throw unknown }
-      try oauth.assertions.take(try checked(assertion, with: client.metadata.keys), at: clock.now)
+      try oauth.assertions.take(
+        try checked(assertion, with: client.metadata.keys), isStrange: client.record.origin.isSelfNamed, at: clock.now)
       return client
     }
   }

@@ -40,20 +40,33 @@ struct OAuthFrame: Sendable {
     .later { reply in complete(reply, request, work) }
   }
 
+  /// The same where little is to be done before the store is asked: that is done at once, on the request's event loop,
+  /// and no thread is woken for it.
+  func laterFromHere(_ request: Request, _ work: @escaping @Sendable () async throws -> Response) -> Answer {
+    .later { reply in
+      Task.immediate { reply.complete(await response(request, work)) }
+    }
+  }
+
   func complete(
     _ reply: PendingReply, _ request: Request, granted: Int? = nil, closes: Bool = false,
     _ work: @escaping @Sendable () async throws -> Response
   ) {
     Task {
-      var response: Response
-      do {
-        response = Self.allowing(try await work(), request)
-      } catch {
-        response = self.response(error, to: request)
-      }
+      var response = await response(request, work)
       if let granted { response.addHeader(.preferenceApplied, "wait=\(granted)") }
       if closes { response.closesConnection = true }
       reply.complete(response)
+    }
+  }
+
+  private func response(
+    _ request: Request, _ work: @Sendable () async throws -> Response
+  ) async -> Response {
+    do {
+      return Self.allowing(try await work(), request)
+    } catch {
+      return response(error, to: request)
     }
   }
 

@@ -15,7 +15,8 @@ struct Refreshing: Sendable {
 
   private static let refused = OAuthError(.invalidGrant, "this refresh token does not count: pair again")
 
-  func next(_ text: String, scope: String?, _ call: OAuthCall, _ client: KnownClient) async throws -> TokenAnswer {
+  /// The answer, as it is sent.
+  func next(_ text: String, scope: String?, _ call: OAuthCall, _ client: KnownClient) async throws -> [UInt8] {
     guard let (id, shown) = core.oauth.refreshTokens.read(text) else { throw Self.refused }
     let now = core.clock.now
     // Another client's token is none, and says nothing about the grant: whoever found it cannot end it either.
@@ -31,36 +32,32 @@ struct Refreshing: Sendable {
       try await end(standing, client)
       throw Self.refused
     case .again:
-      try used(proof)
+      try core.admit(standing, with: proof)
       return try again(standing.grant, at: now)
     case .rotate:
-      try used(proof)
+      try core.admit(standing, with: proof)
       return try await rotate(standing, shown, scope, client, at: now)
     }
   }
 
-  private func used(_ proof: DPoPProof?) throws(OAuthError) {
-    if let proof { try core.oauth.proofs.take(proof, core.clock) }
-  }
-
   private func rotate(
     _ standing: StandingGrant, _ shown: Int64, _ wanted: String?, _ client: KnownClient, at now: Instant
-  ) async throws -> TokenAnswer {
+  ) async throws -> [UInt8] {
     // Never more than the client may have now.
     let granted = try Scope(standing.grant.scope).limited(to: client.metadata.scope)
     let scope = try granted.narrowed(to: wanted)
     guard !scope.names.isEmpty else { throw OAuthError(.invalidScope, "this client may have none of these any more") }
-    var answer = try await pairs.make(
+    let answer = try await pairs.make(
       TokenPairs.Wanted(
-        grant: standing.grant.id, generation: shown + 1, scope: scope, thumbprint: standing.grant.thumbprint),
-      standing.signIn, client, at: now)
-    // The refresh token's own scope stays what was granted (RFC 6749 §6), whatever this one access token may do.
-    answer.refreshToken = core.oauth.refreshTokens.text(of: standing.grant.id, generation: shown + 1)
+        grant: standing.grant.id, generation: shown + 1, scope: scope, thumbprint: standing.grant.thumbprint,
+        refreshes: true),
+      standing.signIn, client, at: now
+    ).bytes()
     var next = standing.grant
     next.generation = shown + 1
     // Used while the clock stood in another year, it would be over as soon as that is mended.
     next.rotated = next.rotated.since(now) > next.idle ? next.rotated : now
-    next.answer = TokenPairs.kept(answer)
+    next.answer = StoredSecret(answer)
     let kept: GrantRecord
     do throws(StoreError) {
       kept = try await core.store.rotate(next, seen: standing.sight, at: now)
@@ -79,7 +76,7 @@ struct Refreshing: Sendable {
     return try again(kept, at: now)
   }
 
-  private func again(_ grant: GrantRecord, at now: Instant) throws -> TokenAnswer {
+  private func again(_ grant: GrantRecord, at now: Instant) throws -> [UInt8] {
     guard let answer = TokenPairs.again(grant, at: now) else { throw Self.refused }
     core.metrics.count(.refreshesRepeated)
     return answer

@@ -31,14 +31,14 @@ struct TokenEndpoint: Sendable {
     let asked = try TokenRequest(call.parameters)
     switch asked {
     case .refresh(let token, let scope):
-      return frame.later(call.request) {
+      return frame.laterFromHere(call.request) {
         let client = try await core.client(shown, call.request)
-        return OAuthFrame.response(.ok, try await refreshing.next(token, scope: scope, call, client).json)
+        return OAuthFrame.response(.ok, body: try await refreshing.next(token, scope: scope, call, client))
       }
     case .deviceCode(let text, let verifier):
       let redeem: @Sendable () async throws -> Response = {
         let client = try await core.client(shown, call.request)
-        return OAuthFrame.response(.ok, try await redemption.tokens(for: text, verifier, call, client).json)
+        return OAuthFrame.response(.ok, body: try await redemption.tokens(for: text, verifier, call, client))
       }
       // The store knows the client: it says what is wrong, or that the client's secret is a newer one.
       guard let code = DeviceCode(text), let known = core.askedCode(code) else {
@@ -72,7 +72,7 @@ struct TokenEndpoint: Sendable {
     }
     if let assertion {
       // It counts once, so it cannot be kept for the end of a wait.
-      try core.oauth.assertions.take(assertion, at: core.clock.now)
+      try core.oauth.assertions.take(assertion, isStrange: code.asked.isSelfNamed, at: core.clock.now)
       return .now(frame.response(core.notYet(code.id, of: code.device, at: code.requestor), to: call.request))
     }
     guard let (span, granted) = waits(call.request, flow) else {

@@ -16,6 +16,9 @@ struct TokenPairs: Sendable {
     let generation: Int64
     let scope: Scope
     let thumbprint: String?
+    /// Whether a refresh token comes along: whatever this one access token may do, that one's scope stays what was
+    /// granted (RFC 6749 §6).
+    let refreshes: Bool
   }
 
   func make(
@@ -39,21 +42,18 @@ struct TokenPairs: Sendable {
     return TokenAnswer(
       accessToken: access, kind: wanted.thumbprint == nil ? "Bearer" : "DPoP",
       lifetime: expires.since(now).components.seconds,
-      refreshToken: wanted.scope.contains(.offlineAccess)
+      refreshToken: wanted.refreshes
         ? core.oauth.refreshTokens.text(of: wanted.grant, generation: wanted.generation) : nil,
       scope: wanted.scope.text, idToken: identity)
   }
 
-  /// What is kept of an answer.
-  static func kept(_ answer: TokenAnswer) -> StoredSecret { StoredSecret(answer.json.bytes()) }
-
   /// The answer that was kept, with the time that it has left.
-  static func again(_ grant: GrantRecord, at now: Instant) -> TokenAnswer? {
+  static func again(_ grant: GrantRecord, at now: Instant) -> [UInt8]? {
     guard let object = (try? JSONValue(reading: grant.answer.bytes))?.object,
       var answer = try? TokenAnswer(reading: object)
     else { return nil }
     let gone = max(now.since(grant.rotated), .zero).components.seconds
     answer.lifetime = answer.lifetime.map { max($0 - gone, 1) }
-    return answer
+    return answer.bytes()
   }
 }

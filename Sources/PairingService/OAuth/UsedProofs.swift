@@ -58,23 +58,49 @@ package final class UsedProofs: Sendable {
 package final class UsedAssertions: Sendable {
   /// Only clients with a key that is registered get here; ten minutes of a hundred a second.
   static let capacity = 65_536
+  /// How many those may have together that registered themselves: anybody may be one, and must not take the places of
+  /// the clients that operators and statements brought.
+  static let strangersCapacity = 16_384
 
-  private let used = Locked<[[UInt8]: Instant]>([:])
+  private let used: Locked<Places>
+  private let strangers: Locked<Places>
 
-  package init() {}
+  package init(capacity: Int = UsedAssertions.capacity, strangers: Int = UsedAssertions.strangersCapacity) {
+    used = Locked(Places(most: capacity))
+    self.strangers = Locked(Places(most: strangers))
+  }
 
   /// How many are remembered.
-  package var count: Int { used.withLock { $0.count } }
+  package var count: Int { used.withLock { $0.expiries.count } + strangers.withLock { $0.expiries.count } }
 
-  func take(_ assertion: ClientAssertion.Checked, at now: Instant) throws(OAuthError) {
-    let verdict = used.withLock { used -> Bool? in
-      if used.count >= Self.capacity { used = used.filter { now < $0.value + ClientAssertion.tolerance } }
-      guard used.count < Self.capacity else { return nil }
-      return used.updateValue(assertion.expires, forKey: assertion.fingerprint) == nil
-    }
+  /// Uses an assertion up; `isStrange` when its client registered itself.
+  func take(_ assertion: ClientAssertion.Checked, isStrange: Bool, at now: Instant) throws(OAuthError) {
+    let verdict =
+      isStrange
+      ? strangers.withLock { $0.take(assertion, at: now) } : used.withLock { $0.take(assertion, at: now) }
     guard let isFresh = verdict else {
       throw OAuthError(.temporarilyUnavailable, "too many assertions at once: try again in a minute")
     }
     guard isFresh else { throw OAuthError(.invalidClient, "the assertion was used before: make one for each request") }
+  }
+
+  private struct Places: Sendable {
+    let most: Int
+    var expiries: [[UInt8]: Instant] = [:]
+    /// When the first of those is over that were there the last time that it was full: before, there is no use in
+    /// walking through all of them with each call of a crowd.
+    private var nextEnd: Instant?
+
+    init(most: Int) { self.most = most }
+
+    /// - Returns: whether it was not used before; nil when there is no place.
+    mutating func take(_ assertion: ClientAssertion.Checked, at now: Instant) -> Bool? {
+      if expiries.count >= most, nextEnd.map({ $0 <= now }) ?? true {
+        expiries = expiries.filter { now < $0.value + ClientAssertion.tolerance }
+        nextEnd = expiries.values.min().map { $0 + ClientAssertion.tolerance }
+      }
+      guard expiries.count < most else { return nil }
+      return expiries.updateValue(assertion.expires, forKey: assertion.fingerprint) == nil
+    }
   }
 }

@@ -46,8 +46,9 @@ struct UserinfoEndpoint: Sendable {
       throw OAuthError(.invalidToken, "send an access token in the header Authorization")
     }
     guard let claims = core.claims(ofAccessToken: shown.token) else { throw refused }
-    try shown.check(claims, request, at: core.oauth.metadata.address(.userinfo), core)
+    let proof = try shown.check(claims, request, at: core.oauth.metadata.address(.userinfo), core)
     guard let standing = try await core.standing(claims) else { throw refused }
+    try core.admit(standing, with: proof)
     guard claims.scope.contains(.openid) else {
       throw OAuthError(.insufficientScope, "the access token was not given for openid")
     }

@@ -84,7 +84,7 @@ extension Phone {
           try core.limits.take(request.clientAddress)
           call.session = try await sessions.find(jar.value(.session, in: call.cookies))
           if core.codeLooks.areNeeded, let code = call.code, hasOpened(code, call) {
-            try await core.codeLooks.look(at: core.hasher.code(code))
+            try await core.codeLooks.lookAfresh(at: core.hasher.code(code))
           }
           if isForm {
             try check(call, isNew)

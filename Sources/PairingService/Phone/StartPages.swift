@@ -49,7 +49,7 @@ extension Phone {
     // do.
     if hasOpened(code, call), let record = core.codes.find(hash) { return record }
     try core.limits.mayTryCode(from: address, as: .phone(call.account))
-    try await core.codeLooks.look(at: hash)
+    try await core.codeLooks.lookAfresh(at: hash)
     guard let record = core.codes.find(hash), call.now < record.flow.forgettable
     else {
       core.limits.wrongCode(from: address, as: .phone(call.account))

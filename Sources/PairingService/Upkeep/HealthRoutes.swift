@@ -25,6 +25,11 @@ package struct HealthRoutes: Sendable {
             _ = try await core.store.newestAuditNumber()
             try await writing.check()
             guard !core.nodeNews.isLate else { throw .unavailable(reason: "nothing is heard of other nodes") }
+            guard !core.drain.isOn else {
+              // Nothing is wrong: no line in the log each time that a load balancer asks.
+              reply.complete(Self.answer(.serviceUnavailable, "draining", core.options.version))
+              return
+            }
             reply.complete(
               Self.answer(.ok, "ready", core.options.version, clock: core.clockTrouble?.word))
           } catch {

@@ -113,13 +113,24 @@ package struct Upkeep: Sendable {
     let isKnown = uses.allSatisfy { key, time in
       kept?[key].map { time.since($0) < Self.keyGrain } ?? false
     }
+    await learnKeyUses()
     guard !isKnown, uses != kept else { return kept }
     return await keep(KeyUseTimes.text(of: uses), as: .keys) ? uses : kept
   }
 
+  /// What other nodes know of keys: one that is used there is in use.
+  private func learnKeyUses() async {
+    guard core.keeper != nil else { return }
+    do {
+      for text in try await core.store.keptNumbersOfNodes(.keys).values { core.keyUses.learn(text) }
+    } catch {
+      core.log.warning("upkeep", ("reason", "\(error)"))
+    }
+  }
+
   private func keep(_ text: String, as kind: StoredCounters) async -> Bool {
     do {
-      try await core.store.keepNumbers(text, as: kind)
+      try await core.store.keepNumbers(text, as: kind, of: core.keeper)
       return true
     } catch {
       core.log.warning("upkeep", ("reason", "\(error)"))

@@ -30,4 +30,17 @@ public protocol NodeStore: Sendable {
 
   /// Takes or keeps a duty for a time; of several nodes one has it.
   func take(_ duty: NodeDuty, as node: NodeID, for span: Duration, at now: Instant) async throws(StoreError) -> Bool
+
+  /// The nodes that were heard of within a day, in the order of their names; none where there is one service.
+  func nodes() async throws(StoreError) -> [NodeRecord]
+
+  /// What this node says of itself from now on.
+  ///
+  /// - Returns: what operators who asked another node want of it, as far as it has heard.
+  func report(_ said: String) async throws(StoreError) -> NodeWish?
+
+  /// Tells a node what operators want of it, or that they want nothing any more.
+  ///
+  /// - Returns: false when there is no such node.
+  func tell(_ node: NodeID, _ wish: NodeWish?) async throws(StoreError) -> Bool
 }

@@ -36,11 +36,16 @@ public protocol MaintenanceStore: Sendable {
   /// Writes something that changes nothing, to see whether anything can be written.
   func tryWriting() async throws(StoreError)
 
-  /// Keeps what the service counts in the place of what was kept before; a text that only the service reads.
-  func keepNumbers(_ text: String, as kind: StoredCounters) async throws(StoreError)
+  /// Keeps what a node counts in the place of what it kept before; a text that only the service reads.
+  ///
+  /// Without a node it is the whole service's.
+  func keepNumbers(_ text: String, as kind: StoredCounters, of node: NodeID?) async throws(StoreError)
 
   /// What was kept last.
-  func keptNumbers(_ kind: StoredCounters) async throws(StoreError) -> String?
+  func keptNumbers(_ kind: StoredCounters, of node: NodeID?) async throws(StoreError) -> String?
+
+  /// What each of the nodes has kept last, those that are gone included.
+  func keptNumbersOfNodes(_ kind: StoredCounters) async throws(StoreError) -> [NodeID: String]
 }
 
 /// What the service counts and notes by itself.
@@ -58,6 +63,16 @@ public enum StoredCounters: String, Hashable, Sendable, CaseIterable {
 }
 
 extension MaintenanceStore {
+  /// Keeps what the whole service counts.
+  public func keepNumbers(_ text: String, as kind: StoredCounters) async throws(StoreError) {
+    try await keepNumbers(text, as: kind, of: nil)
+  }
+
+  /// What the whole service has kept last.
+  public func keptNumbers(_ kind: StoredCounters) async throws(StoreError) -> String? {
+    try await keptNumbers(kind, of: nil)
+  }
+
   /// The same, with the usual memories.
   public func forgetExpired(
     at now: Instant, limit: Int, remembering passes: Int = TemporaryPassRules.remembered

@@ -19,7 +19,7 @@ enum CopyConnection {
       let connection = try Connection.open(settings, by: .after(patience))
       guard isAlone else { return connection }
       do {
-        try Claim(onDisplaced: { _ in }).take(connection, by: .after(patience))
+        try Occupancy.takeAlone(connection, by: .after(patience))
         return connection
       } catch {
         guard error.kind == .refused, Clocks.bootNanoseconds() < end else { throw error }

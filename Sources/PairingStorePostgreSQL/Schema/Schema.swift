@@ -4,7 +4,7 @@ import RegentSQL
 /// The tables: made by the first service that starts, all in one transaction.
 enum Schema {
   /// What this program makes and uses; a change of the tables is the next number.
-  static let version: Int64 = 1
+  static let version = Int64(1 + migrations.count)
   /// "RGNT": of two services that start at once, one makes the tables.
   private static let lock: Int64 = 0x5247_4E54
 
@@ -31,8 +31,9 @@ enum Schema {
     if try !isThere(connection, by: deadline) {
       for statement in statements { try connection.run(statement, by: deadline) }
       try connection.run(
-        "INSERT INTO cluster (id, state, schema, live_codes) VALUES (1, 'open', \(version), 0)", by: deadline)
+        "INSERT INTO cluster (id, state, schema, live_codes) VALUES (1, 'open', 1, 0)", by: deadline)
     }
+    try widen(connection, by: deadline)
     try check(connection, by: deadline)
   }
 
@@ -57,9 +58,18 @@ enum Schema {
     return try rows.first?.integer(0) == 1
   }
 
-  /// Throws unless writing is allowed and the tables are those of this program.
+  /// Brings the tables to this version, step by step, whatever version they have.
+  private static func widen(_ connection: Connection, by deadline: Deadline) throws(PostgreSQLError) {
+    let rows = try connection.run("SELECT schema FROM cluster WHERE id = 1 FOR UPDATE", by: deadline)
+    guard let found = try rows.first?.integer(0), found >= 1, found < version else { return }
+    for statement in migrations.dropFirst(Int(found) - 1).joined() { try connection.run(statement, by: deadline) }
+    try connection.run("UPDATE cluster SET schema = \(version) WHERE id = 1", by: deadline)
+  }
+
+  /// Throws unless writing is allowed and the tables are those of this program, or of the release after it: each only
+  /// adds to the tables what the one before does without, so that nodes are upgraded one by one.
   static func check(state: String, version: Int64) throws(SchemaFailure) {
-    guard version == self.version else { throw .otherVersion(found: version) }
+    guard (self.version...self.version + 1).contains(version) else { throw .otherVersion(found: version) }
     guard state == "open" else { throw .closed(state: state) }
   }
 

@@ -9,6 +9,9 @@ final class Database: Sendable {
   private let patience: UInt64
   private let writes = Monitor(Queue<Request>())
   private let reads = Monitor(Queue<PendingRead>())
+  private let news = Monitor(Queue<PendingNews>())
+  let courier: Courier
+  let hearing: Hearing
   /// All writes that are not answered, in the order of their ends.
   private let open = Monitor(Queue<Request>())
   private let threads: [DedicatedThread]
@@ -19,10 +22,14 @@ final class Database: Sendable {
   init(_ options: PostgreSQLStoreOptions) throws {
     patience = options.patience.wholeNanoseconds
     var threads: [DedicatedThread] = []
+    let number = Int64.random(in: 1 ... .max)
+    courier = Courier(options, health, lane: number)
+    try courier.arrive()
+    hearing = Hearing(onChange: options.onHearing)
     let (writes, reads, open, health) = (writes, reads, open, health)
+    let (news, courier, told) = (news, courier, ToldChanges())
     do {
-      let lane = Lane(options, health)
-      try lane.open()
+      let lane = Lane(options, health, lane: number, courier: courier, told: told)
       threads.append(
         try DedicatedThread.start(named: "pg lane", turns: .short) { lane.serve(writes) })
       for number in 1...max(1, options.readers) {
@@ -30,10 +37,15 @@ final class Database: Sendable {
         threads.append(
           try DedicatedThread.start(named: "pg reader \(number)", turns: .short) { reader.serve(reads) })
       }
+      let listener = News(options, health, lane: number, courier: courier, told: told, hearing: hearing)
+      threads.append(try DedicatedThread.start(named: "pg news", turns: .short) { listener.serve(news) })
+      threads.append(try DedicatedThread.start(named: "pg courier", turns: .short) { courier.serve() })
       threads.append(try DedicatedThread.start(named: "pg patience") { Database.endOverdue(open) })
     } catch {
       for queue in [writes, open] { queue.close() }
       reads.close()
+      news.close()
+      courier.close()
       for thread in threads { thread.join() }
       throw error
     }
@@ -44,8 +56,7 @@ final class Database: Sendable {
   ///
   /// Blocks the caller; called on one of its own threads it does not wait.
   func close() {
-    writes.close()
-    reads.close()
+    shut()
     if !threads.contains(where: \.isCurrent) {
       for thread in threads.dropLast() { thread.join() }
     }
@@ -54,9 +65,15 @@ final class Database: Sendable {
   }
 
   deinit {
+    shut()
+    open.close()
+  }
+
+  private func shut() {
     writes.close()
     reads.close()
-    open.close()
+    news.close()
+    courier.close()
   }
 
   /// Writes and returns when the COMMIT is certain: `body` runs on the lane's thread, in a transaction that may be
@@ -82,6 +99,23 @@ final class Database: Sendable {
     try await withCheckedThrowingContinuation { continuation in
       let read = PendingRead(ends: Clocks.monotonicNanoseconds() + patience, body) { continuation.resume(with: $0) }
       if !reads.add(read, most: Self.most) { read.refuse(Self.refusal) }
+    }
+  }
+
+  /// What others wrote behind a position, when there is something or the time is over.
+  func changes(after position: ChangePosition, waiting span: Duration) async throws -> ChangePage {
+    try await withCheckedThrowingContinuation { continuation in
+      let request = PendingNews(
+        position: position, ends: Clocks.monotonicNanoseconds() + span.wholeNanoseconds
+      ) { continuation.resume(with: $0) }
+      if !news.add(request, most: Self.most) { request.completion(.failure(Self.refusal)) }
+    }
+  }
+
+  /// Tells others which nonces were used.
+  func share(_ nonces: [UsedNonce]) async throws {
+    try await withCheckedThrowingContinuation { continuation in
+      courier.share(PendingNonces(nonces: nonces) { continuation.resume(with: $0) })
     }
   }
 
@@ -156,6 +190,7 @@ extension Monitor {
 
 /// Whether the database answers.
 final class Health: Sendable {
+  let timelines = Timelines()
   /// Since when the last try of a connection has been one that failed; on the monotonic clock.
   private let awaySince = Locked<UInt64?>(nil)
 

@@ -14,8 +14,9 @@ import RegentPlatform
 final class Lane: @unchecked Sendable {
   private let line: Line
   private let node: String
-  /// Its row; drawn, so that no two stores have one together, also of one name.
-  private let lane = Int64.random(in: 1 ... .max)
+  private let lane: Int64
+  private let courier: Courier
+  private let told: ToldChanges
   /// The number of its last transaction.
   private var number: Int64 = 0
   private var isEnding: () -> Bool = { false }
@@ -23,24 +24,13 @@ final class Lane: @unchecked Sendable {
   private static let batchSize = 256
   private static let tries = 5
 
-  init(_ options: PostgreSQLStoreOptions, _ health: Health) {
-    line = Line(options, health, claim: options.isAlone ? Claim(onDisplaced: options.onDisplaced) : nil)
+  /// `lane` is its row; drawn, so that no two stores have one together, also of one name.
+  init(_ options: PostgreSQLStoreOptions, _ health: Health, lane: Int64, courier: Courier, told: ToldChanges) {
+    self.lane = lane
+    self.courier = courier
+    self.told = told
+    line = Line(options, health, occupies: true)
     node = options.node
-  }
-
-  /// Connects before anybody asks.
-  ///
-  /// One that was ended a moment ago may have its claim until the server notices.
-  func open(within turns: Int = 20) throws(PostgreSQLError) {
-    for turn in 1...turns {
-      do throws(PostgreSQLError) {
-        _ = try line.opened()
-        return
-      } catch {
-        guard error.kind == .refused, error.state == nil, turn < turns else { throw error }
-        line.pause()
-      }
-    }
   }
 
   /// Serves requests until the queue is closed and empty.
@@ -121,8 +111,12 @@ final class Lane: @unchecked Sendable {
     }
     // What was refused stands on what this transaction has read, so it is told after it, too.
     func settle() {
-      for (request, deliver) in answers { request.release(deliver) }
+      var isTold = true
+      for (request, deliver) in answers where !request.release(deliver) { isTold = false }
       for (request, error) in refusals { request.fail(error) }
+      guard let change = transaction.changeNumber else { return }
+      if isTold { told.note(change) }
+      courier.ring(.news)
     }
     guard transaction.hasWritten else {
       transaction.rollBack()
@@ -130,7 +124,7 @@ final class Lane: @unchecked Sendable {
       return .settled
     }
     let next = number + 1
-    switch transaction.commit(entry(next)) {
+    switch transaction.commit(entry(next), of: lane) {
     case .committed:
       number = next
       line.note(nil)

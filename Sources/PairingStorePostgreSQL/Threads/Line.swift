@@ -8,23 +8,28 @@ final class Line {
   private let settings: ConnectionSettings
   private let patience: Duration
   private let health: Health
+  private let occupies: Bool
   private var connection: Connection?
+  /// The history of the database that its server has.
+  private(set) var timeline: Int64 = 0
   /// Until then nobody tries again: a database that is away is not asked by every request.
   private var rest: UInt64 = 0
   private var lastError: PostgreSQLError?
-  private let claim: Claim?
 
   private static let pause: UInt64 = 250_000_000
 
-  /// `claim` is what every connection must have to itself in the database.
-  init(_ options: PostgreSQLStoreOptions, _ health: Health, claim: Claim? = nil) {
+  /// `session` is what it sets beside the rest; `occupies` says to copies of the whole database that a service is there.
+  init(
+    _ options: PostgreSQLStoreOptions, _ health: Health, session: [String: String] = [:], occupies: Bool = false
+  ) {
     var settings = options.connection
     // A service that was frozen within a transaction must not hold the cluster's row for ever.
     settings.session["idle_in_transaction_session_timeout"] = "10s"
+    settings.session.merge(session) { _, own in own }
     self.settings = settings
     patience = options.statementPatience
-    self.claim = claim
     self.health = health
+    self.occupies = occupies
   }
 
   /// The moment by which the next thing must be over.
@@ -34,12 +39,17 @@ final class Line {
   ///
   /// - Throws: why there is none.
   func opened() throws(PostgreSQLError) -> Connection {
-    if let connection, connection.isOpen { return connection }
+    if let connection, connection.isOpen {
+      if timeline >= health.timelines.newest { return connection }
+      connection.close()
+    }
     connection = nil
     if let lastError, Clocks.monotonicNanoseconds() < rest { throw lastError }
     do throws(PostgreSQLError) {
-      let made = try Connection.open(settings, by: deadline)
-      try claim?.take(made, by: deadline)
+      let made = try Connection.open(settings, by: deadline) { connection throws(PostgreSQLError) in
+        timeline = try health.timelines.check(connection, by: deadline)
+      }
+      if occupies { try Occupancy.share(made, by: deadline) }
       connection = made
       lastError = nil
       health.noteAnswer()
@@ -50,6 +60,23 @@ final class Line {
       health.noteSilence()
       throw error
     }
+  }
+
+  /// Runs statements that may be run twice: a connection that nobody used for a while may be found broken.
+  @discardableResult
+  func run(_ batch: [SQL]) throws(PostgreSQLError) -> [Rows] {
+    let results: [Rows]
+    do throws(PostgreSQLError) {
+      results = try opened().run(batch, by: deadline)
+    } catch {
+      guard !isOpen, error.kind != .deadline else {
+        note(error)
+        throw error
+      }
+      results = try opened().run(batch, by: deadline)
+    }
+    note(nil)
+    return results
   }
 
   /// Says what came of the last exchange, for who asks whether the database answers.

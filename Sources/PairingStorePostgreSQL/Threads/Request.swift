@@ -41,8 +41,11 @@ final class Request: Sendable {
   /// Whether it still matters what becomes of it.
   var isOpen: Bool { state.withLock { $0 != .answered } }
 
-  func release(_ deliver: @Sendable () -> Void) {
-    if state.withLock({ Self.take(&$0) }) != .answered { deliver() }
+  /// - Returns: false when somebody was told already that its outcome is unknown.
+  func release(_ deliver: @Sendable () -> Void) -> Bool {
+    guard state.withLock({ Self.take(&$0) }) != .answered else { return false }
+    deliver()
+    return true
   }
 
   func fail(_ error: any Error) {

@@ -29,6 +29,9 @@ package final class ReadContext: Querying {
     hasBegun = true
   }
 
+  /// The server's process for this connection, as it was named when it was opened.
+  var backend: Int32 { connection.backend }
+
   package func ask(_ sql: SQL) throws -> PostgreSQL.Rows {
     if let failure { throw failure }
     let batch: [SQL] = hasBegun ? [sql] : ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", sql]

@@ -1,3 +1,4 @@
+import PairingStore
 import PostgreSQL
 import RegentSQL
 
@@ -21,6 +22,13 @@ final class Transaction {
   /// How many codes may be live at most, as the cluster's row says; `nil` when they must be counted.
   var liveCodes: Int? { didSet { isLiveCodesChanged = true } }
   private var isLiveCodesChanged = false
+  /// What other nodes have to look at anew, and how much of it is of the requests before the present one.
+  private var changes: [StoreChange] = []
+  private var changesBefore = 0
+  /// The number of the newest change in the log, before this one.
+  private let newestChange: Int64
+  /// The number under which this one is in the log; `nil` when nobody has to look at anything.
+  var changeNumber: Int64? { changes.isEmpty ? nil : newestChange + 1 }
 
   /// Begins it, as the only one that writes in the cluster.
   init(_ connection: Connection, isShared: Bool, by deadline: Deadline) throws {
@@ -28,8 +36,9 @@ final class Transaction {
     self.deadline = deadline
     self.isShared = isShared
     let rows = try connection.run(
-      ["BEGIN", "SELECT state, schema, live_codes FROM cluster WHERE id = 1 FOR UPDATE"], by: deadline)[1]
+      ["BEGIN", "SELECT state, schema, live_codes, changes FROM cluster WHERE id = 1 FOR UPDATE"], by: deadline)[1]
     guard let cluster = rows.first else { throw SchemaFailure.damaged("the row of the table “cluster” is missing") }
+    newestChange = try cluster.integer(3)
     try Schema.check(state: cluster.text(0), version: cluster.integer(1))
     liveCodes = try cluster.isNull(2) ? nil : Int(cluster.integer(2))
     isLiveCodesChanged = false
@@ -67,9 +76,13 @@ final class Transaction {
     pending.append(sql)
   }
 
+  /// Tells other nodes, if this is committed.
+  func note(_ change: StoreChange) { changes.append(change) }
+
   /// From here on another request writes.
   func beginRequest() {
     mark = pending.count
+    changesBefore = changes.count
     hasSavepoint = false
   }
 
@@ -80,6 +93,7 @@ final class Transaction {
 
   /// What the request wrote goes.
   func undoRequest() {
+    changes.removeSubrange(changesBefore...)
     if hasSavepoint, mark == 0 {
       // Sent: what is pending is all its own.
       pending = ["ROLLBACK TO SAVEPOINT request", "RELEASE SAVEPOINT request"]
@@ -88,11 +102,18 @@ final class Transaction {
     }
   }
 
-  /// Sends the rest with the number of this transaction in its lane, and commits.
-  func commit(_ number: SQL) -> CommitOutcome {
+  /// Sends the rest with the number of this transaction in its lane and what others must look at, and commits.
+  func commit(_ number: SQL, of lane: Int64 = 0) -> CommitOutcome {
     if let failure { return .notCommitted(failure) }
     var rest = pending
-    if isLiveCodesChanged { rest.append("UPDATE cluster SET live_codes = \(liveCodes.sqlValue) WHERE id = 1") }
+    if let changeNumber {
+      rest += [
+        "INSERT INTO change (n, lane, what) VALUES (\(changeNumber), \(lane), \(ChangeLog.text(of: Set(changes))))",
+        "UPDATE cluster SET live_codes = \(liveCodes.sqlValue), changes = \(changeNumber) WHERE id = 1",
+      ]
+    } else if isLiveCodesChanged {
+      rest.append("UPDATE cluster SET live_codes = \(liveCodes.sqlValue) WHERE id = 1")
+    }
     return connection.commit(after: rest + [number], by: deadline)
   }
 

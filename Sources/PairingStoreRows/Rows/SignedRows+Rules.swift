@@ -44,6 +44,7 @@ extension SignedRows {
   ) throws -> RegistrationChange {
     if step.flow != stored.record.flow {
       try update(context, Tables.registrations, stored, FlowColumns.change, FlowColumns(step.flow).values)
+      context.changed(.code(stored.record.id))
     }
     return RegistrationChange(record: stored.record.moved(to: step.flow), actions: step.actions)
   }
@@ -51,7 +52,7 @@ extension SignedRows {
   func provider<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ id: ProviderID
   ) throws -> Provider? {
-    try one(context, Tables.providers, Tables.providers.row(id.text))?.record
+    try shared(context, Tables.providers, id.text)?.record
   }
 
   func account<Context: Querying & ~Copyable>(
@@ -73,9 +74,7 @@ extension SignedRows {
     _ context: borrowing Context, _ viewer: Viewer, _ requestor: RequestorID, rowKey: PublicKey,
     device: DeviceHash, identity: IdentityHash?
   ) throws -> SignInContext {
-    let integration = try one(
-      context, Tables.integrations, Tables.integrations.row(requestor.text, viewer.provider.text)
-    )?.record
+    let integration = try shared(context, Tables.integrations, requestor.text, viewer.provider.text)?.record
     let provider = try provider(context, viewer.provider)
     return SignInContext(
       integration: integration, provider: provider,
@@ -182,6 +181,7 @@ extension SignedRows {
   ) throws {
     for record in ended {
       try SignedRows.deleteSignIns(context, .id(record.authentication.id.text))
+      context.changed(.signIn(record.authentication.requestor, record.deviceHash))
     }
   }
 
@@ -214,5 +214,6 @@ extension SignedRows {
       "DELETE FROM authentication WHERE device_hash = \(record.deviceHash.bytes) AND requestor = \(requestor.text)"
     )
     try insert(context, Tables.authentications, record)
+    context.changed(.signIn(requestor, record.deviceHash))
   }
 }

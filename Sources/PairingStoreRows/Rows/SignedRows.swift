@@ -18,6 +18,9 @@ package final class SignedRows {
   private let keyPairs: Table<KeyPair>
   private(set) var tampered: [TamperedRow] = []
   private var rowKeys: [PublicKey: HMACKey] = [:]
+  /// The store's mark (``GrantStore/standingMark``) as it was before a verb that reads began to look: rows that many
+  /// stand on and that were found there at the same mark are not looked up again.
+  var mark: UInt64?
 
   /// - Parameters:
   ///   - vault: the data keys.
@@ -97,6 +100,18 @@ extension SignedRows {
     return found
   }
 
+  /// The one row of a table whose rows many others stand on, by its key.
+  func shared<Context: Querying & ~Copyable, Record>(
+    _ context: borrowing Context, _ table: Table<Record>, _ first: String, _ second: String? = nil
+  ) throws -> Stored<Record>? {
+    let known = mark == nil ? nil : table.known.map { $0(self.known) }
+    let key = second.map { "\(first)\n\($0)" } ?? first
+    if let mark, let row = known?.find(key, asOf: mark) { return row }
+    let row = try one(context, table, second.map { table.row(first, $0) } ?? table.row(first))
+    if let mark, let row { known?.note(row, for: key, asOf: mark) }
+    return row
+  }
+
   private func stored<Context: Querying & ~Copyable, Record>(
     _ context: borrowing Context, _ table: Table<Record>, _ row: borrowing Row
   ) throws -> Stored<Record>? {
@@ -162,7 +177,7 @@ extension SignedRows {
   func pair<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ id: PublicKey
   ) throws -> Stored<KeyPair>? {
-    try one(context, keyPairs, keyPairs.row(id.text))
+    try shared(context, keyPairs, id.text)
   }
 
   /// Signs and verifies with a row pair from here on; nothing when it signs no rows, or none any more.

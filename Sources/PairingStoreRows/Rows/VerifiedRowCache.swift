@@ -48,7 +48,14 @@ final class VerifiedTableCache<Record: Sendable>: Sendable {
   /// Beyond so many all are forgotten and verified again.
   let most: Int
   private let keyColumns: Int
-  private let rows = Locked([String: Stored<Record>]())
+  private let rows = Locked([String: Known]())
+
+  private struct Known {
+    let row: Stored<Record>
+    /// The mark at which a reader found the row in the database; none for one that was only written, or seen within a
+    /// transaction that may not have been committed.
+    var mark: UInt64?
+  }
 
   init(keyColumns: Int = 1, most: Int = 10_000) {
     self.keyColumns = keyColumns
@@ -59,7 +66,7 @@ final class VerifiedTableCache<Record: Sendable>: Sendable {
   func find(_ row: borrowing Row) throws(DatabaseError) -> Stored<Record>? {
     // No name has a line end: two names cannot be read as two others.
     let id = keyColumns == 1 ? try row.text(0) : "\(try row.text(0))\n\(try row.text(1))"
-    guard let known = rows.withLock({ $0[id] }) else { return nil }
+    guard let known = rows.withLock({ $0[id]?.row }) else { return nil }
     for (place, value) in known.values.enumerated() {
       guard try row.holds(value, at: place) else { return nil }
     }
@@ -73,7 +80,23 @@ final class VerifiedTableCache<Record: Sendable>: Sendable {
     let id = names.joined(separator: "\n")
     rows.withLock { rows in
       if rows.count >= most { rows.removeAll() }
-      rows[id] = row
+      rows[id] = Known(row: row)
+    }
+  }
+
+  /// The row that a reader found at this mark, which has not moved since: it is there still.
+  func find(_ id: String, asOf mark: UInt64) -> Stored<Record>? {
+    guard let known = rows.withLock({ $0[id] }), known.mark == mark else { return nil }
+    return known.row
+  }
+
+  /// Remembers that a reader, which took the mark before, has found the row.
+  func note(_ row: Stored<Record>, for id: String, asOf mark: UInt64) {
+    rows.withLock { rows in
+      // Somebody may have kept another version of it meanwhile.
+      guard var known = rows[id], known.row.signature == row.signature else { return }
+      known.mark = max(known.mark ?? mark, mark)
+      rows[id] = known
     }
   }
 }

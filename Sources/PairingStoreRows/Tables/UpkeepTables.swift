@@ -64,6 +64,11 @@ struct ScreenName: Sendable {
 struct NumbersRecord: Sendable {
   let id: String
   let text: String
+
+  /// The key of a row: names have no spaces.
+  static func id(_ kind: StoredCounters, _ node: NodeID?) -> String {
+    node.map { "\(kind.rawValue) \($0.text)" } ?? kind.rawValue
+  }
 }
 
 /// The failed sign-ins of one subject.

@@ -31,6 +31,7 @@ extension RowStore {
         guard hasRoom else { throw StoreError.tooManyLiveCodes(limit: limit) }
         try rows.insert(context, Tables.registrations, record)
       }
+      context.changed(.code(record.id))
       let withdrawn = try earlier.map {
         try rows.apply(context, .withdraw(.newerCode), to: $0, at: now)
       }
@@ -142,7 +143,10 @@ extension RowStore {
   /// Forgets codes before their time.
   public func forgetCodes(_ ids: [RegistrationID]) async throws(StoreError) {
     try await write { context, _ in
-      for id in ids { try context.run("DELETE FROM registration WHERE id = \(id.text)") }
+      for id in ids {
+        try context.run("DELETE FROM registration WHERE id = \(id.text)")
+        context.changed(.code(id))
+      }
     }
   }
 

@@ -117,6 +117,7 @@ extension RowStore {
   public func grant(_ id: GrantID, at now: Instant) async throws(StoreError) -> StandingGrant? {
     let mark = standingMark
     return try await read { context, rows in
+      rows.mark = mark
       guard let grant = try rows.one(context, Tables.grants, Tables.grants.row(id.text)) else { return nil }
       return try rows.standing(
         context, grant.record, at: now, sight: mark.map { GrantSight(version: grant.signature, mark: $0) })
@@ -172,7 +173,7 @@ extension SignedRows {
   fileprivate func oauthClient<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ id: ClientID
   ) throws -> Stored<OAuthClientRecord>? {
-    try one(context, Tables.oauthClients, Tables.oauthClients.row(id.text))
+    try shared(context, Tables.oauthClients, id.text)
   }
 
   /// Whether the application that a client showed a statement of still counts.

@@ -33,6 +33,7 @@ extension RowStore {
         for one in earlier { try rows.setState(context, one, to: .retired) }
       }
       try rows.insert(context, Tables.keyPairs, pair)
+      context.changed(.provisioning)
       try rows.note(context, entry)
     }
   }
@@ -49,6 +50,7 @@ extension RowStore {
         throw StoreError.changedMeanwhile(what: "key pair")
       }
       try rows.setState(context, stored, to: state)
+      context.changed(.provisioning)
       try rows.note(context, entry)
       guard stored.record.purpose == .rows, state == .revoked else { return }
       let key = publicKey.text
@@ -67,6 +69,7 @@ extension RowStore {
         return
       }
       try rows.insert(context, Tables.signingKeys, key)
+      context.changed(.signingKeys)
       try rows.note(context, entry)
     }
   }
@@ -87,6 +90,7 @@ extension RowStore {
           (name: "retired", value: .integer(now.milliseconds)),
           (name: "needed_until", value: .integer(neededUntil.milliseconds)),
         ])
+      context.changed(.signingKeys)
       try rows.note(context, entry)
     }
   }

@@ -5,18 +5,32 @@ public import PairingStore
 import RegentSQL
 
 extension RowStore {
-  /// Keeps what the service counts.
-  public func keepNumbers(_ text: String, as kind: StoredCounters) async throws(StoreError) {
+  /// Keeps what a node counts.
+  public func keepNumbers(_ text: String, as kind: StoredCounters, of node: NodeID?) async throws(StoreError) {
     try await write { context, rows in
-      try rows.keep(context, Tables.numbers, NumbersRecord(id: kind.rawValue, text: text))
+      try rows.keep(context, Tables.numbers, NumbersRecord(id: NumbersRecord.id(kind, node), text: text))
     }
   }
 
   /// What was kept last.
-  public func keptNumbers(_ kind: StoredCounters) async throws(StoreError) -> String? {
+  public func keptNumbers(_ kind: StoredCounters, of node: NodeID?) async throws(StoreError) -> String? {
     try await read { context, rows in
-      try rows.one(context, Tables.numbers, "\(all: Tables.numbers) WHERE id = \(kind.rawValue)")?
+      try rows.one(context, Tables.numbers, "\(all: Tables.numbers) WHERE id = \(NumbersRecord.id(kind, node))")?
         .record.text
+    }
+  }
+
+  /// What each of the nodes has kept last.
+  public func keptNumbersOfNodes(_ kind: StoredCounters) async throws(StoreError) -> [NodeID: String] {
+    try await read { context, rows in
+      let first = NumbersRecord.id(kind, nil) + " "
+      // The next character behind a space: names come after it.
+      let all = try rows.all(
+        context, Tables.numbers,
+        "\(all: Tables.numbers) WHERE id > \(first) AND id < \(NumbersRecord.id(kind, nil) + "!")")
+      return all.reduce(into: [:]) { found, row in
+        if let node = NodeID(String(row.record.id.dropFirst(first.count))) { found[node] = row.record.text }
+      }
     }
   }
 

@@ -2,28 +2,15 @@ public import PairingStore
 public import RegentPairing
 import RegentSQL
 
-// One service at a time has the database: there is nobody to learn from, and no duty to share.
+// The rest of `NodeStore` is the adapters': who writes beside us is a matter of the database.
 
 extension RowStore {
-  /// Never: a second service is kept out.
-  public var isShared: Bool { false }
-
-  /// Nobody else writes.
-  public func endOfChanges() async throws(StoreError) -> ChangePosition { ChangePosition() }
-
-  /// Nobody else writes.
-  public func changes(after position: ChangePosition, waiting span: Duration) async throws(StoreError) -> ChangePage {
-    try? await Task.sleep(for: span)
-    return ChangePage([], upTo: position)
-  }
-
-  /// There is nobody to tell.
-  public func share(_ nonces: [UsedNonce]) async throws(StoreError) {}
-
   /// Those of these registrations that are remembered.
   public func registrations(_ ids: [RegistrationID], at now: Instant) async throws(StoreError) -> [RegistrationRecord] {
     try await read { context, rows in
-      try ids.compactMap { try rows.registration(context, $0)?.record }.filter { now < $0.flow.forgettable }
+      try rows.all(
+        context, Tables.registrations, "\(all: Tables.registrations) WHERE \("id", among: ids.map(\.text))"
+      ).map(\.record).filter { now < $0.flow.forgettable }
     }
   }
 
@@ -48,9 +35,4 @@ extension RowStore {
       return own.answering(at: now)
     }
   }
-
-  /// There is nobody to share it with.
-  public func take(_ duty: NodeDuty, as node: NodeID, for span: Duration, at now: Instant)
-    async throws(StoreError) -> Bool
-  { true }
 }

@@ -161,7 +161,11 @@ extension SignedRows {
     try checkReferences(context, of: record)
     try keep(context, record)
     try note(context, entry)
-    guard case .account(let account) = record, account.isDisabled else { return [] }
+    guard case .account(let account) = record else {
+      context.changed(.provisioning)
+      return []
+    }
+    guard account.isDisabled else { return [] }
     let viewer = Viewer(provider: account.provider, account: account.name)
     return try endSessions(context, sessions(context, of: viewer), at: now)
   }

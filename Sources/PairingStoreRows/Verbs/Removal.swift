@@ -12,6 +12,7 @@ extension RowStore {
         throw StoreError.notFound(what: id.kind)
       }
       try rows.note(context, entry)
+      context.changed(.provisioning)
       switch id {
       case .requestor(let id): try RowStore.removeRequestor(context, id.text)
       case .provider(let id): return try rows.removeProvider(context, id, at: now)

@@ -5,9 +5,12 @@ import RegentPlatform
 extension Connection {
   /// Connects to the first server of the settings that takes changes.
   ///
+  /// `accept` looks at each that does, and throws when the next one is to be tried.
+  ///
   /// - Throws: why none of them does; the password is in no error.
   public static func open(
-    _ settings: ConnectionSettings, by deadline: Deadline
+    _ settings: ConnectionSettings, by deadline: Deadline,
+    accept: (Connection) throws(PostgreSQLError) -> Void = { _ in }
   ) throws(PostgreSQLError) -> Connection {
     let library = try ClientLibrary()
     let user: String
@@ -16,7 +19,9 @@ extension Connection {
     for host in settings.hosts {
       let patience = Deadline.earlier(deadline, .after(settings.hostPatience))
       do throws(PostgreSQLError) {
-        return try open(host, settings, user: user, library, by: patience)
+        let connection = try open(host, settings, user: user, library, by: patience)
+        try accept(connection)
+        return connection
       } catch {
         if error.kind == .settings { throw error }
         failures.append((host, error))

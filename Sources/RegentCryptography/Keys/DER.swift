@@ -77,4 +77,11 @@ extension DER {
   static func ed25519Key(_ bytes: [UInt8]) -> [UInt8] {
     sequence([0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70], bitString(bytes))
   }
+
+  /// The other way round: the 32 bytes of a key in the one spelling that DER has for it; nil for anything else.
+  static func ed25519Bytes(_ spki: [UInt8]) -> [UInt8]? {
+    guard spki.count == 44 else { return nil }
+    let bytes = Array(spki.suffix(32))
+    return ed25519Key(bytes) == spki ? bytes : nil
+  }
 }

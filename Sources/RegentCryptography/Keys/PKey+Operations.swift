@@ -43,12 +43,11 @@ extension PKey {
     }
   }
 
-  /// The signature in OpenSSL's form, which for ES256 is DER.
-  func sign(_ message: Span<UInt8>, digest: Digest?) throws(LibraryError) -> [UInt8] {
+  /// The signature of a key that hashes on its own.
+  func sign(_ message: Span<UInt8>) throws(LibraryError) -> [UInt8] {
     guard let context = unsafe EVP_MD_CTX_new() else { throw LibraryError("sign") }
     defer { unsafe EVP_MD_CTX_free(context) }
-    try check(
-      unsafe EVP_DigestSignInit(context, nil, digest?.handle, nil, handle), "sign")
+    try check(unsafe EVP_DigestSignInit(context, nil, nil, nil, handle), "sign")
     var length = Int(unsafe EVP_PKEY_get_size(handle))
     var signature = [UInt8](repeating: 0, count: length)
     let result = unsafe message.withUnsafeBufferPointer { buffer in

@@ -4,6 +4,7 @@ public struct SigningKey: Sendable {
   /// The other half.
   public let publicKey: VerifyingKey
   private let key: PKey
+  private let prepared: PreparedSigning?
 
   /// Makes a new key; `rsaBits` (2048 to 4096) counts for RS256 alone.
   ///
@@ -32,6 +33,7 @@ public struct SigningKey: Sendable {
     self.key = key
     algorithm = key.algorithm
     publicKey = try VerifyingKey(spki: VerifyingKey(key).spki)
+    do throws(LibraryError) { prepared = try PreparedSigning(key, .sha256) } catch { throw .library(error) }
     // A key file with halves of two keys would sign what nobody can verify.
     let probe = Array("probe".utf8)
     guard publicKey.isValid(try sign(probe), for: probe) else { throw .inconsistent }
@@ -40,15 +42,16 @@ public struct SigningKey: Sendable {
   /// Signs `message`.
   public func sign(_ message: Span<UInt8>) throws(KeyError) -> [UInt8] {
     do throws(LibraryError) {
-      switch algorithm {
-      case .rs256: return try key.sign(message, digest: .sha256)
-      case .edDSA: return try key.sign(message, digest: nil)
-      case .es256:
-        guard let raw = DER.rawSignature(try key.sign(message, digest: .sha256)) else {
-          throw LibraryError("sign in the expected form")
-        }
-        return raw
-      }
+      guard let prepared else { return try key.sign(message) }
+      let context = DigestContext(.sha256)
+      context.update(message)
+      var hash: [32 of UInt8] = .init(repeating: 0)
+      var output = hash.mutableSpan
+      context.finish(into: &output)
+      let signature = try prepared.sign(digest: hash.span)
+      guard algorithm == .es256 else { return signature }
+      guard let raw = DER.rawSignature(signature) else { throw LibraryError("sign in the expected form") }
+      return raw
     } catch {
       throw .library(error)
     }

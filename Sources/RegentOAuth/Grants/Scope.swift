@@ -29,7 +29,9 @@ package struct Scope: Sendable, Hashable {
     guard bytes.count <= Self.longest,
       bytes.allSatisfy({ $0 == 0x20 || $0 == 0x21 || (0x23...0x5B).contains($0) || (0x5D...0x7E).contains($0) })
     else { throw OAuthError(.invalidScope, "a scope is made of names with one space between them") }
-    names = Set(text.split(separator: " ").compactMap { Name(rawValue: String($0)) })
+    let words = bytes.split(separator: 0x20)
+    // Each refresh reads what was granted: no text is made of each word.
+    names = Set(Name.allCases.filter { name in words.contains { $0.elementsEqual(name.rawValue.utf8) } })
   }
 
   /// What of it a client may have.
@@ -59,5 +61,5 @@ package struct Scope: Sendable, Hashable {
   package func contains(_ name: Name) -> Bool { names.contains(name) }
 
   /// The names with a space between them, as answers and tokens say it.
-  package var text: String { names.sorted().map(\.rawValue).joined(separator: " ") }
+  package var text: String { Name.allCases.filter(names.contains).map(\.rawValue).joined(separator: " ") }
 }

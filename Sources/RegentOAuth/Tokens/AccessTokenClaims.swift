@@ -38,13 +38,22 @@ package struct AccessTokenClaims: Sendable, Hashable {
   }
 
   package func signed(with key: SigningKey, keyID: String) throws(KeyError) -> String {
-    var claims: JSONObject = [
-      "iss": .string(issuer), "sub": .string(subject), "aud": .string(audience), "client_id": .string(client.text),
-      "scope": .string(scope.text), "iat": .integer(issued.second), "exp": .integer(expires.second),
-      "jti": .string(id), "grant": .string(grant),
-    ]
-    claims["cnf"] = thumbprint.map { .object(["jkt": .string($0)]) }
-    return try JWS.sign(claims.bytes(), with: key, keyID: keyID, type: Self.type)
+    // Written straight into bytes: this is made for each refresh.
+    let claims = JSONWriter.bytes(capacity: 512) { json in
+      json.object { json in
+        json.member("iss", issuer)
+        json.member("sub", subject)
+        json.member("aud", audience)
+        json.member("client_id", client.text)
+        json.member("scope", scope.text)
+        json.member("iat", issued.second)
+        json.member("exp", expires.second)
+        json.member("jti", id)
+        json.member("grant", grant)
+        if let thumbprint { json.object("cnf") { $0.member("jkt", thumbprint) } }
+      }
+    }
+    return try JWS.sign(claims, with: key, keyID: keyID, type: Self.type)
   }
 
   /// What a token says whose signature one of our keys made.

@@ -79,13 +79,18 @@ package struct TokenAnswer: Sendable, Hashable {
     self.idToken = idToken
   }
 
-  package var json: JSONObject {
-    var object: JSONObject = ["access_token": .string(accessToken), "token_type": .string(kind)]
-    object["expires_in"] = lifetime.map(JSONValue.integer)
-    object["refresh_token"] = refreshToken.map(JSONValue.string)
-    object["scope"] = scope.map(JSONValue.string)
-    object["id_token"] = idToken.map(JSONValue.string)
-    return object
+  /// The answer as JSON text.
+  package func bytes() -> [UInt8] {
+    JSONWriter.bytes(capacity: 2048) { json in
+      json.object { json in
+        json.member("access_token", accessToken)
+        json.member("token_type", kind)
+        if let lifetime { json.member("expires_in", lifetime) }
+        if let refreshToken { json.member("refresh_token", refreshToken) }
+        if let scope { json.member("scope", scope) }
+        if let idToken { json.member("id_token", idToken) }
+      }
+    }
   }
 
   package init(reading object: JSONObject) throws(JSONShapeError) {

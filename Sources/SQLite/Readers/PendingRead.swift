@@ -15,21 +15,31 @@ struct PendingRead: Sendable {
     refuse = { completion(.failure($0)) }
   }
 
-  /// Runs the read as one transaction: all its statements see the same moment.
+  /// Runs the read.
   ///
-  /// The answer comes after its end, so that a requester's code never keeps a snapshot open.
-  func serve(in context: borrowing ReadContext) {
-    let outcome = Result { () throws -> @Sendable () -> Void in
-      try context.connection.run("BEGIN")
+  /// - Returns: what answers it.
+  fileprivate func perform(in context: borrowing ReadContext) -> () -> Void {
+    do {
+      // An error, or an interrupt, may have ended the look that others began.
+      if !context.connection.isInTransaction { try context.connection.run("BEGIN") }
       return try run(context)
+    } catch {
+      return { refuse(error) }
     }
-    if context.connection.isInTransaction {
-      // Nothing was written: there is nothing that this could fail to undo.
-      context.connection.endRead()
-    }
-    switch outcome {
-    case .success(let deliver): deliver()
-    case .failure(let error): refuse(error)
-    }
+  }
+}
+
+extension ReadContext {
+  /// Runs reads as one transaction: all their statements see the same moment.
+  ///
+  /// Several together cost less than one after the other: a page that one has fetched need not be fetched again. Each
+  /// is answered when it is done, and the last one after the end: a requester that is alone never finds its own
+  /// snapshot open.
+  borrowing func serve(_ reads: ArraySlice<PendingRead>) {
+    for read in reads.dropLast() { read.perform(in: self)() }
+    let answer = reads.last?.perform(in: self)
+    // Nothing was written: there is nothing that this could fail to undo.
+    if connection.isInTransaction { connection.endRead() }
+    answer?()
   }
 }

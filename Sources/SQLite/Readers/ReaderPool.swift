@@ -2,10 +2,22 @@ import RegentPlatform
 
 /// A fixed number of threads, each with one connection that can only read.
 final class ReaderPool: Sendable {
+  /// How many reads share one look at the database: few enough that none waits long for the others.
+  private static let mostTogether = 16
+
   private struct State {
     var jobs: ArraySlice<PendingRead> = []
     var closing = false
     var running = 0
+
+    /// What one of so many readers does next: its share of what waits.
+    ///
+    /// All of it was asked for before, so a look that begins now sees whatever was committed when it was asked for.
+    mutating func take(oneOf readers: Int) -> ArraySlice<PendingRead> {
+      let count = min((jobs.count + readers - 1) / readers, ReaderPool.mostTogether)
+      defer { jobs.removeFirst(count) }
+      return jobs.prefix(count)
+    }
   }
 
   private let monitor = Monitor(State())
@@ -30,7 +42,7 @@ final class ReaderPool: Sendable {
         threads.append(
           try DedicatedThread.start(named: "sqlite reader \(number)", turns: .short) {
             guard let context = handover.take() else { return }
-            ReaderPool.serve(monitor, context, counters, writer)
+            ReaderPool.serve(monitor, context, counters, writer, oneOf: count)
           })
       }
     } catch {
@@ -82,28 +94,30 @@ final class ReaderPool: Sendable {
   }
 
   private static func serve(
-    _ monitor: Monitor<State>, _ context: borrowing ReadContext, _ counters: Counters, _ writer: WriteQueue
+    _ monitor: Monitor<State>, _ context: borrowing ReadContext, _ counters: Counters, _ writer: WriteQueue,
+    oneOf readers: Int
   ) {
     while true {
-      let job = monitor.wait { state -> PendingRead?? in
-        if let job = state.jobs.popFirst() {
-          state.running += 1
-          return .some(job)
-        }
-        return state.closing ? .some(nil) : nil
+      let taken = monitor.wait { state -> ArraySlice<PendingRead>?? in
+        guard !state.jobs.isEmpty else { return state.closing ? .some(nil) : nil }
+        state.running += 1
+        return state.take(oneOf: max(1, readers))
       }
-      guard case .some(.some(let job)) = job else { return }
+      guard case .some(.some(let jobs)) = taken else { return }
       // After a failed commit a reader may find rows in the log of which nobody knows whether they are on the disk:
       // whoever acted on one could see it gone after the next start.
       if let cause = writer.stopped {
-        job.refuse(DatabaseFailure.stopped(cause))
+        for job in jobs { job.refuse(DatabaseFailure.stopped(cause)) }
       } else {
-        // Before the answer, as a commit is: whoever has it finds the read counted.
-        counters.noteRead()
-        job.serve(in: context)
+        // Before the answers, as a commit is: whoever has one finds the read counted.
+        for _ in jobs { counters.noteRead() }
+        context.serve(jobs)
       }
-      monitor.withLock { $0.running -= 1 }
-      monitor.wakeAll()
+      let isClosing = monitor.withLock { state in
+        state.running -= 1
+        return state.closing
+      }
+      if isClosing { monitor.wakeAll() }
     }
   }
 }

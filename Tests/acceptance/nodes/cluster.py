@@ -256,33 +256,45 @@ class Node:
 
 
 class Balancer:
-    """haproxy, which gives each request to another node."""
+    """haproxy, which gives each request to another node; with TLS, which ends at the nodes, each connection."""
 
-    def __init__(self, folder, nodes):
-        self.port = free_port()
-        servers = "".join(f"  server {node.name} 127.0.0.1:{node.port} check inter 200ms fall 1 rise 1\n" for node in nodes)
+    def __init__(self, folder, nodes, listen=None, passes_tls=False):
+        self.listen = listen or f"127.0.0.1:{free_port()}"
+        self.port = int(self.listen.rsplit(":", 1)[1])
+        check = "check check-ssl verify none" if passes_tls else "check"
+        servers = "".join(
+            f"  server {node.name} 127.0.0.1:{node.port} {check} inter 200ms fall 1 rise 1\n" for node in nodes)
+        words = "mode tcp" if passes_tls else "mode http\n  option forwardfor if-none\n  timeout http-request 10s"
         settings = pathlib.Path(folder, "haproxy.cfg")
         settings.write_text(f"""
 global
   maxconn 4000
 defaults
-  mode http
+  {words}
   timeout connect 2s
   timeout client 75s
   timeout server 75s
-  timeout http-request 10s
   retries 0
 frontend tv
-  bind 127.0.0.1:{self.port}
-  http-request set-header X-Forwarded-For %[src]
+  bind {self.listen}
   default_backend nodes
 backend nodes
   balance roundrobin
-  http-reuse safe
+  {"" if passes_tls else "http-reuse safe"}
   option httpchk GET /readyz
 {servers}""")
         with open(f"{folder}/haproxy.log", "ab") as log:
-            self.process = subprocess.Popen([shutil.which("haproxy", path=PATH), "-db", "-f", str(settings)], stdout=log, stderr=log)
+            self.process = subprocess.Popen(
+                [shutil.which("haproxy", path=PATH), "-db", "-f", str(settings)], stdout=log, stderr=log)
+
+    def is_ready(self):
+        if self.process.poll() is not None:
+            raise SystemExit("nodes: haproxy has ended")
+        try:
+            socket.create_connection(("127.0.0.1", self.port), timeout=5).close()
+            return True
+        except OSError:
+            return False
 
     def stop(self):
         self.process.kill()

@@ -12,6 +12,9 @@ import time
 from dataclasses import dataclass, field
 
 FOREVER = float("inf")
+# For so long after an approval a node may still say "not yet" from its memory: until it hears of it, or, when it is cut
+# off, until it knows that. Seconds.
+UNHEARD = 3
 
 
 @dataclass
@@ -32,10 +35,12 @@ class Call:
 
 @dataclass(frozen=True)
 class State:
-    """One device. `code` is the one that waits, and `signed` the sign-in once somebody was told of it."""
+    """One device. `code` is the one that waits, and `signed` the sign-in once somebody was told of it; `heard` is when
+    every node has heard of it."""
     phase: str = "nothing"
     code: str | None = None
     signed: str | None = None
+    heard: float = 0
 
 
 def after(state, call):
@@ -48,7 +53,8 @@ def after(state, call):
         waits = state.phase == "waiting" and state.code == call.told
         if answer == "refused":
             return [] if waits else [state]
-        return [State("in", call.told)] if waits else ([] if answer == "yes" else [state])
+        heard = (call.begin if call.end == FOREVER else call.end) + UNHEARD
+        return [State("in", call.told, heard=heard)] if waits else ([] if answer == "yes" else [state])
     if kind == "withdraw":
         waits = state.phase == "waiting" and state.code == call.told
         if answer == "refused":
@@ -57,10 +63,10 @@ def after(state, call):
     if kind == "poll":
         if answer == "yes":
             fits = state.phase == "in" and state.signed in (None, call.told)
-            return [State("in", state.code, call.told)] if fits else []
+            return [State("in", state.code, call.told, state.heard)] if fits else []
         if answer == "no":
-            # "Not yet" may be a moment old, for who was never told yes; at the end it may not.
-            return [] if state.phase == "in" and (state.signed or call.final) else [state]
+            # "Not yet" may be a moment old; at the end it may not.
+            return [] if state.phase == "in" and (call.begin > state.heard or call.final) else [state]
         if answer == "ended":
             return [] if state.phase in ("in", "waiting") else [state]
         return [state]
@@ -134,6 +140,9 @@ def prove_itself():
         made = []
         for kind, answer, *rest in calls:
             begin = next(clock)
+            if kind == "later":
+                clock = itertools.count(begin + 10)
+                continue
             made.append(Call(kind, begin, FOREVER if answer is None else next(clock), answer, *rest))
         return made
 
@@ -144,6 +153,7 @@ def prove_itself():
         "one that did not": told(("create", "yes", "K"), ("approve", None, "K"), ("withdraw", "yes", "K"), ("poll", "ended")),
         "one that happened late": told(("create", "yes", "K"), ("approve", None, "K"), ("poll", "no"), ("poll", "yes", "1")),
         "not yet, a moment old": told(("create", "yes", "K"), ("approve", "yes", "K"), ("poll", "no"), ("poll", "yes", "1")),
+        "a yes, and a node that has not heard": told(("create", "yes", "K"), ("approve", "yes", "K"), ("poll", "yes", "1"), ("poll", "no")),
         "a second approval": told(("create", "yes", "K"), ("approve", "yes", "K"), ("approve", "refused", "K")),
     }
     wrong = {
@@ -154,7 +164,8 @@ def prove_itself():
                                          ("poll", "yes", "1")),
         "a yes after the no": told(("create", "yes", "K"), ("withdraw", "yes", "K"), ("poll", "yes", "1")),
         "approved twice": told(("create", "yes", "K"), ("approve", "yes", "K"), ("approve", "yes", "K")),
-        "out by itself": told(("create", "yes", "K"), ("approve", "yes", "K"), ("poll", "yes", "1"), ("poll", "no")),
+        "out by itself": told(("create", "yes", "K"), ("approve", "yes", "K"), ("poll", "yes", "1"), ("later", ""),
+                                 ("poll", "no")),
         "a no that nobody said": told(("create", "yes", "K"), ("poll", "ended")),
         "both": told(("create", "yes", "K"), ("withdraw", "yes", "K"), ("approve", "yes", "K")),
     }

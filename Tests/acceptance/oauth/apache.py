@@ -15,6 +15,7 @@ import urllib.request
 
 import clients
 from issuer import PATIENCE, Issuer, free_port
+from regentd import let_others_hear
 from service import until
 
 MODULES = "/usr/lib/apache2/modules"
@@ -165,6 +166,7 @@ def rotate(issuer):
     """A new key, published before its turn, which comes."""
     published = len(issuer.document(issuer.issuer + "/keys")["keys"])
     issuer.control("signing-key", "rotate", "--purpose", "oauth", "--algorithm", "RS256")
+    let_others_hear()
     assert len(issuer.document(issuer.issuer + "/keys")["keys"]) == published + 1
     issuer.restart()
 

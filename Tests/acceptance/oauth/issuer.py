@@ -17,7 +17,7 @@ import urllib.request
 FAKETIME = "/usr/$LIB/faketime/libfaketimeMT.so.1"
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent))
-from regentd import Regentd, free_port
+from regentd import free_port, let_others_hear, serve
 from service import PASSWORD, PATIENCE, REQUESTOR, ROOT, Proxy
 
 
@@ -85,7 +85,7 @@ class Issuer:
         environment = {**self.environment}
         if clock:
             environment |= {"LD_PRELOAD": FAKETIME, "FAKETIME": clock, "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
-        self.regentd = Regentd(self.programs, self.home, *self.options, listen=self.listen, environment=environment)
+        self.regentd = serve(self.programs, self.home, *self.options, listen=self.listen, environment=environment)
 
     def restart(self):
         """Again, by the real clock."""
@@ -124,6 +124,7 @@ class Issuer:
 
     def withdraw(self, code):
         self.control("code", "withdraw", code)
+        let_others_hear()
 
     def answer(self, code, word):
         """A viewer's own yes or no, through the pages of the phone."""
@@ -140,6 +141,7 @@ class Issuer:
         phone.send(f"/D/{wire}/sign-in?provider=aurora", user="anna", password=PASSWORD)
         page = phone.page
         phone.send(f"/D/{wire}/{word}")
+        let_others_hear()
         return page
 
 

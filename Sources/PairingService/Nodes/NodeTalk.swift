@@ -1,0 +1,44 @@
+internal import PairingStore
+internal import RegentJSON
+internal import RegentPairing
+internal import RegentPlatform
+
+/// What this node and the others say of themselves, and what operators want of them.
+package struct NodeTalk: Sendable {
+  /// What a node says of itself.
+  package struct Said: Hashable, Sendable {
+    /// Replies that it holds for boxes and phones.
+    package var waiting = 0
+    /// Whether it takes no new ones.
+    package var isDraining = false
+
+    package init(waiting: Int = 0, isDraining: Bool = false) {
+      self.waiting = waiting
+      self.isDraining = isDraining
+    }
+
+    /// What another node has said; nothing where that is not understood.
+    package init(reading text: String) {
+      guard let object = try? JSONValue(reading: text).object else { return }
+      waiting = Int(clamping: object["waiting"]?.int64 ?? 0)
+      isDraining = object["draining"]?.bool ?? false
+    }
+
+    var text: String {
+      JSONValue.object(["waiting": .integer(Int64(waiting)), "draining": .bool(isDraining)]).description
+    }
+  }
+
+  private let core: ServiceCore
+
+  init(_ core: ServiceCore) { self.core = core }
+
+  /// What this node says now.
+  package var own: Said { Said(waiting: core.waiters.count, isDraining: core.drain.isOn) }
+
+  /// Says it to the others, and does what operators want who asked one of them.
+  func once() async throws(StoreError) {
+    let wish = try await core.store.report(own.text)
+    core.drain.set(wish == .drain)
+  }
+}

@@ -1,0 +1,33 @@
+public import RegentPairing
+
+/// One of the programs that serve together on one store, as it was heard of last.
+public struct NodeRecord: Hashable, Sendable {
+  /// A node that said nothing for so long is gone, or cannot reach the store.
+  public static let silent: Duration = .seconds(5)
+
+  public let id: NodeID
+  public let version: String
+  /// By the store's clock, like all times that nodes are compared by.
+  public let started: Instant
+  /// Since when nothing was heard of it.
+  public let silence: Duration
+  /// What it says of itself; a text that only the service reads.
+  public let said: String
+  /// What it was told to do.
+  public let wish: NodeWish?
+
+  public init(id: NodeID, version: String, started: Instant, silence: Duration, said: String, wish: NodeWish?) {
+    self.id = id
+    self.version = version
+    self.started = started
+    self.silence = silence
+    self.said = said
+    self.wish = wish
+  }
+}
+
+/// What operators want of a node, until they take it back or the node is started anew.
+public enum NodeWish: String, Hashable, Sendable, CaseIterable {
+  /// To hold no more replies, and to hand over those that it holds.
+  case drain
+}

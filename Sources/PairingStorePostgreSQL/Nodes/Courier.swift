@@ -1,0 +1,162 @@
+import PairingStore
+import PostgreSQL
+import RegentPlatform
+
+/// The thread that tells the other nodes: that this one is there, that something was committed, and which nonces were
+/// used, many at once.
+// @unchecked Sendable, because:
+// 1. `line` is made before the thread starts, which orders memory;
+// 2. only that thread calls `serve`, and nothing else touches `line`.
+final class Courier: @unchecked Sendable {
+  private struct Orders {
+    var bell: Bell.Meaning?
+    var nonces: [PendingNonces] = []
+    var isClosed = false
+    var isEmpty: Bool { bell == nil && nonces.isEmpty }
+  }
+
+  private let line: Line
+  private let lane: Int64
+  private let presence: Presence
+  private let onDisplaced: @Sendable (PostgreSQLError) -> Void
+  private var nextBeat: UInt64 = 0
+  /// What this node says of itself, and what operators want of it.
+  private let talk = Locked((said: "", wish: NodeWish?.none))
+  private let rings: Bool
+  private let orders = Monitor(Orders())
+  /// Between two bells: each costs a lock of the whole server for a moment.
+  private static let pause: UInt64 = 2_000_000
+  /// What waits at most, in batches; beyond it whoever shares nonces is refused.
+  private static let most = 1_000
+  /// A quarter of a second each: longer than a name is kept for who has gone without a word.
+  private static let turns = 25
+
+  init(_ options: PostgreSQLStoreOptions, _ health: Health, lane: Int64) {
+    // Nothing that it writes need survive the server.
+    line = Line(options, health, session: ["synchronous_commit": "off"])
+    self.lane = lane
+    presence = Presence(name: options.node, lane: lane, version: options.version)
+    onDisplaced = options.onDisplaced
+    rings = options.wakeups == .bell
+  }
+
+  /// Has the bell rung; a trial that is due already becomes news.
+  func ring(_ meaning: Bell.Meaning) {
+    guard rings else { return }
+    orders.withLock { $0.bell = $0.bell == .news ? .news : meaning }
+    orders.wakeOne()
+  }
+
+  func share(_ nonces: PendingNonces) {
+    let isTaken = orders.withLock { orders in
+      guard !orders.isClosed, orders.nonces.count < Self.most else { return false }
+      orders.nonces.append(nonces)
+      return true
+    }
+    guard isTaken else {
+      return nonces.completion(.failure(StoreError.unavailable(reason: "too much waits for the database")))
+    }
+    orders.wakeOne()
+  }
+
+  func close() {
+    orders.withLock { $0.isClosed = true }
+    orders.wakeAll()
+  }
+
+  /// Goes on until it is closed and everything is told.
+  func serve() {
+    while let due = next() {
+      let began = Clocks.monotonicNanoseconds()
+      if !due.isEmpty {
+        let outcome = Result { try tell(due) }
+        for nonces in due.nonces { nonces.completion(outcome) }
+      }
+      if began >= nextBeat { beat() }
+      _ = orders.wait(until: began + Self.pause) { $0.isClosed ? true : nil }
+    }
+    // Whoever is started under this name need not wait; when it cannot be given back it is free in five seconds.
+    _ = try? line.run([presence.leave])
+    line.close()
+  }
+
+  /// What is to be told, or nothing when it is time for a beat; `nil` when it is closed.
+  private func next() -> Orders? {
+    let told = orders.wait(until: nextBeat) { orders -> Orders?? in
+      guard orders.isEmpty else {
+        defer { (orders.bell, orders.nonces) = (nil, []) }
+        return .some(orders)
+      }
+      return orders.isClosed ? .some(nil) : nil
+    }
+    return told ?? .some(Orders())
+  }
+
+  /// Takes the name, before anything else is done.
+  ///
+  /// One that was ended a moment ago may have it until the server notices.
+  func arrive() throws(PostgreSQLError) {
+    for turn in 1...Self.turns {
+      if try isTaken() { return }
+      if turn < Self.turns { line.pause() }
+    }
+    line.close()
+    throw presence.refusal
+  }
+
+  /// Whether the name is ours.
+  private func isTaken() throws(PostgreSQLError) -> Bool {
+    let said = talk.withLock { $0.said }
+    guard let row = try line.run([presence.beat(said)])[0].first else { return false }
+    let wish = NodeWish(rawValue: try row.text(0))
+    talk.withLock { $0.wish = wish }
+    return true
+  }
+
+  /// What is said with the next beat; gives back what the last one heard.
+  func report(_ said: String) -> NodeWish? {
+    talk.withLock { talk in
+      talk.said = said
+      return talk.wish
+    }
+  }
+
+  private func beat() {
+    nextBeat = Clocks.monotonicNanoseconds() + Presence.pause
+    do throws(PostgreSQLError) {
+      if try !isTaken() { onDisplaced(presence.refusal) }
+    } catch {
+      // The next one comes in a second; who looks after it is told of a database that is away otherwise.
+    }
+  }
+
+  private func tell(_ due: Orders) throws {
+    var batch: [SQL] = []
+    let nonces = due.nonces.flatMap(\.nonces)
+    if !nonces.isEmpty {
+      // Who writes nonces has its row until the COMMIT, so their numbers are seen in their order. After a crash of the
+      // server it begins at the time, which is higher than any number before.
+      batch.append(
+        """
+        WITH next AS (
+          INSERT INTO nonce_count (id, n)
+          VALUES (1, CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT))
+          ON CONFLICT (id) DO UPDATE SET n = nonce_count.n + 1 RETURNING n)
+        INSERT INTO nonce (n, lane, used)
+        SELECT n, CAST(\(lane) AS BIGINT), CAST(\(ChangeLog.text(of: nonces)) AS TEXT) FROM next
+        """)
+    }
+    if rings {
+      let payload = Bell.payload(due.bell == .trial && nonces.isEmpty ? .trial : .news, from: lane)
+      batch.append("SELECT pg_notify(\(Bell.channel.description), \(payload))")
+    }
+    // Told twice is told.
+    try line.run(batch)
+  }
+}
+
+/// Nonces on their way to the other nodes.
+struct PendingNonces: Sendable {
+  let nonces: [UsedNonce]
+  let completion: @Sendable (Result<Void, any Error>) -> Void
+}

@@ -1,0 +1,260 @@
+import PairingStore
+import PostgreSQL
+import RegentPlatform
+
+/// The thread that hears what other nodes write: it waits for the bell and reads the log of changes.
+// @unchecked Sendable, because:
+// 1. it is made before its thread starts, which orders memory;
+// 2. only that thread calls `serve`, and nothing else touches what is kept here.
+final class News: @unchecked Sendable {
+  private let line: Line
+  private let lane: Int64
+  private let courier: Courier
+  private let told: ToldChanges
+  private let hearing: Hearing
+  private let usesBell: Bool
+  /// The connection that listens.
+  private var listener: Connection?
+  private var listensSince: UInt64 = 0
+  /// When our own bell was heard last, and since when we wait to hear it.
+  private var heard: UInt64 = 0
+  private var rung: UInt64?
+  private var isEnding: () -> Bool = { false }
+
+  /// Between two looks when the bell is heard, and when it is not.
+  private let usualPause: UInt64
+  private static let shortPause: UInt64 = 20_000_000
+  /// So often our own bell is rung, to hear whether it is heard; after so long without it nobody is heard.
+  private static let trialPause: UInt64 = 500_000_000
+  private static let deafAfter: UInt64 = 1_000_000_000
+  /// Rows of one look.
+  private static let page = 1_000
+
+  init(
+    _ options: PostgreSQLStoreOptions, _ health: Health, lane: Int64, courier: Courier, told: ToldChanges,
+    hearing: Hearing
+  ) {
+    line = Line(options, health)
+    self.lane = lane
+    self.courier = courier
+    self.told = told
+    self.hearing = hearing
+    usesBell = options.wakeups == .bell
+    usualPause = options.lookPause.wholeNanoseconds
+  }
+
+  func serve(_ queue: Monitor<Queue<PendingNews>>) {
+    isEnding = { queue.withLock { $0.isClosed } }
+    while let request = queue.next(1).first {
+      do {
+        request.completion(.success(try answer(request, queue)))
+        line.note(nil)
+      } catch {
+        line.note(error as? PostgreSQLError)
+        request.completion(.failure(error))
+      }
+    }
+    line.close()
+  }
+
+  private func answer(_ request: PendingNews, _ queue: Monitor<Queue<PendingNews>>) throws -> ChangePage {
+    var position = request.position
+    while true {
+      let connection = try listening()
+      let page = try read(connection, after: position)
+      guard page.isNothing, Clocks.monotonicNanoseconds() < request.ends, !isEnding() else { return page }
+      position = page.position
+      if usesBell {
+        try wait(connection, until: request.ends)
+      } else {
+        let pause = min(request.ends, Clocks.monotonicNanoseconds() + Self.shortPause)
+        _ = queue.wait(until: pause) { $0.isClosed ? true : nil }
+      }
+    }
+  }
+
+  /// A connection that hears the bell, if there is one to hear.
+  private func listening() throws(PostgreSQLError) -> Connection {
+    // A connection may be there that hears nothing: half open, or a pooler's.
+    if hearing.isDeaf, listener != nil, age(of: listensSince) > Self.deafAfter {
+      line.close()
+      listener = nil
+    }
+    let connection = try line.opened()
+    guard usesBell, connection !== listener else { return connection }
+    try connection.listen(to: Bell.channel, by: line.deadline)
+    let now = Clocks.monotonicNanoseconds()
+    (listener, listensSince, heard, rung) = (connection, now, now, nil)
+    return connection
+  }
+
+  /// Waits until somebody else has rung, or it is time to look without that.
+  private func wait(_ connection: Connection, until end: UInt64) throws(PostgreSQLError) {
+    let began = Clocks.monotonicNanoseconds()
+    try hear(connection, until: began)
+    if let rung, age(of: rung) > Self.deafAfter {
+      hearing.note(isDeaf: true)
+    } else if rung == nil, age(of: heard) > Self.trialPause {
+      rung = began
+      courier.ring(.trial)
+    }
+    let pause = hearing.isDeaf ? Self.shortPause : usualPause
+    let next = min(end, began + pause)
+    while Clocks.monotonicNanoseconds() < next, !isEnding() {
+      if try hear(connection, until: next) { return }
+    }
+  }
+
+  private func age(of moment: UInt64) -> UInt64 {
+    let now = Clocks.monotonicNanoseconds()
+    return now > moment ? now - moment : 0
+  }
+
+  /// Hears the bells that were rung.
+  ///
+  /// - Returns: whether one of them was somebody else's who wrote something.
+  @discardableResult
+  private func hear(_ connection: Connection, until end: UInt64) throws(PostgreSQLError) -> Bool {
+    let now = Clocks.monotonicNanoseconds()
+    let left = Duration.nanoseconds(Int64(end > now ? end - now : 0))
+    var hasNews = false
+    for bell in try connection.notifications(by: .after(left)) {
+      guard let (from, meaning) = Bell.read(bell.payload) else { continue }
+      if from == lane {
+        (heard, rung) = (Clocks.monotonicNanoseconds(), nil)
+        hearing.note(isDeaf: false)
+      } else if meaning == .news {
+        hasNews = true
+      }
+    }
+    return hasNews
+  }
+
+  private func read(_ connection: Connection, after position: ChangePosition) throws -> ChangePage {
+    let batch: [SQL] = [
+      """
+      SELECT c.changes, k.n, k.lane, k.what FROM cluster c LEFT JOIN LATERAL (
+        SELECT n, lane, what FROM change WHERE n > \(position.change) ORDER BY n LIMIT \(Self.page)
+      ) k ON true WHERE c.id = 1 ORDER BY k.n
+      """,
+      """
+      SELECT c.n, k.n, k.used FROM nonce_count c LEFT JOIN LATERAL (
+        SELECT n, used FROM nonce WHERE n > \(position.nonce) AND lane <> \(lane) ORDER BY n LIMIT \(Self.page)
+      ) k ON true WHERE c.id = 1 ORDER BY k.n
+      """,
+    ]
+    let results = try connection.run(batch, by: line.deadline)
+    var next = position
+    let (changes, isWhole) = try readChanges(results[0], &next)
+    let nonces = try readNonces(results[1], &next)
+    // Another history: what was read of the one before may not be in it.
+    let isSame = position.timeline == nil || position.timeline == line.timeline
+    next.timeline = line.timeline
+    return ChangePage(changes, nonces, upTo: next, isWhole: isWhole && isSame)
+  }
+
+  private func readChanges(_ rows: Rows, _ position: inout ChangePosition) throws -> (Set<StoreChange>, isWhole: Bool) {
+    guard let newest = try rows.first?.integer(0) else {
+      throw SchemaFailure.damaged("the row of the table “cluster” is missing")
+    }
+    let before = position.change
+    position.change = newest
+    // Behind where we were: what was acknowledged is gone, or it is another database.
+    guard newest >= before else { return ([], false) }
+    let some = try rows.filter { try !$0.isNull(1) }
+    // Numbers have no gaps: one that is missing was forgotten before it was read.
+    guard newest == before || some.first != nil, try some.first.map({ try $0.integer(1) == before + 1 }) ?? true else {
+      return ([], false)
+    }
+    if some.count == Self.page, let last = some.last { position.change = try last.integer(1) }
+    let own = told.take(upTo: position.change)
+    var changes: Set<StoreChange> = []
+    for row in some {
+      if try row.integer(2) == lane, try own.contains(row.integer(1)) { continue }
+      guard let found = ChangeLog.changes(in: try row.text(3)) else { return ([], false) }
+      changes.formUnion(found)
+    }
+    return (changes, true)
+  }
+
+  private func readNonces(_ rows: Rows, _ position: inout ChangePosition) throws -> [UsedNonce] {
+    // No row: nobody has shared any since the tables were made, or the server crashed.
+    guard let newest = try rows.first?.integer(0) else { return [] }
+    guard newest >= position.nonce else {
+      position.nonce = 0
+      return []
+    }
+    let some = try rows.filter { try !$0.isNull(1) }
+    position.nonce = some.count == Self.page ? try some[Self.page - 1].integer(1) : newest
+    return try some.flatMap { ChangeLog.nonces(in: try $0.text(2)) }
+  }
+}
+
+/// A question for news.
+struct PendingNews: Sendable {
+  let position: ChangePosition
+  /// On the monotonic clock.
+  let ends: UInt64
+  let completion: @Sendable (Result<ChangePage, any Error>) -> Void
+}
+
+/// Whether the bell is heard.
+final class Hearing: Sendable {
+  private let state = Locked(false)
+  private let onChange: @Sendable (_ isDeaf: Bool) -> Void
+
+  init(onChange: @escaping @Sendable (_ isDeaf: Bool) -> Void) { self.onChange = onChange }
+
+  var isDeaf: Bool { state.withLock { $0 } }
+
+  func note(isDeaf: Bool) {
+    let isNew = state.withLock { state in
+      defer { state = isDeaf }
+      return state != isDeaf
+    }
+    if isNew { onChange(isDeaf) }
+  }
+}
+
+/// The changes of this store whose outcome everybody who asked for them was told: nobody here need read them.
+final class ToldChanges: Sendable {
+  private let numbers = Locked(Set<Int64>())
+  /// Beyond so many, because nobody reads, they are forgotten: reading one's own costs a look, no more.
+  private static let most = 10_000
+
+  func note(_ number: Int64) {
+    numbers.withLock { numbers in
+      if numbers.count >= Self.most { numbers.removeAll() }
+      numbers.insert(number)
+    }
+  }
+
+  /// Those up to a number, which are asked for no more.
+  func take(upTo last: Int64) -> Set<Int64> {
+    numbers.withLock { numbers in
+      let taken = numbers.filter { $0 <= last }
+      numbers.subtract(taken)
+      return taken
+    }
+  }
+}
+
+extension ChangePage {
+  fileprivate var isNothing: Bool { changes.isEmpty && nonces.isEmpty && isWhole }
+}
+
+/// In a position: the log has one row of numbers, the nonces another, and both are of one history.
+extension ChangePosition {
+  var change: Int64 {
+    get { numbers[0] ?? 0 }
+    set { numbers[0] = newValue }
+  }
+  var timeline: Int64? {
+    get { numbers[2] }
+    set { numbers[2] = newValue }
+  }
+  var nonce: Int64 {
+    get { numbers[1] ?? 0 }
+    set { numbers[1] = newValue }
+  }
+}

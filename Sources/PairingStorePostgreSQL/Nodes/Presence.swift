@@ -1,0 +1,42 @@
+import PostgreSQL
+
+/// The row that says that a node is there: under its name, which no other one may have at the same time.
+///
+/// It is no lock of the session, which a pooler would keep for a program that is gone.
+struct Presence: Sendable {
+  let name: String
+  let lane: Int64
+  let version: String
+
+  /// Between two beats.
+  static let pause: UInt64 = 1_000_000_000
+
+  /// Takes the name, or says that we have it still; one that is taken changes nothing.
+  ///
+  /// It is free when its node has not beaten for five seconds, or the server does not work for it any more.
+  ///
+  /// `said` is what it says of itself; the row that comes back is what operators want of it.
+  func beat(_ said: String) -> SQL {
+    """
+    INSERT INTO node (name, lane, backend, version, said)
+    VALUES (\(name), \(lane), pg_backend_pid(), \(version), \(said))
+    ON CONFLICT (name) DO UPDATE SET lane = EXCLUDED.lane, backend = EXCLUDED.backend, version = EXCLUDED.version,
+    seen = now(), said = EXCLUDED.said,
+    started = CASE WHEN node.lane = EXCLUDED.lane THEN node.started ELSE now() END,
+    wish = CASE WHEN node.lane = EXCLUDED.lane THEN node.wish ELSE '' END
+    WHERE node.lane = EXCLUDED.lane OR node.seen < now() - INTERVAL '5 seconds'
+    OR NOT EXISTS (SELECT 1 FROM pg_stat_activity a WHERE a.pid = node.backend)
+    RETURNING wish
+    """
+  }
+
+  /// Gives the name back.
+  var leave: SQL { "DELETE FROM node WHERE name = \(name) AND lane = \(lane)" }
+
+  /// Why nothing can be done under a name that somebody else has.
+  var refusal: PostgreSQLError {
+    PostgreSQLError(
+      .refused, "another service that is called “\(name)” uses this database",
+      hint: "give each its own name: regentd serve --node NAME; or stop the other one first")
+  }
+}

@@ -1,0 +1,145 @@
+import Glibc
+import PostgreSQLTestSupport
+import TestSupport
+import Testing
+
+/// Several `regentd` on one PostgreSQL server, as an operator has them behind a load balancer.
+@Suite struct `Several programs on one database` {
+  /// Runs programs of these names, with one master key, on a server of their own.
+  private func withNodes(
+    _ names: [String], _ body: (Operator, [RegentdProcess], _ database: String) throws -> Void
+  ) throws {
+    let server = try PostgreSQLServer()
+    try withTemporaryFolder { folder in
+      func run(_ left: ArraySlice<String>, _ running: [RegentdProcess]) throws {
+        guard let name = left.first else { return try body(Operator(folder: folder), running, server.socketURL) }
+        let own = name == names.first ? folder : "\(folder)/\(name)"
+        try Operator(folder: folder).get("mkdir -p -m 700 \(own)")
+        try withService(
+          "--database", server.socketURL, "--node", name, "--master-key", "\(folder)/master-key", in: own
+        ) { service in try run(left.dropFirst(), running + [service]) }
+      }
+      try run(names[...], [])
+    }
+  }
+
+  @Test func `are one service for the box and its phone`() throws {
+    try withNodes(["a", "b"]) { shell, nodes, database in
+      let socket = "\(shell.folder)/b/.local/state/regent/admin.sock"
+      try shell.get(
+        """
+        regentctl requestor add acme && regentctl key issue acme --json > key && regentctl provider add cable \
+        --name Cable --kind local && regentctl integrate acme cable && \
+        echo correct-horse-battery | regentctl account add cable anna && regentctl entitle add cable --allow 'news*'
+        """)
+      let (atA, atB) = (
+        try ShellBox(shell, nodes[0], key: "key"), try ShellBox(shell, nodes[1], key: "key")
+      )
+      // B has heard of the key, or hears of it in a moment.
+      try eventually("B to know the app") { try atB.call("GET", "/api/v1/config/acme").status == 200 ? true : nil }
+
+      // A code of A, held at A, approved at B.
+      let code = try atA.code(device: "box-1")
+      let held = try shell.get(
+        """
+        (SERVICE=\(nodes[0].url) KEY=key bash ./call GET '/api/v1/tokens/authn.json?deviceId=box-1' \
+        -H 'Prefer: wait=55' > held & echo $! > pid; sleep 1; \
+        regentctl --socket \(socket) code approve \(code) --provider cable --account anna; wait; tail -n 1 held)
+        """)
+      #expect(held.hasSuffix("200"), "\(held)")
+
+      // Denied at B, registered anew at A: nobody hears of the first one any more.
+      let denied = try atB.code(device: "box-2")
+      try shell.get("regentctl --socket \(socket) code withdraw \(denied)")
+      let next = try atA.code(device: "box-2")
+      #expect(try atB.signIn(device: "box-2").status == 404)
+      try shell.get("regentctl code approve \(next) --provider cable --account anna")
+      #expect(try atB.signIn(device: "box-2").status == 200)
+
+      // One header, two nodes.
+      let twice = try shell.get(
+        """
+        T="GET requestor_id=acme, nonce=once, signature_method=HMAC-SHA256, request_time=$(date +%s%3N), \
+        request_uri=/api/v1/config/acme"; K=$(grep -o '"publicKey":"[^"]*"' key | cut -d '"' -f 4); \
+        S=$(printf %s "$T" | openssl dgst -sha256 -hmac "$(grep -o '"secret":"[^"]*"' key | cut -d '"' -f 4)" \
+        -binary | openssl base64 -A); \
+        for at in \(nodes[0].url) \(nodes[0].url) \(nodes[1].url); do \
+        curl -s -o /dev/null -w '%{http_code} ' -H "Authorization: $T, public_key=$K, signature=$S" \
+        $at/api/v1/config/acme; sleep 0.5; done
+        """)
+      #expect(twice == "200 401 401 ", "used at A, so not at B: \(twice)")
+
+      // A is killed; what it knew is at B, and its name is free at once.
+      let last = try atA.code(device: "box-3")
+      nodes[0].program.signal(SIGKILL)
+      _ = try nodes[0].program.wait()
+      #expect(try atB.signIn(device: "box-1").status == 200)
+      #expect(try atB.signIn(device: "box-3").status == 404)
+      try shell.get("regentctl --socket \(socket) code approve \(last) --provider cable --account anna")
+      #expect(try atB.signIn(device: "box-3").status == 200)
+      let key = "\(shell.folder)/master-key"
+      try withService("--database", database, "--node", "a", "--master-key", key, in: shell.folder) { service in
+        let again = try ShellBox(shell, service, key: "key")
+        #expect(try again.signIn(device: "box-3").status == 200)
+        // A node without the key of the others is told what to do.
+        let keyless = try shell.refusal(
+          "regentd serve --listen 127.0.0.1:0 --database '\(database)' --node d --master-key \(shell.folder)/no-key")
+        #expect(keyless.contains("hint: put the key there that the other services on this database have"), "\(keyless)")
+        // Two of one name would hide each other's work.
+        let refused = try shell.refusal(
+          """
+          regentd serve --listen 127.0.0.1:0 --database '\(database)' --node b --master-key \(key) \
+          --admin-socket \(shell.folder)/c.sock
+          """)
+        #expect(refused.contains("another service that is called “b” uses this database"), "\(refused)")
+        #expect(refused.contains("hint: give each its own name: regentd serve --node NAME"), "\(refused)")
+        service.program.signal(SIGTERM)
+        #expect(try service.program.wait() == 0)
+      }
+      nodes[1].program.signal(SIGTERM)
+      #expect(try nodes[1].program.wait() == 0)
+    }
+  }
+
+  @Test func `are listed, and one is emptied before it is stopped`() throws {
+    try withNodes(["a", "b"]) { shell, nodes, database in
+      try shell.get("regentctl requestor add acme && regentctl key issue acme --json > key")
+      let names = try shell.get("regentctl node list --json | grep -o '\"name\":\"[a-z]\"'")
+      #expect(names == #""name":"a"\n"name":"b""#.replacing("\\n", with: "\n"), "\(names)")
+      let atB = try ShellBox(shell, nodes[1], key: "key")
+      try eventually("B to know the app") { try atB.call("GET", "/api/v1/config/acme").status == 200 ? true : nil }
+      _ = try atB.code(device: "box-1")
+      // A held reply is handed over while another node was told to see to it.
+      let held = try shell.get(
+        """
+        (SERVICE=\(nodes[1].url) KEY=key bash ./call GET '/api/v1/tokens/authn.json?deviceId=box-1' \
+        -H 'Prefer: wait=55' -D headers > held &); sleep 1; regentctl node drain b; \
+        for try in $(seq 300); do [ -s held ] && break; sleep 0.1; done; tail -n 1 held
+        """)
+      #expect(held.hasSuffix("404") && held.contains("node b drains"), "\(held)")
+      #expect(try shell.get("cat headers").lowercased().contains("connection: close"))
+      let ready = try shell.get("curl -s -w ' %{http_code}' \(nodes[1].url)/readyz")
+      #expect(ready.contains("draining") && ready.hasSuffix("503"), "\(ready)")
+      // It holds no more, and goes on answering.
+      #expect(
+        try atB.call("GET", "/api/v1/tokens/authn.json?deviceId=box-1", curl: "-m 20 -H 'Prefer: wait=55'").status
+          == 404)
+      try shell.get("regentctl node drain b --off")
+      try eventually("B to be ready again") {
+        try shell.get("curl -s -o /dev/null -w '%{http_code}' \(nodes[1].url)/readyz") == "200" ? true : nil
+      }
+      let other = try shell.get("curl -s -o /dev/null -w '%{http_code}' \(nodes[0].url)/readyz")
+      #expect(other == "200")
+    }
+  }
+
+  @Test func `say what is no name and no wake-up`() throws {
+    try withTemporaryFolder { folder in
+      let shell = Operator(folder: folder)
+      let name = try shell.refusal("regentd serve --node 'a b'")
+      #expect(name.contains("is not a name for a node"), "\(name)")
+      let wakeups = try shell.refusal("regentd serve --wakeups poll")
+      #expect(wakeups.contains("--wakeups is for a database on a server"), "\(wakeups)")
+    }
+  }
+}

@@ -1,0 +1,166 @@
+import HTTPTestSupport
+import PairingStore
+import PairingStoreSQLite
+import RegentCryptography
+import RegentJSON
+import RegentPairing
+import SQLite
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+@testable import PairingService
+@testable import RegentOAuth
+
+/// What somebody sends by the thousand, or in forms that no client has.
+@Suite struct `a flood at the endpoints of OAuth` {
+  private func checked(_ number: Int, seconds: Int64) -> ClientAssertion.Checked {
+    ClientAssertion.Checked(
+      fingerprint: SHA256.hash("assertion \(number)"),
+      expires: Instant(milliseconds: 1_700_000_000_000) + .seconds(seconds))
+  }
+
+  @Test func `of assertions of clients that registered themselves leaves the places of others free`() throws {
+    let assertions = UsedAssertions(capacity: 50, strangers: 10)
+    let now = Instant(milliseconds: 1_700_000_000_000)
+    func take(_ number: Int, isStrange: Bool, seconds: Int64 = 600, at now: Instant) -> OAuthError.Code? {
+      do throws(OAuthError) {
+        try assertions.take(checked(number, seconds: seconds), isStrange: isStrange, at: now)
+        return nil
+      } catch { return error.code }
+    }
+    for number in 0..<10 { #expect(take(number, isStrange: true, at: now) == nil) }
+    #expect(take(10, isStrange: true, at: now) == .temporarilyUnavailable)
+    for number in 100..<150 { #expect(take(number, isStrange: false, at: now) == nil) }
+    #expect(take(100, isStrange: false, at: now + .seconds(1)) == .temporarilyUnavailable)
+    #expect(assertions.count == 60)
+    // When they are over, there is room again, and none counts twice before.
+    let later = now + .seconds(659)
+    #expect(take(10, isStrange: true, seconds: 900, at: later) == .temporarilyUnavailable)
+    #expect(take(10, isStrange: true, seconds: 900, at: later + .seconds(1)) == nil)
+    #expect(take(10, isStrange: true, seconds: 900, at: later + .seconds(2)) == .invalidClient)
+    #expect(assertions.count == 51)
+  }
+
+  @Test func `of proofs of one device leaves room for everybody's`() async throws {
+    let service = try await TestService()
+    try await withOAuth(service) { client in
+      var box = try await OAuthBox(service, client)
+      let key = try SigningKey.generate(.es256)
+      box.proofKey = key
+      let tokens = try await box.pair()
+      let before = service.core.oauth.proofs.count
+      let burst = Int(service.core.options.limits.device.burst)
+      var refused = 0
+      for _ in 0..<(burst + 50) {
+        let answer = try await client.get(
+          "/oauth/userinfo",
+          headers: [
+            ("Authorization", "DPoP \(tokens.access)"),
+            ("DPoP", try box.proof("userinfo", key, method: "GET", token: tokens.access)),
+          ])
+        if answer.status == 429 { refused += 1 } else { #expect(answer.status == 200) }
+      }
+      #expect(refused >= 50)
+      #expect(service.core.oauth.proofs.count - before <= burst)
+      // Nor does it refresh without end, and its token is as good afterwards.
+      let refresh = try #require(tokens.refresh)
+      #expect(try await box.refresh(refresh).status == 429)
+      service.clock.pass(.seconds(30))
+      #expect(try await box.refresh(refresh).status == 200)
+    }
+  }
+
+  @Test func `of made-up tokens takes no room, and asks no store`() async throws {
+    try await withFileStore { store in
+      let service = try await TestService(on: store)
+      try await withOAuth(service) { client in
+        let box = try await OAuthBox(service, client)
+        let api = try await OAuthBox(service, client, .basic)
+        let tokens = try await box.pair()
+        #expect(try await api.introspect(tokens.access)["active"] == true)
+        let (before, memory) = (store.statistics, service.core.oauth.standing.counts)
+        let known = service.core.oauth.accessTokens.count
+        let parts = tokens.access.split(separator: ".").map(String.init)
+        let refresh = try #require(tokens.refresh)
+        for number in 0..<300 {
+          let signature = base64url(SHA256.hash("signature \(number)") + SHA256.hash("more \(number)"))
+          let forged = "\(parts[0]).\(parts[1]).\(signature)"
+          for made in [forged, "\(number)" + refresh.dropFirst(4), "token-\(number)"] {
+            #expect(try await api.introspect(made) == ["active": false])
+          }
+        }
+        #expect(store.statistics.reads == before.reads)
+        #expect(store.statistics.requests == before.requests)
+        #expect(service.core.oauth.standing.counts == memory)
+        #expect(service.core.oauth.accessTokens.count == known)
+      }
+    }
+  }
+
+  private static let hostile: [String] = [
+    "\u{0}", "a\u{0}b", "\u{FEFF}", "\u{202E}", "a\r\nX-Injected: 1", "\"\\", "<script>",
+    String(repeating: "x", count: 20_000),
+    "..%2f..", "🄰", " ", "null", "-1", "[]", "{}", "openid\u{0}", String(repeating: "openid ", count: 1_000),
+  ]
+
+  @Test(arguments: ["device_authorization", "token", "introspect", "revoke"])
+  func `of hostile values is refused in words of OAuth, and nothing of them comes back`(path: String) async throws {
+    let service = try await TestService()
+    try await withOAuth(service) { client in
+      let box = try await OAuthBox(service, client)
+      let api = try await OAuthBox(service, client, .body)
+      let tokens = try await box.pair()
+      let good: [(name: String, value: String)] =
+        switch path {
+        case "device_authorization": [("client_id", box.id), ("scope", "openid")]
+        case "token":
+          [("client_id", box.id), ("grant_type", "refresh_token"), ("refresh_token", try #require(tokens.refresh))]
+        default: [("client_id", api.id), ("client_secret", api.secret), ("token", tokens.access)]
+        }
+      let more = [
+        "scope", "code_challenge", "code_verifier", "device_code", "client_assertion", "client_assertion_type",
+      ]
+      for value in Self.hostile {
+        for name in good.map(\.name) + more where path != "introspect" && path != "revoke" || name != "token" {
+          let form = good.filter { $0.name != name } + [(name, value)]
+          let answer = try await client.post("/oauth/" + path, form: form)
+          #expect((200..<500).contains(answer.status), "\(name)=\(value.prefix(20)): \(answer.status)")
+          #expect(answer.header("x-injected") == nil)
+          #expect(!answer.text.contains("<script>"))
+          if answer.status != 200, !answer.text.isEmpty { #expect(answer.error != nil, "\(name): \(answer.text)") }
+          // Twice, whatever the values are.
+          let twice = try await client.post("/oauth/" + path, form: good + [(name, value), (name, value)])
+          #expect(twice.status == 400 || twice.status == 413, "\(name) twice: \(twice.status)")
+        }
+        service.clock.pass(.seconds(60))
+      }
+    }
+  }
+
+  @Test(arguments: ["device_authorization", "token", "introspect", "revoke"])
+  func `of bodies that are no forms is refused`(path: String) async throws {
+    let service = try await TestService()
+    try await withOAuth(service) { client in
+      let box = try await OAuthBox(service, client)
+      let form = "client_id=\(box.id)"
+      for type in ["application/json", "text/plain", "multipart/form-data; boundary=x", "", "application/x-www-form"] {
+        let answer = try await client.send(
+          TestRequest(
+            "POST", "/oauth/" + path, headers: type.isEmpty ? [] : [("Content-Type", type)], body: Array(form.utf8)))
+        #expect(answer.status == 400, "\(type): \(answer.status) \(answer.text)")
+        #expect(answer.error == "invalid_request")
+      }
+      for body in [
+        "client_id=%ZZ", "client_id=%", "client_id=%C0%AF", "client_id=%FF", "=\(box.id)", "&&&", "client_id",
+      ] {
+        let answer = try await client.send(
+          TestRequest(
+            "POST", "/oauth/" + path, headers: [("Content-Type", "application/x-www-form-urlencoded")],
+            body: Array(body.utf8)))
+        #expect((400..<500).contains(answer.status), "\(body): \(answer.status)")
+        #expect(answer.error == "invalid_request" || answer.error == "invalid_client", "\(body): \(answer.text)")
+      }
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import HTTPTestSupport
+import PairingStore
+import PairingStoreSQLite
+import RegentCryptography
+import RegentJSON
+import RegentOAuth
+import RegentPairing
+import RegentPlatform
+import ServiceTestSupport
+import StoreConformance
+import TestSupport
+import Testing
+
+@testable import PairingService
+
+/// A store in which something happens between what it read and the moment at which that is told.
+private final class MeanwhileStore: ForwardingStore {
+  let target: any Store
+  private let work = Locked<(@Sendable () async throws -> Void)?>(nil)
+
+  init(_ target: any Store) { self.target = target }
+
+  /// What happens next, once.
+  func next(_ work: @escaping @Sendable () async throws -> Void) { self.work.withLock { $0 = work } }
+
+  private func happen() async {
+    let work = work.withLock { work in
+      defer { work = nil }
+      return work
+    }
+    do { try await work?() } catch { Issue.record(error) }
+  }
+
+  func grant(_ id: GrantID, at now: Instant) async throws(StoreError) -> StandingGrant? {
+    let found = try await target.grant(id, at: now)
+    await happen()
+    return found
+  }
+
+  func oauthClient(_ id: ClientID) async throws(StoreError) -> OAuthClientRecord? {
+    let found = try await target.oauthClient(id)
+    await happen()
+    return found
+  }
+}
+
+@Suite struct `what ends while a store is being asked` {
+  @Test func `is not remembered as standing: the account of a token`() async throws {
+    try await withFileStore { file in
+      let store = MeanwhileStore(file)
+      let service = try await TestService(on: store)
+      try await withOAuth(service) { client in
+        let box = try await OAuthBox(service, client)
+        let api = try await OAuthBox(service, client, .basic)
+        let tokens = try await box.pair()
+        // The client that asks is known from here on.
+        #expect(try await api.introspect("nothing") == ["active": false])
+        store.next { try await service.disable(Sample.account) }
+        // Read before the end, and so as good as an answer of before.
+        #expect(try await api.introspect(tokens.access)["active"] == true)
+        #expect(try await api.introspect(tokens.access) == ["active": false])
+      }
+    }
+  }
+
+  @Test func `is not remembered as standing: the client that asks`() async throws {
+    try await withFileStore { file in
+      let store = MeanwhileStore(file)
+      let service = try await TestService(on: store)
+      try await withOAuth(service) { client in
+        let box = try await OAuthBox(service, client)
+        let api = try await OAuthBox(service, client, .basic)
+        let tokens = try await box.pair()
+        let id: ClientID = try named(api.id)
+        store.next { _ = try await file.removeOAuthClient(id, audit: nil, at: service.clock.now) }
+        #expect(try await api.post("introspect", [("token", tokens.access)]).status == 200)
+        #expect(try await api.post("introspect", [("token", tokens.access)]).status == 401)
+      }
+    }
+  }
+
+  @Test func `refuses a refresh whose grant was read before, and makes no token`() async throws {
+    try await withFileStore { file in
+      let store = MeanwhileStore(file)
+      let service = try await TestService(on: store)
+      try await withOAuth(service) { client in
+        let box = try await OAuthBox(service, client)
+        let tokens = try await box.pair()
+        let refresh = try #require(tokens.refresh)
+        _ = try await box.refresh(refresh, [("scope", "unheard-of")])
+        store.next { try await service.disable(Sample.account) }
+        #expect(try await box.refresh(refresh).error == "invalid_grant")
+        try await service.disable(Sample.account, false)
+        // Nothing was written: it is the latest token still.
+        let next = try Tokens(try await box.refresh(refresh))
+        #expect(service.core.metrics.now[.refreshesRepeated] == 0)
+        let id: GrantID = try named(try #require(try UnverifiedJWS(next.access).unverifiedClaims).string("grant"))
+        store.next { _ = try await file.endGrants(GrantFilter(id: id), audit: nil, at: service.clock.now) }
+        #expect(try await box.refresh(try #require(next.refresh)).error == "invalid_grant")
+      }
+    }
+  }
+
+  @Test func `ends a grant for good, whichever of a refresh and its revocation is first`() async throws {
+    try await withFileStore { store in
+      let service = try await TestService(on: store)
+      try await withOAuth(service) { client in
+        let box = try await OAuthBox(service, client)
+        let api = try await OAuthBox(service, client, .basic)
+        for round in 0..<16 {
+          let tokens = try await box.pair()
+          let refresh = try #require(tokens.refresh)
+          async let refreshed = box.refresh(refresh)
+          async let revoked = box.post("revoke", [("token", round.isMultiple(of: 2) ? refresh : tokens.access)])
+          let (answer, end) = (try await refreshed, try await revoked)
+          #expect(end.status == 200)
+          var left = [tokens]
+          if answer.status == 200 { left.append(try Tokens(answer)) } else { #expect(answer.error == "invalid_grant") }
+          for one in left {
+            #expect(try await box.refresh(try #require(one.refresh)).error == "invalid_grant")
+            #expect(try await api.introspect(one.access) == ["active": false])
+          }
+          service.clock.pass(.seconds(10))
+        }
+        #expect(try await store.grants(GrantFilter(), after: nil, limit: 9, at: service.clock.now).isEmpty)
+      }
+    }
+  }
+}

@@ -1,0 +1,240 @@
+import PairingStore
+import PairingStorePostgreSQL
+import PostgreSQL
+import PostgreSQLStoreTestSupport
+import PostgreSQLTestSupport
+import RegentPairing
+import RegentPlatform
+import TestSupport
+import Testing
+
+private func named<Kind>(_ text: String) throws -> Identifier<Kind> { try #require(Identifier<Kind>(text)) }
+
+private let start = Instant(milliseconds: 1_000)
+
+extension PostgreSQLStore {
+  fileprivate func add(_ text: String) async throws {
+    _ = try await put(.requestor(Requestor(id: named(text), name: text)), replacing: nil, audit: nil, at: start)
+  }
+}
+
+/// Two stores on one database: what one writes, and what the other hears of it.
+@Suite("What nodes on one PostgreSQL database hear of each other", .serialized)
+struct NewsTests {
+  private func withTwo(
+    _ wakeups: Wakeups = .bell, _ body: (DatabasePlace, PostgreSQLStore, PostgreSQLStore) async throws -> Void
+  ) async throws {
+    let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
+    defer { try? place.remove() }
+    func open(_ name: String) throws -> PostgreSQLStore {
+      var options = try place.options(node: name)
+      options.wakeups = wakeups
+      // Whoever has a bell is woken by nothing else.
+      options.lookPause = .seconds(3600)
+      return try PostgreSQLStore(options)
+    }
+    let (one, other) = (try open("one"), try open("other"))
+    defer {
+      one.close()
+      other.close()
+    }
+    try await body(place, one, other)
+  }
+
+  @Test(arguments: Wakeups.allCases)
+  func `a wait for news ends when there are some, by the bell or without it`(wakeups: Wakeups) async throws {
+    try await withTwo(wakeups) { _, one, other in
+      let from = try await other.endOfChanges()
+      // Its own end is far away: whoever comes back earlier was woken, or has looked.
+      let waiting = Task { try await other.changes(after: from, waiting: .seconds(patience)) }
+      try await one.add("REF30")
+      let page = try await waiting.value
+      #expect(page.changes == [.provisioning] && page.isWhole)
+      let nonce = UsedNonce(key: try named("key"), second: 7, mark: 9)
+      let more = Task { try await other.changes(after: page.position, waiting: .seconds(patience)) }
+      try await one.share([nonce])
+      #expect(try await more.value.nonces == [nonce])
+    }
+  }
+
+  @Test func `what a store wrote itself it is not told, unless nobody was told what came of it`() async throws {
+    try await withTwo { place, one, other in
+      let from = try await one.endOfChanges()
+      try await one.add("OWN")
+      try await one.share([UsedNonce(key: try named("key"), second: 1, mark: 1)])
+      let page = try await one.changes(after: from, waiting: .zero)
+      #expect(page.changes.isEmpty && page.nonces.isEmpty && page.isWhole)
+      let heard = try await other.changes(after: from, waiting: .zero)
+      #expect(heard.changes == [.provisioning] && heard.nonces.count == 1)
+    }
+  }
+
+  @Test func `whoever slept longer than the log is told to look at everything`() async throws {
+    try await withTwo { place, one, other in
+      let from = try await other.endOfChanges()
+      for name in ["A", "B", "C"] { try await one.add(name) }
+      try place.connect().run("DELETE FROM change WHERE n = (SELECT min(n) FROM change)", by: serverDeadline)
+      let page = try await other.changes(after: from, waiting: .zero)
+      #expect(!page.isWhole)
+      let next = try await other.changes(after: page.position, waiting: .zero)
+      #expect(next.isWhole && next.changes.isEmpty, "what was looked at is not told again")
+      // All of it is gone, and nothing new came.
+      try place.connect().run("DELETE FROM change", by: serverDeadline)
+      #expect(try await !other.changes(after: from, waiting: .zero).isWhole)
+      // Its numbers went back: an old primary, or a backup.
+      try place.connect().run("UPDATE cluster SET changes = 0", by: serverDeadline)
+      #expect(try await !other.changes(after: next.position, waiting: .zero).isWhole)
+    }
+  }
+
+  @Test func `words of a later release mean that everything is looked at`() async throws {
+    try await withTwo { place, one, other in
+      let from = try await other.endOfChanges()
+      try await one.add("A")
+      try place.connect().run("UPDATE change SET what = 'code x' || chr(10) || 'household y'", by: serverDeadline)
+      #expect(try await !other.changes(after: from, waiting: .zero).isWhole)
+    }
+  }
+
+  @Test func `a log that is longer than a page is read to its end`() async throws {
+    try await withTwo { place, _, other in
+      var position = try await other.endOfChanges()
+      try place.connect().run(
+        """
+        WITH rows AS (
+          INSERT INTO change (n, lane, what) SELECT n, 1, 'code c' || n FROM generate_series(
+            (SELECT changes + 1 FROM cluster), (SELECT changes + 2500 FROM cluster)) AS n RETURNING n)
+        UPDATE cluster SET changes = (SELECT max(n) FROM rows)
+        """, by: serverDeadline)
+      var found: Set<StoreChange> = []
+      for _ in 0..<3 {
+        let page = try await other.changes(after: position, waiting: .zero)
+        #expect(page.isWhole)
+        found.formUnion(page.changes)
+        position = page.position
+      }
+      #expect(found.count == 2_500)
+    }
+  }
+
+  @Test func `the holder of the duty forgets what nobody reads any more`() async throws {
+    try await withTwo { place, one, other in
+      try await one.add("OLD")
+      try await one.share([UsedNonce(key: try named("key"), second: 1, mark: 1)])
+      let operating = try place.connect()
+      for table in ["change", "nonce"] {
+        try operating.run(
+          "UPDATE \(unsafeRawSQL: table) SET at = now() - INTERVAL '16 minutes'", by: serverDeadline)
+      }
+      try await one.add("NEW")
+      #expect(try await one.take(.upkeep, as: named("one"), for: .seconds(30), at: start))
+      func rows(_ table: String) throws -> Int64? {
+        try operating.run("SELECT count(*) FROM \(unsafeRawSQL: table)", by: serverDeadline).first?.integer(0)
+      }
+      #expect(try rows("change") == 1 && rows("nonce") == 0)
+      #expect(try await !other.take(.upkeep, as: named("other"), for: .seconds(30), at: start + .seconds(3600)))
+    }
+  }
+
+  @Test func `a server that lost what is not logged goes on`() async throws {
+    try await withTwo { place, one, other in
+      let nonces = try (1...3).map { UsedNonce(key: try named("key"), second: Int64($0), mark: 1) }
+      try await one.share([nonces[0]])
+      let page = try await other.changes(after: other.endOfChanges(), waiting: .zero)
+      try place.connect().run("TRUNCATE nonce, nonce_count", by: serverDeadline)
+      try await one.share([nonces[1]])
+      let next = try await other.changes(after: page.position, waiting: .zero)
+      #expect(next.nonces == [nonces[1]])
+      // Also when its clock went back: then it is asked once more, from the beginning.
+      try place.connect().run("UPDATE nonce_count SET n = 1", by: serverDeadline)
+      let lost = try await other.changes(after: next.position, waiting: .zero)
+      let again = try await other.changes(after: lost.position, waiting: .zero)
+      #expect(again.nonces == [nonces[1]])
+    }
+  }
+
+  @Test func `an earlier release's tables get what is new`() async throws {
+    let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
+    defer { try? place.remove() }
+    let store = try PostgreSQLStore(place.options())
+    try await store.add("BEFORE")
+    store.close()
+    let operating = try place.connect()
+    for table in ["change", "nonce", "nonce_count", "lease", "node"] {
+      try operating.run("DROP TABLE \(unsafeRawSQL: table)", by: serverDeadline)
+    }
+    try operating.run("ALTER TABLE cluster DROP COLUMN changes", by: serverDeadline)
+    try operating.run("UPDATE cluster SET schema = 1", by: serverDeadline)
+    let again = try PostgreSQLStore(place.options())
+    defer { again.close() }
+    #expect(try await again.provisioning().requestors.count == 1)
+    try await again.add("AFTER")
+    // The release after this one has added to the tables: this one goes on.
+    try operating.run("UPDATE cluster SET schema = schema + 1", by: serverDeadline)
+    try await again.add("BESIDE")
+    try operating.run("UPDATE cluster SET schema = schema + 1", by: serverDeadline)
+    await #expect(throws: StoreError.self) { try await again.add("BEYOND") }
+  }
+
+  @Test func `no two stores have one name at a time`() async throws {
+    let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
+    defer { try? place.remove() }
+    let displaced = Locked<PostgreSQLError?>(nil)
+    var options = try place.options(node: "box")
+    options.onDisplaced = { error in displaced.withLock { $0 = error } }
+    let store = try PostgreSQLStore(options)
+    defer { store.close() }
+    let refused = #expect(throws: PostgreSQLError.self) { try PostgreSQLStore(place.options(node: "box")).close() }
+    #expect(refused?.message == "another service that is called “box” uses this database")
+    #expect(refused?.hint?.contains("--node NAME") == true)
+    try PostgreSQLStore(place.options(node: "other")).close()
+    // The server works for it no more: it is gone, however young its last word is.
+    let operating = try place.connect()
+    try operating.run("UPDATE node SET lane = 1, backend = 0, seen = now() WHERE name = 'box'", by: serverDeadline)
+    // Whoever finds that another one has its name says so.
+    let told = try await eventually("the first one to be displaced") {
+      try operating.run(
+        "UPDATE node SET lane = 1, backend = pg_backend_pid(), seen = now() WHERE name = 'box'", by: serverDeadline)
+      return displaced.withLock { $0 }
+    }
+    #expect(told.message == refused?.message)
+  }
+
+  @Test func `a name is free when its store is gone`() async throws {
+    let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
+    defer { try? place.remove() }
+    try PostgreSQLStore(place.options(node: "box")).close()
+    let operating = try place.connect()
+    func names() throws -> Int64? {
+      try operating.run("SELECT count(*) FROM node", by: serverDeadline).first?.integer(0)
+    }
+    #expect(try names() == 0)
+    // Killed: its row is young, and the server works for it no more.
+    try operating.run("INSERT INTO node (name, lane, backend, version) VALUES ('box', 1, 0, '')", by: serverDeadline)
+    try PostgreSQLStore(place.options(node: "box")).close()
+    // Behind a pooler its connection goes on.
+    try operating.run(
+      """
+      INSERT INTO node (name, lane, backend, version, seen)
+      VALUES ('box', 1, pg_backend_pid(), '', now() - INTERVAL '6 seconds')
+      """, by: serverDeadline)
+    try PostgreSQLStore(place.options(node: "box")).close()
+  }
+
+  @Test func `nodes hear what others say of themselves, and what operators want of them`() async throws {
+    try await withTwo { _, one, other in
+      _ = try await one.report("I am one")
+      let heard = try await eventually("what one says of itself") {
+        let nodes = try await other.nodes()
+        return nodes.first?.said == "I am one" ? nodes : nil
+      }
+      #expect(heard.map(\.id.text) == ["one", "other"] && heard.allSatisfy { $0.wish == nil })
+      #expect(try await other.tell(named("one"), .drain))
+      #expect(try await !other.tell(named("nobody"), .drain))
+      try await eventually("one to hear it") { try await one.report("") == .drain ? true : nil }
+      #expect(try await other.report("") == nil)
+      #expect(try await other.tell(named("one"), nil))
+      try await eventually("one to hear that it is over") { try await one.report("") == nil ? true : nil }
+    }
+  }
+}
