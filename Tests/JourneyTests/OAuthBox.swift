@@ -34,7 +34,8 @@ struct OAuthBox: Sendable {
   /// A client that an operator added; its tokens are signed with ES256, because RSA keys take long to make.
   init(
     _ service: TestService, _ client: any TestClient, _ way: Way = .name, algorithm: String = "ES256",
-    scope: String? = nil, requestor: String = Sample.requestor, audience: String? = nil, name: String = "Kodi"
+    scope: String? = nil, requestor: String = Sample.requestor, audience: String? = nil, name: String = "Kodi",
+    origin: OAuthClientRecord.Origin = .operator
   ) async throws {
     self.service = service
     self.client = client
@@ -57,7 +58,7 @@ struct OAuthBox: Sendable {
     let metadata = try ClientMetadata(reading: members)
     try await service.core.store.put(
       OAuthClientRecord(
-        id: try named(id), requestor: try named(requestor), origin: .operator, name: name,
+        id: try named(id), requestor: try named(requestor), origin: origin, name: name,
         secret: method.hasSecret ? service.core.hasher.token(secret) : nil,
         metadata: String(decoding: metadata.json.bytes(), as: UTF8.self), audience: audience,
         created: service.clock.now),

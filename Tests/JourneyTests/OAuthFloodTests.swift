@@ -33,13 +33,26 @@ import Testing
     #expect(take(10, isStrange: true, at: now) == .temporarilyUnavailable)
     for number in 100..<150 { #expect(take(number, isStrange: false, at: now) == nil) }
     #expect(take(100, isStrange: false, at: now + .seconds(1)) == .temporarilyUnavailable)
-    #expect(assertions.count == 60)
+    #expect(assertions.counts == (others: 50, strangers: 10))
     // When they are over, there is room again, and none counts twice before.
     let later = now + .seconds(659)
     #expect(take(10, isStrange: true, seconds: 900, at: later) == .temporarilyUnavailable)
     #expect(take(10, isStrange: true, seconds: 900, at: later + .seconds(1)) == nil)
     #expect(take(10, isStrange: true, seconds: 900, at: later + .seconds(2)) == .invalidClient)
-    #expect(assertions.count == 51)
+    #expect(assertions.counts == (others: 50, strangers: 1))
+  }
+
+  @Test func `of assertions is counted by who says what the client is`() async throws {
+    let service = try await TestService()
+    try await withOAuth(service) { client in
+      for (origin, expected) in [(OAuthClientRecord.Origin.itself, (0, 2)), (.invited, (0, 4)), (.operator, (2, 4))] {
+        let box = try await OAuthBox(service, client, .key, origin: origin)
+        // At the store's client, and at the one that was kept with the code.
+        let code = try await box.begin()
+        #expect(try await box.ask(code.device).error == "authorization_pending")
+        #expect(service.core.oauth.assertions.counts == expected)
+      }
+    }
   }
 
   @Test func `of proofs of one device leaves room for everybody's`() async throws {

@@ -58,7 +58,8 @@ private final class MeanwhileStore: ForwardingStore {
         store.next { try await service.disable(Sample.account) }
         // Read before the end, and so as good as an answer of before.
         #expect(try await api.introspect(tokens.access)["active"] == true)
-        #expect(try await api.introspect(tokens.access) == ["active": false])
+        // The first finds out about the client anew; the others would be answered from memory.
+        for _ in 0..<3 { #expect(try await api.introspect(tokens.access) == ["active": false]) }
       }
     }
   }

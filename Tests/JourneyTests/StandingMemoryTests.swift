@@ -1,6 +1,7 @@
 import HTTPTestSupport
 import PairingStore
 import PairingStoreSQLite
+import RegentCryptography
 import RegentJSON
 import RegentOAuth
 import RegentPairing
@@ -102,7 +103,16 @@ import Testing
         _ = try await service.core.store.put(.requestor(other), replacing: nil, audit: nil, at: service.clock.now)
         try await service.core.provisioning.refresh()
         let foreign = try await OAuthBox(service, client, .basic, requestor: "OTHER")
-        #expect(try await foreign.introspect(tokens.access) == ["active": false])
+        // Twice: the second time memory knows who asks, too.
+        for _ in 0..<2 { #expect(try await foreign.introspect(tokens.access) == ["active": false]) }
+        for _ in 0..<2 { #expect(try await box.introspect(tokens.access)["error"] == "invalid_client") }
+        // A token of our own key that names the grant of another client.
+        #expect(try await api.introspect(tokens.access)["active"] == true)
+        let (keyID, key) = try #require(service.core.oauth.keys.current(.es256, at: service.clock.now))
+        var claims = try #require(try UnverifiedJWS(tokens.access).unverifiedClaims)
+        claims["client_id"] = .string(api.id)
+        let borrowed = try JWS.sign(claims.bytes(), with: key, keyID: keyID.text, type: "at+jwt")
+        for _ in 0..<2 { #expect(try await api.introspect(borrowed) == ["active": false]) }
       }
     }
   }
@@ -160,6 +170,24 @@ import Testing
         }
         #expect(try await box.refresh(try #require(tokens.refresh)).status == 200)
       }
+    }
+  }
+
+  @Test func `has an end with the grant's own time, whatever its mark says`() async throws {
+    let service = try await TestService()
+    try await withOAuth(service) { client in
+      let box = try await OAuthBox(service, client)
+      _ = try await box.pair()
+      let now = service.clock.now
+      let all = try await service.core.store.grants(GrantFilter(), after: nil, limit: 9, at: now)
+      let grant = try #require(all.first)
+      let standing = try #require(try await service.core.store.grant(grant.id, at: now))
+      let memory = StandingMemory()
+      memory.keep(standing, asOf: 7)
+      let end = min(standing.grant.expires, standing.signIn.authentication.expires)
+      #expect(memory.grant(standing.grant.id, asOf: 7, at: end + .milliseconds(-1)) != nil)
+      #expect(memory.grant(standing.grant.id, asOf: 7, at: end) == nil)
+      #expect(memory.grant(standing.grant.id, asOf: 8, at: now) == nil)
     }
   }
 

@@ -70,8 +70,10 @@ package final class UsedAssertions: Sendable {
     self.strangers = Locked(Places(most: strangers))
   }
 
-  /// How many are remembered.
-  package var count: Int { used.withLock { $0.expiries.count } + strangers.withLock { $0.expiries.count } }
+  /// How many are remembered, and how many of clients that registered themselves.
+  package var counts: (others: Int, strangers: Int) {
+    (used.withLock { $0.expiries.count }, strangers.withLock { $0.expiries.count })
+  }
 
   /// Uses an assertion up; `isStrange` when its client registered itself.
   func take(_ assertion: ClientAssertion.Checked, isStrange: Bool, at now: Instant) throws(OAuthError) {
