@@ -1,17 +1,17 @@
 import PostgreSQL
 
-/// Keeps services and copies of the whole database apart: services share a lock of the session, and a copy that needs the
-/// database to itself has it alone.
+/// Keeps services and copies of the whole database apart: services share a lock of the session, and a copy that needs
+/// the database to itself has it alone.
 ///
 /// It ends with its connection, however that ends; behind a pooler in transaction mode it stays until the pooler closes
 /// that one, so copies are made without one.
 enum Occupancy {
-  /// "RGN1".
-  private static let lock: Int64 = 0x5247_4E31
+  /// "RGN1", and the schema, as two services may have a schema each of one database.
+  private static let lock: SQL = "1380404785, coalesce(hashtext(current_schema()), 0)"
 
   /// For the connection over which a service writes.
   static func share(_ connection: Connection, by deadline: Deadline) throws(PostgreSQLError) {
-    try take("SELECT pg_try_advisory_lock_shared(\(lock))", connection, by: deadline) {
+    try take("SELECT pg_try_advisory_lock_shared(\(part: lock))", connection, by: deadline) {
       PostgreSQLError(
         .refused, "the database is being moved or restored",
         hint: "wait until that regentd has ended, then start this one")
@@ -20,7 +20,7 @@ enum Occupancy {
 
   /// For a copy; refused while a service is there.
   static func takeAlone(_ connection: Connection, by deadline: Deadline) throws(PostgreSQLError) {
-    try take("SELECT pg_try_advisory_lock(\(lock))", connection, by: deadline) {
+    try take("SELECT pg_try_advisory_lock(\(part: lock))", connection, by: deadline) {
       PostgreSQLError(.refused, "another service uses this database", hint: "stop it first")
     }
   }

@@ -5,8 +5,9 @@ import RegentSQL
 enum Schema {
   /// What this program makes and uses; a change of the tables is the next number.
   static let version = Int64(1 + migrations.count)
-  /// "RGNT": of two services that start at once, one makes the tables.
-  private static let lock: Int64 = 0x5247_4E54
+  /// "RGNT": of two services that start at once, one makes the tables. A schema each of one database are none of each
+  /// other's business.
+  private static let lock: SQL = "1380404820, coalesce(hashtext(current_schema()), 0)"
 
   /// Connects, makes the tables if there are none, sees that they are these, and opens what `body` opens in them.
   static func open<Value>(
@@ -41,7 +42,7 @@ enum Schema {
   ///
   /// A role that may only read and write the tables may do that, too.
   static func wait(_ connection: Connection, by deadline: Deadline) throws(PostgreSQLError) {
-    try connection.run("SELECT 1 FROM pg_advisory_xact_lock(\(lock))", by: deadline)
+    try connection.run("SELECT 1 FROM pg_advisory_xact_lock(\(part: lock))", by: deadline)
   }
 
   private static func done(_ outcome: CommitOutcome) throws(PostgreSQLError) {

@@ -18,7 +18,8 @@ final class Line {
 
   private static let pause: UInt64 = 250_000_000
 
-  /// `session` is what it sets beside the rest; `occupies` says to copies of the whole database that a service is there.
+  /// `session` is what it sets beside the rest; `occupies` says to copies of the whole database that a service is
+  /// there.
   init(
     _ options: PostgreSQLStoreOptions, _ health: Health, session: [String: String] = [:], occupies: Bool = false
   ) {
