@@ -5,8 +5,9 @@ import RegentSQL
 enum Schema {
   /// What this program makes and uses; a change of the tables is the next number.
   static let version = Int64(1 + migrations.count)
-  /// "RGNT": of two services that start at once, one makes the tables. A schema each of one database are none of each
-  /// other's business.
+  /// "RGNT": of two services that start at once, one makes the tables.
+  ///
+  /// Two schemas of one database are none of each other's business.
   private static let lock: SQL = "1380404820, coalesce(hashtext(current_schema()), 0)"
 
   /// Connects, makes the tables if there are none, sees that they are these, and opens what `body` opens in them.
