@@ -73,7 +73,7 @@ struct UnknownOutcomeTests {
     let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
     defer { try? place.remove() }
     var options = try place.options()
-    options.statementPatience = .milliseconds(700)
+    options.statementPatience = .seconds(2)
     let store = try PostgreSQLStore(options)
     defer { store.close() }
     try await store.add("BEFORE")
@@ -138,7 +138,7 @@ struct UnknownOutcomeTests {
     let server = try PostgreSQLServer()
     let place = try DatabasePlace(on: server)
     var options = try place.options()
-    options.statementPatience = .milliseconds(700)
+    options.statementPatience = .seconds(2)
     let store = try PostgreSQLStore(options)
     defer { store.close() }
     try await store.add("BEFORE")
