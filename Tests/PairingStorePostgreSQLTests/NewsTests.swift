@@ -43,15 +43,33 @@ struct NewsTests {
 
   @Test(arguments: Wakeups.allCases)
   func `a wait for news ends when there are some, by the bell or without it`(wakeups: Wakeups) async throws {
-    try await withTwo(wakeups) { _, one, other in
+    try await withTwo(wakeups) { place, one, other in
+      let operating = try place.connect()
+      let began = try operating.run("SELECT CAST(clock_timestamp() AS TEXT)", by: serverDeadline)[0].text(0)
+      // It has looked, found nothing, and waits now.
+      func hasLooked() throws -> Bool? {
+        let rows = try operating.run(
+          """
+          SELECT 1 FROM pg_stat_activity WHERE application_name = 'regent other' AND state = 'idle'
+          AND query LIKE '%nonce_count%' AND query_start > CAST(CAST(\(began) AS TEXT) AS TIMESTAMPTZ)
+          """, by: serverDeadline)
+        return rows.isEmpty ? nil : true
+      }
       let from = try await other.endOfChanges()
       // Its own end is far away: whoever comes back earlier was woken, or has looked.
-      let waiting = Task { try await other.changes(after: from, waiting: .seconds(patience)) }
+      let woken = Locked(false)
+      let waiting = Task {
+        let page = try await other.changes(after: from, waiting: .seconds(3_600))
+        woken.withLock { $0 = true }
+        return page
+      }
+      try await eventually("the other one to wait", hasLooked)
       try await one.add("REF30")
+      try await eventually("the other one to be woken") { woken.withLock { $0 } }
       let page = try await waiting.value
       #expect(page.changes == [.provisioning] && page.isWhole)
       let nonce = UsedNonce(key: try named("key"), second: 7, mark: 9)
-      let more = Task { try await other.changes(after: page.position, waiting: .seconds(patience)) }
+      let more = Task { try await other.changes(after: page.position, waiting: .seconds(3_600)) }
       try await one.share([nonce])
       #expect(try await more.value.nonces == [nonce])
     }

@@ -24,6 +24,8 @@ final class News: @unchecked Sendable {
   /// Between two looks when the bell is heard, and when it is not.
   private let usualPause: UInt64
   private static let shortPause: UInt64 = 20_000_000
+  /// So long the thread does not hear that it is to end.
+  private static let slice: UInt64 = 250_000_000
   /// So often our own bell is rung, to hear whether it is heard; after so long without it nobody is heard.
   private static let trialPause: UInt64 = 500_000_000
   private static let deafAfter: UInt64 = 1_000_000_000
@@ -101,7 +103,7 @@ final class News: @unchecked Sendable {
     let pause = hearing.isDeaf ? Self.shortPause : usualPause
     let next = min(end, began + pause)
     while Clocks.monotonicNanoseconds() < next, !isEnding() {
-      if try hear(connection, until: next) { return }
+      if try hear(connection, until: min(next, Clocks.monotonicNanoseconds() + Self.slice)) { return }
     }
   }
 
