@@ -30,6 +30,7 @@ final class Database: Sendable {
     let (news, courier, told) = (news, courier, ToldChanges())
     do {
       let lane = Lane(options, health, lane: number, courier: courier, told: told)
+      try lane.open()
       threads.append(
         try DedicatedThread.start(named: "pg lane", turns: .short) { lane.serve(writes) })
       for number in 1...max(1, options.readers) {

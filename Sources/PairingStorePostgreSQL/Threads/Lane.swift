@@ -33,6 +33,10 @@ final class Lane: @unchecked Sendable {
     node = options.node
   }
 
+  /// Connects now, and not with the first write: until then nobody would know that a service is there, and a copy that
+  /// needs the database to itself would get it.
+  func open() throws(PostgreSQLError) { _ = try line.opened() }
+
   /// Serves requests until the queue is closed and empty.
   func serve(_ queue: Monitor<Queue<Request>>) {
     isEnding = { queue.withLock { $0.isClosed } }
