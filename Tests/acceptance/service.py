@@ -163,6 +163,14 @@ class Service:
         return code
 
 
+def authorization(key, method, path):
+    """The header of a call as a box signs it."""
+    text = (f"{method} requestor_id={REQUESTOR}, nonce={uuid.uuid4()}, signature_method=HMAC-SHA256, "
+            f"request_time={int(time.time() * 1000)}, request_uri={path}")
+    mac = base64.b64encode(hmac.new(key["secret"].encode(), text.encode(), hashlib.sha256).digest()).decode()
+    return f"{text}, public_key={key['publicKey']}, signature={mac}"
+
+
 class Box:
     """A box: signed calls of one device."""
 
@@ -174,12 +182,8 @@ class Box:
 
     def call(self, method, path, prefer=None, **query):
         """The status and the document of one call."""
-        key = self.service.key
-        text = (f"{method} requestor_id={REQUESTOR}, nonce={uuid.uuid4()}, signature_method=HMAC-SHA256, "
-                f"request_time={int(time.time() * 1000)}, request_uri={path}")
-        mac = base64.b64encode(hmac.new(key["secret"].encode(), text.encode(), hashlib.sha256).digest()).decode()
         headers = {
-            "Authorization": f"{text}, public_key={key['publicKey']}, signature={mac}", "Accept": "application/json",
+            "Authorization": authorization(self.service.key, method, path), "Accept": "application/json",
             "X-Device-Info": self.info}
         if prefer:
             headers["Prefer"] = f"wait={prefer}"

@@ -10,9 +10,6 @@ promised: then this must fail, or it proves nothing. Exit codes: 0 nothing lost,
 """
 
 import argparse
-import base64
-import hashlib
-import hmac
 import http.client
 import json
 import os
@@ -26,13 +23,12 @@ import tempfile
 import threading
 import time
 import urllib.parse
-import uuid
 
 from cluster import Cluster
 from history import History, prove_itself
-from service import until
+from service import REQUESTOR, authorization, until
 
-REQUESTOR, PROVIDER, PASSWORD = "cinema", "aurora", "a password of many words"
+PROVIDER, PASSWORD = "aurora", "a password of many words"
 BOXES, OPERATORS = 6, 2
 
 
@@ -77,15 +73,9 @@ class World:
 
     # Boxes
 
-    def words(self, method, path):
-        text = (f"{method} requestor_id={REQUESTOR}, nonce={uuid.uuid4()}, signature_method=HMAC-SHA256, "
-                f"request_time={int(time.time() * 1000)}, request_uri={path}")
-        mac = base64.b64encode(hmac.new(self.key["secret"].encode(), text.encode(), hashlib.sha256).digest()).decode()
-        return f"{text}, public_key={self.key['publicKey']}, signature={mac}"
-
     def call(self, device, method, path, node=None, words=None, wait=None, timeout=8, **query):
         port = node.port if node else self.cluster.balancer.port
-        headers = {"Authorization": words or self.words(method, path), "Accept": "application/json"}
+        headers = {"Authorization": words or authorization(self.key, method, path), "Accept": "application/json"}
         if wait:
             headers["Prefer"] = f"wait={wait}"
         query = urllib.parse.urlencode({"deviceId": device, **query})
@@ -278,7 +268,7 @@ def used_twice(world, faulty):
 
     at_once = later = 0
     for _ in range(5):
-        words, taken = world.words("GET", "/api/v1/tokens/authn"), []
+        words, taken = authorization(world.key, "GET", "/api/v1/tokens/authn"), []
         threads = [threading.Thread(target=lambda node=node: taken.append(takes(node, words))) for node in world.cluster.nodes]
         for thread in threads:
             thread.start()
@@ -287,7 +277,7 @@ def used_twice(world, faulty):
         at_once += max(0, sum(taken) - 1)
     time.sleep(1)
     for node in world.cluster.nodes:
-        words = world.words("GET", "/api/v1/tokens/authn")
+        words = authorization(world.key, "GET", "/api/v1/tokens/authn")
         first = takes(node, words)
         time.sleep(0.5)
         later += sum(takes(other, words) for other in world.cluster.nodes if first and other is not node)
