@@ -23,6 +23,14 @@ extension PostgreSQLStore {
   }
 }
 
+extension Connection {
+  /// Has each COMMIT wait for a standby of this name, or for none; the server reads its settings by and by.
+  fileprivate func requireStandby(_ name: String) throws {
+    try run("ALTER SYSTEM SET synchronous_standby_names = \(unsafeRawSQL: "'\(name)'")", by: serverDeadline)
+    try run("SELECT pg_reload_conf()", by: serverDeadline)
+  }
+}
+
 /// A server of one's own: it is stopped, frozen, and waits for a standby that is not there.
 @Suite("When nobody knows what a COMMIT came to", .serialized)
 struct UnknownOutcomeTests {
@@ -46,12 +54,7 @@ struct UnknownOutcomeTests {
     defer { store.close() }
     try await store.add("BEFORE")
     let operating = try place.connect()
-    func standby(_ name: String) throws {
-      try operating.run(
-        "ALTER SYSTEM SET synchronous_standby_names = \(unsafeRawSQL: "'\(name)'")", by: serverDeadline)
-      try operating.run("SELECT pg_reload_conf()", by: serverDeadline)
-    }
-    try standby("away")
+    try operating.requireStandby("away")
     // The server reads its settings by and by.
     let unknown = try await eventually("a COMMIT that waits") {
       try await outcome { try await store.add("WAITING\(UInt32.random(in: 0 ... .max))") }
@@ -61,7 +64,7 @@ struct UnknownOutcomeTests {
     let others = try await store.requestors
     let refused = try await outcome { try await store.add("REFUSED") }
     guard case .unavailable = refused else { Issue.record("\(String(describing: refused))"); return }
-    try standby("")
+    try operating.requireStandby("")
     try await eventually("the lane to go on") { try await outcome { try await store.add("AFTER") } == nil ? true : nil }
     let found = try await store.requestors
     // The one that was unknown is there, once; the one that was refused is not.
@@ -112,13 +115,8 @@ struct UnknownOutcomeTests {
     }
     defer { hearing.cancel() }
     let operating = try place.connect()
-    func standby(_ name: String) throws {
-      try operating.run(
-        "ALTER SYSTEM SET synchronous_standby_names = \(unsafeRawSQL: "'\(name)'")", by: serverDeadline)
-      try operating.run("SELECT pg_reload_conf()", by: serverDeadline)
-    }
     // A COMMIT with a NOTIFY in it that waits for its standby has the lock that every other NOTIFY needs.
-    try standby("away")
+    try operating.requireStandby("away")
     try await eventually("the server to read its settings") {
       let rows = try place.connect().run("SHOW synchronous_standby_names", by: serverDeadline)
       return try rows.first?.text(0) == "away" ? true : nil
@@ -129,7 +127,7 @@ struct UnknownOutcomeTests {
       _ = stranger.commit(after: [change, "SELECT pg_notify('stranger', '')"], by: serverDeadline)
     }
     try await eventually("the store to notice that it hears nothing") { store.isDeaf ? true : nil }
-    try standby("")
+    try operating.requireStandby("")
     hanging.join()
     try await eventually("the store to hear again") { store.isDeaf ? nil : true }
   }
