@@ -115,8 +115,7 @@ actor ServerUpkeep: AdminUpkeep {
       found.append(
         Finding(
           "pooler", .warning, "a pooler stands between this service and the server",
-          fix: "let it give each client a connection of its own (session mode), or set --wakeups poll and "
-            + "let it keep prepared statements (PgBouncer: max_prepared_statements)"))
+          fix: "let it give each client a connection of its own (session mode), or name the server itself"))
     }
     let apart = abs(Clocks.wallMilliseconds() - server.clock.milliseconds)
     if apart > 1_000 {

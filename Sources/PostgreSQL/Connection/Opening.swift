@@ -65,6 +65,9 @@ extension Connection {
         let parameters = settings.parameters(host, address: address, user: user, password)
         let connection = try Attempt(host, library, parameters).finish(by: deadline)
         try connection.requireWritable()
+        try connection.requireOwnProcess(by: deadline) { () throws(PostgreSQLError) in
+          try Attempt(host, library, parameters).finish(by: deadline)
+        }
         try connection.set(settings.session, by: deadline)
         return connection
       } catch {
@@ -99,6 +102,35 @@ extension Connection {
     all.merge(session) { _, given in given }
     let calls = all.sorted { $0.key < $1.key }.map { "set_config(\(literal($0.key)), \(literal($0.value)), false)" }
     _ = try exchange([.plain("SELECT \(calls.joined(separator: ", "))")], by: deadline)
+  }
+
+  /// Refuses a pooler that gives each transaction another connection of its own: the name of a prepared statement may
+  /// be another client's statement there, which is not to be found out by running it.
+  ///
+  /// `connect` makes another connection. A pooler in session mode gives that a process of its own.
+  private func requireOwnProcess(
+    by deadline: Deadline, _ connect: () throws(PostgreSQLError) -> Connection
+  ) throws(PostgreSQLError) {
+    let process = try process(by: deadline)
+    // A pooler names itself, and not the server's process.
+    if process == Int64(backend) { return }
+    let other = try connect()
+    defer { other.close() }
+    for _ in 1...3 {
+      guard try other.process(by: deadline) != process, try self.process(by: deadline) == process else {
+        throw PostgreSQLError(
+          .refused, "\(host) is a pooler that gives each transaction another connection",
+          hint: "name the server itself, or a pooler in session mode; a service keeps few connections")
+      }
+    }
+  }
+
+  /// The process of the server that answers.
+  private func process(by deadline: Deadline) throws(PostgreSQLError) -> Int64 {
+    let asked = "SELECT pg_backend_pid()"
+    let answers = try exchange([.plain(asked)], by: deadline).map { Rows(result: $0, sql: asked) }
+    guard let row = answers.first?.first else { throw PostgreSQLError(.lost, "the server did not name its process") }
+    return try row.integer(0)
   }
 }
 
