@@ -61,6 +61,16 @@ extension String: SQLDecodable {
   init(row: borrowing Row, column: Int) throws(PostgreSQLError) { self = try row.text(column) }
 }
 
+extension PostgreSQLStore {
+  /// A part of a transaction of the lane, which asks ahead what is named.
+  func transaction<Value: Sendable>(
+    asking questions: (@Sendable () -> [Question])?,
+    _ body: @escaping @Sendable (borrowing WriteContext) throws -> Value
+  ) async throws -> Value {
+    try await database.write(asking: questions?() ?? [], body)
+  }
+}
+
 extension WriteContext {
   /// Tells the other nodes to look at something anew, if this is committed.
   func changed(_ change: @autoclosure () -> StoreChange) { transaction.note(change()) }

@@ -4,9 +4,9 @@
 // docs/decisions/0015-one-set-of-verbs.md).
 //
 // What an adapter gives them, by these names: `RowStore`, its store with `database`, `vault`, `known`, `tamperLog`,
-// `liveCodes` and `wallClock`; `ReadContext` and `WriteContext`, which are `Querying`, and their `Row`; `changed`, what
-// a write tells other nodes; `DatabaseError`; and `Dialect`, the few words that two databases do not share. Start with
-// Verbs/; Rows/SignedRows.swift is where a row that does not verify stops existing.
+// `liveCodes`, `wallClock` and `transaction(asking:)`; `ReadContext` and `WriteContext`, which are `Querying`, and
+// their `Row`; `changed`, what a write tells other nodes; `DatabaseError`; and `Dialect`, the few words that two
+// databases do not share. Start with Verbs/; Rows/SignedRows.swift is where a row that does not verify stops existing.
 
 package import PairingStore
 import RegentSQL
@@ -14,12 +14,14 @@ import RegentSQL
 // MARK: - How verbs reach the database
 
 extension RowStore {
+  /// Runs a verb that writes; `asking` names questions that it asks, which it may ask all the same without.
   package func write<Value: Sendable>(
+    asking questions: (@Sendable () -> [Question])? = nil,
     _ body: @escaping @Sendable (borrowing WriteContext, SignedRows) throws -> Value
   ) async throws(StoreError) -> Value {
     let (vault, tamperLog, known) = (vault, tamperLog, known)
     return try await answer {
-      try await self.database.write { context in
+      try await self.transaction(asking: questions) { context in
         let rows = SignedRows(vault, known)
         defer { tamperLog.add(rows.tampered) }
         return try body(context, rows)

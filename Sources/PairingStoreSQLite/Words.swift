@@ -61,17 +61,33 @@ extension Querying where Self: ~Copyable {
   }
 }
 
+extension SQLiteStore {
+  /// One transaction of the writer; asking costs no way here, so nothing is asked ahead.
+  func transaction<Value: Sendable>(
+    asking _: (@Sendable () -> [Question])?, _ body: @escaping @Sendable (borrowing WriteContext) throws -> Value
+  ) async throws -> Value {
+    try await database.write(body)
+  }
+}
+
 extension WriteContext {
+  /// Runs a statement; nothing here was asked ahead that a touched row could make untrue.
+  borrowing func run(_ sql: SQL, touching _: @autoclosure () -> TouchedRow) throws(SQLiteError) { try run(sql) }
+
   /// Runs a statement to its end and says how many rows it changed.
   borrowing func runCounting(_ sql: SQL) throws(SQLiteError) -> Int { try run(sql) }
 
   /// Changes one row; that another one changed it meanwhile is an error.
-  borrowing func changeOne(_ sql: SQL, of table: String) throws {
+  borrowing func changeOne(
+    _ sql: SQL, of table: String, touching _: @autoclosure () -> [TouchedRow]
+  ) throws {
     guard try run(sql) == 1 else { throw StoreError.changedMeanwhile(what: table) }
   }
 
   /// Writes a row, also where one is that may be deleted for it.
-  borrowing func insert(_ insert: SQL, inPlaceOf delete: @autoclosure () -> SQL) throws {
+  borrowing func insert(
+    _ insert: SQL, inPlaceOf delete: @autoclosure () -> SQL, touching _: @autoclosure () -> TouchedRow
+  ) throws {
     do throws(SQLiteError) {
       try run(insert)
     } catch {
@@ -82,7 +98,9 @@ extension WriteContext {
   }
 
   /// Writes a row unless it would be in another one's place, and says whether it did: `careful` writes nothing then.
-  borrowing func insertNew(_ plain: String, _ careful: String, _ values: [SQLValue]) throws -> Bool {
+  borrowing func insertNew(
+    _ plain: String, _ careful: String, _ values: [SQLValue], touching _: @autoclosure () -> TouchedRow
+  ) throws -> Bool {
     try run(SQL(unsafeRawSQL: careful, values)) == 1
   }
 }

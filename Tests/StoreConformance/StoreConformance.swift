@@ -13,8 +13,9 @@ public import PairingStore
 ///     }
 public enum StoreConformance {
   public static let checks: [ConformanceCheck] =
-    codeChecks + approvalChecks + raceChecks + tokenChecks + filterChecks + passChecks + sessionChecks
-    + provisioningChecks + keyChecks + grantChecks + newClientChecks + platformChecks + enrolmentChecks + upkeepChecks
+    codeChecks + approvalChecks + raceChecks + togetherChecks + tokenChecks + filterChecks + passChecks
+    + sessionChecks + provisioningChecks + keyChecks + grantChecks + newClientChecks + platformChecks + enrolmentChecks
+    + upkeepChecks
     + nodeChecks
 }
 

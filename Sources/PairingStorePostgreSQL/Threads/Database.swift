@@ -81,10 +81,13 @@ final class Database: Sendable {
   /// shared, and again when that fails.
   @discardableResult
   func write<Value: Sendable>(
+    asking questions: [Question] = [],
     _ body: @escaping @Sendable (borrowing WriteContext) throws -> Value
   ) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
-      let request = Request(ends: Clocks.monotonicNanoseconds() + patience, body) { continuation.resume(with: $0) }
+      let request = Request(ends: Clocks.monotonicNanoseconds() + patience, asking: questions, body) {
+        continuation.resume(with: $0)
+      }
       // First where it can be given up, so that nothing is forgotten.
       guard open.add(request, most: Self.most), writes.add(request, most: Self.most) else {
         return request.fail(Self.refusal)

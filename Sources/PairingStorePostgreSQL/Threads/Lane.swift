@@ -84,9 +84,10 @@ final class Lane: @unchecked Sendable {
   private func attempt(_ requests: [Request], isShared: Bool) -> Outcome {
     let transaction: Transaction
     do {
-      transaction = try begin(isShared: isShared)
+      // Alone nothing is asked ahead: a question that cannot be asked is then the request's own error, and no other's.
+      transaction = try begin(isShared: isShared, asking: isShared ? requests.flatMap(\.questions) : [])
     } catch {
-      return .away(error)
+      return isShared && error is PostgreSQLError && line.isOpen ? .again(error) : .away(error)
     }
     let context = WriteContext(transaction)
     var answers: [(request: Request, deliver: @Sendable () -> Void)] = []
@@ -148,13 +149,13 @@ final class Lane: @unchecked Sendable {
   }
 
   /// Begins a transaction; over a new connection when the one there was is found broken, as nothing was asked yet.
-  private func begin(isShared: Bool) throws -> Transaction {
+  private func begin(isShared: Bool, asking questions: [Question] = []) throws -> Transaction {
     let connection = try line.opened()
     do {
-      return try Transaction(connection, isShared: isShared, by: line.deadline)
+      return try Transaction(connection, isShared: isShared, asking: questions, by: line.deadline)
     } catch let error as PostgreSQLError where !connection.isOpen && error.kind != .deadline {
       line.note(error)
-      return try Transaction(line.opened(), isShared: isShared, by: line.deadline)
+      return try Transaction(line.opened(), isShared: isShared, asking: questions, by: line.deadline)
     } catch {
       if connection.isOpen { connection.undo(by: line.deadline) }
       line.note(error as? PostgreSQLError)

@@ -12,16 +12,20 @@ final class Request: Sendable {
 
   /// Runs it; what it gives back is called when the COMMIT is certain.
   let run: @Sendable (WriteContext) throws -> @Sendable () -> Void
+  /// What it asks, as far as it was named.
+  let questions: [Question]
   /// When whoever asked is told that no answer came; on the monotonic clock.
   let ends: UInt64
   private let refuse: @Sendable (any Error) -> Void
   private let state = Locked(State.waiting)
 
   init<Value: Sendable>(
-    ends: UInt64, _ body: @escaping @Sendable (borrowing WriteContext) throws -> Value,
+    ends: UInt64, asking questions: [Question],
+    _ body: @escaping @Sendable (borrowing WriteContext) throws -> Value,
     completion: @escaping @Sendable (Result<Value, any Error>) -> Void
   ) {
     self.ends = ends
+    self.questions = questions
     run = { context in
       let value = try body(context)
       return { completion(.success(value)) }

@@ -63,36 +63,45 @@ package final class WriteContext: Querying {
   package func ask(_ sql: SQL) throws -> PostgreSQL.Rows { try transaction.ask(sql) }
 
   /// Runs a statement of which nobody asks what it changed.
-  package func run(_ sql: SQL) throws { try transaction.later(sql) }
+  package func run(_ sql: SQL) throws { try transaction.later(sql, touching: nil) }
+
+  /// The same, when it is known which rows it writes or deletes: other answers stand.
+  func run(_ sql: SQL, touching row: TouchedRow) throws { try transaction.later(sql, touching: [row]) }
 
   /// Runs a statement and says how many rows it changed.
-  func runCounting(_ sql: SQL) throws -> Int { try transaction.change(sql) }
+  func runCounting(_ sql: SQL) throws -> Int { try transaction.change(sql, touching: nil) }
 
   /// Changes one row; that another one changed it meanwhile is an error.
   ///
   /// A shared transaction leaves it to the database to fail then: it is undone, and each request has one of its own.
-  func changeOne(_ sql: SQL, of table: String) throws {
+  func changeOne(_ sql: SQL, of table: String, touching rows: [TouchedRow]) throws {
     guard transaction.isShared else {
-      guard try runCounting(sql) == 1 else { throw StoreError.changedMeanwhile(what: table) }
+      guard try transaction.change(sql, touching: rows) == 1 else { throw StoreError.changedMeanwhile(what: table) }
       return
     }
-    try run("WITH changed AS (\(part: sql) RETURNING 1) SELECT 1 / count(*) FROM changed")
+    try transaction.later(
+      "WITH changed AS (\(part: sql) RETURNING 1) SELECT 1 / count(*) FROM changed", touching: rows)
   }
 
   /// Writes a row, also where one is that may be deleted for it.
-  func insert(_ insert: SQL, inPlaceOf delete: @autoclosure () -> SQL) throws {
-    // Not the other way round: a statement that fails would take the transaction with it.
-    try run(delete())
-    try run(insert)
+  func insert(_ insert: SQL, inPlaceOf delete: @autoclosure () -> SQL, touching row: TouchedRow) throws {
+    // Not the other way round: a statement that fails would take the transaction with it. In a shared one it may, as
+    // there is hardly ever a row: then each request has one of its own.
+    if !transaction.isShared { try transaction.later(delete(), touching: nil) }
+    try transaction.later(insert, touching: [row])
   }
 
   /// Writes a row unless it would be in another one's place: `plain` fails then, `careful` writes nothing.
   ///
   /// Whether it was written is believed in a shared transaction, as it nearly always is; when it is not so, the
   /// transaction is undone, and each request has one of its own.
-  func insertNew(_ plain: String, _ careful: String, _ values: [SQLValue]) throws -> Bool {
-    guard transaction.isShared else { return try runCounting(SQL(unsafeRawSQL: careful, values)) == 1 }
-    try run(SQL(unsafeRawSQL: plain, values))
+  func insertNew(
+    _ plain: String, _ careful: String, _ values: [SQLValue], touching row: TouchedRow
+  ) throws -> Bool {
+    guard transaction.isShared else {
+      return try transaction.change(SQL(unsafeRawSQL: careful, values), touching: [row]) == 1
+    }
+    try transaction.later(SQL(unsafeRawSQL: plain, values), touching: [row])
     return true
   }
 }

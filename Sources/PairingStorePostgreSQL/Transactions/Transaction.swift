@@ -19,6 +19,7 @@ final class Transaction {
   private(set) var hasWritten = false
   /// The first failure: the transaction cannot be committed after it.
   private(set) var failure: PostgreSQLError?
+  private var answers: Answers
   /// How many codes may be live at most, as the cluster's row says; `nil` when they must be counted.
   var liveCodes: Int? { didSet { isLiveCodesChanged = true } }
   private var isLiveCodesChanged = false
@@ -30,25 +31,37 @@ final class Transaction {
   /// The number under which this one is in the log; `nil` when nobody has to look at anything.
   var changeNumber: Int64? { changes.isEmpty ? nil : newestChange + 1 }
 
-  /// Begins it, as the only one that writes in the cluster.
-  init(_ connection: Connection, isShared: Bool, by deadline: Deadline) throws {
+  /// Begins it, as the only one that writes in the cluster, and asks what is named ahead: after the cluster's row, so
+  /// that each answer is of this transaction's own time.
+  init(_ connection: Connection, isShared: Bool, asking questions: [Question] = [], by deadline: Deadline) throws {
     self.connection = connection
     self.deadline = deadline
     self.isShared = isShared
-    let rows = try connection.run(
-      ["BEGIN", "SELECT state, schema, live_codes, changes FROM cluster WHERE id = 1 FOR UPDATE"], by: deadline)[1]
-    guard let cluster = rows.first else { throw SchemaFailure.damaged("the row of the table “cluster” is missing") }
+    answers = Answers(to: questions)
+    let results = try connection.run(
+      ["BEGIN", "SELECT state, schema, live_codes, changes FROM cluster WHERE id = 1 FOR UPDATE"]
+        + answers.statements, by: deadline)
+    answers.take(results.dropFirst(2))
+    guard let cluster = results[1].first else {
+      throw SchemaFailure.damaged("the row of the table “cluster” is missing")
+    }
     newestChange = try cluster.integer(3)
     try Schema.check(state: cluster.text(0), version: cluster.integer(1))
     liveCodes = try cluster.isNull(2) ? nil : Int(cluster.integer(2))
     isLiveCodesChanged = false
   }
 
-  /// Asks, with everything before it.
-  func ask(_ sql: SQL) throws -> Rows { try send(sql, changing: false) }
+  /// Asks, with everything before it, unless the answer is there.
+  func ask(_ sql: SQL) throws -> Rows {
+    if failure == nil, let rows = answers.rows(of: sql) { return rows }
+    return try send(sql, changing: false)
+  }
 
   /// Changes something, with everything before it, and says how many rows that were.
-  func change(_ sql: SQL) throws -> Int { try send(sql, changing: true).changed }
+  func change(_ sql: SQL, touching rows: [TouchedRow]?) throws -> Int {
+    forget(rows)
+    return try send(sql, changing: true).changed
+  }
 
   private func send(_ sql: SQL, changing: Bool) throws -> Rows {
     if let failure { throw failure }
@@ -69,9 +82,16 @@ final class Transaction {
     }
   }
 
+  /// No answer stands that these rows may have changed; `nil` when it is not known which they are.
+  private func forget(_ rows: [TouchedRow]?) {
+    guard let rows else { return answers.forgetAll() }
+    for row in rows { answers.forget(row) }
+  }
+
   /// Keeps a statement for later.
-  func later(_ sql: SQL) throws {
+  func later(_ sql: SQL, touching rows: [TouchedRow]?) throws {
     if let failure { throw failure }
+    forget(rows)
     hasWritten = true
     pending.append(sql)
   }

@@ -194,6 +194,13 @@ extension SignedRows {
       SQL(unsafeRawSQL: SignedRows.ofDevice, [.blob(device.bytes), .text(requestor.text)]))
   }
 
+  /// The same, named ahead.
+  static func question(of device: DeviceHash, at requestor: RequestorID) -> Question {
+    Question(
+      sql: SQL(unsafeRawSQL: ofDevice, [.blob(device.bytes), .text(requestor.text)]),
+      table: Tables.authentications.name, columns: ["device_hash", "requestor"])
+  }
+
   private static let ofDevice = "\(Tables.authentications.select) WHERE device_hash = ? AND requestor = ?"
 
   func authentication<Context: Querying & ~Copyable>(
@@ -211,8 +218,12 @@ extension SignedRows {
     }
     // What is still there does not verify, and only one row may have this place.
     try context.run(
-      "DELETE FROM authentication WHERE device_hash = \(record.deviceHash.bytes) AND requestor = \(requestor.text)"
-    )
+      "DELETE FROM authentication WHERE device_hash = \(record.deviceHash.bytes) AND requestor = \(requestor.text)",
+      touching: TouchedRow(
+        Tables.authentications.name,
+        [
+          (.bytes("device_hash"), .blob(record.deviceHash.bytes)), (.text("requestor"), .text(requestor.text)),
+        ]))
     try insert(context, Tables.authentications, record)
     context.changed(.signIn(requestor, record.deviceHash))
   }

@@ -204,7 +204,8 @@ extension SignedRows {
     let signature = try signature(context, table, values)
     try context.insert(
       SQL(unsafeRawSQL: table.insert, values + [.blob(signature)]),
-      inPlaceOf: "DELETE FROM \(unsafeRawSQL: table.name) WHERE \(keyOf: values, in: table)")
+      inPlaceOf: "DELETE FROM \(unsafeRawSQL: table.name) WHERE \(keyOf: values, in: table)",
+      touching: TouchedRow(table, values))
     return signature
   }
 
@@ -214,9 +215,10 @@ extension SignedRows {
   func insertNew<Record>(
     _ context: borrowing WriteContext, _ table: Table<Record>, _ record: Record
   ) throws -> Bool {
-    var row = table.encode(record, vault)
-    row.append(.blob(try signature(context, table, row)))
-    return try context.insertNew(table.insert, table.insertNew, row)
+    let values = table.encode(record, vault)
+    let signature = try signature(context, table, values)
+    return try context.insertNew(
+      table.insert, table.insertNew, values + [.blob(signature)], touching: TouchedRow(table, values))
   }
 
   /// Writes some columns of a row that was read in this transaction, and its signature with them.
@@ -231,7 +233,9 @@ extension SignedRows {
     bound += stored.values.prefix(table.keyCount)
     // The signature is the row's version: a row that is not the one that was read is left alone.
     bound.append(.blob(stored.signature))
-    try context.changeOne(SQL(unsafeRawSQL: change.text, bound), of: table.name)
+    try context.changeOne(
+      SQL(unsafeRawSQL: change.text, bound), of: table.name,
+      touching: [TouchedRow(table, stored.values), TouchedRow(table, values)])
   }
 
   /// The same for columns that are known only now.

@@ -19,7 +19,7 @@ extension RowStore {
       }
       guard seen.isFirst else { return seen.pickUp }
     }
-    return try await write { context, rows in
+    return try await write(asking: { [SignedRows.question(of: device, at: requestor)] }) { context, rows in
       let found = try rows.signIn(context, requestor, device, at: now)
       guard let signIn = found.signIn else { return found }
       return .inForce(signIn, delivery: try rows.deliver(context, signIn.record, at: now))

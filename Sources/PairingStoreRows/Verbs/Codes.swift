@@ -7,7 +7,13 @@ extension RowStore {
   public func reserve(_ record: RegistrationRecord, limit: Int, at now: Instant)
     async throws(StoreError) -> Reservation
   {
-    try await write { [liveCodes] context, rows in
+    try await write(asking: {
+      [
+        Tables.requestors.question(record.requestor.text), Tables.keyPairs.question(record.rowKey.text),
+        SignedRows.question(of: record.deviceHash, at: record.requestor),
+        CodeQueries.question(of: record.deviceHash, at: record.requestor),
+      ]
+    }) { [liveCodes] context, rows in
       guard try rows.one(context, Tables.requestors, Tables.requestors.row(record.requestor.text)) != nil
       else { throw StoreError.notFound(what: "requestor") }
       guard let pair = try rows.pair(context, record.rowKey),
@@ -43,7 +49,7 @@ extension RowStore {
   public func open(_ id: RegistrationID, at now: Instant) async throws(StoreError)
     -> RegistrationChange
   {
-    try await write { context, rows in
+    try await write(asking: { [Tables.registrations.question(id.text)] }) { context, rows in
       try rows.apply(context, .open, to: rows.required(context, id), at: now)
     }
   }
@@ -52,7 +58,8 @@ extension RowStore {
   public func claim(_ id: RegistrationID, by session: SessionID, at now: Instant)
     async throws(StoreError) -> RegistrationChange
   {
-    try await write { context, rows in
+    try await write(asking: { [Tables.sessions.question(session.text), Tables.registrations.question(id.text)] }) {
+      context, rows in
       let viewer = try rows.liveSession(context, session, at: now).record.viewer
       return try rows.apply(
         context, .claim(Claimer(session: session, viewer: viewer)),
@@ -64,7 +71,8 @@ extension RowStore {
   public func renew(_ id: RegistrationID, by session: SessionID, at now: Instant)
     async throws(StoreError) -> RegistrationChange
   {
-    try await write { context, rows in
+    try await write(asking: { [Tables.sessions.question(session.text), Tables.registrations.question(id.text)] }) {
+      context, rows in
       _ = try rows.liveSession(context, session, at: now)
       return try rows.apply(context, .renew(session), to: rows.required(context, id), at: now)
     }
@@ -74,7 +82,7 @@ extension RowStore {
   public func release(_ id: RegistrationID, by session: SessionID, at now: Instant)
     async throws(StoreError) -> RegistrationChange
   {
-    try await write { context, rows in
+    try await write(asking: { [Tables.registrations.question(id.text)] }) { context, rows in
       try rows.apply(context, .release(session), to: rows.required(context, id), at: now)
     }
   }
@@ -83,7 +91,13 @@ extension RowStore {
   public func approve(
     _ id: RegistrationID, _ request: ApprovalRequest, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> ApprovalResult {
-    try await write { context, rows in
+    try await write(asking: {
+      var questions = [
+        Tables.registrations.question(id.text), Tables.authentications.question(request.authentication.text),
+      ]
+      if case .session(let session, _) = request.by { questions.append(Tables.sessions.question(session.text)) }
+      return questions
+    }) { context, rows in
       let stored = try rows.required(context, id)
       let event: PairingEvent
       switch request.by {
@@ -119,7 +133,8 @@ extension RowStore {
   public func deny(
     _ id: RegistrationID, by session: SessionID, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> RegistrationChange {
-    try await write { context, rows in
+    try await write(asking: { [Tables.sessions.question(session.text), Tables.registrations.question(id.text)] }) {
+      context, rows in
       _ = try rows.liveSession(context, session, at: now)
       let change = try rows.apply(
         context, .deny(session), to: rows.required(context, id), at: now)
@@ -132,7 +147,7 @@ extension RowStore {
   public func withdraw(
     _ id: RegistrationID, _ reason: WithdrawalReason, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> RegistrationChange {
-    try await write { context, rows in
+    try await write(asking: { [Tables.registrations.question(id.text)] }) { context, rows in
       let change = try rows.apply(
         context, .withdraw(reason), to: rows.required(context, id), at: now)
       try rows.note(context, entry)
@@ -200,6 +215,13 @@ enum CodeQueries {
   /// The codes of a device that nobody has answered; some of them may have run out of time.
   static func waiting(of device: DeviceHash, at requestor: RequestorID) -> SQL {
     SQL(unsafeRawSQL: waiting, [.blob(device.bytes), .text(requestor.text)])
+  }
+
+  /// The same, named ahead.
+  static func question(of device: DeviceHash, at requestor: RequestorID) -> Question {
+    Question(
+      sql: waiting(of: device, at: requestor), table: Tables.registrations.name,
+      columns: ["device_hash", "requestor"])
   }
 
   private static let waiting = """
