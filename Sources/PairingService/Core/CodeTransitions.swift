@@ -83,8 +83,9 @@ package struct CodeTransitions: Sendable {
   package func approve(
     _ id: RegistrationID, _ request: ApprovalRequest, audit entry: AuditEntry?
   ) async throws(StoreError) -> ApprovalResult {
-    try requireNotExpired(id)
     let now = clock.now
+    guard codes.beginApproval(of: id, at: now) else { throw .refused(.expired) }
+    defer { codes.endApproval(of: id) }
     let result = try await store.approve(id, request, audit: entry, at: now)
     let flow = result.change.record.flow
     if let approval = flow.state.approval, result.authentication != nil {

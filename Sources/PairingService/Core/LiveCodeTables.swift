@@ -57,6 +57,8 @@ extension LiveCodes {
     var given: [RegistrationID] = []
     /// Bytes of what devices say of themselves, in all codes.
     var described = 0
+    /// Codes that the store is approving at this moment, and how often.
+    var approving: [RegistrationID: Int] = [:]
   }
 }
 
@@ -131,12 +133,17 @@ extension LiveCodes.Tables {
 
   /// A code as it is now.
   ///
-  /// Once somebody was told that it has expired it stays so, even when the clock is set back.
+  /// Once somebody was told that it has expired it stays so, even when the clock is set back. While the store is
+  /// approving it nobody is: a device that has heard of the end asks no more, and would never hear of the yes.
   mutating func look(
     at known: LiveCodes.CachedCode, _ now: Instant, _ uptime: @autoclosure () -> Uptime
   ) -> LiveCodes.CachedCode {
     let flow = known.record.flow
     guard flow.state.isPending, now >= flow.expires else { return known }
+    guard approving[known.record.id] == nil else {
+      return LiveCodes.CachedCode(
+        known.record.moved(to: flow.lasting(until: now + .seconds(1))), hasEarlierSignIn: known.hasEarlierSignIn)
+    }
     expired += 1
     pending[known.record.requestor, default: 0] -= 1
     let settled = LiveCodes.CachedCode(

@@ -174,6 +174,27 @@ package final class LiveCodes: Sendable {
     }
   }
 
+  /// The store is about to approve a code: until ``endApproval(of:)`` memory tells nobody that it has expired.
+  ///
+  /// - Returns: false when its time is up, and whoever asks is told so from here on.
+  func beginApproval(of id: RegistrationID, at now: Instant) -> Bool {
+    tables.withLock { tables in
+      if let known = tables.codes[id], case .expired = tables.look(at: known, now, clock.uptime).record.flow.state {
+        return false
+      }
+      tables.approving[id, default: 0] += 1
+      return true
+    }
+  }
+
+  /// The store has said what became of it, and memory knows.
+  func endApproval(of id: RegistrationID) {
+    tables.withLock { tables in
+      let left = tables.approving[id, default: 1] - 1
+      tables.approving[id] = left > 0 ? left : nil
+    }
+  }
+
   /// Which codes are in memory.
   var ids: [RegistrationID] { tables.withLock { Array($0.codes.keys) } }
 
