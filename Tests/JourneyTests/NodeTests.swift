@@ -15,8 +15,13 @@ private struct Nodes: Sendable {
   let a: TestService
   let b: TestService
 
-  init(on store: any Store, _ other: any Store) async throws {
-    a = try await TestService(on: store, options: { $0.node = NodeID("a") })
+  init(on store: any Store, _ other: any Store, _ options: (inout ServiceOptions) -> Void) async throws {
+    a = try await TestService(
+      on: store,
+      options: {
+        $0.node = NodeID("a")
+        options(&$0)
+      })
     b = try await TestService(joining: a, on: other, as: "b")
   }
 
@@ -66,13 +71,18 @@ enum Ground: CaseIterable {
   case server
 }
 
-private func withNodes(on ground: Ground, _ story: (Nodes) async throws -> Void) async throws {
+private func withNodes(
+  on ground: Ground, options: @Sendable (inout ServiceOptions) -> Void = { _ in },
+  _ story: (Nodes) async throws -> Void
+) async throws {
   switch ground {
   case .memory:
     let store = MemoryStore(isShared: true)
-    try await story(try await Nodes(on: store, store))
+    try await story(try await Nodes(on: store, store, options))
   case .server:
-    try await withDatabaseStores(2) { stores in try await story(try await Nodes(on: stores[0], stores[1])) }
+    try await withDatabaseStores(2) { stores in
+      try await story(try await Nodes(on: stores[0], stores[1], options))
+    }
   }
 }
 
@@ -258,6 +268,31 @@ private let question = "/api/v1/tokens/authn"
           nodes.b.core.mediaKeys.published(at: nodes.b.core.clock.now)
             == nodes.a.core.mediaKeys.published(at: nodes.a.core.clock.now)
         }
+      }
+    }
+  }
+
+  @Test(arguments: Ground.allCases)
+  func `what a requestor has at all nodes is its share, also when a node begins anew`(ground: Ground) async throws {
+    try await withNodes(on: ground, options: { $0.limits.liveCodes = 4 }) { nodes in
+      try await nodes.a.change(.requestor(Requestor(id: named("OTHER"), name: "Other")))
+      try await nodes.hearing {
+        try await eventually("node B knows both") { nodes.b.core.provisioning.now.records.requestors.count == 2 }
+      }
+      func ask(_ box: Box, _ device: Int, gives status: UInt16) async throws {
+        var box = box
+        box.device = "box-\(device)"
+        let reply = try await box.send("POST", "/reggie/v1/REF30/regcode")
+        #expect(reply.status == status)
+      }
+      try await nodes.withBoxes { atA, atB in
+        for device in 1...4 { try await ask(device % 2 == 0 ? atA : atB, device, gives: 201) }
+        try await ask(atA, 5, gives: 503)
+        try await ask(atB, 6, gives: 503)
+      }
+      let again = try await TestService(restarting: nodes.b, on: nodes.b.core.store)
+      try await TestTransport.inProcess.withClient(of: try again.router()) { client in
+        try await ask(Box(service: again, client: client), 7, gives: 503)
       }
     }
   }

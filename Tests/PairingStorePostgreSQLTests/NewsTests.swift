@@ -178,7 +178,7 @@ struct NewsTests {
     try await store.add("BEFORE")
     store.close()
     let operating = try place.connect()
-    for table in ["change", "nonce", "nonce_count", "lease", "node"] {
+    for table in ["change", "nonce", "nonce_count", "lease", "node", "live_code_count"] {
       try operating.run("DROP TABLE \(unsafeRawSQL: table)", by: serverDeadline)
     }
     try operating.run("ALTER TABLE cluster DROP COLUMN changes", by: serverDeadline)

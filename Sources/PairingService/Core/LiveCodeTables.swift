@@ -41,8 +41,8 @@ extension LiveCodes {
     var latest: [DeviceKey: Newest] = [:]
     /// What is to be looked at when a minute has passed, so that no sweep walks over everything.
     var due: [Int64: [RegistrationID]] = [:]
-    /// How many codes of each requestor wait for an answer.
-    var pending: [RequestorID: Int] = [:]
+    /// How many codes wait for an answer.
+    var pending = 0
     /// How many devices were signed in without a code.
     var signIns = 0
     /// How many ran out of time since the last sweep told.
@@ -68,7 +68,7 @@ extension LiveCodes.Tables {
     let record = known.record
     let before = codes[record.id]?.record
     let change = (record.flow.state.isPending ? 1 : 0) - (before?.flow.state.isPending == true ? 1 : 0)
-    if change != 0 { pending[record.requestor, default: 0] += change }
+    pending += change
     if before == nil {
       described += record.described
       let left = min(max(record.flow.expires.since(clock.now), .zero), CodeLifetime.longest.span)
@@ -145,7 +145,7 @@ extension LiveCodes.Tables {
         known.record.moved(to: flow.lasting(until: now + .seconds(1))), hasEarlierSignIn: known.hasEarlierSignIn)
     }
     expired += 1
-    pending[known.record.requestor, default: 0] -= 1
+    pending -= 1
     let settled = LiveCodes.CachedCode(
       known.record.moved(to: flow.settled(at: now)), hasEarlierSignIn: known.hasEarlierSignIn)
     replace(known, settled)
@@ -191,7 +191,7 @@ extension LiveCodes.Tables {
 
   /// Lets go of a code, whatever its state.
   mutating func drop(_ known: LiveCodes.CachedCode) {
-    if known.record.flow.state.isPending { pending[known.record.requestor, default: 0] -= 1 }
+    if known.record.flow.state.isPending { pending -= 1 }
     forget(known.record)
   }
 

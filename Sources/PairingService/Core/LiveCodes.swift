@@ -75,7 +75,7 @@ package final class LiveCodes: Sendable {
       }
       guard record.flow.isNewer(than: known.record.flow) else { return }
       if known.record.flow.state.isPending, !record.flow.state.isPending {
-        tables.pending[record.requestor, default: 0] -= 1
+        tables.pending -= 1
       }
       // The sign-in that a code led to takes the place of earlier ones.
       let hasSignIn = record.flow.state.approval != nil ? true : known.hasEarlierSignIn
@@ -223,12 +223,7 @@ package final class LiveCodes: Sendable {
   package var remembered: Int { tables.withLock { $0.codes.count } }
 
   /// How many codes wait for an answer, those included whose time has run out seconds ago.
-  package var pending: Int { tables.withLock { $0.pending.values.reduce(0, +) } }
-
-  /// The same for one requestor.
-  package func pending(of requestor: RequestorID) -> Int {
-    tables.withLock { $0.pending[requestor] ?? 0 }
-  }
+  package var pending: Int { tables.withLock { $0.pending } }
 
   /// Lets go of what has come to its end.
   ///
