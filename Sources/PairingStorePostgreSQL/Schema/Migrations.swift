@@ -5,7 +5,7 @@ extension Schema {
   ///
   /// A step adds and takes nothing away: services of the release before go on while it is there. What nobody needs any
   /// more goes one release later.
-  static let migrations: [[SQL]] = [nodes, liveCodes]
+  static let migrations: [[SQL]] = [nodes, limits]
 
   /// What services that share the database tell each other.
   ///
@@ -40,10 +40,12 @@ extension Schema {
     """,
   ]
 
-  /// How many codes of a requestor may wait at most, while there are nearly as many as may wait in all.
-  ///
-  /// Counted anew where it is gone.
-  private static let liveCodes: [SQL] = [
-    "CREATE UNLOGGED TABLE live_code_count (requestor TEXT COLLATE \"C\" PRIMARY KEY, most BIGINT NOT NULL)"
+  /// What limits count for all nodes.
+  private static let limits: [SQL] = [
+    // How many codes of a requestor may wait at most, while there are nearly as many as may wait in all; counted anew
+    // where it is gone.
+    "CREATE UNLOGGED TABLE live_code_count (requestor TEXT COLLATE \"C\" PRIMARY KEY, most BIGINT NOT NULL)",
+    // Wrong guesses go the way of nonces.
+    "ALTER TABLE nonce ADD COLUMN guesses TEXT NOT NULL DEFAULT ''",
   ]
 }
