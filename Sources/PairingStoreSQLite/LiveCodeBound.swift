@@ -1,3 +1,4 @@
+import RegentPairing
 import RegentPlatform
 import SQLite
 
@@ -7,20 +8,40 @@ import SQLite
 /// that end take nothing off; counting puts it right. So it is never below the truth while this store alone adds codes,
 /// and needs neither a row of its own, which each new code would write, nor a trigger.
 final class LiveCodeBound: Sendable {
-  private let most = Locked<Int?>(nil)
+  private struct Known {
+    var all: LiveCodeCount?
+    /// Of requestors that wanted one when there was no room for everybody.
+    var own: [RequestorID: LiveCodeCount] = [:]
+  }
 
-  /// Takes the place of one more code with which `freed` others end, if there is room: `count` counts those that live.
-  func take(
-    in _: borrowing WriteContext, below limit: Int, freed: Int, counting count: () throws -> Int
-  ) rethrows -> Bool {
-    if let known = most.withLock({ $0 }), known - freed < limit {
-      most.withLock { $0 = known + 1 }
-      return true
+  /// Of more requestors nothing is remembered: they are counted again.
+  private static let mostRequestors = 10_000
+  private let known = Locked(Known())
+
+  /// Takes the place of one more code, if there is room.
+  ///
+  /// - Returns: the limit that leaves none; `nil` when it was taken.
+  func take(_ request: LiveCodeRequest, in context: borrowing WriteContext) throws -> Int? {
+    // The writer's thread alone comes here, so nobody waits for the lock while rows are counted.
+    try known.withLock { known in
+      var counted: LiveCodeCount?
+      let exceeded = try request.exceeded(
+        &known.all,
+        own: {
+          let own = try request.own(known.own[request.requestor]) {
+            try context.value(CodeQueries.countLive(of: request.requestor, at: request.now)) ?? 0
+          }
+          counted = own
+          return own
+        }, counting: { try context.value(CodeQueries.countLive(at: request.now)) ?? 0 })
+      if let counted {
+        if known.own.count >= Self.mostRequestors { known.own = [:] }
+        known.own[request.requestor] = counted
+      }
+      guard exceeded == nil else { return exceeded }
+      known.all?.most += 1
+      if !known.own.isEmpty { known.own[request.requestor]?.most += 1 }
+      return nil
     }
-    // The writer's thread alone comes here, so nobody takes a place meanwhile.
-    let live = try count()
-    let hasRoom = live - freed < limit
-    most.withLock { $0 = hasRoom ? live + 1 : live }
-    return hasRoom
   }
 }

@@ -20,11 +20,14 @@ extension SQLiteStore {
   /// There is nobody to tell.
   public func share(_ nonces: [UsedNonce]) async throws(StoreError) {}
 
+  /// There is nobody to tell.
+  public func share(_ guesses: [WrongGuess]) async throws(StoreError) {}
+
   /// There is one, which knows itself.
   public func nodes() async throws(StoreError) -> [NodeRecord] { [] }
 
   /// Nobody else asks.
-  public func report(_ said: String) async throws(StoreError) -> NodeWish? { nil }
+  public func report(_ said: String) async throws(StoreError) -> NodeHearsay { NodeHearsay() }
 
   /// There is nobody to tell.
   public func tell(_ node: NodeID, _ wish: NodeWish?) async throws(StoreError) -> Bool { false }

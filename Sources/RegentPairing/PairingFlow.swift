@@ -71,6 +71,11 @@ extension PairingFlow {
     return moved(to: .expired)
   }
 
+  /// The same code with another end.
+  public func lasting(until end: Instant) -> PairingFlow {
+    PairingFlow(issued: issued, expires: end, match: match, state: state, sequence: sequence)
+  }
+
   /// What everybody is told about the code at this time.
   public func status(at now: Instant) -> PairingStatus {
     let flow = settled(at: now)

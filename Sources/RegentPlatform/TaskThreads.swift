@@ -19,6 +19,17 @@ public enum TaskThreads {
     _createExecutors(factory: TaskThreadsFactory.self)
   }
 
+  /// Starts the first of the threads, which otherwise the first task does: where none is to be had a task waits for one
+  /// for ever, and nobody learns why.
+  public static func startFirst() throws(SystemError) {
+    if let pool = TaskThreadsFactory.pool {
+      try pool.startFirst()
+    } else {
+      // The runtime's own threads: whether there can be one at all.
+      try DedicatedThread.start(named: "start") {}
+    }
+  }
+
   /// One for each core that this process may use, and two at least.
   public static var oneForEachCore: Int { max(2, Int(regent_usable_cores())) }
 
@@ -44,6 +55,7 @@ private struct TaskThreadsFactory: ExecutorFactory {
   private let state = Locked(State())
   private let jobs: UnsafeMutablePointer<sem_t>
   private let clock: SharedDescriptor
+  private static let threadName = "tasks"
 
   private struct State: Sendable {
     var ready: [UnownedJob] = []
@@ -81,6 +93,14 @@ private struct TaskThreadsFactory: ExecutorFactory {
 
   func allow(_ threads: Int) { state.withLock { $0.most = threads } }
 
+  func startFirst() throws(SystemError) {
+    try DedicatedThread.start(named: Self.threadName, turns: .short) { self.work() }
+    state.withLock { state in
+      state.threads += 1
+      state.idle += 1
+    }
+  }
+
   func enqueue(_ job: consuming ExecutorJob) { enqueue(UnownedJob(job)) }
 
   func enqueue(_ job: UnownedJob) {
@@ -94,7 +114,7 @@ private struct TaskThreadsFactory: ExecutorFactory {
       return true
     }
     unsafe sem_post(jobs)
-    if needsThread { startThread(named: "tasks") { $0.work() } }
+    if needsThread { startThread(named: Self.threadName) { $0.work() } }
   }
 
   func enqueue<C: Clock>(

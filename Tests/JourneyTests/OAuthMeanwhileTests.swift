@@ -23,23 +23,37 @@ private final class MeanwhileStore: ForwardingStore {
   /// What happens next, once.
   func next(_ work: @escaping @Sendable () async throws -> Void) { self.work.withLock { $0 = work } }
 
-  private func happen() async {
+  /// What the work throws of the store's errors, the store says.
+  private func happen() async throws(StoreError) {
     let work = work.withLock { work in
       defer { work = nil }
       return work
     }
-    do { try await work?() } catch { Issue.record(error) }
+    do {
+      try await work?()
+    } catch let error as StoreError {
+      throw error
+    } catch {
+      Issue.record(error)
+    }
+  }
+
+  func approve(_ id: RegistrationID, _ request: ApprovalRequest, audit entry: AuditEntry?, at now: Instant)
+    async throws(StoreError) -> ApprovalResult
+  {
+    try await happen()
+    return try await target.approve(id, request, audit: entry, at: now)
   }
 
   func grant(_ id: GrantID, at now: Instant) async throws(StoreError) -> StandingGrant? {
     let found = try await target.grant(id, at: now)
-    await happen()
+    try await happen()
     return found
   }
 
   func oauthClient(_ id: ClientID) async throws(StoreError) -> OAuthClientRecord? {
     let found = try await target.oauthClient(id)
-    await happen()
+    try await happen()
     return found
   }
 }
@@ -124,6 +138,40 @@ private final class MeanwhileStore: ForwardingStore {
           service.clock.pass(.seconds(10))
         }
         #expect(try await store.grants(GrantFilter(), after: nil, limit: 9, at: service.clock.now).isEmpty)
+      }
+    }
+  }
+
+  @Test func `approves a code at its very end or lets it expire, and never both`() async throws {
+    try await withFileStore { file in
+      let store = MeanwhileStore(file)
+      let service = try await TestService(on: store)
+      try await withOAuth(service) { client in
+        let box = try await OAuthBox(service, client)
+        for isApproved in [true, false] {
+          let code = try await box.begin()
+          service.clock.pass(.milliseconds(1_799_999))
+          store.next {
+            service.clock.pass(.milliseconds(1))
+            // Who has heard of the end asks no more, and the phone would say yes to nobody.
+            for _ in 0..<2 { #expect(try await box.ask(code.device).error != "expired_token") }
+            _ = service.core.codes.sweep(at: service.clock.now)
+            if !isApproved { throw StoreError.diskFull }
+          }
+          if isApproved {
+            try await service.approve(code.user)
+            #expect(try await box.ask(code.device).status == 200)
+          } else {
+            await #expect(throws: StoreError.self) { try await service.approve(code.user) }
+            #expect(try await box.ask(code.device).error == "expired_token")
+          }
+        }
+        // Who was told the end first is not approved any more, wherever the clock is then.
+        let code = try await box.begin()
+        service.clock.pass(.seconds(1800))
+        #expect(try await box.ask(code.device).error == "expired_token")
+        service.clock.setAhead(.seconds(-60))
+        await #expect(throws: StoreError.refused(.expired)) { try await service.approve(code.user) }
       }
     }
   }

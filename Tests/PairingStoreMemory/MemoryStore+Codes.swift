@@ -3,7 +3,7 @@ public import RegentPairing
 
 extension MemoryStore {
   /// Keeps a new code and withdraws the device's earlier one.
-  public func reserve(_ record: RegistrationRecord, limit: Int, at now: Instant)
+  public func reserve(_ record: RegistrationRecord, within limits: LiveCodeLimits, at now: Instant)
     async throws(StoreError) -> Reservation
   {
     guard records.requestors[record.requestor] != nil else { throw .notFound(what: "requestor") }
@@ -23,6 +23,8 @@ extension MemoryStore {
     let earlier = pending.filter {
       $0.requestor == record.requestor && $0.deviceHash == record.deviceHash
     }
+    let own = pending.count { $0.requestor == record.requestor } - earlier.count
+    let limit = limits.most(having: own)
     guard pending.count - earlier.count < limit else { throw .tooManyLiveCodes(limit: limit) }
     registrations[record.id] = record
     changed(.code(record.id))

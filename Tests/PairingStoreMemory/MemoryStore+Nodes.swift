@@ -7,29 +7,44 @@ extension MemoryStore {
     if isShared { changes.append(change) }
   }
 
-  private var end: ChangePosition { ChangePosition([0: Int64(changes.count), 1: Int64(nonces.count)]) }
+  private var end: ChangePosition {
+    ChangePosition([0: Int64(changes.count), 1: Int64(nonces.count), 2: Int64(guesses.count)])
+  }
 
   /// Where the log of changes ends now.
-  public func endOfChanges() async throws(StoreError) -> ChangePosition { end }
+  ///
+  /// Of guesses everything is told that may count still, from the beginning.
+  public func endOfChanges() async throws(StoreError) -> ChangePosition {
+    var end = end
+    end.numbers[2] = 0
+    return end
+  }
 
   /// What was written behind a position, by whomever: nobody is told apart here.
   public func changes(after position: ChangePosition, waiting span: Duration) async throws(StoreError) -> ChangePage {
     let (seen, known) = (Int(position.numbers[0] ?? 0), Int(position.numbers[1] ?? 0))
     let limit = ContinuousClock.now + span
-    while changes.count <= seen, nonces.count <= known, ContinuousClock.now < limit, !Task.isCancelled {
+    let guessed = Int(position.numbers[2] ?? 0)
+    while changes.count <= seen, nonces.count <= known, guesses.count <= guessed,
+      ContinuousClock.now < limit, !Task.isCancelled
+    {
       try? await Task.sleep(for: .milliseconds(1))
     }
-    return ChangePage(Set(changes.dropFirst(seen)), Array(nonces.dropFirst(known)), upTo: end)
+    return ChangePage(
+      Set(changes.dropFirst(seen)), Array(nonces.dropFirst(known)), Array(guesses.dropFirst(guessed)), upTo: end)
   }
 
   /// Tells the other nodes which nonces were used here.
   public func share(_ used: [UsedNonce]) async throws(StoreError) { nonces += used }
 
+  /// Tells the other nodes what was guessed wrong here, as if it were now for whoever reads it.
+  public func share(_ wrong: [WrongGuess]) async throws(StoreError) { guesses += wrong }
+
   /// None: services of a test share the store without names.
   public func nodes() async throws(StoreError) -> [NodeRecord] { [] }
 
   /// Nobody reads it.
-  public func report(_ said: String) async throws(StoreError) -> NodeWish? { nil }
+  public func report(_ said: String) async throws(StoreError) -> NodeHearsay { NodeHearsay() }
 
   /// Nobody has a name.
   public func tell(_ node: NodeID, _ wish: NodeWish?) async throws(StoreError) -> Bool { false }

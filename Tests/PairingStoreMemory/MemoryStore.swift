@@ -45,6 +45,7 @@ public actor MemoryStore: Store {
   public nonisolated let isShared: Bool
   var changes: [StoreChange] = []
   var nonces: [UsedNonce] = []
+  var guesses: [WrongGuess] = []
   var duties: [NodeDuty: (node: NodeID, until: Instant)] = [:]
 
   private nonisolated let mark = Atomic<UInt64>(0)

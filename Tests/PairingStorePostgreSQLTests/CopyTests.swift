@@ -12,7 +12,9 @@ import Testing
 /// What only a cluster needs: it is made anew where a store arrives.
 ///
 /// A table that is neither here nor copied is forgotten.
-private let ofTheCluster: Set<String> = ["cluster", "lane", "node", "lease", "change", "nonce", "nonce_count"]
+private let ofTheCluster: Set<String> = [
+  "cluster", "lane", "node", "lease", "change", "nonce", "nonce_count", "live_code_count",
+]
 
 /// A column, as the server knows it.
 private struct FoundColumn {

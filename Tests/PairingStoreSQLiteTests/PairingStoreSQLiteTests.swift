@@ -118,7 +118,8 @@ import Testing
       let stage = try await file.with { store async throws in
         let stage = try await ConformanceFixture(store)
         func reserve(_ number: Int, device: Int) async throws {
-          _ = try await store.reserve(stage.registration(number, device: device), limit: 4, at: stage.at(0))
+          _ = try await store.reserve(
+            stage.registration(number, device: device), within: LiveCodeLimits(4), at: stage.at(0))
         }
         for number in 1...4 { try await reserve(number, device: number) }
         // In the place of the device's earlier one there is room at the limit.
@@ -133,10 +134,10 @@ import Testing
       // What is there is counted anew after a start.
       try await file.with { store async throws in
         await #expect(throws: StoreError.tooManyLiveCodes(limit: 4)) {
-          try await store.reserve(stage.registration(9, device: 9), limit: 4, at: stage.at(2))
+          try await store.reserve(stage.registration(9, device: 9), within: LiveCodeLimits(4), at: stage.at(2))
         }
         _ = try await store.forgetExpired(at: stage.at(9999), limit: 100)
-        _ = try await store.reserve(stage.registration(10, device: 10), limit: 1, at: stage.at(0))
+        _ = try await store.reserve(stage.registration(10, device: 10), within: LiveCodeLimits(1), at: stage.at(0))
       }
     }
   }

@@ -57,7 +57,7 @@ import Testing
       disk.heal()
       try await file.with { store async throws in
         let now = record.flow.issued
-        #expect(try await store.reserve(record, limit: 5, at: now).withdrawn == [])
+        #expect(try await store.reserve(record, within: LiveCodeLimits(5), at: now).withdrawn == [])
         #expect(try await store.registrations(after: nil, limit: 9, at: now) == [record])
       }
     }

@@ -225,7 +225,7 @@ struct SignedTable: Sendable, CustomTestStringConvertible {
       }
       try await file.with { store async throws in
         let record = try stage.registration(1)
-        _ = try await store.reserve(record, limit: 5, at: stage.at(0))
+        _ = try await store.reserve(record, within: LiveCodeLimits(5), at: stage.at(0))
         #expect(try await store.registration(record.id, at: stage.at(1)) == record)
         let local = Provider(id: stage.local, name: "Local", kind: .local)
         _ = try await store.put(.provider(local), replacing: nil, audit: nil, at: stage.at(1))

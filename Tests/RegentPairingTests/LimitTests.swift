@@ -25,6 +25,12 @@ import Testing
     #expect(meter.take(of: limit, at: up(1)) == .within)
   }
 
+  @Test func `several who have it together have a part each`() {
+    #expect(RateLimit(perSecond: 20, burst: 100).divided(among: 4) == RateLimit(perSecond: 5, burst: 25))
+    #expect(RateLimit(oneEvery: .seconds(1), burst: 2).divided(among: 3) == RateLimit(oneEvery: .seconds(3), burst: 1))
+    #expect(RateLimit.device.divided(among: 0) == .device)
+  }
+
   @Test func `numbers that make no sense become the smallest that do`() {
     #expect(RateLimit(perSecond: 0, burst: -1) == RateLimit(perSecond: 1, burst: 1))
     var meter = RateMeter()
@@ -55,6 +61,18 @@ import Testing
     // The second one, at 1 s, has now to get ten minutes old.
     #expect(
       ledger.verdict(source: here, account: nil, at: up(600)) == .over(retryAfter: .seconds(1)))
+  }
+
+  @Test func `one that is told of later counts from when it was`() {
+    var ledger = GuessLedger<String>()
+    for second in [300, 100, 200, 0] { ledger.wrong(source: here, account: nil, at: up(second)) }
+    #expect(ledger.verdict(source: here, account: nil, at: up(301)) == .within)
+    ledger.wrong(source: here, account: nil, at: up(301))
+    #expect(ledger.verdict(source: here, account: nil, at: up(301)) == .over(retryAfter: .seconds(299)))
+    // The oldest is not in the window any more; the others are.
+    #expect(ledger.verdict(source: here, account: nil, at: up(600)) == .within)
+    ledger.wrong(source: here, account: nil, at: up(600))
+    #expect(ledger.verdict(source: here, account: nil, at: up(600)) == .over(retryAfter: .seconds(100)))
   }
 
   @Test func `the same one again is counted once, until it is forgotten`() {

@@ -55,7 +55,7 @@ struct Oracle {
     let record = RegistrationRecord(
       id: id, code: try hash(code), requestor: requestor, device: device, deviceHash: try hash(box),
       rowKey: try named("rowsOfREF30"), flow: PairingFlow(issued: now, lifetime: lifetime, match: match))
-    _ = try await store.reserve(record, limit: .max, at: now)
+    _ = try await store.reserve(record, within: LiveCodeLimits(.max), at: now)
     return id
   }
 

@@ -19,11 +19,11 @@ extension StoreConformance {
         device: try ConformanceFixture.name("device-2"), deviceHash: try stage.hash(1002),
         rowKey: stage.rowKey, flow: PairingFlow(issued: stage.at(0), lifetime: .usual))
       try await expect(.codeTaken) {
-        try await stage.store.reserve(other, limit: 100, at: stage.at(1))
+        try await stage.store.reserve(other, within: LiveCodeLimits(100), at: stage.at(1))
       }
       // Expired, and still answered as such: not free yet.
       try await expect(.codeTaken) {
-        try await stage.store.reserve(other, limit: 100, at: stage.at(1801))
+        try await stage.store.reserve(other, within: LiveCodeLimits(100), at: stage.at(1801))
       }
       try await stage.reserve(other, second: 1800 + 600)
     },
@@ -78,12 +78,40 @@ extension StoreConformance {
       try await stage.reserve(stage.registration(2, device: 2), limit: 2)
       let third = try stage.registration(3, device: 3)
       try await expect(.tooManyLiveCodes(limit: 2)) {
-        try await stage.store.reserve(third, limit: 2, at: stage.at(1))
+        try await stage.store.reserve(third, within: LiveCodeLimits(2), at: stage.at(1))
       }
       // One that replaces a pending one needs no room.
       try await stage.reserve(stage.registration(4, device: 2), limit: 2)
       try await stage.reserve(
         stage.registration(5, device: 3, second: 1800), limit: 2, second: 1800)
+    },
+    ConformanceCheck("a requestor that has its share of a full pool gets no more; one that has less does") { stage in
+      let limits = LiveCodeLimits(4, among: 2)
+      let other = try await stage.besides("OTHER")
+      func full(_ fixture: ConformanceFixture, _ number: Int, second: Int = 0) async throws {
+        let record = try fixture.registration(number, device: number, second: second)
+        try await expect(.tooManyLiveCodes(limit: limits.all)) {
+          try await fixture.store.reserve(record, within: limits, at: stage.at(second))
+        }
+      }
+      func add(_ fixture: ConformanceFixture, _ number: Int, device: Int, second: Int = 0) async throws {
+        let record = try fixture.registration(number, device: device, second: second)
+        _ = try await fixture.store.reserve(record, within: limits, at: stage.at(second))
+      }
+      for number in 1...4 { try await add(stage, number, device: number) }
+      try await full(stage, 5)
+      try await add(stage, 6, device: 4)
+      for number in 11...12 { try await add(other, number, device: number) }
+      try await full(other, 13)
+      try await full(stage, 7)
+      // One that ended is missed from its requestor's share, after a second at most.
+      try await stage.store.forgetCodes([other.registration(11).id])
+      try await full(stage, 8, second: 2)
+      try await add(other, 14, device: 14, second: 2)
+      try await full(other, 15, second: 2)
+      // Their time makes room for all.
+      for number in 21...24 { try await add(stage, number, device: number, second: 3600) }
+      try await full(stage, 25, second: 3600)
     },
     ConformanceCheck("a code needs a requestor and a row key in force") { stage in
       let record = try stage.registration(1)
@@ -92,18 +120,18 @@ extension StoreConformance {
         device: record.device, deviceHash: record.deviceHash, rowKey: stage.rowKey,
         flow: record.flow)
       try await expect(.notFound(what: "requestor")) {
-        try await stage.store.reserve(foreign, limit: 100, at: stage.at(0))
+        try await stage.store.reserve(foreign, within: LiveCodeLimits(100), at: stage.at(0))
       }
       try await stage.store.setState(
         of: stage.rowKey, to: .retired, audit: nil, at: stage.at(0))
       try await expect(.notFound(what: "row key")) {
-        try await stage.store.reserve(record, limit: 100, at: stage.at(0))
+        try await stage.store.reserve(record, within: LiveCodeLimits(100), at: stage.at(0))
       }
     },
     ConformanceCheck("a new code tells whether the device is signed in from before") { stage in
       func reserve(_ number: Int, device: Int = 1, second: Int) async throws -> Reservation {
         let record = try stage.registration(number, device: device, second: second)
-        return try await stage.store.reserve(record, limit: 100, at: stage.at(second))
+        return try await stage.store.reserve(record, within: LiveCodeLimits(100), at: stage.at(second))
       }
       let first = try await reserve(1, second: 0)
       try expect(!first.hasEarlierSignIn, "signed in before anything happened")

@@ -6,11 +6,11 @@ struct ConformanceFixture: Sendable {
   var store: any Store
   /// The same store as another node has it.
   let other: any Store
-  let requestor: RequestorID
+  private(set) var requestor: RequestorID
   let local: ProviderID
   let pass: ProviderID
   let promotion: ProviderID
-  let rowKey: PublicKey
+  private(set) var rowKey: PublicKey
   let ann: Viewer
   let bob: Viewer
   let carl: OperatorName
@@ -33,11 +33,7 @@ struct ConformanceFixture: Sendable {
   private func provision() async throws {
     let hour = TemporaryPassRules(duration: .seconds(3600))
     let two = TemporaryPassRules(duration: .seconds(3600), resourceLimit: 2, promotional: true)
-    try await put(.requestor(Requestor(id: requestor, name: "Reference")))
-    try await store.add(
-      KeyPair(
-        publicKey: rowKey, requestor: requestor, purpose: .rows, secret: StoredSecret([1, 2, 3]),
-        created: at(0)), audit: nil, at: at(0))
+    try await provisionRequestor()
     for provider in [
       Provider(id: local, name: "Local", kind: .local),
       Provider(id: pass, name: "Pass", kind: .temporary(hour)),
@@ -49,6 +45,23 @@ struct ConformanceFixture: Sendable {
     for viewer in [ann, bob] {
       try await put(.account(try account(viewer)))
     }
+  }
+
+  private func provisionRequestor() async throws {
+    try await put(.requestor(Requestor(id: requestor, name: "Reference")))
+    try await store.add(
+      KeyPair(
+        publicKey: rowKey, requestor: requestor, purpose: .rows, secret: StoredSecret([1, 2, 3]),
+        created: at(0)), audit: nil, at: at(0))
+  }
+
+  /// The same with another requestor beside the first.
+  func besides(_ name: String) async throws -> ConformanceFixture {
+    var fixture = self
+    fixture.requestor = try Self.name(name)
+    fixture.rowKey = try Self.name("rows-of-\(name)")
+    try await fixture.provisionRequestor()
+    return fixture
   }
 
   static func name<Kind>(_ text: String, line: Int = #line) throws -> Identifier<Kind> {
@@ -98,7 +111,7 @@ extension ConformanceFixture {
   func reserve(_ record: RegistrationRecord, limit: Int = 100, second: Int = 0) async throws
     -> [RegistrationChange]
   {
-    try await store.reserve(record, limit: limit, at: at(second)).withdrawn
+    try await store.reserve(record, within: LiveCodeLimits(limit), at: at(second)).withdrawn
   }
 
   /// A signed-in browser.

@@ -12,9 +12,11 @@ extension ForwardingStore {
 
   public func share(_ nonces: [UsedNonce]) async throws(StoreError) { try await target.share(nonces) }
 
+  public func share(_ guesses: [WrongGuess]) async throws(StoreError) { try await target.share(guesses) }
+
   public func nodes() async throws(StoreError) -> [NodeRecord] { try await target.nodes() }
 
-  public func report(_ said: String) async throws(StoreError) -> NodeWish? { try await target.report(said) }
+  public func report(_ said: String) async throws(StoreError) -> NodeHearsay { try await target.report(said) }
 
   public func tell(_ node: NodeID, _ wish: NodeWish?) async throws(StoreError) -> Bool {
     try await target.tell(node, wish)

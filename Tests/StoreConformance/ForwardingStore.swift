@@ -8,9 +8,10 @@ public protocol ForwardingStore: Store {
 }
 
 extension ForwardingStore {
-  public func reserve(_ record: RegistrationRecord, limit: Int, at now: Instant) async throws(StoreError) -> Reservation
+  public func reserve(_ record: RegistrationRecord, within limits: LiveCodeLimits, at now: Instant)
+    async throws(StoreError) -> Reservation
   {
-    try await target.reserve(record, limit: limit, at: now)
+    try await target.reserve(record, within: limits, at: now)
   }
 
   public func open(_ id: RegistrationID, at now: Instant) async throws(StoreError) -> RegistrationChange {

@@ -133,5 +133,28 @@ extension StoreConformance {
       let again = try await stage.other.changes(after: page.position, waiting: .zero)
       try expect(again.nonces.isEmpty, "told again \(again.nonces)")
     },
+    ConformanceCheck("what one node saw guessed wrong is told to another, once, and to one that begins anew") { stage in
+      guard stage.store.isShared else { return }
+      let start = try await stage.other.endOfChanges()
+      let four = try found(SourceKey(address: [192, 0, 2, 1]), "source")
+      let six = try found(SourceKey(address: [0x20, 1, 0x0D, 0xB8] + [UInt8](repeating: 0, count: 12)), "source")
+      let spaced = Viewer(provider: stage.local, account: try ConformanceFixture.name("ann and bob"))
+      let kinds: [WrongGuess.Kind] = [
+        .phone(nil), .phone(spaced), .phone(Viewer(provider: stage.pass, account: nil)), .app(stage.requestor), .client,
+        .enrolment,
+      ]
+      let wrong = kinds.enumerated().map { number, kind in
+        WrongGuess(kind, from: number % 2 == 0 ? four : six, mark: number == 0 ? nil : .min + Int64(number))
+      }
+      try await stage.store.share(wrong)
+      let page = try await stage.other.changes(after: start, waiting: .seconds(5))
+      let heard = page.guesses.map { WrongGuess($0.kind, from: $0.source, mark: $0.mark) }
+      try expect(heard == wrong, "told \(page.guesses)")
+      try expect(page.guesses.allSatisfy { $0.age >= .zero && $0.age < .seconds(60) }, "so old: \(page.guesses)")
+      let again = try await stage.other.changes(after: page.position, waiting: .zero)
+      try expect(again.guesses.isEmpty, "told again \(again.guesses)")
+      let anew = try await stage.other.changes(after: stage.other.endOfChanges(), waiting: .seconds(5))
+      try expect(anew.guesses.count == wrong.count, "told whoever begins \(anew.guesses)")
+    },
   ]
 }

@@ -12,7 +12,7 @@ import base64, itertools, json, multiprocessing, os, pathlib, random, re, shutil
 import subprocess, sys, tempfile, threading, time
 
 from counting import Connection, signed
-from regentd import Regentd, free_port
+from regentd import Regentd, control, free_port
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "deploy/python"))
@@ -88,11 +88,8 @@ class World:
         self.start_service()
 
     def control(self, *words, text=None):
-        done = subprocess.run(
-            [f"{programs}/regentctl", "--socket", f"{self.home}/service/admin.sock", "--json", *words],
-            env=self.plain, input=text, capture_output=True, text=True, timeout=LIMIT)
-        assert done.returncode == 0, f"{words}: {done.stderr}"
-        return done.stdout
+        return control(
+            programs, self.plain, "--socket", f"{self.home}/service/admin.sock", "--json", *words, text=text, seconds=LIMIT)
 
     def provision(self):
         for words, text in [

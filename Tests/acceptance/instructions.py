@@ -23,7 +23,7 @@ import time
 import urllib.parse
 
 from counting import SECONDS, Connection, Counted, Running, fail, signed
-from regentd import Regentd, free_port
+from regentd import Regentd, control, free_port
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUDGETS = ROOT / "Tests/instruction-budgets"
@@ -84,12 +84,8 @@ class Guard:
     # The service
 
     def control(self, *words, text=None):
-        done = subprocess.run(
-            [self.programs / "regentctl", *words], env=self.plain, input=text, capture_output=True, text=True,
-            timeout=SECONDS)
-        if done.returncode:
-            fail(f"regentctl {' '.join(words)}: {done.stderr}")
-        return json.loads(done.stdout) if "--json" in words else None
+        printed = control(self.programs, self.plain, *words, text=text, seconds=SECONDS)
+        return json.loads(printed) if "--json" in words else None
 
     def service(self):
         wrapper = self.home / "programs"

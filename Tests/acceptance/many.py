@@ -14,7 +14,7 @@ import resource
 import subprocess
 import sys
 
-from regentd import Regentd
+from regentd import Regentd, control
 from service import PATIENCE, PASSWORD, REQUESTOR
 
 TICK = os.sysconf("SC_CLK_TCK")
@@ -31,12 +31,7 @@ class Many:
             self.programs, self.home, "--web", pathlib.Path(__file__).parents[2] / "web", environment=self.environment)
 
     def control(self, *words, text=None, out=subprocess.PIPE):
-        done = subprocess.run(
-            [self.programs / "regentctl", *words], env=self.environment, input=text, stdout=out, stderr=subprocess.PIPE,
-            text=True, timeout=20 * PATIENCE)
-        if done.returncode:
-            raise SystemExit(f"regentctl {' '.join(words)}: {done.returncode} {done.stderr}")
-        return done.stdout
+        return control(self.programs, self.environment, *words, text=text, out=out, seconds=20 * PATIENCE)
 
     def fill(self):
         self.start()

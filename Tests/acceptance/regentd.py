@@ -1,5 +1,6 @@
 """The one way in which these tests start `regentd`: wait for its line with a limit, stop it by its id, show its log."""
 
+import json
 import os
 import pathlib
 import select
@@ -14,6 +15,22 @@ def free_port():
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return found.getsockname()[1]
+
+
+def control(programs, environment, *words, text=None, out=subprocess.PIPE, seconds=SECONDS):
+    """`regentctl`: what it prints; the test ends with its words when it fails."""
+    done = subprocess.run(
+        [pathlib.Path(programs, "regentctl"), *words], env=environment, input=text, stdout=out, stderr=subprocess.PIPE,
+        text=True, timeout=seconds)
+    if done.returncode:
+        raise SystemExit(f"regentctl {' '.join(map(str, words))}: exit {done.returncode}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def control_json(programs, environment, *words, **more):
+    """The same with `--json`: the document, or None where there is none."""
+    printed = control(programs, environment, "--json", *words, **more)
+    return json.loads(printed) if printed.strip() else None
 
 
 class Regentd:

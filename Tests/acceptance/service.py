@@ -17,7 +17,7 @@ import time
 import urllib.parse
 import uuid
 
-from regentd import free_port, serve
+from regentd import control, free_port, serve
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 REQUESTOR = "cinema"
@@ -135,12 +135,8 @@ class Service:
 
     def control(self, *words, text=None):
         """`regentctl`; its JSON where it gives any."""
-        done = subprocess.run(
-            [self.programs / "regentctl", *words], env=self.environment, input=text, capture_output=True, text=True,
-            timeout=PATIENCE)
-        if done.returncode:
-            raise SystemExit(f"regentctl {' '.join(words)}: {done.stderr}")
-        return json.loads(done.stdout) if "--json" in words and done.stdout.strip() else None
+        printed = control(self.programs, self.environment, *words, text=text, seconds=PATIENCE)
+        return json.loads(printed) if "--json" in words and printed.strip() else None
 
     def provision(self):
         self.control(

@@ -24,9 +24,8 @@ extension Program {
             throw CommandError("only \(files) files may be open at a time", hint: hint)
           }.rawValue)
       }
-      // Where there are no threads to be had a task waits for one for ever, and nobody learns why.
       do throws(SystemError) {
-        try DedicatedThread.start(named: "start") {}
+        try TaskThreads.startFirst()
       } catch {
         let hint = "raise the limit of tasks (TasksMax= of the unit, ulimit -u) or of memory"
         exit(

@@ -64,7 +64,7 @@ extension AdminCall {
       for (node, text) in kept where node != own {
         if let others = DayNumbers(keptAs: text, at: now) { day.add(others) }
       }
-      for node in nodes where node.id != own && node.silence < NodeRecord.silent {
+      for node in nodes where node.id != own && node.silence < NodeID.silence {
         waiting += NodeTalk.Said(reading: node.said).waiting
       }
     }

@@ -16,9 +16,9 @@ extension ServiceCore {
       let code = RegistrationCode(drawnFrom: &generator)
       let record = try make(hasher.code(code))
       do throws(StoreError) {
-        let limit = options.limits.liveCodes(
-          having: codes.pending(of: requestor), among: provisioning.now.records.requestors.count)
-        try await codeTransitions.offer(record, limit: limit)
+        let limits = LiveCodeLimits(
+          options.limits.liveCodes, among: provisioning.now.records.requestors.count)
+        try await codeTransitions.offer(record, within: limits)
         return (code, record)
       } catch {
         guard error == .codeTaken, tries > 1 else { throw error }

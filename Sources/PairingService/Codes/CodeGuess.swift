@@ -28,7 +28,7 @@ extension ServiceCore {
     // out. That this very code is given out again meanwhile is as unlikely as that one guess hits.
     limits.wrongCode(
       from: call.request.clientAddress, as: guesser,
-      mark: (call.code()?.wire ?? call.path["code"]).hashValue)
+      mark: hasher.mark(of: call.code()?.wire ?? call.path["code"]))
     return nil
   }
 

@@ -26,9 +26,9 @@ package struct CodeTransitions: Sendable {
   }
 
   /// Keeps a new code; the device's earlier one is withdrawn with it.
-  package func offer(_ record: RegistrationRecord, limit: Int) async throws(StoreError) {
+  package func offer(_ record: RegistrationRecord, within limits: LiveCodeLimits) async throws(StoreError) {
     let signIns = codes.signIns
-    let reservation = try await store.reserve(record, limit: limit, at: clock.now)
+    let reservation = try await store.reserve(record, within: limits, at: clock.now)
     for change in reservation.withdrawn { settle(change, counting: .codesWithdrawn) }
     codes.add(record, hasEarlierSignIn: reservation.hasEarlierSignIn, asOf: signIns)
     metrics.count(.codesStarted)
@@ -83,8 +83,9 @@ package struct CodeTransitions: Sendable {
   package func approve(
     _ id: RegistrationID, _ request: ApprovalRequest, audit entry: AuditEntry?
   ) async throws(StoreError) -> ApprovalResult {
-    try requireNotExpired(id)
     let now = clock.now
+    guard codes.beginApproval(of: id, at: now) else { throw .refused(.expired) }
+    defer { codes.endApproval(of: id) }
     let result = try await store.approve(id, request, audit: entry, at: now)
     let flow = result.change.record.flow
     if let approval = flow.state.approval, result.authentication != nil {

@@ -28,6 +28,11 @@ package struct KeyedHasher: Sendable {
   /// A registration code.
   package func code(_ code: RegistrationCode) -> CodeHash { hash(codes.code(code.letters)) }
 
+  /// What tells one wrong code from another, at every node, and names none.
+  func mark(of guess: String) -> Int64 {
+    codes.code(guess).prefix(8).reduce(0) { $0 << 8 | Int64($1) }
+  }
+
   /// A bearer token: a cookie, a client's secret.
   package func token(_ text: String) -> TokenHash { hash(tokens.code(text)) }
 

@@ -41,8 +41,8 @@ extension LiveCodes {
     var latest: [DeviceKey: Newest] = [:]
     /// What is to be looked at when a minute has passed, so that no sweep walks over everything.
     var due: [Int64: [RegistrationID]] = [:]
-    /// How many codes of each requestor wait for an answer.
-    var pending: [RequestorID: Int] = [:]
+    /// How many codes wait for an answer.
+    var pending = 0
     /// How many devices were signed in without a code.
     var signIns = 0
     /// How many ran out of time since the last sweep told.
@@ -57,6 +57,8 @@ extension LiveCodes {
     var given: [RegistrationID] = []
     /// Bytes of what devices say of themselves, in all codes.
     var described = 0
+    /// Codes that the store is approving at this moment, and how often.
+    var approving: [RegistrationID: Int] = [:]
   }
 }
 
@@ -66,7 +68,7 @@ extension LiveCodes.Tables {
     let record = known.record
     let before = codes[record.id]?.record
     let change = (record.flow.state.isPending ? 1 : 0) - (before?.flow.state.isPending == true ? 1 : 0)
-    if change != 0 { pending[record.requestor, default: 0] += change }
+    pending += change
     if before == nil {
       described += record.described
       let left = min(max(record.flow.expires.since(clock.now), .zero), CodeLifetime.longest.span)
@@ -131,14 +133,19 @@ extension LiveCodes.Tables {
 
   /// A code as it is now.
   ///
-  /// Once somebody was told that it has expired it stays so, even when the clock is set back.
+  /// Once somebody was told that it has expired it stays so, even when the clock is set back. While the store is
+  /// approving it nobody is: a device that has heard of the end asks no more, and would never hear of the yes.
   mutating func look(
     at known: LiveCodes.CachedCode, _ now: Instant, _ uptime: @autoclosure () -> Uptime
   ) -> LiveCodes.CachedCode {
     let flow = known.record.flow
     guard flow.state.isPending, now >= flow.expires else { return known }
+    guard approving[known.record.id] == nil else {
+      return LiveCodes.CachedCode(
+        known.record.moved(to: flow.lasting(until: now + .seconds(1))), hasEarlierSignIn: known.hasEarlierSignIn)
+    }
     expired += 1
-    pending[known.record.requestor, default: 0] -= 1
+    pending -= 1
     let settled = LiveCodes.CachedCode(
       known.record.moved(to: flow.settled(at: now)), hasEarlierSignIn: known.hasEarlierSignIn)
     replace(known, settled)
@@ -184,7 +191,7 @@ extension LiveCodes.Tables {
 
   /// Lets go of a code, whatever its state.
   mutating func drop(_ known: LiveCodes.CachedCode) {
-    if known.record.flow.state.isPending { pending[known.record.requestor, default: 0] -= 1 }
+    if known.record.flow.state.isPending { pending -= 1 }
     forget(known.record)
   }
 

@@ -75,7 +75,7 @@ package final class LiveCodes: Sendable {
       }
       guard record.flow.isNewer(than: known.record.flow) else { return }
       if known.record.flow.state.isPending, !record.flow.state.isPending {
-        tables.pending[record.requestor, default: 0] -= 1
+        tables.pending -= 1
       }
       // The sign-in that a code led to takes the place of earlier ones.
       let hasSignIn = record.flow.state.approval != nil ? true : known.hasEarlierSignIn
@@ -174,6 +174,27 @@ package final class LiveCodes: Sendable {
     }
   }
 
+  /// The store is about to approve a code: until ``endApproval(of:)`` memory tells nobody that it has expired.
+  ///
+  /// - Returns: false when its time is up, and whoever asks is told so from here on.
+  func beginApproval(of id: RegistrationID, at now: Instant) -> Bool {
+    tables.withLock { tables in
+      if let known = tables.codes[id], case .expired = tables.look(at: known, now, clock.uptime).record.flow.state {
+        return false
+      }
+      tables.approving[id, default: 0] += 1
+      return true
+    }
+  }
+
+  /// The store has said what became of it, and memory knows.
+  func endApproval(of id: RegistrationID) {
+    tables.withLock { tables in
+      let left = tables.approving[id, default: 1] - 1
+      tables.approving[id] = left > 0 ? left : nil
+    }
+  }
+
   /// Which codes are in memory.
   var ids: [RegistrationID] { tables.withLock { Array($0.codes.keys) } }
 
@@ -202,12 +223,7 @@ package final class LiveCodes: Sendable {
   package var remembered: Int { tables.withLock { $0.codes.count } }
 
   /// How many codes wait for an answer, those included whose time has run out seconds ago.
-  package var pending: Int { tables.withLock { $0.pending.values.reduce(0, +) } }
-
-  /// The same for one requestor.
-  package func pending(of requestor: RequestorID) -> Int {
-    tables.withLock { $0.pending[requestor] ?? 0 }
-  }
+  package var pending: Int { tables.withLock { $0.pending } }
 
   /// Lets go of what has come to its end.
   ///

@@ -1,5 +1,6 @@
 package import RegentHTTPCodec
 package import RegentPairing
+internal import PairingStore
 internal import RegentPlatform
 
 /// Who has tried what is not valid: each kind of guesser for itself, so that neither keeps the other from the right
@@ -24,6 +25,19 @@ struct Guesses: Sendable {
     clients = GuessLedger(
       each: limits.wrongCodes.times(Self.clientFactor),
       all: limits.allWrongCodes.times(Self.clientFactor))
+  }
+
+  /// Counts a wrong guess.
+  ///
+  /// - Returns: whether it was counted.
+  fileprivate mutating func note(_ guess: WrongGuess, at now: Uptime) -> Bool {
+    let mark = Int(truncatingIfNeeded: guess.mark)
+    switch guess.kind {
+    case .phone(let account): return phones.wrong(source: guess.source, account: account, mark: mark, at: now)
+    case .app(let requestor): return self[requestor].wrong(source: guess.source, account: nil, mark: mark, at: now)
+    case .client: return clients.wrong(source: guess.source, account: nil, mark: mark, at: now)
+    case .enrolment: return enrolments.wrong(source: guess.source, account: nil, mark: mark, at: now)
+    }
   }
 
   /// The guesses of one requestor's apps; there are as many requestors as operators made.
@@ -58,17 +72,13 @@ extension RequestLimits {
   }
 
   /// Counts a wrong code; with a mark, the same one again is not counted for a while.
-  package func wrongCode(from address: IPAddress?, as guesser: Guesser, mark: Int? = nil) {
+  package func wrongCode(from address: IPAddress?, as guesser: Guesser, mark: Int64? = nil) {
     guard let address, let source = SourceKey(address) else { return metrics.count(.wrongCodes) }
-    let now = clock.uptime
-    let isCounted = state.withLock { state in
+    let isCounted =
       switch guesser {
-      case .phone(let account):
-        state.guesses.phones.wrong(source: source, account: account, mark: mark, at: now)
-      case .app(let requestor):
-        state.guesses[requestor].wrong(source: source, account: nil, mark: mark, at: now)
+      case .phone(let account): count(WrongGuess(.phone(account), from: source, mark: mark))
+      case .app(let requestor): count(WrongGuess(.app(requestor), from: source, mark: mark))
       }
-    }
     guard isCounted else { return }
     metrics.count(.wrongCodes)
     // The ledger keeps these lines few, and the log has a cap of its own.
@@ -93,10 +103,7 @@ extension RequestLimits {
   /// Counts a registration or a request for a token with something that is not valid.
   package func wrongClient(from address: IPAddress?) {
     guard let source = SourceKey(address) else { return }
-    let now = clock.uptime
-    state.withLock { state in
-      _ = state.guesses.clients.wrong(source: source, account: nil, at: now)
-    }
+    count(WrongGuess(.client, from: source))
   }
 
   /// Whether a wrong enrolment code from there is still answered as one.
@@ -110,9 +117,24 @@ extension RequestLimits {
   /// Counts a wrong enrolment code.
   package func wrongEnrolment(from address: IPAddress?) {
     guard let source = SourceKey(address) else { return }
+    count(WrongGuess(.enrolment, from: source))
+  }
+
+  /// Counts a wrong guess here, and tells the other nodes: whoever asks all of them in turn has the tries of one.
+  @discardableResult
+  private func count(_ guess: WrongGuess) -> Bool {
+    let now = clock.uptime
+    let isCounted = state.withLock { $0.guesses.note(guess, at: now) }
+    if isCounted { shared?.add(guess) }
+    return isCounted
+  }
+
+  /// Counts what was guessed wrong at other nodes, which have logged it.
+  func note(_ guesses: [WrongGuess]) {
+    guard !guesses.isEmpty else { return }
     let now = clock.uptime
     state.withLock { state in
-      _ = state.guesses.enrolments.wrong(source: source, account: nil, at: now)
+      for guess in guesses { _ = state.guesses.note(guess, at: now + (.zero - guess.age)) }
     }
   }
 }

@@ -53,6 +53,8 @@ package final class RequestLimits: Sendable {
     fileprivate var shared = [RateMeter](repeating: RateMeter(), count: 4096)
     var sources: [SourceKey: RateMeter] = [:]
     var guesses: Guesses
+    /// How many nodes have the limits for newcomers together.
+    var nodes = 1
     var nextSweep = Uptime(milliseconds: .min)
   }
 
@@ -71,9 +73,15 @@ package final class RequestLimits: Sendable {
   let metrics: ServiceMetrics
   let log: ServiceLog
   let state: Locked<State>
+  /// Where other nodes are told of wrong guesses; nil where there is none.
+  let shared: Telling<WrongGuess>?
 
-  init(_ limits: ServiceLimits, clock: ServiceClock, metrics: ServiceMetrics, log: ServiceLog) {
+  init(
+    _ limits: ServiceLimits, clock: ServiceClock, metrics: ServiceMetrics, log: ServiceLog,
+    sharedBy shared: Telling<WrongGuess>? = nil
+  ) {
     self.log = log
+    self.shared = shared
     self.limits = limits
     self.clock = clock
     self.metrics = metrics
@@ -143,6 +151,11 @@ package final class RequestLimits: Sendable {
       })
   }
 
+  /// Has this node give newcomers its part of what so many nodes may give together.
+  ///
+  /// Whoever is sent to one of them all the time gets that part and no more.
+  func divide(among nodes: Int) { state.withLock { $0.nodes = max(nodes, 1) } }
+
   /// Takes one that is new at a network address.
   package func take(
     _ newcomer: Newcomer, from address: IPAddress?, at requestor: RequestorID
@@ -155,7 +168,9 @@ package final class RequestLimits: Sendable {
       case .program: limits.newcomers.slowed(by: Self.programFactor)
       }
     guard let limit, let source = SourceKey(address) else { return }
-    try take(Meter(requestor: requestor, subject: .newcomers(newcomer, source)), limit)
+    let nodes = state.withLock { $0.nodes }
+    let own = nodes == 1 ? limit : limit.divided(among: nodes)
+    try take(Meter(requestor: requestor, subject: .newcomers(newcomer, source)), own)
   }
 
   func allow(_ verdict: RateVerdict) throws(CallError) {

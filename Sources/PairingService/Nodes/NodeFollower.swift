@@ -46,6 +46,7 @@ package struct NodeFollower: Sendable {
     try await NodeTalk(core).once()
     let page = try await core.store.changes(after: position, waiting: Self.wait)
     core.nonces.note(page.nonces)
+    core.limits.note(page.guesses)
     if page.isWhole {
       try await look(at: page.changes)
     } else {

@@ -38,7 +38,8 @@ package struct NodeTalk: Sendable {
 
   /// Says it to the others, and does what operators want who asked one of them.
   func once() async throws(StoreError) {
-    let wish = try await core.store.report(own.text)
-    core.drain.set(wish == .drain)
+    let heard = try await core.store.report(own.text)
+    core.drain.set(heard.wish == .drain)
+    core.limits.divide(among: heard.serving)
   }
 }

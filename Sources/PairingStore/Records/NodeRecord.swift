@@ -2,9 +2,6 @@ public import RegentPairing
 
 /// One of the programs that serve together on one store, as it was heard of last.
 public struct NodeRecord: Hashable, Sendable {
-  /// A node that said nothing for so long is gone, or cannot reach the store.
-  public static let silent: Duration = .seconds(5)
-
   public let id: NodeID
   public let version: String
   /// By the store's clock, like all times that nodes are compared by.
@@ -23,6 +20,19 @@ public struct NodeRecord: Hashable, Sendable {
     self.silence = silence
     self.said = said
     self.wish = wish
+  }
+}
+
+/// What a node hears as often as it says that it is there.
+public struct NodeHearsay: Hashable, Sendable {
+  /// What operators who asked another node want of it.
+  public var wish: NodeWish?
+  /// How many nodes serve, itself included.
+  public var serving: Int
+
+  public init(wish: NodeWish? = nil, serving: Int = 1) {
+    self.wish = wish
+    self.serving = serving
   }
 }
 

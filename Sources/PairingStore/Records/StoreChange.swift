@@ -46,16 +46,20 @@ public struct ChangePage: Hashable, Sendable {
   public let changes: Set<StoreChange>
   /// Nonces that calls at other nodes have used.
   public let nonces: [UsedNonce]
+  /// What was guessed wrong at other nodes, with its age now.
+  public let guesses: [WrongGuess]
   /// Where the next piece begins.
   public let position: ChangePosition
   /// False when the log forgot something that was not read yet: then everything is to be looked at.
   public let isWhole: Bool
 
   public init(
-    _ changes: Set<StoreChange>, _ nonces: [UsedNonce] = [], upTo position: ChangePosition, isWhole: Bool = true
+    _ changes: Set<StoreChange>, _ nonces: [UsedNonce] = [], _ guesses: [WrongGuess] = [],
+    upTo position: ChangePosition, isWhole: Bool = true
   ) {
     self.changes = changes
     self.nonces = nonces
+    self.guesses = guesses
     self.position = position
     self.isWhole = isWhole
   }

@@ -6,13 +6,13 @@ public import RegentPairing
 public protocol CodeStore: Sendable {
   /// Keeps a new code.
   ///
-  /// Guarantees: no other remembered registration has the same code; at most `limit` codes are pending afterwards;
-  /// earlier pending codes of the same requestor and device are withdrawn with it. The record's requestor and its row
-  /// key exist and are in force.
+  /// Guarantees: no other remembered registration has the same code; no more codes are pending afterwards than the
+  /// limits say, whoever made them; earlier pending codes of the same requestor and device are withdrawn with it. The
+  /// record's requestor and its row key exist and are in force.
   ///
   /// - Returns: the registrations that were withdrawn, and whether the device has a sign-in already.
   /// - Throws: `codeTaken`, `tooManyLiveCodes`, `notFound`.
-  func reserve(_ record: RegistrationRecord, limit: Int, at now: Instant)
+  func reserve(_ record: RegistrationRecord, within limits: LiveCodeLimits, at now: Instant)
     async throws(StoreError) -> Reservation
 
   /// The phone's page is there.

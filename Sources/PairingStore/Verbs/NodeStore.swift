@@ -18,6 +18,9 @@ public protocol NodeStore: Sendable {
   /// minutes.
   func share(_ nonces: [UsedNonce]) async throws(StoreError)
 
+  /// Tells the other nodes what was guessed wrong here; a node that begins anew hears of the last ten minutes, too.
+  func share(_ guesses: [WrongGuess]) async throws(StoreError)
+
   /// Those of these registrations that are remembered.
   func registrations(_ ids: [RegistrationID], at now: Instant) async throws(StoreError) -> [RegistrationRecord]
 
@@ -36,8 +39,8 @@ public protocol NodeStore: Sendable {
 
   /// What this node says of itself from now on.
   ///
-  /// - Returns: what operators who asked another node want of it, as far as it has heard.
-  func report(_ said: String) async throws(StoreError) -> NodeWish?
+  /// - Returns: what it has heard with its last beat.
+  func report(_ said: String) async throws(StoreError) -> NodeHearsay
 
   /// Tells a node what operators want of it, or that they want nothing any more.
   ///

@@ -49,6 +49,50 @@ enum ChangeLog {
 }
 
 extension ChangeLog {
+  /// Wrong guesses, a line for each; when it was is when the line was written.
+  static func text(of guesses: [WrongGuess]) -> String {
+    guesses.map { guess in
+      let who =
+        switch guess.kind {
+        case .phone(nil): "phone"
+        // An account's name may have spaces.
+        case .phone(let viewer?):
+          "phone \(viewer.provider.text) \(Hex.encode(Array((viewer.account?.text ?? "").utf8)))"
+        case .app(let requestor): "app \(requestor.text)"
+        case .client: "client"
+        case .enrolment: "enrolment"
+        }
+      return "\(guess.source.text) \(guess.mark) \(who)"
+    }.joined(separator: "\n")
+  }
+
+  /// The guesses of a text that was written so long ago; what is none is left out.
+  static func guesses(in text: String, age: Duration) -> [WrongGuess] {
+    text.split(separator: "\n").compactMap { line in
+      let words = line.split(separator: " ").map(String.init)
+      guard words.count >= 3, let source = SourceKey(text: words[0]), let mark = Int64(words[1]),
+        let kind = kind(words.dropFirst(2))
+      else { return nil }
+      return WrongGuess(kind, from: source, mark: mark, age: age)
+    }
+  }
+
+  private static func kind(_ words: ArraySlice<String>) -> WrongGuess.Kind? {
+    let words = Array(words)
+    switch (words[0], words.count) {
+    case ("phone", 1): return .phone(nil)
+    case ("phone", 2), ("phone", 3):
+      guard let provider = ProviderID(words[1]) else { return nil }
+      let bytes = words.count == 3 ? try? Hex.decode(words[2]) : nil
+      let name = bytes.flatMap { String(validating: $0, as: UTF8.self) }
+      return .phone(Viewer(provider: provider, account: name.flatMap { AccountName($0) }))
+    case ("app", 2): return RequestorID(words[1]).map(WrongGuess.Kind.app)
+    case ("client", 1): return .client
+    case ("enrolment", 1): return .enrolment
+    default: return nil
+    }
+  }
+
   /// Nonces, a line for each key.
   static func text(of nonces: [UsedNonce]) -> String {
     Dictionary(grouping: nonces, by: \.key).map { key, nonces in

@@ -2,17 +2,17 @@ import PairingStore
 import PostgreSQL
 import RegentPlatform
 
-/// The thread that tells the other nodes: that this one is there, that something was committed, and which nonces were
-/// used, many at once.
+/// The thread that tells the other nodes: that this one is there, that something was committed, which nonces were used
+/// and what was guessed wrong, many at once.
 // @unchecked Sendable, because:
 // 1. `line` is made before the thread starts, which orders memory;
 // 2. only that thread calls `serve`, and nothing else touches `line`.
 final class Courier: @unchecked Sendable {
   private struct Orders {
     var bell: Bell.Meaning?
-    var nonces: [PendingNonces] = []
+    var words: [PendingWords] = []
     var isClosed = false
-    var isEmpty: Bool { bell == nil && nonces.isEmpty }
+    var isEmpty: Bool { bell == nil && words.isEmpty }
   }
 
   private let line: Line
@@ -21,12 +21,12 @@ final class Courier: @unchecked Sendable {
   private let onDisplaced: @Sendable (PostgreSQLError) -> Void
   private var nextBeat: UInt64 = 0
   /// What this node says of itself, and what operators want of it.
-  private let talk = Locked((said: "", wish: NodeWish?.none))
+  private let talk = Locked((said: "", heard: NodeHearsay()))
   private let rings: Bool
   private let orders = Monitor(Orders())
   /// Between two bells: each costs a lock of the whole server for a moment.
   private static let pause: UInt64 = 2_000_000
-  /// What waits at most, in batches; beyond it whoever shares nonces is refused.
+  /// What waits at most, in batches; beyond it whoever shares something is refused.
   private static let most = 1_000
   /// A quarter of a second each: longer than a name is kept for who has gone without a word.
   private static let turns = 25
@@ -47,14 +47,14 @@ final class Courier: @unchecked Sendable {
     orders.wakeOne()
   }
 
-  func share(_ nonces: PendingNonces) {
+  func share(_ words: PendingWords) {
     let isTaken = orders.withLock { orders in
-      guard !orders.isClosed, orders.nonces.count < Self.most else { return false }
-      orders.nonces.append(nonces)
+      guard !orders.isClosed, orders.words.count < Self.most else { return false }
+      orders.words.append(words)
       return true
     }
     guard isTaken else {
-      return nonces.completion(.failure(StoreError.unavailable(reason: "too much waits for the database")))
+      return words.completion(.failure(StoreError.unavailable(reason: "too much waits for the database")))
     }
     orders.wakeOne()
   }
@@ -70,7 +70,7 @@ final class Courier: @unchecked Sendable {
       let began = Clocks.monotonicNanoseconds()
       if !due.isEmpty {
         let outcome = Result { try tell(due) }
-        for nonces in due.nonces { nonces.completion(outcome) }
+        for words in due.words { words.completion(outcome) }
       }
       if began >= nextBeat { beat() }
       _ = orders.wait(until: began + Self.pause) { $0.isClosed ? true : nil }
@@ -84,7 +84,7 @@ final class Courier: @unchecked Sendable {
   private func next() -> Orders? {
     let told = orders.wait(until: nextBeat) { orders -> Orders?? in
       guard orders.isEmpty else {
-        defer { (orders.bell, orders.nonces) = (nil, []) }
+        defer { (orders.bell, orders.words) = (nil, []) }
         return .some(orders)
       }
       return orders.isClosed ? .some(nil) : nil
@@ -109,15 +109,16 @@ final class Courier: @unchecked Sendable {
     let said = talk.withLock { $0.said }
     guard let row = try line.run([presence.beat(said)])[0].first else { return false }
     let wish = NodeWish(rawValue: try row.text(0))
-    talk.withLock { $0.wish = wish }
+    let others = Int(try row.integer(1))
+    talk.withLock { $0.heard = NodeHearsay(wish: wish, serving: others + 1) }
     return true
   }
 
   /// What is said with the next beat; gives back what the last one heard.
-  func report(_ said: String) -> NodeWish? {
+  func report(_ said: String) -> NodeHearsay {
     talk.withLock { talk in
       talk.said = said
-      return talk.wish
+      return talk.heard
     }
   }
 
@@ -132,8 +133,9 @@ final class Courier: @unchecked Sendable {
 
   private func tell(_ due: Orders) throws {
     var batch: [SQL] = []
-    let nonces = due.nonces.flatMap(\.nonces)
-    if !nonces.isEmpty {
+    let (nonces, guesses) = (due.words.flatMap(\.nonces), due.words.flatMap(\.guesses))
+    let hasWords = !nonces.isEmpty || !guesses.isEmpty
+    if hasWords {
       // Who writes nonces has its row until the COMMIT, so their numbers are seen in their order. After a crash of the
       // server it begins at the time, which is higher than any number before.
       batch.append(
@@ -142,12 +144,13 @@ final class Courier: @unchecked Sendable {
           INSERT INTO nonce_count (id, n)
           VALUES (1, CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT))
           ON CONFLICT (id) DO UPDATE SET n = nonce_count.n + 1 RETURNING n)
-        INSERT INTO nonce (n, lane, used)
-        SELECT n, CAST(\(lane) AS BIGINT), CAST(\(ChangeLog.text(of: nonces)) AS TEXT) FROM next
+        INSERT INTO nonce (n, lane, used, guesses)
+        SELECT n, CAST(\(lane) AS BIGINT), CAST(\(ChangeLog.text(of: nonces)) AS TEXT),
+        CAST(\(ChangeLog.text(of: guesses)) AS TEXT) FROM next
         """)
     }
     if rings {
-      let payload = Bell.payload(due.bell == .trial && nonces.isEmpty ? .trial : .news, from: lane)
+      let payload = Bell.payload(due.bell == .trial && !hasWords ? .trial : .news, from: lane)
       batch.append("SELECT pg_notify(\(Bell.channel.description), \(payload))")
     }
     // Told twice is told.
@@ -155,8 +158,9 @@ final class Courier: @unchecked Sendable {
   }
 }
 
-/// Nonces on their way to the other nodes.
-struct PendingNonces: Sendable {
+/// Nonces and wrong guesses on their way to the other nodes.
+struct PendingWords: Sendable {
   let nonces: [UsedNonce]
+  let guesses: [WrongGuess]
   let completion: @Sendable (Result<Void, any Error>) -> Void
 }

@@ -140,19 +140,20 @@ final class News: @unchecked Sendable {
       ) k ON true WHERE c.id = 1 ORDER BY k.n
       """,
       """
-      SELECT c.n, k.n, k.used FROM nonce_count c LEFT JOIN LATERAL (
-        SELECT n, used FROM nonce WHERE n > \(position.nonce) AND lane <> \(lane) ORDER BY n LIMIT \(Self.page)
+      SELECT c.n, k.n, k.used, k.guesses, CAST(extract(epoch FROM now() - k.at) * 1000 AS BIGINT)
+      FROM nonce_count c LEFT JOIN LATERAL (
+        SELECT n, used, guesses, at FROM nonce WHERE n > \(position.nonce) AND lane <> \(lane) ORDER BY n LIMIT \(Self.page)
       ) k ON true WHERE c.id = 1 ORDER BY k.n
       """,
     ]
     let results = try connection.run(batch, by: line.deadline)
     var next = position
     let (changes, isWhole) = try readChanges(results[0], &next)
-    let nonces = try readNonces(results[1], &next)
+    let (nonces, guesses) = try readWords(results[1], &next)
     // Another history: what was read of the one before may not be in it.
     let isSame = position.timeline == nil || position.timeline == line.timeline
     next.timeline = line.timeline
-    return ChangePage(changes, nonces, upTo: next, isWhole: isWhole && isSame)
+    return ChangePage(changes, nonces, guesses, upTo: next, isWhole: isWhole && isSame)
   }
 
   private func readChanges(_ rows: Rows, _ position: inout ChangePosition) throws -> (Set<StoreChange>, isWhole: Bool) {
@@ -179,16 +180,20 @@ final class News: @unchecked Sendable {
     return (changes, true)
   }
 
-  private func readNonces(_ rows: Rows, _ position: inout ChangePosition) throws -> [UsedNonce] {
+  private func readWords(_ rows: Rows, _ position: inout ChangePosition) throws -> ([UsedNonce], [WrongGuess]) {
     // No row: nobody has shared any since the tables were made, or the server crashed.
-    guard let newest = try rows.first?.integer(0) else { return [] }
+    guard let newest = try rows.first?.integer(0) else { return ([], []) }
     guard newest >= position.nonce else {
       position.nonce = 0
-      return []
+      return ([], [])
     }
     let some = try rows.filter { try !$0.isNull(1) }
     position.nonce = some.count == Self.page ? try some[Self.page - 1].integer(1) : newest
-    return try some.flatMap { ChangeLog.nonces(in: try $0.text(2)) }
+    let nonces = try some.flatMap { ChangeLog.nonces(in: try $0.text(2)) }
+    let guesses = try some.flatMap { row in
+      ChangeLog.guesses(in: try row.text(3), age: .milliseconds(max(try row.integer(4), 0)))
+    }
+    return (nonces, guesses)
   }
 }
 
@@ -242,7 +247,7 @@ final class ToldChanges: Sendable {
 }
 
 extension ChangePage {
-  fileprivate var isNothing: Bool { changes.isEmpty && nonces.isEmpty && isWhole }
+  fileprivate var isNothing: Bool { changes.isEmpty && nonces.isEmpty && guesses.isEmpty && isWhole }
 }
 
 /// In a position: the log has one row of numbers, the nonces another, and both are of one history.

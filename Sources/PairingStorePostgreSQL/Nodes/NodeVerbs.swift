@@ -29,7 +29,17 @@ extension PostgreSQLStore {
   public func share(_ nonces: [UsedNonce]) async throws(StoreError) {
     guard !nonces.isEmpty else { return }
     do {
-      try await database.share(nonces)
+      try await database.share(nonces, [])
+    } catch {
+      throw StoreError(of: error)
+    }
+  }
+
+  /// Tells the other nodes what was guessed wrong here.
+  public func share(_ guesses: [WrongGuess]) async throws(StoreError) {
+    guard !guesses.isEmpty else { return }
+    do {
+      try await database.share([], guesses)
     } catch {
       throw StoreError(of: error)
     }
@@ -58,14 +68,14 @@ extension PostgreSQLStore {
   }
 
   /// What this node says of itself with its next beat.
-  public func report(_ said: String) async throws(StoreError) -> NodeWish? { database.courier.report(said) }
+  public func report(_ said: String) async throws(StoreError) -> NodeHearsay { database.courier.report(said) }
 
   /// Tells a node what operators want of it; it hears that with its next beat.
   public func tell(_ node: NodeID, _ wish: NodeWish?) async throws(StoreError) -> Bool {
     try await write { context, _ in
       try context.runCounting(
         """
-        UPDATE node SET wish = \(wish?.rawValue ?? "") WHERE name = \(node.text) AND seen > now() - INTERVAL '5 seconds'
+        UPDATE node SET wish = \(wish?.rawValue ?? "") WHERE name = \(node.text) AND \(part: Presence.isHeard)
         """) == 1
     }
   }

@@ -1,4 +1,6 @@
 import PostgreSQL
+import RegentPairing
+import RegentSQL
 
 /// The row that says that a node is there: under its name, which no other one may have at the same time.
 ///
@@ -11,11 +13,15 @@ struct Presence: Sendable {
   /// Between two beats.
   static let pause: UInt64 = 1_000_000_000
 
+  /// The condition that the node of a row was heard of lately, by the database's clock.
+  static let isHeard: SQL =
+    "node.seen > now() - CAST(\(NodeID.silence.wholeMilliseconds) AS BIGINT) * INTERVAL '1 millisecond'"
+
   /// Takes the name, or says that we have it still; one that is taken changes nothing.
   ///
-  /// It is free when its node has not beaten for five seconds, or the server does not work for it any more.
+  /// It is free when its node has not beaten for so long, or the server does not work for it any more.
   ///
-  /// `said` is what it says of itself; the row that comes back is what operators want of it.
+  /// `said` is what it says of itself; the row that comes back is what operators want of it, and how many others serve.
   func beat(_ said: String) -> SQL {
     """
     INSERT INTO node (name, lane, backend, version, said)
@@ -24,9 +30,9 @@ struct Presence: Sendable {
     seen = now(), said = EXCLUDED.said,
     started = CASE WHEN node.lane = EXCLUDED.lane THEN node.started ELSE now() END,
     wish = CASE WHEN node.lane = EXCLUDED.lane THEN node.wish ELSE '' END
-    WHERE node.lane = EXCLUDED.lane OR node.seen < now() - INTERVAL '5 seconds'
+    WHERE node.lane = EXCLUDED.lane OR NOT \(part: Self.isHeard)
     OR NOT EXISTS (SELECT 1 FROM pg_stat_activity a WHERE a.pid = node.backend)
-    RETURNING wish
+    RETURNING wish, (SELECT count(*) FROM node WHERE name <> \(name) AND \(part: Self.isHeard))
     """
   }
 

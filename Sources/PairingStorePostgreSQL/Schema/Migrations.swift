@@ -5,7 +5,7 @@ extension Schema {
   ///
   /// A step adds and takes nothing away: services of the release before go on while it is there. What nobody needs any
   /// more goes one release later.
-  static let migrations: [[SQL]] = [nodes]
+  static let migrations: [[SQL]] = [nodes, limits]
 
   /// What services that share the database tell each other.
   ///
@@ -38,5 +38,14 @@ extension Schema {
       said TEXT NOT NULL DEFAULT '', wish TEXT NOT NULL DEFAULT ''
     )
     """,
+  ]
+
+  /// What limits count for all nodes.
+  private static let limits: [SQL] = [
+    // How many codes of a requestor may wait at most, while there are nearly as many as may wait in all; counted anew
+    // where it is gone.
+    "CREATE UNLOGGED TABLE live_code_count (requestor TEXT COLLATE \"C\" PRIMARY KEY, most BIGINT NOT NULL)",
+    // Wrong guesses go the way of nonces.
+    "ALTER TABLE nonce ADD COLUMN guesses TEXT NOT NULL DEFAULT ''",
   ]
 }

@@ -116,10 +116,10 @@ final class Database: Sendable {
     }
   }
 
-  /// Tells others which nonces were used.
-  func share(_ nonces: [UsedNonce]) async throws {
+  /// Tells others which nonces were used and what was guessed wrong.
+  func share(_ nonces: [UsedNonce], _ guesses: [WrongGuess]) async throws {
     try await withCheckedThrowingContinuation { continuation in
-      courier.share(PendingNonces(nonces: nonces) { continuation.resume(with: $0) })
+      courier.share(PendingWords(nonces: nonces, guesses: guesses) { continuation.resume(with: $0) })
     }
   }
 

@@ -23,6 +23,8 @@ final class Transaction {
   /// How many codes may be live at most, as the cluster's row says; `nil` when they must be counted.
   var liveCodes: Int? { didSet { isLiveCodesChanged = true } }
   private var isLiveCodesChanged = false
+  /// What is to be known of the live codes of single requestors.
+  var ownLiveCodes = OwnLiveCodes()
   /// What other nodes have to look at anew, and how much of it is of the requests before the present one.
   private var changes: [StoreChange] = []
   private var changesBefore = 0
@@ -125,7 +127,7 @@ final class Transaction {
   /// Sends the rest with the number of this transaction in its lane and what others must look at, and commits.
   func commit(_ number: SQL, of lane: Int64 = 0) -> CommitOutcome {
     if let failure { return .notCommitted(failure) }
-    var rest = pending
+    var rest = pending + ownLiveCodes.statements
     if let changeNumber {
       rest += [
         "INSERT INTO change (n, lane, what) VALUES (\(changeNumber), \(lane), \(ChangeLog.text(of: Set(changes))))",
@@ -139,28 +141,4 @@ final class Transaction {
 
   /// Undoes all of it; a connection that cannot is closed, which undoes it as well.
   func rollBack() { connection.undo(by: deadline) }
-}
-
-/// How many codes may be live at most, as far as the cluster knows: it saves counting a hundred thousand rows for each
-/// new one.
-///
-/// Each new code adds one; codes that end take nothing off; counting puts it right. It stands in the cluster's row,
-/// which every transaction that writes has to itself, so it is never below the truth, whoever adds codes.
-struct SharedLiveCodeBound {
-  /// Takes the place of one more code.
-  ///
-  /// - Returns: whether there was room.
-  func take(
-    in context: WriteContext, below limit: Int, freed: Int, counting count: () throws -> Int
-  ) rethrows -> Bool {
-    let transaction = context.transaction
-    if let known = transaction.liveCodes, known - freed < limit {
-      transaction.liveCodes = known + 1
-      return true
-    }
-    let live = try count()
-    let hasRoom = live - freed < limit
-    transaction.liveCodes = hasRoom ? live + 1 : live
-    return hasRoom
-  }
 }

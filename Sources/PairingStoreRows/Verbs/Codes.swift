@@ -4,7 +4,7 @@ import RegentSQL
 
 extension RowStore {
   /// Keeps a new code and withdraws the device's earlier one.
-  public func reserve(_ record: RegistrationRecord, limit: Int, at now: Instant)
+  public func reserve(_ record: RegistrationRecord, within limits: LiveCodeLimits, at now: Instant)
     async throws(StoreError) -> Reservation
   {
     try await write(asking: {
@@ -26,15 +26,14 @@ extension RowStore {
       let earlier = try rows.all(
         context, Tables.registrations, CodeQueries.waiting(of: record.deviceHash, at: record.requestor)
       ).filter { $0.record.flow.settled(at: now).state.isPending }.sorted { $0.record.id < $1.record.id }
-      let hasRoom = try liveCodes.take(in: context, below: limit, freed: earlier.count) {
-        try context.value(CodeQueries.countLive(at: now)) ?? 0
-      }
+      let request = LiveCodeRequest(record.requestor, limits, freed: earlier.count, at: now)
+      let exceeded = try liveCodes.take(request, in: context)
       // Nearly always id and code are new, and writing the row is how that is found out.
-      if try !hasRoom || !rows.insertNew(context, Tables.registrations, record) {
+      if try exceeded != nil || !rows.insertNew(context, Tables.registrations, record) {
         if try rows.isThere(context, record, at: now) {
           return Reservation(withdrawn: [], hasEarlierSignIn: hasEarlierSignIn)
         }
-        guard hasRoom else { throw StoreError.tooManyLiveCodes(limit: limit) }
+        if let exceeded { throw StoreError.tooManyLiveCodes(limit: exceeded) }
         try rows.insert(context, Tables.registrations, record)
       }
       context.changed(.code(record.id))
@@ -234,5 +233,9 @@ enum CodeQueries {
     SELECT count(*) FROM registration WHERE expires > \(now.milliseconds)
     AND (state = 'offered' OR state = 'opened' OR state = 'claimed')
     """
+  }
+
+  static func countLive(of requestor: RequestorID, at now: Instant) -> SQL {
+    "\(part: countLive(at: now)) AND requestor = \(requestor.text)"
   }
 }

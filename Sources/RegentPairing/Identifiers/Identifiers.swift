@@ -38,6 +38,11 @@ public typealias GrantID = Identifier<Names.Grant>
 public typealias SigningKeyID = Identifier<Names.SigningKey>
 /// One of the programs that serve together on one store.
 public typealias NodeID = Identifier<Names.Node>
+
+extension NodeID {
+  /// A node that said nothing for so long, five beats, is gone or cannot reach the store: its name is free.
+  public static let silence: Duration = .seconds(5)
+}
 /// Who acted on the admin socket.
 public typealias OperatorName = Identifier<Names.Operator>
 

@@ -35,15 +35,16 @@ public struct FailureBudget: Hashable, Sendable {
   /// No failure yet.
   public init() {}
 
-  /// Counts one failure; one with the mark of another that still counts is the same again, and is not.
+  /// Counts one failure, which may be one of a while ago; one with the mark of another that still counts is the same again, and is not.
   ///
   /// - Returns: whether it was counted.
   @discardableResult
   public mutating func fail(_ limit: FailureLimit, mark: Int? = nil, at now: Uptime) -> Bool {
     failures.removeAll { $0.time + limit.span <= now }
     if let mark, failures.contains(where: { $0.mark == mark }) { return false }
-    if failures.count >= limit.count { failures.removeFirst() }
-    failures.append(Failure(time: now, mark: mark))
+    let place = failures.lastIndex { $0.time <= now }.map { $0 + 1 } ?? 0
+    failures.insert(Failure(time: now, mark: mark), at: place)
+    if failures.count > limit.count { failures.removeFirst() }
     return true
   }
 

@@ -57,7 +57,7 @@ public struct GuessLedger<Account: Hashable & Sendable>: Sendable {
     return .over(retryAfter: wait)
   }
 
-  /// Counts a wrong code; with a mark, the same one again counts once in a window.
+  /// Counts a wrong code, which may be one of a while ago; with a mark, the same one again counts once in a window.
   ///
   /// - Returns: whether it was counted.
   @discardableResult

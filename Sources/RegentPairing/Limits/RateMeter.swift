@@ -29,6 +29,13 @@ public struct RateLimit: Hashable, Sendable {
     RateLimit(oneEvery: .microseconds(interval / Int64(max(factor, 1))), burst: burst * max(factor, 1))
   }
 
+  /// The part of one of so many who have it together, at least one at once.
+  public func divided(among count: Int) -> RateLimit {
+    RateLimit(oneEvery: slowed(by: count).every, burst: burst / max(count, 1))
+  }
+
+  private var every: Duration { .microseconds(interval) }
+
   /// As much at once, and afterwards so many times more seldom.
   public func slowed(by factor: Int) -> RateLimit {
     let (slow, overflow) = interval.multipliedReportingOverflow(by: Int64(max(factor, 1)))

@@ -20,15 +20,5 @@ public struct ServiceLimits: Hashable, Sendable {
   /// Codes that can be approved at one time: more would make guessing any of them easy.
   public var liveCodes = 100_000
 
-  /// How many codes may wait in all for a requestor, of which so many are its own, to get another one.
-  ///
-  /// One may fill the pool; as long as another has less than its share, the pool is larger for it by as much again. So
-  /// nobody is kept out by the secret of somebody else's app.
-  public func liveCodes(having own: Int, among requestors: Int) -> Int {
-    let share = max(liveCodes / max(requestors, 1), 1)
-    return requestors > 1 && own < share
-      ? liveCodes.addingReportingOverflow(liveCodes).partialValue : liveCodes
-  }
-
   public init() {}
 }

@@ -35,6 +35,16 @@ public struct SourceKey: Hashable, Sendable {
     (isVersion6 ? "6:" : "4:") + String(bits, radix: 16)
   }
 
+  /// Reads the form to keep.
+  public init?(text: String) {
+    guard let bits = UInt64(text.dropFirst(2), radix: 16) else { return nil }
+    switch text.prefix(2) {
+    case "4:" where bits <= UInt32.max: self.init(bits: bits, isVersion6: false)
+    case "6:": self.init(bits: bits, isVersion6: true)
+    default: return nil
+    }
+  }
+
   private init(bits: UInt64, isVersion6: Bool) {
     self.bits = bits
     self.isVersion6 = isVersion6

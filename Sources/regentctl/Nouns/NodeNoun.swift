@@ -56,11 +56,8 @@ enum NodeNoun {
     return own
   }
 
-  /// In milliseconds: longer than a node needs for three beats.
-  private static let silent = 5_000
-
   private static func state(of node: NodeEntry) -> String {
-    if node.silence > silent { return "silent for \(node.silence / 1_000) s" }
+    if Duration.milliseconds(node.silence) > NodeID.silence { return "silent for \(node.silence / 1_000) s" }
     return node.draining ? "draining" : "serving"
   }
 

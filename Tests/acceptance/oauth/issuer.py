@@ -17,7 +17,7 @@ import urllib.request
 FAKETIME = "/usr/$LIB/faketime/libfaketimeMT.so.1"
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent))
-from regentd import free_port, let_others_hear, serve
+from regentd import control_json, free_port, let_others_hear, serve
 from service import PASSWORD, PATIENCE, REQUESTOR, ROOT, Proxy
 
 
@@ -100,12 +100,7 @@ class Issuer:
 
     def control(self, *words, text=None):
         """`regentctl`; its JSON."""
-        done = subprocess.run(
-            [self.programs / "regentctl", "--json", *words], env=self.environment, input=text, capture_output=True,
-            text=True, timeout=PATIENCE)
-        if done.returncode:
-            raise SystemExit(f"regentctl {' '.join(words)}: {done.stderr}")
-        return json.loads(done.stdout) if done.stdout.strip() else None
+        return control_json(self.programs, self.environment, *words, text=text, seconds=PATIENCE)
 
     def client(self, name, *options):
         """A client of the operator's: its id, and its secret if it has one."""

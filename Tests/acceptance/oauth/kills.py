@@ -12,7 +12,6 @@ import http.client
 import json
 import pathlib
 import random
-import subprocess
 import sys
 import tempfile
 import threading
@@ -20,7 +19,7 @@ import time
 import urllib.parse
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
-from regentd import Regentd
+from regentd import Regentd, control_json
 from service import PATIENCE, ROOT
 
 DEVICE = "urn:ietf:params:oauth:grant-type:device_code"
@@ -52,12 +51,7 @@ class Service:
         self.port = int(self.regentd.url.rsplit(":", 1)[1])
 
     def control(self, *words, text=None):
-        done = subprocess.run(
-            [self.programs / "regentctl", "--json", *words], env=self.environment, input=text, capture_output=True,
-            text=True, timeout=PATIENCE)
-        if done.returncode:
-            raise SystemExit(f"kills: regentctl {' '.join(words)}: {done.stderr}")
-        return json.loads(done.stdout) if done.stdout.strip() else None
+        return control_json(self.programs, self.environment, *words, text=text, seconds=PATIENCE)
 
     def connection(self):
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)

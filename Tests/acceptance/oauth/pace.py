@@ -11,13 +11,12 @@ import asyncio
 import json
 import pathlib
 import random
-import subprocess
 import sys
 import tempfile
 import time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
-from regentd import Regentd
+from regentd import Regentd, control_json
 from service import PATIENCE, ROOT
 
 GRANT = "urn:ietf:params:oauth:grant-type:device_code"
@@ -85,14 +84,10 @@ def main():
         environment = {"HOME": home, "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
         regentd = Regentd(programs, home, "--web", str(ROOT / "web"), environment=environment)
         try:
-            def control(*words):
-                done = subprocess.run([programs / "regentctl", "--json", *words], env=environment, check=True,
-                                      capture_output=True, text=True, timeout=PATIENCE)
-                return json.loads(done.stdout) if done.stdout.strip() else None
-
-            control("requestor", "add", "acme")
-            control("key", "issue", "acme")
-            client = control("client", "add", "acme", "--name", "Kodi", "--public", "--algorithm", "ES256")["id"]
+            control_json(programs, environment, "requestor", "add", "acme")
+            control_json(programs, environment, "key", "issue", "acme")
+            client = control_json(
+                programs, environment, "client", "add", "acme", "--name", "Kodi", "--public", "--algorithm", "ES256")["id"]
             port = int(regentd.url.rsplit(":", 1)[1])
             patient, hasty = asyncio.run(run(port, client, given.clients, given.minutes * 60))
         finally:
