@@ -133,6 +133,12 @@ class Server:
             self.signal(signal.SIGKILL)
             self.process.wait()
 
+    def start_again(self):
+        """After kill -9, with what was written by then."""
+        self.kill()
+        (self.data / "postmaster.pid").unlink(missing_ok=True)
+        self.start()
+
     def promote(self):
         run(*as_server_user(newest("pg_ctl"), "promote", "-D", self.data, "-w", "-t", "30"))
 

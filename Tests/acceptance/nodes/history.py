@@ -9,7 +9,7 @@ happened twice.
 import itertools
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 FOREVER = float("inf")
 # For so long after an approval a node may still say "not yet" from its memory: until it hears of it, or, when it is cut
@@ -36,15 +36,35 @@ class Call:
 @dataclass(frozen=True)
 class State:
     """One device. `code` is the one that waits, and `signed` the sign-in once somebody was told of it; `heard` is when
-    every node has heard of it."""
+    every node has heard of it. `unsaid` is what it was before a change of which nobody was told that it was made."""
     phase: str = "nothing"
     code: str | None = None
     signed: str | None = None
     heard: float = 0
+    unsaid: "State | None" = None
+
+
+def chain(state):
+    """The state, and those before it from the newest to the last of which somebody was told."""
+    while state is not None:
+        yield state
+        state = state.unsaid
 
 
 def after(state, call):
     """The states in which the model may be when it has given this answer; none when it would have given another."""
+    if call.kind == "loss":
+        # A primary died that had what its standby had not: only of what nobody had been told may anything be gone.
+        return list(chain(state))
+    states = answered(state, call)
+    if call.answer is None:
+        return [changed if changed is state else replace(changed, unsaid=state) for changed in states]
+    # Whoever was told that one is made was told it of all before it.
+    return [replace(changed, unsaid=None) if call.answer == "yes" and call.kind != "poll" else changed for changed in states]
+
+
+def answered(state, call):
+    """The same, whatever becomes of changes that nobody was told of."""
     kind, answer = call.kind, call.answer
     if kind == "create":
         # Of a code that was never told nobody can speak.
@@ -63,7 +83,7 @@ def after(state, call):
     if kind == "poll":
         if answer == "yes":
             fits = state.phase == "in" and state.signed in (None, call.told)
-            return [State("in", state.code, call.told, state.heard)] if fits else []
+            return [replace(state, signed=call.told)] if fits else []
         if answer == "no":
             # "Not yet" may be a moment old; at the end it may not.
             return [] if state.phase == "in" and (call.begin > state.heard or call.final) else [state]
@@ -122,6 +142,12 @@ class History:
         if told is not None:
             call.told = told
 
+    def lost(self, begin, end):
+        """Between these moments a primary was replaced by a standby that may not have all that nobody had been told of."""
+        with self.lock:
+            for calls in self.calls.values():
+                calls.append(Call("loss", begin, end, "yes"))
+
     def failures(self):
         """The devices whose calls have no order, each with its calls, as text."""
         found = []
@@ -154,11 +180,28 @@ def prove_itself():
         "one that happened late": told(("create", "yes", "K"), ("approve", None, "K"), ("poll", "no"), ("poll", "yes", "1")),
         "not yet, a moment old": told(("create", "yes", "K"), ("approve", "yes", "K"), ("poll", "no"), ("poll", "yes", "1")),
         "a yes, and a node that has not heard": told(("create", "yes", "K"), ("approve", "yes", "K"), ("poll", "yes", "1"), ("poll", "no")),
+        "an approval that nobody was told of, gone with the primary": told(
+            ("create", "yes", "K"), ("approve", None, "K"), ("poll", "yes", "1"), ("loss", "yes"), ("poll", "no", None, "", True)),
+        "two of them, and the loss of both": told(
+            ("create", "yes", "K"), ("approve", None, "K"), ("poll", "yes", "1"), ("logout", None), ("loss", "yes"),
+            ("withdraw", "yes", "K"), ("poll", "ended")),
+        "two of them, and the loss of one": told(
+            ("create", "yes", "K"), ("approve", None, "K"), ("poll", "yes", "1"), ("logout", None), ("poll", "no"), ("loss", "yes"),
+            ("later", ""), ("poll", "yes", "1")),
         "a second approval": told(("create", "yes", "K"), ("approve", "yes", "K"), ("approve", "refused", "K")),
     }
     wrong = {
         "a code that is gone": told(("create", "yes", "K"), ("approve", "refused", "K")),
         "an approval that is gone": told(("create", "yes", "K"), ("approve", "yes", "K"), ("poll", "no", None, "", True)),
+        "an approval that is gone with the primary": told(
+            ("create", "yes", "K"), ("approve", "yes", "K"), ("loss", "yes"), ("poll", "no", None, "", True)),
+        "one that a later answer stood on": told(
+            ("create", "yes", "K"), ("approve", None, "K"), ("poll", "yes", "1"), ("logout", "yes"), ("loss", "yes"),
+            ("poll", "yes", "1")),
+        "a code that is gone with the primary": told(("create", "yes", "K"), ("loss", "yes"), ("approve", "refused", "K")),
+        "one that was there after the loss, and is gone": told(
+            ("create", "yes", "K"), ("approve", None, "K"), ("loss", "yes"), ("poll", "yes", "1"), ("later", ""),
+            ("poll", "no", None, "", True)),
         "two sign-ins for one code": told(("create", "yes", "K"), ("approve", "yes", "K"), ("poll", "yes", "1"), ("poll", "yes", "2")),
         "a yes after the sign-out": told(("create", "yes", "K"), ("approve", "yes", "K"), ("poll", "yes", "1"), ("logout", "yes"),
                                          ("poll", "yes", "1")),

@@ -187,9 +187,7 @@ class Faults:
 
     def do_database_killed(self):
         """kill -9 the database, which comes back with what it had."""
-        self.cluster.primary.kill()
-        (self.cluster.primary.data / "postmaster.pid").unlink(missing_ok=True)
-        self.cluster.primary.start()
+        self.cluster.primary.start_again()
 
     def do_fail_over(self):
         self.cluster.fail_over()
@@ -201,6 +199,21 @@ class Faults:
         self.cluster.primary.kill()
         self.cluster.standby.signal(signal.SIGCONT)
         self.cluster.standby.promote()
+        self.cluster.primary, self.cluster.standby = self.cluster.standby, self.cluster.primary
+
+    def do_fail_over_after_cancelled_commits(self):
+        """An operator ends what hangs in a COMMIT: it is made then, here and not at the standby that stands still. The
+        primary dies, and the standby with what it had not read."""
+        self.cluster.standby.signal(signal.SIGSTOP)
+        ends = time.monotonic() + 1
+        while time.monotonic() < ends:
+            self.cluster.primary.ask("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+            time.sleep(0.02)
+        begun = time.monotonic()
+        self.cluster.primary.kill()
+        self.cluster.standby.start_again()
+        self.cluster.standby.promote()
+        self.world.history.lost(begun, time.monotonic())
         self.cluster.primary, self.cluster.standby = self.cluster.standby, self.cluster.primary
 
     def do_database_frozen(self):
