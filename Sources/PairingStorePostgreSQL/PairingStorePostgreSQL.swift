@@ -69,6 +69,9 @@ public final class PostgreSQLStore: Store {
   /// How long the database has not answered, by the reader and the lane; `nil` when it does.
   public var awayFor: Duration? { database.health.awayFor }
 
+  /// How many writes wait for the one that is under way.
+  package var waitingWrites: Int { database.waitingWrites }
+
   /// Whether it does not hear the bell of other nodes, not even its own; it looks often then.
   public var isDeaf: Bool { database.hearing.isDeaf }
 

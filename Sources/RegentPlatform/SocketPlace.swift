@@ -9,6 +9,17 @@ public enum SocketPlace {
     return unsafe lstat(path, &status) == 0
   }
 
+  /// The agent's socket below a user's folder for what runs (`XDG_RUNTIME_DIR`).
+  ///
+  /// - Parameter folder: the folder, if there is one.
+  /// - Returns: nil without one, and when it is somebody else's, as root's is after `su` without `-`: who listens there
+  ///   is not the agent of whoever asks, whatever it says.
+  public static func below(_ folder: String?) -> String? {
+    guard let folder, !folder.isEmpty else { return nil }
+    if let there = status(folder), there.st_uid != geteuid(), there.st_uid != 0 { return nil }
+    return "\(folder)/regent/agent.sock"
+  }
+
   /// The one user besides root who can put a socket at that path, as far as the folders say so.
   ///
   /// - Parameter path: an absolute path.

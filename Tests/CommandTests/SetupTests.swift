@@ -39,6 +39,12 @@ import Testing
         let same = try shell.get("\(setup) --public-url https://tv.example.org --proxy 2>&1 < /dev/null")
         #expect(!same.contains("REGENT_"), "\(same)")
         #expect(try shell.refusal("\(setup) --public-url http://tv --proxy").contains("is not encrypted"))
+        // Nobody has a certificate for these: green lamps about an address that nobody can open would follow.
+        for url in ["https://192.168.50.10:8787", "https://tv.example.org:8787", "https://192.168.50.10"] {
+          let said = try shell.refusal("\(setup) --public-url \(url)")
+          #expect(said.contains("nobody ends TLS at") && said.contains("http\(url.dropFirst(5))"), "\(said)")
+        }
+        #expect(try shell.refusal("\(setup) --public-url http://LAN-ADDRESS:8787").contains("hostname -I"))
         #expect(
           try shell.refusal("regentctl setup --settings none --public-url http://tv").contains(
             "regentd serve --listen '*:80' --public-url 'http://tv"))
@@ -53,7 +59,7 @@ import Testing
         let said = try shell.get(
           "mkdir -m 700 backups && echo 'a long enough password' | "
             + "regentctl setup --invite --requestor acme --provider cable --account anna --backups backups")
-        #expect(said.contains("on the box  regent setup --code 'http://127.0.0.1:"), "\(said)")
+        #expect(said.contains("on the box  sudo regent setup --code 'http://127.0.0.1:"), "\(said)")
         #expect(!said.contains("secret") && !said.contains("warn  requestor"), "\(said)")
         #expect(try shell.get("regentctl invitation list --json").contains(#""uses":1"#))
         #expect(try !shell.get("regentctl key list acme").contains("calls"))

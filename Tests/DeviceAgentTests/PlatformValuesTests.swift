@@ -139,6 +139,14 @@ struct PermissionTests {
     }
     // Nobody answered: nothing is decided, and the next app gets its turn.
     #expect(book.ask(kodi, .undetermined, now: later.deadline) != .another)
+    // Nor does the one that had it get the next one by being the quickest.
+    var held = PromptBook()
+    _ = held.ask(kodi, .undetermined, now: minute)
+    #expect(held.ask(kodi, .undetermined, now: 2 * minute) == .tooSoon)
+    guard case .open = held.ask(other, .undetermined, now: 2 * minute) else {
+      Issue.record("the other one is not asked")
+      return
+    }
     // A clock that jumps back opens nothing.
     var early = PromptBook()
     _ = early.ask(kodi, .undetermined, now: 5 * minute)

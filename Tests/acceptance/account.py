@@ -518,6 +518,19 @@ def nobody_would_send_that():
     print(f"   {count * 20} requests that nobody would send")
 
 
+def a_sign_out_reaches_a_service_that_was_away():
+    """The box is signed out while the service is dead: when that is back its apps are out, and nobody need ask."""
+    app = apps[2]
+    assert world.come_in(app, app.name) is True
+    world.service.kill()
+    world.regent("sso", "sign-out")
+    world.start_service()
+    wait(lambda: not world.is_in(app.name), "end of the app's sign-in")
+    world.sign_in()
+    for one in apps:
+        assert world.come_in(one, one.name) is True, one.name
+
+
 def wait(until, what):
     end = time.monotonic() + LIMIT
     while not until():
@@ -640,7 +653,7 @@ def exchanges_beside_approvals():
 STEPS = (
     one_sign_in_and_all_apps_are_in, the_lines_for_kodi, the_viewer_is_asked_and_heard,
     every_condition_alone_and_every_pair, killed_at_every_step, killed_in_between,
-    restarted_under_load, the_box_has_no_room, nobody_would_send_that, the_daemon_is_small,
+    restarted_under_load, a_sign_out_reaches_a_service_that_was_away, the_box_has_no_room, nobody_would_send_that, the_daemon_is_small,
     an_app_starts_quickly, the_command_is_quick,
     exchanges_beside_approvals)
 

@@ -39,6 +39,12 @@ class Regent:
 
     def __init__(self, path=None, timeout=60):
         own = os.environ.get("XDG_RUNTIME_DIR")
+        try:
+            # Another user's folder, as root has it after `su` without `-`: who listens there is not the caller's agent.
+            if own and os.stat(own).st_uid not in (0, os.geteuid()):
+                own = None
+        except OSError:
+            pass
         path = path or os.environ.get("REGENT_AGENT_SOCKET")
         self.paths = [path] if path else [own + "/regent/agent.sock"] * bool(own) + ["/run/regent/agent.sock"]
         self.timeout = timeout

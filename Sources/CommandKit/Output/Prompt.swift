@@ -6,6 +6,9 @@ public enum Prompt {
   /// Longer lines are refused: nobody types them.
   public static let longest = 1_024
 
+  /// How often a new password is asked for whose two forms differ.
+  private static let tries = 3
+
   /// Reads a password: from the terminal when standard input is one, else the first line of standard input.
   ///
   /// With `twice` a person has to type it again, because it is not seen.
@@ -17,11 +20,13 @@ public enum Prompt {
   /// - Throws: ``CommandError`` when there is none, or when the two differ.
   public static func password(_ prompt: String, twice: Bool = false) throws(CommandError) -> [UInt8] {
     guard Terminal.isTerminal(0) else { return try firstLine(of: 0, prompt) }
-    let first = try ask("\(harmless(prompt)): ")
-    if twice, try ask("\(harmless(prompt)), again: ") != first {
-      throw CommandError("the two passwords differ", hint: "try again, nothing was changed")
+    for _ in 0..<tries {
+      let first = try ask("\(harmless(prompt)): ")
+      guard twice else { return first }
+      if try ask("\(harmless(prompt)), again: ") == first { return first }
+      Console.system.note("the two passwords differ: once more")
     }
-    return first
+    throw CommandError("the two passwords differ", hint: "type it slowly, or give it by standard input")
   }
 
   /// Asks for a line that may be seen; where nobody sits, the answer is the usual one.

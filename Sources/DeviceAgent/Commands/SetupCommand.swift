@@ -74,7 +74,13 @@ enum SetupCommand {
     if let path = call[AgentOptions.configuration] { return path }
     let environment = call.environment
     let places = DefaultServices.places { environment[$0] }
-    if let there = places.first(where: isFile) { return there }
+    if let there = places.first(where: isFile) {
+      // Before the code is redeemed: it would be used up for a key pair that nobody can keep.
+      guard there != DefaultServices.machinePath || Accounts.effectiveUser == 0 else {
+        throw CommandError("this machine is a box already, which root alone changes", hint: "sudo regent setup")
+      }
+      return there
+    }
     if Accounts.effectiveUser == 0 { return DefaultServices.machinePath }
     guard let own = places.first else {
       throw CommandError("there is no place for the settings", hint: "give --config FILE")

@@ -89,10 +89,15 @@ enum SsoCommand {
     verb("prompts", "ask the viewer what apps want to know, one question after the other", context) { call, daemon in
       var last: Int64 = 0
       while true {
+        let begun = Clocks.bootNanoseconds()
         let prompt = try await daemon.sso("prompts", ["after": .integer(last), "wait": 50_000])
         guard let id = prompt["id"]?.int64, let app = prompt["app"]?.string,
           let requestor = prompt["requestor"]?.string
-        else { continue }
+        else {
+          // A daemon that holds no answer any more is not asked without end.
+          if Clocks.bootNanoseconds(since: begun) < 1_000_000_000 { try await Task.sleep(for: .seconds(1)) }
+          continue
+        }
         last = id
         guard !call.wantsJSON else {
           let event: JSONValue = [

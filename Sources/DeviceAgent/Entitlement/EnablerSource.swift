@@ -123,6 +123,14 @@ actor EnablerSource: EntitlementSource {
     if let error = await configureIfNeeded() { throw CommandError(error) }
   }
 
+  /// Asks the service for its providers, whenever that was done last, and tells it what it has not heard of.
+  ///
+  /// - Returns: whether it answered.
+  func configureAnew() async -> Bool {
+    configuredAt = nil
+    return await configureIfNeeded() == nil
+  }
+
   /// Asks the service for its providers and for this box's sign-in, unless that was done a moment ago.
   private func configureIfNeeded() async -> EntitlementError? {
     let isSignedIn = configuredAt == nil ? false : await enabler.currentSignIn() != nil

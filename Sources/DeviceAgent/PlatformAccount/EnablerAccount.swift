@@ -10,6 +10,7 @@ import RegentPlatform
 actor EnablerAccount: BoxAccount {
   private let source: EnablerSource
   private let keys: BoxKeyFile
+  private var telling: Task<Void, Never>?
   private var enrolling: Task<Result<BoxKeyFile.Kept, CommandError>, Never>?
 
   init(_ source: EnablerSource, _ keys: BoxKeyFile) {
@@ -29,7 +30,19 @@ actor EnablerAccount: BoxAccount {
 
   func signOut() async throws(CommandError) -> Bool {
     keys.forget()
-    return try await source.signOut()
+    let wasSignedIn = try await source.signOut()
+    if wasSignedIn { tellOfSignOut() }
+    return wasSignedIn
+  }
+
+  /// Asks the service again until it answers: the SDK tells it then of a sign-out that it has not heard of, and its apps
+  /// are out.
+  private func tellOfSignOut() {
+    telling?.cancel()
+    telling = Task { [source] in
+      var backoff = Backoff()
+      while !Task.isCancelled, await !source.configureAnew() { try? await Task.sleep(for: backoff.next()) }
+    }
   }
 
   func tell(_ decision: BoxDecision) async throws(CommandError) {

@@ -12,13 +12,16 @@ actor PlatformHost {
 
   /// Apps that wait for the viewer, and launchers that wait for a question; more are answered at once.
   static let mostWaiting = 64
+  /// Of them for all apps together, so that launchers have places, and for one app.
+  static let mostOfApps = 48
+  static let mostOfOneApp = 4
 
   private let permissions: PermissionStore
   private let account: any BoxAccount
   private let sync: DecisionSync
   private let clock: @Sendable () -> UInt64
   private var book = PromptBook()
-  private var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+  private var waiting: [Int: Waiter] = [:]
   private var lastWaiter = 0
   private var refusals = RefusalBook()
 
@@ -91,7 +94,7 @@ actor PlatformHost {
     let end = clock() + UInt64(max(0, wait.components.seconds)) * 1_000_000_000
     while book.open?.id == question.id {
       let now = clock()
-      guard now < end, await sleep(.nanoseconds(Int64(end - now))) else { break }
+      guard now < end, await sleep(.nanoseconds(Int64(end - now)), for: question.who.app) else { break }
     }
   }
 
@@ -180,25 +183,35 @@ actor PlatformHost {
   /// Sleeps until something is decided or asked, for so long at most.
   ///
   /// - Returns: false when too many wait already.
-  private func sleep(_ longest: Duration) async -> Bool {
+  private func sleep(_ longest: Duration, for app: String? = nil) async -> Bool {
     guard waiting.count < Self.mostWaiting else { return false }
+    if let app {
+      let apps = waiting.values.compactMap(\.app)
+      guard apps.count < Self.mostOfApps, apps.count(where: { $0 == app }) < Self.mostOfOneApp else { return false }
+    }
     lastWaiter += 1
     let id = lastWaiter
     let alarm = Task {
       try? await Task.sleep(for: longest)
       wake(id)
     }
-    await withCheckedContinuation { waiting[id] = $0 }
+    await withCheckedContinuation { waiting[id] = Waiter(app: app, end: $0) }
     alarm.cancel()
     return true
   }
 
-  private func wake(_ id: Int) { waiting.removeValue(forKey: id)?.resume() }
+  private func wake(_ id: Int) { waiting.removeValue(forKey: id)?.end.resume() }
 
   private func wake() {
     let all = waiting
     waiting = [:]
-    for one in all.values { one.resume() }
+    for one in all.values { one.end.resume() }
+  }
+
+  private struct Waiter {
+    /// The app whose answer is held; none for a launcher's.
+    let app: String?
+    let end: CheckedContinuation<Void, Never>
   }
 }
 

@@ -37,7 +37,8 @@ struct PromptBook: Sendable, Equatable {
     case decided
   }
 
-  /// In nanoseconds: how long a question stays, and how long an app waits for the next one.
+  /// In nanoseconds: how long a question stays, and how long an app waits for the next one after the end of one that
+  /// nobody answered: else one app could have the only place for ever.
   static let patience: UInt64 = 60_000_000_000
   static let pause: UInt64 = 60_000_000_000
 
@@ -83,6 +84,8 @@ struct PromptBook: Sendable, Equatable {
 
   /// Takes a question away whose time is over.
   mutating func forget(now: UInt64) {
-    if let open, now >= open.deadline { self.open = nil }
+    guard let open, now >= open.deadline else { return }
+    lastAsked[Asker(app: open.who.app, kind: open.kind)] = open.deadline
+    self.open = nil
   }
 }

@@ -142,7 +142,7 @@ extension AgentSettings {
   /// Where the daemon may listen for this user, best first.
   var socketPlaces: [String] {
     if let socket { return [socket] }
-    let own = environment["XDG_RUNTIME_DIR"].map { "\($0)/regent/agent.sock" }
+    let own = SocketPlace.below(environment["XDG_RUNTIME_DIR"])
     return [own, "/run/regent/agent.sock"].compactMap(\.self)
   }
 

@@ -29,7 +29,8 @@ extension AdminCall {
           "phones cannot open \(url): it is an address of this machine alone",
           fix: core.options.port.map {
             "regentd serve --listen '*:\($0)' --public-url http://LAN-ADDRESS:\($0)"
-              + ", with an address that hostname -I shows"
+              + ", with an address that hostname -I shows; "
+              + "a package's: sudo regentctl setup --public-url http://LAN-ADDRESS:\($0)"
           } ?? "regentd serve --public-url URL, with the address at which phones reach this service"
         )
       ]

@@ -95,6 +95,8 @@ final class Database: Sendable {
     }
   }
 
+  var waitingWrites: Int { writes.withLock { $0.items.count } }
+
   /// Reads on a reader's thread: everything that `body` asks sees the same moment, and it runs again when the
   /// connection broke.
   func read<Value: Sendable>(

@@ -57,7 +57,7 @@ enum InvitationNoun {
   static func lines(of made: IssuedInvitation) -> [String] {
     details([
       "code": made.code, "service": made.service, "boxes": String(made.uses), "until": shown(made.expires),
-      "on the box": "regent setup --code '\(made.whole)'",
+      "on the box": "sudo regent setup --code '\(made.whole)'",
     ])
   }
 

@@ -114,6 +114,10 @@ enum SetupVerb {
       return
     }
     let url = try call[publicURL] ?? askURL(current, call)
+    guard url.host.description != "lan-address" else {
+      throw CommandError.usage(
+        "LAN-ADDRESS stands for an address of this machine", hint: "write one that this shows: hostname -I")
+    }
     // Nobody changed anything: what is set by hand stays as it is.
     guard call[publicURL] != nil || url.description != current else { return }
     let address = ServiceAddress(
@@ -126,7 +130,11 @@ enum SetupVerb {
       "address that phones open, such as http://LAN-ADDRESS:8787 or https://tv.example.org", usual: current,
       orGive: "--public-url", call)
     guard let url = try? AbsoluteURL(parsing: text), url.scheme == "https" || url.scheme == "http" else {
-      throw CommandError.usage("\(text) is not an address of the web", hint: "write it as https://tv.example.org")
+      // Somebody at home has the numbers of this machine, and no certificate for them.
+      let isNumbers = text.utf8.first.map { (0x30...0x39).contains($0) || $0 == 0x5B } ?? false
+      throw CommandError.usage(
+        "\(text) is not an address of the web",
+        hint: "write it as \(isNumbers ? "http://\(text)" : "https://tv.example.org")")
     }
     return url
   }
@@ -143,7 +151,16 @@ enum SetupVerb {
       return .none
     }
     if let file = call[certificate], let key = call[certificateKey] { return .certificate(file: file, key: key) }
-    if call[proxy] || !call.canAsk { return .proxy }
+    if call[proxy] { return .proxy }
+    // Nothing speaks TLS at the very port that is the service's own, and hardly at bare numbers.
+    let isNumbers = if case .address = url.host { true } else { false }
+    guard call.canAsk || !isNumbers && url.effectivePort != 8787 else {
+      throw CommandError.usage(
+        "nobody ends TLS at \(url)",
+        hint: "give --proxy or --certificate and --certificate-key, or at home write --public-url "
+          + url.description.replacing("https:", with: "http:"))
+    }
+    if !call.canAsk { return .proxy }
     let word = try Prompt.line(
       "file of the certificate chain, or proxy when one in front has it", usual: "proxy", orGive: "--proxy", call)
     guard word != "proxy" else { return .proxy }
