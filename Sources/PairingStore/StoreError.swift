@@ -24,6 +24,8 @@ public enum StoreError: Error, Hashable, Sendable {
   case sessionEnded
   /// The record is not as the caller has seen it: read it again and decide anew.
   case changedMeanwhile(what: String)
+  /// The database cannot keep such a text, also when it is asked again; `what` says which kind, and never repeats it.
+  case unkeepable(what: String)
   /// The disk is full: nothing was written, reading goes on.
   case diskFull
   /// The store cannot be reached now: nothing was written.
@@ -48,6 +50,7 @@ extension StoreError: CustomStringConvertible {
     case .tooManyClients(let limit): "\(limit) clients registered themselves: remove those that nobody uses"
     case .sessionEnded: "the browser is signed out: sign in again"
     case .changedMeanwhile(let what): "the \(what) was changed meanwhile: look at it and try again"
+    case .unkeepable(let what): "the database cannot keep \(what)"
     case .diskFull: "the disk is full: make room, the service goes on by itself"
     case .unavailable(let reason): "the store cannot be reached (\(reason)): try again"
     case .unknownOutcome(let reason):

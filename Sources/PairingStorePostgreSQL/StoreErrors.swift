@@ -1,5 +1,6 @@
 import PairingStore
 import PostgreSQL
+import RegentSQL
 
 extension StoreError {
   /// What a failure below means to whoever asked.
@@ -12,15 +13,31 @@ extension StoreError {
   }
 
   private init(_ error: PostgreSQLError) {
-    guard let state = error.state, state == .diskFull else {
-      self = .unavailable(reason: error.description)
-      return
+    switch error.state {
+    case .diskFull: self = .diskFull
+    case .tooLarge: self = .unkeepable(what: "a name that is longer than its index takes")
+    default: self = .unavailable(reason: error.description)
     }
-    self = .diskFull
   }
 
   /// A COMMIT of which nobody knows yet.
   static func unknown(_ error: PostgreSQLError?) -> StoreError {
     .unknownOutcome(reason: error?.description ?? "the database has not answered a COMMIT yet")
+  }
+}
+
+extension SQL {
+  /// Whether PostgreSQL can keep every text of it: none may have a zero byte.
+  var isKeepable: Bool {
+    values.allSatisfy { value in
+      guard case .text(let text) = value else { return true }
+      return !text.utf8.contains(0)
+    }
+  }
+
+  /// Refuses what the server would, before it is sent: a shared transaction would be undone for it, with all others'
+  /// requests.
+  func requireKeepable() throws(StoreError) {
+    guard isKeepable else { throw .unkeepable(what: "a text with a zero byte") }
   }
 }

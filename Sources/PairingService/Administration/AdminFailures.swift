@@ -27,6 +27,7 @@ extension AdminError {
     switch error {
     case .notFound(let what): self.init(.notFound, error.description, hint: Self.hint(about: what))
     case .changedMeanwhile: self.init(.changedMeanwhile, error.description)
+    case .unkeepable: self.init(.invalid, error.description)
     case .diskFull, .unavailable, .unknownOutcome: self.init(.unavailable, error.description)
     case .refused, .notInForce, .pass, .exchange, .codeTaken, .tooManyLiveCodes, .tooManyClients, .sessionEnded:
       self.init(.refused, error.description)

@@ -73,6 +73,7 @@ extension CallError {
     case .codeTaken, .changedMeanwhile:
       self.init(.serviceUnavailable, details: error.description, retryAfter: .seconds(1))
     case .tooManyClients: self.init(.forbidden, details: error.description)
+    case .unkeepable: self.init(.badRequest, details: error.description)
     case .tooManyLiveCodes:
       self.init(.serviceUnavailable, details: error.description, retryAfter: .seconds(30))
     case .diskFull, .unavailable, .unknownOutcome:

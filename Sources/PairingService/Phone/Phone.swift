@@ -227,8 +227,8 @@ extension Phone {
     // The account was locked, or the browser signed out elsewhere: begin with signing in.
     case .notInForce, .sessionEnded: return .redirect(provider ?? PagePaths.signIn)
     case .notFound: return .notice(.unknownCode)
-    case .exchange, .codeTaken, .changedMeanwhile, .tooManyLiveCodes, .tooManyClients, .diskFull, .unavailable,
-      .unknownOutcome:
+    case .exchange, .codeTaken, .changedMeanwhile, .tooManyLiveCodes, .tooManyClients, .unkeepable, .diskFull,
+      .unavailable, .unknownOutcome:
       return .notice(.busy, wait: .seconds(5), retry: call.code.map(startOver))
     }
   }

@@ -46,7 +46,7 @@ struct Answers {
 
   init(to questions: [Question]) {
     var known: [Set<Key>] = []
-    for question in questions {
+    for question in questions where question.sql.isKeepable {
       let key = Key(question.sql.values)
       var form = forms.firstIndex { $0.text == question.sql.text }
       if form == nil {

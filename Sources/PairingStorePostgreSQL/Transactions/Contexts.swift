@@ -34,6 +34,7 @@ package final class ReadContext: Querying {
 
   package func ask(_ sql: SQL) throws -> PostgreSQL.Rows {
     if let failure { throw failure }
+    try sql.requireKeepable()
     let batch: [SQL] = hasBegun ? [sql] : ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", sql]
     do throws(PostgreSQLError) {
       let results = try connection.run(batch, by: deadline())

@@ -67,6 +67,7 @@ final class Transaction {
 
   private func send(_ sql: SQL, changing: Bool) throws -> Rows {
     if let failure { throw failure }
+    try sql.requireKeepable()
     if changing { hasWritten = true }
     // What the request has written by then may have to be undone without the requests before it.
     if isShared, !hasSavepoint, changing || pending.count > mark {
@@ -93,6 +94,7 @@ final class Transaction {
   /// Keeps a statement for later.
   func later(_ sql: SQL, touching rows: [TouchedRow]?) throws {
     if let failure { throw failure }
+    try sql.requireKeepable()
     forget(rows)
     hasWritten = true
     pending.append(sql)

@@ -55,6 +55,8 @@ extension SQLState {
   public static let diskFull = SQLState("53100")
   /// The server has as many connections as it takes.
   public static let tooManyConnections = SQLState("53300")
+  /// Something is larger than a limit that the server was built with: a value in an index, for one.
+  public static let tooLarge = SQLState("54000")
   /// A row is locked by somebody else.
   public static let locked = SQLState("55P03")
   /// A limit of the server's own ended the statement.
