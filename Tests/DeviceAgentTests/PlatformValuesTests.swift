@@ -81,7 +81,7 @@ struct PermissionTests {
     }
   }
 
-  @Test func `what cannot be written does not count`() throws {
+  @Test func `a yes that cannot be written does not count, and a no does`() throws {
     try withTemporaryFolder { folder in
       let store = try PermissionStore(folder: folder)
       // As good as a full disk, and the same for every user: a folder where the file should go.
@@ -92,6 +92,13 @@ struct PermissionTests {
       try PrivateDirectory.remove("\(folder)/permissions")
       try store.decide(.granted, kodi)
       #expect(store.permission(of: kodi) == .granted)
+      try DurableFile.remove("\(folder)/permissions")
+      try PrivateDirectory.ensure("\(folder)/permissions")
+      for no in [PlatformPermission.denied, .undetermined] {
+        #expect(throws: CommandError.self) { try store.decide(no, kodi) }
+        #expect(store.permission(of: kodi) == no)
+        #expect(store.untold.map(\.permission) == [no])
+      }
     }
   }
 

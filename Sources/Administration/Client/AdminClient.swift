@@ -165,7 +165,8 @@ extension AdminError {
     case .unreachable(.noSocket), .unreachable(.refused):
       self.init(
         .notRunning, "no service is running: nobody listens on \(socket)",
-        hint: "start it with systemctl start regentd or regentd serve, or name its socket: --socket"
+        hint: "start it with systemctl start regentd (why it ended: journalctl -u regentd -n 20) or regentd serve, "
+          + "or name its socket: --socket"
       )
     case .unreachable(.notAllowed):
       self.init(

@@ -5,8 +5,9 @@ import RegentPlatform
 
 /// The viewer's decisions on disk: durable before they count, at once for everybody afterwards.
 ///
-/// What could not be written does not count: the app is asked about again, never let in. A file that cannot be read is
-/// taken for no decisions at all.
+/// A yes that could not be written does not count: the app is asked about again, never let in. A no counts nevertheless,
+/// and the service hears of it; a restart finds what is on the disk. A file that cannot be read is taken for no decisions
+/// at all, so that what the service knows holds.
 final class PermissionStore: Sendable {
   private struct State: Sendable {
     var book: PermissionBook
@@ -43,7 +44,7 @@ final class PermissionStore: Sendable {
     state = Locked(State(book: (read ?? nil) ?? PermissionBook()))
     trouble =
       bytes != nil && read == .some(nil)
-      ? "\(path) cannot be read: every app is asked about again" : nil
+      ? "\(path) cannot be read: every app is asked about again about which the service knows nothing" : nil
   }
 
   func permission(of who: AppRequestor) -> PlatformPermission { state.withLock { $0.book[who] } }
@@ -68,10 +69,12 @@ final class PermissionStore: Sendable {
             hint: "take one back: regent sso reset APP; regent sso permissions lists them", code: "full"))
       }
       let before = state.book[who]
-      if let error = write(next, over: state.book) { return .failure(error) }
-      state.note(who)
-      state.book = next
-      return .success(before)
+      let error = write(next, over: state.book)
+      if error == nil || permission != .granted {
+        state.note(who)
+        state.book = next
+      }
+      return error.map { .failure($0) } ?? .success(before)
     }
     return try result.get()
   }
@@ -98,7 +101,12 @@ final class PermissionStore: Sendable {
       for (who, permission) in news where state.revisions[who] ?? 0 <= revision {
         next = next.takingOver(permission, who)
       }
-      if let error = write(next, over: state.book) { return .failure(error) }
+      if let error = write(next, over: state.book) {
+        for (who, permission) in news where state.revisions[who] ?? 0 <= revision && permission != .granted {
+          state.book = state.book.takingOver(permission, who)
+        }
+        return .failure(error)
+      }
       let changed = news.keys.filter { next[$0] != state.book[$0] }
       state.book = next
       return .success(changed)

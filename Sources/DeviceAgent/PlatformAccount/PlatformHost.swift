@@ -148,10 +148,12 @@ actor PlatformHost {
 
   /// Decides, durably, and at once for everybody.
   func decide(_ permission: PlatformPermission, _ who: AppRequestor) async throws(CommandError) {
-    try permissions.decide(permission, who)
+    let kept = Result { () throws(CommandError) in try permissions.decide(permission, who) }
     book.decided(who)
     wake()
+    // Also a no that could not be kept: the service keeps it.
     await sync.tell()
+    _ = try kept.get()
   }
 
   /// The question on the screen; held until there is another one than that, or for so long.

@@ -37,7 +37,8 @@ enum Connection {
   private static func usualSocket(_ environment: Environment) -> String {
     if let given = environment["REGENT_ADMIN_SOCKET"] { return given }
     let places = usualPlaces(environment)
-    return places.first(where: exists) ?? places[0]
+    // Where none is, a package's is the one that somebody misses: its folder is there while it is stopped, too.
+    return places.first(where: exists) ?? (isPackaged ? machineSocket : places[0])
   }
 
   private static func usualPlaces(_ environment: Environment) -> [String] {
@@ -51,6 +52,8 @@ enum Connection {
     // A service that this user runs, then the machine's.
     return [own, machineSocket].compactMap(\.self)
   }
+
+  private static var isPackaged: Bool { SocketPlace.isThere("/lib/systemd/system/regentd.service") }
 
   private static func exists(_ path: String) -> Bool {
     do throws(FileError) {
