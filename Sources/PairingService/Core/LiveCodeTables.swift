@@ -45,7 +45,7 @@ extension LiveCodes {
     var pending = 0
     /// How many devices were signed in without a code.
     var signIns = 0
-    /// How many ran out of time since the last sweep told.
+    /// How many of this node's own ran out of time since the last sweep told.
     var expired = 0
     /// Codes that came to nothing, of each requestor.
     var ended: [RequestorID: EndedCodes] = [:]
@@ -137,10 +137,10 @@ extension LiveCodes.Tables {
   ) -> LiveCodes.CachedCode {
     let flow = known.record.flow
     guard flow.state.isPending, now >= flow.expires else { return known }
-    expired += 1
+    if known.isOwn { expired += 1 }
     pending -= 1
     let settled = LiveCodes.CachedCode(
-      known.record.moved(to: flow.settled(at: now)), hasEarlierSignIn: known.hasEarlierSignIn)
+      known.record.moved(to: flow.settled(at: now)), hasEarlierSignIn: known.hasEarlierSignIn, isOwn: known.isOwn)
     replace(known, settled)
     noteEnd(of: settled.record, uptime())
     return settled
