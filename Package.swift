@@ -274,7 +274,9 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "CommandKit", "PostgreSQLTestSupport", "RegentPairing", "TestSupport", "ServiceSoak", "regentd", "regentctl",
+        "Administration", "CommandKit", "PostgreSQLTestSupport", "RegentPairing", "TestSupport", "ServiceSoak",
+        "regentd",
+        "regentctl",
       ],
       exclude: ["Scripts"],
       swiftSettings: house),

@@ -33,7 +33,9 @@ public final class PostgreSQLStore: Store {
     var options = options
     options.connection.applicationName = "regent \(options.node)"
     let master = try DataKeys.masterKey(options.masterKey)
-    vault = try Schema.open(options.connection, patience: options.openingPatience) { context in
+    let timelines = Timelines()
+    timelines.look(at: options.connection)
+    vault = try Schema.open(options.connection, patience: options.openingPatience, of: timelines) { context in
       // Without keys nothing can have been written: the log begins here, and from now on its head must be there.
       let isNew = try !context.exists("SELECT 1 FROM data_key LIMIT 1")
       let vault = try DataKeys.open(in: context, with: master)
@@ -42,7 +44,7 @@ public final class PostgreSQLStore: Store {
       try context.run("DELETE FROM lane WHERE touched < now() - INTERVAL '30 days'")
       return vault
     }
-    database = try Database(options)
+    database = try Database(options, timelines)
     wallClock = options.wallClock
   }
 
@@ -73,7 +75,10 @@ public final class PostgreSQLStore: Store {
   package var waitingWrites: Int { database.waitingWrites }
 
   /// Whether it does not hear the bell of other nodes, not even its own; it looks often then.
-  public var isDeaf: Bool { database.hearing.isDeaf }
+  public var isDeaf: Bool { database.deafness.isSo }
+
+  /// Whether a COMMIT, of whichever node, has waited for the standby for more than a second.
+  public var awaitsStandby: Bool { database.courier.awaitsStandby.isSo }
 
   /// Seals the data keys with another master key; nothing else is written.
   ///
@@ -102,6 +107,8 @@ public struct PostgreSQLStoreOptions: Sendable {
   public var lookPause = Duration.milliseconds(250)
   /// Called when the bell is not heard any more, and when it is again.
   public var onHearing: @Sendable (_ isDeaf: Bool) -> Void = { _ in }
+  /// Called when a COMMIT waits for the standby, and when none does any more.
+  public var onStandby: @Sendable (_ isAwaited: Bool) -> Void = { _ in }
   /// How many reads run at the same time, each over a connection of its own.
   public var readers = 2
   /// How long a verb may take; whoever has waited so long is told that the store is away.

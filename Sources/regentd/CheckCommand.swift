@@ -71,12 +71,7 @@ private func checkDatabase(
     try MasterKeyFile(paths).look { key in try openStore(at: copy, key) }
   }
   do {
-    let problems = try await store.integrityProblems()
-    guard problems.isEmpty else {
-      throw CommandError(
-        "the database \(paths.database) is damaged: \(problems[0])",
-        hint: "restore the last backup: regentctl restore BACKUP")
-    }
+    try await refuseDamage(of: store, paths)
     console.print("database: \(paths.database) is sound")
     var found = StoreSurvey()
     found.loose = try await store.looseRows()

@@ -1,6 +1,7 @@
 import RegentHTTPCodec
 import HTTPServer
 import PairingService
+import RegentPairing
 import SQLite
 
 /// A server of its own for numbers: what watches the service must not be open to whom it serves.
@@ -101,6 +102,24 @@ func databaseAway(_ duration: Duration?) -> String {
   let seconds = (duration ?? .zero).components.seconds
   return "# HELP regent_database_away_seconds For how long the database server has not answered.\n"
     + "# TYPE regent_database_away_seconds gauge\nregent_database_away_seconds \(seconds)\n"
+}
+
+/// Whether a change waits for the standby, as Prometheus reads it.
+func standbyAwaited(_ isAwaited: Bool) -> String {
+  "# HELP regent_standby_awaited Whether a change has waited for the standby for more than a second.\n"
+    + "# TYPE regent_standby_awaited gauge\nregent_standby_awaited \(isAwaited ? 1 : 0)\n"
+}
+
+/// The numbers of one of several nodes: each with its name, so that one Prometheus tells them apart.
+func labelled(_ text: String, node: NodeID) -> String {
+  text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+    guard !line.isEmpty, line.first != "#", let end = line.firstIndex(where: { $0 == "{" || $0 == " " }) else {
+      return String(line)
+    }
+    let label = "node=\"\(node)\""
+    return line[end] == "{"
+      ? "\(line[..<end]){\(label),\(line[line.index(after: end)...])" : "\(line[..<end]){\(label)}\(line[end...])"
+  }.joined(separator: "\n")
 }
 
 /// Whether other nodes' bell is not heard, as Prometheus reads it.

@@ -65,12 +65,7 @@ extension Move {
     let paths = paths
     let store = try await onThread("move") { try MasterKeyFile(paths).look { key in try openStore(at: path, key) } }
     do {
-      let problems = try await store.integrityProblems()
-      guard problems.isEmpty else {
-        throw CommandError(
-          "the database \(paths.database) is damaged: \(problems[0])",
-          hint: "restore the last backup: regentctl restore BACKUP")
-      }
+      try await refuseDamage(of: store, paths)
       var found = StoreSurvey()
       found.unverified = try await store.verifyRows()
       try refuseChanged(found)

@@ -34,6 +34,13 @@ func openStore(
   return try SQLiteStore(options)
 }
 
+/// Refuses a file in which pages do not fit together.
+func refuseDamage(of store: SQLiteStore, _ paths: ServicePaths) async throws {
+  guard let problem = try await store.integrityProblems().first else { return }
+  throw CommandError(
+    "the database \(paths.database) is damaged: \(problem)", hint: "restore the last backup: regentctl restore BACKUP")
+}
+
 /// What is wrong with the store's files, as a sentence and what to type.
 func storeSentence(_ error: any Error) -> CommandError? {
   switch error {

@@ -43,8 +43,11 @@ struct RunningService {
       handler = PathPrefixHandler(
         options.basePath,
         RememberedPolls(core, before: try Router(ServiceRoutes.all(core, phone), refuse: phone.refuse)))
+      // What one service alone says stays as it is, for the dashboards that there are.
+      let node = settings.paths.server != nil || settings.isNodeNamed ? settings.node : nil
       let numbers: @Sendable () -> String = {
-        exposition(server.statistics) + numbersOfStore() + core.metricsText()
+        let text = exposition(server.statistics) + numbersOfStore() + core.metricsText()
+        return node.map { labelled(text, node: $0) } ?? text
       }
       let admin = try adminServer(
         settings.paths, core, upkeepOfStore, metrics: numbers)
@@ -117,6 +120,15 @@ private func openDatabase(
         log.error("node-displaced", ["reason": .text(error.description), "hint": .text(error.hint ?? "")])
         Glibc._exit(70)
       }
+      options.onStandby = { isAwaited in
+        guard isAwaited else { return log.info("standby-back", [:]) }
+        log.warning(
+          "standby-awaited",
+          [
+            "hint":
+              "no change is acknowledged until the standby has it; never cancel them: bring it back, or empty synchronous_standby_names"
+          ])
+      }
       options.onHearing = { isDeaf in
         guard isDeaf else { return log.info("bell-heard", [:]) }
         log.warning(
@@ -127,7 +139,12 @@ private func openDatabase(
           ])
       }
     }
-    return (store, ServerUpkeep(paths, store), { databaseAway(store.awayFor) + bellUnheard(store.isDeaf) })
+    return (
+      store, ServerUpkeep(paths, store),
+      {
+        databaseAway(store.awayFor) + standbyAwaited(store.awaitsStandby) + bellUnheard(store.isDeaf)
+      }
+    )
   }
   let store = try openStore(paths, onMigration: onMigration) { error in
     // Nobody knows what is on the disk: the service manager starts us again, and reopening tells.

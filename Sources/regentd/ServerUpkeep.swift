@@ -71,8 +71,10 @@ actor ServerUpkeep: AdminUpkeep {
     var findings: [Finding] = []
     do {
       findings += Self.findings(of: try await store.server())
-      findings += hearingFindings()
+      findings += hearingFindings() + standbyFindings()
+      let began = Clocks.monotonicNanoseconds()
       try await store.tryWriting()
+      findings += Self.findings(ofWritingIn: .nanoseconds(Int64(Clocks.monotonicNanoseconds() - began)))
       findings += try await rowFindings(
         of: store, whoWrote: "find out which roles can write the database; an earlier backup may hold what is missing")
     } catch {
@@ -83,6 +85,32 @@ actor ServerUpkeep: AdminUpkeep {
     findings.append(masterKeyFinding(paths))
     return findings
   }
+
+  /// Whether changes get through to the standby.
+  private func standbyFindings() -> [Finding] {
+    guard store.awaitsStandby else { return [] }
+    return [
+      Finding(
+        "standby", .bad, "changes wait for the standby: none is acknowledged until it has them",
+        fix: "bring it back, or empty synchronous_standby_names on the primary; never cancel what waits")
+    ]
+  }
+
+  /// What is to be said of how long a change took.
+  static func findings(ofWritingIn span: Duration) -> [Finding] {
+    guard span >= slow else { return [] }
+    return [
+      Finding(
+        "database-speed", .warning,
+        "a change took \(span.wholeMilliseconds) ms until it was safe, and nodes take turns",
+        fix: "see the server's disk, its standby and the way there: pg_stat_activity names what waits")
+    ]
+  }
+
+  /// What a disk is slow from on, too: every new code, approval and permit waits for so long.
+  private static let slow: Duration = .milliseconds(250)
+  /// A service's transactions are over in milliseconds, and given up after ten seconds.
+  private static let standing: Duration = .seconds(10)
 
   /// Whether this node hears the others in time.
   private func hearingFindings() -> [Finding] {
@@ -116,6 +144,14 @@ actor ServerUpkeep: AdminUpkeep {
         Finding(
           "pooler", .warning, "a pooler stands between this service and the server",
           fix: "let it give each client a connection of its own (session mode), or name the server itself"))
+    }
+    if server.oldestTransaction > standing {
+      found.append(
+        Finding(
+          "lanes", .bad,
+          "a transaction has been open for \(server.oldestTransaction.components.seconds) s: every other change waits "
+            + "for it",
+          fix: "see what it waits for, in pg_stat_activity: SyncRep is the standby"))
     }
     let apart = abs(Clocks.wallMilliseconds() - server.clock.milliseconds)
     if apart > 1_000 {

@@ -18,6 +18,8 @@ struct ServiceSettings: Sendable {
   let paths: ServicePaths
   /// What others that use the database call this one.
   let node: NodeID
+  /// Whether somebody gave it that name.
+  let isNodeNamed: Bool
   let wakeups: Wakeups
   let log: LogFormat
   let limits: ServiceLimits
@@ -78,6 +80,7 @@ extension ServiceSettings {
     try checkPublicURL(publicURL, listen, isEncrypted: tls != nil)
     try tls?.check()
     node = try nodeName(call)
+    isNodeNamed = call[ServeCommand.node] != nil
     wakeups = try Self.wakeups(call)
     paths = try ServicePaths(call, makesFolder: makesFolder)
   }

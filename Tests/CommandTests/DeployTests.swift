@@ -5,7 +5,7 @@ import Testing
 
 /// What `deploy/` promises, held against the programs that read it.
 @Suite struct `What is deployed` {
-  @Test(arguments: [("regentd.service", 12), ("regent.service", 15)])
+  @Test(arguments: [("regentd.service", 12), ("regentd@.service", 12), ("regent.service", 15)])
   func `is closed in tightly`(unit: String, threshold: Int) throws {
     let judged = try run(
       "systemd-analyze",
@@ -14,6 +14,16 @@ import Testing
         "\(packageFolder())/deploy/systemd/\(unit)",
       ])
     #expect(judged.status == 0, "\(judged.outputText.split(separator: "\n").last ?? "")")
+  }
+
+  @Test func `shuts several services in as it does one`() throws {
+    func sandbox(_ unit: String) throws -> [Substring] {
+      let text = String(decoding: try readFile("\(packageFolder())/deploy/systemd/\(unit)"), as: UTF8.self)
+      let own = ["Environment", "RuntimeDirectory=", "#"]
+      return text.split(separator: "\n").drop { $0 != "[Service]" }
+        .filter { line in !own.contains { line.hasPrefix($0) } }
+    }
+    #expect(try sandbox("regentd@.service") == sandbox("regentd.service"))
   }
 
   @Test func `names numbers that the service has`() throws {

@@ -29,7 +29,7 @@ import Testing
           decoding: try readFile(packager.destination + page.dropFirst()), as: UTF8.self)
         #expect(page.last.map { text.contains(".TH \(name(of: page)) \($0) ") } == true, "\(page)")
       }
-      for unit in ["regentd.service", "regent.service", "regent-pair@.service"] {
+      for unit in ["regentd.service", "regentd@.service", "regent.service", "regent-pair@.service"] {
         let text = String(
           decoding: try readFile("\(prefix)/lib/systemd/system/\(unit)"), as: UTF8.self)
         #expect(text.contains("\nExecStart=/opt/tv/bin/regent"), "\(unit)")

@@ -310,6 +310,39 @@ private let question = "/api/v1/tokens/authn"
   }
 
   @Test(arguments: Ground.allCases)
+  func `a code that runs out is counted once, however many nodes know it`(ground: Ground) async throws {
+    try await withNodes(on: ground) { nodes in
+      try await nodes.withBoxes { atA, atB in
+        let code = try await atA.code(["ttl": "60"])
+        #expect(try await atB.get("/reggie/v1/REF30/regcode/\(code)").status == 200)
+        nodes.a.clock.pass(.seconds(120))
+        for node in [nodes.a, nodes.b] { await Upkeep(node.core).once() }
+        let expired = [nodes.a, nodes.b].map { $0.core.metrics.now[.codesExpired] }
+        #expect(expired == [1, 0])
+      }
+    }
+  }
+
+  @Test(arguments: Ground.allCases)
+  func `a node that heard nothing for five minutes looks at everything`(ground: Ground) async throws {
+    try await withNodes(on: ground) { nodes in
+      try await nodes.withBoxes { atA, atB in
+        let code = try await atA.code()
+        #expect(try await atB.get("/reggie/v1/REF30/regcode/\(code)").status == 200)
+        try await nodes.a.approve(code)
+        let end = try await nodes.b.core.store.endOfChanges()
+        nodes.b.clock.pass(.seconds(301))
+        #expect(nodes.b.core.nodeNews.isLost)
+        let following = Task { await NodeFollower(nodes.b.core).run(from: end) }
+        defer { following.cancel() }
+        try await eventually("what was before is looked at, too") {
+          try nodes.b.core.codes.find(nodes.b.found(code))?.flow.state.status == .approved
+        }
+      }
+    }
+  }
+
+  @Test(arguments: Ground.allCases)
   func `who guesses at all nodes in turn has the tries of one`(ground: Ground) async throws {
     try await withNodes(on: ground) { nodes in
       let peer = Peer.network(IPAddress(ipv4: 0xCB00_7101), port: 1)

@@ -167,6 +167,28 @@ struct CopyTests {
     #expect(throws: CopyFailure.notEmpty(table: "data_key")) { try ServerFilling(place.settings()).close() }
   }
 
+  @Test func `a service whose connection broke while it had nothing to write is seen all the same`() async throws {
+    let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
+    defer { try? place.remove() }
+    let store = try PostgreSQLStore(place.options())
+    defer { store.close() }
+    let operating = try place.connect()
+    let holders: SQL = """
+      SELECT CAST(pid AS BIGINT) FROM pg_locks WHERE locktype = 'advisory' AND classid = 1380404785
+      AND CAST(objid AS BIGINT) = (CAST(hashtext(current_schema()) AS BIGINT) & 4294967295)
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+      """
+    for row in try operating.run(holders, by: serverDeadline) {
+      try operating.run("SELECT pg_terminate_backend(CAST(\(row.integer(0)) AS INTEGER))", by: serverDeadline)
+    }
+    try await eventually("the lock to be gone") {
+      try operating.run(holders, by: serverDeadline).isEmpty ? true : nil
+    }
+    let busy = #expect(throws: PostgreSQLError.self) { try place.snapshot(isAlone: true).close() }
+    #expect(busy?.message == "another service uses this database")
+    try await store.tryWriting()
+  }
+
   @Test func `a snapshot is of one moment, and does not see what comes meanwhile`() async throws {
     let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
     defer { try? place.remove() }

@@ -60,12 +60,14 @@ struct UnknownOutcomeTests {
       try await outcome { try await store.add("WAITING\(UInt32.random(in: 0 ... .max))") }
     }
     guard case .unknownOutcome = unknown else { Issue.record("\(unknown)"); return }
+    try await eventually("the store to say that it waits for the standby") { store.awaitsStandby ? true : nil }
     // Nobody sees what the standby may not have, and what is asked meanwhile gets an answer in time.
     let others = try await store.requestors
     let refused = try await outcome { try await store.add("REFUSED") }
     guard case .unavailable = refused else { Issue.record("\(String(describing: refused))"); return }
     try operating.requireStandby("")
     try await eventually("the lane to go on") { try await outcome { try await store.add("AFTER") } == nil ? true : nil }
+    try await eventually("the store to say that it waits no more") { store.awaitsStandby ? nil : true }
     let found = try await store.requestors
     // The one that was unknown is there, once; the one that was refused is not.
     #expect(found.count == others.count + 2 && found.contains("AFTER") && !found.contains("REFUSED"), "\(found)")
@@ -179,6 +181,14 @@ struct UnknownOutcomeTests {
     try await store.add("BEFORE")
     // The old primary has it all, as of a moment ago, and takes whoever comes.
     try shell("\(tool("pg_dump", new)) regent | \(tool("psql", old)) -q regent >/dev/null")
+    // Who has spoken to neither looks at both, before it believes the first.
+    var other = options
+    other.node = "other"
+    other.connection.hosts.reverse()
+    let second = try PostgreSQLStore(other)
+    try await second.add("SECOND")
+    second.close()
+    #expect(try await store.requestors.contains("SECOND"))
     kill(try new.pid, SIGQUIT)
     try await eventually("the new primary to end") { new.isReady ? nil : true }
     for body in [{ try await store.add("LOST") }, { _ = try await store.requestors }] {

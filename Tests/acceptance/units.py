@@ -60,7 +60,7 @@ def the_service_starts():
 
 
 def every_unit_is_closed_in_tightly():
-    for unit, threshold in (("regentd", 12), ("regent", 15), ("regent-pair@tty1", 15)):
+    for unit, threshold in (("regentd", 12), ("regentd@1", 12), ("regent", 15), ("regent-pair@tty1", 15)):
         machine.run("systemd-analyze", "security", "--no-pager", f"--threshold={threshold}", f"{unit}.service")
 
 
@@ -393,6 +393,18 @@ def a_stop_is_quick_and_clean():
     assert machine.code("test", "-e", "/run/regentd") != 0
 
 
+def a_service_of_several_has_a_place_and_a_name_of_its_own():
+    # A database of its own, as there is no server here: what the unit is for is tried elsewhere.
+    machine.write("/etc/regent/regentd-1.env", "REGENT_LISTEN=127.0.0.1:8801\nREGENT_DATABASE=/var/lib/regentd/one.db\n")
+    machine.run("systemctl", "start", "regentd@1")
+    settled("regentd@1")
+    assert machine.run("stat", "-c", "%U:%G %a", "/run/regentd-1/admin.sock") == "regentd:regent-admin 660\n"
+    nodes = json.loads(machine.run("regentctl", "--socket", "/run/regentd-1/admin.sock", "--json", "node", "list"))
+    assert [node["name"] for node in nodes] == [machine.run("hostname", "-s").strip() + "-1"], nodes
+    machine.run("systemctl", "stop", "regentd@1")
+    assert machine.show("regentd@1", "Result") == "success", machine.log("regentd@1")
+
+
 STEPS = (
     the_service_starts, every_unit_is_closed_in_tightly, the_sandbox_is_in_force,
     a_mere_member_of_the_group_uses_regentctl,
@@ -401,7 +413,8 @@ STEPS = (
     a_screen_without_characters_shows_the_code_as_a_picture, a_root_that_cannot_be_written_is_enough,
     the_box_boots_into_its_launcher,
     doctor_knows_whether_the_next_backup_will_be_made, an_app_has_a_socket_of_its_own, fail2ban_bans_who_tries_codes,
-    nothing_acknowledged_is_lost_when_memory_runs_out, a_stop_is_quick_and_clean)
+    nothing_acknowledged_is_lost_when_memory_runs_out, a_stop_is_quick_and_clean,
+    a_service_of_several_has_a_place_and_a_name_of_its_own)
 
 try:
     machine = Container(place / ".build" / "units", programs, devices=("/dev/tty1",) if CONSOLE else ())

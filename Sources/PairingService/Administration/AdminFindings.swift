@@ -16,6 +16,7 @@ extension AdminCall {
     let ready = Finding(
       "provisioning", .good,
       "requestors that are ready: \(core.provisioning.now.records.requestors.count)")
+    wrong += try await nodeFindings()
     return try await backupFindings() + addressFindings() + clockFindings() + codeFindings()
       + (wrong.isEmpty ? [ready] : wrong)
   }

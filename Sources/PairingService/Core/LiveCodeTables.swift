@@ -45,7 +45,7 @@ extension LiveCodes {
     var pending = 0
     /// How many devices were signed in without a code.
     var signIns = 0
-    /// How many ran out of time since the last sweep told.
+    /// How many of this node's own ran out of time since the last sweep told.
     var expired = 0
     /// Codes that came to nothing, of each requestor.
     var ended: [RequestorID: EndedCodes] = [:]
@@ -142,12 +142,13 @@ extension LiveCodes.Tables {
     guard flow.state.isPending, now >= flow.expires else { return known }
     guard approving[known.record.id] == nil else {
       return LiveCodes.CachedCode(
-        known.record.moved(to: flow.lasting(until: now + .seconds(1))), hasEarlierSignIn: known.hasEarlierSignIn)
+        known.record.moved(to: flow.lasting(until: now + .seconds(1))), hasEarlierSignIn: known.hasEarlierSignIn,
+        isOwn: known.isOwn)
     }
-    expired += 1
+    if known.isOwn { expired += 1 }
     pending -= 1
     let settled = LiveCodes.CachedCode(
-      known.record.moved(to: flow.settled(at: now)), hasEarlierSignIn: known.hasEarlierSignIn)
+      known.record.moved(to: flow.settled(at: now)), hasEarlierSignIn: known.hasEarlierSignIn, isOwn: known.isOwn)
     replace(known, settled)
     noteEnd(of: settled.record, uptime())
     return settled

@@ -16,11 +16,14 @@ package final class LiveCodes: Sendable {
     ///
     /// Before the record, whose first field is the flow: what a poll reads of an object lies in one place.
     package let hasEarlierSignIn: Bool?
+    /// Whether it was made here, or before the restart: of several nodes that know a code, one counts its end.
+    let isOwn: Bool
     package let record: RegistrationRecord
 
-    init(_ record: RegistrationRecord, hasEarlierSignIn: Bool?) {
+    init(_ record: RegistrationRecord, hasEarlierSignIn: Bool?, isOwn: Bool) {
       self.record = record
       self.hasEarlierSignIn = hasEarlierSignIn
+      self.isOwn = isOwn
     }
   }
 
@@ -58,9 +61,9 @@ package final class LiveCodes: Sendable {
       let hasEarlierSignIn = tables.believed(hasEarlierSignIn, asOf: signIns)
       // Its withdrawal by a newer code may have been told first: an old look must not bring it back to life.
       if let known = tables.codes[record.id], !record.flow.isNewer(than: known.record.flow) {
-        tables.replace(known, CachedCode(known.record, hasEarlierSignIn: hasEarlierSignIn))
+        tables.replace(known, CachedCode(known.record, hasEarlierSignIn: hasEarlierSignIn, isOwn: true))
       } else {
-        tables.put(CachedCode(record, hasEarlierSignIn: hasEarlierSignIn), clock)
+        tables.put(CachedCode(record, hasEarlierSignIn: hasEarlierSignIn, isOwn: true), clock)
       }
     }
   }
@@ -71,7 +74,7 @@ package final class LiveCodes: Sendable {
   package func note(_ record: RegistrationRecord) {
     tables.withLock { tables in
       guard let known = tables.codes[record.id] else {
-        return tables.put(CachedCode(record, hasEarlierSignIn: nil), clock)
+        return tables.put(CachedCode(record, hasEarlierSignIn: nil, isOwn: false), clock)
       }
       guard record.flow.isNewer(than: known.record.flow) else { return }
       if known.record.flow.state.isPending, !record.flow.state.isPending {
@@ -79,7 +82,7 @@ package final class LiveCodes: Sendable {
       }
       // The sign-in that a code led to takes the place of earlier ones.
       let hasSignIn = record.flow.state.approval != nil ? true : known.hasEarlierSignIn
-      tables.replace(known, CachedCode(record, hasEarlierSignIn: hasSignIn))
+      tables.replace(known, CachedCode(record, hasEarlierSignIn: hasSignIn, isOwn: known.isOwn))
       tables.noteEnd(of: record, clock.uptime)
     }
   }
@@ -102,7 +105,7 @@ package final class LiveCodes: Sendable {
       guard let known = tables.latest[DeviceKey(requestor: requestor, device: device)]?.known,
         known.hasEarlierSignIn != isSignedIn
       else { return }
-      tables.replace(known, CachedCode(known.record, hasEarlierSignIn: isSignedIn))
+      tables.replace(known, CachedCode(known.record, hasEarlierSignIn: isSignedIn, isOwn: known.isOwn))
     }
   }
 
@@ -111,7 +114,7 @@ package final class LiveCodes: Sendable {
     tables.withLock { tables in
       tables.signIns += 1
       for known in tables.codes.values where known.hasEarlierSignIn != nil {
-        tables.replace(known, CachedCode(known.record, hasEarlierSignIn: nil))
+        tables.replace(known, CachedCode(known.record, hasEarlierSignIn: nil, isOwn: known.isOwn))
       }
     }
   }

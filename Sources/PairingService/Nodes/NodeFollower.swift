@@ -22,6 +22,11 @@ package struct NodeFollower: Sendable {
     var isTold = false
     while !Task.isCancelled {
       do {
+        // So much may have happened that it is quicker to look at what is here.
+        if core.nodeNews.isLost, position != nil {
+          core.log.warning("nodes-missed", ("hint", "everything in memory is looked at again"))
+          position = nil
+        }
         position = try await step(from: position)
         isTold = false
         core.nodeNews.note()
@@ -108,7 +113,10 @@ package struct NodeFollower: Sendable {
 package final class NodeNews: Sendable {
   /// After so long without a word from the store a node is not ready to serve.
   private static let patience: Duration = .seconds(2)
+  /// After so long it begins anew.
+  private static let memory: Duration = .seconds(300)
   private let heard: Locked<Uptime>
+  private let ahead = Locked(Duration.zero)
   private let clock: ServiceClock
   private let isNeeded: Bool
 
@@ -118,7 +126,15 @@ package final class NodeNews: Sendable {
     heard = Locked(clock.uptime)
   }
 
+  /// How much later this node's clock is than the store's.
+  var clockAhead: Duration { ahead.withLock { $0 } }
+
+  func note(clockAhead: Duration) { ahead.withLock { $0 = clockAhead } }
+
   func note() { heard.withLock { $0 = clock.uptime } }
+
+  /// Whether nothing was heard for so long that nothing in memory counts.
+  var isLost: Bool { isNeeded && clock.uptime.since(heard.withLock { $0 }) > Self.memory }
 
   /// Whether nothing was heard for too long: memory may be outdated then.
   package var isLate: Bool { isNeeded && clock.uptime.since(heard.withLock { $0 }) > Self.patience }

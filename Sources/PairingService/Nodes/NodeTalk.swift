@@ -11,10 +11,13 @@ package struct NodeTalk: Sendable {
     package var waiting = 0
     /// Whether it takes no new ones.
     package var isDraining = false
+    /// How much later its clock is than the store's.
+    package var clockAhead = Duration.zero
 
-    package init(waiting: Int = 0, isDraining: Bool = false) {
+    package init(waiting: Int = 0, isDraining: Bool = false, clockAhead: Duration = .zero) {
       self.waiting = waiting
       self.isDraining = isDraining
+      self.clockAhead = clockAhead
     }
 
     /// What another node has said; nothing where that is not understood.
@@ -22,10 +25,14 @@ package struct NodeTalk: Sendable {
       guard let object = try? JSONValue(reading: text).object else { return }
       waiting = Int(clamping: object["waiting"]?.int64 ?? 0)
       isDraining = object["draining"]?.bool ?? false
+      clockAhead = .milliseconds(object["clockAhead"]?.int64 ?? 0)
     }
 
     var text: String {
-      JSONValue.object(["waiting": .integer(Int64(waiting)), "draining": .bool(isDraining)]).description
+      JSONValue.object([
+        "waiting": .integer(Int64(waiting)), "draining": .bool(isDraining),
+        "clockAhead": .integer(clockAhead.wholeMilliseconds),
+      ]).description
     }
   }
 
@@ -34,12 +41,15 @@ package struct NodeTalk: Sendable {
   init(_ core: ServiceCore) { self.core = core }
 
   /// What this node says now.
-  package var own: Said { Said(waiting: core.waiters.count, isDraining: core.drain.isOn) }
+  package var own: Said {
+    Said(waiting: core.waiters.count, isDraining: core.drain.isOn, clockAhead: core.nodeNews.clockAhead)
+  }
 
   /// Says it to the others, and does what operators want who asked one of them.
   func once() async throws(StoreError) {
     let heard = try await core.store.report(own.text)
     core.drain.set(heard.wish == .drain)
     core.limits.divide(among: heard.serving)
+    core.nodeNews.note(clockAhead: heard.clockAhead)
   }
 }

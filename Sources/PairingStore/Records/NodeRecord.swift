@@ -29,10 +29,13 @@ public struct NodeHearsay: Hashable, Sendable {
   public var wish: NodeWish?
   /// How many nodes serve, itself included.
   public var serving: Int
+  /// How much later it is by this node's clock than by the store's; less than nothing when it is earlier.
+  public var clockAhead: Duration
 
-  public init(wish: NodeWish? = nil, serving: Int = 1) {
+  public init(wish: NodeWish? = nil, serving: Int = 1, clockAhead: Duration = .zero) {
     self.wish = wish
     self.serving = serving
+    self.clockAhead = clockAhead
   }
 }
 

@@ -1,4 +1,5 @@
 import PostgreSQL
+import RegentSQL
 
 /// Keeps services and copies of the whole database apart: services share a lock of the session, and a copy that needs
 /// the database to itself has it alone.
@@ -20,9 +21,25 @@ enum Occupancy {
 
   /// For a copy; refused while a service is there.
   static func takeAlone(_ connection: Connection, by deadline: Deadline) throws(PostgreSQLError) {
-    try take("SELECT pg_try_advisory_lock(\(part: lock))", connection, by: deadline) {
+    func refusal() -> PostgreSQLError {
       PostgreSQLError(.refused, "another service uses this database", hint: "stop it first")
     }
+    try take("SELECT pg_try_advisory_lock(\(part: lock))", connection, by: deadline, refusal)
+    guard try hasNode(connection, by: deadline) else { return }
+    connection.close()
+    throw refusal()
+  }
+
+  /// Whether a service says that it is there: one that has not written since its connection broke has no lock.
+  private static func hasNode(_ connection: Connection, by deadline: Deadline) throws(PostgreSQLError) -> Bool {
+    let table = try connection.run("SELECT to_regclass('node') IS NOT NULL", by: deadline)
+    guard try table.first?.integer(0) == 1 else { return false }
+    let nodes = try connection.run(
+      """
+      SELECT 1 FROM node WHERE \(part: Presence.isHeard)
+      AND EXISTS (SELECT 1 FROM pg_stat_activity a WHERE a.pid = node.backend) LIMIT 1
+      """, by: deadline)
+    return !nodes.isEmpty
   }
 
   /// The connection is closed when the lock is not to be had.

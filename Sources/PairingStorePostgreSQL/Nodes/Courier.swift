@@ -1,5 +1,6 @@
 import PairingStore
 import PostgreSQL
+import RegentPairing
 import RegentPlatform
 
 /// The thread that tells the other nodes: that this one is there, that something was committed, which nonces were used
@@ -23,6 +24,9 @@ final class Courier: @unchecked Sendable {
   /// What this node says of itself, and what operators want of it.
   private let talk = Locked((said: "", heard: NodeHearsay()))
   private let rings: Bool
+  /// Whether a COMMIT of some node waits for the standby: this line waits for none, so it can tell.
+  let awaitsStandby: Condition
+  private let wallClock: @Sendable () -> Instant
   private let orders = Monitor(Orders())
   /// Between two bells: each costs a lock of the whole server for a moment.
   private static let pause: UInt64 = 2_000_000
@@ -38,6 +42,8 @@ final class Courier: @unchecked Sendable {
     presence = Presence(name: options.node, lane: lane, version: options.version)
     onDisplaced = options.onDisplaced
     rings = options.wakeups == .bell
+    awaitsStandby = Condition(options.onStandby)
+    wallClock = options.wallClock
   }
 
   /// Has the bell rung; a trial that is due already becomes news.
@@ -110,7 +116,9 @@ final class Courier: @unchecked Sendable {
     guard let row = try line.run([presence.beat(said)])[0].first else { return false }
     let wish = NodeWish(rawValue: try row.text(0))
     let others = Int(try row.integer(1))
-    talk.withLock { $0.heard = NodeHearsay(wish: wish, serving: others + 1) }
+    awaitsStandby.note(try row.integer(2) == 1)
+    let ahead = Duration.milliseconds(wallClock().milliseconds - (try row.integer(3)))
+    talk.withLock { $0.heard = NodeHearsay(wish: wish, serving: others + 1, clockAhead: ahead) }
     return true
   }
 

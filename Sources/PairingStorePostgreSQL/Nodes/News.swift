@@ -11,7 +11,7 @@ final class News: @unchecked Sendable {
   private let lane: Int64
   private let courier: Courier
   private let told: ToldChanges
-  private let hearing: Hearing
+  private let deafness: Condition
   private let usesBell: Bool
   /// The connection that listens.
   private var listener: Connection?
@@ -34,13 +34,13 @@ final class News: @unchecked Sendable {
 
   init(
     _ options: PostgreSQLStoreOptions, _ health: Health, lane: Int64, courier: Courier, told: ToldChanges,
-    hearing: Hearing
+    deafness: Condition
   ) {
     line = Line(options, health)
     self.lane = lane
     self.courier = courier
     self.told = told
-    self.hearing = hearing
+    self.deafness = deafness
     usesBell = options.wakeups == .bell
     usualPause = options.lookPause.wholeNanoseconds
   }
@@ -78,7 +78,7 @@ final class News: @unchecked Sendable {
   /// A connection that hears the bell, if there is one to hear.
   private func listening() throws(PostgreSQLError) -> Connection {
     // A connection may be there that hears nothing: half open, or a pooler's.
-    if hearing.isDeaf, listener != nil, age(of: listensSince) > Self.deafAfter {
+    if deafness.isSo, listener != nil, age(of: listensSince) > Self.deafAfter {
       line.close()
       listener = nil
     }
@@ -95,12 +95,12 @@ final class News: @unchecked Sendable {
     let began = Clocks.monotonicNanoseconds()
     try hear(connection, until: began)
     if let rung, age(of: rung) > Self.deafAfter {
-      hearing.note(isDeaf: true)
+      deafness.note(true)
     } else if rung == nil, age(of: heard) > Self.trialPause {
       rung = began
       courier.ring(.trial)
     }
-    let pause = hearing.isDeaf ? Self.shortPause : usualPause
+    let pause = deafness.isSo ? Self.shortPause : usualPause
     let next = min(end, began + pause)
     while Clocks.monotonicNanoseconds() < next, !isEnding() {
       if try hear(connection, until: min(next, Clocks.monotonicNanoseconds() + Self.slice)) { return }
@@ -124,7 +124,7 @@ final class News: @unchecked Sendable {
       guard let (from, meaning) = Bell.read(bell.payload) else { continue }
       if from == lane {
         (heard, rung) = (Clocks.monotonicNanoseconds(), nil)
-        hearing.note(isDeaf: false)
+        deafness.note(false)
       } else if meaning == .news {
         hasNews = true
       }
@@ -203,24 +203,6 @@ struct PendingNews: Sendable {
   /// On the monotonic clock.
   let ends: UInt64
   let completion: @Sendable (Result<ChangePage, any Error>) -> Void
-}
-
-/// Whether the bell is heard.
-final class Hearing: Sendable {
-  private let state = Locked(false)
-  private let onChange: @Sendable (_ isDeaf: Bool) -> Void
-
-  init(onChange: @escaping @Sendable (_ isDeaf: Bool) -> Void) { self.onChange = onChange }
-
-  var isDeaf: Bool { state.withLock { $0 } }
-
-  func note(isDeaf: Bool) {
-    let isNew = state.withLock { state in
-      defer { state = isDeaf }
-      return state != isDeaf
-    }
-    if isNew { onChange(isDeaf) }
-  }
 }
 
 /// The changes of this store whose outcome everybody who asked for them was told: nobody here need read them.

@@ -21,7 +21,8 @@ struct Presence: Sendable {
   ///
   /// It is free when its node has not beaten for so long, or the server does not work for it any more.
   ///
-  /// `said` is what it says of itself; the row that comes back is what operators want of it, and how many others serve.
+  /// `said` is what it says of itself; the row that comes back is what operators want of it, how many others serve, whether a COMMIT waits
+  /// for the standby, and what time it is there.
   func beat(_ said: String) -> SQL {
     """
     INSERT INTO node (name, lane, backend, version, said)
@@ -32,7 +33,10 @@ struct Presence: Sendable {
     wish = CASE WHEN node.lane = EXCLUDED.lane THEN node.wish ELSE '' END
     WHERE node.lane = EXCLUDED.lane OR NOT \(part: Self.isHeard)
     OR NOT EXISTS (SELECT 1 FROM pg_stat_activity a WHERE a.pid = node.backend)
-    RETURNING wish, (SELECT count(*) FROM node WHERE name <> \(name) AND \(part: Self.isHeard))
+    RETURNING wish, (SELECT count(*) FROM node WHERE name <> \(name) AND \(part: Self.isHeard)),
+    EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND usename = current_user
+      AND wait_event = 'SyncRep' AND query_start < clock_timestamp() - INTERVAL '1 second'),
+    CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)
     """
   }
 

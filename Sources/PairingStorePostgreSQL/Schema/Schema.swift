@@ -12,10 +12,13 @@ enum Schema {
 
   /// Connects, makes the tables if there are none, sees that they are these, and opens what `body` opens in them.
   static func open<Value>(
-    _ settings: ConnectionSettings, patience: Duration, _ body: (WriteContext) throws -> Value
+    _ settings: ConnectionSettings, patience: Duration, of timelines: Timelines,
+    _ body: (WriteContext) throws -> Value
   ) throws -> Value {
     let deadline = Deadline.after(patience)
-    let connection = try Connection.open(settings, by: deadline)
+    let connection = try Connection.open(settings, by: deadline) { connection throws(PostgreSQLError) in
+      _ = try timelines.check(connection, by: deadline)
+    }
     defer { connection.close() }
     try connection.begin(by: deadline)
     try makeIfMissing(connection, by: deadline)

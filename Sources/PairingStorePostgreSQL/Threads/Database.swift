@@ -5,27 +5,31 @@ import RegentPlatform
 /// The database as verbs use it: one thread that writes, some that read, each with a connection of its own, and one
 /// that looks to it that nobody waits for ever.
 final class Database: Sendable {
-  let health = Health()
+  let health: Health
   private let patience: UInt64
   private let writes = Monitor(Queue<Request>())
   private let reads = Monitor(Queue<PendingRead>())
   private let news = Monitor(Queue<PendingNews>())
   let courier: Courier
-  let hearing: Hearing
+  let deafness: Condition
   /// All writes that are not answered, in the order of their ends.
   private let open = Monitor(Queue<Request>())
+  private let isEnding = Monitor(false)
   private let threads: [DedicatedThread]
 
   /// What is waiting for a thread at most; beyond it whoever asks is refused at once.
   private static let most = 20_000
+  /// Between two looks at all servers: for so long a new primary may be unseen.
+  private static let scoutPause: UInt64 = 2_000_000_000
 
-  init(_ options: PostgreSQLStoreOptions) throws {
+  init(_ options: PostgreSQLStoreOptions, _ timelines: Timelines) throws {
+    health = Health(timelines)
     patience = options.patience.wholeNanoseconds
     var threads: [DedicatedThread] = []
     let number = Int64.random(in: 1 ... .max)
     courier = Courier(options, health, lane: number)
     try courier.arrive()
-    hearing = Hearing(onChange: options.onHearing)
+    deafness = Condition(options.onHearing)
     let (writes, reads, open, health) = (writes, reads, open, health)
     let (news, courier, told) = (news, courier, ToldChanges())
     do {
@@ -38,15 +42,26 @@ final class Database: Sendable {
         threads.append(
           try DedicatedThread.start(named: "pg reader \(number)", turns: .short) { reader.serve(reads) })
       }
-      let listener = News(options, health, lane: number, courier: courier, told: told, hearing: hearing)
+      let listener = News(options, health, lane: number, courier: courier, told: told, deafness: deafness)
       threads.append(try DedicatedThread.start(named: "pg news", turns: .short) { listener.serve(news) })
       threads.append(try DedicatedThread.start(named: "pg courier", turns: .short) { courier.serve() })
+      if options.connection.hosts.count > 1 {
+        let isEnding = isEnding
+        threads.append(
+          try DedicatedThread.start(named: "pg scout") {
+            func rest() -> Bool {
+              isEnding.wait(until: Clocks.monotonicNanoseconds() + Self.scoutPause) { $0 ? true : nil } == nil
+            }
+            while rest() { timelines.look(at: options.connection) }
+          })
+      }
       threads.append(try DedicatedThread.start(named: "pg patience") { Database.endOverdue(open) })
     } catch {
       for queue in [writes, open] { queue.close() }
       reads.close()
       news.close()
       courier.close()
+      isEnding.end()
       for thread in threads { thread.join() }
       throw error
     }
@@ -75,6 +90,7 @@ final class Database: Sendable {
     reads.close()
     news.close()
     courier.close()
+    isEnding.end()
   }
 
   /// Writes and returns when the COMMIT is certain: `body` runs on the lane's thread, in a transaction that may be
@@ -194,11 +210,21 @@ extension Monitor {
   }
 }
 
+extension Monitor<Bool> {
+  /// Wakes whoever rests until this.
+  fileprivate func end() {
+    withLock { $0 = true }
+    wakeAll()
+  }
+}
+
 /// Whether the database answers.
 final class Health: Sendable {
-  let timelines = Timelines()
+  let timelines: Timelines
   /// Since when the last try of a connection has been one that failed; on the monotonic clock.
   private let awaySince = Locked<UInt64?>(nil)
+
+  init(_ timelines: Timelines) { self.timelines = timelines }
 
   var awayFor: Duration? {
     awaySince.withLock { $0 }.map { since in

@@ -11,6 +11,24 @@ final class Timelines: Sendable {
   /// The newest that was seen.
   var newest: Int64 { highest.withLock { $0 } }
 
+  /// Looks at every server, where there are several: whoever connects takes the first that lets him, and that may be an
+  /// old primary that nobody here has seen the new one of.
+  func look(at settings: ConnectionSettings) {
+    guard settings.hosts.count > 1 else { return }
+    for host in settings.hosts {
+      var one = settings
+      one.hosts = [host]
+      let deadline = Deadline.after(Self.glance)
+      // One that is away, a standby or old says nothing new.
+      guard let connection = try? Connection.open(one, by: deadline) else { continue }
+      _ = try? check(connection, by: deadline)
+      connection.close()
+    }
+  }
+
+  /// How long one server may take; there are a few, and a start waits for it.
+  private static let glance = Duration.seconds(1)
+
   /// The history of the server behind a connection.
   ///
   /// - Throws: that it is an old one.
