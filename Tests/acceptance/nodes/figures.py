@@ -1,0 +1,273 @@
+#!/usr/bin/env python3
+"""What several nodes cost and how fast they are, as one table with the bars of each figure.
+
+usage: figures.py FOLDER_OF_PROGRAMS [--only WORD] [--scale F]
+
+The programs are those of a release build. Processor times are the nodes' own and those of the database's backends, to the
+nanosecond, as the kernel counts them; times of the clock are of a machine that does nothing else. --scale 0.1 does a tenth
+of it all, to try the script. Exit code 1 when a bar is missed.
+"""
+
+import argparse
+import collections
+import http.client
+import os
+import pathlib
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from bench import CODE, OPTIONS, POLL, Bench, Caller, Wave, anonymous, approval, fresh, processor, provide
+from cluster import Cluster
+from rounds import ask
+from service import authorization, until
+
+
+def quantile(values, part):
+    values = sorted(values)
+    return values[min(len(values) - 1, int(part * len(values)))]
+
+
+class Table:
+    def __init__(self, only, scale):
+        self.only, self.scale, self.missed = only, scale, []
+
+    def many(self, count, least=10):
+        return max(least, int(count * self.scale))
+
+    def row(self, name, value, unit, bar=None, note=""):
+        good = bar is None or value <= bar
+        if not good:
+            self.missed.append(name)
+        print(f"{name:52} {value:8.3f} {unit:4} {'' if bar is None else f'<= {bar:<5}'} {'' if good else 'MISSED'} {note}", flush=True)
+
+
+def wake_ups(table, programs, home):
+    """From the call that approves at one node to the held answer at another."""
+    for wakeups, bar in (("bell", 50), ("poll", 100)):
+        with Bench(programs, fresh(home, wakeups), 2, ("--wakeups", wakeups)) as bench:
+            a, b = bench.nodes
+            caller, operator, times = Caller(b.port), Caller(a.admin), []
+            for number in range(table.many(300)):
+                device = f"wake-{number}"
+                code = bench.create(caller, device)
+                caller.send(bench.request("GET", POLL, device, "Prefer: wait=30\r\n"))
+                time.sleep(0.003)
+                begun = time.perf_counter()
+                operator.send(approval(code))
+                status, _ = caller.receive()
+                times.append((time.perf_counter() - begun) * 1000)
+                operator.receive()
+                if status != 200:
+                    raise SystemExit(f"figures: a held call gave {status}")
+            table.row(f"approve at A to the waiter at B, {wakeups}, p99", quantile(times, 0.99), "ms", bar,
+                      f"p50 {quantile(times, 0.5):.1f}, {len(times)} approvals")
+
+
+def pending_polls(table, programs, home):
+    """Boxes whose code waits ask again and again. The two take turns, so that neither has the better moment."""
+    polls, turns, boxes = table.many(4000, 200), 5, 100
+    with Bench(programs, fresh(home, "sqlite")) as alone, Bench(programs, fresh(home, "server"), 1) as shared:
+        used = collections.defaultdict(list)
+        for bench in (alone, shared):
+            bench.caller = Caller(bench.nodes[0].port)
+            for number in range(boxes):
+                bench.create(bench.caller, f"box-{number}")
+        for turn in range(turns + 1):
+            for bench in (alone, shared):
+                requests = [bench.request("GET", POLL, f"box-{number % boxes}") for number in range(polls)]
+                pid = bench.nodes[0].running.process.pid
+                begun, before, before_threads = time.perf_counter(), bench.processors(), processor(pid, "pg ")
+                for request in requests:
+                    bench.caller.call(request, 404)
+                took, after, after_threads = time.perf_counter() - begun, bench.processors(), processor(pid, "pg ")
+                # The first turn warms both.
+                if turn:
+                    used[bench].append((after[0] - before[0], after[1] - before[1], took, after_threads - before_threads))
+
+        def middle(bench, place):
+            return quantile([turn[place] for turn in used[bench]], 0.5)
+
+        cost = {bench: middle(bench, 0) / polls * 1e6 for bench in used}
+        backends, threads = middle(shared, 1) / polls * 1e6, middle(shared, 3) / polls * 1e6
+        table.row("pending poll: its processor time / that on SQLite", cost[shared] / cost[alone], "", 1.05,
+                  f"{cost[shared]:.1f} and {cost[alone]:.1f} us, of it {threads:.1f} in the threads that tell nonces; backends "
+                  f"{backends:.1f} us; {polls / middle(shared, 2):.0f} and {polls / middle(alone, 2):.0f} polls/s")
+    asked(table, programs, home, boxes)
+
+
+# What a node asks whatever its boxes do, or what nonces cost, which travel in batches.
+APART = re.compile(r"nonce|pg_notify|FROM cluster c LEFT JOIN|\bnode\b|lease|^(BEGIN|COMMIT|ROLLBACK)$|LISTEN")
+
+
+def asked(table, programs, home, boxes):
+    """Which statements the polls of pending codes bring, from the server's own log."""
+    with Bench(programs, fresh(home, "logged"), 1, settings=("log_statement = 'all'",)) as bench:
+        caller, polls = Caller(bench.nodes[0].port), table.many(2000, 200)
+        for number in range(boxes):
+            bench.create(caller, f"box-{number}")
+        time.sleep(1)
+        log = bench.server.folder / "log"
+        before = log.stat().st_size
+        for number in range(polls):
+            caller.call(bench.request("GET", POLL, f"box-{number % boxes}"), 404)
+        time.sleep(0.3)
+        text = log.read_bytes()[before:].decode()
+    statements = re.findall(r"LOG:  (?:execute \S+|statement): (.*(?:\n\t.*)*)", text)
+    statements = [" ".join(statement.split()) for statement in statements]
+    others = [statement for statement in statements if not APART.search(statement)]
+    kinds = collections.Counter(others).most_common(3)
+    table.row("pending poll: statements besides those for nonces", len(others) / polls, "each", 0.005,
+              f"{polls} polls, {len(statements)} statements in all, for nonces "
+              f"{sum('INTO nonce' in one for one in statements)}; others {[(count, one[:70]) for one, count in kinds]}")
+
+
+def fail_over(table, programs, home):
+    """From the promotion of the standby to a new code at each node."""
+    gaps, promotions = [], []
+    cluster = Cluster(programs, fresh(home, "fail-over"), options=OPTIONS)
+    try:
+        key = provide(cluster.nodes[0])
+        for turn in range(table.many(3, 1)):
+            if turn:
+                cluster.follow()
+            # All three have open connections and something to do when it happens.
+            stop, firsts = threading.Event(), {}
+
+            def load(node):
+                number = 0
+                while not stop.is_set():
+                    number += 1
+                    status, _ = ask(
+                        http.client.HTTPConnection("127.0.0.1", node.port, timeout=20), "POST",
+                        f"{CODE}?deviceId=fail-{turn}-{node.name}-{number}&ttl=600",
+                        [("Authorization", authorization(key, "POST", CODE))])
+                    if status == 201 and promoted.is_set():
+                        firsts.setdefault(node.name, time.perf_counter())
+                    time.sleep(0.01)
+
+            promoted = threading.Event()
+            threads = [threading.Thread(target=load, args=(node,)) for node in cluster.nodes]
+            for thread in threads:
+                thread.start()
+            time.sleep(1)
+            cluster.primary.kill()
+            begun = time.perf_counter()
+            cluster.standby.promote()
+            at = time.perf_counter()
+            promoted.set()
+            promotions.append(at - begun)
+            cluster.primary, cluster.standby = cluster.standby, cluster.primary
+            until("all nodes to write again", lambda: len(firsts) == len(cluster.nodes))
+            stop.set()
+            for thread in threads:
+                thread.join()
+            gaps.append(max(firsts.values()) - at)
+    finally:
+        cluster.stop()
+    table.row("fail-over: promoted to a new code at every node", max(gaps), "s", 3,
+              f"worst of {len(gaps)}; the promotion itself {max(promotions):.2f} s")
+
+
+def memory(table, programs, home):
+    """Held calls of boxes whose code waits."""
+    each, waiting = {}, table.many(4000, 400)
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+    for name, count in (("SQLite", 0), ("PostgreSQL", 1)):
+        with Bench(programs, fresh(home, f"memory-{name}"), count) as bench:
+            node, caller = bench.nodes[0], Caller(bench.nodes[0].port)
+            pid = node.running.process.pid
+            for number in range(waiting):
+                bench.create(caller, f"box-{number}")
+            time.sleep(1)
+            before, callers = anonymous(pid), []
+            for number in range(waiting):
+                callers.append(Caller(node.port))
+                callers[-1].send(bench.request("GET", POLL, f"box-{number}", "Prefer: wait=55\r\n"))
+            time.sleep(1)
+            each[name] = (anonymous(pid) - before) / waiting
+            for one in callers:
+                one.socket.close()
+    # The bar of the benchmark table for SQLite.
+    table.row("memory of a waiting device on PostgreSQL", each["PostgreSQL"], "KiB", 1.9,
+              f"on SQLite {each['SQLite']:.2f}, {waiting} wait")
+
+
+def by_nodes(table, programs, home):
+    """Whole sign-ins, many at once, each call at the next node: processor time of all nodes and of the database, by the call."""
+    each = {}
+    for count in (1, 2, 3):
+        with Bench(programs, fresh(home, f"nodes-{count}"), count) as bench:
+            wave = Wave(bench)
+            wave.sign_in("warm")
+            wave.calls, begun, before = 0, time.perf_counter(), bench.processors()
+            for number in range(table.many(10, 1)):
+                wave.sign_in(number)
+            took, after = time.perf_counter() - begun, bench.processors()
+            each[count] = tuple((late - early) / wave.calls * 1e6 for early, late in zip(before, after)) + (wave.calls / took,)
+    for count in (2, 3):
+        table.row(f"a call's processor time at {count} nodes / that at one", sum(each[count][:2]) / sum(each[1][:2]), "", 1.2,
+                  f"nodes {each[count][0]:.0f} and {each[1][0]:.0f} us, backends {each[count][1]:.0f} and {each[1][1]:.0f} us, "
+                  f"{each[count][2]:.0f} and {each[1][2]:.0f} calls/s")
+
+
+def durable(table, programs, home):
+    """New codes of many boxes at once, and then the same rows by a program in C that does nothing else."""
+    boxes, turns = 512, table.many(20, 2)
+    program = pathlib.Path(home, "pipeline")
+    include = subprocess.run(["pg_config", "--includedir"], check=True, capture_output=True, text=True).stdout.strip()
+    subprocess.run(["cc", "-O2", "-o", program, pathlib.Path(__file__).with_name("pipeline.c"), f"-I{include}", "-lpq"], check=True)
+    with Bench(programs, fresh(home, "durable"), 1) as bench:
+        callers = [Caller(bench.nodes[0].port) for _ in range(boxes)]
+        took = 0
+        for turn in range(turns):
+            requests = [bench.request("POST", CODE, f"box-{turn}-{number}", ttl=36000) for number in range(boxes)]
+            begun = time.perf_counter()
+            for caller, request in zip(callers, requests):
+                caller.send(request)
+            answers = [caller.receive() for caller in callers]
+            took += time.perf_counter() - begun
+            if {status for status, _ in answers} != {201}:
+                raise SystemExit("figures: no code")
+        ours = boxes * turns / took
+        bench.server.ask("CREATE TABLE reference (LIKE registration INCLUDING ALL)", "regent")
+        reference = float(subprocess.run(
+            [program, f"host=127.0.0.1 port={bench.server.port} user=regent dbname=regent", "registration", "reference"],
+            check=True, capture_output=True, text=True).stdout)
+    table.row("the same rows by pipeline 64 in C / new codes", reference / ours, "", 2,
+              f"{ours:.0f} codes/s with {boxes} boxes at once, {reference:.0f} rows/s; caller and all on one machine")
+
+
+PARTS = (wake_ups, pending_polls, durable, fail_over, memory, by_nodes)
+
+
+def main():
+    words = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    words.add_argument("programs")
+    words.add_argument("--only", default="", help=", ".join(part.__name__ for part in PARTS))
+    words.add_argument("--scale", type=float, default=1)
+    words = words.parse_args()
+    table = Table(words.only, words.scale)
+    parts = [part for part in PARTS if words.only in part.__name__]
+    if not parts:
+        raise SystemExit(f"figures: no part {words.only}; there are: {', '.join(part.__name__ for part in PARTS)}")
+    for part in parts:
+        home = tempfile.mkdtemp(prefix="regent-figures-")
+        os.chmod(home, 0o711)
+        try:
+            part(table, os.path.abspath(words.programs), home)
+        finally:
+            shutil.rmtree(home, ignore_errors=True)
+    if table.missed:
+        print(f"figures: missed: {', '.join(table.missed)}", file=sys.stderr)
+    return 1 if table.missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

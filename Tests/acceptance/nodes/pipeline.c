@@ -1,0 +1,66 @@
+/* The rows of one table put into another of the same columns, 64 in a pipeline with one COMMIT, over one connection: what a
+   program can have durable that does nothing else. Prints rows a second.
+
+   usage: pipeline CONNECTION FROM INTO */
+#include <libpq-fe.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { AT_ONCE = 64, COLUMNS = 64 };
+
+static void want(int is_fine, PGconn *connection) {
+  if (is_fine) return;
+  fprintf(stderr, "pipeline: %s", PQerrorMessage(connection));
+  exit(1);
+}
+
+int main(int count, char **words) {
+  if (count != 4) return 2;
+  PGconn *connection = PQconnectdb(words[1]);
+  want(PQstatus(connection) == CONNECTION_OK, connection);
+  char text[4096];
+  snprintf(text, sizeof text, "SELECT * FROM %s", words[2]);
+  /* Binary, as the service sends its values. */
+  PGresult *rows = PQexecParams(connection, text, 0, NULL, NULL, NULL, NULL, 1);
+  want(PQresultStatus(rows) == PGRES_TUPLES_OK, connection);
+  int columns = PQnfields(rows), number = PQntuples(rows);
+  if (columns > COLUMNS || number == 0) return 2;
+  int length = snprintf(text, sizeof text, "INSERT INTO %s VALUES (", words[3]);
+  for (int column = 1; column <= columns; column++)
+    length += snprintf(text + length, sizeof text - length, "%s$%d", column == 1 ? "" : ", ", column);
+  snprintf(text + length, sizeof text - length, ")");
+  PGresult *made = PQprepare(connection, "insert", text, 0, NULL);
+  want(PQresultStatus(made) == PGRES_COMMAND_OK, connection);
+  PQclear(made);
+  want(PQenterPipelineMode(connection), connection);
+  struct timespec begun, ended;
+  clock_gettime(CLOCK_MONOTONIC, &begun);
+  for (int first = 0; first < number; first += AT_ONCE) {
+    int last = first + AT_ONCE < number ? first + AT_ONCE : number;
+    for (int row = first; row < last; row++) {
+      const char *values[COLUMNS];
+      int lengths[COLUMNS], formats[COLUMNS];
+      for (int column = 0; column < columns; column++) {
+        values[column] = PQgetisnull(rows, row, column) ? NULL : PQgetvalue(rows, row, column);
+        lengths[column] = PQgetlength(rows, row, column);
+        formats[column] = 1;
+      }
+      want(PQsendQueryPrepared(connection, "insert", columns, values, lengths, formats, 1), connection);
+    }
+    /* One transaction for all since the last of these. */
+    want(PQpipelineSync(connection), connection);
+    for (int row = first; row < last; row++) {
+      PGresult *result = PQgetResult(connection);
+      want(PQresultStatus(result) == PGRES_COMMAND_OK, connection);
+      PQclear(result);
+      PQgetResult(connection);
+    }
+    PGresult *result = PQgetResult(connection);
+    want(PQresultStatus(result) == PGRES_PIPELINE_SYNC, connection);
+    PQclear(result);
+  }
+  clock_gettime(CLOCK_MONOTONIC, &ended);
+  printf("%.0f\n", number / (ended.tv_sec - begun.tv_sec + (ended.tv_nsec - begun.tv_nsec) / 1e9));
+  return 0;
+}
