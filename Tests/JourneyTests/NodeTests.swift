@@ -1,3 +1,5 @@
+// This file is long because its tests are one suite, on memory and on a server, over the cluster that it makes.
+
 import HTTPServer
 import HTTPTestSupport
 import PairingStore

@@ -35,8 +35,8 @@ actor EnablerAccount: BoxAccount {
     return wasSignedIn
   }
 
-  /// Asks the service again until it answers: the SDK tells it then of a sign-out that it has not heard of, and its apps
-  /// are out.
+  /// Asks the service again until it answers: the SDK tells it then of a sign-out that it has not heard of, and its
+  /// apps are out.
   private func tellOfSignOut() {
     telling?.cancel()
     telling = Task { [source] in

@@ -5,9 +5,9 @@ import RegentPlatform
 
 /// The viewer's decisions on disk: durable before they count, at once for everybody afterwards.
 ///
-/// A yes that could not be written does not count: the app is asked about again, never let in. A no counts nevertheless,
-/// and the service hears of it; a restart finds what is on the disk. A file that cannot be read is taken for no decisions
-/// at all, so that what the service knows holds.
+/// A yes that could not be written does not count: the app is asked about again, never let in. A no counts
+/// nevertheless, and the service hears of it; a restart finds what is on the disk. A file that cannot be read is taken
+/// for no decisions at all, so that what the service knows holds.
 final class PermissionStore: Sendable {
   private struct State: Sendable {
     var book: PermissionBook

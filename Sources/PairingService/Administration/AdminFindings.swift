@@ -31,7 +31,7 @@ extension AdminCall {
           fix: core.options.port.map {
             "regentd serve --listen '*:\($0)' --public-url http://LAN-ADDRESS:\($0)"
               + ", with an address that hostname -I shows; "
-              + "a package's: sudo regentctl setup --public-url http://LAN-ADDRESS:\($0)"
+              + "of a package: sudo regentctl setup --public-url http://LAN-ADDRESS:\($0)"
           } ?? "regentd serve --public-url URL, with the address at which phones reach this service"
         )
       ]
