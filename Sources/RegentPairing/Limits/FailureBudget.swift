@@ -35,7 +35,8 @@ public struct FailureBudget: Hashable, Sendable {
   /// No failure yet.
   public init() {}
 
-  /// Counts one failure, which may be one of a while ago; one with the mark of another that still counts is the same again, and is not.
+  /// Counts one failure, which may be one of a while ago; one with the mark of another that still counts is the same
+  /// again, and is not.
   ///
   /// - Returns: whether it was counted.
   @discardableResult
