@@ -1,11 +1,5 @@
-// This file is long because its tests are one suite, on memory and on a server, over the cluster that it makes.
-
-import HTTPServer
 import HTTPTestSupport
 import PairingStore
-import PairingStoreMemory
-import PostgreSQLStoreTestSupport
-import RegentHTTPCodec
 import RegentPairing
 import RegentPlatform
 import ServiceTestSupport
@@ -13,92 +7,6 @@ import TestSupport
 import Testing
 
 @testable import PairingService
-
-/// Two nodes of one service on one store.
-private struct Nodes: Sendable {
-  let a: TestService
-  let b: TestService
-
-  init(on store: any Store, _ other: any Store, _ options: (inout ServiceOptions) -> Void) async throws {
-    a = try await TestService(
-      on: store,
-      options: {
-        $0.node = NodeID("a")
-        options(&$0)
-      })
-    b = try await TestService(joining: a, on: other, as: "b")
-  }
-
-  /// Runs a story in which each node hears of what the other one writes.
-  func hearing(_ story: () async throws -> Void) async throws {
-    var following: [Task<Void, Never>] = []
-    for node in [a, b] {
-      let follower = NodeFollower(node.core)
-      // The first look is at everything: what the story is about must be heard.
-      let position = try await follower.step(from: nil)
-      following.append(Task { await follower.run(from: position) })
-    }
-    defer { for task in following { task.cancel() } }
-    try await story()
-  }
-
-  /// Runs a story with a box that calls either.
-  func withBoxes(_ story: (_ atA: Box, _ atB: Box) async throws -> Void) async throws {
-    try await TestTransport.inProcess.withClient(of: try a.router()) { one in
-      try await TestTransport.inProcess.withClient(of: try b.router()) { other in
-        try await story(Box(service: a, client: one), Box(service: b, client: other))
-      }
-    }
-  }
-}
-
-/// Each request goes to the next of several.
-private final class InTurn: TestClient {
-  private let clients: [any TestClient]
-  private let turn = Locked(0)
-
-  init(_ clients: [any TestClient]) { self.clients = clients }
-
-  func send(_ request: TestRequest) async throws -> TestResponse {
-    let place = turn.withLock { turn in
-      turn += 1
-      return turn
-    }
-    return try await clients[place % clients.count].send(request)
-  }
-}
-
-/// What the nodes share.
-enum Ground: CaseIterable {
-  case memory
-  /// Each has a handle of its own.
-  case server
-}
-
-private func withNodes(
-  on ground: Ground, options: @Sendable (inout ServiceOptions) -> Void = { _ in },
-  _ story: (Nodes) async throws -> Void
-) async throws {
-  switch ground {
-  case .memory:
-    let store = MemoryStore(isShared: true)
-    try await story(try await Nodes(on: store, store, options))
-  case .server:
-    try await withDatabaseStores(2) { stores in
-      try await story(try await Nodes(on: stores[0], stores[1], options))
-    }
-  }
-}
-
-/// Whether a node looks at no code from there.
-private func isShut(to peer: Peer, at node: TestService) -> Bool {
-  do throws(CallError) {
-    try node.core.limits.mayTryCode(from: peer.address, as: .phone(nil))
-    return false
-  } catch {
-    return true
-  }
-}
 
 private let question = "/api/v1/tokens/authn"
 
@@ -287,31 +195,6 @@ private let question = "/api/v1/tokens/authn"
   }
 
   @Test(arguments: Ground.allCases)
-  func `what a requestor has at all nodes is its share, also when a node begins anew`(ground: Ground) async throws {
-    try await withNodes(on: ground, options: { $0.limits.liveCodes = 4 }) { nodes in
-      try await nodes.a.change(.requestor(Requestor(id: named("OTHER"), name: "Other")))
-      try await nodes.hearing {
-        try await eventually("node B knows both") { nodes.b.core.provisioning.now.records.requestors.count == 2 }
-      }
-      func ask(_ box: Box, _ device: Int, gives status: UInt16) async throws {
-        var box = box
-        box.device = "box-\(device)"
-        let reply = try await box.send("POST", "/reggie/v1/REF30/regcode")
-        #expect(reply.status == status)
-      }
-      try await nodes.withBoxes { atA, atB in
-        for device in 1...4 { try await ask(device % 2 == 0 ? atA : atB, device, gives: 201) }
-        try await ask(atA, 5, gives: 503)
-        try await ask(atB, 6, gives: 503)
-      }
-      let again = try await TestService(restarting: nodes.b, on: nodes.b.core.store)
-      try await TestTransport.inProcess.withClient(of: try again.router()) { client in
-        try await ask(Box(service: again, client: client), 7, gives: 503)
-      }
-    }
-  }
-
-  @Test(arguments: Ground.allCases)
   func `a code that runs out is counted once, however many nodes know it`(ground: Ground) async throws {
     try await withNodes(on: ground) { nodes in
       try await nodes.withBoxes { atA, atB in
@@ -340,64 +223,6 @@ private let question = "/api/v1/tokens/authn"
         try await eventually("what was before is looked at, too") {
           try nodes.b.core.codes.find(nodes.b.found(code))?.flow.state.status == .approved
         }
-      }
-    }
-  }
-
-  @Test(arguments: Ground.allCases)
-  func `who guesses at all nodes in turn has the tries of one`(ground: Ground) async throws {
-    try await withNodes(on: ground) { nodes in
-      let peer = Peer.network(IPAddress(ipv4: 0xCB00_7101), port: 1)
-      let clients = [
-        InProcessClient(try await nodes.a.phoneRouter(), peer: peer),
-        InProcessClient(try await nodes.b.phoneRouter(), peer: peer),
-      ]
-      try await nodes.hearing {
-        var phone = PhoneBrowser(InTurn(clients))
-        for number in 0..<5 {
-          try await phone.open("/")
-          let guess = try #require(RegistrationCode(ordinal: UInt64(number)))
-          try await phone.send("/code", ["code": guess.wire])
-          #expect(phone.page.status == 422)
-        }
-        try await eventually("both nodes have heard of all") {
-          isShut(to: peer, at: nodes.a) && isShut(to: peer, at: nodes.b)
-        }
-      }
-      let wrong = [nodes.a, nodes.b].map { $0.core.metrics.now[.wrongCodes] }
-      #expect(wrong.reduce(0, +) == 5, "each is counted where it was made: \(wrong)")
-    }
-  }
-
-  @Test(arguments: Ground.allCases)
-  func `a node that begins anew knows who guessed at others`(ground: Ground) async throws {
-    try await withNodes(on: ground) { nodes in
-      let peer = Peer.network(IPAddress(ipv4: 0xCB00_7101), port: 1)
-      for _ in 0..<5 { nodes.a.core.limits.wrongCode(from: peer.address, as: .phone(nil)) }
-      let follower = NodeFollower(nodes.b.core)
-      let start = try await follower.step(from: nil)
-      try await eventually("node B has heard of it") {
-        _ = try await follower.step(from: start)
-        return isShut(to: peer, at: nodes.b)
-      }
-      let again = try await TestService(joining: nodes.a, on: nodes.b.core.store, as: "b")
-      #expect(!isShut(to: peer, at: again))
-      let anew = NodeFollower(again.core)
-      _ = try await anew.step(from: anew.step(from: nil))
-      #expect(isShut(to: peer, at: again))
-    }
-  }
-
-  @Test func `nodes that serve together have one limit for what is new`() async throws {
-    try await withNodes(on: .server) { nodes in
-      try await nodes.hearing {
-        try await eventually("each knows of the other") {
-          [nodes.a, nodes.b].allSatisfy { $0.core.limits.state.withLock { $0.nodes } == 2 }
-        }
-        let address = IPAddress(ipv4: 0xCB00_7101)
-        let requestor: RequestorID = try named(Sample.requestor)
-        for _ in 0..<50 { try nodes.a.core.limits.take(.guest, from: address, at: requestor) }
-        #expect(throws: CallError.self) { try nodes.a.core.limits.take(.guest, from: address, at: requestor) }
       }
     }
   }

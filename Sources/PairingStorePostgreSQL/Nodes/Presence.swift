@@ -21,8 +21,8 @@ struct Presence: Sendable {
   ///
   /// It is free when its node has not beaten for so long, or the server does not work for it any more.
   ///
-  /// `said` is what it says of itself; the row that comes back is what operators want of it, how many others serve, whether a COMMIT waits
-  /// for the standby, and what time it is there.
+  /// `said` is what it says of itself; the row that comes back is what operators want of it, how many others serve,
+  /// whether a COMMIT waits for the standby, and what time it is there.
   func beat(_ said: String) -> SQL {
     """
     INSERT INTO node (name, lane, backend, version, said)

@@ -40,12 +40,14 @@ extension Schema {
     """,
   ]
 
-  /// What limits count for all nodes.
+  /// What limits count for all nodes, and what nodes look for.
   private static let limits: [SQL] = [
     // How many codes of a requestor may wait at most, while there are nearly as many as may wait in all; counted anew
     // where it is gone.
     "CREATE UNLOGGED TABLE live_code_count (requestor TEXT COLLATE \"C\" PRIMARY KEY, most BIGINT NOT NULL)",
     // Wrong guesses go the way of nonces.
     "ALTER TABLE nonce ADD COLUMN guesses TEXT NOT NULL DEFAULT ''",
+    // A node that does not know a device's code looks for it, whatever became of it: without an index through all codes.
+    "CREATE INDEX registration_device ON registration (device_hash, requestor)",
   ]
 }
