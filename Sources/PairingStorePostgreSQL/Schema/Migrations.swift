@@ -47,7 +47,7 @@ extension Schema {
     "CREATE UNLOGGED TABLE live_code_count (requestor TEXT COLLATE \"C\" PRIMARY KEY, most BIGINT NOT NULL)",
     // Wrong guesses go the way of nonces.
     "ALTER TABLE nonce ADD COLUMN guesses TEXT NOT NULL DEFAULT ''",
-    // A node that does not know a device's code looks for it, whatever became of it: without an index through all codes.
+    // A node that does not know a device's code looks for it, whatever became of it: else through all codes.
     "CREATE INDEX registration_device ON registration (device_hash, requestor)",
   ]
 }
