@@ -9,15 +9,18 @@ public enum SocketPlace {
     return unsafe lstat(path, &status) == 0
   }
 
-  /// The agent's socket below a user's folder for what runs (`XDG_RUNTIME_DIR`).
+  /// Where a box's agent may listen, best first: for this user alone, then for the machine.
   ///
-  /// - Parameter folder: the folder, if there is one.
-  /// - Returns: nil without one, and when it is somebody else's, as root's is after `su` without `-`: who listens there
-  ///   is not the agent of whoever asks, whatever it says.
-  public static func below(_ folder: String?) -> String? {
-    guard let folder, !folder.isEmpty else { return nil }
-    if let there = status(folder), there.st_uid != geteuid(), there.st_uid != 0 { return nil }
-    return "\(folder)/regent/agent.sock"
+  /// A user's folder that is somebody else's is left out, as root's is after `su` without `-`: who listens there is not
+  /// the agent of whoever asks, whatever it says.
+  ///
+  /// - Parameter folder: the user's folder for what runs (`XDG_RUNTIME_DIR`), if there is one.
+  /// - Returns: the paths, whatever is there.
+  public static func ofAgent(below folder: String?) -> [String] {
+    let machine = "/run/regent/agent.sock"
+    guard let folder, !folder.isEmpty else { return [machine] }
+    if let there = status(folder), there.st_uid != geteuid(), there.st_uid != 0 { return [machine] }
+    return ["\(folder)/regent/agent.sock", machine]
   }
 
   /// The one user besides root who can put a socket at that path, as far as the folders say so.

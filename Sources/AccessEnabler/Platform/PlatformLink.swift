@@ -41,8 +41,7 @@ final class PlatformLink: Sendable {
   /// Where a daemon may listen, best first.
   static func usualPlaces(_ environment: [String: String]) -> [String] {
     if let named = environment["REGENT_AGENT_SOCKET"], !named.isEmpty { return [named] }
-    let own = SocketPlace.below(environment["XDG_RUNTIME_DIR"])
-    return [own, "/run/regent/agent.sock"].compactMap(\.self)
+    return SocketPlace.ofAgent(below: environment["XDG_RUNTIME_DIR"])
   }
 
   /// Whether there is a socket at any place.

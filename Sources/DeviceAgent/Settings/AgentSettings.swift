@@ -141,9 +141,7 @@ extension AgentSettings {
 
   /// Where the daemon may listen for this user, best first.
   var socketPlaces: [String] {
-    if let socket { return [socket] }
-    let own = SocketPlace.below(environment["XDG_RUNTIME_DIR"])
-    return [own, "/run/regent/agent.sock"].compactMap(\.self)
+    socket.map { [$0] } ?? SocketPlace.ofAgent(below: environment["XDG_RUNTIME_DIR"])
   }
 
   private func secret(in path: String, _ option: String) throws(CommandError) -> Secret {
