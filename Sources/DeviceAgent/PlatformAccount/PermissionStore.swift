@@ -97,14 +97,13 @@ final class PermissionStore: Sendable {
     _ news: [AppRequestor: PlatformPermission], asOf revision: Int
   ) throws(CommandError) -> [AppRequestor] {
     let result = state.withLock { state -> Result<[AppRequestor], CommandError> in
-      var next = state.book
-      for (who, permission) in news where state.revisions[who] ?? 0 <= revision {
-        next = next.takingOver(permission, who)
+      let known = news.filter { state.revisions[$0.key] ?? 0 <= revision }
+      func taking(_ some: [AppRequestor: PlatformPermission]) -> PermissionBook {
+        some.reduce(state.book) { $0.takingOver($1.value, $1.key) }
       }
+      let next = taking(known)
       if let error = write(next, over: state.book) {
-        for (who, permission) in news where state.revisions[who] ?? 0 <= revision && permission != .granted {
-          state.book = state.book.takingOver(permission, who)
-        }
+        state.book = taking(known.filter { $0.value != .granted })
         return .failure(error)
       }
       let changed = news.keys.filter { next[$0] != state.book[$0] }

@@ -31,10 +31,8 @@ public struct RateLimit: Hashable, Sendable {
 
   /// The part of one of so many who have it together, at least one at once.
   public func divided(among count: Int) -> RateLimit {
-    RateLimit(oneEvery: slowed(by: count).every, burst: burst / max(count, 1))
+    RateLimit(oneEvery: .microseconds(slowed(by: count).interval), burst: burst / max(count, 1))
   }
-
-  private var every: Duration { .microseconds(interval) }
 
   /// As much at once, and afterwards so many times more seldom.
   public func slowed(by factor: Int) -> RateLimit {

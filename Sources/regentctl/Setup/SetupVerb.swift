@@ -152,15 +152,17 @@ enum SetupVerb {
     }
     if let file = call[certificate], let key = call[certificateKey] { return .certificate(file: file, key: key) }
     if call[proxy] { return .proxy }
-    // Nothing speaks TLS at the very port that is the service's own, and hardly at bare numbers.
-    let isNumbers = if case .address = url.host { true } else { false }
-    guard call.canAsk || !isNumbers && url.effectivePort != 8787 else {
-      throw CommandError.usage(
-        "nobody ends TLS at \(url)",
-        hint: "give --proxy or --certificate and --certificate-key, or at home write --public-url "
-          + url.description.replacing("https:", with: "http:"))
+    guard call.canAsk else {
+      // Nothing speaks TLS at the very port that is the service's own, and hardly at bare numbers.
+      let isNumbers = if case .address = url.host { true } else { false }
+      guard !isNumbers, url.effectivePort != 8787 else {
+        throw CommandError.usage(
+          "nobody ends TLS at \(url)",
+          hint: "give --proxy or --certificate and --certificate-key, or at home write --public-url "
+            + url.description.replacing("https:", with: "http:"))
+      }
+      return .proxy
     }
-    if !call.canAsk { return .proxy }
     let word = try Prompt.line(
       "file of the certificate chain, or proxy when one in front has it", usual: "proxy", orGive: "--proxy", call)
     guard word != "proxy" else { return .proxy }
