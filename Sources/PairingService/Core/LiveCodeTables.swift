@@ -141,14 +141,13 @@ extension LiveCodes.Tables {
     let flow = known.record.flow
     guard flow.state.isPending, now >= flow.expires else { return known }
     guard approving[known.record.id] == nil else {
-      return LiveCodes.CachedCode(
-        known.record.moved(to: flow.lasting(until: now + .seconds(1))), hasEarlierSignIn: known.hasEarlierSignIn,
-        isOwn: known.isOwn)
+      return known.moved(
+        to: known.record.moved(to: flow.lasting(until: now + .seconds(1))), hasEarlierSignIn: known.hasEarlierSignIn)
     }
     if known.isOwn { expired += 1 }
     pending -= 1
-    let settled = LiveCodes.CachedCode(
-      known.record.moved(to: flow.settled(at: now)), hasEarlierSignIn: known.hasEarlierSignIn, isOwn: known.isOwn)
+    let settled = known.moved(
+      to: known.record.moved(to: flow.settled(at: now)), hasEarlierSignIn: known.hasEarlierSignIn)
     replace(known, settled)
     noteEnd(of: settled.record, uptime())
     return settled

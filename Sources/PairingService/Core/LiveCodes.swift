@@ -25,6 +25,11 @@ package final class LiveCodes: Sendable {
       self.hasEarlierSignIn = hasEarlierSignIn
       self.isOwn = isOwn
     }
+
+    /// The same code as it is now.
+    func moved(to record: RegistrationRecord, hasEarlierSignIn: Bool?) -> CachedCode {
+      CachedCode(record, hasEarlierSignIn: hasEarlierSignIn, isOwn: isOwn)
+    }
   }
 
   /// What devices may say of themselves in all codes together: 64 MiB.
@@ -82,7 +87,7 @@ package final class LiveCodes: Sendable {
       }
       // The sign-in that a code led to takes the place of earlier ones.
       let hasSignIn = record.flow.state.approval != nil ? true : known.hasEarlierSignIn
-      tables.replace(known, CachedCode(record, hasEarlierSignIn: hasSignIn, isOwn: known.isOwn))
+      tables.replace(known, known.moved(to: record, hasEarlierSignIn: hasSignIn))
       tables.noteEnd(of: record, clock.uptime)
     }
   }
@@ -105,7 +110,7 @@ package final class LiveCodes: Sendable {
       guard let known = tables.latest[DeviceKey(requestor: requestor, device: device)]?.known,
         known.hasEarlierSignIn != isSignedIn
       else { return }
-      tables.replace(known, CachedCode(known.record, hasEarlierSignIn: isSignedIn, isOwn: known.isOwn))
+      tables.replace(known, known.moved(to: known.record, hasEarlierSignIn: isSignedIn))
     }
   }
 
@@ -114,7 +119,7 @@ package final class LiveCodes: Sendable {
     tables.withLock { tables in
       tables.signIns += 1
       for known in tables.codes.values where known.hasEarlierSignIn != nil {
-        tables.replace(known, CachedCode(known.record, hasEarlierSignIn: nil, isOwn: known.isOwn))
+        tables.replace(known, known.moved(to: known.record, hasEarlierSignIn: nil))
       }
     }
   }

@@ -101,11 +101,11 @@ package final class ServiceCore: Sendable {
       store: store, codes: codes, codeTransitions: codeTransitions, waiters: waiters,
       lastUses: lastUses, metrics: metrics, audit: audit, clock: clock)
     limits = RequestLimits(
-      options.limits, clock: clock, metrics: metrics, log: log, sharedBy: Telling<WrongGuess>.guesses(store, log: log))
+      options.limits, clock: clock, metrics: metrics, log: log, sharedBy: .guesses(store, log: log))
     accessTokens = try await AccessTokens(store, lifetime: options.accessTokenLifetime)
     nonces = UsedNonces(
       startingAt: clock.now, keptAs: try await store.keptNumbers(.nonces, asNode: node),
-      capacity: options.limits.nonces, sharedBy: Telling<UsedNonce>.nonces(store, log: log))
+      capacity: options.limits.nonces, sharedBy: .nonces(store, log: log))
     credentials = try Credentials(
       provisioning: provisioning, tokens: accessTokens, keyUses: keyUses, nonces: nonces, log: log, metrics: metrics)
     mediaKeys = try await SigningKeys(store, for: .media, lead: options.signingKeyLead)

@@ -51,19 +51,21 @@ final class Telling<Item: Sendable>: Sendable {
   }
 }
 
-extension Telling {
+extension Telling<UsedNonce> {
   /// Which nonces were used here, where there is somebody to tell: 16 MiB at most.
-  static func nonces(_ store: any NodeStore, log: ServiceLog) -> Telling<UsedNonce>? {
+  static func nonces(_ store: any NodeStore, log: ServiceLog) -> Telling? {
     guard store.isShared else { return nil }
-    return Telling<UsedNonce>(most: 262_144, failure: "nonces-untold", log: log) { nonces throws(StoreError) in
+    return Telling(most: 262_144, failure: "nonces-untold", log: log) { nonces throws(StoreError) in
       try await store.share(nonces)
     }
   }
+}
 
+extension Telling<WrongGuess> {
   /// What was guessed wrong here; the limits let less than that through.
-  static func guesses(_ store: any NodeStore, log: ServiceLog) -> Telling<WrongGuess>? {
+  static func guesses(_ store: any NodeStore, log: ServiceLog) -> Telling? {
     guard store.isShared else { return nil }
-    return Telling<WrongGuess>(most: 10_000, failure: "guesses-untold", log: log) { guesses throws(StoreError) in
+    return Telling(most: 10_000, failure: "guesses-untold", log: log) { guesses throws(StoreError) in
       try await store.share(guesses)
     }
   }
