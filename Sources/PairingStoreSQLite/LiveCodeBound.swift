@@ -11,11 +11,9 @@ final class LiveCodeBound: Sendable {
   private struct Known {
     var all: LiveCodeCount?
     /// Of requestors that wanted one when there was no room for everybody.
-    var own: [RequestorID: LiveCodeCount] = [:]
+    var own = RequestorCounts()
   }
 
-  /// Of more requestors nothing is remembered: they are counted again.
-  private static let mostRequestors = 10_000
   private let known = Locked(Known())
 
   /// Takes the place of one more code, if there is room.
@@ -34,13 +32,10 @@ final class LiveCodeBound: Sendable {
           counted = own
           return own
         }, counting: { try context.value(CodeQueries.countLive(at: request.now)) ?? 0 })
-      if let counted {
-        if known.own.count >= Self.mostRequestors { known.own = [:] }
-        known.own[request.requestor] = counted
-      }
+      if let counted { known.own.keep(counted, of: request.requestor) }
       guard exceeded == nil else { return exceeded }
       known.all?.most += 1
-      if !known.own.isEmpty { known.own[request.requestor]?.most += 1 }
+      known.own.addOne(to: request.requestor)
       return nil
     }
   }

@@ -35,10 +35,7 @@ enum Occupancy {
     let table = try connection.run("SELECT to_regclass('node') IS NOT NULL", by: deadline)
     guard try table.first?.integer(0) == 1 else { return false }
     let nodes = try connection.run(
-      """
-      SELECT 1 FROM node WHERE \(part: Presence.isHeard)
-      AND EXISTS (SELECT 1 FROM pg_stat_activity a WHERE a.pid = node.backend) LIMIT 1
-      """, by: deadline)
+      "SELECT 1 FROM node WHERE \(part: Presence.isHeard) AND \(part: Presence.isServed) LIMIT 1", by: deadline)
     return !nodes.isEmpty
   }
 

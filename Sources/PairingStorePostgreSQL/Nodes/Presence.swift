@@ -17,6 +17,9 @@ struct Presence: Sendable {
   static let isHeard: SQL =
     "node.seen > now() - CAST(\(NodeID.silence.wholeMilliseconds) AS BIGINT) * INTERVAL '1 millisecond'"
 
+  /// The condition that the server works for the node of a row.
+  static let isServed: SQL = "EXISTS (SELECT 1 FROM pg_stat_activity a WHERE a.pid = node.backend)"
+
   /// Takes the name, or says that we have it still; one that is taken changes nothing.
   ///
   /// It is free when its node has not beaten for so long, or the server does not work for it any more.
@@ -32,7 +35,7 @@ struct Presence: Sendable {
     started = CASE WHEN node.lane = EXCLUDED.lane THEN node.started ELSE now() END,
     wish = CASE WHEN node.lane = EXCLUDED.lane THEN node.wish ELSE '' END
     WHERE node.lane = EXCLUDED.lane OR NOT \(part: Self.isHeard)
-    OR NOT EXISTS (SELECT 1 FROM pg_stat_activity a WHERE a.pid = node.backend)
+    OR NOT \(part: Self.isServed)
     RETURNING wish, (SELECT count(*) FROM node WHERE name <> \(name) AND \(part: Self.isHeard)),
     EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND usename = current_user
       AND wait_event = 'SyncRep' AND query_start < clock_timestamp() - INTERVAL '1 second'),

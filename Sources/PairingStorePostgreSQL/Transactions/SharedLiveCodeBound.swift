@@ -13,10 +13,9 @@ final class SharedLiveCodeBound: Sendable {
   private struct Seen {
     var all: Instant?
     /// Requestors that had their share.
-    var full: [RequestorID: LiveCodeCount] = [:]
+    var full = RequestorCounts()
   }
 
-  private static let mostRequestors = 10_000
   private let seen = Locked(Seen())
 
   /// Takes the place of one more code, if there is room.
@@ -52,12 +51,7 @@ final class SharedLiveCodeBound: Sendable {
       try context.value(CodeQueries.countLive(of: requestor, at: request.now)) ?? 0
     }
     transaction.ownLiveCodes.note(own.most, of: requestor)
-    if own.most >= request.limits.share {
-      seen.withLock { seen in
-        if seen.full.count >= Self.mostRequestors { seen.full = [:] }
-        seen.full[requestor] = own
-      }
-    }
+    if own.most >= request.limits.share { seen.withLock { $0.full.keep(own, of: requestor) } }
     return own
   }
 }

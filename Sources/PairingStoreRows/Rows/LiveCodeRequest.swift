@@ -61,6 +61,25 @@ struct LiveCodeRequest {
   }
 }
 
+/// What a node knows of the live codes of single requestors.
+struct RequestorCounts {
+  /// Beyond so many all are forgotten and counted again.
+  private static let most = 10_000
+  private var counts: [RequestorID: LiveCodeCount] = [:]
+
+  subscript(requestor: RequestorID) -> LiveCodeCount? { counts[requestor] }
+
+  mutating func keep(_ count: LiveCodeCount, of requestor: RequestorID) {
+    if counts.count >= Self.most { counts = [:] }
+    counts[requestor] = count
+  }
+
+  /// One more code of a requestor that is known.
+  mutating func addOne(to requestor: RequestorID) {
+    if !counts.isEmpty { counts[requestor]?.most += 1 }
+  }
+}
+
 /// How many codes may wait at most: never fewer than do.
 struct LiveCodeCount {
   var most: Int
