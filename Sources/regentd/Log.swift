@@ -46,6 +46,11 @@ struct Log: Sendable {
     write(.warning, event, fields)
   }
 
+  /// What says that something is wrong, and what to do about it, and when it is over.
+  func trouble(_ event: StaticString, over end: StaticString, hint: String) -> @Sendable (_ isSo: Bool) -> Void {
+    { isSo in if isSo { warning(event, ["hint": .text(hint)]) } else { info(end) } }
+  }
+
   func error(_ event: StaticString, _ fields: KeyValuePairs<String, LogValue> = [:]) {
     write(.error, event, fields)
   }

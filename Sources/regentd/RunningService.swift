@@ -120,24 +120,13 @@ private func openDatabase(
         log.error("node-displaced", ["reason": .text(error.description), "hint": .text(error.hint ?? "")])
         Glibc._exit(70)
       }
-      options.onStandby = { isAwaited in
-        guard isAwaited else { return log.info("standby-back", [:]) }
-        log.warning(
-          "standby-awaited",
-          [
-            "hint":
-              "no change is acknowledged until the standby has it; never cancel them: bring it back, or empty synchronous_standby_names"
-          ])
-      }
-      options.onHearing = { isDeaf in
-        guard isDeaf else { return log.info("bell-heard", [:]) }
-        log.warning(
-          "bell-unheard",
-          [
-            "hint":
-              "what other nodes write is looked for every 20 ms; behind a pooler in transaction mode: --wakeups poll"
-          ])
-      }
+      options.onStandby = log.trouble(
+        "standby-awaited", over: "standby-back",
+        hint: "no change is acknowledged until the standby has it; never cancel them: "
+          + "bring it back, or empty synchronous_standby_names")
+      options.onHearing = log.trouble(
+        "bell-unheard", over: "bell-heard",
+        hint: "what other nodes write is looked for every 20 ms; behind a pooler in transaction mode: --wakeups poll")
     }
     return (
       store, ServerUpkeep(paths, store),
