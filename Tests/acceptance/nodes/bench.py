@@ -7,7 +7,7 @@ import socket
 
 from cluster import Node, Server
 from regentd import free_port
-from rounds import PASSWORD, PROVIDER
+from rounds import PROVIDER, provide
 from service import REQUESTOR, authorization, until
 
 OPTIONS = ["--device-rate", "100000", "--device-burst", "100000", "--newcomer-rate", "1000", "--live-codes", "1000000",
@@ -106,7 +106,7 @@ class Bench:
             self.nodes = [Alone(programs, self.home / "a")]
         for node in self.nodes:
             node.start()
-        self.key = provide(self.nodes[0])
+        self.key = provide(self.nodes[0], PROVIDER)
         for node in self.nodes:
             until(f"{node.name} to know the requestor", lambda: self.status(node) not in (401, 503))
 
@@ -143,15 +143,6 @@ class Bench:
 
 def alive(pid):
     return pathlib.Path(f"/proc/{pid}/task").is_dir()
-
-
-def provide(node):
-    node.control("requestor", "add", REQUESTOR)
-    key = json.loads(node.control("key", "issue", REQUESTOR, "--json"))
-    node.control("provider", "add", PROVIDER, "--name", PROVIDER, "--kind", "local")
-    node.control("integrate", REQUESTOR, PROVIDER)
-    node.control("account", "add", PROVIDER, "anna", text=PASSWORD + "\n")
-    return key
 
 
 def approval(code):

@@ -12,7 +12,7 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from regentd import Regentd, free_port
+from regentd import Regentd, control, free_port
 from service import until
 
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
@@ -228,6 +228,7 @@ class Node:
         self.port = free_port()
         hosts = ",".join(f"127.0.0.1:{link.port}" for link in self.links)
         self.admin = f"{self.folder}/admin.sock"
+        self.plain = {"HOME": str(self.folder), "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
         self.options = [
             "--database", f"postgresql://regent@{hosts}/regent", "--master-key", str(master_key), "--node", name,
             "--trust-proxy", "127.0.0.1", "--admin-socket", self.admin, *options]
@@ -235,8 +236,7 @@ class Node:
 
     def start(self, *words):
         """With `words` before the program, such as those of a clock that is wrong."""
-        environment = {"HOME": str(self.folder), "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8",
-                       "STATE_DIRECTORY": str(self.folder), **dict(word.split("=", 1) for word in words)}
+        environment = self.plain | {"STATE_DIRECTORY": str(self.folder)} | dict(word.split("=", 1) for word in words)
         self.running = Regentd(
             self.programs, self.folder, *self.options, listen=f"127.0.0.1:{self.port}", environment=environment)
 
@@ -253,12 +253,7 @@ class Node:
             link.set(mode)
 
     def control(self, *words, text=None):
-        done = subprocess.run(
-            [f"{self.programs}/regentctl", "--socket", self.admin, *words], input=text, capture_output=True, text=True,
-            timeout=60, env={"HOME": str(self.folder), "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"})
-        if done.returncode:
-            raise SystemExit(f"regentctl {' '.join(words)}: {done.stdout}{done.stderr}")
-        return done.stdout
+        return control(self.programs, self.plain, "--socket", self.admin, *words, text=text)
 
 
 class Balancer:

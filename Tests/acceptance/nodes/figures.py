@@ -22,9 +22,9 @@ import tempfile
 import threading
 import time
 
-from bench import CODE, OPTIONS, POLL, Bench, Caller, Wave, anonymous, approval, fresh, processor, provide
+from bench import CODE, OPTIONS, POLL, Bench, Caller, Wave, anonymous, approval, fresh, processor
 from cluster import Cluster
-from rounds import ask
+from rounds import PROVIDER, ask, provide
 from service import authorization, until
 
 
@@ -132,7 +132,7 @@ def fail_over(table, programs, home):
     gaps, promotions = [], []
     cluster = Cluster(programs, fresh(home, "fail-over"), options=OPTIONS)
     try:
-        key = provide(cluster.nodes[0])
+        key = provide(cluster.nodes[0], PROVIDER)
         for turn in range(table.many(3, 1)):
             if turn:
                 cluster.follow()

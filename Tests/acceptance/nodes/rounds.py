@@ -57,19 +57,24 @@ def ask(connection, method, path, headers=(), body=None):
         connection.close()
 
 
+def provide(node, *providers):
+    """A requestor and a viewer at each provider; the requestor's key pair."""
+    node.control("requestor", "add", REQUESTOR)
+    key = json.loads(node.control("key", "issue", REQUESTOR, "--json"))
+    for provider in providers:
+        node.control("provider", "add", provider, "--name", provider, "--kind", "local")
+        node.control("integrate", REQUESTOR, provider)
+        node.control("account", "add", provider, "anna", text=PASSWORD + "\n")
+    return key
+
+
 class World:
     """The cluster, what is known of its requestor, and the history."""
 
     def __init__(self, cluster, pick):
         self.cluster, self.pick, self.history = cluster, pick, History()
         self.numbers, self.lock = 0, threading.Lock()
-        node = cluster.nodes[0]
-        node.control("requestor", "add", REQUESTOR)
-        self.key = json.loads(node.control("key", "issue", REQUESTOR, "--json"))
-        for provider in (PROVIDER, "spare"):
-            node.control("provider", "add", provider, "--name", provider, "--kind", "local")
-            node.control("integrate", REQUESTOR, provider)
-            node.control("account", "add", provider, "anna", text=PASSWORD + "\n")
+        self.key = provide(cluster.nodes[0], PROVIDER, "spare")
 
     # Boxes
 
