@@ -61,4 +61,7 @@ func environment(_ name: String) -> String? {
 
 /// Whether `Tests/sanitize` runs the tests: then every product needs its sanitizer's runtime in the program that loads
 /// it.
-public var isSanitized: Bool { environment("REGENT_SANITIZED") != nil }
+public var isSanitized: Bool { sanitizer != nil }
+
+/// Which one: `thread` or `address`.
+public var sanitizer: String? { environment("REGENT_SANITIZED") }
