@@ -138,6 +138,57 @@ import Testing
     #expect(link.isWithdrawn, "another order takes its place")
   }
 
+  @Test func `an app takes nobody's code, gives way, and leaves codes for others`() async throws {
+    let links = Locked<[StillLink]>([])
+    let host = PairHost(hold: .milliseconds(10), clock: { 0 }) { _ throws(CommandError) in
+      let link = StillLink()
+      links.withLock { $0.append(link) }
+      return link
+    }
+    func show(_ id: String) async throws {
+      try await host.requestCode(id, "one", isFirst: true, by: 1)
+      links.withLock { _ = $0.last?.sink.yield(.code(Scene.code())) }
+      try await eventually("a code") { try await !host.news(of: id, after: 0, by: 1).events.isEmpty ? true : nil }
+    }
+    let launcher = try await host.begin(PairOrder(numberMatching: true), by: 1)
+    try await show(launcher.id)
+    let refused = await #expect(throws: CommandError.self) { try await host.begin(PairOrder(), by: 1, for: "kodi") }
+    #expect(refused?.code == "busy")
+    #expect(try await host.news(of: launcher.id, after: 0, by: 1).events.count == 1, "its code is there still")
+    try await host.withdraw(launcher.id, by: 1)
+    // An app's code gives way to a launcher of any user, and to none of another app.
+    let app = try await host.begin(PairOrder(), by: 1, for: "kodi")
+    try await show(app.id)
+    #expect(try await host.begin(PairOrder(), by: 1, for: "video").id == app.id)
+    let other = try await host.begin(PairOrder(isForced: true), by: 2)
+    await #expect(throws: CommandError.self) { try await host.news(of: app.id, after: 0, by: 1) }
+    try await host.withdraw(other.id, by: 2)
+    // One that a launcher joined is not an app's to take back.
+    let shared = try await host.begin(PairOrder(), by: 1, for: "kodi")
+    try await show(shared.id)
+    #expect(try await host.begin(PairOrder(), by: 1).id == shared.id)
+    try await host.withdraw(shared.id, by: 1, forApps: true)
+    #expect(try await host.news(of: shared.id, after: 0, by: 1).events.count == 1)
+    try await host.withdraw(shared.id, by: 1)
+    for number in 2..<AppCodes.mostOfOne {
+      let id = try await host.begin(PairOrder(), by: 1, for: "kodi").id
+      try await host.withdraw(id, by: 1, forApps: true)
+      #expect(number < AppCodes.mostOfOne)
+    }
+    await #expect(throws: CommandError.self) { try await host.begin(PairOrder(), by: 1, for: "kodi") }
+    var codes = AppCodes.mostOfOne
+    while let id = try? await host.begin(PairOrder(), by: 1, for: "app-\(codes)").id {
+      try await host.withdraw(id, by: 1, forApps: true)
+      codes += 1
+    }
+    #expect(codes == AppCodes.mostOfAll)
+    _ = try await host.begin(PairOrder(), by: 1)
+    #expect(throws: Never.self) {
+      var codes = AppCodes()
+      for hour in 0..<100 as Range<UInt64> { try codes.take("kodi", now: hour * 600_000_000_000) }
+    }
+  }
+
   @Test func `travels as it is`() throws {
     let failure = AgentFailure(code: "busy", message: "m", hint: "h", trouble: .busy(seconds: 3))
     let events: [LinkEvent] = [

@@ -90,6 +90,36 @@ struct DecisionSyncTests {
     }
   }
 
+  @Test func `a sign-in that ends at the service ends here at once, by the call that is held`() async throws {
+    try await withScreens { screens, _, sync, _ in
+      let ends = Locked(0)
+      await sync.onNews { _ in
+      } end: {
+        ends.withLock { $0 += 1 }
+      }
+      await sync.begin()
+      try await eventually("a held call") { await screens.isHeld }
+      await screens.endSignIn()
+      try await eventually("the end") { ends.withLock { $0 } == 1 }
+      #expect(try await sync.current() == nil)
+      // Nobody is signed in: nobody is asked.
+      let questions = await screens.questions
+      await sync.begin()
+      #expect(await screens.questions == questions && ends.withLock { $0 } == 1)
+    }
+  }
+
+  @Test func `a refusal that is no end is asked about once`() async throws {
+    try await withScreens { screens, _, sync, _ in
+      await screens.endSignIn(isKept: true)
+      await sync.begin()
+      try await eventually("a look") { await screens.looks == 1 }
+      for _ in 0..<100 { await sync.begin() }
+      let (questions, looks) = (await screens.questions, await screens.looks)
+      #expect(questions == 1 && looks == 1)
+    }
+  }
+
   @Test func `how old a decision is`() {
     func age(_ permission: PlatformPermission, _ decided: Int64, at now: Int64) -> Duration {
       UntoldDecision(who: Self.kodi, permission: permission, decided: decided).age(at: now)
@@ -140,6 +170,9 @@ private actor Screens: BoxAccount {
   private var version = 0
   private var isAway = false
   private var refuses = false
+  private var hasEnded = false
+  private var isKept = true
+  private(set) var looks = 0
   private var waiting: [CheckedContinuation<Void, Never>] = []
   private(set) var told: [BoxDecision] = []
   private(set) var attempts = 0
@@ -166,17 +199,36 @@ private actor Screens: BoxAccount {
     questions += 1
     if tag == nil { untagged += 1 }
     try check()
-    if tag == "\(version)" { await withCheckedContinuation { waiting.append($0) } }
+    if tag == "\(version)" {
+      await withCheckedContinuation { waiting.append($0) }
+      try check()
+    }
     return ServiceDecisions(decisions: list, tag: "\(version)")
   }
 
+  var isHeld: Bool { !waiting.isEmpty }
+
+  /// The sign-in ends at the service, and what is kept of it on the box with the next look.
+  func endSignIn(isKept: Bool = false) {
+    hasEnded = true
+    self.isKept = isKept
+    decide([:])
+  }
+
+  func lookAgain() async -> Bool {
+    looks += 1
+    return true
+  }
+
   private func check() throws(CommandError) {
+    if hasEnded { throw CommandError("nobody is signed in", code: "not-signed-in", exit: .notSignedIn) }
     if isAway { throw CommandError("nobody answers", code: "unreachable", exit: .unreachable) }
     if refuses { throw CommandError("the service wants none of it", code: "service") }
   }
 
   func kept() async throws(CommandError) -> SignInFacts? {
-    SignInFacts(provider: "CABLE", providerName: "Cable", user: "u", expires: 1, source: "regular")
+    guard isKept || looks == 0 else { return nil }
+    return SignInFacts(provider: "CABLE", providerName: "Cable", user: "u", expires: 1, source: "regular")
   }
   func picker() async throws(CommandError) -> [ProviderEntry] { [] }
   func assertion(

@@ -57,6 +57,24 @@ struct PlatformSocketTests {
     }
   }
 
+  @Test func `another viewer's account is nobody's yet`() async throws {
+    try await withDesk(isIn: true) { (desk: Desk) async throws in
+      try await desk.host.decide(.granted, Desk.kodi)
+      #expect(try await desk.ask("status", ["requestor": "acme"]).document["viewer"] == "u")
+      await desk.account.signIn("another")
+      let word = try await desk.ask(
+        "account", ["requestor": "acme", "provider": "CABLE", "profileRequest": "cmVxdWVzdA=="])
+      #expect(word.code == "undetermined")
+      let status = try await desk.ask("status", ["requestor": "acme"]).document
+      #expect(status["permission"] == "undetermined" && status["viewer"] == nil)
+      try await eventually("the service hears of it") {
+        await desk.account.told.last?.word == .permission(.undetermined)
+      }
+      try await desk.host.decide(.granted, Desk.kodi)
+      #expect(try await desk.ask("status", ["requestor": "acme"]).document["viewer"] == "another")
+    }
+  }
+
   @Test func `permission that is taken away while the word is being given counts`() async throws {
     try await withDesk(isIn: true) { (desk: Desk) async throws in
       try await desk.host.decide(.granted, Desk.kodi)
@@ -130,6 +148,34 @@ struct PlatformSocketTests {
     }
   }
 
+  @Test func `who asks in a loop fills no log, and keeps nobody's lines out`() async throws {
+    let lines = Locked<[String]>([])
+    let time = Locked<UInt64>(0)
+    let capped = CappedLines(clock: { time.withLock { $0 } }) { line in lines.withLock { $0.append(line) } }
+    for _ in 0..<1_000 { capped.note("refused", of: "user 1001") }
+    #expect(lines.withLock { $0.count } == CappedLines.limit.burst)
+    capped.note("given", of: "user 1002")
+    for _ in 0..<200 { capped.note("root", of: nil) }
+    #expect(lines.withLock { $0.count } == CappedLines.limit.burst + 201)
+    time.withLock { $0 = 2_000_000_000 }
+    capped.note("refused", of: "user 1001")
+    #expect(lines.withLock { $0.suffix(2) } == ["900 lines about user 1001 were left out", "refused"])
+    // Users without end have a limit together.
+    lines.withLock { $0 = [] }
+    for user in 0..<10_000 { capped.note("refused", of: "user \(user)") }
+    #expect(lines.withLock { $0.count } <= CappedLines.most + CappedLines.limit.burst)
+    try await withTemporaryFolder { folder in
+      let desk = try Desk(folder, isIn: true)
+      for _ in 0..<300 { _ = try await desk.sso("status", [:], as: 1_009) }
+      for _ in 0..<300 { _ = try await desk.ask("access", ["requestor": "acme", "prompt": true]) }
+      // By the real clock: one a second comes on top.
+      for line in ["refused", "asks"] {
+        let count = desk.lines.all.withLock { $0.count { $0.hasPrefix(line) } }
+        #expect((CappedLines.limit.burst..<250).contains(count), "\(line): \(count)")
+      }
+    }
+  }
+
   // MARK: A desk
 
   private func withDesk(isIn: Bool, _ body: (Desk) async throws -> Void) async throws {
@@ -145,6 +191,7 @@ struct Desk: Sendable {
   let host: PlatformHost
   let account: HeldAccount
   let server: DaemonServer
+  let lines = KeptLines()
   private let router: Router
 
   init(_ folder: String, isIn: Bool) throws {
@@ -159,7 +206,7 @@ struct Desk: Sendable {
       CountingSource(), allowRules: [try AllowRule(parsing: "user:1005 sso", in: "x")], owner: 1_000,
       platform: PlatformParts(host: host, apps: apps, boxSignIn: BoxSignIn(pairing, owner: 1_000)),
       oauth: OAuthKeeper(state: folder, buildTime: 0)
-    ) { _ in }
+    ) { [lines] line in lines.all.withLock { $0.append(line) } }
     router = try server.router()
   }
 
@@ -193,9 +240,15 @@ struct Desk: Sendable {
   }
 }
 
+/// The daemon's log.
+final class KeptLines: Sendable {
+  let all = Locked<[String]>([])
+}
+
 /// An account without a service.
 actor HeldAccount: BoxAccount {
   private let isIn: Bool
+  private var user = "u"
   private(set) var told: [BoxDecision] = []
   private var before: (@Sendable () async -> Void)?
 
@@ -203,9 +256,12 @@ actor HeldAccount: BoxAccount {
 
   func beforeAnswer(_ work: @escaping @Sendable () async -> Void) { before = work }
 
+  func signIn(_ user: String) { self.user = user }
+
   func kept() async throws(CommandError) -> SignInFacts? {
-    isIn ? SignInFacts(provider: "CABLE", providerName: "Cable", user: "u", expires: 1, source: "regular") : nil
+    isIn ? SignInFacts(provider: "CABLE", providerName: "Cable", user: user, expires: 1, source: "regular") : nil
   }
+  func lookAgain() async -> Bool { true }
   func picker() async throws(CommandError) -> [ProviderEntry] {
     [ProviderEntry(id: "CABLE", name: "Cable", isFeatured: false)]
   }

@@ -49,6 +49,29 @@ struct AppRuleTests {
     #expect(book.sockets == ["boxed", "open"])
   }
 
+  @Test(arguments: [
+    (["one user:1001 requestor:acme", "two user:1001 requestor:news requestor:acme"], "agent.conf line 1"),
+    (["one user:1001 requestor:acme", "x user:7 requestor:a", "two user:1001 group:77 requestor:acme"], "line 1"),
+    (["one requestor:acme socket:s", "two user:1001 requestor:acme socket:s"], "line 1"),
+    (["one user:1001 requestor:acme", "two user:65534 requestor:acme"], "shows every user"),
+    (["one group:65534 user:1001 requestor:acme"], "shows every user"),
+  ])
+  func `lines of which one would never count are refused with their places`(lines: [String], says: String) {
+    let placed = lines.enumerated().map { (text: $0.element, place: "agent.conf line \($0.offset + 1)") }
+    let error = #expect(throws: CommandError.self) { try AppRule.all(placed, overflow: [65_534]) }
+    #expect(error?.message.hasPrefix("agent.conf line \(lines.count): ") == true, "\(error?.message ?? "")")
+    #expect(error?.message.contains(says) == true, "\(error?.message ?? "")")
+  }
+
+  @Test func `lines of which each counts for somebody are read`() throws {
+    let lines = [
+      "two user:1001 group:77 requestor:acme", "one user:1001 requestor:acme", "one user:1001 requestor:news",
+      "one user:1002 requestor:acme", "three user:1001 requestor:acme socket:three", "four user:1001 requestor:four",
+    ]
+    let placed = lines.map { (text: $0, place: "agent.conf") }
+    #expect(try AppRule.all(placed, overflow: [65_534]).map(\.name) == ["two", "one", "one", "one", "three", "four"])
+  }
+
   @Test func `nobody is nobody, even when a line names it`() throws {
     let book = AppBook(
       [
@@ -112,6 +135,51 @@ struct PermissionTests {
       let store = try PermissionStore(folder: folder)
       #expect(store.decisions == [:])
       #expect(store.trouble?.contains("asked about again") == true)
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `after a damaged file the no that the service knows hold, and its yes do not`(isRestarted: Bool) throws {
+    try withTemporaryFolder { folder in
+      let (video, news) = (AppRequestor(app: "video", requestor: "acme"), AppRequestor(app: "news", requestor: "acme"))
+      try writeFile("\(folder)/permissions", "{".utf8)
+      var store = try PermissionStore(folder: folder)
+      try store.decide(.granted, news)
+      if isRestarted {
+        store = try PermissionStore(folder: folder)
+        #expect(store.trouble != nil, "no list has come yet")
+      }
+      store.told(try #require(store.untold.first))
+      let changed = try store.takeOver([kodi: .granted, video: .denied, news: .granted], asOf: store.revision)
+      #expect(changed == [video])
+      #expect(store.permission(of: kodi) == .undetermined && store.permission(of: news) == .granted)
+      #expect(store.untold.map(\.who) == [kodi] && store.untold.map(\.permission) == [.undetermined])
+      let again = try PermissionStore(folder: folder)
+      #expect(again.trouble == nil && again.permission(of: kodi) == .undetermined)
+      #expect(again.permission(of: video) == .denied)
+      // What is decided after that counts again.
+      again.told(try #require(again.untold.first))
+      #expect(try again.takeOver([kodi: .granted], asOf: again.revision) == [kodi])
+    }
+  }
+
+  @Test func `what one viewer allowed is not allowed by the next, and a no stays`() throws {
+    try withTemporaryFolder { folder in
+      let video = AppRequestor(app: "video", requestor: "acme")
+      let store = try PermissionStore(folder: folder)
+      try store.decide(.granted, kodi)
+      #expect(store.belong(to: "anna") == [], "allowed before anybody signed in")
+      try store.decide(.denied, video)
+      for decision in store.untold { store.told(decision) }
+      #expect(store.permission(of: kodi) == .granted)
+      let again = try PermissionStore(folder: folder)
+      #expect(again.belong(to: "anna") == [], "the same viewer, signed in again")
+      #expect(again.belong(to: "bert") == [kodi])
+      #expect(again.permission(of: kodi) == .undetermined && again.permission(of: video) == .denied)
+      #expect(again.untold.map(\.permission) == [.undetermined], "the service hears of it")
+      let last = try PermissionStore(folder: folder)
+      #expect(last.decisions == [video: .denied] && last.belong(to: "bert") == [])
+      #expect(try last.takeOver([kodi: .granted], asOf: last.revision) == [], "not told yet")
     }
   }
 

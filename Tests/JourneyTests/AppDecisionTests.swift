@@ -63,6 +63,7 @@ import Testing
       stage.service.clock.pass(.milliseconds(1))
       try await phone.send("apps", ["permission": "undetermined"])
       #expect(try await stage.permissions().decisions() == ["kodi": "undetermined"], "the box hears of it")
+      stage.service.clock.pass(.milliseconds(1))
       #expect(try await stage.verdict(try stage.word(try await stage.request())) == "204")
     }
   }
@@ -131,6 +132,49 @@ import Testing
       #expect(try await second.status == 304)
       #expect(try await stage.asBox("DELETE", "/api/v1/logout").status == 204)
       #expect(try await stage.permissions(tag).status == 412)
+    }
+  }
+
+  @Test func `a permission that is taken back between answer and exchange lets nobody in`() async throws {
+    try await withBox { stage, _ in
+      #expect(try await stage.decide("granted") == 204)
+      let word = try stage.word(try await stage.request())
+      #expect(try await stage.decide("undetermined") == 204)
+      #expect(try await stage.verdict(word) == "permission")
+      // Allowed again, of which the service need not have heard: a new request is enough.
+      stage.service.clock.pass(.milliseconds(1))
+      #expect(try await stage.verdict(word) == "permission")
+      #expect(try await stage.verdict(try stage.word(try await stage.request())) == "204")
+      // A no in between, and a yes over it: the earlier answer counts, as the app is let in.
+      let early = try stage.word(try await stage.request(device: "app-2"))
+      #expect(try await stage.decide("denied") == 204)
+      #expect(try await stage.verdict(early, device: "app-2") == "permission")
+      #expect(try await stage.decide("granted") == 204)
+      #expect(try await stage.verdict(early, device: "app-2") == "204")
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `a box that waits hears at once that its sign-in has ended`(isByItself: Bool) async throws {
+    try await withBox { stage, phone in
+      let tag = try #require(try await stage.permissions().header("etag"))
+      let waiting = stage
+      async let held = waiting.permissions(tag, wait: 55)
+      try await eventually("a held answer") { waiting.service.core.waiters.count == 1 }
+      // An app's end is none of the box's.
+      #expect(try await stage.verdict(try stage.word(try await stage.request())) == "204")
+      #expect(try await stage.asApp("DELETE", "/api/v1/logout").status == 204)
+      #expect(stage.service.core.waiters.count == 1)
+      if isByItself {
+        #expect(try await stage.asBox("DELETE", "/api/v1/logout").status == 204)
+      } else {
+        let entry = AuditEntry(
+          at: stage.service.core.clock.now, actor: .device(try named(PlatformStage.maker)), action: "device.sign-out",
+          subject: "box", outcome: .done)
+        _ = try await stage.service.core.signInTransitions.revoke(
+          AuthenticationFilter(requestor: try named(PlatformStage.maker)), audit: entry)
+      }
+      #expect(try await held.status == 412)
     }
   }
 

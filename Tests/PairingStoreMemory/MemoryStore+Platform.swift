@@ -24,7 +24,8 @@ extension MemoryStore {
       exchange.mayUse(parent), records.requestors[parent.authentication.requestor]?.isPlatform == true,
       (try? context(of: parent).standing(parent)) != nil
     else { throw .exchange(.parent) }
-    guard !isRefused(parent.deviceHash, exchange.app, exchange.requestor) else { throw .exchange(.permission) }
+    let decision = decision(parent.deviceHash, exchange.app, exchange.requestor)
+    guard decision?.refusesExchange(ofRequestFrom: exchange.requestMade) != true else { throw .exchange(.permission) }
     let found = context(
       parent.authentication.viewer, exchange.requestor, rowKey: exchange.rowKey, device: exchange.deviceHash,
       identity: nil)
@@ -93,10 +94,10 @@ extension MemoryStore {
     }.sorted { $0.authentication.id < $1.authentication.id }
   }
 
-  func isRefused(_ device: DeviceHash, _ app: String, _ requestor: RequestorID) -> Bool {
-    permissions.contains {
-      $0.device == device && $0.app == app && $0.requestor == requestor && $0.isGranted == false
-    }
+  private func decision(
+    _ device: DeviceHash, _ app: String, _ requestor: RequestorID
+  ) -> PlatformPermissionRecord? {
+    permissions.first { $0.device == device && $0.app == app && $0.requestor == requestor }
   }
 
   /// Whether the box's own sign-in stands, and its viewer lets the app use it.
@@ -104,7 +105,7 @@ extension MemoryStore {
     guard let box = authentications[parent.id], box.authentication.source == .regular,
       box.authentication.viewer == record.authentication.viewer, (try? context(of: box).standing(box)) != nil
     else { return false }
-    return !isRefused(box.deviceHash, parent.app, record.authentication.requestor)
+    return decision(box.deviceHash, parent.app, record.authentication.requestor)?.isGranted != false
   }
 
   private func regularSignInThatStands(beside record: AuthenticationRecord, at now: Instant) -> StandingSignIn? {

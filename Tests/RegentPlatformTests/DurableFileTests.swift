@@ -37,6 +37,28 @@ import Testing
     }
   }
 
+  @Test func `what is overwritten keeps its place, and takes no more room than it had`() throws {
+    try withTemporaryFolder { folder in
+      let path = "\(folder)/token"
+      try DurableFile.write([1, 2, 3], to: path)
+      // Another name for the same file, and a folder where a second one would be filled.
+      #expect(unsafe link(path, "\(folder)/same") == 0)
+      #expect(unsafe mkdir("\(folder)/.token.new0", 0o700) == 0)
+      #expect(throws: FileError.self) { try DurableFile.write([4], to: path) }
+      try DurableFile.overwrite([4, 5], of: path)
+      #expect(try DurableFile.read("\(folder)/same", limit: 10) == [4, 5])
+      #expect(throws: FileError.self) { try DurableFile.overwrite([1, 2, 3], of: path) }
+      #expect(
+        try DurableFile.read(path, limit: 10) == [4, 5], "more than it had is refused before anything is written")
+      #expect(unsafe symlink(path, "\(folder)/link") == 0)
+      for strange in ["\(folder)/link", "\(folder)/missing", "\(folder)/.token.new0"] {
+        #expect(throws: FileError.self) { try DurableFile.overwrite([], of: strange) }
+      }
+      try DurableFile.overwrite([], of: path)
+      #expect(try DurableFile.read(path, limit: 10) == [])
+    }
+  }
+
   @Test func `nothing there is said so`() throws {
     try withTemporaryFolder { folder in
       let error = #expect(throws: FileError.self) {

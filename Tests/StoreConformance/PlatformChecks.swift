@@ -51,6 +51,13 @@ extension StoreConformance {
       try await stage.setBoarding(.supported)
       try await stage.decide(false)
       try await refused(.permission, try stage.exchange(1, box), second: 4)
+      // Taken back since the request was made: the box may have answered before.
+      try await stage.decide(nil, second: 6)
+      try await refused(.permission, try stage.exchange(1, box, made: 6), second: 7)
+      _ = try await stage.store.exchange(stage.exchange(2, box, device: 41, made: 7), at: stage.at(7))
+      // An app that only asks takes nothing back.
+      try await stage.decide(nil, app: "asks", second: 0)
+      _ = try await stage.store.exchange(stage.exchange(3, box, device: 42, app: "asks"), at: stage.at(7))
       try await stage.decide(true)
       try await stage.put(
         .requestor(stage.maker(isPlatform: false)), replacing: .requestor(stage.maker(isPlatform: true)))
@@ -230,10 +237,10 @@ extension ConformanceFixture {
 
   fileprivate func exchange(
     _ number: Int, _ box: BoxRecord, device: Int = 40, key: [UInt8]? = nil, provider: ProviderID? = nil,
-    app: String = "kodi"
+    app: String = "kodi", made: Int = 3
   ) throws -> PlatformExchange {
     PlatformExchange(
-      request: "request-\(number)", requestEnds: at(600), box: box.id, key: key ?? box.key,
+      request: "request-\(number)", requestMade: at(made), requestEnds: at(600), box: box.id, key: key ?? box.key,
       provider: provider ?? local, app: app, requestor: requestor, device: try Self.name("device-\(device)"),
       deviceHash: try hash(1000 + device), profile: nil, about: DeviceDescription(name: "A box"), rowKey: rowKey,
       authentication: try Self.name("child-\(number)-\(device)"))

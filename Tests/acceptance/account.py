@@ -98,7 +98,8 @@ class World:
             (("provider", "add", "local", "--name", "Local", "--kind", "local", "--boarding", "supported",
               "--platform-id", "local"), None),
             (("integrate", "APP", "local", "--sso", "on"), None), (("integrate", "MAKER", "local"), None),
-            (("account", "add", "local", "demo"), "demo-demo-1\n"), (("entitle", "add", "local", "--allow", "*"), None),
+            (("account", "add", "local", "demo"), "demo-demo-1\n"), (("account", "add", "local", "other"), "demo-demo-1\n"),
+            (("entitle", "add", "local", "--allow", "*"), None),
         ]:
             self.control(*words, text=text)
         self.keys = {
@@ -160,14 +161,21 @@ class World:
         assert (done.returncode != 0) == fails, f"{words}: {done.returncode} {done.stdout}{done.stderr}"
         return done.stdout + done.stderr
 
-    def sign_in(self):
+    def is_signed_in(self):
+        return json.loads(self.regent("sso", "status", "--json"))["signedIn"]
+
+    def sign_in(self, account="demo"):
         pairing = subprocess.Popen(
             [f"{programs}/regent", "sso", "sign-in", "--json"], env=self.box, stdout=subprocess.PIPE, text=True)
         for line in pairing.stdout:
             event = json.loads(line)
             if event["event"] == "code":
-                self.control("code", "approve", event["code"], "--provider", "local", "--account", "demo")
+                self.control("code", "approve", event["code"], "--provider", "local", "--account", account)
         assert pairing.wait(timeout=LIMIT) == 0
+
+    def sign_in_anew(self):
+        self.regent("sso", "sign-out")
+        self.sign_in()
 
     def sign_in_by_itself(self, device):
         """An app's device, which nothing binds to the box's account."""
@@ -446,6 +454,7 @@ def the_box_has_no_room():
         shutil.copytree(f"{place}.kept", place, dirs_exist_ok=True)
         world.start_daemon()
         app = apps[3]
+        assert world.come_in(app, "after-the-full-disk-0") is True
         world.regent("sso", "reset", app.name)
         with open(f"{place}/filler", "wb", buffering=0) as filler:
             try:
@@ -459,7 +468,18 @@ def the_box_has_no_room():
         assert apps[4].ask("platform", "APP")["permission"] == "granted", "another's decision is gone"
         world.kill_daemon()
         assert app.ask("platform", "APP")["permission"] == "undetermined"
+        # Signed out without room, the service away: it needs none, and a restart does not undo it.
+        world.service.kill()
+        assert "signed out" in world.regent("sso", "sign-out")
+        assert not world.is_signed_in()
+        world.kill_daemon()
+        assert not world.is_signed_in(), "a restart undoes a sign-out"
+        world.start_service()
+        wait(lambda: not world.is_in("after-the-full-disk-0"), "end of the app's sign-in")
         os.unlink(f"{place}/filler")
+        # The next sign-in is seen without another restart.
+        world.sign_in()
+        assert world.is_signed_in() and apps[4].ask("platform", "APP")["signedIn"]
         world.regent("sso", "grant", app.name)
         assert world.come_in(app, "after-the-full-disk") is True
         world.daemon.kill()
@@ -528,6 +548,38 @@ def a_sign_out_reaches_a_service_that_was_away():
     wait(lambda: not world.is_in(app.name), "end of the app's sign-in")
     world.sign_in()
     for one in apps:
+        assert world.come_in(one, one.name) is True, one.name
+
+
+def a_sign_out_at_the_service_is_noticed():
+    """As an operator does it, or the viewer on the phone: by the call that the box holds."""
+    app = apps[2]
+    assert world.come_in(app, app.name) is True and world.is_signed_in()
+    boxes = json.loads(world.control("platform", "list"))
+    assert len(boxes) == 1, boxes
+    world.control("platform", "sign-out", boxes[0]["id"])
+    begun = time.monotonic()
+    wait(lambda: not app.ask("platform", "APP")["signedIn"], "word of the sign-out")
+    took = time.monotonic() - begun
+    assert took < 2 and not world.is_signed_in(), f"noticed after {took:.2f} s"
+    print(f"   noticed after {took:.3f} s (bar 2)")
+    world.sign_in()
+    for one in apps:
+        assert world.come_in(one, one.name) is True, one.name
+
+
+def the_next_viewer_is_asked():
+    world.regent("sso", "deny", apps[1].name)
+    world.regent("sso", "sign-out")
+    world.sign_in("other")
+    assert world.come_in(apps[0], apps[0].name) == "word: undetermined"
+    assert world.come_in(apps[1], apps[1].name) == "word: denied"
+    world.regent("sso", "grant", apps[0].name)
+    assert world.come_in(apps[0], apps[0].name) is True
+    world.sign_in_anew()
+    assert world.come_in(apps[0], apps[0].name) == "word: undetermined", "taken over from the other viewer"
+    for one in apps:
+        world.regent("sso", "grant", one.name)
         assert world.come_in(one, one.name) is True, one.name
 
 
@@ -653,9 +705,9 @@ def exchanges_beside_approvals():
 STEPS = (
     one_sign_in_and_all_apps_are_in, the_lines_for_kodi, the_viewer_is_asked_and_heard,
     every_condition_alone_and_every_pair, killed_at_every_step, killed_in_between,
-    restarted_under_load, a_sign_out_reaches_a_service_that_was_away, the_box_has_no_room, nobody_would_send_that, the_daemon_is_small,
-    an_app_starts_quickly, the_command_is_quick,
-    exchanges_beside_approvals)
+    restarted_under_load, a_sign_out_reaches_a_service_that_was_away,
+    a_sign_out_at_the_service_is_noticed, the_next_viewer_is_asked, the_box_has_no_room, nobody_would_send_that,
+    the_daemon_is_small, an_app_starts_quickly, the_command_is_quick, exchanges_beside_approvals)
 
 if os.geteuid():
     sys.exit(print("account: NOT RUN, apps are users of their own, and only root can be several"))

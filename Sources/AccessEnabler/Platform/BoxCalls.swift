@@ -16,20 +16,37 @@ package struct BoxAnswer: Hashable, Sendable {
   package var tag: String?
 }
 
+/// What is left of a sign-out.
+package struct SignOutRest: Hashable, Sendable {
+  /// Whether a service must still hear of it.
+  package var isUntold = false
+  /// Why it is not on disk, if it is not: a restart brings the sign-in back.
+  package var unkept: String?
+}
+
 extension AccessEnabler {
+  /// What is left of the sign-outs of a requestor; no network, no waiting.
+  package func signOutRest(of requestor: String) async -> SignOutRest { await runtime.performer.signOutRest(requestor) }
+
   /// The sign-in that is kept for a requestor and still valid: what this box knows, without the network and without
   /// waiting for anything that is under way.
   package func keptSignIn(of requestor: String) async -> SignIn? { await runtime.performer.kept(requestor) }
 
   /// Makes one call to the service that the sign-in came from.
-  ///
   package func call(_ call: BoxCall, for requestor: String) async throws(EntitlementError) -> BoxAnswer {
     switch await runtime.performer.answer(to: .box(call), for: requestor) {
     case .box(let answer): return answer
     case .failed(let failure):
+      let kind: EntitlementError.Kind =
+        switch failure.status {
+        case _ where failure.kind == .unreachable: .unreachable
+        case 401: .notTrusted
+        // As for a sign-out: the service knows of no sign-in.
+        case _ where Machine.isSignedOut(.failed(failure)): .notAuthenticated
+        default: .service
+        }
       throw EntitlementError(
-        failure.kind == .unreachable ? .unreachable : failure.status == 401 ? .notTrusted : .service,
-        message: failure.details ?? failure.message, hint: failure.hint)
+        kind, message: failure.details ?? failure.message, hint: failure.hint)
     default: throw EntitlementError(.service)
     }
   }

@@ -100,6 +100,13 @@ actor ActionPerformer {
     return kept.signIn
   }
 
+  func signOutRest(_ requestor: String) -> SignOutRest {
+    _ = store.refresh()
+    return SignOutRest(
+      isUntold: !store.tokens(of: requestor).unfinishedLogouts.isEmpty,
+      unkept: store.unkeptSignOut(of: requestor)?.description)
+  }
+
   /// A call beside the machine's, to the service that the sign-in came from.
   func answer(to operation: OutgoingCall.Operation, for requestor: String) async -> ServiceAnswer {
     let service = store.tokens(of: requestor).authentication?.service ?? machine.settings.services.first

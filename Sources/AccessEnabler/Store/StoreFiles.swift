@@ -136,4 +136,10 @@ struct StoreFiles: Sendable {
   func write(_ bytes: [UInt8]) throws(FileError) {
     try DurableFile.write(bytes, to: tokensPath)
   }
+
+  /// The same without room for a second file: a power cut in between leaves a file without a good seal, which signs
+  /// nobody in.
+  func overwrite(_ bytes: [UInt8]) throws(FileError) {
+    try DurableFile.overwrite(bytes, of: tokensPath)
+  }
 }

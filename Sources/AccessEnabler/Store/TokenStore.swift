@@ -15,11 +15,54 @@ final class TokenStore: Sendable {
 
   private struct State: Sendable {
     var content = StoreContent()
-    /// The file as it was last read or written, so that an unchanged one is not taken apart again.
+    /// The file as it was last read or written, so that an unchanged one is not taken apart again; and what is in it.
     var bytes: [UInt8] = []
+    var onDisk = StoreContent()
     /// What could not be written yet, for example because the disk is full.
-    var unsaved: [UnsavedChange] = []
+    var unsaved: [(number: Int, change: UnsavedChange)] = []
+    /// How many changes there were.
+    var lastNumber = 0
+    /// With which changes those begin that are being written.
+    var writing: [Int] = []
+    /// Why the last one was not written.
+    var failure: FileError?
     var installed = Installed.notYet
+
+    /// - Returns: with which number the new ones begin.
+    mutating func add(_ changes: [UnsavedChange]) -> Int {
+      let first = lastNumber + 1
+      writing.append(first)
+      for change in changes {
+        content.apply(change)
+        lastNumber += 1
+        unsaved.append((lastNumber, change))
+      }
+      return first
+    }
+
+    /// Takes over what is in the file, and above it what waits to be written.
+    ///
+    /// Where somebody else wrote a sign-in, or the end of one, that is newer than what waited here before: a sign-out
+    /// that a full disk did not take must not end the sign-in that came after it.
+    mutating func take(_ reading: StoreFiles.Reading) {
+      let known = Set(onDisk.requestors.keys).union(reading.content.requestors.keys)
+      let others = known.filter {
+        onDisk.requestors[$0]?.authentication != reading.content.requestors[$0]?.authentication
+      }
+      let newest = writing.min() ?? .max
+      unsaved.removeAll { number, change in
+        if number < newest, case .tokens(let requestor, _) = change { others.contains(requestor) } else { false }
+      }
+      written(reading.content, reading.bytes, upTo: 0)
+    }
+
+    mutating func written(_ new: StoreContent, _ bytes: [UInt8], upTo number: Int) {
+      self.bytes = bytes
+      onDisk = new
+      content = new
+      unsaved.removeAll { $0.number <= number }
+      for (_, change) in unsaved { content.apply(change) }
+    }
   }
 
   /// Whether this process has forced the device id to disk.
@@ -48,8 +91,7 @@ final class TokenStore: Sendable {
       var state = State()
       var news = opened.news
       let reading = try files.read(opened.installation)
-      state.content = reading.content
-      state.bytes = reading.bytes
+      state.written(reading.content, reading.bytes, upTo: 0)
       if reading.isDamaged { news = news ?? Self.cleared(reading.why) }
       self.state = Locked(state)
       openingNews = news
@@ -96,8 +138,7 @@ final class TokenStore: Sendable {
       state.bytes = bytes
       // What could not be read is worth less than what is in memory; the next write repairs it.
       guard !reading.isDamaged else { return Self.cleared(reading.why) }
-      state.content = reading.content
-      for change in state.unsaved { state.content.apply(change) }
+      state.take(reading)
       return nil
     }
   }
@@ -111,25 +152,52 @@ final class TokenStore: Sendable {
         for change in changes { state.content.apply(change) }
       }
     }
-    let unsaved = state.withLock { state in
-      for change in changes { state.content.apply(change) }
-      state.unsaved += changes
-      return state.unsaved
+    let first = state.withLock { $0.add(changes) }
+    defer { state.withLock { $0.writing.removeAll { $0 == first } } }
+    do throws(FileError) {
+      let lock = try files.lock()
+      try write(to: files)
+      lock.release()
+    } catch {
+      state.withLock { $0.failure = error }
+      throw error
     }
-    let lock = try files.lock()
-    try install(files)
+  }
+
+  private func write(to files: StoreFiles) throws(FileError) {
+    let endsSignIn = state.withLock { $0.unsaved.contains(where: \.change.endsSignIn) }
+    do throws(FileError) {
+      try install(files)
+    } catch {
+      // The end of a sign-in needs no device id.
+      guard endsSignIn else { throw error }
+    }
     let reading = try files.read(installation)
-    // What is damaged is replaced by what this process knows.
-    var content = reading.isDamaged ? state.withLock { $0.content } : reading.content
-    for change in unsaved { content.apply(change) }
+    let (content, last) = state.withLock { state in
+      // What is damaged is replaced by what this process knows.
+      if !reading.isDamaged { state.take(reading) }
+      return (state.content, state.lastNumber)
+    }
     let bytes = files.sealed(content, installation)
-    try files.write(bytes)
-    lock.release()
+    do throws(FileError) {
+      try files.write(bytes)
+    } catch {
+      // A disk without room must not undo a sign-out at the next start.
+      guard endsSignIn, (try? files.overwrite(bytes)) != nil else { throw error }
+    }
     state.withLock { state in
-      state.unsaved.removeFirst(min(unsaved.count, state.unsaved.count))
-      state.bytes = bytes
-      state.content = content
-      for change in state.unsaved { state.content.apply(change) }
+      state.failure = nil
+      state.written(content, bytes, upTo: last)
+    }
+  }
+
+  /// Why a sign-out is not on disk yet, so that a restart would undo it.
+  func unkeptSignOut(of requestor: String) -> FileError? {
+    state.withLock { state in
+      let isOpen = state.unsaved.contains { _, change in
+        if change.endsSignIn, case .tokens(requestor, _) = change { true } else { false }
+      }
+      return isOpen ? state.failure : nil
     }
   }
 
@@ -151,6 +219,15 @@ final class TokenStore: Sendable {
       throw error
     }
     state.withLock { $0.installed = .forced }
+  }
+}
+
+extension TokenStore.UnsavedChange {
+  fileprivate var endsSignIn: Bool {
+    switch self {
+    case .tokens(_, .signedOut), .tokens(_, .authentication(nil)): true
+    case .tokens, .client, .serverTime: false
+    }
   }
 }
 

@@ -96,7 +96,7 @@ enum DaemonCommand {
       }
     }
     defer { upkeep.cancel() }
-    await platform?.host.followDecisions()
+    await platform?.begin()
     let watchdog = watch(notification)
     defer { watchdog?.cancel() }
     for await _ in stops { break }

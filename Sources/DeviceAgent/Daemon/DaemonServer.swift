@@ -11,7 +11,7 @@ struct DaemonServer: Sendable {
   private let state: String
   private let allowRules: [AllowRule]
   private let owner: UInt32
-  private let report: @Sendable (String) -> Void
+  private let lines: CappedLines
   private let pairing: PairHost
   private let platform: PlatformParts?
   private let oauth: OAuthKeeper?
@@ -37,7 +37,7 @@ struct DaemonServer: Sendable {
       }
     self.platform = platform
     self.oauth = oauth
-    self.report = report
+    lines = CappedLines(write: report)
   }
 
   /// What answers on the socket.
@@ -47,7 +47,7 @@ struct DaemonServer: Sendable {
   func router(ofApp socket: String) throws -> Router {
     var routes = Routes()
     mountAlive(&routes)
-    platform?.routes(socket, report).mount(&routes)
+    platform?.routes(socket, lines).mount(&routes)
     return try router(routes)
   }
 
@@ -93,13 +93,15 @@ struct DaemonServer: Sendable {
     }
     routes.post("/v1/logout") { request, _ in
       reply(request, .logout) { () throws(CommandError) in
-        ["wasSignedIn": .bool(try await source.signOut())]
+        // The box's account ends with its key, and is told of until the service has heard it.
+        guard let platform else { return ["wasSignedIn": .bool(try await source.signOut())] }
+        return ["wasSignedIn": .bool(try await platform.host.signOut())]
       }
     }
     mountPairing(&routes)
     if let oauth { mountOAuth(oauth, &routes) }
     if let platform {
-      platform.routes(nil, report).mount(&routes)
+      platform.routes(nil, lines).mount(&routes)
       mountSettings(platform.host, platform.apps, &routes)
     }
     return routes
@@ -197,7 +199,7 @@ struct DaemonServer: Sendable {
     let line = ["\(request.peer)", action.rawValue, detail].filter { !$0.isEmpty }
       .joined(separator: " ")
     guard isAllowed(request, action, resource) else {
-      report("refused: \(line)")
+      log("refused: \(line)", of: request)
       return .later { pending in
         // Names of users may come from the network.
         Task.detached {
@@ -210,14 +212,19 @@ struct DaemonServer: Sendable {
       Task {
         do throws(CommandError) {
           let document = try await ask()
-          if isLogged { report(line) }
+          if isLogged { log(line, of: request) }
           pending.complete(answer(.ok, document))
         } catch {
-          if isLogged { report("not given: \(line): \(error.message)") }
+          if isLogged { log("not given: \(line): \(error.message)", of: request) }
           pending.complete(answer(Status(422), error.document))
         }
       }
     }
+  }
+
+  private func log(_ line: String, of request: Request) {
+    let user = user(request)
+    lines.note(line, of: user == 0 || user == owner ? nil : "user \(user)")
   }
 
   /// What to write into the list, so that this very question is answered.

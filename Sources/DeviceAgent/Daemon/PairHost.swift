@@ -48,7 +48,8 @@ struct PairOrder: Sendable, Equatable {
 /// The one sign-in that the daemon does for a local program: its launcher shows the code, the daemon keeps the tokens.
 ///
 /// One at a time, because a box has one code. A program that comes back joins its own; another user's is refused while
-/// somebody listens. What nobody asks about for ``patience`` is taken back: nobody shows that code any more.
+/// somebody listens. One that apps of the box's account began takes nobody's place, and gives way to everybody. What
+/// nobody asks about for ``patience`` is taken back: nobody shows that code any more.
 actor PairHost {
   typealias NewLink = @Sendable (PairOrder) throws(CommandError) -> any PairLink
 
@@ -64,6 +65,8 @@ actor PairHost {
     let user: UInt32
     let order: PairOrder
     let link: any PairLink
+    /// Whether apps of the box's account alone want it.
+    var isOfApps: Bool
     var events: [LinkEvent] = []
     /// How many events were forgotten before the first of `events`.
     var forgotten = 0
@@ -87,6 +90,8 @@ actor PairHost {
   private let clock: @Sendable () -> UInt64
   private var running: Running?
   private var codeTimes: [UInt64] = []
+  private var appCodes = AppCodes()
+  private var signedIn: (@Sendable () async -> Void)?
 
   init(
     patience: Duration = .seconds(60), hold: Duration = .seconds(25),
@@ -99,13 +104,28 @@ actor PairHost {
     self.clock = clock
   }
 
+  /// What is to be done when somebody has signed the box in.
+  func onSignIn(_ work: @escaping @Sendable () async -> Void) { signedIn = work }
+
   /// Begins a sign-in, or joins the one that the same user began in the same way.
   ///
   /// - Returns: its name, and behind which event its news begin.
-  func begin(_ order: PairOrder, by user: UInt32) async throws(CommandError) -> (id: String, after: Int) {
-    if let joined = join(order, user) { return joined }
+  func begin(
+    _ order: PairOrder, by user: UInt32, for app: String? = nil
+  ) async throws(CommandError) -> (id: String, after: Int) {
+    if let joined = join(order, user) {
+      if app == nil { running?.isOfApps = false }
+      return joined
+    }
+    if let app {
+      if let running, isHeard(running), !running.isOfApps {
+        throw CommandError(
+          "somebody signs this box in already", hint: "wait until that has ended, or a minute", code: "busy")
+      }
+      try appCodes.take(app, now: clock())
+    }
     if let running {
-      guard running.user == user || !isHeard(running) else {
+      guard running.user == user || running.isOfApps || !isHeard(running) else {
         throw CommandError(
           "another user of this box is signing it in", hint: "wait until that has ended, or a minute",
           code: "busy")
@@ -114,7 +134,7 @@ actor PairHost {
     }
     let link = try newLink(order)
     let id = Random.uuid()
-    running = Running(id: id, user: user, order: order, link: link, heard: clock())
+    running = Running(id: id, user: user, order: order, link: link, isOfApps: app != nil, heard: clock())
     let events = link.events()
     running?.tasks = [
       Task { for await event in events { note(event, of: id) } },
@@ -165,9 +185,10 @@ actor PairHost {
       events: Array(running.events.dropFirst(known)), last: running.forgotten + running.events.count)
   }
 
-  /// Ends it and takes its code back.
-  func withdraw(_ id: String, by user: UInt32) async throws(CommandError) {
+  /// Ends it and takes its code back; for apps only while nobody else wants it.
+  func withdraw(_ id: String, by user: UInt32, forApps: Bool = false) async throws(CommandError) {
     try hear(id, user)
+    if forApps, running?.isOfApps == false { return }
     await end(id)
   }
 
@@ -201,6 +222,7 @@ actor PairHost {
     case .code: running?.isCodeShown = true
     case .authenticated, .alreadySignedIn, .denied, .expired, .withdrawn, .failed:
       running?.isCodeShown = false
+      if case .authenticated = event, let signedIn { Task { await signedIn() } }
     case .opened, .match, .trouble, .recovered: break
     }
     running?.events.append(event)

@@ -92,11 +92,17 @@ actor EnablerSource: EntitlementSource {
     let wasSignedIn = await enabler.currentSignIn() != nil
     do throws(EntitlementError) {
       try await enabler.signOut()
-      return wasSignedIn
     } catch {
       throw CommandError(error)
     }
+    guard let why = await enabler.signOutRest(of: requestor).unkept else { return wasSignedIn }
+    throw CommandError(
+      "this box is signed out, but its disk did not take that, and a restart may undo it: \(why)",
+      hint: "make room on the disk, then sign out again", code: "storage")
   }
+
+  /// Whether the service has not heard of a sign-out.
+  nonisolated func owesSignOut() async -> Bool { await enabler.signOutRest(of: requestor).isUntold }
 
   func header(method: String, path: String) async throws(CommandError) -> String {
     guard case .keyPair(let publicKey, let secret) = credentials else {

@@ -56,6 +56,44 @@ struct AppRule: Sendable, Equatable {
   }
 }
 
+extension AppRule {
+  /// All lines of a settings file; none of them is nobody's.
+  static func all(
+    _ lines: [(text: String, place: String)], overflow: Set<UInt32>? = nil
+  ) throws(CommandError) -> [AppRule] {
+    guard lines.count <= most else { throw .usage("\(lines[most].place): more than \(most) lines say who is an app") }
+    guard !lines.isEmpty else { return [] }
+    let overflow = overflow ?? AppBook.overflowIDs()
+    var rules: [AppRule] = []
+    for (text, place) in lines {
+      let rule = try AppRule(parsing: text, in: place)
+      if rule.user.map(overflow.contains) ?? false || rule.group.map(overflow.contains) ?? false {
+        throw .usage(
+          "\(place): app \(rule.name) is nobody: the kernel shows every user and group so that it does not know",
+          hint: "give the app a user of its own: adduser --system \(rule.name)")
+      }
+      for (number, earlier) in rules.enumerated() where earlier.name != rule.name {
+        guard let requestor = earlier.hides(rule) else { continue }
+        throw .usage(
+          "\(place): whoever is app \(rule.name) for \(harmless(requestor)) is app \(earlier.name) already, by "
+            + lines[number].place,
+          hint: "what must be told apart gets a user, a group or a socket of its own; of two lines the narrower one "
+            + "comes first")
+      }
+      rules.append(rule)
+    }
+    return rules
+  }
+
+  /// A requestor for which this line, which comes first, means everybody whom another one does.
+  private func hides(_ later: AppRule) -> String? {
+    guard socket == later.socket, user == nil || user == later.user, group == nil || group == later.group else {
+      return nil
+    }
+    return later.requestors.first { requestor in requestors.contains { $0.utf8.elementsEqual(requestor.utf8) } }
+  }
+}
+
 /// Who of the local programs is an app.
 struct AppBook: Sendable {
   let rules: [AppRule]

@@ -1,5 +1,7 @@
 import AccessEnabler
 import CommandKit
+import RegentCryptography
+import RegentEncodings
 
 /// The box's own sign-in at the box maker's requestor: the platform account.
 protocol BoxAccount: Sendable {
@@ -17,7 +19,21 @@ protocol BoxAccount: Sendable {
   ///
   /// - Returns: nil when nothing is new.
   func decisions(unless tag: String?, wait: Duration) async throws(CommandError) -> ServiceDecisions?
+  /// Signs the box out, here and at the service.
+  ///
+  /// - Throws: when it is signed out, and may not be after a restart, as well.
   func signOut() async throws(CommandError) -> Bool
+  /// Asks the service whether it knows the sign-in still; what it does not know ends here.
+  ///
+  /// - Returns: whether it answered.
+  func lookAgain() async -> Bool
+}
+
+extension SignInFacts {
+  /// Tells one viewer from another, over sign-ins.
+  var viewerMark: String {
+    Hex.encode(SHA256.hash("regent platform viewer\n" + [provider, user].joined(separator: "\n")))
+  }
 }
 
 /// How an app stands.

@@ -49,7 +49,7 @@ actor BoxSignIn {
   }
 
   func begin(_ provider: String, _ who: AppRequestor) async throws(CommandError) -> Begun {
-    let begun = try await pairing.begin(PairOrder(), by: owner)
+    let begun = try await pairing.begin(PairOrder(), by: owner, for: who.app)
     id = begun.id
     waiting.insert(who)
     try await pairing.requestCode(begun.id, provider, isFirst: true, by: owner)
@@ -102,6 +102,6 @@ actor BoxSignIn {
     waiting.remove(who)
     guard waiting.isEmpty, self.id == id else { return }
     self.id = nil
-    try? await pairing.withdraw(id, by: owner)
+    try? await pairing.withdraw(id, by: owner, forApps: true)
   }
 }

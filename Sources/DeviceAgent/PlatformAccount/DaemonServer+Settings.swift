@@ -58,12 +58,12 @@ extension DaemonServer {
 
   /// The box, every app that a line names or that was decided about, and who was refused.
   private static func status(_ host: PlatformHost, _ apps: AppBook) async throws(CommandError) -> JSONValue {
+    let account = await host.account()
     let decisions = await host.decisions
     var all = Set(decisions.keys)
     for rule in apps.rules {
       for requestor in rule.requestors { all.insert(AppRequestor(app: rule.name, requestor: requestor)) }
     }
-    let account = await host.account()
     var object: JSONObject = [
       "signedIn": .bool(account.signIn != nil),
       "apps": .array(

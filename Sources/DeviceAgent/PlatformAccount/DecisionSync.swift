@@ -18,6 +18,7 @@ actor DecisionSync {
   private var following: Task<Void, Never>?
   private var telling: Task<Void, Never>?
   private var takenOver: (@Sendable ([AppRequestor]) async -> Void)?
+  private var ended: (@Sendable () async -> Void)?
 
   /// A service that refuses is asked again after that, when an app asks again.
   private static let refusedPause = Duration.seconds(600)
@@ -30,8 +31,24 @@ actor DecisionSync {
     self.hold = hold
   }
 
-  /// What is to be done when decisions came from the service.
-  func onNews(_ work: @escaping @Sendable ([AppRequestor]) async -> Void) { takenOver = work }
+  /// What is to be done when apps stand otherwise without a decision here, and when nobody is signed in any more.
+  func onNews(
+    _ work: @escaping @Sendable ([AppRequestor]) async -> Void, end: (@Sendable () async -> Void)? = nil
+  ) {
+    takenOver = work
+    ended = end
+  }
+
+  /// Who is signed in; what another viewer allowed before is taken back first.
+  func current() async throws(CommandError) -> SignInFacts? {
+    guard let signIn = try await account.kept() else { return nil }
+    let takenBack = permissions.belong(to: signIn.viewerMark)
+    if !takenBack.isEmpty {
+      tell()
+      await takenOver?(takenBack)
+    }
+    return signIn
+  }
 
   /// Begins to tell and to listen, unless that is under way; it ends when nobody is signed in on the box.
   func begin() {
@@ -78,7 +95,9 @@ actor DecisionSync {
   private func follow() async {
     tell()
     var backoff = Backoff()
+    var wasSignedIn = false
     while !Task.isCancelled, await isSignedIn() {
+      wasSignedIn = true
       let began = Clocks.bootNanoseconds()
       let asOf = permissions.revision
       do throws(CommandError) {
@@ -93,20 +112,28 @@ actor DecisionSync {
         tag = news.tag
         backoff.reset()
         if !changed.isEmpty { await takenOver?(changed) }
+        tell()
         try? await Task.sleep(for: Self.shortestPause)
       } catch {
-        let isPassing = error.exit == .unreachable || error.code == "storage"
+        var isPassing = error.exit == .unreachable || error.code == "storage"
+        if error.exit == .notSignedIn {
+          // Ended at the service, which ended the call with it: what is kept here ends, unless it says otherwise.
+          let isAnswered = await account.lookAgain()
+          if isAnswered, await !isSignedIn() { break }
+          isPassing = !isAnswered
+        }
         try? await Task.sleep(for: isPassing ? backoff.next() : Self.refusedPause)
       }
     }
     following = nil
+    if wasSignedIn, !Task.isCancelled { await ended?() }
   }
 }
 
 extension DecisionSync {
   private func isSignedIn() async -> Bool {
     do throws(CommandError) {
-      return try await account.kept() != nil
+      return try await current() != nil
     } catch {
       return false
     }

@@ -30,20 +30,28 @@ actor EnablerAccount: BoxAccount {
 
   func signOut() async throws(CommandError) -> Bool {
     keys.forget()
-    let wasSignedIn = try await source.signOut()
-    if wasSignedIn { tellOfSignOut() }
-    return wasSignedIn
+    let result: Result<Bool, CommandError>
+    do throws(CommandError) {
+      result = .success(try await source.signOut())
+    } catch {
+      result = .failure(error)
+    }
+    await tellOfSignOut()
+    return try result.get()
   }
 
-  /// Asks the service again until it answers: the SDK tells it then of a sign-out that it has not heard of, and its
-  /// apps are out.
-  private func tellOfSignOut() {
+  /// Asks the service until it answers, when it has not heard of a sign-out, also of one before a restart: the SDK
+  /// tells it then, and its apps are out.
+  func tellOfSignOut() async {
+    guard await source.owesSignOut() else { return }
     telling?.cancel()
     telling = Task { [source] in
       var backoff = Backoff()
       while !Task.isCancelled, await !source.configureAnew() { try? await Task.sleep(for: backoff.next()) }
     }
   }
+
+  func lookAgain() async -> Bool { await source.configureAnew() }
 
   func tell(_ decision: BoxDecision) async throws(CommandError) {
     _ = try await source.call(

@@ -35,6 +35,10 @@ struct PermissionBook: Sendable, Equatable {
   private(set) var decisions: [AppRequestor: PlatformPermission] = [:]
   /// When those were made that the service has not heard of; one that was taken back is among them.
   private(set) var untold: [AppRequestor: Int64] = [:]
+  /// Whose account it was when the yes were said; none before anybody signed in.
+  private(set) var viewer: String?
+  /// Whether an earlier book was lost: a yes that the service kept may be older than a no that was in it.
+  var isLost = false
 
   /// The daemon's lines name fewer; a file with more is none of its own.
   static let most = 4_096
@@ -69,19 +73,44 @@ struct PermissionBook: Sendable, Equatable {
     return book
   }
 
-  /// The book with what the service says about an app; nothing changes while it has not heard what was decided here.
-  func takingOver(_ permission: PlatformPermission, _ who: AppRequestor) -> PermissionBook {
-    guard untold[who] == nil else { return self }
+  /// The book with what the service says about apps; nothing changes about one of which it has not heard what was
+  /// decided here.
+  ///
+  /// After a loss no yes of the service's counts: it is taken back there as well, and the viewer is asked again.
+  func takingOver(_ news: [AppRequestor: PlatformPermission], at now: Int64) -> PermissionBook {
+    news.reduce(self) { book, said in
+      let (who, permission) = said
+      guard book.untold[who] == nil else { return book }
+      var next = book
+      if isLost, permission == .granted, book[who] != .granted {
+        next.untold[who] = now
+      } else {
+        next.decisions[who] = permission == .undetermined ? nil : permission
+      }
+      return next.isInBounds ? next : book
+    }
+  }
+
+  /// The book for the account of that viewer: what another one allowed is taken back, there too, and a no stays.
+  ///
+  /// What was allowed before anybody signed in is for who does so first.
+  func belonging(to viewer: String, at now: Int64) -> PermissionBook {
     var book = self
-    book.decisions[who] = permission == .undetermined ? nil : permission
-    return book.isInBounds ? book : self
+    book.viewer = viewer
+    guard let before = self.viewer, before != viewer else { return book }
+    for (who, permission) in decisions where permission == .granted {
+      book.decisions[who] = nil
+      // Untold is no harm: the box gives no word.
+      if book.untold.count < Self.most { book.untold[who] = now }
+    }
+    return book
   }
 
   private var isInBounds: Bool { decisions.count <= Self.most && untold.count <= Self.most }
 
   var document: JSONObject {
     let all = Set(decisions.keys).union(untold.keys)
-    return [
+    var object: JSONObject = [
       "version": 1,
       "permissions": .array(
         all.sorted().map { who in
@@ -93,6 +122,9 @@ struct PermissionBook: Sendable, Equatable {
           return .object(entry)
         }),
     ]
+    if let viewer { object["viewer"] = .string(viewer) }
+    if isLost { object["lost"] = true }
+    return object
   }
 
   init() {}
@@ -104,6 +136,8 @@ struct PermissionBook: Sendable, Equatable {
     guard let object = (try? JSONValue(reading: bytes, limits: limits))?.object,
       object["version"]?.int64 == 1, let entries = object["permissions"]?.array, entries.count <= 2 * Self.most
     else { return nil }
+    viewer = object["viewer"]?.string
+    isLost = object["lost"] != nil
     for entry in entries {
       guard let app = entry["app"]?.string, let requestor = entry["requestor"]?.string,
         let permission = entry["permission"]?.string.flatMap(PlatformPermission.init)

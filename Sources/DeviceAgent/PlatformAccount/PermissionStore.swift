@@ -7,7 +7,7 @@ import RegentPlatform
 ///
 /// A yes that could not be written does not count: the app is asked about again, never let in. A no counts
 /// nevertheless, and the service hears of it; a restart finds what is on the disk. A file that cannot be read is taken
-/// for no decisions at all, so that what the service knows holds.
+/// for no decisions at all: the no that the service knows hold, its yes do not.
 final class PermissionStore: Sendable {
   private struct State: Sendable {
     var book: PermissionBook
@@ -38,13 +38,20 @@ final class PermissionStore: Sendable {
     do throws(FileError) {
       bytes = try DurableFile.read(path, limit: 1_048_576, widest: 0o600)
     } catch {
-      guard error.kind == .missing else { throw error }
+      switch error.kind {
+      case .missing: break
+      case .tooLarge: bytes = []
+      default: throw error
+      }
     }
-    let read = bytes.map { PermissionBook(reading: $0) }
-    state = Locked(State(book: (read ?? nil) ?? PermissionBook()))
-    trouble =
-      bytes != nil && read == .some(nil)
-      ? "\(path) cannot be read: every app is asked about again about which the service knows nothing" : nil
+    var book = PermissionBook()
+    if let bytes {
+      let read = PermissionBook(reading: bytes)
+      book = read ?? book
+      book.isLost = read?.isLost ?? true
+    }
+    state = Locked(State(book: book))
+    trouble = book.isLost ? "\(path) cannot be read: every app is asked about again that may use the account" : nil
   }
 
   func permission(of who: AppRequestor) -> PlatformPermission { state.withLock { $0.book[who] } }
@@ -98,12 +105,10 @@ final class PermissionStore: Sendable {
   ) throws(CommandError) -> [AppRequestor] {
     let result = state.withLock { state -> Result<[AppRequestor], CommandError> in
       let known = news.filter { state.revisions[$0.key] ?? 0 <= revision }
-      func taking(_ some: [AppRequestor: PlatformPermission]) -> PermissionBook {
-        some.reduce(state.book) { $0.takingOver($1.value, $1.key) }
-      }
-      let next = taking(known)
+      var next = state.book.takingOver(known, at: wallClock())
+      next.isLost = false
       if let error = write(next, over: state.book) {
-        state.book = taking(known.filter { $0.value != .granted })
+        state.book = state.book.takingOver(known.filter { $0.value != .granted }, at: wallClock())
         return .failure(error)
       }
       let changed = news.keys.filter { next[$0] != state.book[$0] }
@@ -111,6 +116,21 @@ final class PermissionStore: Sendable {
       return .success(changed)
     }
     return try result.get()
+  }
+
+  /// The account is that viewer's now; also where that cannot be written.
+  ///
+  /// - Returns: the apps that another viewer had let in, and that are asked about again.
+  func belong(to viewer: String) -> [AppRequestor] {
+    state.withLock { state in
+      guard state.book.viewer != viewer else { return [] }
+      let next = state.book.belonging(to: viewer, at: wallClock())
+      let takenBack = state.book.decisions.keys.filter { next[$0] != state.book[$0] }
+      for who in takenBack { state.note(who) }
+      _ = write(next, over: state.book)
+      state.book = next
+      return takenBack
+    }
   }
 
   private func write(_ next: PermissionBook, over book: PermissionBook) -> CommandError? {

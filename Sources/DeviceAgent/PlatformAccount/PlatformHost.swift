@@ -37,7 +37,11 @@ actor PlatformHost {
 
   /// Listens for what is decided on "my screens"; again at each question, once somebody is signed in on the box.
   func followDecisions() async {
-    await sync.onNews { [weak self] changed in await self?.tookOver(changed) }
+    await sync.onNews { [weak self] changed in
+      await self?.tookOver(changed)
+    } end: { [weak self] in
+      await self?.signedOut()
+    }
     await sync.begin()
   }
 
@@ -49,17 +53,22 @@ actor PlatformHost {
     wake()
   }
 
+  private func signedOut() {
+    book.signedOut()
+    wake()
+  }
+
+  private func current() async throws(CommandError) -> SignInFacts? {
+    await followDecisions()
+    return try await sync.current()
+  }
+
   // MARK: What apps ask
 
   func standing(of who: AppRequestor) async -> AppStanding {
-    await followDecisions()
-    var standing = AppStanding(who: who, permission: permissions.permission(of: who))
-    do throws(CommandError) {
-      standing.signIn = try await account.kept()
-    } catch {
-      standing.failure = error.message
-    }
-    return standing
+    let account = await account()
+    return AppStanding(
+      who: who, permission: permissions.permission(of: who), signIn: account.signIn, failure: account.failure)
   }
 
   /// Asks the viewer when nobody has decided, and waits for the answer for at most so long.
@@ -69,21 +78,19 @@ actor PlatformHost {
 
   /// Asks the viewer to sign the box out, for an app that is in by its account, and waits for at most so long.
   func askToSignOut(_ who: AppRequestor, wait: Duration) async throws(CommandError) -> Asked {
-    guard try await account.kept() != nil else { return .decided }
+    guard try await current() != nil else { return .decided }
     return await ask(who, .signOut, wait: wait)
   }
 
   private func ask(_ who: AppRequestor, _ kind: PromptBook.Kind, wait: Duration) async -> Asked {
+    _ = try? await current()
     switch book.ask(who, permissions.permission(of: who), kind, now: clock()) {
     case .another: return .another
     case .tooSoon: return .tooSoon
     case .decided: return .decided
     case .open(let question):
       wake()
-      if kind == .access {
-        await followDecisions()
-        await sync.tell(question: who)
-      }
+      if kind == .access { await sync.tell(question: who) }
       await answered(question, wait)
       return .open
     }
@@ -108,8 +115,11 @@ actor PlatformHost {
   func assertion(
     to profileRequest: [UInt8], provider: String, for who: AppRequestor
   ) async throws(CommandError) -> (signIn: SignInFacts, assertion: String) {
-    try check(who)
-    guard let signIn = try await account.kept() else {
+    try require(who)
+    let current = try await current()
+    // The account may be another viewer's now.
+    try require(who)
+    guard let signIn = current else {
       throw CommandError("nobody is signed in on this box", hint: "type: regent sso sign-in", code: "not-signed-in")
     }
     guard signIn.provider.utf8.elementsEqual(provider.utf8) else {
@@ -117,11 +127,17 @@ actor PlatformHost {
     }
     let assertion = try await account.assertion(to: profileRequest, provider: provider, for: who)
     // The viewer may have taken it away meanwhile.
-    try check(who)
+    try require(who)
     return (signIn, assertion)
   }
 
-  func check(_ who: AppRequestor) throws(CommandError) {
+  /// Throws unless the viewer lets an app use the account.
+  func check(_ who: AppRequestor) async throws(CommandError) {
+    _ = try await current()
+    try require(who)
+  }
+
+  private func require(_ who: AppRequestor) throws(CommandError) {
     let permission = permissions.permission(of: who)
     guard permission != .granted else { return }
     throw CommandError(
@@ -136,9 +152,8 @@ actor PlatformHost {
 
   /// Who is signed in on the box, or why that cannot be said.
   func account() async -> (signIn: SignInFacts?, failure: String?) {
-    await followDecisions()
     do throws(CommandError) {
-      return (try await account.kept(), nil)
+      return (try await current(), nil)
     } catch {
       return (nil, error.message)
     }
@@ -148,6 +163,8 @@ actor PlatformHost {
 
   /// Decides, durably, and at once for everybody.
   func decide(_ permission: PlatformPermission, _ who: AppRequestor) async throws(CommandError) {
+    // What is decided is about the account that is there now.
+    _ = try? await current()
     let kept = Result { () throws(CommandError) in try permissions.decide(permission, who) }
     book.decided(who)
     wake()
@@ -169,10 +186,8 @@ actor PlatformHost {
 
   /// Signs the box out; every app that came in by it is out at its next check.
   func signOut() async throws(CommandError) -> Bool {
-    let wasSignedIn = try await account.signOut()
-    book.signedOut()
-    wake()
-    return wasSignedIn
+    defer { signedOut() }
+    return try await account.signOut()
   }
 
   // MARK: Who was refused

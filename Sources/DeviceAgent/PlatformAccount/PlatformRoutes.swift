@@ -13,7 +13,7 @@ struct PlatformRoutes: Sendable {
   let boxSignIn: BoxSignIn
   /// The app's own socket that this is; none on the common one.
   let socket: String?
-  let report: @Sendable (String) -> Void
+  let lines: CappedLines
 
   /// What a body may be: an object of texts.
   private static let limits = JSONLimits(depth: 3, bytes: 65_536)
@@ -28,7 +28,7 @@ struct PlatformRoutes: Sendable {
         var asked: PlatformHost.Asked?
         if body["prompt"]?.bool == true {
           asked = await host.ask(who, wait: .seconds(wait(request)))
-          report("asks the viewer: \(who.app) for \(who.requestor): \(asked?.rawValue ?? "")")
+          report("asks the viewer: \(who.app) for \(who.requestor): \(asked?.rawValue ?? "")", who)
         }
         var document = document(await host.standing(of: who))
         if let asked { document["prompt"] = .string(asked.rawValue) }
@@ -38,7 +38,7 @@ struct PlatformRoutes: Sendable {
     routes.post("/v1/platform/sign-out") { request, _ in
       reply(request) { who, _ throws(CommandError) in
         let asked = try await host.askToSignOut(who, wait: .seconds(wait(request)))
-        report("asks the viewer to sign the box out: \(who.app) for \(who.requestor): \(asked.rawValue)")
+        report("asks the viewer to sign the box out: \(who.app) for \(who.requestor): \(asked.rawValue)", who)
         var document = document(await host.standing(of: who))
         document["prompt"] = .string(asked.rawValue)
         return .ok(document)
@@ -57,7 +57,7 @@ struct PlatformRoutes: Sendable {
     }
     guard let request = try? Base64.decode(text), let provider = body["provider"]?.string else { return .malformed }
     let given = try await host.assertion(to: request, provider: provider, for: who)
-    report("gives its word for \(who.app): \(who.requestor) at \(provider)")
+    report("gives its word for \(who.app): \(who.requestor) at \(provider)", who)
     return .ok([
       "version": 1, "provider": .string(given.signIn.provider), "expires": .integer(given.signIn.expires),
       "assertion": .string(given.assertion),
@@ -83,9 +83,11 @@ struct PlatformRoutes: Sendable {
       throw CommandError("the box has no provider \(provider.prefix(64))", code: "unknown-provider")
     }
     if await host.standing(of: who).signIn != nil { return .ok(["last": 0, "end": "authenticated"]) }
-    report("signs the box in for \(who.app) at \(provider)")
+    report("signs the box in for \(who.app) at \(provider)", who)
     return .ok(try await boxSignIn.begin(provider, who).document)
   }
+
+  private func report(_ line: String, _ who: AppRequestor) { lines.note(line, of: "app \(who.app)") }
 
   private func document(_ standing: AppStanding) -> JSONObject {
     var object: JSONObject = [

@@ -2,8 +2,10 @@ import CommandKit
 import RegentPlatform
 
 /// The settings file: `name = value` lines with the names of the options, `#` before comments.
-struct AgentConf: Sendable, Equatable {
+struct AgentConf: Sendable {
   private(set) var values: [String: [String]] = [:]
+  /// The same with the places where they stand, for settings that may repeat.
+  private(set) var entries: [String: [(text: String, place: String)]] = [:]
   let path: String
 
   /// Longer files are something else.
@@ -45,6 +47,7 @@ struct AgentConf: Sendable, Equatable {
         throw .usage("\(place): \(name) is set twice")
       }
       values[name, default: []].append(value)
+      entries[name, default: []].append((value, place))
     }
   }
 

@@ -72,18 +72,9 @@ struct AgentSettings: Sendable {
     let variables = call.environment
     language = Language(asked: asked) { variables[$0] }
     var allowRules: [AllowRule] = []
-    for text in conf.values["allow"] ?? [] {
-      allowRules.append(try AllowRule(parsing: text, in: conf.path))
-    }
+    for (text, place) in conf.entries["allow"] ?? [] { allowRules.append(try AllowRule(parsing: text, in: place)) }
     self.allowRules = allowRules
-    var appRules: [AppRule] = []
-    for text in conf.values["app"] ?? [] {
-      appRules.append(try AppRule(parsing: text, in: conf.path))
-    }
-    guard appRules.count <= AppRule.most else {
-      throw .usage("\(conf.path): more than \(AppRule.most) lines say who is an app")
-    }
-    self.appRules = appRules
+    appRules = try AppRule.all(conf.entries["app"] ?? [])
   }
 
   private static func conf(_ call: Invocation) throws(CommandError) -> AgentConf {

@@ -28,7 +28,7 @@ package final class BoxDecisions: Sendable {
     noteChange(of: decision.device)
   }
 
-  /// Something was decided about the apps of a box, here or at another node.
+  /// Something was decided about the apps of a box, or its sign-in has ended, here or at another node.
   func noteChange(of device: DeviceHash) {
     noteChanges()
     waiters.wake(.device, of: .box(device))

@@ -99,7 +99,8 @@ package final class ServiceCore: Sendable {
     audit = AuditTrail(store, clock: clock, log: log)
     signInTransitions = SignInTransitions(
       store: store, codes: codes, codeTransitions: codeTransitions, waiters: waiters,
-      lastUses: lastUses, metrics: metrics, audit: audit, clock: clock)
+      boxDecisions: boxDecisions, provisioning: provisioning, lastUses: lastUses, metrics: metrics, audit: audit,
+      clock: clock)
     limits = RequestLimits(
       options.limits, clock: clock, metrics: metrics, log: log, sharedBy: .guesses(store, log: log))
     accessTokens = try await AccessTokens(store, lifetime: options.accessTokenLifetime)

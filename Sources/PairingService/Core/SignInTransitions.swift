@@ -11,6 +11,8 @@ package struct SignInTransitions: Sendable {
   private let codes: LiveCodes
   private let codeTransitions: CodeTransitions
   private let waiters: Waiters
+  private let boxDecisions: BoxDecisions
+  private let provisioning: ProvisioningCache
   private let lastUses: LastUseTimes
   private let metrics: ServiceMetrics
   private let audit: AuditTrail
@@ -19,13 +21,16 @@ package struct SignInTransitions: Sendable {
 
   init(
     store: any AuthenticationStore & PlatformStore & GrantStore, codes: LiveCodes, codeTransitions: CodeTransitions,
-    waiters: Waiters, lastUses: LastUseTimes, metrics: ServiceMetrics, audit: AuditTrail,
+    waiters: Waiters, boxDecisions: BoxDecisions, provisioning: ProvisioningCache, lastUses: LastUseTimes,
+    metrics: ServiceMetrics, audit: AuditTrail,
     clock: ServiceClock
   ) {
     self.store = store
     self.codes = codes
     self.codeTransitions = codeTransitions
     self.waiters = waiters
+    self.boxDecisions = boxDecisions
+    self.provisioning = provisioning
     self.lastUses = lastUses
     self.metrics = metrics
     self.audit = audit
@@ -112,6 +117,12 @@ package struct SignInTransitions: Sendable {
   func noteChange(of device: DeviceHash, at requestor: RequestorID) {
     codes.noteSignIn(of: device, at: requestor)
     if let id = codes.latest(of: device, at: requestor)?.record.id { waiters.wake(.device, of: .code(id)) }
+    tellBox(device, at: requestor)
+  }
+
+  /// A box that waits for decisions hears at once that its sign-in has ended.
+  private func tellBox(_ device: DeviceHash, at requestor: RequestorID) {
+    if provisioning.now.requestor(requestor)?.isPlatform == true { boxDecisions.noteChange(of: device) }
   }
 
   /// A device signs itself out at one requestor; without a sign-in there is nothing to do.
@@ -168,6 +179,7 @@ package struct SignInTransitions: Sendable {
   private func noteEnd(of ended: [AuthenticationRecord]) {
     for record in ended {
       codes.noteSignIn(nil, of: record.deviceHash, at: record.authentication.requestor)
+      tellBox(record.deviceHash, at: record.authentication.requestor)
     }
     metrics.count(.devicesSignedOut, ended.count)
   }

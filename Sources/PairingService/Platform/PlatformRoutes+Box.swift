@@ -95,7 +95,13 @@ extension PlatformRoutes {
         V1Wait(
           subject: .box(hash), place: .device(.decisions, .owner), span: .seconds(granted), granted: granted,
           while: { core.boxDecisions.changeCount == seen },
-          answer: { _ in .later { try await core.decisionList(of: hash).reply(to: tags) } }))
+          answer: { _ in
+            .later {
+              // What ended the wait may be the end of the sign-in.
+              _ = try await core.boxSignIn(call, device)
+              return try await core.decisionList(of: hash).reply(to: tags)
+            }
+          }))
     }
   }
 }

@@ -64,7 +64,7 @@ package struct PlatformRoutes: Sendable {
       do throws(StoreError) {
         _ = try await core.signInTransitions.exchange(
           PlatformExchange(
-            request: request.id, requestEnds: request.expires, box: box, key: record.key,
+            request: request.id, requestMade: request.issued, requestEnds: request.expires, box: box, key: record.key,
             provider: request.provider, app: assertion.app, requestor: requestor, device: device.id,
             deviceHash: device.hash, profile: profile, about: about, rowKey: rowKey, authentication: id),
           at: now)

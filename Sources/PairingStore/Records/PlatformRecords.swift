@@ -60,6 +60,14 @@ public struct PlatformPermissionRecord: Hashable, Sendable {
     return isGranted == false && there.isGranted != false
   }
 
+  /// Whether no app comes in by a request that was made then.
+  ///
+  /// A decision that was taken back since is no yes: the answer may be from before. Whoever is let in again needs a new
+  /// request, and no more.
+  public func refusesExchange(ofRequestFrom made: Instant) -> Bool {
+    isGranted == false || (isGranted == nil && decided > Self.neverDecided && decided >= made)
+  }
+
   func isAboutTheSame(as other: PlatformPermissionRecord) -> Bool {
     app.utf8.elementsEqual(other.app.utf8) && requestor == other.requestor
   }
@@ -69,7 +77,8 @@ public struct PlatformPermissionRecord: Hashable, Sendable {
 public struct PlatformExchange: Hashable, Sendable {
   /// The request that was answered: once.
   public let request: String
-  /// Until when it might be answered.
+  /// When the service made it, and until when it might be answered.
+  public let requestMade: Instant
   public let requestEnds: Instant
   /// So much longer it counts as answered: a clock that is set back by less makes no old answer new.
   public static let remembrance: Duration = .seconds(3600)
@@ -89,11 +98,13 @@ public struct PlatformExchange: Hashable, Sendable {
   public let authentication: AuthenticationID
 
   public init(
-    request: String, requestEnds: Instant, box: BoxID, key: [UInt8], provider: ProviderID, app: String,
+    request: String, requestMade: Instant, requestEnds: Instant, box: BoxID, key: [UInt8], provider: ProviderID,
+    app: String,
     requestor: RequestorID, device: DeviceID, deviceHash: DeviceHash, profile: ProfileName?,
     about: DeviceDescription, rowKey: PublicKey, authentication: AuthenticationID
   ) {
     self.request = request
+    self.requestMade = requestMade
     self.requestEnds = requestEnds
     self.box = box
     self.key = key

@@ -113,19 +113,18 @@ extension SignedRows {
       box.authentication.viewer == record.authentication.viewer,
       (try? signInContext(context, of: box).standing(box)) != nil
     else { return false }
-    return try !isRefused(context, box.deviceHash, parent.app, record.authentication.requestor)
+    return try decision(context, box.deviceHash, parent.app, record.authentication.requestor)?.isGranted != false
   }
 
-  fileprivate func isRefused<Context: Querying & ~Copyable>(
+  fileprivate func decision<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ device: DeviceHash, _ app: String, _ requestor: RequestorID
-  ) throws -> Bool {
-    let decision = try one(
+  ) throws -> PlatformPermissionRecord? {
+    try one(
       context, Tables.platformPermissions,
       """
       \(all: Tables.platformPermissions) WHERE device_hash = \(device.bytes) AND app = \(app)
       AND requestor = \(requestor.text)
-      """)
-    return decision?.record.isGranted == false
+      """)?.record
   }
 
   fileprivate func decisions<Context: Querying & ~Copyable>(
@@ -183,7 +182,8 @@ extension SignedRows {
       exchange.mayUse(parent), try requestor(context, parent.authentication.requestor)?.isPlatform == true,
       (try? signInContext(context, of: parent).standing(parent)) != nil
     else { throw StoreError.exchange(.parent) }
-    guard try !isRefused(context, parent.deviceHash, exchange.app, exchange.requestor) else {
+    let decision = try decision(context, parent.deviceHash, exchange.app, exchange.requestor)
+    guard decision?.refusesExchange(ofRequestFrom: exchange.requestMade) != true else {
       throw StoreError.exchange(.permission)
     }
     return parent

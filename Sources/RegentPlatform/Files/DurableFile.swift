@@ -38,6 +38,29 @@ public enum DurableFile {
     }
   }
 
+  /// Replaces the content of a private file where it lies, durably, with no more than it had: for a disk without room.
+  ///
+  /// A power cut in between leaves neither the old content nor the new one: for what must go more than it must come.
+  public static func overwrite(_ bytes: [UInt8], of path: String) throws(FileError) {
+    let place = try SplitPath(path)
+    let directory = try place.openDirectory()
+    let file = try onFile(path) { () throws(SystemError) in
+      try directory.openInside(place.name, O_RDWR | O_NOFOLLOW | O_NONBLOCK, path: path)
+    }
+    let status = try file.status(of: path)
+    guard status.isRegular else { throw FileError(.notAFile, path: path) }
+    try status.requirePrivate(widest: 0o600, path: path)
+    guard bytes.count <= status.st_size else {
+      throw FileError(SystemError(operation: "replace", subject: path, code: ENOSPC), path: path)
+    }
+    let number = file.number
+    try onFile(path) { () throws(SystemError) in
+      try file.writeAll(bytes, to: path)
+      try systemCall("cut", on: path) { ftruncate(number, off_t(bytes.count)) }
+      try systemCall("force to disk", on: path) { fsync(number) }
+    }
+  }
+
   /// Replaces a file's content at once, with a fate after a power cut that is open until ``force(_:)``.
   ///
   /// For a file that means nothing before another one is written that needs it: forcing two at once is cheaper, and

@@ -189,6 +189,7 @@ private final class FuzzedAccount: BoxAccount {
   func decisions(unless tag: String?, wait: Duration) async throws(CommandError) -> ServiceDecisions? {
     throw CommandError("nobody keeps decisions", code: "not-signed-in")
   }
+  func lookAgain() async -> Bool { true }
   func signOut() async throws(CommandError) -> Bool {
     isIn.withLock { isIn in
       defer { isIn = false }
