@@ -25,6 +25,30 @@ import Testing
     }
   }
 
+  /// It would have what the viewer gave the client, and everything else that the account may watch.
+  @Test func `is no device of protocol V1 by its code, and no list shows that`() async throws {
+    let service = try await TestService()
+    try await withOAuth(service) { client in
+      let box = try await OAuthBox(service, client, scope: "openid")
+      let admin = try AdminSocket(service.core)
+      let code = try await box.begin()
+      let device = Box(service: service, client: client, device: code.device)
+      let half = try #require(code.device.split(separator: "_").first)
+      let waiting = try await admin.send("GET", "/v1/codes").text
+      #expect(waiting.contains(half) && !waiting.contains(code.device))
+      #expect(try await device.send("DELETE", "/reggie/v1/REF30/regcode/\(code.user)").status != 204)
+      try await service.approve(code.user)
+      for isRedeemed in [false, true] {
+        if isRedeemed { #expect(try await box.ask(code.device).status == 200) }
+        #expect(try await device.get("/api/v1/tokens/authn").status != 200)
+        #expect(try await device.authorize("news").status != 200)
+        #expect(try await device.media("news").status != 200)
+        let signedIn = try await admin.send("GET", "/v1/sign-ins").text
+        #expect(signedIn.contains(half) && !signedIn.contains(code.device))
+      }
+    }
+  }
+
   @Test func `gets one set of tokens from 64 questions at once`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in

@@ -125,7 +125,7 @@ extension CodeEntry {
     self.init(
       id: record.id, requestor: record.requestor, state: flow.status(at: now).rawValue,
       generated: flow.issued, expires: flow.expires, device: record.about.name,
-      deviceID: record.device.text, address: record.about.address,
+      deviceID: DeviceCode.shownID(of: record.device, record.about), address: record.about.address,
       preselected: record.preselected, provider: viewer?.provider, account: viewer?.account,
       app: AppReport(record.about, record.profile))
   }

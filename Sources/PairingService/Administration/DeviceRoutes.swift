@@ -216,8 +216,9 @@ extension SignIn {
   fileprivate init(_ record: AuthenticationRecord, name: String?) {
     let authentication = record.authentication
     self.init(
-      id: authentication.id, device: record.deviceHash.shortName, deviceID: record.device.text,
-      requestor: authentication.requestor, provider: authentication.viewer.provider,
+      id: authentication.id, device: record.deviceHash.shortName,
+      deviceID: DeviceCode.shownID(of: record.device, record.about), requestor: authentication.requestor,
+      provider: authentication.viewer.provider,
       account: authentication.viewer.account, source: authentication.source.rawValue,
       issued: authentication.issued, expires: authentication.expires)
     givenName = name

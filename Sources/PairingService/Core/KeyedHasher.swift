@@ -10,6 +10,7 @@ package struct KeyedHasher: Sendable {
   private let codes: HMACKey
   private let tokens: HMACKey
   private let devices: HMACKey
+  private let deviceCodes: HMACKey
   private let identities: HMACKey
   private let viewers: HMACKey
   private let screens: HMACKey
@@ -20,6 +21,7 @@ package struct KeyedHasher: Sendable {
     tokens = try HMACKey(.sha256, Secret(try await keys.keyMaterial(for: .tokens)))
     let material = Secret(try await keys.keyMaterial(for: .devices))
     devices = try HMACKey(.sha256, HKDF.derive(from: material, info: "device"))
+    deviceCodes = try HMACKey(.sha256, HKDF.derive(from: material, info: "device code"))
     identities = try HMACKey(.sha256, HKDF.derive(from: material, info: "identity"))
     viewers = try HMACKey(.sha256, HKDF.derive(from: material, info: "viewer"))
     screens = try HMACKey(.sha256, HKDF.derive(from: material, info: "screen"))
@@ -45,6 +47,10 @@ package struct KeyedHasher: Sendable {
 
   /// A device id, byte by byte: two spellings of one letter are two devices.
   package func device(_ device: DeviceID) -> DeviceHash { hash(devices.code(device.text)) }
+
+  /// What a client of OAuth was given with its code, which is its device: none that a call of protocol V1 names is the
+  /// same, or whoever has an app's credential would have all that the viewer may watch, whatever the client may do.
+  func deviceCode(_ device: DeviceID) -> DeviceHash { hash(deviceCodes.code(device.text)) }
 
   /// The screen of a sign-in, by which its name is kept.
   ///

@@ -31,6 +31,12 @@ struct DeviceCode {
     self.registration = registration
     self.device = device
   }
+
+  /// A device's id as operators are shown it: of a device code the half that is no secret, as the whole redeems it.
+  static func shownID(of device: DeviceID, _ about: DeviceDescription) -> String {
+    guard about.asked != nil else { return device.text }
+    return DeviceCode(device.text)?.registration.text ?? ""
+  }
 }
 
 /// The endpoint where a client asks for a code: the registration code of protocol V1, by another name.
@@ -85,7 +91,7 @@ struct DeviceAuthorization: Sendable {
       guard let device = DeviceCode(at: now) else { throw .unavailable(reason: "no id could be drawn") }
       return RegistrationRecord(
         id: device.registration, code: code, requestor: requestor, device: device.device,
-        deviceHash: core.hasher.device(device.device), rowKey: rowKey, preselected: nil, profile: nil, about: about,
+        deviceHash: core.hasher.deviceCode(device.device), rowKey: rowKey, preselected: nil, profile: nil, about: about,
         flow: PairingFlow(issued: now, lifetime: .usual, match: nil))
     }
   }
