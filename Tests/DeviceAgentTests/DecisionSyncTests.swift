@@ -120,6 +120,18 @@ struct DecisionSyncTests {
     }
   }
 
+  @Test func `a new sign-in does not wait for the pause that the one before led to`() async throws {
+    try await withScreens { screens, store, sync, _ in
+      await screens.endSignIn(isKept: true)
+      await sync.begin()
+      try await eventually("a look") { await screens.looks == 1 }
+      await screens.signIn()
+      await screens.decide([Self.kodi: .denied])
+      await sync.beginAnew()
+      try await eventually("the denial") { store.permission(of: Self.kodi) == .denied }
+    }
+  }
+
   @Test func `how old a decision is`() {
     func age(_ permission: PlatformPermission, _ decided: Int64, at now: Int64) -> Duration {
       UntoldDecision(who: Self.kodi, permission: permission, decided: decided).age(at: now)
@@ -214,6 +226,8 @@ private actor Screens: BoxAccount {
     self.isKept = isKept
     decide([:])
   }
+
+  func signIn() { hasEnded = false }
 
   func lookAgain() async -> Bool {
     looks += 1

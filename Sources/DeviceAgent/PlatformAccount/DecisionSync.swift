@@ -16,6 +16,8 @@ actor DecisionSync {
   private let hold: Duration
   private var tag: String?
   private var following: Task<Void, Never>?
+  /// Which of the loops is the one that goes on.
+  private var round = 0
   private var telling: Task<Void, Never>?
   private var takenOver: (@Sendable ([AppRequestor]) async -> Void)?
   private var ended: (@Sendable () async -> Void)?
@@ -52,8 +54,14 @@ actor DecisionSync {
 
   /// Begins to tell and to listen, unless that is under way; it ends when nobody is signed in on the box.
   func begin() {
-    guard following == nil else { return }
-    following = Task { await follow() }
+    if following == nil { beginAnew() }
+  }
+
+  /// The same without the pause that an earlier sign-in, or a service that was away, may have led to.
+  func beginAnew() {
+    following?.cancel()
+    round += 1
+    following = Task { [round] in await follow(round) }
   }
 
   /// Tells what the service has not heard of.
@@ -92,7 +100,7 @@ actor DecisionSync {
     telling = nil
   }
 
-  private func follow() async {
+  private func follow(_ round: Int) async {
     tell()
     var backoff = Backoff()
     var wasSignedIn = false
@@ -125,6 +133,7 @@ actor DecisionSync {
         try? await Task.sleep(for: isPassing ? backoff.next() : Self.refusedPause)
       }
     }
+    guard round == self.round else { return }
     following = nil
     if wasSignedIn, !Task.isCancelled { await ended?() }
   }

@@ -36,13 +36,13 @@ actor PlatformHost {
   }
 
   /// Listens for what is decided on "my screens"; again at each question, once somebody is signed in on the box.
-  func followDecisions() async {
+  func followDecisions(isNewSignIn: Bool = false) async {
     await sync.onNews { [weak self] changed in
       await self?.tookOver(changed)
     } end: { [weak self] in
       await self?.signedOut()
     }
-    await sync.begin()
+    if isNewSignIn { await sync.beginAnew() } else { await sync.begin() }
   }
 
   /// Ends what goes on without a question.
