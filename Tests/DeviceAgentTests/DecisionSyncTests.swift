@@ -125,9 +125,10 @@ struct DecisionSyncTests {
       await screens.endSignIn(isKept: true)
       await sync.begin()
       try await eventually("a look") { await screens.looks == 1 }
+      // In another process: the next question of whomever finds it.
       await screens.signIn()
       await screens.decide([Self.kodi: .denied])
-      await sync.beginAnew()
+      _ = try await sync.current()
       try await eventually("the denial") { store.permission(of: Self.kodi) == .denied }
     }
   }
@@ -184,6 +185,7 @@ private actor Screens: BoxAccount {
   private var refuses = false
   private var hasEnded = false
   private var isKept = true
+  private var expires: Int64 = 1
   private(set) var looks = 0
   private var waiting: [CheckedContinuation<Void, Never>] = []
   private(set) var told: [BoxDecision] = []
@@ -227,7 +229,10 @@ private actor Screens: BoxAccount {
     decide([:])
   }
 
-  func signIn() { hasEnded = false }
+  func signIn() {
+    hasEnded = false
+    expires += 1
+  }
 
   func lookAgain() async -> Bool {
     looks += 1
@@ -242,7 +247,7 @@ private actor Screens: BoxAccount {
 
   func kept() async throws(CommandError) -> SignInFacts? {
     guard isKept || looks == 0 else { return nil }
-    return SignInFacts(provider: "CABLE", providerName: "Cable", user: "u", expires: 1, source: "regular")
+    return SignInFacts(provider: "CABLE", providerName: "Cable", user: "u", expires: expires, source: "regular")
   }
   func picker() async throws(CommandError) -> [ProviderEntry] { [] }
   func assertion(

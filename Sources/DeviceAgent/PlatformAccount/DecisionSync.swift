@@ -18,6 +18,8 @@ actor DecisionSync {
   private var following: Task<Void, Never>?
   /// Which of the loops is the one that goes on.
   private var round = 0
+  /// The sign-in that was there when last looked.
+  private var known: SignInFacts?
   private var telling: Task<Void, Never>?
   private var takenOver: (@Sendable ([AppRequestor]) async -> Void)?
   private var ended: (@Sendable () async -> Void)?
@@ -42,8 +44,18 @@ actor DecisionSync {
   }
 
   /// Who is signed in; what another viewer allowed before is taken back first.
+  ///
+  /// Who signed in since, here or in another process, is listened for without a pause that an earlier sign-in led to.
   func current() async throws(CommandError) -> SignInFacts? {
-    guard let signIn = try await account.kept() else { return nil }
+    let before = known
+    guard let signIn = try await look() else { return nil }
+    if signIn != before { beginAnew() } else { begin() }
+    return signIn
+  }
+
+  private func look() async throws(CommandError) -> SignInFacts? {
+    known = try await account.kept()
+    guard let signIn = known else { return nil }
     let takenBack = permissions.belong(to: signIn.viewerMark)
     if !takenBack.isEmpty {
       tell()
@@ -126,8 +138,11 @@ actor DecisionSync {
         var isPassing = error.exit == .unreachable || error.code == "storage"
         if error.exit == .notSignedIn {
           // Ended at the service, which ended the call with it: what is kept here ends, unless it says otherwise.
+          let before = known
           let isAnswered = await account.lookAgain()
           if isAnswered, await !isSignedIn() { break }
+          // Somebody signed in meanwhile: it was not about that one.
+          if known != before { continue }
           isPassing = !isAnswered
         }
         try? await Task.sleep(for: isPassing ? backoff.next() : Self.refusedPause)
@@ -142,7 +157,7 @@ actor DecisionSync {
 extension DecisionSync {
   private func isSignedIn() async -> Bool {
     do throws(CommandError) {
-      return try await current() != nil
+      return try await look() != nil
     } catch {
       return false
     }

@@ -36,13 +36,15 @@ actor PlatformHost {
   }
 
   /// Listens for what is decided on "my screens"; again at each question, once somebody is signed in on the box.
-  func followDecisions(isNewSignIn: Bool = false) async {
+  func followDecisions() async { _ = try? await current() }
+
+  private func current() async throws(CommandError) -> SignInFacts? {
     await sync.onNews { [weak self] changed in
       await self?.tookOver(changed)
     } end: { [weak self] in
       await self?.signedOut()
     }
-    if isNewSignIn { await sync.beginAnew() } else { await sync.begin() }
+    return try await sync.current()
   }
 
   /// Ends what goes on without a question.
@@ -56,11 +58,6 @@ actor PlatformHost {
   private func signedOut() {
     book.signedOut()
     wake()
-  }
-
-  private func current() async throws(CommandError) -> SignInFacts? {
-    await followDecisions()
-    return try await sync.current()
   }
 
   // MARK: What apps ask

@@ -32,7 +32,7 @@ struct PlatformParts: Sendable {
         host: host, apps: AppBook(settings.appRules),
         boxSignIn: BoxSignIn(pairing, owner: Accounts.effectiveUser), trouble: permissions.trouble
       ) {
-        await pairing.onSignIn { await host.followDecisions(isNewSignIn: true) }
+        await pairing.onSignIn { await host.followDecisions() }
         await account.tellOfSignOut()
         await host.followDecisions()
       }
