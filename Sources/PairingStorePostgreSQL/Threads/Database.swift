@@ -105,7 +105,7 @@ final class Database: Sendable {
         continuation.resume(with: $0)
       }
       // First where it can be given up, so that nothing is forgotten.
-      guard open.add(request, most: Self.most, forOne: true), writes.add(request, most: Self.most, forOne: true) else {
+      guard open.add(request, most: Self.most), writes.add(request, most: Self.most) else {
         return request.fail(Self.refusal)
       }
     }
@@ -171,16 +171,13 @@ struct Queue<Item> {
 
 extension Monitor {
   /// Takes an item, unless the queue is closed or full.
-  ///
-  /// Where one thread alone takes items, `forOne`, it is woken for the first of them: it finds the others by itself,
-  /// and to be woken for nothing costs it more than what it does.
-  func add<Item>(_ item: Item, most: Int, forOne: Bool = false) -> Bool where State == Queue<Item> {
-    let (isTaken, wakes) = withLock { queue -> (Bool, Bool) in
-      guard !queue.isClosed, queue.items.count < most else { return (false, false) }
+  func add<Item>(_ item: Item, most: Int) -> Bool where State == Queue<Item> {
+    let isTaken = withLock { queue in
+      guard !queue.isClosed, queue.items.count < most else { return false }
       queue.items.append(item)
-      return (true, !forOne || queue.items.count == 1)
+      return true
     }
-    if wakes { wakeOne() }
+    if isTaken { wakeOne() }
     return isTaken
   }
 
