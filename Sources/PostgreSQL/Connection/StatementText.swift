@@ -1,29 +1,29 @@
-/// Numbers the `?` of a statement as PostgreSQL wants them, `$1`, `$2` and so on, or as names with these letters before
-/// the number.
+/// Numbers the `?` of a statement as PostgreSQL wants them: `$1`, `$2` and so on.
 ///
 /// Not those inside of texts, names and comments.
-package func numbered(_ sql: String, as letters: String = "$") -> String {
-  var text = String.UnicodeScalarView()
+func numbered(_ sql: String) -> String {
+  var text = ""
+  text.reserveCapacity(sql.utf8.count + 16)
   var number = 0
-  var closing: Unicode.Scalar?
-  var before: Unicode.Scalar = " "
-  for scalar in sql.unicodeScalars {
-    defer { before = scalar }
+  var closing: Character?
+  var before: Character = " "
+  for character in sql {
+    defer { before = character }
     if let end = closing {
-      if scalar == end { closing = nil }
-      text.append(scalar)
+      if character == end { closing = nil }
+      text.append(character)
       continue
     }
-    switch scalar {
-    case "'", "\"": closing = scalar
+    switch character {
+    case "'", "\"": closing = character
     case "-" where before == "-": closing = "\n"
     case "?":
       number += 1
-      text.append(contentsOf: "\(letters)\(number)".unicodeScalars)
+      text += "$\(number)"
       continue
     default: break
     }
-    text.append(scalar)
+    text.append(character)
   }
-  return String(text)
+  return text
 }
