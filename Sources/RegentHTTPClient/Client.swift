@@ -4,12 +4,14 @@ import Synchronization
 /// Calls servers over http, https and Unix sockets.
 ///
 /// Nothing is started before the first call. All calls of a client share one thread that sleeps until something
-/// happens; nothing here blocks the caller's thread. Letting the client go ends its thread and cancels what is under
-/// way.
+/// happens; nothing here blocks the caller's thread, unless the configuration says that calls are made there. Letting
+/// the client go ends its thread and cancels what is under way.
 public final class Client: Sendable {
   private let configuration: ClientConfiguration
   private let numbers = Atomic<UInt64>(1)
   private let started = Locked<Mailbox?>(nil)
+  /// Only where calls are made on the caller's thread: whoever has it makes one.
+  private let lent = Mutex<ClientLoop?>(nil)
   private let serverTime: ServerTimeBox
 
   /// A client; it costs nothing until it is used.
@@ -84,7 +86,9 @@ public final class Client: Sendable {
       let deadline = Clocks.bootNanoseconds() + request.deadline.wholeNanoseconds
       let ticket = CallTicket(
         id: call.id, request: request, deadline: deadline, completion: completion)
-      if !mailbox.post(.start(ticket)) {
+      if configuration.callThread == .callers {
+        lent.withLock { $0?.perform(ticket) }
+      } else if !mailbox.post(.start(ticket)) {
         completion(.failure(ClientError(.cancelled, request.url.origin)))
       }
     } catch {
@@ -97,7 +101,11 @@ public final class Client: Sendable {
       return try started.withLock { (started) throws(SystemError) in
         if let mailbox = started { return mailbox }
         let mailbox = try Mailbox()
-        try ClientLoop.start(mailbox, configuration, serverTime)
+        switch configuration.callThread {
+        case .own: try ClientLoop.start(mailbox, configuration, serverTime)
+        case .callers:
+          try lent.withLock { (loop) throws(SystemError) in loop = try ClientLoop(mailbox, configuration, serverTime) }
+        }
         started = mailbox
         return mailbox
       }

@@ -39,6 +39,11 @@ import Synchronization
     }
   }
 
+  /// Has the calling thread take such turns, which may be one that nobody here started.
+  static func takeTurns(_ turns: Turns) {
+    if let nanoseconds = turns.nanoseconds { regent_take_short_turns(nanoseconds) }
+  }
+
   /// Gives the core to a thread that waits for it, when the shortest turn is over; with nobody waiting it costs a call.
   ///
   /// The kernel ends turns at its tick, which is every 4 ms: in between only the thread itself can. It loses nothing by
@@ -131,7 +136,7 @@ private func runThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawP
   guard let context = unsafe context else { return nil }
   let thread = unsafe Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue()
   unsafe regent_name_thread(thread.name)
-  if let nanoseconds = thread.turns.nanoseconds { regent_take_short_turns(nanoseconds) }
+  DedicatedThread.takeTurns(thread.turns)
   thread.thread.store(pthread_self(), ordering: .releasing)
   thread.body()
   thread.thread.store(0, ordering: .releasing)

@@ -19,15 +19,22 @@ public enum TaskThreads {
     _createExecutors(factory: TaskThreadsFactory.self)
   }
 
-  /// Starts the first of the threads, which otherwise the first task does: where none is to be had a task waits for one
-  /// for ever, and nobody learns why.
-  public static func startFirst() throws(SystemError) {
-    if let pool = TaskThreadsFactory.pool {
-      try pool.startFirst()
-    } else {
-      // The runtime's own threads: whether there can be one at all.
+  /// Makes the calling thread the first of them, for good, and has it run the body as a task.
+  ///
+  /// A thread of its own for the only task of a short command would be made, woken and waited for, and this one would
+  /// sleep beside it.
+  /// - Throws: `SystemError` when the kernel has no thread to give to the runtime's own pool, where ours cannot be: a
+  ///   task would wait for one for ever, and nobody would learn why.
+  public static func work(_ body: @escaping @Sendable () async -> Void) throws(SystemError) -> Never {
+    guard let pool = TaskThreadsFactory.pool else {
       try DedicatedThread.start(named: "start") {}
+      Task.detached { await body() }
+      while true { pause() }
     }
+    pool.countIn()
+    Task.detached { await body() }
+    DedicatedThread.takeTurns(.short)
+    pool.work()
   }
 
   /// One for each core that this process may use, and two at least.
@@ -93,8 +100,8 @@ private struct TaskThreadsFactory: ExecutorFactory {
 
   func allow(_ threads: Int) { state.withLock { $0.most = threads } }
 
-  func startFirst() throws(SystemError) {
-    try DedicatedThread.start(named: Self.threadName, turns: .short) { self.work() }
+  /// The calling thread will ``work()``: nobody has to start one for the first job.
+  func countIn() {
     state.withLock { state in
       state.threads += 1
       state.idle += 1
@@ -143,7 +150,7 @@ private struct TaskThreadsFactory: ExecutorFactory {
   }
 
   /// What each thread does: one job after the other, without end.
-  private func work() {
+  func work() -> Never {
     while true {
       while unsafe sem_wait(jobs) != 0 {}
       let job = state.withLock { state -> UnownedJob? in

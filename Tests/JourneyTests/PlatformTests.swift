@@ -86,12 +86,14 @@ struct PlatformStage {
   }
 
   func asApp(
-    _ method: String, _ path: String, _ form: [(String, String)] = [], device: String = PlatformStage.device
+    _ method: String, _ path: String, _ form: [(String, String)] = [], device: String = PlatformStage.device,
+    headers: [(name: String, value: String)] = []
   ) async throws -> TestResponse {
     try await client.send(
       TestRequest(
         method, "\(path)?deviceId=\(device)&format=json",
-        headers: [try service.signature(method, path)] + (form.isEmpty ? [] : [formType]), body: encoded(form)))
+        headers: [try service.signature(method, path)] + headers + (form.isEmpty ? [] : [formType]), body: encoded(form)
+      ))
   }
 
   func request(device: String = PlatformStage.device) async throws -> String {
@@ -115,11 +117,12 @@ struct PlatformStage {
   }
 
   func exchange(
-    _ word: String, provider: String = Sample.provider, device: String = PlatformStage.device
+    _ word: String, provider: String = Sample.provider, device: String = PlatformStage.device,
+    headers: [(name: String, value: String)] = []
   ) async throws -> TestResponse {
     try await asApp(
       "POST", Paths.authenticationToken, [("mvpd", provider), ("SAMLResponse", word), ("deviceType", "linux")],
-      device: device)
+      device: device, headers: headers)
   }
 
   /// What the viewer decides about the app, as the box tells it.
@@ -177,6 +180,11 @@ private enum PercentForm {
       let signedIn = try await stage.asApp("GET", "/api/v1/tokens/authn")
       #expect(signedIn.status == 200)
       #expect(signedIn.header("ap-decision-source") == "platform")
+      let again = try stage.word(try await stage.request())
+      let atOnce = try await stage.exchange(again, headers: [("Prefer", "return=representation")])
+      #expect(atOnce.status == 200 && atOnce.text == signedIn.text)
+      #expect(atOnce.header("ap-decision-source") == "platform")
+      #expect(atOnce.header("preference-applied") == "return=representation")
       let ofBox = try await stage.asBox("GET", "/api/v1/tokens/authn")
       #expect(ofBox.status == 200 && ofBox.header("ap-decision-source") == nil)
       #expect(try signedIn.json().string("mvpd") == Sample.provider)

@@ -79,4 +79,15 @@ import Testing
   func `a wanted wait is read`(prefer: [String], expected: Int?) {
     #expect(Preferences.wait(headerValues: prefer) == expected)
   }
+
+  @Test(
+    arguments: [
+      (["return=representation"], true), (["Return = \"representation\""], true),
+      (["wait=5, return=representation"], true),
+      (["wait=5", "return=representation; x=y"], true), (["return=minimal"], false), (["return"], false),
+      (["return=minimal, return=representation"], false), (["x=\"return=representation\""], false), ([], false),
+    ] as [([String], Bool)])
+  func `a wanted representation is read`(prefer: [String], expected: Bool) {
+    #expect(Preferences.wantsRepresentation(headerValues: prefer) == expected)
+  }
 }

@@ -181,6 +181,7 @@ extension Machine {
     // With one service only there is nobody who would be held up by another.
     if responders.count > 1, open.count == 1 { wait(&patience, whileOpen: open) }
     phase = .synchronizing(Synchronizing(requests: requests, open: open, patience: patience))
+    requestEarly()
     endSynchronizationIfDone()
   }
 

@@ -170,6 +170,7 @@ extension Machine {
       finishConfiguring(synchronizing.requests, error)
     case .joining(let joining):
       drop(joining.call)
+      drop(joining.ahead?.call)
       finishConfiguring(joining.requests, error)
     case .choosing, .entering, .registering, .waiting, .browsing, .fetching, .attaching, .presenting, .sharing:
       if let login = phase.login {

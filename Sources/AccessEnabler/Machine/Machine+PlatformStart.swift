@@ -8,6 +8,8 @@ struct Joining: Hashable, Sendable {
   var call: CallID
   /// None while the daemon is being asked how this app stands.
   var exchange: PlatformExchange?
+  /// The first step of the exchange that will follow, if it was sent ahead.
+  var ahead: EarlyRequest?
 }
 
 /// The question how this app stands, asked while the services are asked for their providers.
@@ -15,9 +17,19 @@ struct EarlyQuestion: Hashable, Sendable {
   let call: CallID
   let asked: Instant
   var answer: ServiceAnswer?
+  var request: EarlyRequest?
 
   /// Whether its answer is news still: the viewer may decide while a slow service is waited for.
   func isFresh(at now: Instant) -> Bool { (0...1_000).contains(now.milliseconds - asked.milliseconds) }
+}
+
+/// The profile request of an exchange that is likely, sent while the service is asked whether the app is in already.
+///
+/// It costs the service a signature and nothing that is kept; the app does not wait for a second answer after "no".
+struct EarlyRequest: Hashable, Sendable {
+  let exchange: PlatformExchange
+  let call: CallID
+  var answer: ServiceAnswer?
 }
 
 extension Machine {
@@ -56,7 +68,20 @@ extension Machine {
 
   mutating func dropEarly() {
     drop(early?.call)
+    drop(early?.request?.call)
     early = nil
+  }
+
+  /// Sends the first step of the exchange ahead, when all that is known says that there will be one.
+  mutating func requestEarly() {
+    guard case .synchronizing = phase, var asked = early, asked.request == nil, asked.isFresh(at: now),
+      let answer = asked.answer, validAuthentication == nil,
+      case .exchange(let provider) = PlatformRules.start(standing(answer), own: nil, terms: { terms(of: $0) }),
+      let exchange = newExchange(provider)
+    else { return }
+    let call = send(.profileRequest(provider: provider), to: exchange.service, for: .joining)
+    asked.request = EarlyRequest(exchange: exchange, call: call)
+    early = asked
   }
 
   mutating func join(_ requests: [RequestID]) {
@@ -67,15 +92,20 @@ extension Machine {
       return
     }
     early = nil
-    let joining = Joining(requests: requests, call: asked.call)
+    let joining = Joining(requests: requests, call: asked.call, ahead: asked.request)
     phase = .joining(joining)
     if let answer = asked.answer { standingCame(answer, joining) }
   }
 
   mutating func joiningAnswered(_ answer: ServiceAnswer, _ id: CallID) {
-    guard early?.call != id else {
+    switch id {
+    case early?.call:
       early?.answer = answer
+      return requestEarly()
+    case early?.request?.call:
+      early?.request?.answer = answer
       return
+    default: break
     }
     guard case .joining(let joining) = phase, joining.call == id else { return }
     guard let exchange = joining.exchange else { return standingCame(answer, joining) }
@@ -93,15 +123,26 @@ extension Machine {
   private mutating func standingCame(_ answer: ServiceAnswer, _ joining: Joining) {
     let own = validAuthentication?.signIn.source
     switch PlatformRules.start(standing(answer), own: own, terms: { terms(of: $0) }) {
+    case .exchange(let provider): begin(newExchange(provider), joining)
     case .silence: endJoining(joining, nil)
     case .tell(let trouble): endJoining(joining, trouble)
     case .forgetOwn:
       store(.authentication(nil))
       endJoining(joining, nil)
-    case .exchange(let provider):
-      guard let exchange = newExchange(provider) else { return endJoining(joining, nil) }
-      go(on: exchange, to: .request, .profileRequest(provider: provider), joining)
     }
+  }
+
+  private mutating func begin(_ exchange: PlatformExchange?, _ joining: Joining) {
+    guard let exchange else { return endJoining(joining, nil) }
+    guard let ahead = joining.ahead, ahead.exchange == exchange else {
+      return go(on: exchange, to: .request, .profileRequest(provider: exchange.provider), joining)
+    }
+    var joining = joining
+    joining.ahead = nil
+    joining.exchange = exchange
+    joining.call = ahead.call
+    phase = .joining(joining)
+    if let answer = ahead.answer { joiningAnswered(answer, ahead.call) }
   }
 
   private mutating func go(
@@ -109,6 +150,8 @@ extension Machine {
     _ joining: Joining
   ) {
     var (joining, exchange) = (joining, exchange)
+    drop(joining.ahead?.call)
+    joining.ahead = nil
     exchange.step = step
     joining.exchange = exchange
     joining.call = send(operation, to: exchange.service, for: .joining)
@@ -116,6 +159,7 @@ extension Machine {
   }
 
   private mutating func endJoining(_ joining: Joining, _ trouble: PlatformTrouble?) {
+    drop(joining.ahead?.call)
     if let trouble {
       for request in joining.requests { tell(trouble, request) }
     }

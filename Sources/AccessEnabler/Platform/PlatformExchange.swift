@@ -40,8 +40,9 @@ struct PlatformExchange: Hashable, Sendable {
     case (.assertion, .platform(.refused)): .failed(.refused)
     case (.assertion, .platform(.silent(let why))): .failed(.silent(why))
     case (.assertion, .platform): .failed(.silent("the daemon's answer cannot be read"))
+    // A service that tells no more than that it is done, as the protocol has it.
     case (.trade, .done): .next(.fetch, .authentication)
-    case (.fetch, .authentication(let granted)): Self.granted(granted)
+    case (.trade, .authentication(let granted)), (.fetch, .authentication(let granted)): Self.granted(granted)
     case (_, .failed(let failure)): .failed(Self.failure(failure))
     default: .failed(.refused)
     }

@@ -58,6 +58,9 @@ struct AnswerReader: Sendable {
               body: response.body.isEmpty ? nil : String(decoding: response.body, as: UTF8.self),
               tag: response.header(.etag)))
       case .platform: return .platform(.absent)
+      case .exchange where response.header(.preferenceApplied)?.contains("return=representation") ?? false:
+        return .authentication(
+          GrantedAuthentication(try AuthenticationDocument(json: response.body), response))
       case .deleteCode, .freePreview, .logout, .exchange:
         if operation == .logout, let ticket = response.header(Self.logoutTicket) { return .signedOut(ticket: ticket) }
         // Nothing to read; but a page of somebody else's is no confirmation.

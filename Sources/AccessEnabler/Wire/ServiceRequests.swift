@@ -86,7 +86,8 @@ extension OutgoingCall {
         method: .post, path: Paths.authenticationToken,
         form: both + [
           (Field.provider, provider), (Field.deviceType, Self.platformDevice), (Field.platformResponse, assertion),
-        ])
+        ],
+        headers: [(.prefer, "return=representation")])
     case .box(.enrol(let publicKey)):
       call = WireCall(method: .post, path: Paths.platformKey, form: both + [(Field.publicKey, publicKey)])
     case .box(.decision(let app, let whose, let permission, let age)):

@@ -25,18 +25,15 @@ extension Program {
           }.rawValue)
       }
       do throws(SystemError) {
-        try TaskThreads.startFirst()
+        try TaskThreads.work {
+          let code = await performLater(arguments, call) { try await run(call) }
+          exit(code.rawValue)
+        }
       } catch {
         let hint = "raise the limit of tasks (TasksMax= of the unit, ulimit -u) or of memory"
         exit(
           perform(arguments, call) { throw CommandError(error.description, hint: hint) }.rawValue)
       }
-      // The task runs on a thread of its own; this one has nothing else to do.
-      Task.detached {
-        let code = await performLater(arguments, call) { try await run(call) }
-        exit(code.rawValue)
-      }
-      while true { pause() }
     }
   }
 

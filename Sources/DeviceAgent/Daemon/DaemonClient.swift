@@ -24,9 +24,11 @@ struct DaemonClient: EntitlementSource {
   /// Authorizing may take a provider half a minute.
   private static let deadline = Duration.seconds(60)
 
-  private init(places: [String]) {
+  private init(places: [String], on thread: ClientConfiguration.CallThread) {
     self.places = places
-    client = Client(ClientConfiguration(wallClock: { Clocks.wallMilliseconds() }))
+    var configuration = ClientConfiguration(wallClock: { Clocks.wallMilliseconds() })
+    configuration.callThread = thread
+    client = Client(configuration)
   }
 
   /// The daemon of this box for a command that was given nothing in which another one could differ.
@@ -36,15 +38,18 @@ struct DaemonClient: EntitlementSource {
   static func ofThisBox(_ settings: AgentSettings) -> DaemonClient? {
     let places = settings.socketPlaces.filter { SocketPlace.isThere($0) }
     guard !places.isEmpty, BoxIdentity(settings, onlyGiven: true).values.isEmpty else { return nil }
-    return DaemonClient(places: places)
+    return DaemonClient(places: places, on: .callers)
   }
 
-  /// The daemon that answers first on the places of these settings, and is the one that they mean.
-  static func find(_ settings: AgentSettings) async throws(CommandError) -> DaemonSearch {
+  /// The daemon that answers first on the places of these settings, and is the one that they mean, for one
+  /// call after the other unless it is told otherwise.
+  static func find(
+    _ settings: AgentSettings, together: Bool = false
+  ) async throws(CommandError) -> DaemonSearch {
     let given = BoxIdentity(settings, onlyGiven: true)
     var found = DaemonSearch.none
     for place in settings.socketPlaces {
-      var daemon = DaemonClient(places: [place])
+      var daemon = DaemonClient(places: [place], on: together ? .own : .callers)
       let answer: ClientResponse
       do throws(ClientError) {
         answer = try await daemon.call(.post, "/v1/alive", given.document)

@@ -49,7 +49,7 @@ extension AgentSettings {
   func besideDaemon(
     _ order: PairOrder
   ) async throws(CommandError) -> (settings: AgentSettings, link: (any PairLink)?) {
-    guard usesOwnState, case .found(let daemon) = try await DaemonClient.find(self) else {
+    guard usesOwnState, case .found(let daemon) = try await DaemonClient.find(self, together: true) else {
       return (self, nil)
     }
     let home = daemon.home

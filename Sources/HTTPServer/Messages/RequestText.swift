@@ -121,6 +121,11 @@ extension Request {
     hasHeader(.prefer) ? Preferences.wait(headerValues: headers(.prefer)) : nil
   }
 
+  /// Whether `Prefer: return=representation` was said.
+  public var wantsRepresentation: Bool {
+    hasHeader(.prefer) && Preferences.wantsRepresentation(headerValues: headers(.prefer))
+  }
+
   /// The header lines in which proxies say where the request comes from.
   public var forwardedHeaders: ForwardedHeaders {
     ForwardedHeaders(

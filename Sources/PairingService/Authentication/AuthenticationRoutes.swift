@@ -127,12 +127,7 @@ package struct AuthenticationRoutes: Sendable {
   }
 
   private func reply(_ signIn: AuthenticationRecord, to question: DeviceQuestion) -> V1Reply {
-    var reply = V1Reply(.ok, core.document(signIn), question.format)
-    // An app that lost what it kept would take it for a sign-in of its own otherwise, and never say whose end ends it.
-    if signIn.authentication.source == .platform {
-      reply.response.addHeader(HeaderName(known: PairingHeader.decisionSource), PairingHeader.platformSource)
-    }
-    return reply
+    core.reply(signIn, question.format)
   }
 
   private func read(_ question: DeviceQuestion) async throws -> V1Reply {
@@ -228,6 +223,16 @@ extension CallError {
 }
 
 extension ServiceCore {
+  /// The sign-in as its device is told of it.
+  func reply(_ signIn: AuthenticationRecord, _ format: WireFormat) -> V1Reply {
+    var reply = V1Reply(.ok, document(signIn), format)
+    // An app that lost what it kept would take it for a sign-in of its own otherwise, and never say whose end ends it.
+    if signIn.authentication.source == .platform {
+      reply.response.addHeader(HeaderName(known: PairingHeader.decisionSource), PairingHeader.platformSource)
+    }
+    return reply
+  }
+
   /// What a signed-in device is told about its sign-in.
   package func document(_ record: AuthenticationRecord) -> AuthenticationDocument {
     AuthenticationDocument(

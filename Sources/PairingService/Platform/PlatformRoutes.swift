@@ -51,7 +51,7 @@ package struct PlatformRoutes: Sendable {
       let box = word.keyID.flatMap({ BoxID($0) }), let rowKey = call.provisioned.rowKey(of: call.requestor.id)
     else { throw CallError.exchange(.assertion) }
     try core.limits.take(.guest, from: call.request.clientAddress, at: call.requestor.id)
-    let requestor = call.requestor.id
+    let (requestor, format, wantsSignIn) = (call.requestor.id, call.format, call.request.wantsRepresentation)
     return .later { [core] in
       let now = core.clock.now
       guard let record = try await core.store.box(box, at: now) else { throw CallError.exchange(.parent) }
@@ -62,17 +62,21 @@ package struct PlatformRoutes: Sendable {
       // Behind the word, so that nobody else spends what the box may have.
       try core.limits.takeExchange(by: box, at: requestor)
       do throws(StoreError) {
-        _ = try await core.signInTransitions.exchange(
+        let signIn = try await core.signInTransitions.exchange(
           PlatformExchange(
             request: request.id, requestMade: request.issued, requestEnds: request.expires, box: box, key: record.key,
             provider: request.provider, app: assertion.app, requestor: requestor, device: device.id,
             deviceHash: device.hash, profile: profile, about: about, rowKey: rowKey, authentication: id),
           at: now)
+        guard wantsSignIn else { return .noContent }
+        // What the app would ask for next: a start of an app waits for one answer less.
+        var reply = core.reply(signIn.record, format)
+        reply.response.addHeader(.preferenceApplied, "return=representation")
+        return reply
       } catch {
         guard case .exchange(let refusal) = error else { throw error }
         throw core.refused(refusal, device, requestor)
       }
-      return .noContent
     }
   }
 }

@@ -1,9 +1,9 @@
 import RegentPlatform
 import Synchronization
 
-/// The client's thread: takes calls in, gives them to a transport, completes each exactly once.
+/// What the client's thread does: takes calls in, gives them to a transport, completes each exactly once.
 ///
-/// All its parts live on this one thread and share nothing with others but the mailbox.
+/// All its parts live on one thread at a time and share nothing with others but the mailbox.
 final class ClientLoop {
   let configuration: ClientConfiguration
   let poller: Poller
@@ -23,13 +23,24 @@ final class ClientLoop {
     _ mailbox: Mailbox, _ configuration: ClientConfiguration, _ serverTime: ServerTimeBox
   ) throws(SystemError) {
     // Made here so that a machine without descriptors is an error of the first call, not of a thread.
-    let poller = try Poller(capacity: 64)
-    try poller.add(mailbox.wakeUp.number, .readable, token: mailboxToken)
-    let handover = PollerHandover(poller)
+    let handover = PollerHandover(try newPoller(mailbox))
     try DedicatedThread.start(named: "http client") {
       guard let poller = handover.take() else { return }
       ClientLoop(poller, mailbox, configuration, serverTime).run()
     }
+  }
+
+  /// A loop without a thread, for ``perform(_:)``.
+  convenience init(
+    _ mailbox: Mailbox, _ configuration: ClientConfiguration, _ serverTime: ServerTimeBox
+  ) throws(SystemError) {
+    self.init(try Self.newPoller(mailbox), mailbox, configuration, serverTime)
+  }
+
+  private static func newPoller(_ mailbox: Mailbox) throws(SystemError) -> sending Poller {
+    let poller = try Poller(capacity: 64)
+    try poller.add(mailbox.wakeUp.number, .readable, token: mailboxToken)
+    return poller
   }
 
   private init(
@@ -43,19 +54,32 @@ final class ClientLoop {
   }
 
   private func run() {
-    while !isStopping {
-      for index in 0..<poller.wait(milliseconds: patience()) {
-        let event = poller.event(index)
-        if event.token == ClientLoop.mailboxToken {
-          for command in mailbox.take() { obey(command) }
-        } else if event.token & ClientLoop.tlsTokenBit != 0 {
-          tls?.handle(event)
-        } else {
-          plain.handle(event)
-        }
+    while !isStopping { turn() }
+    end()
+  }
+
+  /// Makes a call on the calling thread, from its start to its completion.
+  func perform(_ ticket: CallTicket) {
+    obey(.start(ticket))
+    while !calls.isEmpty, !isStopping { turn() }
+    if isStopping { end() }
+  }
+
+  private func turn() {
+    for index in 0..<poller.wait(milliseconds: patience()) {
+      let event = poller.event(index)
+      if event.token == ClientLoop.mailboxToken {
+        for command in mailbox.take() { obey(command) }
+      } else if event.token & ClientLoop.tlsTokenBit != 0 {
+        tls?.handle(event)
+      } else {
+        plain.handle(event)
       }
-      expire(Clocks.bootNanoseconds())
     }
+    expire(Clocks.bootNanoseconds())
+  }
+
+  private func end() {
     for command in mailbox.close() {
       if case .start(let ticket) = command { obey(.start(ticket)) }
     }

@@ -25,6 +25,17 @@ public struct ClientConfiguration: Sendable {
 
   /// Who may listen on Unix sockets that are called; anybody when there is nothing here.
   public var trustsListener: ListenerTrust?
+  /// Where calls are made.
+  public enum CallThread: Sendable {
+    /// On a thread of the client's, for any number of calls at the same time.
+    case own
+    /// On that of whoever calls, which waits there, one call after the other: for short commands, whose time goes into
+    /// making a second thread and waking each other.
+    case callers
+  }
+
+  /// Where calls are made.
+  public var callThread = CallThread.own
   /// How long an unused connection is kept for the next call.
   public var keepAlive = Duration.seconds(60)
   /// How many unused connections are kept.

@@ -5,11 +5,19 @@ public enum Preferences {
   /// A preference may always be ignored, so nothing here is an error. Named twice, only the first counts (§2), even
   /// when it is unreadable. Numbers beyond a day are cut to a day: the service lowers them further.
   public static func wait(headerValues: [String]) -> Int? {
+    value(of: "wait", headerValues).flatMap(seconds)
+  }
+
+  /// Whether the caller would like to have what its change made, and not only hear that it was made (§4.2).
+  public static func wantsRepresentation(headerValues: [String]) -> Bool {
+    value(of: "return", headerValues) == "representation"
+  }
+
+  private static func value(of name: String, _ headerValues: [String]) -> String? {
     for line in headerValues {
       for item in HeaderList.items(line) {
         guard let preference = HeaderList.parameter(HeaderList.parts(item)[0]) else { continue }
-        guard preference.name == "wait" else { continue }
-        return seconds(preference.value)
+        if preference.name == name { return preference.value }
       }
     }
     return nil

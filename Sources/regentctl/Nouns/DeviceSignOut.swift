@@ -33,7 +33,7 @@ enum DeviceSignOut {
     let ended = Atomic(0)
     do {
       try await call.console.progress("signing out \(what), \(ended.load(ordering: .relaxed)) done") {
-        try await end(found.ids, admin) { ended.add(1, ordering: .relaxed) }
+        try await end(found.ids, Connection.admin(call, together: true)) { ended.add(1, ordering: .relaxed) }
       }
     } catch {
       let done = counted(ended.load(ordering: .relaxed), "sign-in")

@@ -10,9 +10,9 @@ enum Connection {
 
   private static let machineSocket = "/run/regentd/admin.sock"
 
-  /// A client for the service that the call means.
-  static func admin(_ call: Invocation) -> AdminClient {
-    client(call[socket] ?? usualSocket(call.environment))
+  /// A client for the service that the call means, which makes one call after the other unless it is told otherwise.
+  static func admin(_ call: Invocation, together: Bool = false) -> AdminClient {
+    client(call[socket] ?? usualSocket(call.environment), on: together ? .own : .callers)
   }
 
   /// Whether the call means the service that the machine's own unit runs.
@@ -22,15 +22,15 @@ enum Connection {
 
   /// A client while somebody presses Tab.
   static func admin(_ request: CompletionRequest) -> AdminClient {
-    client(request[socket] ?? usualSocket(request.environment))
+    client(request[socket] ?? usualSocket(request.environment), on: .callers)
   }
 
-  private static func client(_ path: String) -> AdminClient {
+  private static func client(_ path: String, on thread: ClientConfiguration.CallThread) -> AdminClient {
     // The client takes a path for a Unix socket when it looks like one.
     let isPlain = !path.hasPrefix("/") && !path.hasPrefix(".") && !path.hasPrefix("@")
-    return AdminClient(
-      socket: isPlain ? "./\(path)" : path,
-      client: Client(ClientConfiguration(wallClock: Clocks.wallMilliseconds)))
+    var configuration = ClientConfiguration(wallClock: Clocks.wallMilliseconds)
+    configuration.callThread = thread
+    return AdminClient(socket: isPlain ? "./\(path)" : path, client: Client(configuration))
   }
 
   /// Where a service puts its socket: the first place where something is, else the first.

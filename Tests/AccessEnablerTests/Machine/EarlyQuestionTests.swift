@@ -33,6 +33,60 @@ struct EarlyQuestionTests {
     }
   }
 
+  @Test func `the request goes out beside the question whether the app is in`() {
+    for isDaemonFirst in [true, false] {
+      var bench = Self.starting()
+      if isDaemonFirst { bench.answer(Self.granted) }
+      bench.answer(Self.configuration)
+      if !isDaemonFirst { bench.answer(Self.granted) }
+      #expect(bench.open.map(\.operation) == [.authentication, .profileRequest(provider: Bench.sports.id)])
+      let request = bench.open[1].id
+      // The later one first: the exchange goes on when the service has said that nobody is in.
+      bench.send(.answered(request, .profileRequest("cmVxdWVzdA==")))
+      #expect(bench.open.map(\.operation) == [.authentication])
+      bench.answer(.missing)
+      #expect(bench.open.count == 1 && bench.open[0].isForDaemon)
+    }
+  }
+
+  @Test func `a request for nothing is dropped`() {
+    for answer in [ServiceAnswer.missing, .authentication(.regular)] {
+      var bench = Self.starting()
+      bench.answer(Self.granted)
+      bench.answer(Self.configuration)
+      let request = bench.open[1].id
+      // The viewer's yes is old by the time the service answers, or the app is in by itself.
+      if answer == .missing { bench.now = bench.now + .milliseconds(1_001) }
+      bench.answer(answer)
+      #expect(!bench.open.contains { $0.id == request })
+      bench.send(.answered(request, .profileRequest("cmVxdWVzdA==")))
+      #expect(bench.open.allSatisfy { $0.isForDaemon } && bench.open.count == (answer == .missing ? 1 : 0))
+    }
+  }
+
+  @Test func `another start takes the request back`() {
+    var bench = Self.starting()
+    bench.answer(Self.granted)
+    bench.answer(Self.configuration)
+    bench.setRequestor("OTHER")
+    #expect(bench.open.map(\.isForDaemon) == [false, true] && bench.open.allSatisfy { $0.requestor == "OTHER" })
+  }
+
+  @Test func `the sign-in may come with the exchange, or is asked for`() {
+    for comesWithIt in [true, false] {
+      var bench = Self.starting()
+      bench.answer(Self.granted)
+      bench.answer(Self.configuration)
+      bench.answer(.missing)
+      bench.answer(.profileRequest("cmVxdWVzdA=="))
+      bench.answer(.platform(.assertion("word")))
+      #expect(bench.open.map(\.operation) == [.exchange(provider: Bench.sports.id, assertion: "word")])
+      if !comesWithIt { bench.answer(.done) }
+      bench.answer(.authentication(.regular))
+      #expect(bench.open.isEmpty && bench.machine.tokens.authentication?.signIn.source == .platform)
+    }
+  }
+
   @Test func `what it said before a slow service answered is asked again`() {
     var bench = Self.starting()
     bench.answer(Self.granted)

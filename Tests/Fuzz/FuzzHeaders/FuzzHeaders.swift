@@ -15,6 +15,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   if let wait = Preferences.wait(headerValues: lines) {
     promise("a wait is no longer than a day", (0...86_400).contains(wait))
   }
+  _ = Preferences.wantsRepresentation(headerValues: lines)
   checkForwarded(lines)
   checkRemembered(raw.map(Array.init))
   return 0
