@@ -251,8 +251,13 @@ struct BoxKeyTests {
       #expect(try PrivateFile.check("\(folder)/key"), "0600")
       let text = String(decoding: try readFile("\(folder)/key"), as: UTF8.self)
       #expect(!text.contains("0123456789abcdef"))
-      file.forget()
+      // What it has opened is what the file held: another program may write a new one.
+      let other = try BoxKeyFile(folder: folder, machineIDFile: "\(folder)/machine")
+      try other.keep(BoxKeyFile.Kept(key: try other.newKey(), signIn: "two", box: "c"))
       #expect(try file.key(of: "one") == nil)
+      #expect(try file.key(of: "two")?.box == "c")
+      other.forget()
+      #expect(try file.key(of: "two") == nil)
     }
   }
 
@@ -261,6 +266,7 @@ struct BoxKeyTests {
       try writeFile("\(folder)/machine", "0123456789abcdef".utf8)
       let file = try BoxKeyFile(folder: folder, machineIDFile: "\(folder)/machine")
       try file.keep(BoxKeyFile.Kept(key: try file.newKey(), signIn: "one", box: "b"))
+      #expect(try file.key(of: "one") != nil)
       let bytes = try readFile("\(folder)/key")
       for cut in [0, 1, bytes.count / 2, bytes.count - 1] {
         try writeFile("\(folder)/key", bytes.prefix(cut))

@@ -6,15 +6,19 @@ import TestSupport
 /// Says how long an app takes from its start to signed in, by the box's account and by a sign-in of its own, and how
 /// long the question takes who is signed in: medians and 99th percentiles, in milliseconds.
 ///
-/// The first start is one with an empty store: the account is exchanged, or the service, which knows the device, is
-/// asked for its sign-in. A later one finds its sign-in kept. `account.py` reads the devices' ids, signs them in at the
-/// service and sends a line.
+/// The first start is one with a store that has nothing but the device's id: the account is exchanged, or the service,
+/// which knows the device, is asked for its sign-in. A later one finds its sign-in kept. `account.py` reads the devices'
+/// ids, signs them in at the service and sends a line.
 ///
 /// Words: service, requestor, public key, secret, the daemon's socket, how often.
 func startByAccount(_ words: [String]) async throws {
   let count = Int(words[5]) ?? 50
   try await withTemporaryFolder { folder in
-    for number in 0..<count { print(try enabler(words, .none, "\(folder)/own-\(number)").deviceID) }
+    for number in 0..<count {
+      print(try enabler(words, .none, "\(folder)/own-\(number)").deviceID)
+      // The same start for all: the one that signs in by itself must have its id before, and none makes it meanwhile.
+      for other in ["account", "nobody"] { _ = try enabler(words, .none, "\(folder)/\(other)-\(number)").deviceID }
+    }
     print("devices")
     fflush(nil)
     _ = readLine()

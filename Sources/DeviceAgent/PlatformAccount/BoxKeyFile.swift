@@ -8,7 +8,10 @@ import RegentPlatform
 ///
 /// The file (0600) holds its private half sealed with a key that the machine's id makes: the state folder alone, copied
 /// to another machine, is worth nothing. Whoever copies the whole disk has the id as well; no TPM is asked for.
-struct BoxKeyFile: Sendable {
+///
+/// What the file held when it was read last stays open: each app's first start asks for the key, and opening one takes
+/// OpenSSL as long as all the rest of the answer. Whoever reads this process's memory reads the file, too.
+final class BoxKeyFile: Sendable {
   /// A key, and the mark of the sign-in that it was enrolled with.
   struct Kept: Sendable {
     let key: SigningKey
@@ -17,8 +20,14 @@ struct BoxKeyFile: Sendable {
     let box: String
   }
 
+  private struct Opened: Sendable {
+    let bytes: [UInt8]
+    let kept: Kept
+  }
+
   private let path: String
   private let sealing: SealingKey?
+  private let opened = Locked<Opened?>(nil)
 
   /// The file's name for the sealed value: what was sealed for something else does not open.
   private static let purpose = Array("regent box key".utf8)
@@ -39,17 +48,21 @@ struct BoxKeyFile: Sendable {
     do throws(FileError) {
       bytes = try DurableFile.read(path, limit: 16_384, widest: 0o600)
     } catch {
+      opened.withLock { $0 = nil }
       if error.kind == .missing { return nil }
       throw CommandError(error.description, hint: error.hint, code: "account")
     }
+    if let last = opened.withLock({ $0 }), last.bytes == bytes { return last.kept.signIn == signIn ? last.kept : nil }
     let limits = JSONLimits(depth: 2, bytes: 16_384)
     guard let object = (try? JSONValue(reading: bytes, limits: limits))?.object, object["version"]?.int64 == 1,
       object["signIn"]?.string == signIn, let box = object["box"]?.string,
       let sealed = object["key"]?.string.flatMap({ try? Base64.decode($0) }),
-      let opened = try? sealing?.open(sealed, associatedData: Self.purpose),
-      let key = try? SigningKey(pkcs8: opened)
+      let secret = try? sealing?.open(sealed, associatedData: Self.purpose),
+      let key = try? SigningKey(pkcs8: secret)
     else { return nil }
-    return Kept(key: key, signIn: signIn, box: box)
+    let kept = Kept(key: key, signIn: signIn, box: box)
+    self.opened.withLock { $0 = Opened(bytes: bytes, kept: kept) }
+    return kept
   }
 
   /// A new key; it counts when it is kept.
@@ -82,6 +95,7 @@ struct BoxKeyFile: Sendable {
   }
 
   func forget() {
+    opened.withLock { $0 = nil }
     try? DurableFile.remove(path)
   }
 }
