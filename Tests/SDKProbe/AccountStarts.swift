@@ -6,9 +6,9 @@ import TestSupport
 /// Says how long an app takes from its start to signed in, by the box's account and by a sign-in of its own, and how
 /// long the question takes who is signed in: medians and 99th percentiles, in milliseconds.
 ///
-/// The first start is one with a store that has nothing but the device's id: the account is exchanged, or the service,
-/// which knows the device, is asked for its sign-in. A later one finds its sign-in kept. `account.py` reads the devices'
-/// ids, signs them in at the service and sends a line.
+/// The first start is one with a store that has nothing but the device's id: the account is exchanged, or the
+/// service, which knows the device, is asked for its sign-in. A later one finds its sign-in kept. `account.py` reads
+/// the devices' ids, signs them in at the service and sends a line.
 ///
 /// Words: service, requestor, public key, secret, the daemon's socket, how often.
 func startByAccount(_ words: [String]) async throws {
