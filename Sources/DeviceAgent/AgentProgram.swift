@@ -1,4 +1,5 @@
 public import CommandKit
+import RegentHTTPCodec
 public import RegentPlatform
 
 /// `regent`, the program of the box, as a value: settings come in, commands come out.

@@ -91,7 +91,7 @@ import Testing
         "script -qec 'regent --service \(service) --requestor acme --public-key k --secret-file secret --state state "
           + "providers' /dev/null < /dev/null")
       #expect(status.outputText.contains("asking \(service)"), "\(status.outputText)")
-      #expect(status.outputText.contains("check the address and its port"), "\(status.outputText)")
+      #expect(status.outputText.contains("check the network and the service's address"), "\(status.outputText)")
     }
   }
 

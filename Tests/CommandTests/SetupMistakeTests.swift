@@ -36,7 +36,8 @@ import Testing
         ])
       #expect(said.status == 0, "\(said.outputText)")
       for (line, count) in [
-        ("nonsense is not an address of the web", 1), ("write it as http://192.168.1.2", 1), ("hostname -I", 1),
+        ("nonsense is not an address of the web", 1), ("write it as http://192.168.1.2", 1),
+        ("LAN-ADDRESS stands for an address of this machine", 1),
         ("that cannot be a name here", 2), ("maybe is none of code, key and none", 1),
         ("requestor (whose app runs on the boxes)", 2),
       ] {

@@ -14,8 +14,8 @@ struct AgentConfText {
   /// Gives a setting one value, or none.
   ///
   /// The value takes the place of the last line that has one; else it comes behind a comment that shows how it is
-  /// written, or at the end. Other lines of the setting become comments, or go when there is such a comment already: the
-  /// file does not grow, however often a box is set up.
+  /// written, or at the end. Other lines of the setting become comments, or go when there is such a comment already:
+  /// the file does not grow, however often a box is set up.
   mutating func set(_ name: String, _ value: String?) {
     let wanted = value.map { "\(name) = \($0)" }
     var places = lines.indices.filter { Self.name(of: lines[$0]) == name }
