@@ -1,4 +1,5 @@
 public import CommandKit
+import RegentHTTPCodec
 public import RegentPlatform
 
 /// `regent`, the program of the box, as a value: settings come in, commands come out.
@@ -64,6 +65,15 @@ struct AgentContext: Sendable {
   func source(_ settings: AgentSettings) async throws(CommandError) -> any EntitlementSource {
     if case .found(let daemon) = try await DaemonClient.find(settings) { return daemon }
     return try EnablerSource(settings, buildTime: buildTime)
+  }
+
+  /// Asks the service, or the daemon; who sits at a terminal is told after a second what is waited for.
+  func ask<Answer: Sendable>(
+    _ call: Invocation, _ settings: AgentSettings,
+    _ question: @escaping @Sendable (any EntitlementSource) async throws -> Answer
+  ) async throws -> Answer {
+    let service = settings.services.first.map(\.description) ?? "the service"
+    return try await call.console.progress("asking \(service)") { try await question(try await source(settings)) }
   }
 
   /// Lets signals end this process again: only `pair` and `daemon` hear them.

@@ -70,27 +70,7 @@ public struct Neighbours: ~Copyable {
 
   /// This machine's IPv4 addresses on networks in which others can be reached by group.
   private borrowing func ownNetworks() -> [in_addr] {
-    var first: UnsafeMutablePointer<ifaddrs>?
-    guard unsafe getifaddrs(&first) == 0 else { return [] }
-    defer { unsafe freeifaddrs(first) }
-    var found: [in_addr] = []
-    var next = unsafe first
-    while let one = unsafe next, found.count < 32 {
-      unsafe next = one.pointee.ifa_next
-      guard unsafe Self.reachesNeighbours(one.pointee.ifa_flags), let address = unsafe one.pointee.ifa_addr,
-        unsafe address.pointee.sa_family == sa_family_t(AF_INET),
-        let bits = unsafe SocketAddress(copying: address, length: socklen_t(MemoryLayout<sockaddr_in>.size))?.ipv4?.bits
-      else { continue }
-      found.append(in_addr(s_addr: bits.bigEndian))
-    }
-    return found
-  }
-
-  /// Whether an interface is up and leads to other machines, which hear what is sent to a group.
-  ///
-  /// The kernel's numbers (net/if.h): a shim that includes that file takes whole other headers out of Glibc's module.
-  private static func reachesNeighbours(_ flags: UInt32) -> Bool {
-    let (isUp, isLoopback, hearsGroups): (UInt32, UInt32, UInt32) = (0x1, 0x8, 0x1000)
-    return flags & (isUp | isLoopback | hearsGroups) == isUp | hearsGroups
+    let found = OwnAddress.all().filter(\.reachesNeighbours).compactMap(\.address.ipv4)
+    return found.prefix(32).map { in_addr(s_addr: $0.bits.bigEndian) }
   }
 }

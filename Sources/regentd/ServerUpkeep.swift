@@ -138,7 +138,7 @@ actor ServerUpkeep: AdminUpkeep {
         : Finding(
           "standby", .warning,
           "there is no synchronous standby: when the server is lost, so is what it acknowledged last",
-          fix: "set synchronous_standby_names to a standby: docs/operating.md"))
+          fix: "set synchronous_standby_names to a standby: see operating.md (package regent-doc)"))
     if server.isPooled {
       found.append(
         Finding(

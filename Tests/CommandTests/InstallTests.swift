@@ -120,7 +120,11 @@ import Testing
       #expect(try Packager(destination: folder).run("install").status == 0)
       let place = "\(folder)/opt/tv/share/doc/regent"
       var links = 0
-      for name in ["operating", "box", "socket", "porting", "protocol", "from-regcode-to-token", "threat-model"] {
+      for name in [
+        "install", "operating", "box", "socket", "porting", "protocol", "from-regcode-to-token", "threat-model",
+        "limits",
+        "scaling",
+      ] {
         let text = String(decoding: try readFile("\(place)/\(name).md"), as: UTF8.self)
         for part in text.split(separator: "](").dropFirst() {
           let target = part.prefix { $0 != ")" && $0 != "#" }
@@ -130,6 +134,9 @@ import Testing
         }
       }
       #expect(links > 0)
+      // And every name of a file, in whatever was installed, is one that is there, or said to be the sources'.
+      let names = try run("\(packageFolder())/Tests/installed-names", [folder])
+      #expect(names.status == 0, "\(names.outputText)\(names.errorText)")
     }
   }
 

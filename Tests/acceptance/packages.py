@@ -342,6 +342,46 @@ def from_nothing_to_a_code_on_the_screen():
     assert typed("the box", box)
 
 
+def a_service_whose_port_is_taken_is_led_elsewhere():
+    """Another program has 8787 before the package comes: setup says which one, and ends green at another port."""
+    machine.run("env", "DEBIAN_FRONTEND=noninteractive", "dpkg", "-P", *reversed(NAMES))
+    machine.run(
+        "systemd-run", "--unit=other", "python3", "-c",
+        "import signal, socket; one = socket.create_server(('', 8787)); signal.pause()")
+    try:
+        install(*files(names=("regentctl", "regentd")))
+        why = machine.run("regentctl", "setup", fails=True, text="")
+        assert re.search(r"127\.0\.0\.1:8787 is taken by python3 \(process \d+\)", why) and "--listen 127.0.0.1:8788" in why, why
+        why = machine.run("regentctl", "setup", "--public-url", PUBLIC_URL, fails=True, text="")
+        assert "8787 is taken by python3" in why and "--public-url http://192.168.7.1:8788" in why, why
+        why = machine.run("regentctl", "setup", "--public-url", "http://192.168.7.9:8788", fails=True, text="")
+        assert "192.168.7.9 is no address of this machine, which has " in why and "192.168.7.1" in why, why
+
+        def person(keyboard):
+            keyboard.type("regentctl setup")
+            keyboard.shows(r"where the service listens instead \[127.0.0.1:8788\]: *\s*\Z")
+            keyboard.type("")
+            for question, name in (
+                    ("address that phones open", PUBLIC_URL), ("address that phones open", PUBLIC_URL.replace("8787", "8788")),
+                    ("requestor ", ""), ("provider ", ""), ("first account ", "anna"),
+                    ("password of anna", "a long enough password"), ("again", "a long enough password"), ("or none", "")):
+                keyboard.shows(rf"{question}[^\n]*: *\s*\Z")
+                keyboard.type("", name)
+            keyboard.shows(r"regent setup --code '(\S+#\S+)'")
+            screen = keyboard.tmux("capture-pane", "-p", "-S", "-200")
+            assert "BAD" not in screen and "warn" not in screen, screen
+
+        typed("a service whose port is taken", person)
+        assert machine.run("curl", "-sf", "http://192.168.7.1:8788/readyz") is not None
+        settings = machine.run("cat", "/etc/regent/regentd.env")
+        assert '\nREGENT_LISTEN="*:8788"\n' in settings and "\nREGENT_PUBLIC_URL=http://192.168.7.1:8788\n" in settings, settings
+        machine.run("regentctl", "setup", "--public-url", "http://192.168.7.1:8788", text="")
+        assert machine.run("cat", "/etc/regent/regentd.env") == settings
+    finally:
+        machine.run("systemctl", "stop", "other")
+    machine.run("env", "DEBIAN_FRONTEND=noninteractive", "dpkg", "-P", "regentd", "regentctl")
+
+
 FALSE_NAME = "Regent \u202e on \x1b[31mden"
 
 
@@ -469,6 +509,7 @@ STEPS = (
     an_upgrade_is_not_noticed, an_older_version_is_refused, what_is_killed_at_any_step_is_mended_by_doing_it_again,
     removing_keeps_what_is_ones_own, purging_leaves_nothing, a_box_without_settings_waits,
     a_database_of_the_first_release_goes_along, from_nothing_to_a_code_on_the_screen,
+    a_service_whose_port_is_taken_is_led_elsewhere,
     a_box_finds_the_service_in_the_network, debians_own_test_passes)
 
 version = re.search(r"regentd_([^_]+)_", next(built.glob("regentd_*.deb")).name)[1]

@@ -9,6 +9,9 @@ public enum Prompt {
   /// How often a new password is asked for whose two forms differ.
   private static let tries = 3
 
+  /// How often a question is asked whose answers cannot be taken.
+  private static let mostAnswers = 5
+
   /// Reads a password: from the terminal when standard input is one, else the first line of standard input.
   ///
   /// With `twice` a person has to type it again, because it is not seen.
@@ -45,17 +48,38 @@ public enum Prompt {
       if let usual { return usual }
       throw CommandError.usage("\(question) is missing", hint: "give \(option)")
     }
-    call.console.flush()
-    call.console.drawNote("\(harmless(question))\(usual.map { " [\(harmless($0))]" } ?? ""): ")
-    let bytes = try someLine(of: 0)
-    guard !bytes.isEmpty else {
-      if let usual { return usual }
-      throw CommandError("\(question) is missing", hint: "try again, or give \(option)")
+    return try text(of: try typed(question, usual, call) ?? [], question, usual, option)
+  }
+
+  /// Asks for a line until one can be taken: what is wrong with an answer is said, and the question comes again.
+  ///
+  /// Where nobody sits, the usual answer is the only one. After some answers, or at the end of the input, the last
+  /// objection is the command's error.
+  ///
+  /// - Parameters:
+  ///   - question: what is asked for: "the provider's id".
+  ///   - usual: the answer of who types nothing.
+  ///   - option: what says it on the command line.
+  ///   - call: the command's call.
+  ///   - take: reads an answer; its error says what is wrong with it.
+  /// - Returns: what `take` made of the answer.
+  /// - Throws: ``CommandError`` when no answer can be taken.
+  public static func answer<Value>(
+    _ question: String, usual: String?, orGive option: String, _ call: Invocation,
+    _ take: (String) throws(CommandError) -> Value
+  ) throws(CommandError) -> Value {
+    guard call.canAsk else { return try take(try line(question, usual: usual, orGive: option, call)) }
+    var left = mostAnswers
+    while true {
+      let bytes = try typed(question, usual, call)
+      do throws(CommandError) {
+        return try take(try text(of: bytes ?? [], question, usual, option))
+      } catch {
+        left -= 1
+        guard left > 0, bytes != nil else { throw error }
+        call.console.note(error.message + (error.hint.map { "; \($0)" } ?? ""))
+      }
     }
-    guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw CommandError("\(question) is not valid UTF-8", hint: "set the terminal to UTF-8")
-    }
-    return text
   }
 
   /// Makes sure that somebody means it before something is lost.
@@ -80,6 +104,26 @@ public enum Prompt {
     }
   }
 
+  /// What somebody typed; nil at the end of the input.
+  private static func typed(_ question: String, _ usual: String?, _ call: Invocation) throws(CommandError) -> [UInt8]? {
+    call.console.flush()
+    call.console.drawNote("\(harmless(question))\(usual.map { " [\(harmless($0))]" } ?? ""): ")
+    return try someLine(of: 0)
+  }
+
+  private static func text(
+    of bytes: [UInt8], _ question: String, _ usual: String?, _ option: String
+  ) throws(CommandError) -> String {
+    guard !bytes.isEmpty else {
+      if let usual { return usual }
+      throw CommandError("\(question) is missing", hint: "try again, or give \(option)")
+    }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw CommandError("\(question) is not valid UTF-8", hint: "set the terminal to UTF-8")
+    }
+    return text
+  }
+
   private static func ask(_ prompt: String) throws(CommandError) -> [UInt8] {
     let line: [UInt8]?
     do throws(SystemError) {
@@ -94,8 +138,7 @@ public enum Prompt {
   }
 
   static func firstLine(of input: Int32, _ prompt: String) throws(CommandError) -> [UInt8] {
-    let line = try someLine(of: input)
-    guard !line.isEmpty else {
+    guard let line = try someLine(of: input), !line.isEmpty else {
       throw CommandError(
         "\(prompt) is missing",
         hint: "type it at a terminal, or give it as the first line of standard input")
@@ -103,16 +146,18 @@ public enum Prompt {
     return line
   }
 
-  /// A line, which may be empty, as it is at the end of the input.
-  private static func someLine(of input: Int32) throws(CommandError) -> [UInt8] {
+  /// A line, which may be empty; nil at the end of the input.
+  private static func someLine(of input: Int32) throws(CommandError) -> [UInt8]? {
     var line: [UInt8] = []
     var byte: UInt8 = 0
+    var isEnded = false
     do throws(SystemError) {
       // Byte by byte: what follows the line belongs to whoever reads next.
       while try systemCall("read", on: "standard input", { unsafe Glibc.read(input, &byte, 1) })
         == 1
       {
-        if byte == UInt8(ascii: "\n") { break }
+        isEnded = byte == UInt8(ascii: "\n")
+        if isEnded { break }
         line.append(byte)
         guard line.count <= longest else {
           throw SystemError(operation: "take", subject: "a line that long", code: EMSGSIZE)
@@ -122,7 +167,7 @@ public enum Prompt {
       throw CommandError(error.description, hint: error.hint)
     }
     if line.last == UInt8(ascii: "\r") { line.removeLast() }
-    return line
+    return line.isEmpty && !isEnded ? nil : line
   }
 }
 

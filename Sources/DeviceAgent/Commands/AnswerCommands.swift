@@ -17,7 +17,7 @@ enum StatusCommand {
     ) { call async throws in
       context.hearsNoSignals()
       let settings = try AgentSettings(call)
-      let status = try await context.source(settings).status()
+      let status = try await context.ask(call, settings) { try await $0.status() }
       if call[deviceID] {
         let id = status.deviceID ?? ""
         return call.show(["deviceId": .string(id)], lines: [id])
@@ -48,7 +48,7 @@ enum ProvidersCommand {
     Command("providers", "list the TV providers", example: "regent providers") {
       call async throws in
       context.hearsNoSignals()
-      let providers = try await context.source(AgentSettings(call)).providers()
+      let providers = try await context.ask(call, AgentSettings(call)) { try await $0.providers() }
       var table = Table([.init("ID", .name), .init("NAME"), .init("FEATURED")])
       for provider in providers {
         table.add([provider.id, provider.name, provider.isFeatured ? "yes" : ""])
@@ -67,7 +67,8 @@ enum PreauthorizeCommand {
       inputs: [resources], example: "regent preauthorize channel-1 channel-2"
     ) { call async throws in
       context.hearsNoSignals()
-      let allowed = try await context.source(AgentSettings(call)).preauthorize(call[resources])
+      let wanted = call[resources]
+      let allowed = try await context.ask(call, AgentSettings(call)) { try await $0.preauthorize(wanted) }
       call.show(.array(allowed.map { .string($0) }), lines: allowed)
     }
   }
@@ -83,7 +84,8 @@ enum MetadataCommand {
     ) { call async throws in
       context.hearsNoSignals()
       let settings = try AgentSettings(call)
-      let value = try await context.source(settings).metadata(call[key])
+      let wanted = call[key]
+      let value = try await context.ask(call, settings) { try await $0.metadata(wanted) }
       if value.isNull {
         throw CommandError(
           "the service tells no \(call[key]) of this viewer",
@@ -112,7 +114,7 @@ enum LogoutCommand {
       "logout", "sign this box out, here and at the service", example: "regent logout"
     ) { call async throws in
       context.hearsNoSignals()
-      let wasSignedIn = try await context.source(AgentSettings(call)).signOut()
+      let wasSignedIn = try await context.ask(call, AgentSettings(call)) { try await $0.signOut() }
       call.show(
         ["signedIn": false, "wasSignedIn": .bool(wasSignedIn)],
         lines: [wasSignedIn ? "signed out" : "nobody was signed in"])

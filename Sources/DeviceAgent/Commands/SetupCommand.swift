@@ -31,13 +31,16 @@ enum SetupCommand {
       let known = try call[AgentOptions.service].first ?? typed.service ?? known(place)
       let choice = try known.map { ServiceChoice($0) } ?? ServiceChoice(call)
       let authorities: CertificateAuthorities = call[AgentOptions.authorities].map { .file($0) } ?? .system
-      let grant = try await CodeRedemption(typed.code, place: place)
-        .redeem(at: choice.address, authorities, buildTime: context.buildTime)
+      let redemption = try CodeRedemption(typed.code, place: place)
+      let grant = try await call.console.progress("asking \(choice.address), for \(CodeRedemption.patience) s at most")
+      {
+        try await redemption.redeem(at: choice.address, authorities, buildTime: context.buildTime)
+      }
       let service = try choice.kept(grant)
       let difference = try write(grant, service, call[AgentOptions.authorities], to: place)
       try start(place, call)
       if !call.wantsJSON { call.console.print(lines: ["\(place):"] + difference.map { "  \($0)" }) }
-      let findings = await DoctorChecks(call, context).findings()
+      let findings = await DoctorChecks(call, context).shownFindings()
       let worst = findings.compactMap(\.exit).first
       call.show(
         [
@@ -54,8 +57,14 @@ enum SetupCommand {
   }
 
   /// The code, and the address when somebody wrote `ADDRESS#CODE`.
-  private static func typed(_ call: Invocation) throws -> (service: AbsoluteURL?, code: EnrolmentCode) {
-    let text = try call[code] ?? Prompt.line("enrolment code", usual: nil, orGive: "--code", call)
+  private static func typed(_ call: Invocation) throws(CommandError) -> (service: AbsoluteURL?, code: EnrolmentCode) {
+    if let text = call[code] { return try parts(of: text) }
+    return try Prompt.answer("enrolment code", usual: nil, orGive: "--code", call) { text throws(CommandError) in
+      try parts(of: text)
+    }
+  }
+
+  private static func parts(of text: String) throws(CommandError) -> (service: AbsoluteURL?, code: EnrolmentCode) {
     let parts = text.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
     guard let letters = parts.last, let code = EnrolmentCode(typed: String(letters)) else {
       throw CommandError.usage(

@@ -15,10 +15,11 @@ private enum Asked {
     "data", .assignment, "what the service is told besides, as agreed with the provider: NAME=VALUE")
 
   static func grant(_ call: Invocation, _ context: AgentContext, _ settings: AgentSettings)
-    async throws(CommandError) -> MediaGrant
+    async throws -> MediaGrant
   {
     let data = Dictionary(call[data].map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
-    return try await context.source(settings).authorize(call[resource], data: data)
+    let wanted = call[resource]
+    return try await context.ask(call, settings) { try await $0.authorize(wanted, data: data) }
   }
 }
 

@@ -69,17 +69,18 @@ struct ServiceChoice {
       self.init(found[0].address, isFound: true)
       return
     }
-    let text = try Prompt.line(
+    self = try Prompt.answer(
       found.isEmpty ? "address of the service" : "which of them, or another address", usual: nil, orGive: "--service",
-      call)
-    if let number = Int(text), found.indices.contains(number - 1) {
-      self.init(found[number - 1].address, isFound: true)
-      return
+      call
+    ) { text throws(CommandError) in
+      if let number = Int(text), found.indices.contains(number - 1) {
+        return ServiceChoice(found[number - 1].address, isFound: true)
+      }
+      guard let typed = try? AbsoluteURL(parsing: text), typed.scheme == "https" || typed.scheme == "http" else {
+        throw .usage("that is no address", hint: "write it as https://tv.example.org")
+      }
+      return ServiceChoice(typed)
     }
-    guard let typed = try? AbsoluteURL(parsing: text) else {
-      throw .usage("that is no address", hint: "write it as https://tv.example.org")
-    }
-    self.init(typed)
   }
 
   /// The address that goes into the settings.

@@ -12,19 +12,29 @@ struct DoctorChecks: Sendable {
 
   /// Signed calls are refused beyond that, in milliseconds.
   private static let clockTolerance: Int64 = 300_000
+  /// How long a service has for its answer, in seconds.
+  private static let patience = 10
 
   init(_ call: Invocation, _ context: AgentContext) {
     self.call = call
     self.context = context
   }
 
-  func findings() async -> [Finding] {
+  /// The findings; who sits at a terminal is told after a second what is waited for.
+  func shownFindings() async -> [Finding] {
+    await call.console.progress("asking each address of the service, for \(Self.patience) s at most") {
+      await findings()
+    }
+  }
+
+  private func findings() async -> [Finding] {
     let settings: AgentSettings
     do throws(CommandError) {
       settings = try AgentSettings(call)
     } catch {
       return [.bad("settings", error), terminal()]
     }
+    guard !settings.isUntouched else { return [.bad("settings", settings.notSetUp), terminal()] }
     let (search, daemon) = await daemon(settings)
     var findings = setUp(settings)
     findings.append(state(settings, search))
@@ -85,7 +95,7 @@ struct DoctorChecks: Sendable {
     do throws(ClientError) {
       var request = ClientRequest(
         .get, try ClientURL(service.description.trimmingSlashes + "/healthz"))
-      request.deadline = .seconds(10)
+      request.deadline = .seconds(Self.patience)
       let response = try await client.send(request)
       var findings: [Finding] = []
       let health = try? JSONValue(reading: response.body)

@@ -11,7 +11,7 @@ enum DoctorCommand {
       "doctor", "look for what is wrong and say what to do about it", example: "regent doctor"
     ) { call async throws in
       context.hearsNoSignals()
-      let findings = await DoctorChecks(call, context).findings()
+      let findings = await DoctorChecks(call, context).shownFindings()
       call.show(.array(findings.map(\.document)), lines: findings.flatMap(\.lines))
       if let worst = findings.compactMap(\.exit).first { throw QuietExit(worst) }
     }

@@ -15,6 +15,9 @@ struct CodeRedemption: Sendable {
   private let key: CodeKey
   private let box: [UInt8]
 
+  /// How long a service has for its answer, in seconds.
+  static let patience = 20
+
   /// - Parameters:
   ///   - code: what was typed.
   ///   - place: what tells this box's settings from others of the same machine.
@@ -54,7 +57,7 @@ struct CodeRedemption: Sendable {
       var request = ClientRequest(
         .post, try ClientURL(service.description.trimmingSlashes + Paths.enrol), body: asked.bytes)
       request.addHeader(.contentType, "application/json")
-      request.deadline = .seconds(20)
+      request.deadline = .seconds(Self.patience)
       response = try await client.send(request)
     } catch {
       throw CommandError(

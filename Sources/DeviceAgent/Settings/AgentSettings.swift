@@ -41,6 +41,8 @@ struct AgentSettings: Sendable {
   var keptCredentials: AgentCredentials?
   private let secretFile: String?
   let statementFile: String?
+  /// Whether there is no settings file, and nothing of a service in options or variables: nobody has set this box up.
+  let isUntouched: Bool
   private let environment: Environment
 
   init(_ call: Invocation) throws(CommandError) {
@@ -68,6 +70,7 @@ struct AgentSettings: Sendable {
     usesOwnState = chosen == nil
     state = if let chosen { chosen } else { try defaultState(environment) }
     given = Set(BoxIdentity.inputs.filter(reader.isGiven).map(\.specification.name))
+    isUntouched = conf.path.isEmpty && services.isEmpty && requestor == nil && publicKey == nil && statementFile == nil
     let asked = try reader.one(AgentOptions.language, .choice("en", "it", "es", "ko"))
     let variables = call.environment
     language = Language(asked: asked) { variables[$0] }
@@ -88,18 +91,30 @@ struct AgentSettings: Sendable {
 }
 
 extension AgentSettings {
+  /// What a box says that nobody has set up: the one next step.
+  var notSetUp: CommandError {
+    // Where the packages are, the box is the machine's, which root sets up.
+    let isPackaged = SocketPlace.isThere("/lib/systemd/system/regent.socket")
+    let sudo = isPackaged && Accounts.effectiveUser != 0 ? "sudo " : ""
+    return .usage(
+      "this box is not set up yet: no service is configured",
+      hint: "\(sudo)regent setup, with the code that regentctl requestor invite shows beside the service")
+  }
+
   /// The services, or what to type to have one.
   func neededServices() throws(CommandError) -> [AbsoluteURL] {
+    guard !isUntouched else { throw notSetUp }
     guard !services.isEmpty else {
       throw .usage(
         "no service is configured",
-        hint: "write --service https://HOST, or \"service = https://HOST\" in agent.conf")
+        hint: "regent setup asks for it; or write --service https://HOST, or \"service = https://HOST\" in agent.conf")
     }
     return services
   }
 
   /// The requestor, or what to type to have one.
   func neededRequestor() throws(CommandError) -> String {
+    guard !isUntouched else { throw notSetUp }
     guard let requestor else {
       throw .usage(
         "no requestor is configured",
@@ -124,7 +139,8 @@ extension AgentSettings {
     }
     throw .usage(
       "this box has no credentials",
-      hint: "give --public-key and --secret-file (regentctl key issue REQUESTOR makes a pair)")
+      hint: "regent setup gets some for a code; or give --public-key and --secret-file (regentctl key issue REQUESTOR "
+        + "makes a pair)")
   }
 
   /// Which addresses may be shown.

@@ -73,7 +73,7 @@ func hint(for state: SQLState) -> String? {
   case .wrongPassword: "compare the file with the password with the server: psql -W -h HOST -U USER DATABASE"
   case .notAdmitted: "add a line for this role and this machine to pg_hba.conf, and make the role: createuser USER"
   case .noDatabase: "make it: createdb --owner=USER --encoding=UTF8 DATABASE"
-  case .noRight: "give the role its rights; docs/operating.md lists them"
+  case .noRight: "give the role its rights; operating.md lists them (package regent-doc)"
   case .diskFull: "free some space on the server's file system"
   case .tooManyConnections: "raise max_connections, or give fewer connections to other programs"
   case .readOnly, .starting, .shutdown, .crashed: "look at the server's log; another host of the URL is tried next"

@@ -36,6 +36,8 @@ public struct ClientConfiguration: Sendable {
 
   /// Where calls are made.
   public var callThread = CallThread.own
+  /// How long a server may take to be connected to, the TLS handshake included; a call may have less in all.
+  public var connectLimit = Duration.seconds(10)
   /// How long an unused connection is kept for the next call.
   public var keepAlive = Duration.seconds(60)
   /// How many unused connections are kept.

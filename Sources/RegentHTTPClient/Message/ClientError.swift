@@ -121,6 +121,7 @@ extension ClientError: CustomStringConvertible {
     case .invalidRequest, .cancelled: nil
     case .unreachable(let obstacle): obstacle.hint(origin)
     case .timedOut(.lookingUp): "check the name servers: getent hosts \(origin?.host ?? "HOST")"
+    case .timedOut(.connecting): ClientError.Obstacle.silent.hint(origin)
     case .timedOut: "check the network and whether the service is busy"
     case .tls(let fault): fault.hint
     case .tooLarge, .malformed:
@@ -156,7 +157,8 @@ extension ClientError.Obstacle {
     case .refused: "check that the service runs and that the port is right"
     case .unknownName: "check the spelling of the address: getent hosts \(origin?.host ?? "HOST")"
     case .lookUpFailed: "check the network connection and /etc/resolv.conf"
-    case .noRoute, .silent: "check the network connection: ip route"
+    case .noRoute: "check the network connection: ip route"
+    case .silent: "check the address and its port, and that no firewall is between"
     case .noSocket:
       "check that the service runs and its socket path: ls -l \(origin?.host ?? "SOCKET")"
     case .notTrusted: "look who it is: ss -xlp; the agent runs as the owner of the socket's folder"

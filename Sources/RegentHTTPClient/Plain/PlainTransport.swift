@@ -95,7 +95,8 @@ final class PlainTransport {
         let now = Clocks.bootNanoseconds()
         connection.state = .connecting
         let isLast = connection.addresses.count == 1
-        connection.timer = isLast ? .max : now + PlainTransport.attemptLimit
+        connection.timer =
+          now + (isLast ? loop.configuration.connectLimit.wholeNanoseconds : PlainTransport.attemptLimit)
         let isConnected = try connection.connect(to: address, loop.poller)
         connection.addresses.removeFirst()
         if isConnected { connected(connection) }

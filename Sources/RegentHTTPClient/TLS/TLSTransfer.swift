@@ -20,8 +20,6 @@ import RegentPlatform
   private var interimCount = 0
   private var body: [UInt8] = []
 
-  /// In milliseconds; the call's own deadline may end it earlier.
-  private static let connectLimit = 20_000
   private static let headLimits = HeadLimits(line: 8_192, fields: 32_768, count: 128)
 
   init(
@@ -43,7 +41,7 @@ import RegentPlatform
   /// Tells libcurl what to do.
   ///
   /// - Returns: false when an option that safety depends on was refused.
-  func prepare(_ authorities: CertificateAuthorities, addresses: [String]) -> Bool {
+  func prepare(_ configuration: ClientConfiguration, addresses: [String]) -> Bool {
     let request = call.request
     var codes = [
       set(CURLOPT_URL, "\(request.url.origin)\(request.url.target)"),
@@ -54,10 +52,10 @@ import RegentPlatform
       set(CURLOPT_PROXY, ""), set(CURLOPT_NOSIGNAL, 1), set(CURLOPT_HTTP09_ALLOWED, 0),
       set(CURLOPT_PATH_AS_IS, 1), set(CURLOPT_BUFFERSIZE, 16_384),
       // libcurl shares this time between the addresses of a host: the first may not use the whole deadline up.
-      set(CURLOPT_CONNECTTIMEOUT_MS, TLSTransfer.connectLimit),
+      set(CURLOPT_CONNECTTIMEOUT_MS, Int(configuration.connectLimit.wholeNanoseconds / 1_000_000)),
       set(CURLOPT_CUSTOMREQUEST, request.method.token),
     ]
-    codes += trust(authorities)
+    codes += trust(configuration.authorities)
     // libcurl repeats any method when a kept connection turns out dead; only these may be.
     if !request.isIdempotent || call.needsNewConnection {
       codes.append(set(CURLOPT_FRESH_CONNECT, 1))

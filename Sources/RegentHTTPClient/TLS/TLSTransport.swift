@@ -40,7 +40,7 @@ import RegentPlatform
     let transfer = unsafe TLSTransfer(
       call, easy, library, checkTime: time, loop.serverTime)
     guard
-      transfer.prepare(configuration.authorities, addresses: addresses.compactMap(\.numericHost))
+      transfer.prepare(configuration, addresses: addresses.compactMap(\.numericHost))
     else { throw .libraryMissing("it refuses an option that safety depends on") }
     transfers[call.ticket.id] = transfer
     call.carrier = .tls

@@ -22,12 +22,14 @@ enum FirstBox: String, CaseIterable {
       return
     }
     let isInvited = try await admin.invitations().contains { $0.requestor == requestor }
-    let word = try Prompt.line(
+    self = try Prompt.answer(
       "for the first box: code (regent setup asks for it there), key (a pair to write down), or none",
-      usual: (canCall || isInvited ? Self.none : .code).rawValue, orGive: "--invite", call)
-    guard let wanted = Self(rawValue: word) else {
-      throw CommandError.usage("\(word) is none of code, key and none", hint: "type regentctl setup again")
+      usual: (canCall || isInvited ? Self.none : .code).rawValue, orGive: "--invite", call
+    ) { word throws(CommandError) in
+      guard let wanted = Self(rawValue: word) else {
+        throw .usage("\(word) is none of code, key and none", hint: "type one of them")
+      }
+      return wanted
     }
-    self = wanted
   }
 }

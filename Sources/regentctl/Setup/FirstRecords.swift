@@ -18,9 +18,9 @@ struct FirstRecords {
     let present = try await admin.requestors().map(\.id)
     let id =
       try given
-      ?? RequestorID(
-        ask("requestor (whose app runs on the boxes)", usual: present.first?.text ?? "tv", "--requestor"))
-    guard let id else { throw Self.impossible("--requestor") }
+      ?? ask("requestor (whose app runs on the boxes)", usual: present.first?.text ?? "tv", "--requestor") {
+        RequestorID($0)
+      }
     guard !present.contains(id) else { return id }
     var patch = Patch<Requestor>()
     patch.set(.name, .string(id.text))
@@ -32,9 +32,9 @@ struct FirstRecords {
     let present = try await admin.providers().map(\.id)
     let id =
       try given
-      ?? ProviderID(
-        ask("provider (whom viewers sign in with)", usual: present.first?.text ?? "home", "--provider"))
-    guard let id else { throw Self.impossible("--provider") }
+      ?? ask("provider (whom viewers sign in with)", usual: present.first?.text ?? "home", "--provider") {
+        ProviderID($0)
+      }
     if !present.contains(id) {
       var patch = Patch<Provider>()
       patch.set(.name, .string(id.text))
@@ -61,8 +61,7 @@ struct FirstRecords {
   func addAccount(_ given: AccountName?, at provider: ProviderID) async throws {
     let present = try await admin.accounts(of: provider).map(\.name)
     if given == nil, !present.isEmpty || !call.canAsk { return }
-    let name = try given ?? AccountName(ask("first account (a viewer's name)", usual: nil, "--account"))
-    guard let name else { throw Self.impossible("--account") }
+    let name = try given ?? ask("first account (a viewer's name)", usual: nil, "--account") { AccountName($0) }
     guard !present.contains(name) else { return }
     let bytes = try Prompt.password("password of \(name)", twice: true)
     guard let password = String(validating: bytes, as: UTF8.self) else {
@@ -83,8 +82,13 @@ struct FirstRecords {
     report.add(step, saved.json, lines: ["\(what) \(saved.outcome.rawValue)"])
   }
 
-  private func ask(_ question: String, usual: String?, _ option: String) throws(CommandError) -> String {
-    try Prompt.line(question, usual: usual, orGive: option, call)
+  private func ask<Name>(
+    _ question: String, usual: String?, _ option: String, _ name: (String) -> Name?
+  ) throws(CommandError) -> Name {
+    try Prompt.answer(question, usual: usual, orGive: option, call) { text throws(CommandError) in
+      guard let name = name(text) else { throw Self.impossible(option) }
+      return name
+    }
   }
 
   private static func impossible(_ option: String) -> CommandError {

@@ -15,7 +15,7 @@ struct ServiceAddress {
   let publicURL: AbsoluteURL
   let encryption: Encryption
   /// Another address to listen on than the one that follows from the rest.
-  let listen: String?
+  var listen: String?
 
   /// The settings with their values; none for those that must not be there.
   var settings: [(name: String, value: String?)] {
@@ -32,6 +32,9 @@ struct ServiceAddress {
       ("REGENT_TLS_KEY", files?.key),
     ]
   }
+
+  /// What the service listens on with these settings.
+  var listening: ListenPlace? { ListenPlace(listen ?? usualListen) }
 
   private var usualListen: String {
     let port = publicURL.effectivePort ?? 8787

@@ -1,0 +1,41 @@
+internal import Glibc
+
+/// One address that this machine has on one of its networks, loopback among them.
+public struct OwnAddress: Sendable {
+  /// The address; its port is 0.
+  public let address: SocketAddress
+  private let flags: UInt32
+
+  /// Of more than this many the rest is left out.
+  private static let most = 1_024
+
+  /// Those of IPv4 and IPv6 that there are now; none where the kernel does not say.
+  public static func all() -> [OwnAddress] {
+    var first: UnsafeMutablePointer<ifaddrs>?
+    guard unsafe getifaddrs(&first) == 0 else { return [] }
+    defer { unsafe freeifaddrs(first) }
+    var found: [OwnAddress] = []
+    var next = unsafe first
+    while let one = unsafe next, found.count < most {
+      unsafe next = one.pointee.ifa_next
+      guard let address = unsafe one.pointee.ifa_addr else { continue }
+      let length: Int
+      switch CInt(unsafe address.pointee.sa_family) {
+      case AF_INET: length = MemoryLayout<sockaddr_in>.size
+      case AF_INET6: length = MemoryLayout<sockaddr_in6>.size
+      default: continue
+      }
+      guard let copy = unsafe SocketAddress(copying: address, length: socklen_t(length)) else { continue }
+      found.append(OwnAddress(address: copy, flags: unsafe one.pointee.ifa_flags))
+    }
+    return found
+  }
+
+  /// Whether its interface is up and leads to other machines, which hear what is sent to a group.
+  ///
+  /// The kernel's numbers (net/if.h): a shim that includes that file takes whole other headers out of Glibc's module.
+  var reachesNeighbours: Bool {
+    let (isUp, isLoopback, hearsGroups): (UInt32, UInt32, UInt32) = (0x1, 0x8, 0x1000)
+    return flags & (isUp | isLoopback | hearsGroups) == isUp | hearsGroups
+  }
+}

@@ -1,0 +1,226 @@
+import Administration
+import CommandKit
+import RegentHTTPCodec
+import RegentPlatform
+
+/// The first step of setup: what phones open, and where the service listens for that.
+struct AddressStep {
+  private let report: SetupReport
+  private let admin: AdminClient
+  private let settings: SettingsChange
+  private var call: Invocation { report.call }
+
+  init(_ report: SetupReport, _ admin: AdminClient) {
+    self.report = report
+    self.admin = admin
+    settings = SettingsChange(report)
+  }
+
+  /// What is known of the service when the questions begin.
+  private struct Known {
+    var isRunning = true
+    /// The address that phones open now.
+    var publicURL: String?
+    /// Where the settings have it listen.
+    var listens: ListenPlace?
+  }
+
+  func perform() async throws {
+    var known = Known(listens: ListenPlace(settings.text?.value(of: "REGENT_LISTEN") ?? "127.0.0.1:8787"))
+    do throws(AdminError) {
+      known.publicURL = try await admin.service().publicURL
+    } catch {
+      // A service whose port somebody else has cannot be asked, and is led elsewhere.
+      guard error.code == .notRunning, settings.text != nil, let place = known.listens,
+        let taken = place.objection(isRunning: false, ownPort: nil)
+      else { throw error }
+      known.isRunning = false
+      if call[SetupVerb.publicURL] == nil {
+        try move(from: place, taken, known)
+        known.isRunning = true
+        known.publicURL = try await admin.service().publicURL
+        known.listens = ListenPlace(settings.text?.value(of: "REGENT_LISTEN") ?? "")
+      }
+    }
+    try ask(known)
+  }
+
+  /// Has a service that could not start listen elsewhere.
+  private func move(from place: ListenPlace, _ taken: String, _ known: Known) throws {
+    let next = place.nextFree?.description
+    let listen: String
+    if let given = call[SetupVerb.listen] {
+      listen = try free(given, known)
+    } else if call.canAsk {
+      call.console.note("\(taken): the service does not run")
+      listen = try Prompt.answer("where the service listens instead", usual: next, orGive: "--listen", call) {
+        text throws(CommandError) in try free(text, known)
+      }
+    } else {
+      throw CommandError(
+        "\(taken): the service does not run",
+        hint:
+          "give it another place: regentctl setup --listen \(next ?? "127.0.0.1:PORT"); or stop that program, then: "
+          + "systemctl restart regentd")
+    }
+    try settings.write([("REGENT_LISTEN", listen)], isRunning: false)
+  }
+
+  private func ask(_ known: Known) throws {
+    guard call[SetupVerb.publicURL] != nil || call.canAsk else {
+      if call[SetupVerb.proxy] || call[SetupVerb.certificate] != nil {
+        throw CommandError.usage("--public-url is missing", hint: "give the address that phones open")
+      }
+      return try listenAlone(known)
+    }
+    let url =
+      try call[SetupVerb.publicURL].map { given throws(CommandError) in try notAPlaceholder(given) } ?? askURL(known)
+    // Nobody changed anything: what is set by hand stays as it is.
+    guard call[SetupVerb.publicURL] != nil || url.description != known.publicURL else { return try listenAlone(known) }
+    var address = ServiceAddress(publicURL: url, encryption: try encryption(of: url), listen: call[SetupVerb.listen])
+    if call[SetupVerb.publicURL] != nil, url.description != known.publicURL, !call[SetupVerb.elsewhere],
+      let objection = OwnMachine.objection(
+        to: url, insisting: "or add --elsewhere when another machine, such as a proxy, has it and passes on to this one"
+      )
+    {
+      throw objection
+    }
+    if let taken = objection(to: address, known) {
+      guard call.canAsk, call[SetupVerb.listen] == nil, url.scheme == "https" else { throw taken }
+      call.console.note(taken.message)
+      address.listen = try Prompt.answer(
+        "where the service listens instead", usual: address.listening?.nextFree?.description, orGive: "--listen", call
+      ) { text throws(CommandError) in try free(text, known) }
+    }
+    try settings.write(address.settings, isRunning: known.isRunning)
+  }
+
+  /// `--listen` without an address for phones: that one setting is another.
+  private func listenAlone(_ known: Known) throws {
+    guard let given = call[SetupVerb.listen], known.listens?.description != given else { return }
+    let listen = try free(given, known)
+    if let text = settings.text?.value(of: "REGENT_PUBLIC_URL"), let url = try? AbsoluteURL(parsing: text),
+      url.scheme == "http",
+      let port = ListenPlace(listen)?.port, url.effectivePort != Int(port)
+    {
+      throw CommandError.usage(
+        "phones open \(url), and the service would listen on \(port)",
+        hint: "give the address, too: --public-url http://\(url.host):\(port)")
+    }
+    try settings.write([("REGENT_LISTEN", listen)], isRunning: known.isRunning)
+  }
+
+  /// A place to listen that nobody else has.
+  private func free(_ listen: String, _ known: Known) throws(CommandError) -> String {
+    guard listen.contains(":") else {
+      throw .usage("\(listen) is no place to listen", hint: "write it as 127.0.0.1:8788, or *:8788 for every address")
+    }
+    // What it makes of the rest the service says itself when it starts with it.
+    guard let place = ListenPlace(listen),
+      let taken = place.objection(isRunning: known.isRunning, ownPort: known.listens?.port)
+    else { return listen }
+    throw .usage(taken, hint: "give another: --listen \(place.nextFree?.description ?? "ADDRESS:PORT")")
+  }
+
+  /// What keeps the service from listening where an address wants it to.
+  private func objection(to address: ServiceAddress, _ known: Known) -> CommandError? {
+    guard let place = address.listening,
+      let taken = place.objection(isRunning: known.isRunning, ownPort: known.listens?.port)
+    else { return nil }
+    let next = place.nextFree
+    if address.listen == nil, address.publicURL.scheme == "http" {
+      // Without anybody between, phones come to the very port.
+      let port = next.map { "\($0.port)" } ?? "PORT"
+      return .usage(taken, hint: "take another port: --public-url http://\(address.publicURL.host):\(port)")
+    }
+    return .usage(taken, hint: "give another: --listen \(next?.description ?? "ADDRESS:PORT")")
+  }
+
+  private func askURL(_ known: Known) throws(CommandError) -> AbsoluteURL {
+    var insisted: AbsoluteURL?
+    return try Prompt.answer(
+      "address that phones open, such as http://LAN-ADDRESS:8787 or https://tv.example.org", usual: known.publicURL,
+      orGive: "--public-url", call
+    ) { text throws(CommandError) in
+      let url = try notAPlaceholder(try webAddress(text))
+      guard url.description != known.publicURL else { return url }
+      if url != insisted, !call[SetupVerb.elsewhere],
+        let objection = OwnMachine.objection(
+          to: url,
+          insisting: "or the same once more when another machine, such as a proxy, has it and passes on to this one")
+      {
+        insisted = url
+        throw objection
+      }
+      if url.scheme == "http", !call[SetupVerb.proxy], call[SetupVerb.certificate] == nil,
+        let taken = objection(
+          to: ServiceAddress(publicURL: url, encryption: .none, listen: call[SetupVerb.listen]), known)
+      {
+        throw taken
+      }
+      return url
+    }
+  }
+
+  private func webAddress(_ text: String) throws(CommandError) -> AbsoluteURL {
+    guard let url = try? AbsoluteURL(parsing: text), url.scheme == "https" || url.scheme == "http" else {
+      // Somebody at home has the numbers of this machine, and no certificate for them.
+      let isNumbers = text.utf8.first.map { (0x30...0x39).contains($0) || $0 == 0x5B } ?? false
+      throw .usage(
+        "\(text) is not an address of the web",
+        hint: "write it as \(isNumbers ? "http://\(text)" : "https://tv.example.org")")
+    }
+    return url
+  }
+
+  private func notAPlaceholder(_ url: AbsoluteURL) throws(CommandError) -> AbsoluteURL {
+    guard url.host.description != "lan-address" else {
+      throw .usage("LAN-ADDRESS stands for an address of this machine", hint: "write one that this shows: hostname -I")
+    }
+    return url
+  }
+
+  private func encryption(of url: AbsoluteURL) throws -> ServiceAddress.Encryption {
+    guard url.scheme == "https" else {
+      guard !call[SetupVerb.proxy], call[SetupVerb.certificate] == nil else {
+        throw CommandError.usage(
+          "\(url) is not encrypted",
+          hint: "write --public-url https://\(url.host), or leave the proxy or certificate out")
+      }
+      return .none
+    }
+    if let file = call[SetupVerb.certificate], let key = call[SetupVerb.certificateKey] {
+      return .certificate(file: file, key: key)
+    }
+    if call[SetupVerb.proxy] { return .proxy }
+    guard call.canAsk else {
+      // Nothing speaks TLS at the very port that is the service's own, and hardly at bare numbers.
+      let isNumbers = if case .address = url.host { true } else { false }
+      guard !isNumbers, url.effectivePort != 8787 else {
+        throw CommandError.usage(
+          "nobody ends TLS at \(url)",
+          hint: "give --proxy or --certificate and --certificate-key, or at home write --public-url "
+            + url.description.replacing("https:", with: "http:"))
+      }
+      return .proxy
+    }
+    let word = try Prompt.answer(
+      "file of the certificate chain, or proxy when one in front has it", usual: "proxy", orGive: "--proxy", call
+    ) { text throws(CommandError) in text == "proxy" ? text : try file(text) }
+    guard word != "proxy" else { return .proxy }
+    return .certificate(
+      file: word,
+      key: try Prompt.answer("file of its key", usual: nil, orGive: "--certificate-key", call) {
+        text throws(CommandError) in
+        try file(text)
+      })
+  }
+
+  /// A file that is there; whether the service can use it, it says itself.
+  private func file(_ path: String) throws(CommandError) -> String {
+    guard path.hasPrefix("/"), (try? DurableFile.read(path, limit: 1 << 20, widest: nil)) != nil else {
+      throw .usage("there is no file \(path)", hint: "write its whole path, as in /etc/regent/fullchain.pem")
+    }
+    return path
+  }
+}

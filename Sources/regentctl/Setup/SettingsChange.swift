@@ -1,0 +1,68 @@
+import CommandKit
+import RegentJSON
+import RegentPlatform
+
+/// The service's environment file, and how it is changed.
+struct SettingsChange {
+  private let report: SetupReport
+  /// Its path, and whether it is the one of the machine's own unit.
+  private let path: String
+  private let isOfMachine: Bool
+
+  init(_ report: SetupReport) {
+    self.report = report
+    path = report.call[SetupVerb.settings]
+    isOfMachine = path == SetupVerb.settings.specification.defaultText
+  }
+
+  /// What it says now; nil when it cannot be read.
+  var text: EnvironmentFile? {
+    (try? DurableFile.read(path, limit: 1 << 20, widest: nil)).map {
+      EnvironmentFile(String(decoding: $0, as: UTF8.self))
+    }
+  }
+
+  /// Changes it and has the service read it; one that does not start with it gets the old one back.
+  func write(_ settings: [(name: String, value: String?)], isRunning: Bool) throws {
+    let call = report.call
+    let old: [UInt8]
+    do throws(FileError) {
+      old = try DurableFile.read(path, limit: 1 << 20, widest: nil)
+    } catch {
+      throw CommandError(
+        "the settings in \(path) cannot be changed: \(error.description)",
+        hint: "as root type: regentctl setup, or start the service with: regentd serve "
+          + settings.compactMap { name, value in value.map { "\(Self.option(name)) '\($0)'" } }.joined(separator: " "))
+    }
+    var file = EnvironmentFile(String(decoding: old, as: UTF8.self))
+    for (name, value) in settings { file.set(name, value) }
+    guard !file.changes.isEmpty else { return }
+    report.add(
+      "settings", .array(file.changes.map { .string($0.new ?? "#\($0.old ?? "")") }),
+      lines: ["\(path):"]
+        + file.changes.flatMap { change in
+          (change.old.map { ["  - \($0)"] } ?? []) + (change.new.map { ["  + \($0)"] } ?? [])
+        })
+    call.console.flush()
+    try DurableFile.replace(Array(file.text.utf8), of: path)
+    guard isOfMachine, NightlyBackup.hasSystemd else {
+      guard isRunning else {
+        throw CommandError(
+          "the service does not run yet", hint: "start it with these settings; then type regentctl setup again")
+      }
+      call.console.note("restart the service with these settings; then type regentctl setup again")
+      return
+    }
+    guard try ChildProgram.run("systemctl", ["restart", "regentd"]) != 0 else { return }
+    try DurableFile.replace(old, of: path)
+    _ = try ChildProgram.run("systemctl", ["restart", "regentd"])
+    throw CommandError(
+      "the service does not start with these settings; the old ones are back",
+      hint: "see why: journalctl -u regentd -n 20")
+  }
+
+  /// `REGENT_PUBLIC_URL` as it is typed.
+  private static func option(_ variable: String) -> String {
+    "--" + variable.dropFirst("REGENT_".count).lowercased().replacing("_", with: "-")
+  }
+}

@@ -1,0 +1,129 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// `regent setup` in front of somebody who types, and what a box says that was not set up.
+@Suite struct `A box that is set up by hand` {
+  /// A service with a requestor, and the address and the code that a box takes.
+  private func withInvitation(_ body: (Operator, _ service: String, _ code: String) throws -> Void) throws {
+    try withTemporaryFolder { folder in
+      let shell = Operator(folder: folder)
+      try withService(in: folder) { service in
+        try shell.get("regentctl requestor add acme")
+        let code = try shell.get("regentctl requestor invite acme | awk '$1 == \"code\" { print $2 }'")
+        try body(shell, service.url, code)
+      }
+    }
+  }
+
+  private func typed(_ shell: Operator, _ lines: [String], _ words: String = "") throws -> FinishedProgram {
+    let typed = lines.map { "'\($0)'" }.joined(separator: " ")
+    return try shell.type(
+      "printf '%s\\n' \(typed) | script -qec 'regent setup --config box/agent.conf --state state \(words)' /dev/null")
+  }
+
+  @Test func `is asked again for what was typed wrongly`() throws {
+    try withInvitation { shell, service, code in
+      let said = try typed(shell, ["7K3M", "", ":// #\(code)", code, "a b", service])
+      #expect(said.outputText.contains("this box is enrolled for acme"), "\(said.outputText)")
+      for (line, count) in [
+        ("that is no enrolment code", 1), ("enrolment code is missing", 1),
+        ("what stands before the # is no address", 1),
+        ("that is no address", 1),
+      ] {
+        #expect(
+          said.outputText.split(separator: line, omittingEmptySubsequences: false).count == count + 1,
+          "\(line): \(said.outputText)")
+      }
+      // Nobody is asked for ever, and an option is not asked about.
+      let stubborn = try typed(shell, Array(repeating: "7K3M", count: 9))
+      #expect(stubborn.status == 2)
+      let option = try typed(shell, [code], "--code 7K3M")
+      #expect(option.status == 2 && !option.outputText.contains("enrolment code:"), "\(option.outputText)")
+    }
+  }
+
+  @Test func `keeps its settings file as it is when the same is typed again`() throws {
+    try withInvitation { shell, service, code in
+      try shell.get(
+        "mkdir -m 700 box && printf '# Den\\n#service = https://x\\nname = Den\\n' > box/agent.conf && chmod 600 box/agent.conf"
+      )
+      let setup = "regent setup --config box/agent.conf --state state --service \(service)"
+      try shell.get("\(setup) --code \(code)")
+      let first = try shell.get("cat box/agent.conf")
+      try shell.get("\(setup) --code \(code)")
+      #expect(try shell.get("cat box/agent.conf") == first)
+      // Another code is another key pair, which takes the place of the first.
+      for _ in 0..<2 {
+        try shell.get(
+          "\(setup) --code $(regentctl requestor invite acme | awk '$1 == \"code\" { print $2 }')")
+      }
+      let last = try shell.get("cat box/agent.conf")
+      #expect(last.split(separator: "\n").count == first.split(separator: "\n").count, "\(last)")
+      #expect(last.hasPrefix("# Den\n#service = https://x\nservice = ") && last != first, "\(last)")
+    }
+  }
+
+  @Test func `is told what is done about an address at which nobody answers, and not for long`() throws {
+    try withTemporaryFolder { folder in
+      let shell = Operator(folder: folder)
+      try writeFile("\(folder)/hole.py", Self.hole.utf8)
+      let hole = try RunningProgram("/usr/bin/python3", ["\(folder)/hole.py"], standardOutput: "\(folder)/port")
+      defer { hole.signal(SIGKILL) }
+      let port: Substring = try eventually("the hole") {
+        let text = (try? readFile("\(folder)/port")).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        return text.hasSuffix("\n") ? text.dropLast() : nil
+      }
+      let service = "http://127.0.0.1:\(port)"
+      let said = try shell.type(
+        "SECONDS=0; script -qec 'regent setup --config box/agent.conf --state state --service \(service) "
+          + "--code 7K3M-Q0ZD-4RXW-81HP' /dev/null < /dev/null; echo \"end $? $SECONDS\"")
+      let text = said.outputText
+      #expect(text.contains("asking \(service), for 20 s at most … 1 s"), "\(text)")
+      let end = try #require(text.split(separator: "end ").last).split(separator: " ")
+      #expect(end.first == "6", "\(text)")
+      #expect(try #require(Int(end[1].prefix { $0.isNumber })) < 15, "\(text)")
+      #expect(text.contains("check the address and its port, and that no firewall is between"), "\(text)")
+
+      // The commands that ask the same way.
+      try shell.get("printf 'a-secret\\n' > secret && chmod 600 secret")
+      let status = try shell.type(
+        "script -qec 'regent --service \(service) --requestor acme --public-key k --secret-file secret --state state "
+          + "providers' /dev/null < /dev/null")
+      #expect(status.outputText.contains("asking \(service)"), "\(status.outputText)")
+      #expect(status.outputText.contains("check the network and the service's address"), "\(status.outputText)")
+    }
+  }
+
+  @Test func `is told by doctor that it is not set up yet, and how it is`() throws {
+    try withTemporaryFolder { folder in
+      let shell = Operator(folder: folder)
+      let said = try shell.type("regent doctor")
+      #expect(said.status == 1)
+      #expect(said.outputText.contains("BAD   settings: this box is not set up yet"), "\(said.outputText)")
+      #expect(said.outputText.contains("hint: regent setup"), "\(said.outputText)")
+      #expect(said.outputText.contains("regentctl requestor invite"), "\(said.outputText)")
+      for command in ["pair", "status", "providers"] {
+        let refused = try shell.refusal("regent \(command)")
+        #expect(refused.contains("regent setup"), "\(refused)")
+      }
+    }
+  }
+
+  /// Listens, and takes nobody: who connects hears nothing.
+  private static let hole = """
+    import signal, socket
+    server = socket.socket()
+    server.bind(("127.0.0.1", 0))
+    server.listen(0)
+    waiting = []
+    for _ in range(4):
+      one = socket.socket()
+      one.setblocking(False)
+      one.connect_ex(server.getsockname())
+      waiting.append(one)
+    print(server.getsockname()[1], flush=True)
+    signal.pause()
+
+    """
+}

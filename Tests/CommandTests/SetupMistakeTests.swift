@@ -1,0 +1,175 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// What a newcomer gets wrong while a service is set up: it is told, and nothing has to be typed from the start.
+@Suite struct `A mistake while a service is set up` {
+  private static let setup = "regentctl setup --settings settings --backups backups"
+
+  /// A folder with settings, and records so that nobody is asked for a password.
+  private func withSetUp(_ body: (Operator, String) throws -> Void) throws {
+    try withTemporaryFolder { folder in
+      let shell = Operator(folder: folder)
+      try writeFile("\(folder)/settings", "REGENT_LOG=text\n".utf8, mode: 0o600)
+      #expect(unsafe mkdir("\(folder)/backups", 0o700) == 0)
+      try withService(in: folder) { service in
+        try shell.get(
+          "echo 'a long enough password' | \(Self.setup) --requestor acme --provider cable --account anna")
+        try body(shell, service.url)
+      }
+    }
+  }
+
+  /// Types lines at a terminal.
+  private func typed(_ shell: Operator, _ lines: [String], _ command: String = setup) throws -> FinishedProgram {
+    let words = lines.map { "'\($0)'" }.joined(separator: " ")
+    return try shell.type("printf '%s\\n' \(words) | script -qec '\(command)' /dev/null")
+  }
+
+  @Test func `at a question is told there, and the question comes again`() throws {
+    try withSetUp { shell, _ in
+      let said = try typed(
+        shell,
+        [
+          "nonsense", "192.168.1.2", "http://LAN-ADDRESS:8787", "", "bad id", "acme", "bad id", "cable", "maybe",
+          "none",
+        ])
+      #expect(said.status == 0, "\(said.outputText)")
+      for (line, count) in [
+        ("nonsense is not an address of the web", 1), ("write it as http://192.168.1.2", 1),
+        ("LAN-ADDRESS stands for an address of this machine", 1),
+        ("that cannot be a name here", 2), ("maybe is none of code, key and none", 1),
+        ("requestor (whose app runs on the boxes)", 2),
+      ] {
+        #expect(said.outputText.components(of: line) == count, "\(line): \(said.outputText)")
+      }
+    }
+  }
+
+  @Test func `is not asked about for ever, and one in an option ends it at once`() throws {
+    try withSetUp { shell, _ in
+      let said = try typed(shell, Array(repeating: "nonsense", count: 9))
+      #expect(said.status == 2, "\(said.status)")
+      #expect(said.outputText.components(of: "nonsense is not an address of the web") == 5, "\(said.outputText)")
+      let option = try typed(shell, [""], "\(Self.setup) --public-url http://LAN-ADDRESS:8787")
+      #expect(option.status == 2 && !option.outputText.contains("that phones open"), "\(option.outputText)")
+    }
+  }
+
+  @Test func `is an address that is another machine's, unless somebody insists`() throws {
+    try withSetUp { shell, _ in
+      for host in ["10.255.254.253", "[fd12:3456:789a::1]"] {
+        let said = try shell.refusal("\(Self.setup) --public-url http://\(host):8787 < /dev/null")
+        #expect(said.contains("\(host) is no address of this machine"), "\(said)")
+        #expect(said.contains("--elsewhere"), "\(said)")
+        for own in try shell.get("hostname -I").split(separator: " ").prefix(1) {
+          #expect(said.contains(own), "\(own): \(said)")
+        }
+      }
+      #expect(try shell.get("cat settings") == "REGENT_LOG=text")
+      // A name, an address of the internet, which a router hands on, and what somebody insists on.
+      for words in [
+        "http://tv:18787", "http://203.0.113.7:18787", "http://10.255.254.253:18787 --elsewhere",
+        "https://10.255.254.252 --proxy --elsewhere",
+      ] {
+        let said = try shell.get("\(Self.setup) --public-url \(words) 2>&1 < /dev/null")
+        #expect(said.contains("+ REGENT_PUBLIC_URL=\(words.split(separator: " ")[0])"), "\(said)")
+      }
+      // At a terminal: told once; typed once more it is meant.
+      let other = "http://10.255.254.254:18788"
+      let said = try typed(shell, [other, other, "", "", ""])
+      #expect(
+        said.status == 0 && said.outputText.components(of: "is no address of this machine") == 1, "\(said.outputText)")
+      #expect(try shell.get("cat settings").contains("REGENT_PUBLIC_URL=\(other)"))
+    }
+  }
+
+  @Test func `is a port that another program has, of which the service is moved away`() throws {
+    try withTemporaryFolder { folder in
+      let shell = Operator(folder: folder)
+      let holder = try PortHolder(folder)
+      defer { holder.program.signal(SIGKILL) }
+      let taken = holder.port
+      let free = try freePort()
+      let start = "# where\nREGENT_LISTEN=127.0.0.1:\(taken)\n"
+      try writeFile("\(folder)/settings", start.utf8, mode: 0o600)
+      let taking = "127.0.0.1:\(taken) is taken by python3 (process \(holder.program.pid))"
+
+      // The service does not even run: it is said why, and what to type.
+      let why = try shell.refusal("\(Self.setup) < /dev/null")
+      #expect(why.contains(taking) && why.contains("--listen 127.0.0.1:"), "\(why)")
+      let same = try shell.refusal("\(Self.setup) --listen '*:\(taken)' < /dev/null")
+      #expect(same.contains("*:\(taken) is taken by python3"), "\(same)")
+      #expect(try shell.get("cat settings") + "\n" == start)
+      let moved = try shell.type("\(Self.setup) --listen 127.0.0.1:\(free) < /dev/null")
+      #expect(moved.outputText.contains("+ REGENT_LISTEN=127.0.0.1:\(free)"), "\(moved.outputText) \(moved.errorText)")
+      #expect(moved.errorText.contains("the service does not run yet"), "\(moved.errorText)")
+      #expect(try shell.get("cat settings") == "# where\nREGENT_LISTEN=127.0.0.1:\(free)")
+
+      // At a terminal: a port that is free is offered, and Return takes it.
+      try writeFile("\(folder)/settings", start.utf8, mode: 0o600)
+      let asked = try typed(shell, ["127.0.0.1:\(taken)", ""])
+      #expect(asked.outputText.components(of: "where the service listens instead") == 2, "\(asked.outputText)")
+      let settings = try shell.get("cat settings")
+      #expect(settings.hasPrefix("# where\nREGENT_LISTEN=127.0.0.1:") && settings + "\n" != start, "\(settings)")
+
+      // A service that runs is not led there, either.
+      try writeFile("\(folder)/settings", "REGENT_LOG=text\n".utf8, mode: 0o600)
+      #expect(unsafe mkdir("\(folder)/backups", 0o700) == 0)
+      try withService(in: folder) { _ in
+        let led = try shell.refusal("\(Self.setup) --public-url http://127.0.0.1:\(taken) < /dev/null")
+        #expect(led.contains(taking) && led.contains("--public-url http://127.0.0.1:"), "\(led)")
+        #expect(try shell.get("cat settings") == "REGENT_LOG=text")
+        let alone = try shell.get("\(Self.setup) --listen 127.0.0.1:\(free) 2>&1 < /dev/null")
+        #expect(alone.contains("+ REGENT_LISTEN=127.0.0.1:\(free)"), "\(alone)")
+      }
+    }
+  }
+
+  @Test func `is taken back by typing it rightly: no settings are left of it`() throws {
+    try withSetUp { shell, _ in
+      let ways = [
+        "--public-url http://tv:18787", "--public-url https://tv.example.org --proxy",
+        "--public-url https://tv.example.org:8443 --certificate /c.pem --certificate-key /k.pem",
+        "--public-url https://tv.example.org:8443 --certificate /d.pem --certificate-key /l.pem",
+      ]
+      var texts: [[String]] = []
+      for _ in 0..<3 {
+        texts.append(
+          try ways.map { way in
+            try shell.get("\(Self.setup) \(way) > /dev/null 2>&1 < /dev/null; cat settings")
+          })
+      }
+      #expect(texts[1] == texts[2], "\(texts)")
+    }
+  }
+}
+
+/// Another program that listens where the service would.
+private struct PortHolder {
+  let program: RunningProgram
+  let port: UInt16
+
+  init(_ folder: String) throws {
+    try writeFile(
+      "\(folder)/hold.py",
+      """
+      import signal, socket
+      server = socket.create_server(("127.0.0.1", 0))
+      print(server.getsockname()[1], flush=True)
+      signal.pause()
+
+      """.utf8)
+    program = try RunningProgram("/usr/bin/python3", ["\(folder)/hold.py"], standardOutput: "\(folder)/port")
+    port = try eventually("the port that is held") {
+      let text = (try? readFile("\(folder)/port")).map { String(decoding: $0, as: UTF8.self) } ?? ""
+      return text.hasSuffix("\n") ? UInt16(text.dropLast()) : nil
+    }
+  }
+}
+
+extension String {
+  fileprivate func components(of part: String) -> Int {
+    split(separator: part, omittingEmptySubsequences: false).count - 1
+  }
+}
