@@ -37,6 +37,8 @@ public struct ServerConfiguration: Sendable {
   public var standingHeaders = StandingHeaders()
   /// Makes the engine's own answer, with its status and sentence, to what is not a valid request or came too late.
   public var refusal: @Sendable (Status, String) -> Response = { .text($0, $1 + "\n") }
+  /// The same to a request whose head was read, by its raw path; `nil` leaves it to the one before.
+  public var refusalAtPath: (@Sendable (Status, [UInt8]) -> Response?)?
 
   /// The default limits and deadlines.
   public init() {}

@@ -1,5 +1,5 @@
 package import HTTPServer
-internal import RegentHTTPCodec
+package import RegentHTTPCodec
 internal import RegentPairingWire
 
 /// Everything that the service answers on the network, one part for each step of the flow.
@@ -33,6 +33,7 @@ package enum ServiceRoutes {
   /// The answer to what no route takes; nothing of a request is repeated in it.
   package static func refuse(_ request: Request, _ refusal: Refusal) -> Response {
     let path = String(decoding: request.path.prefix(16), as: UTF8.self)
+    if path.hasPrefix("/oauth/") { return OAuthFrame.refusal(refusal.status, to: request) }
     guard ["/api/", "/reggie/", "/o/"].contains(where: path.hasPrefix) else {
       var response = Response.text(refusal.status, "\(refusal.status.reason)\n")
       response.addHeader(.cacheControl, "no-store")
@@ -46,5 +47,30 @@ package enum ServiceRoutes {
     var response = V1Reply(refusal.status, document, format).response
     response.addHeader(.cacheControl, "no-store")
     return response
+  }
+
+  /// The answer while the service starts.
+  package static func starting(_ request: Request) -> Response {
+    let isOAuth = isOAuth(request.path)
+    var response =
+      isOAuth
+      ? OAuthFrame.refusal(.serviceUnavailable, to: request)
+      : Response.text(.serviceUnavailable, "The service is starting.\n")
+    response.addHeader(.retryAfter, "1")
+    if !isOAuth { response.addHeader(.cacheControl, "no-store") }
+    return response
+  }
+
+  /// What the engine says by itself to a request whose path it has read; nil where a sentence will do.
+  package static func engineRefusal(_ status: Status, _ path: [UInt8]) -> Response? {
+    guard isOAuth(path) else { return nil }
+    var response = OAuthFrame.refusal(status)
+    if status == .serviceUnavailable { response.addHeader(.retryAfter, "5") }
+    return response
+  }
+
+  /// Whether a path as it was sent is one of OAuth's, also below the prefix of the public address.
+  private static func isOAuth(_ path: [UInt8]) -> Bool {
+    String(decoding: path, as: UTF8.self).contains("/oauth/")
   }
 }

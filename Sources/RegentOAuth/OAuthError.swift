@@ -33,11 +33,14 @@ package struct OAuthError: Error, Hashable, Sendable {
   package let sentence: String
   /// Whether the client used HTTP's own way to say who it is, and is to be answered in it.
   package var asksForBasic = false
+  /// Whether a token is only taken with a proof of its key.
+  package var asksForProof = false
 
-  package init(_ code: Code, _ sentence: StaticString, asksForBasic: Bool = false) {
+  package init(_ code: Code, _ sentence: StaticString, asksForBasic: Bool = false, asksForProof: Bool = false) {
     self.code = code
     self.sentence = "\(sentence)"
     self.asksForBasic = asksForBasic
+    self.asksForProof = asksForProof
   }
 
   /// The status of the answer: 400 for all that a client can mend in its request (RFC 8628 §3.5: pending, too), 401 for

@@ -1,5 +1,6 @@
 import RegentHTTPCodec
 import HTTPServer
+import PairingService
 import RegentPlatform
 
 /// Stands in for the service until it is ready.
@@ -13,9 +14,6 @@ final class AdmissionHandler: Handler {
 
   func handle(_ request: Request) -> Answer {
     if let handler = next.withLock({ $0 }) { return handler.handle(request) }
-    var response = Response.text(.serviceUnavailable, "The service is starting.\n")
-    response.addHeader(.retryAfter, "1")
-    response.addHeader(.cacheControl, "no-store")
-    return .now(response)
+    return .now(ServiceRoutes.starting(request))
   }
 }

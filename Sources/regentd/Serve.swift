@@ -2,6 +2,7 @@ import CommandKit
 import Glibc
 import RegentHTTPCodec
 import HTTPServer
+import PairingService
 import RegentPairing
 import RegentPlatform
 import SQLite
@@ -92,6 +93,7 @@ func serve(_ settings: ServiceSettings, _ console: Console, _ held: HeldSignals)
 /// Each connection is an open file; the usual soft limit of 1,024 is there for programs that use `select`.
 private func engineConfiguration(_ settings: ServiceSettings, _ log: Log) -> ServerConfiguration {
   var engine = settings.engine
+  engine.refusalAtPath = ServiceRoutes.engineRefusal
   // The database, the sockets that listen, the log.
   let others = 128
   let limit = OpenFiles.raiseLimit(to: engine.connections + others)

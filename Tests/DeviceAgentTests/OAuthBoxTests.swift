@@ -203,6 +203,29 @@ import Testing
     }
   }
 
+  @Test func `keeps its sign-in while the service has switched its account off, and says so`() async throws {
+    let service = try await BoxService()
+    defer { service.stop() }
+    try await withTemporaryFolder { folder in
+      let box = try Box(folder, service.url)
+      try await box.addOAuth(service)
+      try await box.pairOAuth(service)
+      try box.age(by: 3_600)
+      try await service.service.disable(Sample.account)
+      for _ in 0..<2 {
+        let paused = try await box.run(["oauth", "token", "tv"])
+        #expect(paused.status == 6, "\(paused.errorText)")
+        #expect(paused.errorText.contains("the sign-in is kept"), "\(paused.errorText)")
+        #expect(paused.errorText.contains("switched off for now"), "\(paused.errorText)")
+        #expect(isFile("\(folder)/state/oauth/tv/tokens"))
+      }
+      try await service.service.disable(Sample.account, false)
+      let token = try await box.run(["oauth", "token", "tv"])
+      #expect(token.outputText == (try box.kept().answer.accessToken) + "\n", "\(token.errorText)")
+      #expect(service.refreshes == 1)
+    }
+  }
+
   @Test func `git gets the token for one place alone`() async throws {
     let service = try await BoxService()
     defer { service.stop() }

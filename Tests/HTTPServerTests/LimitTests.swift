@@ -52,6 +52,36 @@ import Testing
     }
   }
 
+  @Test func `a body that is too long is refused in the words of its path`() async throws {
+    let json = Response(.contentTooLarge, type: "application/json", body: Array("{}".utf8))
+    try await withServer(
+      echo,
+      {
+        $0.bodyBytes = 10
+        $0.refusalAtPath = { status, path in
+          status == .contentTooLarge && path == Array("/json/x".utf8) ? json : nil
+        }
+      }
+    ) { _, address in
+      for (path, framing) in [
+        ("/json/x?y=1", "Content-Length: 11\r\n\r\n"),
+        ("/json/x", "Transfer-Encoding: chunked\r\n\r\nb\r\n01234567890\r\n"),
+        ("/other", "Content-Length: 11\r\n\r\n"),
+      ] {
+        let connection = try WireConnection(address)
+        try connection.send(Array("POST \(path) HTTP/1.1\r\nHost: x\r\n\(framing)".utf8))
+        let answer = try connection.response()
+        #expect(answer.status == 413)
+        #expect((answer.header("content-type") == "application/json") == path.hasPrefix("/json"))
+        #expect(answer.header("connection") == "close")
+      }
+      // What is no request has no path.
+      let connection = try WireConnection(address)
+      try connection.send(Array("POST /json/x HTTP/1.1\r\nHost: x\r\nContent-Length: y\r\n\r\n".utf8))
+      #expect(try connection.response().status == 400)
+    }
+  }
+
   @Test func `a source counts until its connections prove themselves`() async throws {
     try await withServer(echo, { $0.unprovenConnectionsPerSource = 2 }) { server, address in
       // Many that did complete a request, as behind one household's address.

@@ -159,6 +159,84 @@ private func expectHarmless(_ page: TestResponse, _ hostile: String) {
   }
 }
 
+@Suite struct `a program without a name that is seen` {
+  private static let unseen: [HostileText] = [
+    "", " ", "\u{A0}\u{2003}\u{3000}", "\u{200B}\u{200D}\u{FEFF}", "\u{202E}\u{2066}", "\u{3164}", "\u{115F}\u{1160}",
+    "\u{2800}\u{2800}", "\u{FFA0} \u{3164}", "\u{FE0F}", "\u{301}\u{302}", "\u{E000}", "\u{E0100}", "\u{34F}",
+    "\u{180B}\u{17B4}",
+  ]
+
+  @Test(arguments: unseen)
+  func `is not taken, by nobody and by no operator`(name: HostileText) async throws {
+    let service = try await TestService(options: { _ in }) { $0.registration = .open }
+    let admin = try AdminSocket(service.core)
+    try await withPhone(service) { client in
+      let members: JSONObject = [
+        "client_name": .string(name.text), "token_endpoint_auth_method": "none",
+        "id_token_signed_response_alg": "ES256",
+      ]
+      func send(_ method: String, _ path: String, _ token: String?, _ members: JSONObject) async throws -> TestResponse
+      {
+        let headers = [(name: "Content-Type", value: "application/json")] + (token.map { [bearer($0)] } ?? [])
+        return try await client.send(TestRequest(method, path, headers: headers, body: members.bytes()))
+      }
+      let refused = try await send("POST", "/oauth/register", nil, members)
+      #expect(refused.error == "invalid_client_metadata", "\(refused.text)")
+      // Nor afterwards.
+      var named = members
+      named["client_name"] = "Named"
+      let made = try await send("POST", "/oauth/register", nil, named).json()
+      let id = try made.string("client_id")
+      var changed = members
+      changed["client_id"] = .string(id)
+      let token = try made.string("registration_access_token")
+      #expect(try await send("PUT", "/oauth/register/\(id)", token, changed).error == "invalid_client_metadata")
+      func text(_ object: JSONObject) -> String { String(decoding: object.bytes(), as: UTF8.self) }
+      let added: JSONObject = ["name": .string(name.text), "kind": "public", "algorithm": "ES256"]
+      #expect(try await admin.send("POST", "/v1/requestors/REF30/clients", text(added)).status == 400)
+      let renamed: JSONObject = ["name": .string(name.text)]
+      #expect(try await admin.send("PATCH", "/v1/clients/\(id)", text(renamed)).status == 400)
+    }
+  }
+
+  /// A client of an earlier version, or of nobody that said a name.
+  @Test(arguments: [OAuthClientRecord.Origin.itself, .operator])
+  func `is called by its id where somebody decides`(origin: OAuthClientRecord.Origin) async throws {
+    let service = try await TestService()
+    try await withPhone(service) { client in
+      let box = try await OAuthBox(service, client, name: "Kodi", origin: origin)
+      let id: ClientID = try named(box.id)
+      let there = try #require(try await service.core.store.oauthClient(id))
+      var unseen = there
+      unseen.name = "\u{3164}"
+      try await service.core.store.put(
+        unseen, replacing: there, in: .unlimited, audit: nil, at: service.clock.now)
+      let code = try await box.begin()
+      var phone = PhoneBrowser(client)
+      try await phone.reachApproval(code.user.replacing("-", with: ""))
+      #expect(phone.page.text.contains(box.id))
+      #expect(phone.page.text.contains("The device calls itself") == (origin == .itself))
+      try await phone.send("approve")
+      try await phone.open("/screens")
+      #expect(phone.page.text.contains(box.id))
+    }
+  }
+
+  @Test func `registers without one, and is called by its id`() async throws {
+    let service = try await TestService(options: { _ in }) { $0.registration = .open }
+    try await withPhone(service) { client in
+      let members: JSONObject = ["token_endpoint_auth_method": "none", "id_token_signed_response_alg": "ES256"]
+      let made = try await client.send(
+        TestRequest("POST", "/oauth/register", headers: [("Content-Type", "application/json")], body: members.bytes()))
+      let id = try made.json().string("client_id")
+      let code = try await client.post("/oauth/device_authorization", form: [("client_id", id)]).json()
+      var phone = PhoneBrowser(client)
+      try await phone.reachApproval(try code.string("user_code").replacing("-", with: ""))
+      #expect(phone.page.text.contains("The device calls itself") && phone.page.text.contains(id))
+    }
+  }
+}
+
 func hex(_ byte: UInt8) -> String {
   let digits = String(byte, radix: 16)
   return digits.count == 1 ? "0\(digits)" : digits

@@ -1,6 +1,8 @@
 import HTTPTestSupport
+import PairingStore
 import PairingService
 import RegentCryptography
+import RegentPairing
 import ServiceTestSupport
 import Testing
 
@@ -26,5 +28,53 @@ import Testing
     // The new one need not sign yet.
     _ = try await service.core.oauth.keys.rotate(.es256, audit: nil, at: service.clock.now)
     #expect(try await old().isEmpty)
+  }
+
+  @Test func `a client that never paired is named, and an API that only asks is not`() async throws {
+    let service = try await TestService()
+    let admin = try AdminSocket(service.core)
+    try await withOAuth(service) { client in
+      let paired = try await OAuthBox(service, client, name: "Paired")
+      let tokens = try await paired.pair()
+      for (name, way, origin): (String, OAuthBox.Way, OAuthClientRecord.Origin) in [
+        ("Never", .name, .operator), ("API", .basic, .operator), ("Stranger", .basic, .itself),
+      ] { _ = try await OAuthBox(service, client, way, name: name, origin: origin) }
+      // It has paired once; that nobody is paired now is no reason to remove it.
+      #expect(try await paired.post("revoke", [("token", tokens.access)]).status == 200)
+      service.clock.pass(.seconds(31 * 86_400))
+      let said = try await admin.send("GET", "/v1/doctor").text
+      let named = ["Never", "API", "Stranger", "Paired"].filter { said.contains("ever paired with \($0)") }
+      #expect(named == ["Never", "Stranger"])
+    }
+  }
+
+  @Test func `a number on the screen keeps clients of OAuth out, and doctor says so`() async throws {
+    let service = try await TestService(options: { _ in }) { $0.numberMatching = true }
+    let admin = try AdminSocket(service.core)
+    try await withOAuth(service) { client in
+      #expect(try await !admin.send("GET", "/v1/doctor").text.contains("get no codes"))
+      let box = try await OAuthBox(service, client)
+      #expect(try await box.post("device_authorization", []).error == "unauthorized_client")
+      #expect(try await admin.send("GET", "/v1/doctor").text.contains("--number-matching off"))
+    }
+  }
+
+  @Test func `a list of grants says whose they are, and which are paused`() async throws {
+    let service = try await TestService()
+    let admin = try AdminSocket(service.core)
+    try await withOAuth(service) { client in
+      let box = try await OAuthBox(service, client)
+      _ = try await box.pair()
+      func listed() async throws -> String { try await admin.send("GET", "/v1/grants").text }
+      let good = try await listed()
+      #expect(good.contains(#""state":"good""#) && good.contains(#""name":"Kodi""#), "\(good)")
+      #expect(
+        good.contains("\(Sample.provider)/\(Sample.account)") || good.contains("\(Sample.provider)\\/"), "\(good)")
+      try await service.disable(Sample.account)
+      #expect(try await listed().contains(#""state":"paused""#))
+      let id = ProvisionID.integration(try named(Sample.requestor), try named(Sample.provider))
+      _ = try await service.core.store.remove(id, audit: nil, at: service.clock.now)
+      #expect(try await listed().contains(#""state":"over""#))
+    }
   }
 }

@@ -104,7 +104,7 @@ private final class MeanwhileStore: ForwardingStore {
         let refresh = try #require(tokens.refresh)
         _ = try await box.refresh(refresh, [("scope", "unheard-of")])
         store.next { try await service.disable(Sample.account) }
-        #expect(try await box.refresh(refresh).error == "invalid_grant")
+        #expect(try await box.refresh(refresh).error == "temporarily_unavailable")
         try await service.disable(Sample.account, false)
         // Nothing was written: it is the latest token still.
         let next = try Tokens(try await box.refresh(refresh))

@@ -59,6 +59,66 @@ import Testing
     }
   }
 
+  @Test func `is given the scopes that there are, and never more than it asked for`() async throws {
+    let service = try await TestService()
+    try await open(service)
+    let admin = try AdminSocket(service.core)
+    try await withOAuth(service) { client in
+      func registered(_ scope: JSONValue?) async throws -> TestResponse {
+        var members = asked
+        members["scope"] = scope
+        return try await register(client, members)
+      }
+      let all = "openid profile offline_access entitlements"
+      for (wanted, given): (JSONValue?, String) in [
+        (nil, all), ("", all), ("offline_access openid email", "openid offline_access"), ("openid openid", "openid"),
+      ] {
+        #expect(try await registered(wanted).json().string("scope") == given)
+      }
+      for wanted: JSONValue in ["email", "read write", ["openid"], 5] {
+        #expect(try await registered(wanted).error == "invalid_client_metadata")
+      }
+      #expect(try await registered("a\"b").error == "invalid_scope")
+      // An operator who mistypes is told so.
+      let id = try await registered("openid").json().string("client_id")
+      for scope in ["openid offline-access", "all", "", "  "] {
+        let body = #"{"name":"N","kind":"public","algorithm":"ES256","scope":"\#(scope)"}"#
+        let added = try await admin.send("POST", "/v1/requestors/REF30/clients", body)
+        let changed = try await admin.send("PATCH", "/v1/clients/\(id)", #"{"scope":"\#(scope)"}"#)
+        for answer in [added, changed] {
+          #expect(answer.status == 400, "\(scope): \(answer.text)")
+          #expect(answer.text.contains("openid, profile, offline_access, entitlements"), "\(answer.text)")
+        }
+      }
+      // What it may not have is left out when it asks for a code, and said with the tokens.
+      let box = try await OAuthBox(service, client, scope: "openid offline_access")
+      let tokens = try await box.pair([("scope", "openid entitlements email")])
+      #expect(tokens.scope == "openid")
+      #expect(try await box.post("device_authorization", [("scope", "entitlements email")]).error == "invalid_scope")
+    }
+  }
+
+  @Test func `and refreshes for what it may still have`() async throws {
+    let service = try await TestService()
+    let admin = try AdminSocket(service.core)
+    try await withOAuth(service) { client in
+      let box = try await OAuthBox(service, client)
+      var tokens = try await box.pair()
+      let body = #"{"scope":"openid offline_access"}"#
+      #expect(try await admin.send("PATCH", "/v1/clients/\(box.id)", body).status == 200)
+      // It repeats what it was given.
+      tokens = try Tokens(try await box.refresh(try #require(tokens.refresh), [("scope", tokens.scope)]))
+      #expect(tokens.scope == "openid offline_access")
+      let refused = try await box.refresh(try #require(tokens.refresh), [("scope", "entitlements")])
+      #expect(refused.error == "invalid_scope")
+      let narrow = try await box.pair([("scope", "openid offline_access")])
+      #expect(try await admin.send("PATCH", "/v1/clients/\(box.id)", #"{"scope":"openid profile"}"#).status == 200)
+      for scope in ["openid profile", "profile"] {
+        #expect(try await box.refresh(try #require(narrow.refresh), [("scope", scope)]).error == "invalid_scope")
+      }
+    }
+  }
+
   @Test func `with a statement, whose claims win`() async throws {
     let service = try await TestService()
     let statement = try await service.statement()

@@ -125,18 +125,29 @@ import Testing
       "iss": "tv", "sub": "tv", "aud": .string(audiences[1]), "jti": "1",
       "exp": .integer(now.milliseconds / 1000 + 300),
     ]
-    func check(_ claims: JSONObject, with signer: SigningKey? = nil) throws -> ClientAssertion.Checked {
-      let text = try JWS.sign(claims.bytes(), with: signer ?? key, keyID: nil, type: "JWT")
+    func check(
+      _ claims: JSONObject, with signer: SigningKey? = nil, type: String? = "JWT"
+    ) throws -> ClientAssertion.Checked {
+      let text = try JWS.sign(claims.bytes(), with: signer ?? key, keyID: nil, type: type)
       return try ClientAssertion(text).check(with: keys, audiences: audiences, at: now)
     }
     let first = try check(whole)
     var again = whole
-    again["aud"] = .array([.string("x"), .string(audiences[0])])
+    again["aud"] = .array([.string(audiences[0])])
     #expect(try check(again).fingerprint == first.fingerprint)
+    for type in [nil, "jwt", "client-authentication+jwt", "application/client-authentication+jwt"] {
+      #expect(try check(whole, type: type).fingerprint == first.fingerprint)
+    }
+    for type in ["at+jwt", "dpop+jwt", "secevent+jwt", "software-statement+jwt", "JWE", ""] {
+      #expect(refusal { _ = try check(whole, type: type) } == .invalidClient, "\(type)")
+    }
     for (name, value) in [
       ("iss", "other"), ("sub", "other"), ("aud", "https://tv.example.com"), ("aud", nil), ("jti", ""), ("jti", nil),
       ("exp", nil), ("exp", .integer(now.milliseconds / 1000 - 61)), ("exp", .integer(now.milliseconds / 1000 + 3600)),
       ("nbf", .integer(now.milliseconds / 1000 + 3600)), ("nbf", "soon"),
+      // For somebody beside us, also when both are ours.
+      ("aud", .array(["x", .string(audiences[0])])), ("aud", .array([.string(audiences[0]), .string(audiences[1])])),
+      ("aud", .array([.string(audiences[0]), 5])), ("aud", []), ("aud", [5]),
     ] as [(String, JSONValue?)] {
       var broken = whole
       broken[name] = value

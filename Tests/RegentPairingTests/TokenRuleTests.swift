@@ -18,10 +18,13 @@ import Testing
       (Standing(account: .gone, integrated: true, keyHonoured: true), .accountGone),
       (Standing(account: .good, integrated: false, keyHonoured: true), .notIntegrated),
       (Standing(account: .good, integrated: true, keyHonoured: false), .keyRevoked),
+      (Standing(account: .disabled, integrated: true, switchedOff: true, keyHonoured: true), .switchedOff),
+      (Standing(account: .gone, integrated: true, switchedOff: true, keyHonoured: true), .accountGone),
     ]
     for (standing, refusal) in table {
       #expect(throws: refusal) { try standing.check() }
     }
+    #expect(table.map(\.1).filter(\.isPause) == [.accountDisabled, .switchedOff])
   }
 
   @Test func `a permit never outlives its authentication`() throws {

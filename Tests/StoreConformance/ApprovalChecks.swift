@@ -72,7 +72,7 @@ extension StoreConformance {
       var off = on
       off.enabled = false
       try await stage.put(.integration(off), replacing: .integration(on))
-      try await expect(.notInForce(.notIntegrated)) {
+      try await expect(.notInForce(.switchedOff)) {
         try await stage.store.approve(record.id, request, audit: nil, at: stage.at(2))
       }
       try await stage.put(.integration(on), replacing: .integration(off))

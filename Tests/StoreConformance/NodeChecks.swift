@@ -141,7 +141,7 @@ extension StoreConformance {
       let spaced = Viewer(provider: stage.local, account: try ConformanceFixture.name("ann and bob"))
       let kinds: [WrongGuess.Kind] = [
         .phone(nil), .phone(spaced), .phone(Viewer(provider: stage.pass, account: nil)), .app(stage.requestor), .client,
-        .enrolment,
+        .program, .enrolment,
       ]
       let wrong = kinds.enumerated().map { number, kind in
         WrongGuess(kind, from: number % 2 == 0 ? four : six, mark: number == 0 ? nil : .min + Int64(number))

@@ -105,7 +105,7 @@ extension StoreConformance {
       var off = on
       off.enabled = false
       try await stage.put(.integration(off), replacing: .integration(on))
-      try await expect(.notInForce(.notIntegrated)) { try await stage.pickUp(second: 3) }
+      try await expect(.notInForce(.switchedOff)) { try await stage.pickUp(second: 3) }
       try await stage.put(.integration(on), replacing: .integration(off))
       let again = try await stage.pickUp(second: 4)
       try expect(again.signIn != nil, "gives nothing")

@@ -107,6 +107,12 @@ public struct IssuedClientInvitation: AdminDocument, Codable {
 public struct GrantEntry: AdminDocument, Codable, Hashable {
   public let id: GrantID
   public let client: ClientID
+  /// What the phone's page calls the client; none while the grant does not stand.
+  public let name: String?
+  /// Who gave it, as `provider/account`; none for a guest, and while it does not stand.
+  public let viewer: String?
+  /// `good`, `paused` while its account or integration is switched off, or `over` when one of these is gone.
+  public let state: String
   public let scope: String
   /// Whether a key must be shown with each token.
   public let bound: Bool
@@ -117,10 +123,14 @@ public struct GrantEntry: AdminDocument, Codable, Hashable {
   public let expires: Instant
 
   public init(
-    id: GrantID, client: ClientID, scope: String, bound: Bool, created: Instant, used: Instant, expires: Instant
+    id: GrantID, client: ClientID, name: String?, viewer: String?, state: String, scope: String, bound: Bool,
+    created: Instant, used: Instant, expires: Instant
   ) {
     self.id = id
     self.client = client
+    self.name = name
+    self.viewer = viewer
+    self.state = state
     self.scope = scope
     self.bound = bound
     self.created = created

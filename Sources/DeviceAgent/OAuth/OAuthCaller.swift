@@ -212,9 +212,11 @@ final class OAuthCaller: Sendable {
     guard response.status.rawValue >= 500 || [408, 429].contains(response.status.rawValue) else { return nil }
     let asked = response.header(HeaderName(literal: "Retry-After")).flatMap { Int64($0) }
       .map { Duration.seconds(min(max($0, 0), 3600)) }
+    let sentence = object(response)?["error_description"]?.string.map { OAuthClient.shown($0) } ?? ""
     return .away(
       CommandError(
-        "\(response.url.origin) is busy or has a problem (\(response.status.rawValue))", hint: "try again in a minute",
+        "\(response.url.origin) is busy or has a problem (\(response.status.rawValue))",
+        hint: "try again in a minute" + (sentence.isEmpty ? "" : "; it says: \(sentence)"),
         code: "busy", exit: .unreachable), asked: asked)
   }
 

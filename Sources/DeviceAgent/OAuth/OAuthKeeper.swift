@@ -128,7 +128,12 @@ struct OAuthKeeper: Sendable {
         try folder.forgetTokens()
         throw Self.notSignedIn(folder.name)
       case .away where (tokens.remaining(at: .now()) ?? 0) > 0: return tokens
-      case .refused, .away, .broken: throw error.error
+      // Also when it is switched off over there for a while: the refresh token stays, and stays good.
+      case .away(let away, _):
+        throw CommandError(
+          away.message, hint: "the sign-in is kept: \(away.hint ?? "try again later")", code: away.code, exit: away.exit
+        )
+      case .refused, .broken: throw error.error
       }
     }
   }

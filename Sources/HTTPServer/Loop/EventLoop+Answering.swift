@@ -87,13 +87,17 @@ extension EventLoop {
   }
 
   func refuse(_ connection: Connection, _ status: Status, _ sentence: String) {
+    var atPath: Response?
+    if connection.phase == .body, let storage = connection.storage, let refusal = configuration.refusalAtPath {
+      atPath = refusal(status, Array(storage.head[storage.parsed.path.indices]))
+    }
     connection.storage = nil
     connection.unread = []
     connection.mustLinger = true
     connection.phase = .idle
-    var response = configuration.refusal(status, sentence)
+    var response = atPath ?? configuration.refusal(status, sentence)
     // Some of these statuses may be kept by caches that are told nothing.
-    response.addHeader(.cacheControl, "no-store")
+    if atPath == nil { response.addHeader(.cacheControl, "no-store") }
     send(response, on: connection, closes: true)
   }
 

@@ -6,6 +6,7 @@ internal import RegentHTTPCodec
 internal import RegentJSON
 internal import RegentOAuth
 internal import RegentPairing
+internal import RegentPairingWire
 
 // Clients that speak OAuth, and what they were given.
 
@@ -47,7 +48,13 @@ extension AdminRouteBuilder {
       let grants = try await stored { () throws(StoreError) in
         try await call.core.store.grants(GrantFilter(client: client), after: after, limit: limit, at: call.now)
       }
-      return .list(of: grants.map(GrantEntry.init))
+      var entries: [GrantEntry] = []
+      // One look each: what a grant stands on is not in its row.
+      for grant in grants {
+        entries.append(
+          GrantEntry(grant, try await stored { () throws(StoreError) in try await call.core.look(at: grant.id) }))
+      }
+      return .list(of: entries)
     }
     on(.post, AdminPaths.act(AdminPaths.grants, "{grant}", "revoke")) { call throws(AdminError) in
       let grant = try await call.lookUp("grant", call.text("grant"), \.id) { (after, limit) throws(StoreError) in
@@ -112,7 +119,7 @@ extension AdminCall {
     guard let known = KnownClient(record) else { throw AdminError(.failed, "the client's row cannot be read") }
     let asked = try body
     var members = known.metadata.json
-    members["scope"] = asked["scope"] ?? members["scope"]
+    members["scope"] = try scope(asked) ?? members["scope"]
     members["client_name"] = asked["name"] ?? members["client_name"]
     members["id_token_signed_response_alg"] = asked["algorithm"] ?? members["id_token_signed_response_alg"]
     let metadata = try read(members)
@@ -131,7 +138,7 @@ extension AdminCall {
   private func metadata(_ asked: JSONObject, _ kind: ClientKind) throws(AdminError) -> ClientMetadata {
     var members: JSONObject = ["token_endpoint_auth_method": .string(kind.method.rawValue)]
     members["client_name"] = asked["name"]
-    members["scope"] = asked["scope"]
+    members["scope"] = try scope(asked)
     members["id_token_signed_response_alg"] = asked["algorithm"]
     members["jwks"] = asked["jwks"]
     return try read(members)
@@ -143,6 +150,20 @@ extension AdminCall {
     } catch {
       throw AdminError(.invalid, error.sentence)
     }
+  }
+
+  /// What an operator lets a client have: a word that means nothing is a slip, and what was meant is not given.
+  private func scope(_ asked: JSONObject) throws(AdminError) -> JSONValue? {
+    guard let text = try shaped({ () throws(JSONShapeError) in try asked.optionalString("scope") }) else { return nil }
+    let names = Scope.Name.allCases.map(\.rawValue).joined(separator: ", ")
+    if let word = Scope.unknown(in: text).first {
+      let shown = CleanText.line(String(word), longest: 64) ?? ""
+      throw AdminError(.invalid, "there is no scope \"\(shown)\"", hint: "there are \(names)")
+    }
+    guard text.contains(where: { $0 != " " }) else {
+      throw AdminError(.invalid, "the scope names nothing", hint: "there are \(names)")
+    }
+    return .string(text)
   }
 
   /// For whom tokens are: an address, or the service itself for an empty one.
@@ -185,9 +206,19 @@ extension ClientEntry {
 }
 
 extension GrantEntry {
-  init(_ grant: GrantRecord) {
+  init(_ grant: GrantRecord, _ look: GrantLook) {
+    var (name, viewer): (String?, String?)
+    let state: String
+    switch look {
+    case .stands(let standing):
+      let who = standing.signIn.authentication.viewer
+      (name, viewer) = (standing.client.name, who.account.map { "\(who.provider)/\($0)" })
+      state = "good"
+    case .paused: state = "paused"
+    case .ended: state = "over"
+    }
     self.init(
-      id: grant.id, client: grant.client, scope: grant.scope, bound: grant.thumbprint != nil, created: grant.created,
-      used: grant.rotated, expires: grant.expires)
+      id: grant.id, client: grant.client, name: name, viewer: viewer, state: state, scope: grant.scope,
+      bound: grant.thumbprint != nil, created: grant.created, used: grant.rotated, expires: grant.expires)
   }
 }

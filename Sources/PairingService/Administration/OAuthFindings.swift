@@ -45,14 +45,20 @@ extension AdminCall {
           "oauth", .warning, "clients are told the issuer \(core.oauth.metadata.issuer): without TLS most refuse it",
           fix: "give --public-url with https, and --tls-certificate or a proxy in front"))
     }
-    for client in clients where now.since(client.created) > .seconds(30 * 86_400) {
-      let used = try await stored { () throws(StoreError) in
-        try await core.store.grants(GrantFilter(client: client.id), after: nil, limit: 1, at: now)
-      }
-      guard used.isEmpty else { continue }
+    for requestor in Set(clients.map(\.requestor)).sorted()
+    where core.provisioning.now.requestor(requestor)?.numberMatching == true {
       findings.append(
         Finding(
-          "client \(client.id)", .warning, "nobody is paired with \(client.name), which is there for a month",
+          "requestor \(requestor)", .warning,
+          "its clients of OAuth get no codes: it asks for a number on the screen, which they cannot show",
+          fix: "regentctl requestor set \(requestor) --number-matching off"))
+    }
+    for client in clients where client.paired == nil && now.since(client.created) > .seconds(30 * 86_400) {
+      // An API that only asks what tokens are worth never pairs.
+      guard client.secret == nil || client.origin != .operator else { continue }
+      findings.append(
+        Finding(
+          "client \(client.id)", .warning, "nobody has ever paired with \(client.name), which was added a month ago",
           fix: "regentctl client remove \(client.id)"))
     }
     return findings

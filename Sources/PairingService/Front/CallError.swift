@@ -98,7 +98,7 @@ extension CallError {
     case .expired:
       self.init(
         .gone, ErrorMessage.authenticationExpired, code: .authenticationSessionExpired)
-    case .accountDisabled, .accountGone, .keyRevoked, .notIntegrated, .parentEnded:
+    case .accountDisabled, .accountGone, .keyRevoked, .notIntegrated, .switchedOff, .parentEnded:
       self.init(
         .forbidden, details: refusal.description, code: .authenticationSessionInvalidated)
     }

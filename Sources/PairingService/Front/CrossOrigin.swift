@@ -1,14 +1,15 @@
 package import RegentHTTPCodec
 package import HTTPServer
 
-/// What pages of other sites may do with protocol V1: programmers' login pages call it from the viewer's browser.
+/// What pages of other sites may do with protocol V1 and with OAuth: programmers' login pages call them from the
+/// viewer's browser, and some clients of OAuth are such pages.
 ///
 /// Any site may ask, because nothing here looks at cookies: without the credentials of the call there is no answer.
 package enum CrossOrigin {
   private static let headers =
     "ap_11, ap_42, ap_z, ap_19, ap_21, ap_23, authorization, content-type, pass_sfp, "
     + "AP-Session-Identifier, AP-Device-Identifier, AP-SDK-Identifier, X-Device-Info, Prefer, "
-    + "AP-TempPass-Identity, AP-Visitor-Identifier"
+    + "AP-TempPass-Identity, AP-Visitor-Identifier, DPoP"
 
   /// The answer to a browser that asks whether it may send a request.
   package static func preflight(_ methods: [Method]) -> Response {
@@ -30,6 +31,6 @@ package enum CrossOrigin {
       HeaderName(literal: "Access-Control-Expose-Headers"),
       "pass_sfp, Authzf-Error-Code, Authzf-Sub-Error-Code, Authzf-Error-Details, Retry-After, "
         + "Preference-Applied, Date, WWW-Authenticate, Adobe-Request-Id, Adobe-Response-Confidence, "
-        + "AP-Decision-Source, AP-Decision-Reason")
+        + "AP-Decision-Source, AP-Decision-Reason, DPoP-Nonce")
   }
 }

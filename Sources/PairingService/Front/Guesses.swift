@@ -12,6 +12,9 @@ struct Guesses: Sendable {
   private let nobody: GuessLedger<Never>
   /// Those that register or ask for a token with something that is not valid.
   fileprivate var clients: GuessLedger<Never>
+  /// Clients of OAuth that show a secret, an assertion, a statement or a token that is not valid: apps' installations
+  /// in the same house must not wait for them, nor they for those.
+  fileprivate var programs: GuessLedger<Never>
   /// Those that redeem an enrolment code with a wrong proof.
   fileprivate var enrolments: GuessLedger<Never>
 
@@ -25,6 +28,7 @@ struct Guesses: Sendable {
     clients = GuessLedger(
       each: limits.wrongCodes.times(Self.clientFactor),
       all: limits.allWrongCodes.times(Self.clientFactor))
+    programs = clients
   }
 
   /// Counts a wrong guess.
@@ -36,6 +40,7 @@ struct Guesses: Sendable {
     case .phone(let account): return phones.wrong(source: guess.source, account: account, mark: mark, at: now)
     case .app(let requestor): return self[requestor].wrong(source: guess.source, account: nil, mark: mark, at: now)
     case .client: return clients.wrong(source: guess.source, account: nil, mark: mark, at: now)
+    case .program: return programs.wrong(source: guess.source, account: nil, mark: mark, at: now)
     case .enrolment: return enrolments.wrong(source: guess.source, account: nil, mark: mark, at: now)
     }
   }
@@ -104,6 +109,23 @@ extension RequestLimits {
   package func wrongClient(from address: IPAddress?) {
     guard let source = SourceKey(address) else { return }
     count(WrongGuess(.client, from: source))
+  }
+
+  /// Whether what a client of OAuth there showed in vain is still answered as that.
+  package func mayTryProgram(from address: IPAddress?) throws(CallError) {
+    guard let source = SourceKey(address) else { return }
+    let now = clock.uptime
+    try allow(
+      state.withLock { $0.guesses.programs.verdict(source: source, account: nil, at: now) })
+  }
+
+  /// Counts what a client of OAuth showed in vain.
+  package func wrongProgram(from address: IPAddress?) {
+    guard let address, let source = SourceKey(address) else { return }
+    guard count(WrongGuess(.program, from: source)) else { return }
+    // The ledger keeps these lines few, and the log has a cap of its own. Not for fail2ban: a forgotten program must
+    // not get the phones of its home banned.
+    log.warning("wrong-client", ("address", address.description))
   }
 
   /// Whether a wrong enrolment code from there is still answered as one.

@@ -49,6 +49,52 @@ extension ServiceCore {
       return nil
     }
   }
+
+  /// A grant that stands, or waits for an operator.
+  func look(at id: GrantID) async throws(StoreError) -> GrantLook {
+    do throws(StoreError) {
+      return try await store.grant(id, at: clock.now).map(GrantLook.stands) ?? .ended
+    } catch {
+      guard case .notInForce(let refusal) = error else { throw error }
+      guard refusal.isPause, let grant = try await kept(id) else { return .ended }
+      return .paused(grant)
+    }
+  }
+
+  /// A grant whose time is not over, whether it stands or not.
+  func kept(_ id: GrantID) async throws(StoreError) -> GrantRecord? {
+    try await store.grants(GrantFilter(id: id), after: nil, limit: 1, at: clock.now).first
+  }
+}
+
+/// What there is of a grant.
+enum GrantLook {
+  /// It opens what was given with it.
+  case stands(StandingGrant)
+  /// Its account or its integration is switched off: it opens nothing, and is as good as before when that ends.
+  case paused(GrantRecord)
+  /// There is none, or what it stood on is gone.
+  case ended
+
+  var grant: GrantRecord? {
+    switch self {
+    case .stands(let standing): standing.grant
+    case .paused(let grant): grant
+    case .ended: nil
+    }
+  }
+
+  /// The grant with what it stands on, if it stands.
+  func standing() throws(OAuthError) -> StandingGrant {
+    guard case .stands(let standing) = self else { throw .paused }
+    return standing
+  }
+}
+
+extension OAuthError {
+  /// 503, and never `invalid_grant`: upon that one clients throw their refresh token away, which no switch must cost.
+  static let paused = OAuthError(
+    .temporarilyUnavailable, "switched off for now by whoever runs the service: the refresh token stays good")
 }
 
 /// The credential of a request to something that access tokens open (RFC 6750, RFC 9449 §7).
@@ -80,7 +126,10 @@ struct TokenCredential: Sendable {
       guard !isBound else { throw OAuthError(.invalidToken, "the token is bound to no key: send it as Bearer") }
       return nil
     }
-    guard isBound else { throw OAuthError(.invalidToken, "the token is bound to a key: send it as DPoP with a proof") }
+    guard isBound else {
+      throw OAuthError(
+        .invalidToken, "the token is bound to a key: send it as DPoP with a proof", asksForProof: true)
+    }
     guard let proof = try core.oauth.proofs.read(request, at: address, accessToken: token, core.clock) else {
       throw OAuthError(.invalidDPoPProof, "the token is bound to a key: send a proof in the header DPoP")
     }

@@ -42,7 +42,16 @@ struct CodeRedemption: Sendable {
     guard !scope.names.isEmpty else {
       throw OAuthError(.invalidScope, "this client may have none of these scopes any more")
     }
-    return try await keep(signIn, scope, client, proof?.thumbprint)
+    return try await keep(signIn, scope, client, proof?.thumbprint, known.known.record)
+  }
+
+  /// What an approved code is answered while its account or integration is switched off.
+  ///
+  /// "Not yet", the one answer upon which every client asks again. Switched on before the code's time is over, it is
+  /// redeemed.
+  private func notNow(_ record: RegistrationRecord) -> OAuthError {
+    guard core.clock.now < record.flow.expires else { return OAuthError.ended(.expired) }
+    return core.notYet(record.id, of: record.deviceHash, at: record.requestor)
   }
 
   /// The sign-in that the approval made, if it stands; the first look at it is the code's delivery.
@@ -55,6 +64,7 @@ struct CodeRedemption: Sendable {
       return signIn
     } catch {
       switch error {
+      case .notInForce(let refusal) where refusal.isPause: throw notNow(record)
       case .notInForce: throw OAuthError(.accessDenied, "the account that said yes does not count any more")
       case .notFound: throw OAuthError.unknownCode
       default: throw error
@@ -63,7 +73,7 @@ struct CodeRedemption: Sendable {
   }
 
   private func keep(
-    _ signIn: StandingSignIn, _ scope: Scope, _ client: KnownClient, _ thumbprint: String?
+    _ signIn: StandingSignIn, _ scope: Scope, _ client: KnownClient, _ thumbprint: String?, _ code: RegistrationRecord
   ) async throws -> [UInt8] {
     let now = core.clock.now
     guard let id = GrantID(Random.uuid()) else { throw KeyError.inconsistent }
@@ -81,6 +91,7 @@ struct CodeRedemption: Sendable {
       kept = try await core.store.keep(grant, at: now)
     } catch {
       switch error {
+      case .notInForce(let refusal) where refusal.isPause: throw notNow(code)
       case .notInForce, .notFound: throw OAuthError.unknownCode
       default: throw error
       }

@@ -11,25 +11,28 @@ struct DiscoveryRoutes: Sendable {
 
   func mount(_ routes: inout Routes) {
     let body = core.oauth.metadata.json.bytes()
+    func mount(_ path: String, _ answer: @escaping RouteHandler) {
+      routes.get(path, answer)
+      routes.on(.options, path) { _, _ in .now(CrossOrigin.preflight([.get])) }
+    }
     let document: RouteHandler = { _, _ in .now(Self.document(body)) }
-    routes.get("/oauth" + ServerMetadata.Endpoint.discovery.rawValue, document)
-    routes.get("/oauth/.well-known/oauth-authorization-server", document)
+    mount("/oauth" + ServerMetadata.Endpoint.discovery.rawValue, document)
+    mount("/oauth/.well-known/oauth-authorization-server", document)
     // RFC 8414 §3.1 puts the well-known name before the issuer's path: outside of the prefix below which we live. For a
     // path with other letters than these no route can be written.
     let path = core.options.basePath + "/oauth"
     if path.utf8.allSatisfy({ $0 == UInt8(ascii: "/") || TokenRequest.isTokenLetter($0) || $0 == UInt8(ascii: ".") }) {
-      routes.get(ServerMetadata.insertedPath(issuerPath: path), document)
+      mount(ServerMetadata.insertedPath(issuerPath: path), document)
     }
-    routes.get("/oauth" + ServerMetadata.Endpoint.keys.rawValue) { [core] request, _ in
+    mount("/oauth" + ServerMetadata.Endpoint.keys.rawValue) { [core] request, _ in
       .now(KeySet.answer(request, core.oauth.keys.published(at: core.clock.now)))
     }
-    // MSAL wants this address in the documents; nothing is ever shown at it.
-    let frame = OAuthFrame(core)
+    // MSAL wants this address in the documents; nothing is ever shown at it, to pages of other sites neither.
     for method in [Method.get, .post] {
-      routes.on(method, "/oauth" + ServerMetadata.Endpoint.authorization.rawValue) { request, _ in
+      routes.on(method, "/oauth" + ServerMetadata.Endpoint.authorization.rawValue) { _, _ in
         .now(
-          frame.response(
-            OAuthError(.unsupportedResponseType, "there is no such way here: use the device grant"), to: request))
+          OAuthFrame.refusal(
+            OAuthError(.unsupportedResponseType, "there is no such way here: use the device grant")))
       }
     }
   }

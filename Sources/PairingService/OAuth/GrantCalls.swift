@@ -25,7 +25,7 @@ struct GrantCalls: Sendable {
           case .later(let go): go(reply)
           }
         } catch let error as OAuthError {
-          reply.complete(OAuthFrame(core).refusalOfToken(error, to: request))
+          reply.complete(OAuthFrame(core).refusal(ofToken: error, for: .entitlements, to: request))
         } catch {
           reply.complete(frame.response(failure: error))
         }
@@ -59,18 +59,5 @@ struct GrantCalls: Sendable {
     return V1Call(
       request: request, words, caller: caller, requestor: requestor, provisioned: provisioned, now: core.clock.now,
       hasher: core.hasher, device: device)
-  }
-}
-
-extension OAuthFrame {
-  /// The refusal of an access token, or of the proof that came with it.
-  func refusalOfToken(_ error: any Error, to request: Request) -> Response {
-    var response = response(error, to: request)
-    // Where tokens are used, a proof that does not count is a credential that does not (RFC 9449 §7.1, §9).
-    if let error = error as? OAuthError, [.useDPoPNonce, .invalidDPoPProof].contains(error.code) {
-      response.status = .unauthorized
-      response.addHeader(.wwwAuthenticate, "DPoP error=\"\(error.code.rawValue)\", algs=\"RS256 ES256 EdDSA\"")
-    }
-    return response
   }
 }

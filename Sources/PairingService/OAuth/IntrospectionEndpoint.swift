@@ -7,8 +7,9 @@ internal import RegentPairing
 
 /// What a token is worth now (RFC 7662), and its end (RFC 7009).
 ///
-/// Access tokens are told to confidential clients of the same requestor, which is how an API asks; refresh tokens to
-/// their own client alone. Whatever is not to be told is `{"active":false}`, without a reason.
+/// Access tokens are told to confidential clients of the same requestor that an operator made, which is how an API
+/// asks; to others their own. Refresh tokens are told to their own client alone. Whatever is not to be told is
+/// `{"active":false}`, without a reason.
 struct IntrospectionEndpoint: Sendable {
   private let core: ServiceCore
   private static let inactive = (["active": false] as JSONObject).bytes()
@@ -43,7 +44,7 @@ struct IntrospectionEndpoint: Sendable {
       client.metadata.method != .none, let text = call.parameters["token"],
       let token = core.rememberedAccessToken(text), let id = token.grant,
       let grant = core.oauth.standing.grant(id, asOf: mark, at: core.clock.now),
-      grant.client == token.claims.client, grant.requestor == client.record.requestor
+      grant.client == token.claims.client, client.mayAsk(about: grant.client, of: grant.requestor)
     else { return nil }
     return token.description
   }
@@ -53,7 +54,7 @@ struct IntrospectionEndpoint: Sendable {
       return standing.client.id == client.record.id ? refreshToken(standing).bytes() : Self.inactive
     }
     guard let token = core.accessToken(text), let standing = try await core.standing(token.claims),
-      standing.client.requestor == client.record.requestor
+      client.mayAsk(about: standing.client.id, of: standing.client.requestor)
     else { return Self.inactive }
     return token.description
   }
@@ -85,8 +86,9 @@ struct IntrospectionEndpoint: Sendable {
     let text = try token(call)
     let id =
       core.oauth.refreshTokens.read(text)?.grant ?? core.claims(ofAccessToken: text).flatMap { GrantID($0.grant) }
-    if let id, let standing = try await core.standing(id) {
-      guard standing.client.id == client.record.id else {
+    // Whether it stands does not matter: what is switched off for a while can be ended meanwhile.
+    if let id, let grant = try await core.kept(id) {
+      guard grant.client == client.record.id else {
         throw OAuthError(.invalidGrant, "the token is another client's")
       }
       let line = core.audit.entry(.service, "grant.end", id.text, detail: "by its client \(client.record.name)")

@@ -18,6 +18,14 @@ package struct KnownClient: Sendable {
     self.record = record
     self.metadata = metadata
   }
+
+  /// Whether it may know what an access token of a client is worth.
+  ///
+  /// Of others only when an operator made it: whoever registered itself would learn who is signed in where. A statement
+  /// is no better, as it lies in every copy of its app, and whoever has the app registers with it.
+  func mayAsk(about client: ClientID, of requestor: RequestorID) -> Bool {
+    client == record.id || record.origin == .operator && requestor == record.requestor
+  }
 }
 
 extension ServiceCore {
@@ -29,15 +37,25 @@ extension ServiceCore {
     do {
       return try await checked(shown)
     } catch let error as OAuthError where error.code == .invalidClient {
-      let address = request.clientAddress
-      metrics.count(.callsRefused)
-      audit.note(
-        .service, "client.refused", address?.description ?? "local", .refused, detail: error.code.rawValue,
-        once: true, from: address)
-      defer { limits.wrongClient(from: address) }
-      try limits.mayTryClient(from: address)
-      throw error
+      throw inVain(error, request)
     }
+  }
+
+  /// The answer to what a client showed in vain, counted: whatever it was, and whether there is such a client or not,
+  /// too many from one place are answered with 429.
+  func inVain(_ error: OAuthError, _ request: Request) -> any Error {
+    let address = request.clientAddress
+    metrics.count(.callsRefused)
+    audit.note(
+      .service, "client.refused", address?.description ?? "local", .refused, detail: error.code.rawValue,
+      once: true, from: address)
+    do throws(CallError) {
+      try limits.mayTryProgram(from: address)
+    } catch {
+      return error
+    }
+    limits.wrongProgram(from: address)
+    return error
   }
 
   /// A client that shows what it has, as the store said it when the mark was this one.

@@ -123,12 +123,14 @@ struct OAuthFrame: Sendable {
   /// The answer to what a client did, or has to wait for.
   func response(_ error: OAuthError, to request: Request) -> Response {
     var response = answer(error)
-    if error.code == .invalidToken || error.code == .insufficientScope {
-      // RFC 6750 §3: a code only for a token that was there.
-      let isShown = request.hasHeader(.authorization)
-      response.addHeader(.wwwAuthenticate, isShown ? "Bearer error=\"\(error.code.rawValue)\"" : "Bearer")
-    }
+    // That of a registration: no key is bound to it.
+    if error.code == .invalidToken { response.addHeader(.wwwAuthenticate, Self.bearer(error, request)) }
     return finished(response, to: request)
+  }
+
+  /// RFC 6750 §3: a code only for a token that was there.
+  static func bearer(_ error: OAuthError, _ request: Request) -> String {
+    TokenCredential.isShown(request) ? "Bearer error=\"\(error.code.rawValue)\"" : "Bearer"
   }
 
   private func plain(_ error: any Error) -> Response {
@@ -143,7 +145,7 @@ struct OAuthFrame: Sendable {
     }
   }
 
-  private func finished(_ response: Response, to request: Request) -> Response {
+  func finished(_ response: Response, to request: Request) -> Response {
     var response = response
     if request.hasHeader(UsedProofs.header) {
       response.addHeader(UsedProofs.nonceHeader, core.oauth.proofs.nonce(core.clock))
@@ -151,7 +153,7 @@ struct OAuthFrame: Sendable {
     return Self.allowing(response, request)
   }
 
-  private static func refusal(_ error: OAuthError) -> Response {
+  static func refusal(_ error: OAuthError) -> Response {
     response(
       Status(UInt16(error.status)),
       ["error": .string(error.code.rawValue), "error_description": .string(error.sentence)])
@@ -169,6 +171,20 @@ struct OAuthFrame: Sendable {
     }
     if error.code == .temporarilyUnavailable { response.addRetryAfter(.seconds(60)) }
     return response
+  }
+
+  /// The answer to what no endpoint takes: clients of OAuth read JSON, and nothing of the request comes back.
+  static func refusal(_ status: Status, to request: Request? = nil) -> Response {
+    let (code, sentence): (OAuthError.Code, String) =
+      switch status {
+      case .methodNotAllowed: (.invalidRequest, "this address takes no such method: see the header Allow")
+      case .notFound: (.invalidRequest, "nothing is at this address: see the documents for where everything is")
+      case .contentTooLarge: (.invalidRequest, "the request is too long")
+      case .serviceUnavailable: (.temporarilyUnavailable, "ask again in a moment")
+      default: (.invalidRequest, "the request cannot be read")
+      }
+    let response = response(status, ["error": .string(code.rawValue), "error_description": .string(sentence)])
+    return request.map { allowing(response, $0) } ?? response
   }
 
   /// What is no matter of OAuth: too many requests, a store that does not answer.

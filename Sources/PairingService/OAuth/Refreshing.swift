@@ -19,22 +19,23 @@ struct Refreshing: Sendable {
   func next(_ text: String, scope: String?, _ call: OAuthCall, _ client: KnownClient) async throws -> [UInt8] {
     guard let (id, shown) = core.oauth.refreshTokens.read(text) else { throw Self.refused }
     let now = core.clock.now
+    let look = try await core.look(at: id)
     // Another client's token is none, and says nothing about the grant: whoever found it cannot end it either.
-    guard let standing = try await core.standing(id), standing.client.id == client.record.id else {
-      throw Self.refused
-    }
+    guard let grant = look.grant, grant.client == client.record.id else { throw Self.refused }
     let proof = try core.proof(call)
-    switch RefreshFamily(standing.grant).verdict(on: shown, key: proof?.thumbprint, at: now) {
+    switch RefreshFamily(grant).verdict(on: shown, key: proof?.thumbprint, at: now) {
     case .unknown, .over: throw Self.refused
     case .wrongKey:
       throw OAuthError(.invalidGrant, "the refresh token is bound to a key: send a proof of that key")
     case .stolen:
-      try await end(standing, client)
+      // Also while it is switched off: a thief must not be given time.
+      try await end(grant, client)
       throw Self.refused
     case .again:
-      try core.admit(standing, with: proof)
-      return try again(standing.grant, at: now)
+      try core.admit(look.standing(), with: proof)
+      return try again(grant, at: now)
     case .rotate:
+      let standing = try look.standing()
       try core.admit(standing, with: proof)
       return try await rotate(standing, shown, scope, client, at: now)
     }
@@ -44,8 +45,7 @@ struct Refreshing: Sendable {
     _ standing: StandingGrant, _ shown: Int64, _ wanted: String?, _ client: KnownClient, at now: Instant
   ) async throws -> [UInt8] {
     // Never more than the client may have now.
-    let granted = try Scope(standing.grant.scope).limited(to: client.metadata.scope)
-    let scope = try granted.narrowed(to: wanted)
+    let scope = try Scope(standing.grant.scope).narrowed(to: wanted).limited(to: client.metadata.scope)
     guard !scope.names.isEmpty else { throw OAuthError(.invalidScope, "this client may have none of these any more") }
     let answer = try await pairs.make(
       TokenPairs.Wanted(
@@ -63,6 +63,7 @@ struct Refreshing: Sendable {
       kept = try await core.store.rotate(next, seen: standing.sight, at: now)
     } catch {
       switch error {
+      case .notInForce(let refusal) where refusal.isPause: throw OAuthError.paused
       case .notInForce, .notFound: throw Self.refused
       default: throw error
       }
@@ -82,11 +83,11 @@ struct Refreshing: Sendable {
     return answer
   }
 
-  private func end(_ standing: StandingGrant, _ client: KnownClient) async throws {
+  private func end(_ grant: GrantRecord, _ client: KnownClient) async throws {
     core.metrics.count(.refreshTokensReused)
     let line = core.audit.entry(
-      .service, "grant.end", standing.grant.id.text, .refused,
+      .service, "grant.end", grant.id.text, .refused,
       detail: "an old refresh token of \(client.record.name) was used again")
-    try await core.signInTransitions.endGrants(GrantFilter(id: standing.grant.id), audit: line)
+    try await core.signInTransitions.endGrants(GrantFilter(id: grant.id), audit: line)
   }
 }

@@ -29,6 +29,7 @@ struct RegistrationEndpoint: Sendable {
         return answer(request) { request in try await work(request, id) }
       }
     }
+    routes.on(.options, Self.path + "/{client}") { _, _ in .now(CrossOrigin.preflight([.get, .put, .delete])) }
   }
 
   private func answer(_ request: Request, _ work: @escaping @Sendable (Request) async throws -> Response) -> Answer {
@@ -54,7 +55,7 @@ struct RegistrationEndpoint: Sendable {
     let token = Random.token()
     let record = OAuthClientRecord(
       id: id, requestor: requestor, origin: backing.origin,
-      application: statement?.application, name: metadata.name ?? "?", secret: secret.map(core.hasher.token),
+      application: statement?.application, name: metadata.name ?? id.text, secret: secret.map(core.hasher.token),
       registrationToken: core.hasher.token(token), metadata: String(decoding: metadata.json.bytes(), as: UTF8.self),
       created: now)
     let line = core.audit.entry(
@@ -76,12 +77,12 @@ struct RegistrationEndpoint: Sendable {
     return OAuthFrame.response(.created, answer)
   }
 
-  private func shown(_ value: JSONValue, _ request: Request) throws(OAuthError) -> Shown {
+  private func shown(_ value: JSONValue, _ request: Request) throws -> Shown {
     guard let text = value.string, let claims = core.statements.read(text),
       let said = (try? UnverifiedJWS(text))?.unverifiedClaims
     else {
-      core.limits.wrongClient(from: request.clientAddress)
-      throw OAuthError(.invalidSoftwareStatement, "the statement was not made by this service, or is damaged")
+      throw core.inVain(
+        OAuthError(.invalidSoftwareStatement, "the statement was not made by this service, or is damaged"), request)
     }
     guard let application = core.provisioning.now.records.applications[claims.application],
       application.requestor == claims.requestor, !application.isRevoked,
@@ -112,9 +113,7 @@ struct RegistrationEndpoint: Sendable {
     guard let invitation = try await core.store.clientInvitation(core.hasher.token(token), at: core.clock.now),
       let requestor = core.provisioning.now.requestor(invitation.requestor), requestor.registration != .closed
     else {
-      core.limits.wrongClient(from: request.clientAddress)
-      try core.limits.mayTryClient(from: request.clientAddress)
-      throw Self.wrongToken
+      throw core.inVain(Self.wrongToken, request)
     }
     return invitation
   }
@@ -187,7 +186,7 @@ struct RegistrationEndpoint: Sendable {
       throw OAuthError(.invalidClientMetadata, "a client with a secret stays one, and one without, too: register anew")
     }
     var next = client.record
-    next.name = metadata.name ?? "?"
+    next.name = metadata.name ?? id
     next.metadata = String(decoding: metadata.json.bytes(), as: UTF8.self)
     let line = core.audit.entry(.service, "client.set", id, detail: "by itself: \(next.name)")
     try await put(next, over: client.record, audit: line)
@@ -211,8 +210,7 @@ struct RegistrationEndpoint: Sendable {
     guard let credential, !credential.isBound, core.hasher.isToken(credential.token, record?.registrationToken),
       let record, let client = KnownClient(record)
     else {
-      core.limits.wrongClient(from: request.clientAddress)
-      throw OAuthError(.invalidToken, "no registration of this address and token is known")
+      throw core.inVain(OAuthError(.invalidToken, "no registration of this address and token is known"), request)
     }
     return client
   }

@@ -36,7 +36,7 @@ struct UserinfoEndpoint: Sendable {
       if request.header(.origin) != nil { CrossOrigin.allow(&response) }
       return response
     } catch {
-      return frame.refusalOfToken(error, to: request)
+      return frame.refusal(ofToken: error, for: .openid, to: request)
     }
   }
 

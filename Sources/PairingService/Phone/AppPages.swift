@@ -63,7 +63,7 @@ extension Phone {
     return known.sorted { ($0.key.app, $0.key.requestor) < ($1.key.app, $1.key.requestor) }.map { app, decision in
       AppChoice(
         app: app.app, requestor: app.requestor.text,
-        company: ForeignText(provisioned.requestor(app.requestor)?.name ?? app.requestor.text),
+        company: ForeignText(firstSeen: provisioned.requestor(app.requestor)?.name, app.requestor.text),
         permission: decision)
     }
   }

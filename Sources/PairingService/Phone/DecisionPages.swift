@@ -48,14 +48,13 @@ extension Phone {
       hasOthers: choices(opened).count > 1)
     if let asked = about.asked {
       page.scope = (try? Scope(asked.scope))?.names ?? []
-      // What a stranger calls itself stays "calls itself".
-      if !asked.isSelfNamed {
-        page.program = ForeignText(name)
-        page.deviceName = ForeignText("")
-      }
+      // What a stranger calls itself stays "calls itself"; who asks is said in any case.
+      let program = ForeignText(firstSeen: name, asked.client.text)
+      page.deviceName = asked.isSelfNamed ? program : ForeignText("")
+      page.program = asked.isSelfNamed ? nil : program
     }
     if call.account == nil, let guest = call.session?.viewer.provider {
-      page.guestOf = choices(opened).first { $0.id == guest }.map { ForeignText($0.name) }
+      page.guestOf = choices(opened).first { $0.id == guest }.map { ForeignText(firstSeen: $0.name, $0.id.text) }
     }
     return .page(page, here: opened.path(.approve), brand: brand(opened))
   }

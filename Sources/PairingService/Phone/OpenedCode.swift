@@ -70,7 +70,7 @@ extension Phone {
   func brand(_ opened: OpenedCode) -> Brand? {
     core.provisioning.now.requestor(opened.record.requestor).map {
       Brand(
-        name: ForeignText($0.name), logo: logo($0.logo),
+        name: ForeignText(firstSeen: $0.name, $0.id.text), logo: logo($0.logo),
         accent: $0.color.flatMap { color in
           AccentColor(hex: color)
         })
@@ -81,7 +81,7 @@ extension Phone {
   func choice(_ provider: Provider) -> ProviderChoice {
     ProviderChoice(
       id: provider.id.text,
-      brand: Brand(name: ForeignText(provider.name), logo: logo(provider.logo)))
+      brand: Brand(name: ForeignText(firstSeen: provider.name, provider.id.text), logo: logo(provider.logo)))
   }
 
   /// Logos that this service serves itself; the pages' policy shows no others.

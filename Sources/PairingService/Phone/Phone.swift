@@ -199,7 +199,7 @@ extension Phone {
     guard let viewer = call.account, let name = viewer.account else { return nil }
     let provider = core.provisioning.now.records.providers[viewer.provider]
     return ViewerLabel(
-      name: ForeignText(name.text), provider: ForeignText(provider?.name ?? viewer.provider.text))
+      name: ForeignText(name.text), provider: ForeignText(firstSeen: provider?.name, viewer.provider.text))
   }
 
   /// The page that a browser sees for an error.
@@ -222,7 +222,7 @@ extension Phone {
     let provider = call.code.map { PagePaths.code($0, .provider) }
     switch error {
     case .refused(let refusal): return answer(refusal, call)
-    case .notInForce(.notIntegrated), .notInForce(.keyRevoked), .pass:
+    case .notInForce(.notIntegrated), .notInForce(.switchedOff), .notInForce(.keyRevoked), .pass:
       return .notice(.providerUnavailable, retry: provider)
     // The account was locked, or the browser signed out elsewhere: begin with signing in.
     case .notInForce, .sessionEnded: return .redirect(provider ?? PagePaths.signIn)

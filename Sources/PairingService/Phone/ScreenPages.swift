@@ -79,7 +79,7 @@ extension Phone {
       let model = chosen == nil ? "" : record.about.name ?? ""
       return Screen(
         id: authentication.id.text, name: name(record, chosen), model: ForeignText(model),
-        app: ForeignText(requestor?.name ?? authentication.requestor.text),
+        app: ForeignText(firstSeen: requestor?.name, authentication.requestor.text),
         lastUse: core.lastUses.of(authentication.id) ?? authentication.issued,
         since: authentication.issued, apps: apps[authentication.id, default: []].map(screenApp),
         holdsApps: holdsApps(record), isProgram: record.about.asked != nil)
@@ -94,7 +94,9 @@ extension Phone {
   }
 
   private func name(_ record: AuthenticationRecord, _ chosen: String?) -> ForeignText {
-    ForeignText(chosen ?? record.about.name ?? record.authentication.requestor.text)
+    ForeignText(
+      firstSeen: chosen, record.about.name ?? "", record.about.asked?.client.text ?? "",
+      record.authentication.requestor.text)
   }
 
   // MARK: - One screen
@@ -140,8 +142,8 @@ extension Phone {
   private func screenApp(_ record: AuthenticationRecord) -> ScreenApp {
     let requestor = record.authentication.requestor
     return ScreenApp(
-      name: ForeignText(record.authentication.parent?.app ?? ""),
-      company: ForeignText(core.provisioning.now.requestor(requestor)?.name ?? requestor.text))
+      name: ForeignText(firstSeen: record.authentication.parent?.app, requestor.text),
+      company: ForeignText(firstSeen: core.provisioning.now.requestor(requestor)?.name, requestor.text))
   }
 
   func entry(_ action: String, _ subject: String, _ call: PhoneCall, detail: String = "") -> AuditEntry {

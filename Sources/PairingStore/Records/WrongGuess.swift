@@ -8,8 +8,10 @@ public struct WrongGuess: Hashable, Sendable {
     case phone(Viewer?)
     /// A code, with what an app of this requestor calls with.
     case app(RequestorID)
-    /// What a client of OAuth shows for itself.
+    /// What an app's installation registers with, or asks for a token with.
     case client
+    /// What a client of OAuth shows for itself.
+    case program
     /// An enrolment code.
     case enrolment
   }

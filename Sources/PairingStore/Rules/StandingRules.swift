@@ -61,9 +61,9 @@ extension SignInContext {
     }
     return Standing(
       account: accountStanding(of: viewer, source: source),
-      integrated: integration?.enabled == true && provider?.id == viewer.provider
+      integrated: integration != nil && provider?.id == viewer.provider
         && (source != .platform || integration?.singleSignOn == true),
-      keyHonoured: keyHonoured ?? false, parentStands: parentStands)
+      switchedOff: integration?.enabled == false, keyHonoured: keyHonoured ?? false, parentStands: parentStands)
   }
 
   private func accountStanding(of viewer: Viewer, source: AuthenticationSource) -> AccountStanding {

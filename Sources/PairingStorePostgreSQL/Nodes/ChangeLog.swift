@@ -60,6 +60,7 @@ extension ChangeLog {
           "phone \(viewer.provider.text) \(Hex.encode(Array((viewer.account?.text ?? "").utf8)))"
         case .app(let requestor): "app \(requestor.text)"
         case .client: "client"
+        case .program: "program"
         case .enrolment: "enrolment"
         }
       return "\(guess.source.text) \(guess.mark) \(who)"
@@ -88,6 +89,7 @@ extension ChangeLog {
       return .phone(Viewer(provider: provider, account: name.flatMap { AccountName($0) }))
     case ("app", 2): return RequestorID(words[1]).map(WrongGuess.Kind.app)
     case ("client", 1): return .client
+    case ("program", 1): return .program
     case ("enrolment", 1): return .enrolment
     default: return nil
     }

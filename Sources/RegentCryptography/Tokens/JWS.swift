@@ -95,6 +95,9 @@ public struct UnverifiedJWS: Sendable {
     for name in names where header[name] != nil { throw .refusedHeader(name) }
   }
 
+  /// Whether the header says of what kind the text is.
+  public var hasType: Bool { header["typ"] != nil }
+
   /// What the text claims, before anybody has checked it: to find out whose key is to be asked, and for nothing else.
   public var unverifiedClaims: JSONObject? { try? VerifiedJWS(header: header, payload: payload).claims() }
 
@@ -102,7 +105,7 @@ public struct UnverifiedJWS: Sendable {
   var embeddedKey: JSONObject? { header["jwk"]?.object }
 
   /// Whether the header says that the text is of this kind.
-  func isType(_ type: String) -> Bool { VerifiedJWS(header: header, payload: []).isType(type) }
+  public func isType(_ type: String) -> Bool { VerifiedJWS(header: header, payload: []).isType(type) }
 
   /// The token, when `key` signed it with its own algorithm.
   public func verified(with key: VerifyingKey) throws(JWSError) -> VerifiedJWS {

@@ -17,7 +17,10 @@ package struct ClientAssertion: Sendable {
 
   /// Reads who it says it is from, which key is to be asked.
   package init(_ text: String) throws(OAuthError) {
+    // Of no kind, or of the right one: a token or a proof that the client's key signed for something else is no
+    // assertion (RFC 8725 §3.11).
     guard let token = try? UnverifiedJWS(text, longest: Self.longest),
+      !token.hasType || Self.types.contains(where: token.isType),
       let claims = token.unverifiedClaims, let subject = claims["sub"]?.string,
       let issuer = claims["iss"]?.string, subject.utf8.elementsEqual(issuer.utf8), let client = ClientID(subject)
     else { throw Self.refused }
@@ -32,15 +35,17 @@ package struct ClientAssertion: Sendable {
     package let expires: Instant
   }
 
-  /// Checks signature, audience and time; `audiences` are the issuer and the token endpoint, as clients differ in which
-  /// of them they mean.
+  /// Checks signature, audience and time; `audiences` are the issuer and its endpoints, as clients differ in which of
+  /// them they mean.
+  ///
+  /// It is for one of them and for nobody beside: with what is for another service as well, that one would sign in here
+  /// (draft-ietf-oauth-rfc7523bis §3).
   package func check(
     with keys: [JWK], audiences: [String], at now: Instant
   ) throws(OAuthError) -> Checked {
-    guard let verified = try? token.verified(with: JWKSet(keys)), !verified.isType(DPoPProof.type),
-      let claims = try? verified.claims(), let id = claims["jti"]?.string, !id.isEmpty,
-      Self.audiences(claims["aud"]).contains(where: { said in audiences.contains { $0.utf8.elementsEqual(said.utf8) } }
-      ),
+    guard let verified = try? token.verified(with: JWKSet(keys)), let claims = try? verified.claims(),
+      let id = claims["jti"]?.string, !id.isEmpty, let audience = Self.audience(claims["aud"]),
+      audiences.contains(where: { $0.utf8.elementsEqual(audience.utf8) }),
       let expires = claims["exp"]?.int64.flatMap({ Instant(seconds: $0) }), now < expires + Self.tolerance,
       expires.since(now) <= Self.longestLife + Self.tolerance
     else { throw Self.refused }
@@ -60,7 +65,12 @@ package struct ClientAssertion: Sendable {
     "the assertion is not a JWT of this client: signed with its key, for this service, new, and good for ten minutes at most"
   )
 
-  private static func audiences(_ value: JSONValue?) -> [String] {
-    value?.string.map { [$0] } ?? value?.array?.compactMap(\.string) ?? []
+  private static let types = ["JWT", "client-authentication+jwt"]
+
+  /// The one that it is for; a list of one is how some libraries write it.
+  private static func audience(_ value: JSONValue?) -> String? {
+    if let text = value?.string { return text }
+    guard let list = value?.array, list.count == 1 else { return nil }
+    return list[0].string
   }
 }

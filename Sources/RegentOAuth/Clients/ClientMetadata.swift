@@ -28,7 +28,7 @@ package struct ClientMetadata: Sendable, Hashable {
     var said = members
     for claim in statement?.members ?? [] { said[claim.name] = claim.value }
     do throws(JSONShapeError) {
-      name = try said.optionalString("client_name").map { (name) throws(JSONShapeError) in try Self.checked(name) }
+      name = try said.optionalString("client_name")
       method = try Self.method(said)
       redirectURIs = try said.optionalStrings("redirect_uris") ?? []
       algorithm = try Self.algorithm(said)
@@ -38,6 +38,11 @@ package struct ClientMetadata: Sendable, Hashable {
     } catch {
       throw OAuthError(.invalidClientMetadata, "a member of the registration has a value that cannot be taken")
     }
+    if let name, name.utf8.count > Self.longestName || !ShownName.isName(name) {
+      throw OAuthError(
+        .invalidClientMetadata,
+        "the client's name must be seen: at most 128 bytes, no control characters, and more than spaces and fillers")
+    }
     guard said["jwks_uri"]?.isNull ?? true else {
       throw OAuthError(.invalidClientMetadata, "send the keys themselves in jwks: no address is fetched")
     }
@@ -45,14 +50,18 @@ package struct ClientMetadata: Sendable, Hashable {
     guard redirectURIs.count <= Self.mostRedirectURIs, redirectURIs.allSatisfy(Self.isAddress) else {
       throw OAuthError(.invalidRedirectURI, "a redirect address must be absolute and without a fragment")
     }
-    guard let wanted = said["scope"]?.string else {
+    guard let wanted = try Self.scope(said), !wanted.isEmpty else {
       scope = .all
       return
     }
-    let known = try Scope(wanted)
-    // A client that asks for nothing that exists is given what everybody may ask for, as RFC 7591 lets the service
-    // choose.
-    scope = known.names.isEmpty ? .all : known
+    // What there is not is left out, and the answer says what is left. All of it for nothing that exists would be more
+    // than anybody asked for.
+    scope = try Scope(wanted)
+    guard !scope.names.isEmpty else {
+      throw OAuthError(
+        .invalidClientMetadata,
+        "there is none of these scopes: there are openid, profile, offline_access and entitlements")
+    }
   }
 
   /// All that is kept, as the answer to the registration repeats it.
@@ -89,6 +98,14 @@ package struct ClientMetadata: Sendable, Hashable {
     return method
   }
 
+  private static func scope(_ said: JSONObject) throws(OAuthError) -> String? {
+    do throws(JSONShapeError) {
+      return try said.optionalString("scope")
+    } catch {
+      throw OAuthError(.invalidClientMetadata, "scope is a text: names with one space between them")
+    }
+  }
+
   private static func algorithm(_ said: JSONObject) throws(JSONShapeError) -> SignatureAlgorithm {
     guard let text = try said.optionalString("id_token_signed_response_alg") else { return .rs256 }
     guard let algorithm = SignatureAlgorithm(rawValue: text) else {
@@ -113,13 +130,6 @@ package struct ClientMetadata: Sendable, Hashable {
       throw OAuthError(.invalidClientMetadata, "private_key_jwt needs jwks with one to eight public keys")
     }
     return set.keys
-  }
-
-  private static func checked(_ name: String) throws(JSONShapeError) -> String {
-    guard !name.isEmpty, name.utf8.count <= longestName, ShownName.isFit(name) else {
-      throw JSONShapeError(name: "client_name", expected: "a short name without control characters")
-    }
-    return name
   }
 
   private static func bounded(_ text: String) throws(JSONShapeError) -> String {

@@ -4,4 +4,7 @@ internal import RegentPairing
 enum ShownName {
   /// Whether a text has nothing that steers a terminal, turns the direction of writing or hides.
   static func isFit(_ text: String) -> Bool { Names.Device.allowsAll(of: text) }
+
+  /// Whether somebody who reads it sees a name: without one the page that asks for a yes does not say who asks.
+  static func isName(_ text: String) -> Bool { isFit(text) && VisibleText.isSeen(text) }
 }

@@ -34,6 +34,11 @@ package struct Scope: Sendable, Hashable {
     names = Set(Name.allCases.filter { name in words.contains { $0.elementsEqual(name.rawValue.utf8) } })
   }
 
+  /// The words of a text that nobody knows.
+  package static func unknown(in text: String) -> [Substring] {
+    text.split(separator: " ").filter { Name(rawValue: String($0)) == nil }
+  }
+
   /// What of it a client may have.
   package func limited(to allowed: Scope) -> Scope { Scope(names.intersection(allowed.names)) }
 

@@ -68,15 +68,20 @@ public struct Standing: Hashable, Sendable {
   public var account: AccountStanding
   /// Whether requestor and provider are integrated now.
   public var integrated: Bool
+  /// Whether their integration is switched off; it may be switched on again.
+  public var switchedOff: Bool
   /// Whether the rows of the requestor's key pair are still honoured.
   public var keyHonoured: Bool
   /// Whether the box's own sign-in, which it came from, stands and may be used; so it does where there is none.
   public var parentStands: Bool
 
   /// All that must hold, as found at one moment.
-  public init(account: AccountStanding, integrated: Bool, keyHonoured: Bool, parentStands: Bool = true) {
+  public init(
+    account: AccountStanding, integrated: Bool, switchedOff: Bool = false, keyHonoured: Bool, parentStands: Bool = true
+  ) {
     self.account = account
     self.integrated = integrated
+    self.switchedOff = switchedOff
     self.keyHonoured = keyHonoured
     self.parentStands = parentStands
   }
@@ -100,8 +105,10 @@ public enum AuthenticationRefusal: Error, Hashable, Sendable {
   case accountDisabled
   /// Its account was removed.
   case accountGone
-  /// The integration was switched off or removed.
+  /// The integration was removed.
   case notIntegrated
+  /// The integration is switched off.
+  case switchedOff
   /// The key that signs its requestor's rows was revoked.
   case keyRevoked
   /// The box's own sign-in has ended, or its viewer does not let this app use it any more.
@@ -119,10 +126,19 @@ extension Standing {
     guard keyHonoured else { throw .keyRevoked }
     guard integrated else { throw .notIntegrated }
     guard parentStands else { throw .parentEnded }
-    switch account {
-    case .good: return
-    case .disabled: throw .accountDisabled
-    case .gone: throw .accountGone
+    // An end is told before a pause.
+    guard account != .gone else { throw .accountGone }
+    guard !switchedOff else { throw .switchedOff }
+    guard account != .disabled else { throw .accountDisabled }
+  }
+}
+
+extension AuthenticationRefusal {
+  /// Whether an operator may let it count again, as it is: what stands on it waits for that, and does not end.
+  public var isPause: Bool {
+    switch self {
+    case .switchedOff, .accountDisabled: true
+    case .expired, .accountGone, .notIntegrated, .keyRevoked, .parentEnded: false
     }
   }
 }
@@ -136,7 +152,7 @@ extension AuthenticationRefusal: CustomStringConvertible {
     // A sign-in without an account ends as well: with the emergency that let everybody in, or with its temporary pass.
     case .accountGone:
       "the account or pass of this sign-in does not exist any more: sign in again"
-    case .notIntegrated: "this app does not work with that provider (any more)"
+    case .notIntegrated, .switchedOff: "this app does not work with that provider (any more)"
     case .parentEnded: "the box's own sign-in has ended, or may not be used by this app: sign in again"
     case .keyRevoked: "the app's key was revoked: sign in again"
     }

@@ -1,10 +1,12 @@
+import RegentPairing
+
 /// Text from an unauthenticated device, made fit to be kept and shown: one line, no hidden or steering characters.
 ///
 /// A device name is shown on the page where somebody decides whether to approve: a right-to-left override or a zero
 /// width joiner there lets a stranger's box look like one's own. Escaping for HTML or terminals is still the page's
 /// part.
 public enum CleanText {
-  /// The text on one line, at most so many bytes; nothing when nothing is left.
+  /// The text on one line, at most so many bytes; nothing when nothing is left that anybody sees.
   public static func line(_ text: String, longest: Int = 256) -> String? {
     var out = ""
     var size = 0
@@ -22,7 +24,7 @@ public enum CleanText {
       size += needed
       pendingSpace = false
     }
-    return out.isEmpty ? nil : out
+    return VisibleText.isSeen(out) ? out : nil
   }
 }
 

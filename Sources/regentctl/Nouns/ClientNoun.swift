@@ -120,6 +120,10 @@ enum ClientNoun {
 enum GrantNoun {
   static let command = Command(
     "grant", "what clients were given, one for each device that paired",
+    details: """
+      A grant whose account or integration is switched off is paused: it opens nothing, and is good again when they are \
+      on. One that is bound is worth nothing without a key of its client's (DPoP).
+      """,
     commands: [
       verb("list", "list the grants of a client, or of all", inputs: [client], example: "grant list") {
         call, admin in
@@ -128,12 +132,14 @@ enum GrantNoun {
         call.show(
           list: try await admin.grants(of: found).inOrder(of: \.created), id: \.id.text,
           [
-            Table.Column.id("ID"), Table.Column.id("CLIENT"), Table.Column("SCOPE"), Table.Column("KEY", .name),
-            Table.Column("USED", .time), Table.Column("EXPIRES", .time),
+            Table.Column.id("ID"), Table.Column.id("CLIENT"), Table.Column("NAME"), Table.Column("VIEWER"),
+            Table.Column("STATE", .name), Table.Column("SCOPE"), Table.Column("DPOP", .name),
+            Table.Column("LAST REFRESH", .time), Table.Column("EXPIRES", .time),
           ]
         ) {
           [
-            $0.id.text, $0.client.text, $0.scope, $0.bound ? "bound" : "-", shown($0.used), shown($0.expires),
+            $0.id.text, $0.client.text, $0.name ?? "-", $0.viewer ?? "-", $0.state, $0.scope,
+            $0.bound ? "bound" : "-", shown($0.used), shown($0.expires),
           ]
         }
       },

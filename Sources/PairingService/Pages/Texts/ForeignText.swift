@@ -1,3 +1,5 @@
+internal import RegentPairing
+
 /// Words that somebody else chose: a device's name for itself, its model, a requestor's or provider's name.
 ///
 /// They come from an unauthenticated device. What could fool a reader is gone: control and format characters (among
@@ -25,7 +27,8 @@ package struct ForeignText: Equatable, Sendable {
         if let last = kept.last, last != " " { kept.append(" ") }
         continue
       }
-      guard !ForeignText.isHidden(scalar) else { continue }
+      // Variation selectors stay out too.
+      guard !VisibleText.isHidden(scalar) else { continue }
       let isMark = ForeignText.isMark(scalar)
       marks = isMark ? marks + 1 : 0
       // Two marks on a letter are in use (Vietnamese); sixty of them cover the lines above and below.
@@ -41,6 +44,12 @@ package struct ForeignText: Equatable, Sendable {
     var text = String.UnicodeScalarView()
     text.append(contentsOf: kept)
     self.text = String(text)
+  }
+
+  /// The first of these of which something is left to show, or the last one's.
+  package init(firstSeen raw: String?, _ others: String...) {
+    let all = [raw].compactMap(\.self) + others
+    self.init(all.first(where: VisibleText.isSeen) ?? all.last ?? "")
   }
 
   /// Whether nothing is left to show.
@@ -62,14 +71,6 @@ package struct ForeignText: Equatable, Sendable {
     switch scalar.properties.generalCategory {
     case .nonspacingMark, .enclosingMark: true
     default: false
-    }
-  }
-
-  private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.properties.generalCategory {
-    case .control, .format, .surrogate, .privateUse, .unassigned: true
-    // Hangul fillers and their like are letters that show as nothing; variation selectors stay out too.
-    default: scalar.properties.isDefaultIgnorableCodePoint || scalar == "\u{2800}"
     }
   }
 }

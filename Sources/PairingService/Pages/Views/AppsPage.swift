@@ -43,7 +43,7 @@ package struct AppChoice: Sendable {
 
 extension AppChoice: TemplateView {
   package static let fields: [TemplateField<AppChoice>] = [
-    .foreign("name") { ForeignText($0.app) },
+    .foreign("name") { ForeignText(firstSeen: $0.app, $0.requestor) },
     .foreign("company") { $0.company },
     .text("app") { $0.app },
     .text("requestor") { $0.requestor },

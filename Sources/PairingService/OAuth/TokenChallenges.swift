@@ -1,0 +1,48 @@
+internal import HTTPServer
+internal import RegentCryptography
+internal import RegentHTTPCodec
+internal import RegentOAuth
+
+// How whoever uses an access token is told what is wrong with it, in HTTP's own words (RFC 6750 §3, RFC 9449 §7.1).
+
+extension OAuthFrame {
+  /// The refusal of an access token, or of the proof that came with it, where tokens for that scope are used.
+  func refusal(ofToken error: any Error, for scope: Scope.Name, to request: Request) -> Response {
+    guard let error = error as? OAuthError else { return response(error, to: request) }
+    var response = Self.refusal(error)
+    let word = error.code.rawValue
+    switch error.code {
+    case .useDPoPNonce, .invalidDPoPProof:
+      // Here a proof that does not count is a credential that does not.
+      response.status = .unauthorized
+      response.addHeader(.wwwAuthenticate, "DPoP error=\"\(word)\", \(Self.algorithms)")
+    case .invalidToken where TokenCredential.isShown(request):
+      let isBound = error.asksForProof || TokenCredential.isShownAsBound(request)
+      response.addHeader(
+        .wwwAuthenticate, isBound ? "DPoP error=\"\(word)\", \(Self.algorithms)" : "Bearer error=\"\(word)\"")
+    case .invalidToken:
+      // Either kind will do.
+      response.addHeader(.wwwAuthenticate, "Bearer")
+      response.addHeader(.wwwAuthenticate, "DPoP \(Self.algorithms)")
+    case .insufficientScope:
+      let scheme = TokenCredential.isShownAsBound(request) ? "DPoP" : "Bearer"
+      response.addHeader(.wwwAuthenticate, "\(scheme) error=\"\(word)\", scope=\"\(scope.rawValue)\"")
+    default: return self.response(error, to: request)
+    }
+    return finished(response, to: request)
+  }
+
+  private static let algorithms =
+    "algs=\"\(SignatureAlgorithm.allCases.map(\.rawValue).joined(separator: " "))\""
+}
+
+extension TokenCredential {
+  /// Whether a request has a token at all, good or bad; the header twice counts as one.
+  static func isShown(_ request: Request) -> Bool { scheme(request).map { $0 == "bearer" || $0 == "dpop" } ?? false }
+
+  static func isShownAsBound(_ request: Request) -> Bool { scheme(request) == "dpop" }
+
+  private static func scheme(_ request: Request) -> String? {
+    request.headers(.authorization).first?.split(separator: " ", maxSplits: 1).first.map { $0.lowercased() }
+  }
+}

@@ -1,0 +1,27 @@
+/// What of a text somebody sees.
+///
+/// A name of characters that show nothing is none: where it stands on a page, the line that says who asks looks as if
+/// there were no such line.
+public enum VisibleText {
+  /// Whether a character shows nothing and is no space: it steers, joins, fills, or means nothing yet.
+  public static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
+    if scalar.isASCII { return scalar.value < 0x20 || scalar.value == 0x7F }
+    switch scalar.properties.generalCategory {
+    case .control, .format, .surrogate, .privateUse, .unassigned: return true
+    // Hangul fillers and their like are letters that show as nothing, and one pattern of Braille has no dot.
+    default: return scalar.properties.isDefaultIgnorableCodePoint || scalar == "\u{2800}"
+    }
+  }
+
+  /// Whether at least one character is seen; a mark needs a letter to stand on.
+  public static func isSeen(_ text: String) -> Bool {
+    text.unicodeScalars.contains { scalar in
+      guard !isHidden(scalar) else { return false }
+      switch scalar.properties.generalCategory {
+      case .spaceSeparator, .lineSeparator, .paragraphSeparator: return false
+      case .nonspacingMark, .enclosingMark, .spacingMark: return false
+      default: return true
+      }
+    }
+  }
+}
