@@ -182,7 +182,8 @@ struct NewsTests {
       try operating.run("DROP TABLE \(unsafeRawSQL: table)", by: serverDeadline)
     }
     try operating.run("ALTER TABLE cluster DROP COLUMN changes", by: serverDeadline)
-    try operating.run("DROP INDEX registration_device", by: serverDeadline)
+    try operating.run("DROP INDEX registration_device, permit_resource", by: serverDeadline)
+    try operating.run("ALTER TABLE permit ADD PRIMARY KEY (authentication, resource)", by: serverDeadline)
     try operating.run("UPDATE cluster SET schema = 1", by: serverDeadline)
     let again = try PostgreSQLStore(place.options())
     defer { again.close() }
