@@ -5,7 +5,7 @@ usage: figures.py FOLDER_OF_PROGRAMS [--only WORD] [--scale F]
 
 The programs are those of a release build. Processor times are the nodes' own and those of the database's backends, to the
 nanosecond, as the kernel counts them; times of the clock are of a machine that does nothing else. --scale 0.1 does a tenth
-of it all, to try the script. Exit code 1 when a bar is missed.
+of it all, to try the script. New codes need wrk (deploy/bootstrap --bench). Exit code 1 when a bar is missed.
 """
 
 import argparse
