@@ -241,6 +241,22 @@ struct NewsTests {
     try PostgreSQLStore(place.options(node: "box")).close()
   }
 
+  @Test func `a node that was killed is silent, and one that has gone is not`() async throws {
+    try await withTwo { place, one, _ in
+      let operating = try place.connect()
+      try PostgreSQLStore(place.options(node: "gone")).close()
+      try operating.run(
+        """
+        INSERT INTO node (name, lane, backend, version, seen)
+        VALUES ('killed', 1, 0, '', now() - INTERVAL '6 seconds'), ('young', 2, 0, '', now())
+        """, by: serverDeadline)
+      try await eventually("the node that was killed") {
+        let heard = try await one.report("")
+        return heard.silent == [try named("killed")] && heard.serving == 3 ? true : nil
+      }
+    }
+  }
+
   @Test func `nodes hear what others say of themselves, and what operators want of them`() async throws {
     try await withTwo { _, one, other in
       _ = try await one.report("I am one")
