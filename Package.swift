@@ -274,7 +274,8 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "Administration", "CommandKit", "PostgreSQLTestSupport", "RegentPairing", "TestSupport", "ServiceSoak",
+        "Administration", "CommandKit", "PairingService", "PairingStorePostgreSQL", "PostgreSQLTestSupport",
+        "RegentPairing", "TestSupport", "ServiceSoak",
         "regentd",
         "regentctl",
       ],

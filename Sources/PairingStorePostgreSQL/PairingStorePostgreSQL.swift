@@ -65,7 +65,7 @@ public final class PostgreSQLStore: Store {
 
   /// What the server says of itself.
   public func server() async throws(StoreError) -> ServerFacts {
-    try await read { context, _ in try ServerFacts(context) }
+    try await read { [wallClock] context, _ in try ServerFacts(context, wallClock) }
   }
 
   /// How long the database has not answered, by the reader and the lane; `nil` when it does.

@@ -1,22 +1,45 @@
 import PostgreSQL
-public import RegentPairing
+import RegentPairing
 
 /// What a server says of itself, for who looks after it.
 public struct ServerFacts: Hashable, Sendable {
-  /// The version, as people write it.
-  public let version: String
-  /// Whether what is acknowledged is on its disk.
-  public let isDurable: Bool
-  /// Whether another server has it as well.
-  public let hasSynchronousStandby: Bool
-  /// Its wall clock.
-  public let clock: Instant
-  /// For how long the oldest transaction of a service has been open; every other one waits for one that writes.
-  public let oldestTransaction: Duration
-  /// Whether somebody stands in between who may give each transaction another connection.
-  public let isPooled: Bool
+  /// A server that follows it.
+  public struct Standby: Hashable, Sendable {
+    public let name: String
+    /// What it does: `streaming` when it has what the primary has; `nil` when this role may not see it.
+    public let state: String?
+    /// Whether a COMMIT waits for it: `sync`, `quorum`, `potential`, `async`.
+    public let sync: String?
 
-  init(_ context: ReadContext) throws {
+    public init(name: String, state: String?, sync: String?) {
+      (self.name, self.state, self.sync) = (name, state, sync)
+    }
+
+    public var streams: Bool { state == "streaming" }
+    /// Whether a COMMIT waits for it, or for as many of its kind as are wanted.
+    public var isSynchronous: Bool { sync == "sync" || sync == "quorum" }
+  }
+
+  /// The version, as people write it.
+  public var version = ""
+  /// Whether what is acknowledged is on its disk.
+  public var isDurable = true
+  /// Whether it is set to wait for another server with each COMMIT.
+  public var wantsSynchronousStandby = true
+  /// Who follows it; a role without `pg_read_all_stats` sees that somebody does, and not how.
+  public var standbys: [Standby] = []
+  /// How much later it is by this machine's clock than by the server's; less than nothing when it is earlier.
+  public var clockAhead = Duration.zero
+  /// For how long the oldest transaction of a service has been open; every other one waits for one that writes.
+  public var oldestTransaction = Duration.zero
+  /// Whether somebody stands in between who may give each transaction another connection.
+  public var isPooled = false
+
+  /// A server of which nothing is to be said.
+  public init() {}
+
+  init(_ context: ReadContext, _ wallClock: () -> Instant) throws {
+    let asked = wallClock()
     let rows = try context.ask(
       """
       SELECT current_setting('server_version'), current_setting('fsync') = 'on'
@@ -28,13 +51,33 @@ public struct ServerFacts: Hashable, Sendable {
         FROM pg_stat_activity WHERE datname = current_database() AND usename = current_user
         AND pid <> pg_backend_pid() AND application_name <> 'regent copy')
       """)
+    let answered = wallClock()
     guard let row = rows.first else { throw PostgreSQLError(.value, "the server says nothing of itself") }
     version = try row.text(0)
     isDurable = try row.integer(1) == 1
-    hasSynchronousStandby = try row.integer(2) == 1
-    clock = Instant(milliseconds: try row.integer(3))
+    wantsSynchronousStandby = try row.integer(2) == 1
+    clockAhead = PairingStorePostgreSQL.clockAhead(
+      of: Instant(milliseconds: try row.integer(3)), asked: asked, answered: answered)
     oldestTransaction = .milliseconds(try row.integer(5))
     // A pooler names itself, and not the server's process.
     isPooled = try row.integer(4) != Int64(context.backend)
+    // Whoever makes a copy of the server is no standby.
+    standbys = try context.ask(
+      """
+      SELECT coalesce(application_name, ''), state, sync_state FROM pg_stat_replication
+      WHERE state IS NULL OR state <> 'backup' ORDER BY 1
+      """
+    ).map { row in
+      Standby(
+        name: try row.text(0), state: try row.isNull(1) ? nil : row.text(1),
+        sync: try row.isNull(2) ? nil : row.text(2))
+    }
   }
+}
+
+/// How much later it is here than by a clock that was read between two looks at our own: nothing when it may be the
+/// same, however long the answer took.
+func clockAhead(of there: Instant, asked: Instant, answered: Instant) -> Duration {
+  if there < asked { return asked.since(there) }
+  return there > answered ? answered.since(there) : .zero
 }

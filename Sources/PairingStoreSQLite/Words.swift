@@ -22,6 +22,9 @@ enum Dialect {
   /// A provider's name, with a plus that keeps SQLite from the index by provider: it would sort all that is left for
   /// each page.
   static let providerWithoutIndex: StaticString = "+provider"
+
+  /// What an index has of a long text: all of it.
+  static func hash(of _: String) -> String? { nil }
 }
 
 extension SQL.StringInterpolation {

@@ -11,7 +11,8 @@
 ///
 /// A store runs this inside one transaction on the row it has just read (`PairingStore`), which makes "approve" the
 /// one place where a code is redeemed, exactly once. Time is an argument: every process that looks at the same row at
-/// the same time sees the same state, without anybody writing "expired".
+/// the same time sees the same state, without anybody writing "expired"; nodes that share a store write it before they
+/// tell it (``expiring(at:)``), because the yes of another may be on its way to the row.
 public struct PairingFlow: Hashable, Sendable {
   /// When the device was given the code.
   public let issued: Instant
@@ -70,6 +71,10 @@ extension PairingFlow {
     guard state.isPending, now >= expires else { return self }
     return moved(to: .expired)
   }
+
+  /// Writes down that the time is over, where somebody else could approve at this moment: where several nodes share a
+  /// store, whoever comes to the row first decides.
+  public func expiring(at now: Instant) -> PairingStep { PairingStep(settled(at: now), []) }
 
   /// The same code with another end.
   public func lasting(until end: Instant) -> PairingFlow {

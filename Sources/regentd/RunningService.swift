@@ -126,7 +126,8 @@ private func openDatabase(
           + "bring it back, or empty synchronous_standby_names")
       options.onHearing = log.trouble(
         "bell-unheard", over: "bell-heard",
-        hint: "what other nodes write is looked for every 20 ms; behind a pooler in transaction mode: --wakeups poll")
+        hint: "what other nodes write is looked for every 20 ms; behind a pooler: session mode, or the "
+          + "port of the server itself; where LISTEN cannot work: --wakeups poll")
     }
     return (
       store, ServerUpkeep(paths, store),

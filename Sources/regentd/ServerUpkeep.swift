@@ -118,7 +118,8 @@ actor ServerUpkeep: AdminUpkeep {
     return [
       Finding(
         "wakeups", .warning, "the bell that nodes ring for each other is not heard; they are looked at every 20 ms",
-        fix: "behind a pooler in transaction mode: --wakeups poll, or let the nodes reach the server itself")
+        fix: "behind a pooler: session mode, or the port of the server itself; where LISTEN cannot work: --wakeups poll"
+      )
     ]
   }
 
@@ -132,18 +133,12 @@ actor ServerUpkeep: AdminUpkeep {
           "the server may lose what it has acknowledged: fsync, full_page_writes or "
             + "synchronous_commit is off", fix: "set all three on, in postgresql.conf and for this role"))
     }
-    found.append(
-      server.hasSynchronousStandby
-        ? Finding("standby", .good, "a synchronous standby has what is acknowledged")
-        : Finding(
-          "standby", .warning,
-          "there is no synchronous standby: when the server is lost, so is what it acknowledged last",
-          fix: "set synchronous_standby_names to a standby: see operating.md (package regent-doc)"))
+    found += standbyFindings(of: server)
     if server.isPooled {
       found.append(
         Finding(
           "pooler", .warning, "a pooler stands between this service and the server",
-          fix: "let it give each client a connection of its own (session mode), or name the server itself"))
+          fix: "let it give each client a connection of its own (session mode), or name the port of the server itself"))
     }
     if server.oldestTransaction > standing {
       found.append(
@@ -153,14 +148,63 @@ actor ServerUpkeep: AdminUpkeep {
             + "for it",
           fix: "see what it waits for, in pg_stat_activity: SyncRep is the standby"))
     }
-    let apart = abs(Clocks.wallMilliseconds() - server.clock.milliseconds)
-    if apart > 1_000 {
+    if server.clockAhead > apart || server.clockAhead < .zero - apart {
+      let seconds = abs(server.clockAhead.components.seconds)
       found.append(
         Finding(
-          "database-clock", .warning, "the clocks of this machine and the server are \(apart / 1_000) s apart",
+          "database-clock", .warning, "the clocks of this machine and the server are \(seconds) s apart",
           fix: "let both follow the same time server: timedatectl timesync-status"))
     }
     return found
+  }
+
+  /// Signatures are good for minutes, and codes, leases and permits end by the clock of whoever looks.
+  private static let apart: Duration = .seconds(1)
+
+  /// Whether another server has what is acknowledged, as far as this role may see.
+  private static func standbyFindings(of server: ServerFacts) -> [Finding] {
+    let name = "standby"
+    func names(_ standbys: [ServerFacts.Standby]) -> String {
+      standbys.map { $0.name.isEmpty ? "one without a name" : $0.name }.joined(separator: ", ")
+    }
+    let asynchronous = server.standbys.filter { $0.streams && $0.sync == "async" }
+    let others = asynchronous.isEmpty ? "" : "; not synchronous: \(names(asynchronous))"
+    guard server.wantsSynchronousStandby else {
+      return [
+        Finding(
+          name, .warning,
+          "there is no synchronous standby: when the server is lost, so is what it acknowledged last\(others)",
+          fix: "set synchronous_standby_names to a standby: docs/operating.md")
+      ]
+    }
+    guard !server.standbys.isEmpty else {
+      return [
+        Finding(
+          name, .bad, "synchronous_standby_names is set, and no standby is connected: changes wait for it",
+          fix: "bring it back, or empty synchronous_standby_names on the primary; never cancel what waits")
+      ]
+    }
+    guard server.standbys.contains(where: { $0.state != nil }) else {
+      return [
+        Finding(
+          name, .good, "changes wait for a standby; whether \(names(server.standbys)) streams, this role may not see",
+          fix: "GRANT pg_read_all_stats to the role of the service")
+      ]
+    }
+    let lagging = server.standbys.filter { !$0.streams }.map { standby in
+      Finding(
+        name, .warning, "\(names([standby])) does not stream: it is in the state “\(standby.state ?? "unknown")”",
+        fix: "see its log and the way to it; pg_stat_replication says how far it is")
+    }
+    let safe = server.standbys.filter { $0.streams && $0.isSynchronous }
+    guard !safe.isEmpty else {
+      return [
+        Finding(
+          name, .bad, "no standby that changes wait for streams\(others)",
+          fix: "name one that streams in synchronous_standby_names (its application_name), or bring it back")
+      ] + lagging
+    }
+    return [Finding(name, .good, "\(names(safe)) has what is acknowledged\(others)")] + lagging
   }
 }
 

@@ -1,4 +1,6 @@
 import Administration
+import PairingService
+import PairingStorePostgreSQL
 import RegentPairing
 import TestSupport
 import Testing
@@ -26,13 +28,60 @@ import Testing
   }
 
   @Test func `are the ones that alerts are made of`() throws {
-    let offered = databaseAway(nil) + standbyAwaited(true) + bellUnheard(false)
+    let offered =
+      databaseAway(nil) + standbyAwaited(true) + bellUnheard(false) + NodeNews.exposition(missed: 2, silent: 1)
     let text = String(
       decoding: try readFile("\(packageFolder())/deploy/prometheus/regentd-nodes-alerts.yml"), as: UTF8.self)
     let names = text.split { !($0.isLetter || $0 == "_") }.filter { $0.hasPrefix("regent_") }
-    #expect(names.count == 3)
+    #expect(Set(names).count == 5)
     for name in names { #expect(offered.contains("\n\(name) "), "\(name)") }
     #expect(offered.contains("\nregent_standby_awaited 1\n"))
+  }
+
+  @Test func `a standby that does not stream, or for which nobody waits, is named`() {
+    func said(_ standbys: [ServerFacts.Standby], isWanted: Bool = true) -> [String] {
+      var server = ServerFacts()
+      (server.standbys, server.wantsSynchronousStandby) = (standbys, isWanted)
+      return ServerUpkeep.findings(of: server).filter { $0.check == "standby" }.map { "\($0.status): \($0.detail)" }
+    }
+    func standby(_ name: String, _ state: String?, _ sync: String?) -> ServerFacts.Standby {
+      ServerFacts.Standby(name: name, state: state, sync: sync)
+    }
+    #expect(
+      said([], isWanted: false) == [
+        "warning: there is no synchronous standby: when the server is lost, so is what it acknowledged last"
+      ])
+    #expect(
+      said([standby("db-2", "streaming", "async")], isWanted: false) == [
+        "warning: there is no synchronous standby: when the server is lost, so is what it acknowledged last"
+          + "; not synchronous: db-2"
+      ])
+    #expect(
+      said([]) == ["bad: synchronous_standby_names is set, and no standby is connected: changes wait for it"])
+    #expect(
+      said([standby("db-2", nil, nil)]) == [
+        "good: changes wait for a standby; whether db-2 streams, this role may not see"
+      ])
+    #expect(
+      said([standby("db-2", "streaming", "quorum"), standby("db-3", "catchup", "potential")]) == [
+        "good: db-2 has what is acknowledged", "warning: db-3 does not stream: it is in the state “catchup”",
+      ])
+    #expect(
+      said([standby("db-2", "streaming", "async"), standby("db-3", "startup", "sync")]) == [
+        "bad: no standby that changes wait for streams; not synchronous: db-2",
+        "warning: db-3 does not stream: it is in the state “startup”",
+      ])
+  }
+
+  @Test func `clocks that are apart are said`() {
+    func said(_ ahead: Duration) -> [String] {
+      var server = ServerFacts()
+      server.clockAhead = ahead
+      return ServerUpkeep.findings(of: server).filter { $0.check == "database-clock" }.map(\.detail)
+    }
+    #expect(said(.seconds(1)).isEmpty && said(.seconds(-1)).isEmpty)
+    #expect(said(.milliseconds(2_900)) == ["the clocks of this machine and the server are 2 s apart"])
+    #expect(said(.milliseconds(-3_100)) == ["the clocks of this machine and the server are 3 s apart"])
   }
 
   @Test func `a change that took long is said`() {

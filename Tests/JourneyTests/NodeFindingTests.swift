@@ -1,10 +1,76 @@
 import Administration
 import PairingStore
+import PairingStoreMemory
 import RegentPairing
+import RegentPlatform
 import ServiceTestSupport
+import StoreConformance
+import TestSupport
 import Testing
 
 @testable import PairingService
+
+/// A store that has heard of nodes that are silent.
+private final class SilentNodesStore: ForwardingStore {
+  let target: any Store = MemoryStore(isShared: true)
+  let silent = Locked<Set<NodeID>>([])
+
+  func report(_ said: String) async throws(StoreError) -> NodeHearsay {
+    NodeHearsay(silent: silent.withLock { $0 })
+  }
+}
+
+@Suite struct `what a node says of nodes that are gone` {
+  @Test func `those that are silent are counted, and said once each; what was missed is counted`() async throws {
+    let store = SilentNodesStore()
+    let lines = Locked<[String]>([])
+    let log = ServiceLog { _, event, fields in
+      lines.withLock { $0.append("\(event) \(fields.first?.1 ?? "")") }
+    }
+    let service = try await TestService(on: store, log: log)
+    func numbers() -> [String] {
+      service.core.metricsText().split(separator: "\n").map(String.init).filter { $0.hasPrefix("regent_nodes_") }
+    }
+    #expect(numbers() == ["regent_nodes_missed_total 0", "regent_nodes_silent 0"])
+    for names in [["a", "b"], ["a", "b"], ["b"], ["b", "a"]] {
+      let now = try Set(names.map { name -> NodeID in try named(name) })
+      store.silent.withLock { $0 = now }
+      try await NodeTalk(service.core).once()
+    }
+    let silent = lines.withLock { $0 }.filter { $0.hasPrefix("node-silent") }
+    #expect(silent == ["node-silent a", "node-silent b", "node-silent a"])
+    service.clock.pass(.seconds(301))
+    let following = Task { await NodeFollower(service.core).run(from: ChangePosition([:])) }
+    try await eventually("a node that heard nothing for five minutes") {
+      numbers() == ["regent_nodes_missed_total 1", "regent_nodes_silent 2"]
+    }
+    following.cancel()
+    let alone = try await TestService()
+    #expect(!alone.core.metricsText().contains("regent_nodes_"), "there are no others")
+  }
+}
+
+@Suite struct `what operators are told of codes` {
+  @Test(arguments: Ground.allCases)
+  func `codes of all nodes are counted at each`(ground: Ground) async throws {
+    try await withNodes(on: ground, options: { $0.limits.liveCodes = 3 }) { nodes in
+      try await nodes.withBoxes { atA, atB in
+        for (number, box) in [atA, atA, atB].enumerated() {
+          var box = box
+          box.device = "box-\(number)"
+          _ = try await box.code()
+        }
+      }
+      for node in [nodes.a, nodes.b] {
+        let admin = try AdminSocket(node.core)
+        let stats = try await admin.send("GET", AdminPaths.stats)
+        #expect(stats.text.contains("\"liveCodes\":3"), "\(stats.text)")
+        let doctor = try await admin.send("GET", AdminPaths.doctor)
+        #expect(doctor.text.contains("3 of 3 live codes are in use"), "\(doctor.text)")
+      }
+    }
+  }
+}
 
 @Suite struct `what doctor says of nodes` {
   private func node(_ name: String, _ version: String = "0.2.0", silence: Duration = .zero, ahead: Duration = .zero)

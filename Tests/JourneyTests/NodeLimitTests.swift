@@ -91,17 +91,58 @@ private func isShut(to peer: Peer, at node: TestService) -> Bool {
     }
   }
 
-  @Test func `nodes that serve together have one limit for what is new`() async throws {
-    try await withNodes(on: .server) { nodes in
+  /// Runs a story in which each of two nodes knows of the other.
+  private func withPair(
+    options: @Sendable (inout ServiceOptions) -> Void = { _ in }, _ story: (RequestLimits, RequestLimits) throws -> Void
+  ) async throws {
+    try await withNodes(on: .server, options: options) { nodes in
       try await nodes.hearing {
+        let (a, b) = (nodes.a.core.limits, nodes.b.core.limits)
         try await eventually("each knows of the other") {
-          [nodes.a, nodes.b].allSatisfy { $0.core.limits.state.withLock { $0.nodes } == 2 }
+          [a, b].allSatisfy { $0.state.withLock { $0.nodes } == 2 }
         }
-        let address = IPAddress(ipv4: 0xCB00_7101)
-        let requestor: RequestorID = try named(Sample.requestor)
-        for _ in 0..<50 { try nodes.a.core.limits.take(.guest, from: address, at: requestor) }
-        #expect(throws: CallError.self) { try nodes.a.core.limits.take(.guest, from: address, at: requestor) }
+        try story(a, b)
       }
     }
+  }
+
+  @Test func `nodes that serve together have one limit for what is new`() async throws {
+    try await withPair { a, _ in
+      let address = IPAddress(ipv4: 0xCB00_7101)
+      let requestor: RequestorID = try named(Sample.requestor)
+      for _ in 0..<50 { try a.take(.guest, from: address, at: requestor) }
+      #expect(throws: CallError.self) { try a.take(.guest, from: address, at: requestor) }
+    }
+  }
+
+  /// How many of so many are let through when they go to two nodes in turn.
+  private func passed(_ count: Int, _ take: (_ place: Int) throws -> Void) -> Int {
+    (0..<count).reduce(0) { passed, place in
+      do {
+        try take(place % 2)
+        return passed + 1
+      } catch {
+        return passed
+      }
+    }
+  }
+
+  @Test func `a device has one limit at all nodes, for calls, waits and codes in the place of its own`() async throws {
+    try await withPair(options: { $0.limits.source = RateLimit(perSecond: 1, burst: 30) }) { a, b in
+      let (both, requestor): ([RequestLimits], RequestorID) = ([a, b], try named(Sample.requestor))
+      let device = DeviceHash(Array(repeating: 7, count: 32))
+      let (box, address) = (try #require(device), IPAddress(ipv4: 0xCB00_7101))
+      #expect(passed(300) { try both[$0].take(box, at: requestor) } == 100)
+      #expect(passed(900) { try both[$0].takeWait(.device(box), at: requestor) } == 400)
+      #expect(passed(90) { try both[$0].takeReplacement(of: box, at: requestor) } == 30)
+      #expect(passed(300) { try both[$0].takeDecision(of: box, at: requestor) } == 100)
+      #expect(passed(90) { try both[$0].take(address) } == 30)
+    }
+  }
+
+  @Test func `of many nodes each gives what an app asks when it opens`() {
+    #expect(RateLimit.device.divided(among: 3, least: 20) == RateLimit(oneEvery: .milliseconds(150), burst: 33))
+    #expect(RateLimit.device.divided(among: 50, least: 20).burst == 20)
+    #expect(RateLimit(perSecond: 1, burst: 4).divided(among: 9, least: 20).burst == 4)
   }
 }

@@ -54,6 +54,21 @@ extension MemoryStore {
     ids.compactMap { registrations[$0] }.filter { now < $0.flow.forgettable }
   }
 
+  /// Ends a code whose time is over.
+  public func expire(_ id: RegistrationID, at now: Instant) async throws(StoreError) -> RegistrationRecord? {
+    guard let record = registrations[id], now < record.flow.forgettable else { return nil }
+    let flow = record.flow.expiring(at: now).flow
+    guard flow != record.flow else { return record }
+    registrations[id] = record.moved(to: flow)
+    changed(.code(id))
+    return registrations[id]
+  }
+
+  /// How many codes wait for an answer.
+  public func liveCodes(at now: Instant) async throws(StoreError) -> Int {
+    registrations.values.count { $0.flow.settled(at: now).state.isPending }
+  }
+
   /// The registration that has a code.
   public func registration(under code: CodeHash, at now: Instant) async throws(StoreError) -> RegistrationRecord? {
     codes[code].flatMap { registrations[$0] }.flatMap { now < $0.flow.forgettable ? $0 : nil }

@@ -182,7 +182,8 @@ struct NewsTests {
       try operating.run("DROP TABLE \(unsafeRawSQL: table)", by: serverDeadline)
     }
     try operating.run("ALTER TABLE cluster DROP COLUMN changes", by: serverDeadline)
-    try operating.run("DROP INDEX registration_device", by: serverDeadline)
+    try operating.run("DROP INDEX registration_device, permit_resource", by: serverDeadline)
+    try operating.run("ALTER TABLE permit ADD PRIMARY KEY (authentication, resource)", by: serverDeadline)
     try operating.run("UPDATE cluster SET schema = 1", by: serverDeadline)
     let again = try PostgreSQLStore(place.options())
     defer { again.close() }
@@ -238,6 +239,22 @@ struct NewsTests {
       VALUES ('box', 1, pg_backend_pid(), '', now() - INTERVAL '6 seconds')
       """, by: serverDeadline)
     try PostgreSQLStore(place.options(node: "box")).close()
+  }
+
+  @Test func `a node that was killed is silent, and one that has gone is not`() async throws {
+    try await withTwo { place, one, _ in
+      let operating = try place.connect()
+      try PostgreSQLStore(place.options(node: "gone")).close()
+      try operating.run(
+        """
+        INSERT INTO node (name, lane, backend, version, seen)
+        VALUES ('killed', 1, 0, '', now() - INTERVAL '6 seconds'), ('young', 2, 0, '', now())
+        """, by: serverDeadline)
+      try await eventually("the node that was killed") {
+        let heard = try await one.report("")
+        return heard.silent == [try named("killed")] && heard.serving == 3 ? true : nil
+      }
+    }
   }
 
   @Test func `nodes hear what others say of themselves, and what operators want of them`() async throws {

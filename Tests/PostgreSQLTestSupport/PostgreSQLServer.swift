@@ -32,7 +32,7 @@ public final class PostgreSQLServer: Sendable {
         "listen_addresses = '127.0.0.1'", "port = \(port)", "unix_socket_directories = '\(folder)'", "ssl = on",
         "ssl_cert_file = '\(folder)/server.pem'", "ssl_key_file = '\(folder)/server.key'",
         // Nobody cuts the power of a test; a kill loses nothing that the kernel has.
-        "fsync = off", "max_connections = 200", "shared_buffers = 16MB", "deadlock_timeout = 100ms",
+        "fsync = off", "max_connections = 400", "shared_buffers = 16MB", "deadlock_timeout = 100ms",
       ] + settings)
     if isStandby { try appendServerFile("\(folder)/data/standby.signal", []) }
     let fifo = "\(folder)/leash"

@@ -18,6 +18,18 @@ struct PostgreSQLStatementTests {
     #expect(try results[2].map { try $0.text(0) } == ["one", "zwei"])
   }
 
+  @Test func `statements that are not there, or somebody else's, are a pooler's doing, and the error says what to do`()
+    throws
+  {
+    let connection = try connectShared()
+    try connection.run("SELECT 7", by: soon)
+    try connection.run("DEALLOCATE ALL", by: soon)
+    let error = try failure { try connection.run("SELECT 7", by: soon) }
+    #expect(error.state == .noStatement && error.hint?.contains("pool_mode = session") == true, "\(error)")
+    #expect(try connection.run("SELECT 7", by: soon)[0].integer(0) == 7, "it is prepared anew")
+    #expect(hint(for: .statementThere) == error.hint)
+  }
+
   @Test func `a large batch with large answers does not stop half way`() throws {
     let connection = try connectShared()
     let text = String(repeating: "x", count: 50_000)

@@ -26,6 +26,12 @@ extension ForwardingStore {
     try await target.registrations(ids, at: now)
   }
 
+  public func expire(_ id: RegistrationID, at now: Instant) async throws(StoreError) -> RegistrationRecord? {
+    try await target.expire(id, at: now)
+  }
+
+  public func liveCodes(at now: Instant) async throws(StoreError) -> Int { try await target.liveCodes(at: now) }
+
   public func registration(under code: CodeHash, at now: Instant) async throws(StoreError) -> RegistrationRecord? {
     try await target.registration(under: code, at: now)
   }

@@ -39,6 +39,42 @@ extension StoreConformance {
       let ended = try await answering()
       try expect(ended != nil, "nothing answered")
     },
+    ConformanceCheck("a code whose time is over is ended once, and approved by nobody any more") { stage in
+      let (record, session) = try await stage.claimed(1)
+      let end = record.flow.expires
+      let early = try await stage.other.expire(record.id, at: end - .milliseconds(1))
+      try expect(early?.flow.state.isPending == true, "ended early: \(String(describing: early))")
+      let ended = try await stage.other.expire(record.id, at: end)
+      try expect(ended?.flow.state == .expired, "ended: \(String(describing: ended))")
+      let again = try await stage.store.expire(record.id, at: end)
+      try expect(again == ended, "ended again: \(String(describing: again))")
+      let request = try stage.yes(session)
+      var refusal: StoreError?
+      do throws(StoreError) {
+        _ = try await stage.store.approve(record.id, request, audit: nil, at: stage.at(2))
+      } catch {
+        refusal = error
+      }
+      try expect(refusal == .refused(.expired), "approved afterwards: \(String(describing: refusal))")
+      let forgotten = try await stage.store.expire(record.id, at: record.flow.forgettable)
+      try expect(forgotten == nil, "remembered \(String(describing: forgotten))")
+    },
+    ConformanceCheck("codes that wait are counted, whoever made them, and no others") { stage in
+      for (number, store) in [stage.store, stage.other, stage.other].enumerated() {
+        let record = try stage.registration(number, device: number)
+        _ = try await store.reserve(record, within: LiveCodeLimits(100), at: stage.at(0))
+      }
+      _ = try await stage.store.withdraw(stage.registration(0).id, .operator, audit: nil, at: stage.at(1))
+      let live = try await stage.store.liveCodes(at: stage.at(2))
+      let late = try await stage.other.liveCodes(at: stage.registration(1).flow.expires)
+      try expect(live == 2 && late == 0, "\(live), and \(late) when their time is over")
+    },
+    ConformanceCheck("a code that was approved is not ended by the clock") { stage in
+      let (record, session) = try await stage.claimed(1)
+      let approved = try await stage.store.approve(record.id, try stage.yes(session), audit: nil, at: stage.at(2))
+      let found = try await stage.other.expire(record.id, at: record.flow.expires)
+      try expect(found == approved.change.record, "found \(String(describing: found))")
+    },
     ConformanceCheck("one node has a duty, and another when its time is over") { stage in
       guard stage.store.isShared else { return }
       let (one, other): (NodeID, NodeID) = (try ConformanceFixture.name("one"), try ConformanceFixture.name("other"))

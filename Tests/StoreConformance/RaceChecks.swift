@@ -154,6 +154,25 @@ extension StoreConformance {
       }
       try expect(results.successes().count == 1, "\(results.successes().count) succeeded")
     },
+    ConformanceCheck("whoever reads the log by its numbers while others write misses no line") { stage in
+      let wanted = 48
+      async let read = {
+        var seen: [Int64] = []
+        while seen.count < wanted {
+          let page = try await stage.other.audit(after: seen.last ?? 0, limit: 5)
+          seen += page.map(\.number)
+        }
+        return seen
+      }()
+      let results = try await stage.together(wanted) { number in
+        let store = number.isMultiple(of: 2) ? stage.store : stage.other
+        try await store.append(AuditEntry(at: stage.at(0), actor: .service, action: "test", subject: "\(number)"))
+      }
+      try expect(results.successes().count == wanted, "\(results.successes().count) were written")
+      // A line that came later with a smaller number would be missing, or the reader would wait for ever.
+      let seen = try await read
+      try expect(seen == Array(1...Int64(wanted)), "read \(seen)")
+    },
     ConformanceCheck("many lines and failures at once are all counted") { stage in
       let source = try found(SourceKey(address: [10, 0, 0, 1]), "source")
       _ = try await stage.together(32) { number in

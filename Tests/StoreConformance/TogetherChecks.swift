@@ -57,17 +57,6 @@ extension StoreConformance {
       // Some databases keep it.
       let refused = results.compactMap { if case .failure(let error) = $0 { error } else { nil } }
       try expect(refused.isEmpty || refused == [.unkeepable(what: "a text with a zero byte")], "refused: \(refused)")
-      let authentication = try await stage.signedIn(1).authentication
-      var text = ""
-      for number in 0..<1_000 { text += String(UInt64(number + 1) &* 0x9E37_79B9_7F4A_7C15, radix: 36) }
-      let resource = try ConformanceFixture.name(String(text.prefix(8_000))) as ResourceID
-      let now = stage.at(10)
-      do throws(StoreError) {
-        _ = try await stage.store.record(
-          Permit(resource, for: authentication, lifetime: .seconds(3600), at: now), at: now)
-      } catch {
-        guard case .unkeepable = error else { throw error }
-      }
     },
   ]
 }

@@ -99,8 +99,8 @@ extension AdminCall {
     }
   }
 
-  private func codeFindings() -> [Finding] {
-    let (pending, most) = (core.codes.pending, core.options.limits.liveCodes)
+  private func codeFindings() async throws(AdminError) -> [Finding] {
+    let (pending, most) = (try await liveCodes(), core.options.limits.liveCodes)
     guard pending * 10 >= most * 9 else { return [] }
     return [
       Finding(

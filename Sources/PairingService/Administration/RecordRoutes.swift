@@ -53,6 +53,12 @@ extension AuditEntry.Actor {
 }
 
 extension AdminCall {
+  /// How many codes wait for an answer: a node knows those that it was asked for, and the store knows all.
+  func liveCodes() async throws(AdminError) -> Int {
+    guard core.store.isShared else { return core.codes.pending }
+    return try await stored { () throws(StoreError) in try await core.store.liveCodes(at: now) }
+  }
+
   /// Of all nodes together: what others count is as old as what they have kept last, a minute at most.
   fileprivate func stats() async throws(AdminError) -> Stats {
     var day = core.metrics.today(at: now)
@@ -78,7 +84,7 @@ extension AdminCall {
     stats.wrongCodes = day[.wrongCodes]
     stats.medianTimeToApprove = day.medianTimeToApprove
     stats.waiting = waiting
-    stats.liveCodes = core.codes.pending
+    stats.liveCodes = try await liveCodes()
     stats.providers = Set(day.approvals.keys).union(day.withoutCode.keys).map { provider in
       let approved = day.approvals[provider] ?? 0
       return ProviderCount(

@@ -53,8 +53,7 @@ package struct AuthenticationRoutes: Sendable {
 
   /// What the store says; the device may wait still if it has a code that nobody has answered.
   private func decide(_ call: V1Call, _ question: DeviceQuestion, _ after: Int?) async throws -> V1Decision {
-    if let reply = try await found(question) { return .reply(reply) }
-    try await core.codeLooks.look(at: question.device.hash, of: question.requestor)
+    if let reply = try await foundAfterLook(question) { return .reply(reply) }
     guard let known = core.codes.latest(of: question.device.hash, at: question.requestor),
       case .pending = DeviceAnswer(known.record.flow, at: core.clock.now)
     else { throw refusal(ofLatest: question) }
@@ -109,6 +108,15 @@ package struct AuthenticationRoutes: Sendable {
       })
   }
 
+  /// The same, and what the device's code has come to: a yes between the two questions is one.
+  private func foundAfterLook(_ question: DeviceQuestion) async throws -> V1Reply? {
+    if let reply = try await found(question) { return reply }
+    try await core.codeLooks.look(at: question.device.hash, of: question.requestor)
+    let code = core.codes.latest(of: question.device.hash, at: question.requestor)
+    return code?.record.flow.state.status == .approved ? try await found(question) : nil
+  }
+
+  /// A sign-in of the device, or one that it gets because somebody lets everybody in.
   private func found(_ question: DeviceQuestion) async throws -> V1Reply? {
     let pickUp: PickUp
     do throws(StoreError) {
@@ -131,8 +139,7 @@ package struct AuthenticationRoutes: Sendable {
   }
 
   private func read(_ question: DeviceQuestion) async throws -> V1Reply {
-    if let reply = try await found(question) { return reply }
-    try await core.codeLooks.look(at: question.device.hash, of: question.requestor)
+    if let reply = try await foundAfterLook(question) { return reply }
     throw refusal(ofLatest: question)
   }
 

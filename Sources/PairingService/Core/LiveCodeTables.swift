@@ -59,6 +59,8 @@ extension LiveCodes {
     var described = 0
     /// Codes that the store is approving at this moment, and how often.
     var approving: [RegistrationID: Int] = [:]
+    /// How long after its end a code is not said to be over.
+    var doubt = Duration.zero
   }
 }
 
@@ -140,7 +142,7 @@ extension LiveCodes.Tables {
   ) -> LiveCodes.CachedCode {
     let flow = known.record.flow
     guard flow.state.isPending, now >= flow.expires else { return known }
-    guard approving[known.record.id] == nil else {
+    guard approving[known.record.id] == nil, now >= flow.expires + doubt else {
       return known.moved(
         to: known.record.moved(to: flow.lasting(until: now + .seconds(1))), hasEarlierSignIn: known.hasEarlierSignIn)
     }

@@ -39,8 +39,17 @@ package final class LiveCodes: Sendable {
   private let tables = Locked(Tables())
   private let clock: ServiceClock
 
-  /// No codes.
-  package init(clock: ServiceClock) { self.clock = clock }
+  /// No codes; `isShared` says that other nodes may approve them.
+  package init(clock: ServiceClock, isShared: Bool = false) {
+    self.clock = clock
+    if isShared { tables.withLock { $0.doubt = Self.doubt } }
+  }
+
+  /// So long after its end memory still has a code waiting where other nodes may approve it.
+  ///
+  /// Whoever has looked for it a moment before its end tells "not yet", and whoever looks from then on has the store
+  /// end it first (``CodeLooks``).
+  private static let doubt: Duration = .seconds(1)
 
   /// How many devices were signed in without a code so far: taken, here or with ``beforePickUp(of:at:)``, before the
   /// store is asked whether a device is signed in.
@@ -84,6 +93,8 @@ package final class LiveCodes: Sendable {
       guard record.flow.isNewer(than: known.record.flow) else { return }
       if known.record.flow.state.isPending, !record.flow.state.isPending {
         tables.pending -= 1
+        // Another node has written that its time is over.
+        if known.isOwn, record.flow.state == .expired { tables.expired += 1 }
       }
       // The sign-in that a code led to takes the place of earlier ones.
       let hasSignIn = record.flow.state.approval != nil ? true : known.hasEarlierSignIn

@@ -82,7 +82,7 @@ package final class ServiceCore: Sendable {
     self.log = log
     hasher = try await KeyedHasher(store)
     provisioning = try await ProvisioningCache(store)
-    codes = LiveCodes(clock: clock)
+    codes = LiveCodes(clock: clock, isShared: store.isShared)
     codeLooks = CodeLooks(store, codes, clock: clock)
     nodeNews = NodeNews(store, clock: clock)
     waiters = Waiters(clock: clock)

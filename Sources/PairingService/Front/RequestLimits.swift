@@ -53,7 +53,7 @@ package final class RequestLimits: Sendable {
     fileprivate var shared = [RateMeter](repeating: RateMeter(), count: 4096)
     var sources: [SourceKey: RateMeter] = [:]
     var guesses: Guesses
-    /// How many nodes have the limits for newcomers together.
+    /// How many nodes have the limits together.
     var nodes = 1
     var nextSweep = Uptime(milliseconds: .min)
   }
@@ -68,6 +68,8 @@ package final class RequestLimits: Sendable {
   private static let programFactor = 10
   /// A device waits for four things at most, and again after each change: it never comes near this.
   private static let waitFactor = 4
+  /// What an app asks at once when it opens; of many nodes each gives that much, whatever its part is.
+  private static let opening = 20
   private let limits: ServiceLimits
   let clock: ServiceClock
   let metrics: ServiceMetrics
@@ -95,7 +97,7 @@ package final class RequestLimits: Sendable {
 
   /// Takes one request of a device or for a code.
   package func take(_ subject: Subject, at requestor: RequestorID) throws(CallError) {
-    try take(Meter(requestor: requestor, subject: subject), limits.device)
+    try take(Meter(requestor: requestor, subject: subject), limits.device, least: Self.opening)
   }
 
   /// Takes one request that is to be held: counted apart, so that waiting costs a device nothing of its polls, and
@@ -103,14 +105,16 @@ package final class RequestLimits: Sendable {
   package func takeWait(_ subject: Subject, at requestor: RequestorID) throws(CallError) {
     try take(
       Meter(requestor: requestor, subject: subject, waits: true),
-      limits.device.times(Self.waitFactor))
+      limits.device.times(Self.waitFactor), least: Self.opening)
   }
 
-  private func take(_ meter: Meter, _ limit: RateLimit) throws(CallError) {
+  /// `least` is how much one node gives at once, however many share the limit.
+  private func take(_ meter: Meter, _ whole: RateLimit, least: Int = 1) throws(CallError) {
     let now = clock.uptime
     try allow(
       state.withLock { state in
         state.makeRoom(at: now)
+        let limit = state.share(of: whole, least: least)
         guard state.devices.count < Self.mostMeters || state.devices[meter] != nil else {
           let place = Int(UInt(bitPattern: meter.hashValue) % UInt(state.shared.count))
           return state.shared[place].take(of: limit, at: now)
@@ -143,6 +147,7 @@ package final class RequestLimits: Sendable {
     try allow(
       state.withLock { state in
         state.makeRoom(at: now)
+        let limit = state.share(of: limit, least: 1)
         guard state.sources.count < Self.mostMeters || state.sources[source] != nil else {
           let place = Int(UInt(bitPattern: source.hashValue) % UInt(state.shared.count))
           return state.shared[place].take(of: limit, at: now)
@@ -151,9 +156,10 @@ package final class RequestLimits: Sendable {
       })
   }
 
-  /// Has this node give newcomers its part of what so many nodes may give together.
+  /// Has this node give its part of what so many nodes may give together.
   ///
-  /// Whoever is sent to one of them all the time gets that part and no more.
+  /// Whoever is sent to one of them all the time gets that part and no more: whoever is sent to all in turn has then
+  /// what one node alone would give.
   func divide(among nodes: Int) { state.withLock { $0.nodes = max(nodes, 1) } }
 
   /// Takes one that is new at a network address.
@@ -168,9 +174,7 @@ package final class RequestLimits: Sendable {
       case .program: limits.newcomers.slowed(by: Self.programFactor)
       }
     guard let limit, let source = SourceKey(address) else { return }
-    let nodes = state.withLock { $0.nodes }
-    let own = nodes == 1 ? limit : limit.divided(among: nodes)
-    try take(Meter(requestor: requestor, subject: .newcomers(newcomer, source)), own)
+    try take(Meter(requestor: requestor, subject: .newcomers(newcomer, source)), limit)
   }
 
   func allow(_ verdict: RateVerdict) throws(CallError) {
@@ -181,6 +185,11 @@ package final class RequestLimits: Sendable {
 }
 
 extension RequestLimits.State {
+  /// This node's part of a limit; not less at once than `least` of it.
+  fileprivate func share(of limit: RateLimit, least: Int) -> RateLimit {
+    nodes == 1 ? limit : limit.divided(among: nodes, least: least)
+  }
+
   fileprivate mutating func makeRoom(at now: Uptime) {
     let many = RequestLimits.manyMeters
     guard devices.count >= many || sources.count >= many, now >= nextSweep else { return }

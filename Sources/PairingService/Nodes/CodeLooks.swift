@@ -4,7 +4,9 @@ package import RegentPairing
 /// Looks into the store for codes of which this node's memory may not have the last word.
 ///
 /// Another node may have written since. Memory may say "not yet", as it will hear of the change in a moment; "no such
-/// code" and every end are told only after a look. With a store of its own a node knows all there is, and never looks.
+/// code" and every end are told only after a look, and that a code's time is over only when the store has written it
+/// down: another node may be approving it at this moment. With a store of its own a node knows all there is, and never
+/// looks.
 package struct CodeLooks: Sendable {
   /// Rows of one look, so that a thousand changes are a few questions.
   static let most = 256
@@ -31,7 +33,7 @@ package struct CodeLooks: Sendable {
   /// Looks at a code, unless memory has it waiting.
   package func look(at code: CodeHash) async throws(StoreError) {
     guard mustLook(at: codes.find(code)) else { return }
-    if let record = try await store.registration(under: code, at: clock.now) { codes.learn(record) }
+    if let record = try await store.registration(under: code, at: clock.now) { try await learn(record) }
   }
 
   /// Looks at a code whatever memory says: a page of the phone shows what was done to it a moment ago, perhaps at
@@ -39,7 +41,7 @@ package struct CodeLooks: Sendable {
   package func lookAfresh(at code: CodeHash) async throws(StoreError) {
     guard areNeeded else { return }
     if let record = try await store.registration(under: code, at: clock.now) {
-      codes.learn(record)
+      try await learn(record)
     } else if let known = codes.find(code) {
       codes.forget(known.id)
     }
@@ -48,13 +50,22 @@ package struct CodeLooks: Sendable {
   /// Looks at a registration, unless memory has it waiting.
   package func look(at id: RegistrationID) async throws(StoreError) {
     guard mustLook(at: codes.find(id)) else { return }
-    try await lookAgain(at: [id])
+    guard let record = try await store.registrations([id], at: clock.now).first else { return codes.forget(id) }
+    try await learn(record)
   }
 
   /// Looks at the code that answers for a device, unless memory has one waiting.
   package func look(at device: DeviceHash, of requestor: RequestorID) async throws(StoreError) {
     guard mustLook(at: codes.latest(of: device, at: requestor)?.record) else { return }
-    if let record = try await store.registration(of: device, at: requestor, at: clock.now) { codes.learn(record) }
+    if let record = try await store.registration(of: device, at: requestor, at: clock.now) { try await learn(record) }
+  }
+
+  /// Makes memory know what the store has; a code whose time is over is ended there first, and once.
+  private func learn(_ record: RegistrationRecord) async throws(StoreError) {
+    let now = clock.now
+    guard record.flow.state.isPending, now >= record.flow.expires else { return codes.learn(record) }
+    guard let ended = try await store.expire(record.id, at: now) else { return codes.forget(record.id) }
+    codes.learn(ended)
   }
 
   /// Looks at registrations whatever memory says; those that are gone are forgotten.

@@ -24,7 +24,7 @@ package struct NodeFollower: Sendable {
       do {
         // So much may have happened that it is quicker to look at what is here.
         if core.nodeNews.isLost, position != nil {
-          core.log.warning("nodes-missed", ("hint", "everything in memory is looked at again"))
+          noteMissed()
           position = nil
         }
         position = try await step(from: position)
@@ -55,10 +55,15 @@ package struct NodeFollower: Sendable {
     if page.isWhole {
       try await look(at: page.changes)
     } else {
-      core.log.warning("nodes-missed", ("hint", "everything in memory is looked at again"))
+      noteMissed()
       try await lookAtEverything()
     }
     return page.position
+  }
+
+  private func noteMissed() {
+    core.nodeNews.noteMissed()
+    core.log.warning("nodes-missed", ("hint", "everything in memory is looked at again"))
   }
 
   private func look(at changes: Set<StoreChange>) async throws {
@@ -117,6 +122,8 @@ package final class NodeNews: Sendable {
   private static let memory: Duration = .seconds(300)
   private let heard: Locked<Uptime>
   private let ahead = Locked(Duration.zero)
+  private let missed = Locked(0)
+  private let silent = Locked<Set<NodeID>>([])
   private let clock: ServiceClock
   private let isNeeded: Bool
 
@@ -130,6 +137,31 @@ package final class NodeNews: Sendable {
   var clockAhead: Duration { ahead.withLock { $0 } }
 
   func note(clockAhead: Duration) { ahead.withLock { $0 = clockAhead } }
+
+  /// Others that were killed or cut off.
+  ///
+  /// - Returns: those that were not known to be.
+  func note(silent now: Set<NodeID>) -> Set<NodeID> {
+    silent.withLock { silent in
+      defer { silent = now }
+      return now.subtracting(silent)
+    }
+  }
+
+  /// Something was not heard, and everything in memory is looked at again.
+  func noteMissed() { missed.withLock { $0 += 1 } }
+
+  /// What this node knows of the others, as Prometheus reads it; nothing where there are none.
+  package var exposition: String {
+    isNeeded ? Self.exposition(missed: missed.withLock { $0 }, silent: silent.withLock { $0.count }) : ""
+  }
+
+  package static func exposition(missed: Int, silent: Int) -> String {
+    "# HELP regent_nodes_missed_total How often something of other nodes was missed, and everything looked at again.\n"
+      + "# TYPE regent_nodes_missed_total counter\nregent_nodes_missed_total \(missed)\n"
+      + "# HELP regent_nodes_silent Other nodes that say nothing and have not been stopped: killed, or cut off.\n"
+      + "# TYPE regent_nodes_silent gauge\nregent_nodes_silent \(silent)\n"
+  }
 
   func note() { heard.withLock { $0 = clock.uptime } }
 

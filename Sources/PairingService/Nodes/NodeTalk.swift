@@ -51,5 +51,11 @@ package struct NodeTalk: Sendable {
     core.drain.set(heard.wish == .drain)
     core.limits.divide(among: heard.serving)
     core.nodeNews.note(clockAhead: heard.clockAhead)
+    for node in core.nodeNews.note(silent: heard.silent).sorted() {
+      core.log.warning(
+        "node-silent", ("node", node.text),
+        ("hint", "killed, or cut off from the database: others serve; one that was taken away is forgotten after a day")
+      )
+    }
   }
 }

@@ -1,19 +1,23 @@
 internal import PairingStore
 internal import RegentPlatform
 
-/// Tells the other nodes what happened here: a moment later, many at once.
+/// Tells the other nodes what happened here: at once, and while they are being told, what comes together the next time.
 ///
-/// For that moment, and for as long as the store is away, it counts at each of them by itself.
+/// The store tells at most once in two milliseconds, so a busy node tells many at once. Until then, and for as long as
+/// the store is away, it counts at each of them by itself.
 final class Telling<Item: Sendable>: Sendable {
-  /// How long the first of them waits for others.
-  private static var span: Duration { .milliseconds(2) }
+  private struct State {
+    var due: [Item] = []
+    var isTelling = false
+  }
+
   /// More in one such moment are not told.
   private let most: Int
   /// What the log says of those that could not be told.
   private let failure: StaticString
   private let log: ServiceLog
   private let tell: @Sendable ([Item]) async throws(StoreError) -> Void
-  private let due = Locked<[Item]>([])
+  private let state = Locked(State())
 
   init(
     most: Int, failure: StaticString, log: ServiceLog,
@@ -26,27 +30,32 @@ final class Telling<Item: Sendable>: Sendable {
   }
 
   func add(_ item: Item) {
-    let isFirst = due.withLock { due in
-      guard due.count < most else { return false }
-      due.append(item)
-      return due.count == 1
+    let isFirst = state.withLock { state in
+      guard state.due.count < most else { return false }
+      state.due.append(item)
+      defer { state.isTelling = true }
+      return !state.isTelling
     }
-    guard isFirst else { return }
-    Task {
-      try? await Task.sleep(for: Self.span)
-      await tellAll()
-    }
+    // No timer: it and the task that it wakes cost a busy node more than the telling.
+    if isFirst { Task { await tellAll() } }
   }
 
   private func tellAll() async {
-    let told = due.withLock { due in
-      defer { due = [] }
-      return due
+    while let told = next() {
+      do throws(StoreError) {
+        try await tell(told)
+      } catch {
+        log.warning(failure, ("count", "\(told.count)"), ("reason", "\(error)"))
+      }
     }
-    do throws(StoreError) {
-      try await tell(told)
-    } catch {
-      log.warning(failure, ("count", "\(told.count)"), ("reason", "\(error)"))
+  }
+
+  /// What is to be told now; nothing when all was.
+  private func next() -> [Item]? {
+    state.withLock { state in
+      state.isTelling = !state.due.isEmpty
+      defer { state.due = [] }
+      return state.isTelling ? state.due : nil
     }
   }
 }

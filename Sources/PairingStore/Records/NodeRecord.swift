@@ -31,11 +31,16 @@ public struct NodeHearsay: Hashable, Sendable {
   public var serving: Int
   /// How much later it is by this node's clock than by the store's; less than nothing when it is earlier.
   public var clockAhead: Duration
+  /// Others that have said nothing for longer than they may, and did not say that they go: killed, or cut off.
+  public var silent: Set<NodeID>
 
-  public init(wish: NodeWish? = nil, serving: Int = 1, clockAhead: Duration = .zero) {
+  public init(
+    wish: NodeWish? = nil, serving: Int = 1, clockAhead: Duration = .zero, silent: Set<NodeID> = []
+  ) {
     self.wish = wish
     self.serving = serving
     self.clockAhead = clockAhead
+    self.silent = silent
   }
 }
 

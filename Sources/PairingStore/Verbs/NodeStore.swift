@@ -24,12 +24,24 @@ public protocol NodeStore: Sendable {
   /// Those of these registrations that are remembered.
   func registrations(_ ids: [RegistrationID], at now: Instant) async throws(StoreError) -> [RegistrationRecord]
 
+  /// Ends a code whose time is over, before anybody is told so: another node may be approving it at this moment, by its
+  /// clock in time.
+  ///
+  /// Guarantees: when it says "expired", nobody approves the code afterwards. A code that was approved before, or has
+  /// time left, is as it was.
+  ///
+  /// - Returns: the registration as it is now; nothing when it is not remembered.
+  func expire(_ id: RegistrationID, at now: Instant) async throws(StoreError) -> RegistrationRecord?
+
   /// The registration that has a code, if it is remembered.
   func registration(under code: CodeHash, at now: Instant) async throws(StoreError) -> RegistrationRecord?
 
   /// The registration that answers for a device: the one that waits, else the newest.
   func registration(of device: DeviceHash, at requestor: RequestorID, at now: Instant)
     async throws(StoreError) -> RegistrationRecord?
+
+  /// How many codes wait for an answer, whichever node they were asked for at.
+  func liveCodes(at now: Instant) async throws(StoreError) -> Int
 
   /// Takes or keeps a duty for a time; of several nodes one has it.
   func take(_ duty: NodeDuty, as node: NodeID, for span: Duration, at now: Instant) async throws(StoreError) -> Bool

@@ -113,12 +113,17 @@ final class Courier: @unchecked Sendable {
   /// Whether the name is ours.
   private func isTaken() throws(PostgreSQLError) -> Bool {
     let said = talk.withLock { $0.said }
+    let asked = wallClock()
     guard let row = try line.run([presence.beat(said)])[0].first else { return false }
+    let answered = wallClock()
     let wish = NodeWish(rawValue: try row.text(0))
     let others = Int(try row.integer(1))
     awaitsStandby.note(try row.integer(2) == 1)
-    let ahead = Duration.milliseconds(wallClock().milliseconds - (try row.integer(3)))
-    talk.withLock { $0.heard = NodeHearsay(wish: wish, serving: others + 1, clockAhead: ahead) }
+    let ahead = clockAhead(of: Instant(milliseconds: try row.integer(3)), asked: asked, answered: answered)
+    let silent = Set(try row.text(4).split(separator: " ").compactMap { NodeID(String($0)) })
+    talk.withLock {
+      $0.heard = NodeHearsay(wish: wish, serving: others + 1, clockAhead: ahead, silent: silent)
+    }
     return true
   }
 

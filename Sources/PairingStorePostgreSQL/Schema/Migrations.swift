@@ -5,7 +5,7 @@ extension Schema {
   ///
   /// A step adds and takes nothing away: services of the release before go on while it is there. What nobody needs any
   /// more goes one release later.
-  static let migrations: [[SQL]] = [nodes, limits]
+  static let migrations: [[SQL]] = [nodes, limits, longResources]
 
   /// What services that share the database tell each other.
   ///
@@ -49,5 +49,11 @@ extension Schema {
     "ALTER TABLE nonce ADD COLUMN guesses TEXT NOT NULL DEFAULT ''",
     // A node that does not know a device's code looks for it, whatever became of it: else through all codes.
     "CREATE INDEX registration_device ON registration (device_hash, requestor)",
+  ]
+
+  /// A resource may have 8,192 bytes, and a row of an index takes 2,700: that of permits has its hash.
+  private static let longResources: [SQL] = [
+    "CREATE UNIQUE INDEX permit_resource ON permit (authentication, \(unsafeRawSQL: Dialect.hash(of: "resource")))",
+    "ALTER TABLE permit DROP CONSTRAINT permit_pkey",
   ]
 }

@@ -66,10 +66,18 @@ final class Lane: @unchecked Sendable {
       case .settled: return
       case .away(let error): return request.fail(error)
       case .again(let error):
-        let mayBeRepeated = (error as? PostgreSQLError)?.mayBeRepeated == true
-        guard mayBeRepeated, turn < Self.tries, request.isOpen else { return request.fail(error) }
+        guard Self.mayBeRepeated(error), turn < Self.tries, request.isOpen else { return request.fail(error) }
       }
     }
+  }
+
+  /// Whether what has written nothing may come out otherwise the next time, while somebody waits for it.
+  ///
+  /// A new connection has its statements parsed anew, for which the server takes the locks of their tables: whoever
+  /// holds one of them has it wait there, and not in the COMMIT.
+  private static func mayBeRepeated(_ error: any Error) -> Bool {
+    guard let error = error as? PostgreSQLError else { return false }
+    return error.mayBeRepeated || error.kind == .deadline || error.kind == .lost
   }
 
   private enum Outcome {

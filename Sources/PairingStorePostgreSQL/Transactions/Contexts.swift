@@ -89,7 +89,7 @@ package final class WriteContext: Querying {
     // Not the other way round: a statement that fails would take the transaction with it. In a shared one it may, as
     // there is hardly ever a row: then each request has one of its own.
     if !transaction.isShared { try transaction.later(delete(), touching: nil) }
-    try transaction.later(insert, touching: [row])
+    try transaction.later(insert, touching: [row], isRow: true)
   }
 
   /// Writes a row unless it would be in another one's place: `plain` fails then, `careful` writes nothing.
@@ -102,7 +102,7 @@ package final class WriteContext: Querying {
     guard transaction.isShared else {
       return try transaction.change(SQL(unsafeRawSQL: careful, values), touching: [row]) == 1
     }
-    try transaction.later(SQL(unsafeRawSQL: plain, values), touching: [row])
+    try transaction.later(SQL(unsafeRawSQL: plain, values), touching: [row], isRow: true)
     return true
   }
 }

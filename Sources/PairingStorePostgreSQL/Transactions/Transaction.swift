@@ -6,12 +6,19 @@ import RegentSQL
 ///
 /// Lives on the lane's thread.
 final class Transaction {
+  /// A statement that waits to be sent.
+  private struct Pending {
+    let sql: SQL
+    /// Whether it writes one new row, and those of one text that follow each other may be written by one statement.
+    var isRow = false
+  }
+
   private let connection: Connection
   private let deadline: Deadline
   /// Whether what a statement came to is left to the database to judge: a surprise then undoes the whole of it.
   let isShared: Bool
   /// What was written and not sent yet, for the next question or the COMMIT.
-  private var pending: [SQL] = []
+  private var pending: [Pending] = []
   /// Where the pending statements of the present request begin.
   private var mark = 0
   private var hasSavepoint = false
@@ -43,7 +50,7 @@ final class Transaction {
     let results = try connection.run(
       ["BEGIN", "SELECT state, schema, live_codes, changes FROM cluster WHERE id = 1 FOR UPDATE"]
         + answers.statements, by: deadline)
-    answers.take(results.dropFirst(2))
+    try answers.take(results.dropFirst(2))
     guard let cluster = results[1].first else {
       throw SchemaFailure.damaged("the row of the table “cluster” is missing")
     }
@@ -71,11 +78,11 @@ final class Transaction {
     if changing { hasWritten = true }
     // What the request has written by then may have to be undone without the requests before it.
     if isShared, !hasSavepoint, changing || pending.count > mark {
-      pending.insert("SAVEPOINT request", at: mark)
+      pending.insert(Pending(sql: "SAVEPOINT request"), at: mark)
       hasSavepoint = true
     }
     do throws(PostgreSQLError) {
-      let results = try connection.run(pending + [sql], by: deadline)
+      let results = try connection.run(statements + [sql], by: deadline)
       pending = []
       mark = 0
       return results[results.count - 1]
@@ -85,19 +92,31 @@ final class Transaction {
     }
   }
 
+  /// What waits, as it is sent.
+  private var statements: [SQL] {
+    var statements: [SQL] = []
+    var rest = pending[...]
+    while let first = rest.first {
+      let some = first.isRow ? rest.prefix { $0.isRow && $0.sql.text == first.sql.text } : rest.prefix(1)
+      statements += Gathered.inserts(some.map(\.sql)[...])
+      rest = rest.dropFirst(some.count)
+    }
+    return statements
+  }
+
   /// No answer stands that these rows may have changed; `nil` when it is not known which they are.
   private func forget(_ rows: [TouchedRow]?) {
     guard let rows else { return answers.forgetAll() }
     for row in rows { answers.forget(row) }
   }
 
-  /// Keeps a statement for later.
-  func later(_ sql: SQL, touching rows: [TouchedRow]?) throws {
+  /// Keeps a statement for later; `isRow` says that it writes one new row.
+  func later(_ sql: SQL, touching rows: [TouchedRow]?, isRow: Bool = false) throws {
     if let failure { throw failure }
     try sql.requireKeepable()
     forget(rows)
     hasWritten = true
-    pending.append(sql)
+    pending.append(Pending(sql: sql, isRow: isRow))
   }
 
   /// Tells other nodes, if this is committed.
@@ -112,7 +131,7 @@ final class Transaction {
 
   /// What the request wrote stays.
   func endRequest() {
-    if hasSavepoint { pending.append("RELEASE SAVEPOINT request") }
+    if hasSavepoint { pending.append(Pending(sql: "RELEASE SAVEPOINT request")) }
   }
 
   /// What the request wrote goes.
@@ -120,7 +139,7 @@ final class Transaction {
     changes.removeSubrange(changesBefore...)
     if hasSavepoint, mark == 0 {
       // Sent: what is pending is all its own.
-      pending = ["ROLLBACK TO SAVEPOINT request", "RELEASE SAVEPOINT request"]
+      pending = [Pending(sql: "ROLLBACK TO SAVEPOINT request"), Pending(sql: "RELEASE SAVEPOINT request")]
     } else {
       pending.removeSubrange(mark...)
     }
@@ -129,7 +148,7 @@ final class Transaction {
   /// Sends the rest with the number of this transaction in its lane and what others must look at, and commits.
   func commit(_ number: SQL, of lane: Int64 = 0) -> CommitOutcome {
     if let failure { return .notCommitted(failure) }
-    var rest = pending + ownLiveCodes.statements
+    var rest = statements + ownLiveCodes.statements
     if let changeNumber {
       rest += [
         "INSERT INTO change (n, lane, what) VALUES (\(changeNumber), \(lane), \(ChangeLog.text(of: Set(changes))))",

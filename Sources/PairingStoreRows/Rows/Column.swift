@@ -8,8 +8,11 @@ struct Column: Sendable {
 
   let name: String
   let kind: Kind
+  /// Whether its values are longer than every database takes into an index.
+  var isLong = false
 
   static func text(_ name: String) -> Column { Column(name: name, kind: .text) }
+  static func longText(_ name: String) -> Column { Column(name: name, kind: .text, isLong: true) }
   static func number(_ name: String) -> Column { Column(name: name, kind: .number) }
   static func bytes(_ name: String) -> Column { Column(name: name, kind: .bytes) }
 

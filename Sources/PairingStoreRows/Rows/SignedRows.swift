@@ -230,7 +230,7 @@ extension SignedRows {
     for (place, value) in zip(change.places, news) { values[place] = value }
     var bound = news
     bound.append(.blob(try signature(context, table, values)))
-    bound += stored.values.prefix(table.keyCount)
+    bound += table.key(of: stored.values)
     // The signature is the row's version: a row that is not the one that was read is left alone.
     bound.append(.blob(stored.signature))
     try context.changeOne(
@@ -259,7 +259,7 @@ extension SignedRows {
     else { return false }
     var bound = change.places.map { values[$0] }
     bound.append(.blob(key.code(Vault.message(table.name, table.form, values))))
-    bound += values.prefix(table.keyCount)
+    bound += table.key(of: values)
     bound.append(.blob(version))
     return try context.runCounting(SQL(unsafeRawSQL: change.text, bound)) == 1
   }

@@ -1,3 +1,4 @@
+import RegentCryptography
 import RegentSQL
 
 /// What a signature of a row covers: its columns in this order, under a version number.
@@ -53,8 +54,8 @@ package struct Table<Record: Sendable>: Sendable {
     self.decode = decode
     let names = columns.map(\.name).joined(separator: ", ")
     select = "SELECT \(names), signature FROM \(name)"
-    selectOne = "\(select) WHERE \(columns[0].name) = ?"
-    selectByTwo = columns.count < 2 ? selectOne : "\(selectOne) AND \(columns[1].name) = ?"
+    selectOne = "\(select) WHERE \(columns[0].isGiven)"
+    selectByTwo = columns.count < 2 ? selectOne : "\(selectOne) AND \(columns[1].isGiven)"
     let places = columns.map { _ in "?, " }.joined()
     insert = "INSERT INTO \(name) (\(names), signature) VALUES (\(places)?)"
     insertNew = "\(insert) ON CONFLICT DO NOTHING"
@@ -68,17 +69,22 @@ package struct Table<Record: Sendable>: Sendable {
 
   /// The query for one row by its first two columns.
   func row(_ first: String, _ second: String) -> SQL {
-    SQL(unsafeRawSQL: selectByTwo, [.text(first), .text(second)])
+    SQL(unsafeRawSQL: selectByTwo, columns[0].given(.text(first)) + columns[1].given(.text(second)))
   }
+
+  /// The condition that finds one row by its primary key.
+  var hasKey: String { columns.prefix(keyCount).map(\.isGiven).joined(separator: " AND ") }
+
+  /// The values for that condition, of a row with these.
+  func key(of values: [SQLValue]) -> [SQLValue] { zip(columns.prefix(keyCount), values).flatMap { $0.given($1) } }
 
   /// Where these columns stand, and the statement that changes them in a row that is still the one that was read.
   func change(of names: [String]) -> RowChange {
     let places = names.compactMap { name in columns.firstIndex { $0.name == name } }
     precondition(places.count == names.count, "\(name) has no such column")
     let assignments = places.map { "\(columns[$0].name) = ?, " }.joined()
-    let key = columns.prefix(keyCount).map { "\($0.name) = ? AND " }.joined()
     return RowChange(
-      places: places, text: "UPDATE \(name) SET \(assignments)signature = ? WHERE \(key)signature = ?")
+      places: places, text: "UPDATE \(name) SET \(assignments)signature = ? WHERE \(hasKey) AND signature = ?")
   }
 }
 
@@ -111,10 +117,20 @@ extension SQL.StringInterpolation {
 
   /// The condition that finds one row by its primary key.
   mutating func appendInterpolation<Record>(keyOf values: [SQLValue], in table: Table<Record>) {
-    for place in 0..<table.keyCount {
-      if place > 0 { appendInterpolation(unsafeRawSQL: " AND ") }
-      appendInterpolation(unsafeRawSQL: "\(table.columns[place].name) = ")
-      appendInterpolation(values[place])
-    }
+    appendInterpolation(part: SQL(unsafeRawSQL: table.hasKey, table.key(of: values)))
+  }
+}
+
+extension Column {
+  /// What an index has of it in its place.
+  private var hash: String? { isLong ? Dialect.hash(of: name) : nil }
+
+  /// The condition that it holds a value.
+  fileprivate var isGiven: String { "\(name) = ?" + (hash.map { " AND \($0) = ?" } ?? "") }
+
+  /// The values for that condition.
+  fileprivate func given(_ value: SQLValue) -> [SQLValue] {
+    guard hash != nil, case .text(let text) = value else { return [value] }
+    return [value, .blob(SHA256.hash(text))]
   }
 }

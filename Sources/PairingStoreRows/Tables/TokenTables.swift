@@ -48,7 +48,7 @@ extension Tables {
   static let permits = Table<PermitRecord>(
     "permit", signer: .rowPair, key: 2,
     [
-      .text("authentication"), .text("resource"), .number("issued"), .number("expires"),
+      .text("authentication"), .longText("resource"), .number("issued"), .number("expires"),
       .text("public_key"),
     ]
   ) { record, _ in

@@ -14,6 +14,21 @@ extension RowStore {
     }
   }
 
+  /// Ends a code whose time is over.
+  public func expire(_ id: RegistrationID, at now: Instant) async throws(StoreError) -> RegistrationRecord? {
+    try await write(asking: { [Tables.registrations.question(id.text)] }) { context, rows in
+      guard let stored = try rows.registration(context, id), now < stored.record.flow.forgettable else { return nil }
+      return try rows.write(context, stored.record.flow.expiring(at: now), of: stored).record
+    }
+  }
+
+  /// How many codes wait for an answer.
+  public func liveCodes(at now: Instant) async throws(StoreError) -> Int {
+    try await read { context, _ in
+      Int(try context.value(CodeQueries.countLive(at: now)) ?? 0)
+    }
+  }
+
   /// The registration that has a code.
   public func registration(under code: CodeHash, at now: Instant) async throws(StoreError) -> RegistrationRecord? {
     try await read { context, rows in

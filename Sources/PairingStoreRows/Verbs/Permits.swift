@@ -142,12 +142,7 @@ extension SignedRows {
   fileprivate func permit<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ authentication: AuthenticationID, _ resource: ResourceID
   ) throws -> Stored<PermitRecord>? {
-    try one(
-      context, Tables.permits,
-      """
-      \(all: Tables.permits) WHERE authentication = \(authentication.text)
-      AND resource = \(resource.text)
-      """)
+    try one(context, Tables.permits, Tables.permits.row(authentication.text, resource.text))
   }
 
   fileprivate func usable<Context: Querying & ~Copyable>(

@@ -204,7 +204,7 @@ enum Command {
   case plain(String)
   case prepare(PreparedStatement, SQL)
   case describe(PreparedStatement)
-  case run(PreparedStatement, SQL, [[UInt8]?])
+  case run(PreparedStatement, SQL, Parameters)
 
   /// The statement as its writer wrote it.
   var text: String? {
@@ -247,24 +247,9 @@ extension Connection {
     var commands: [Command] = []
     for sql in batch {
       guard let statement = statements[sql.text] else { throw PostgreSQLError(.misuse, "a statement was forgotten") }
-      commands.append(.run(statement, sql, try encoded(sql, statement.types)))
+      commands.append(.run(statement, sql, try Parameters(sql, as: statement.types)))
     }
     return commands
-  }
-
-  private func encoded(_ sql: SQL, _ types: [UInt32]) throws(PostgreSQLError) -> [[UInt8]?] {
-    guard types.count == sql.values.count else {
-      throw PostgreSQLError(.value, "\(types.count) values are needed, \(sql.values.count) were given", sql: sql.text)
-    }
-    var values: [[UInt8]?] = []
-    for (place, value) in sql.values.enumerated() {
-      do throws(PostgreSQLError) {
-        values.append(try value.encoded(as: types[place], place: place + 1))
-      } catch {
-        throw PostgreSQLError(error.kind, error.message, sql: sql.text, hint: error.hint)
-      }
-    }
-    return values
   }
 
   /// Sends commands and reads all answers.

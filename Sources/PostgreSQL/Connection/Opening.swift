@@ -120,7 +120,7 @@ extension Connection {
       guard try other.process(by: deadline) != process, try self.process(by: deadline) == process else {
         throw PostgreSQLError(
           .refused, "\(host) is a pooler that gives each transaction another connection",
-          hint: "name the server itself, or a pooler in session mode; a service keeps few connections")
+          hint: poolerHint)
       }
     }
   }

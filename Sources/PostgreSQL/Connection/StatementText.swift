@@ -1,29 +1,29 @@
-/// Numbers the `?` of a statement as PostgreSQL wants them: `$1`, `$2` and so on.
+/// Numbers the `?` of a statement as PostgreSQL wants them, `$1`, `$2` and so on, or as names with these letters before
+/// the number.
 ///
 /// Not those inside of texts, names and comments.
-func numbered(_ sql: String) -> String {
-  var text = ""
-  text.reserveCapacity(sql.utf8.count + 16)
+package func numbered(_ sql: String, as letters: String = "$") -> String {
+  var text = String.UnicodeScalarView()
   var number = 0
-  var closing: Character?
-  var before: Character = " "
-  for character in sql {
-    defer { before = character }
+  var closing: Unicode.Scalar?
+  var before: Unicode.Scalar = " "
+  for scalar in sql.unicodeScalars {
+    defer { before = scalar }
     if let end = closing {
-      if character == end { closing = nil }
-      text.append(character)
+      if scalar == end { closing = nil }
+      text.append(scalar)
       continue
     }
-    switch character {
-    case "'", "\"": closing = character
+    switch scalar {
+    case "'", "\"": closing = scalar
     case "-" where before == "-": closing = "\n"
     case "?":
       number += 1
-      text += "$\(number)"
+      text.append(contentsOf: "\(letters)\(number)".unicodeScalars)
       continue
     default: break
     }
-    text.append(character)
+    text.append(scalar)
   }
-  return text
+  return String(text)
 }

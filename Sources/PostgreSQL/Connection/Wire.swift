@@ -78,24 +78,16 @@ import Glibc
   }
 
   /// Every value goes in its binary form, beside the text.
-  private func send(_ statement: PreparedStatement, _ values: [[UInt8]?]) -> CInt {
-    // One byte more, so that also a single empty value has an address: a null pointer would be null.
-    var bytes: [UInt8] = [0]
-    let places = values.map { value in
-      value.map { value in
-        defer { bytes += value }
-        return bytes.count
-      }
-    }
-    let lengths = values.map { CInt(clamping: $0?.count ?? 0) }
-    let formats = [CInt](repeating: 1, count: values.count)
-    return unsafe bytes.withUnsafeBufferPointer { buffer in
+  private func send(_ statement: PreparedStatement, _ values: Parameters) -> CInt {
+    let lengths = values.places.map { CInt(clamping: $0.count) }
+    let formats = [CInt](repeating: 1, count: lengths.count)
+    return unsafe values.bytes.withUnsafeBufferPointer { buffer in
       unsafe buffer.withMemoryRebound(to: CChar.self) { characters in
-        let pointers: [UnsafePointer<CChar>?] = unsafe places.map { place in
-          unsafe place.flatMap { place in unsafe characters.baseAddress.map { unsafe $0 + place } }
+        let pointers: [UnsafePointer<CChar>?] = unsafe values.places.map { place in
+          unsafe place.start.flatMap { start in unsafe characters.baseAddress.map { unsafe $0 + start } }
         }
         return unsafe library.sendPrepared(
-          handle, statement.name, CInt(clamping: values.count), pointers, lengths, formats, 1)
+          handle, statement.name, CInt(clamping: lengths.count), pointers, lengths, formats, 1)
       }
     }
   }

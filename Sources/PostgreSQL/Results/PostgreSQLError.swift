@@ -59,9 +59,12 @@ public struct PostgreSQLError: Error, Hashable, Sendable {
 }
 
 extension PostgreSQLError: CustomStringConvertible {
+  /// Letters of a statement; one that writes many rows has thousands that say nothing.
+  private static let shown = 500
+
   /// One sentence that is safe to show.
   public var description: String {
-    let place = sql.map { " in “\($0)”" } ?? ""
+    let place = sql.map { " in “\($0.prefix(Self.shown))\($0.count > Self.shown ? "…" : "")”" } ?? ""
     guard let state else { return "\(message)\(place)" }
     return "PostgreSQL says “\(message)” (\(state.code))\(place)"
   }

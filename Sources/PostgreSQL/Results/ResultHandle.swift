@@ -67,6 +67,11 @@ import Glibc
   }
 }
 
+/// What to do about a pooler that gives each transaction another connection.
+let poolerHint =
+  "name the port of the server itself, as a service keeps few connections; or give the pooler pool_mode = session; "
+  + "--wakeups poll does without LISTEN and is no help against this"
+
 /// What to do about an error of the server.
 func hint(for state: SQLState) -> String? {
   switch state {
@@ -76,6 +81,7 @@ func hint(for state: SQLState) -> String? {
   case .noRight: "give the role its rights; operating.md lists them (package regent-doc)"
   case .diskFull: "free some space on the server's file system"
   case .tooManyConnections: "raise max_connections, or give fewer connections to other programs"
+  case .noStatement, .statementThere: poolerHint
   case .readOnly, .starting, .shutdown, .crashed: "look at the server's log; another host of the URL is tried next"
   default: nil
   }

@@ -4,13 +4,24 @@ import CPostgreSQL
 public struct Rows: RandomAccessCollection {
   let result: ResultHandle
   let sql: String?
+  /// Which rows of the result these are, when it is not all of them.
+  private let places: [Int]?
+
+  init(result: ResultHandle, sql: String?, places: [Int]? = nil) {
+    (self.result, self.sql, self.places) = (result, sql, places)
+  }
 
   public var startIndex: Int { 0 }
-  public var endIndex: Int { result.rowCount }
-  public subscript(index: Int) -> Row { Row(result: result, index: index, sql: sql) }
+  public var endIndex: Int { places?.count ?? result.rowCount }
+  public subscript(index: Int) -> Row { Row(result: result, index: places?[index] ?? index, sql: sql) }
 
   /// How many rows the statement changed, or gave.
-  public var changed: Int { result.changed }
+  public var changed: Int { places?.count ?? result.changed }
+
+  /// Some of these rows, by their indexes here.
+  package func at(_ indexes: [Int]) -> Rows {
+    Rows(result: result, sql: sql, places: places.map { places in indexes.map { places[$0] } } ?? indexes)
+  }
 }
 
 /// One row of a result.

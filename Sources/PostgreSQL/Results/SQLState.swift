@@ -45,6 +45,10 @@ extension SQLState {
   public static let serialization = SQLState("40001")
   /// Two transactions waited for each other; this one was chosen to end.
   public static let deadlock = SQLState("40P01")
+  /// No statement was prepared under that name: a pooler gave the connection another server.
+  public static let noStatement = SQLState("26000")
+  /// A statement was prepared under that name by somebody else: a pooler gave us the server of another client.
+  public static let statementThere = SQLState("42P05")
   /// The role may not do that.
   public static let noRight = SQLState("42501")
   /// There is no such table.
@@ -78,5 +82,5 @@ extension SQLState {
 
   /// Whether a statement that was prepared before has to be prepared again: its table changed, or a pooler gave the
   /// connection another server.
-  var forgetsStatement: Bool { code == "0A000" || code == "26000" }
+  var forgetsStatement: Bool { code == "0A000" || self == .noStatement || self == .statementThere }
 }

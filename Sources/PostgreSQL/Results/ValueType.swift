@@ -15,32 +15,33 @@ enum ValueType: UInt32 {
 }
 
 extension SQLValue {
-  /// The value in the form in which PostgreSQL sends and takes it; `nil` for null.
+  /// Appends the value in the form in which PostgreSQL takes it; nothing for null.
   ///
   /// `type` is what the statement wants, `place` which parameter it is, counted from 1, for the error.
-  func encoded(as type: UInt32, place: Int) throws(PostgreSQLError) -> [UInt8]? {
+  func append(to bytes: inout [UInt8], as type: UInt32, place: Int) throws(PostgreSQLError) {
     let wanted = ValueType(rawValue: type)
     switch (self, wanted) {
-    case (.null, _): return nil
-    case (.integer(let number), .int8): return bigEndianBytes(number)
+    case (.null, _): return
+    case (.integer(let number), .int8): appendBigEndian(number, to: &bytes)
     case (.integer(let number), .int4):
       guard let number = Int32(exactly: number) else { throw tooLarge(place) }
-      return bigEndianBytes(number)
+      appendBigEndian(number, to: &bytes)
     case (.integer(let number), .int2):
       guard let number = Int16(exactly: number) else { throw tooLarge(place) }
-      return bigEndianBytes(number)
-    case (.integer(let number), .boolean) where number == 0 || number == 1: return [UInt8(number)]
-    case (.real(let number), .float8): return bigEndianBytes(number.bitPattern)
-    case (.blob(let bytes), .bytes): return bytes
+      appendBigEndian(number, to: &bytes)
+    case (.integer(let number), .boolean) where number == 0 || number == 1: bytes.append(UInt8(number))
+    case (.real(let number), .float8): appendBigEndian(number.bitPattern, to: &bytes)
+    case (.blob(let blob), .bytes): bytes += blob
     case (.text(let text), .text), (.text(let text), .varying), (.text(let text), .characters),
       (.text(let text), .name), (.text(let text), .unknown):
+      let start = bytes.count
+      bytes += text.utf8
       // libpq hands texts over by length, but the server refuses the byte: say so before anything is sent.
-      guard !text.utf8.contains(0) else {
+      guard !bytes[start...].contains(0) else {
         throw PostgreSQLError(
           .value, "parameter \(place) is a text with a zero byte, which PostgreSQL cannot keep",
           hint: "send it as bytes")
       }
-      return Array(text.utf8)
     default:
       let type = wanted.map { "\($0)" } ?? "type number \(type)"
       throw PostgreSQLError(
@@ -54,6 +55,8 @@ extension SQLValue {
   }
 }
 
-private func bigEndianBytes<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] {
-  (0..<Number.bitWidth / 8).map { UInt8(truncatingIfNeeded: number >> (Number.bitWidth - 8 - 8 * $0)) }
+private func appendBigEndian<Number: FixedWidthInteger>(_ number: Number, to bytes: inout [UInt8]) {
+  for shift in stride(from: Number.bitWidth - 8, through: 0, by: -8) {
+    bytes.append(UInt8(truncatingIfNeeded: number >> shift))
+  }
 }

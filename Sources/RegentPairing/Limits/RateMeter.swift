@@ -29,9 +29,10 @@ public struct RateLimit: Hashable, Sendable {
     RateLimit(oneEvery: .microseconds(interval / Int64(max(factor, 1))), burst: burst * max(factor, 1))
   }
 
-  /// The part of one of so many who have it together, at least one at once.
-  public func divided(among count: Int) -> RateLimit {
-    RateLimit(oneEvery: .microseconds(slowed(by: count).interval), burst: burst / max(count, 1))
+  /// The part of one of so many who have it together; as much at once as `least`, unless that is more than all of it.
+  public func divided(among count: Int, least: Int = 1) -> RateLimit {
+    RateLimit(
+      oneEvery: .microseconds(slowed(by: count).interval), burst: max(burst / max(count, 1), min(least, burst)))
   }
 
   /// As much at once, and afterwards so many times more seldom.

@@ -5,7 +5,7 @@ usage: figures.py FOLDER_OF_PROGRAMS [--only WORD] [--scale F]
 
 The programs are those of a release build. Processor times are the nodes' own and those of the database's backends, to the
 nanosecond, as the kernel counts them; times of the clock are of a machine that does nothing else. --scale 0.1 does a tenth
-of it all, to try the script. Exit code 1 when a bar is missed.
+of it all, to try the script. New codes need wrk (deploy/bootstrap --bench). Exit code 1 when a bar is missed.
 """
 
 import argparse
@@ -217,31 +217,51 @@ def by_nodes(table, programs, home):
                   f"{each[count][2]:.0f} and {each[1][2]:.0f} calls/s")
 
 
+# Each line of the file is a request without its head, as the benchmark of SQLite has them.
+CALLS = """
+local lines = io.lines("%s")
+function request()
+  local line = lines()
+  if not line then wrk.thread:stop() return wrk.format("GET", "/healthz") end
+  return line:gsub("\\t", "\\r\\n")
+end
+"""
+
+
 def durable(table, programs, home):
     """New codes of many boxes at once, and then the same rows by a program in C that does nothing else."""
-    boxes, turns = 512, table.many(20, 2)
+    boxes, seconds, most = 512, table.many(5, 2), table.many(150_000, 30_000)
     program = pathlib.Path(home, "pipeline")
     include = subprocess.run(["pg_config", "--includedir"], check=True, capture_output=True, text=True).stdout.strip()
     subprocess.run(["cc", "-O2", "-o", program, pathlib.Path(__file__).with_name("pipeline.c"), f"-I{include}", "-lpq"], check=True)
     with Bench(programs, fresh(home, "durable"), 1) as bench:
-        callers = [Caller(bench.nodes[0].port) for _ in range(boxes)]
-        took = 0
-        for turn in range(turns):
-            requests = [bench.request("POST", CODE, f"box-{turn}-{number}", ttl=36000) for number in range(boxes)]
-            begun = time.perf_counter()
-            for caller, request in zip(callers, requests):
-                caller.send(request)
-            answers = [caller.receive() for caller in callers]
-            took += time.perf_counter() - begun
-            if {status for status, _ in answers} != {201}:
-                raise SystemExit("figures: no code")
-        ours = boxes * turns / took
+        node = bench.nodes[0]
+
+        def load(name, seconds, count):
+            calls, script = pathlib.Path(home, f"{name}.calls"), pathlib.Path(home, f"{name}.lua")
+            with open(calls, "wb") as file:
+                for number in range(count):
+                    file.write(bench.request("POST", CODE, f"{name}-{number}", ttl=36000).replace(b"\r\n", b"\t") + b"\n")
+            script.write_text(CALLS % calls)
+            before = bench.processors()
+            said = subprocess.run(
+                ["wrk", "-t1", f"-c{boxes}", f"-d{seconds}s", "-s", script, f"http://127.0.0.1:{node.port}/"], check=True,
+                capture_output=True, text=True).stdout
+            used = [late - early for early, late in zip(before, bench.processors())]
+            number = int(re.search(r"(\d+) requests in", said)[1])
+            if "Non-2xx" in said or "Socket errors" in said or number >= count:
+                raise SystemExit(f"figures: no code, or too few calls: {said}")
+            return float(re.search(r"Requests/sec:\s*([\d.]+)", said)[1]), [one / number * 1e6 for one in used]
+
+        load("warm", 1, 30_000)
+        ours, used = load("box", seconds, most)
         bench.server.ask("CREATE TABLE reference (LIKE registration INCLUDING ALL)", "regent")
         reference = float(subprocess.run(
             [program, f"host=127.0.0.1 port={bench.server.port} user=regent dbname=regent", "registration", "reference"],
             check=True, capture_output=True, text=True).stdout)
     table.row("the same rows by pipeline 64 in C / new codes", reference / ours, "", 2,
-              f"{ours:.0f} codes/s with {boxes} boxes at once, {reference:.0f} rows/s; caller and all on one machine")
+              f"{ours:.0f} codes/s with {boxes} boxes at once, each {used[0]:.0f} us of the node and {used[1]:.0f} of the database; "
+              f"{reference:.0f} rows/s; caller and all on one machine")
 
 
 PARTS = (wake_ups, pending_polls, durable, fail_over, memory, by_nodes)

@@ -78,7 +78,7 @@ def main():
                 text=True, timeout=60, env=environment)
             said = done.stdout + done.stderr
             assert done.returncode != 0 and "is a pooler that gives each transaction another connection" in said, said
-            assert "session mode" in said, said
+            assert "name the port of the server itself" in said and "pool_mode = session" in said and "--wakeups poll" in said, said
         assert server.ask("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'", "regent") == "0"
         started.append(Pooler(home, server, "session"))
         service = Regentd(programs, own, *options(started[1]), environment=environment)

@@ -1,0 +1,72 @@
+import Glibc
+import PairingStore
+import PostgreSQL
+import PostgreSQLStoreTestSupport
+import PostgreSQLTestSupport
+import RegentPairing
+import RegentPlatform
+import TestSupport
+import Testing
+
+@testable import PairingStorePostgreSQL
+
+@Suite struct `what a server says of itself` {
+  @Test func `a clock is compared with the time in which it was read, however long that took`() {
+    func ahead(_ there: Int64, _ asked: Int64, _ answered: Int64) -> Duration {
+      clockAhead(
+        of: Instant(milliseconds: there), asked: Instant(milliseconds: asked), answered: Instant(milliseconds: answered)
+      )
+    }
+    #expect(ahead(5_000, 4_000, 9_000) == .zero && ahead(9_000, 4_000, 9_000) == .zero)
+    #expect(ahead(1_000, 4_000, 9_000) == .seconds(3))
+    #expect(ahead(11_000, 4_000, 9_000) == .seconds(-2))
+  }
+
+  @Test func `who follows it, and what of that a role of the least rights sees`() async throws {
+    let server = try PostgreSQLServer()
+    let place = try DatabasePlace(on: server)
+    let store = try PostgreSQLStore(place.options())
+    defer { store.close() }
+    #expect(try await store.server().standbys == [])
+    let operating = try place.connect()
+    func set(_ setting: SQL) throws {
+      try operating.run("ALTER SYSTEM SET \(part: setting)", by: serverDeadline)
+      try operating.run("SELECT pg_reload_conf()", by: serverDeadline)
+    }
+    let append = "'cat >> \(server.folder)/data/pg_hba.conf'"
+    try operating.run(
+      "COPY (SELECT 'local replication all trust') TO PROGRAM \(unsafeRawSQL: append)", by: serverDeadline)
+    try operating.run("SELECT pg_reload_conf()", by: serverDeadline)
+    try await withTemporaryFolder { folder in
+      // Takes the log as a standby does.
+      let follower = try RunningProgram(
+        "pg_receivewal",
+        [
+          "-D", folder, "--synchronous", "-d",
+          "host=\(server.folder) port=\(server.port) user=regent application_name=db-2",
+        ], standardOutput: "\(folder)/out", standardError: "\(folder)/err")
+      defer { follower.signal(SIGKILL) }
+      func sees(_ what: String, _ store: PostgreSQLStore, _ standby: ServerFacts.Standby) async throws {
+        try await eventually(what) { try await store.server().standbys == [standby] ? true : nil }
+      }
+      try await sees("it to stream", store, ServerFacts.Standby(name: "db-2", state: "streaming", sync: "async"))
+      #expect(try await !store.server().wantsSynchronousStandby)
+      try set(#"synchronous_standby_names = '"db-2"'"#)
+      try await sees("it to count", store, ServerFacts.Standby(name: "db-2", state: "streaming", sync: "sync"))
+      #expect(try await store.server().wantsSynchronousStandby)
+      let role = place.schema
+      for grant: SQL in [
+        "CREATE ROLE \(unsafeRawSQL: role) LOGIN",
+        "GRANT USAGE ON SCHEMA \(unsafeRawSQL: role) TO \(unsafeRawSQL: role)",
+        """
+        GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA \(unsafeRawSQL: role) TO \(unsafeRawSQL: role)
+        """,
+      ] { try operating.run(grant, by: serverDeadline) }
+      let least = try PostgreSQLStore(place.options(as: role, node: "least"))
+      defer { least.close() }
+      try await sees("somebody", least, ServerFacts.Standby(name: "db-2", state: nil, sync: nil))
+      try operating.run("GRANT pg_read_all_stats TO \(unsafeRawSQL: role)", by: serverDeadline)
+      try await sees("it with the right", least, ServerFacts.Standby(name: "db-2", state: "streaming", sync: "sync"))
+    }
+  }
+}
