@@ -1,0 +1,40 @@
+internal import Glibc
+internal import RegentPlatform
+internal import ScaleModel
+internal import TestSupport
+
+func usage() -> Int32 {
+  note("usage: Scale [--json]")
+  return 2
+}
+
+/// Boxes that wait in a simulation, and that are signed in beside them.
+private let crowds = (sqlite: 100_000, server: 60_000, boxes: 60_000)
+
+func run(json: Bool) throws -> Int32 {
+  let began = seconds()
+  _ = OpenFiles.raiseLimit(to: 30_000)
+  let folder = try makeTemporaryFolder()
+  defer { removeTree(folder) }
+  note("… simulated: \(crowds.sqlite) boxes that wait, on SQLite")
+  let sqlite = try Simulated.run(["sqlite", "\(folder)/scale.db", "\(crowds.sqlite)", "\(crowds.boxes)"])
+  let ground = try Ground()
+  note("… simulated: \(crowds.server) boxes that wait, on PostgreSQL")
+  let place = try ground.place("simulated")
+  let server = try Simulated.run(["server", place.url, "\(place.server)", "\(crowds.server)", "\(crowds.boxes)"])
+  note("… sockets, without a service")
+  let engine = try measureEngine()
+  let costs = try Laboratory(ground, engine, server).costs()
+  let model = Model(costs)
+  let cores = TaskThreads.oneForEachCore
+  var comparisons: [Comparison] = []
+  for count in 1...3 {
+    comparisons += try RealNodes(count, on: ground, in: folder).compare(with: model, cores: Double(cores))
+  }
+  let report = Report(
+    sqlite: sqlite, server: server, waiting: (crowds.sqlite, crowds.server), costs: costs, comparisons: comparisons,
+    cores: cores)
+  if json { print(report.json()) } else { for line in report.lines() { print(line) } }
+  note("\(Int(seconds() - began)) s")
+  return report.missed == 0 ? 0 : 1
+}
