@@ -51,6 +51,8 @@ final class SignIns {
   private let operators: [any Line]
   private let calls: [(code: Call, hold: Call)]
   private var turn = 0
+  /// How many approvals were said.
+  private var said = 0
   private let due = Kept<[(time: Double, code: String, node: Int)]>([])
   private let approving = Kept<[Double]>([])
   let (codes, approved, told) = (Tally(), Tally(), Tally())
@@ -96,9 +98,11 @@ final class SignIns {
       due.removeFirst(ready.count)
       return ready
     }
-    for (number, one) in ready.enumerated() {
+    for one in ready {
       let node = (one.node + 1) % cluster.count
-      let line = operators[(number * cluster.count + node) % operators.count]
+      // All of them in turn: one over which nothing is said is closed.
+      said += 1
+      let line = operators[(said * cluster.count + node) % operators.count]
       line.send(try Signer.approval(one.code)) { [approved] in _ = approved.take($0, 200) }
     }
   }

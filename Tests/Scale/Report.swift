@@ -32,17 +32,13 @@ struct Report {
         + "10,000,000 signed-in boxes \(text(server["box-bytes"] * 1e7 / 1e9)) GB of the database (extrapolated)", "",
       "What single acts cost, in microseconds of the nodes and of the database:",
     ]
-    for (name, spend) in acts { lines.append("  \(padded(name, 44)) \(text(spend.nodes)) and \(text(spend.database))") }
+    for (name, spend) in Self.acts(costs) {
+      lines.append("  \(padded(name, 44)) \(text(spend.nodes)) and \(text(spend.database))")
+    }
     lines += [
       "", padded("Real nodes", 48) + padded("predicted", 12) + padded("measured", 12) + "difference",
     ]
-    for one in comparisons {
-      let sign = one.difference < 0 ? "-" : "+"
-      lines.append(
-        padded("\(one.name)\(one.unit.isEmpty ? "" : ", ")\(one.unit)", 48) + padded(text(one.predicted), 12)
-          + padded(text(one.measured), 12) + padded("\(sign)\(text(abs(one.difference) * 100)) %", 12)
-          + (one.holds ? "" : "BEYOND"))
-    }
+    for one in comparisons { lines.append(Self.line(one)) }
     lines += [
       "\(comparisons.count - missed) of \(comparisons.count) within \(text(Comparison.most * 100)) %", "",
       "Reckoned, not driven: nodes of \(text(Self.machine.cores)) such cores and \(text(Self.machine.memory)) GiB, half of "
@@ -50,6 +46,13 @@ struct Report {
     ]
     for (boxes, plan) in plans { lines.append("  " + sentence(boxes, plan)) }
     return lines
+  }
+
+  static func line(_ one: Comparison) -> String {
+    padded("\(one.name)\(one.unit.isEmpty ? "" : ", ")\(one.unit)", 48) + padded(text(one.predicted), 12)
+      + padded(text(one.measured), 12)
+      + padded("\(one.difference < 0 ? "-" : "+")\(text(abs(one.difference) * 100)) %", 12)
+      + (one.holds ? "" : "BEYOND")
   }
 
   private func simulation(_ title: String, _ found: Simulated, _ waiting: Int) -> [String] {
@@ -62,7 +65,7 @@ struct Report {
     ]
   }
 
-  private var acts: [(String, Spend)] {
+  static func acts(_ costs: Costs) -> [(String, Spend)] {
     [
       ("a second of an idle node", costs.idle), ("a poll", costs.poll.spend), ("a held poll", costs.hold.spend),
       ("a sign-in, the yes at the same node", costs.signIn.spend),
@@ -102,7 +105,7 @@ struct Report {
         ("measured", .double(one.measured)), ("holds", .bool(one.holds)),
       ])
     }
-    let acts = acts.map { name, spend in
+    let acts = Self.acts(costs).map { name, spend in
       object([
         ("act", .string(name)), ("nodes", .double(spend.nodes)), ("database", .double(spend.database)),
       ])

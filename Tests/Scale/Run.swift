@@ -26,10 +26,13 @@ func run(json: Bool) throws -> Int32 {
   let engine = try measureEngine()
   let costs = try Laboratory(ground, engine, server).costs()
   let model = Model(costs)
+  for (name, spend) in Report.acts(costs) { note("  \(name): \(text(spend.nodes)) and \(text(spend.database)) us") }
   let cores = TaskThreads.oneForEachCore
   var comparisons: [Comparison] = []
   for count in 1...3 {
-    comparisons += try RealNodes(count, on: ground, in: folder).compare(with: model, cores: Double(cores))
+    let found = try RealNodes(count, on: ground, in: folder).compare(with: model, cores: Double(cores))
+    for one in found { note("  " + Report.line(one)) }
+    comparisons += found
   }
   let report = Report(
     sqlite: sqlite, server: server, waiting: (crowds.sqlite, crowds.server), costs: costs, comparisons: comparisons,

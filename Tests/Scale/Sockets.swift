@@ -48,7 +48,8 @@ final class SocketCluster: Cluster {
     repeat {
       let left = CInt(max(0, ((time - seconds()) * 1_000).rounded(.up)))
       for index in 0..<poller.wait(milliseconds: left) {
-        try lines[Int(poller.event(index).token)].read()
+        let line = lines[Int(poller.event(index).token)]
+        if try !line.read() { poller.remove(line.descriptor) }
       }
     } while seconds() < time
   }
@@ -100,18 +101,22 @@ private final class SocketLine: Line {
   }
 
   /// Takes what has come.
-  func read() throws {
+  ///
+  /// - Returns: false when the other side has closed it, and nobody waits for anything.
+  func read() throws -> Bool {
     let count = unsafe withUnsafeTemporaryAllocation(byteCount: 32_768, alignment: 1) { room in
       let count = unsafe recv(descriptor, room.baseAddress, room.count, Int32(MSG_DONTWAIT))
       if count > 0 { state.withLock { state in unsafe state.bytes.append(contentsOf: room[..<count]) } }
       return count
     }
-    if count < 0, errno == EAGAIN { return }
+    if count < 0, errno == EAGAIN { return true }
     guard count > 0 else {
+      guard state.withLock({ !$0.waiting.isEmpty }) else { return false }
       fail("the node closed the connection")
       throw TestSupportError("a node closed a connection: errno \(errno)")
     }
     while let (done, reply) = state.withLock({ Self.take(&$0) }) { done(reply) }
+    return true
   }
 
   private static func take(_ state: inout State) -> (@Sendable (Reply) -> Void, Reply)? {
