@@ -1,3 +1,4 @@
+internal import Glibc
 internal import RegentPlatform
 internal import Synchronization
 internal import TestSupport
@@ -55,19 +56,22 @@ final class Meter {
   }
 }
 
-/// Does things at their times: a grid of milliseconds, as what waits for sockets can be woken.
+/// Does things when they come, one independently of the other, on a grid of milliseconds: what waits for sockets cannot
+/// be woken more precisely.
 func pace(
   _ cluster: any Cluster, for span: Double, _ streams: [(rate: Double, act: () throws -> Void)],
   between: () throws -> Void = {}
 ) throws {
   let start = seconds()
-  var done = streams.map { _ in 0 }
+  // Boxes know nothing of each other: their calls come close together as often as chance has it.
+  func pause(_ rate: Double) -> Double { -log(Double.random(in: 0x1p-53...1)) / rate }
+  var next = streams.map { pause($0.rate) }
   var tick = 0.0
   while tick < span {
     for (place, stream) in streams.enumerated() {
-      while Double(done[place]) < tick * stream.rate {
+      while next[place] < tick {
         try stream.act()
-        done[place] += 1
+        next[place] += pause(stream.rate)
       }
     }
     try between()

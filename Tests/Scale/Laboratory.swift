@@ -10,10 +10,10 @@ internal import TestSupport
 
 struct Laboratory {
   private let ground: Ground
-  private let engine: EngineCosts
+  private let engine: Engine
   private let simulated: Simulated
 
-  init(_ ground: Ground, _ engine: EngineCosts, _ simulated: Simulated) {
+  init(_ ground: Ground, _ engine: Engine, _ simulated: Simulated) {
     self.ground = ground
     self.engine = engine
     self.simulated = simulated
@@ -58,39 +58,48 @@ struct Laboratory {
         calls: calls)
     }
 
-    note("… polls, held polls, sign-ins")
-    let later = engine.later / engine.now
+    note("… sockets, without a service")
+    let (light, crowded, connection) = (try engine.light(), try engine.many(), try engine.connection())
+
+    note("… polls, held polls, and sign-ins beside polls")
     let polls = try polls(cluster, meter)
     telling.span = Telling.span(calls: polls.acts / polls.seconds, batches: polls.told / polls.seconds)
-    let holds = try holds(cluster, meter)
-    let signIns = try signIns(cluster, meter)
     let poll = act(polls, signed: 1, calls: 1)
-    let hold = act(holds, signed: 1, calls: later)
-    let signIn = act(signIns, signed: 2, calls: 3 * later)
+    let hold = act(try holds(cluster, meter), signed: 1, calls: 1)
+    /// What is left for the sign-ins.
+    func signIn(_ found: (usage: Usage, polls: Double), _ count: Double, heard: Spend = Spend()) -> Act {
+      var act = act(found.usage, count, signed: 2, calls: 3)
+      let beside = (poll.spend + telling.nonce) * found.polls + heard * found.usage.seconds
+      act.spend = (act.spend - beside / found.usage.acts).atLeastNothing
+      return act
+    }
+    let here = signIn(try signIns(cluster, meter), 1)
 
     note("… many codes at once")
-    let many = try rush(Pace.askers, at: cluster, meter)
-    let some = try rush(Pace.askers / 8, at: cluster, meter)
+    let beside = try BesideSockets(cluster, engine, client: crowded.client)
+    let besideMeter = try Meter(beside, place)
+    let many = try rush(Pace.askers, at: beside, besideMeter)
+    let some = try rush(Pace.askers / 8, at: beside, besideMeter)
     func batch(_ usage: Usage) -> (size: Double, spend: Spend, seconds: Double) {
       (usage.acts / usage.writes, acts(usage, pacing: 0, signed: 1), usage.seconds / usage.acts)
     }
+    note("  \(text(many.acts / many.seconds)) codes/s, \(text(many.told / many.seconds)) batches of nonces/s")
     try wait { await node.end() }
 
     var costs = Costs(
-      idle: idle, idleWrites: idleWrites, poll: poll, signIn: signIn, signInElsewhere: signIn, hold: hold,
+      idle: idle, idleWrites: idleWrites, poll: poll, signIn: here, signInElsewhere: here, hold: hold,
       comeBack: simulated.comeBack, code: BatchCost(batch(some), batch(many)), telling: telling,
       busySpan: Telling.span(calls: many.acts / many.seconds, batches: many.told / many.seconds), hearing: hearing,
-      transport: Transport(light: engine.now, many: engine.many, client: engine.client), waiter: simulated.kibibytes,
-      connection: engine.connection)
+      transport: Transport(light: light, many: crowded.engine, client: crowded.client), waiter: simulated.kibibytes,
+      connection: connection)
     note("… sign-ins with the yes at another node")
     let elsewhere = try self.elsewhere()
     // Two nodes hear each other; that is known, and is not the act's.
-    let heard =
-      Model(costs).heard(
-        told: elsewhere.told / elsewhere.seconds, writes: elsewhere.writes / elsewhere.seconds,
-        nonces: 2 * elsewhere.acts / elsewhere.seconds, nodes: 2) * (elsewhere.seconds / elsewhere.acts)
-    costs.signInElsewhere = act(elsewhere, 2, signed: 2, calls: 3 * later)
-    costs.signInElsewhere.spend = (costs.signInElsewhere.spend - heard).atLeastNothing
+    let span = elsewhere.usage.seconds
+    let heard = Model(costs).heard(
+      told: elsewhere.usage.told / span, writes: elsewhere.usage.writes / span,
+      nonces: (2 * elsewhere.usage.acts + elsewhere.polls) / span, nodes: 2)
+    costs.signInElsewhere = signIn(elsewhere, 2, heard: heard)
     return costs
   }
 
@@ -169,7 +178,7 @@ struct Laboratory {
   // MARK: - Acts
 
   private func polls(_ cluster: any Cluster, _ meter: Meter) throws -> Usage {
-    let boxes = try StandingBoxes(200, polls: Int(Pace.polls * 6), at: cluster)
+    let boxes = try StandingBoxes(200, polls: Int(Pace.polls * 8), at: cluster)
     return try measured(cluster, meter, boxes.tally, [(Pace.polls, boxes.poll)]) {}
   }
 
@@ -199,15 +208,20 @@ struct Laboratory {
     return usage
   }
 
-  private func signIns(_ cluster: any Cluster, _ meter: Meter) throws -> Usage {
-    let boxes = try SignIns(Int(Pace.signIns * 8), lines: 120, at: cluster)
+  private func signIns(_ cluster: any Cluster, _ meter: Meter) throws -> (usage: Usage, polls: Double) {
+    let standing = try StandingBoxes(198, polls: Int(Pace.polls * 9), at: cluster)
+    let boxes = try SignIns(Int(Pace.signIns * 9), lines: 120, at: cluster)
+    var before = 0
     let usage = try measured(
-      cluster, meter, boxes.told, warm: 2, [(Pace.signIns, boxes.begin)], between: boxes.approve)
+      cluster, meter, boxes.told, warm: 2, [(Pace.polls, standing.poll), (Pace.signIns, boxes.begin)],
+      between: boxes.approve, onBegin: { before = standing.tally.count })
     try boxes.check()
-    return usage
+    try standing.tally.check("polls")
+    // What came in the pause behind it is none: the streams had ended.
+    return (usage, Double(standing.tally.count - before))
   }
 
-  private func elsewhere() throws -> Usage {
+  private func elsewhere() throws -> (usage: Usage, polls: Double) {
     let place = try ground.place("elsewhere")
     let nodes = try wait {
       [try await InProcessNode("one", on: place.store("one")), try await InProcessNode("two", on: place.store("two"))]
@@ -219,12 +233,13 @@ struct Laboratory {
 
   private func measured(
     _ cluster: any Cluster, _ meter: Meter, _ tally: Tally, warm: Double = 1,
-    _ streams: [(rate: Double, act: () throws -> Void)], between: () throws -> Void
+    _ streams: [(rate: Double, act: () throws -> Void)], between: () throws -> Void, onBegin: () -> Void = {}
   ) throws -> Usage {
     try pace(cluster, for: warm, streams, between: between)
     try meter.begin()
+    onBegin()
     let before = tally.count
-    try pace(cluster, for: 4, streams, between: between)
+    try pace(cluster, for: 5, streams, between: between)
     let count = tally.count
     var usage = try meter.end()
     usage.acts = Double(count - before)

@@ -51,7 +51,7 @@ struct RealNodes {
     note("… \(nodes): boxes that wait")
     let memory = try memory()
     note("… \(nodes): \(Int(Pace.polls)) polls and \(Int(Pace.signIns)) sign-ins a second")
-    let steady = try self.steady()
+    let (steady, polls) = try self.steady()
     note("… \(nodes): \(Pace.askers) boxes that ask for codes at once")
     let rushed = try rush(Pace.askers, at: cluster, meter)
     cluster.hangUp()
@@ -59,9 +59,12 @@ struct RealNodes {
     for process in processes { _ = try process.program.wait() }
 
     var load = Load()
-    (load.polls, load.codes, load.approvals) = (Pace.polls, Pace.signIns, Pace.signIns)
+    (load.polls, load.codes, load.approvals) = (polls, steady.acts / steady.seconds, steady.acts / steady.seconds)
     let expected = model.steady(load, nodes: count)
     let crowd = model.rush(askers: Double(Pace.askers), nodes: count, cores: cores)
+    note(
+      "  \(text(crowd.rate)) codes/s predicted, \(text(rushed.acts / rushed.seconds)) measured; \(text(rushed.told / rushed.seconds)) batches of nonces/s"
+    )
     let second = steady.seconds
     return [
       Comparison(
@@ -113,7 +116,8 @@ struct RealNodes {
     try boxes.turn(until: seconds() + 0.7)
   }
 
-  private func steady() throws -> Usage {
+  /// With the polls a second: what is predicted is what was driven, and chance has its part in that.
+  private func steady() throws -> (Usage, polls: Double) {
     let span = 6.0
     let boxes = try StandingBoxes(198, polls: Int(Pace.polls * (span + 4)), at: cluster)
     let signIns = try SignIns(Int(Pace.signIns * (span + 4)), lines: 120, at: cluster)
@@ -122,11 +126,14 @@ struct RealNodes {
     ]
     try pace(cluster, for: 2, streams, between: signIns.approve)
     try meter.begin()
+    let before = (boxes.tally.count, signIns.told.count)
     try pace(cluster, for: span, streams, between: signIns.approve)
-    let usage = try meter.end()
+    let after = (boxes.tally.count, signIns.told.count)
+    var usage = try meter.end()
+    usage.acts = Double(after.1 - before.1)
     try pace(cluster, for: 1, [], between: signIns.approve)
     try boxes.tally.check("polls")
     try signIns.check()
-    return usage
+    return (usage, Double(after.0 - before.0) / usage.seconds)
   }
 }

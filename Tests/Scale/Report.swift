@@ -85,7 +85,8 @@ struct Report {
     guard let plan else {
       return many + "no number of nodes: each has more of the others to hear than it takes from them"
     }
-    return many + "\(plan.nodes) nodes (\(plan.limit.rawValue)), each \(text(plan.steady.node)) cores and "
+    return many
+      + "\(plan.nodes) node\(plan.nodes == 1 ? "" : "s (\(plan.limit?.rawValue ?? ""))"), each \(text(plan.steady.node)) cores and "
       + "\(text(plan.memory)) GiB; database \(text(plan.steady.database)) cores, \(text(plan.databaseInRush)) while all come "
       + "back; writer busy \(text(plan.writer * 100)) %"
   }
@@ -113,7 +114,7 @@ struct Report {
     let plans = plans.map { boxes, plan in
       object([
         ("boxes", .integer(Int64(boxes))), ("nodes", plan.map { .integer(Int64($0.nodes)) } ?? .null),
-        ("limit", plan.map { .string($0.limit.rawValue) } ?? .null),
+        ("limit", (plan?.limit).map { .string($0.rawValue) } ?? .null),
         ("node", plan.map { .double($0.steady.node) } ?? .null),
         ("database", plan.map { .double($0.steady.database) } ?? .null),
         ("writer", plan.map { .double($0.writer) } ?? .null),

@@ -22,9 +22,7 @@ func run(json: Bool) throws -> Int32 {
   note("… simulated: \(crowds.server) boxes that wait, on PostgreSQL")
   let place = try ground.place("simulated")
   let server = try Simulated.run(["server", place.url, "\(place.server)", "\(crowds.server)", "\(crowds.boxes)"])
-  note("… sockets, without a service")
-  let engine = try measureEngine()
-  let costs = try Laboratory(ground, engine, server).costs()
+  let costs = try Laboratory(ground, Engine(), server).costs()
   let model = Model(costs)
   for (name, spend) in Report.acts(costs) { note("  \(name): \(text(spend.nodes)) and \(text(spend.database)) us") }
   let cores = TaskThreads.oneForEachCore

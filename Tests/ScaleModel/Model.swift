@@ -56,12 +56,12 @@ public struct Plan: Equatable, Sendable {
 
   public var boxes: Double
   public var nodes: Int
-  /// Why it is not fewer.
-  public var limit: Limit
+  /// Why it is not fewer; nil for one.
+  public var limit: Limit?
   public var steady: Steady
   /// The cores of the database while all boxes come back, beside the usual load.
   public var databaseInRush: Double
-  /// How much of its time the one writer of the cluster is busy; 1 is the end.
+  /// How much of its time the one writer of the cluster is busy at least; 1 is the end.
   public var writer: Double
   /// GiB of each node.
   public var memory: Double

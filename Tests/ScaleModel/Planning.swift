@@ -43,7 +43,7 @@ extension Model {
   /// added has more to hear than it takes from the others.
   public func plan(boxes: Double, on machine: Machine, backWithin seconds: Double = 30, most: Int = 256) -> Plan? {
     let load = Load(boxes: boxes)
-    var limit = Plan.Limit.processors
+    var limit: Plan.Limit?
     for nodes in 1...most {
       if let lack = lack(load, nodes: nodes, of: machine, backWithin: seconds) {
         limit = lack
@@ -53,16 +53,15 @@ extension Model {
       return Plan(
         boxes: boxes, nodes: nodes, limit: limit, steady: steady,
         databaseInRush: steady.database + comingBack(load, within: seconds, nodes: nodes).database,
-        writer: writer(load, steady), memory: load.waiting / Double(nodes) * waitingBox / 1_048_576)
+        writer: writer(load), memory: load.waiting / Double(nodes) * waitingBox / 1_048_576)
     }
     return nil
   }
 
-  /// How much of the cluster's one writer a load takes: every request its part, every transaction its own.
-  public func writer(_ load: Load, _ steady: Steady) -> Double {
+  /// How much of the cluster's one writer a load takes at least: with full batches, to which they grow before it ends.
+  public func writer(_ load: Load) -> Double {
     // A code, a yes, and that it was told.
-    let requests = load.codes + 2 * load.approvals
-    return requests * costs.code.secondsEach + steady.writes * costs.code.seconds
+    (load.codes + 2 * load.approvals) * costs.code.writer(inBatchesOf: Self.batch)
   }
 }
 
