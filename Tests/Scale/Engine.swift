@@ -89,17 +89,20 @@ final class Engine {
     return (try cluster.processors() - before) / Double(tally.count - count) * 1e6
   }
 
-  /// Microseconds of a call that is answered together with many others, of the engine and of who calls.
-  func many() throws -> (engine: Double, client: Double) {
-    let beside = try BesideSockets(nil, self, client: 0)
-    try beside.turn(until: seconds() + 0.5)
-    let before = (try beside.engineProcessors(), try known(processor(of: getpid())), beside.calls)
-    try beside.turn(until: seconds() + 3)
-    let count = Double(beside.calls - before.2)
-    return (
-      (try beside.engineProcessors() - before.0) / count * 1e6,
-      (try known(processor(of: getpid())) - before.1) / count * 1e6
-    )
+  /// Microseconds of who calls, for a call that is answered together with many others.
+  func client() throws -> Double {
+    let cluster = try SocketCluster([address])
+    let lines = try (0..<Int(Model.batch)).map { _ in try cluster.line(to: 0) }
+    let crowd = Crowd(Supply([Call](repeating: try call("/batch"), count: 100_000)), status: 404)
+    crowd.begin(lines)
+    try cluster.turn(until: seconds() + 0.5)
+    let (before, count) = (try known(processor(of: getpid())), crowd.tally.count)
+    try cluster.turn(until: seconds() + 2)
+    let each = (try known(processor(of: getpid())) - before) / Double(crowd.tally.count - count) * 1e6
+    crowd.end()
+    try cluster.turn(until: seconds() + 0.3)
+    try crowd.tally.check("the engine")
+    return each
   }
 
   /// KiB of a connection whose answer is held.
@@ -116,37 +119,62 @@ final class Engine {
     return (try anonymousKiB(address.pid) - before) / 3_000
   }
 
-  fileprivate func askers(_ count: Int) throws -> (cluster: SocketCluster, crowd: Crowd) {
-    let cluster = try SocketCluster([address])
-    let lines = try (0..<count).map { _ in try cluster.line(to: 0) }
-    let crowd = Crowd(Supply([Call](repeating: try call("/batch"), count: 400_000)), status: 404)
-    crowd.begin(lines)
-    return (cluster, crowd)
-  }
+  /// A way to it for `BesideSockets`.
+  fileprivate func cluster() throws -> SocketCluster { try SocketCluster([address]) }
+
+  fileprivate func laterCall() throws -> Call { try call("/later") }
 }
 
-/// Nodes without sockets, while an engine without a service has the calls over sockets that they would have: on one
-/// machine the two take caches and turns from each other.
+/// Nodes without sockets whose every call has been over one before, to an engine without a service: so calls come as
+/// those over sockets do, and on one machine the two take caches and turns from each other as they do in a node.
 final class BesideSockets: Cluster {
   private let nodes: InProcessCluster
-  private let (sockets, crowd): (SocketCluster, Crowd)
+  private let sockets: SocketCluster
+  private let call: Call
+  private let calls = Tally()
   /// Seconds of this process for each of those calls.
   private let client: Double
 
-  init(_ nodes: InProcessCluster?, _ engine: Engine, client: Double) throws {
-    self.nodes = nodes ?? InProcessCluster([])
-    (sockets, crowd) = try engine.askers(Int(Model.batch))
+  init(_ nodes: InProcessCluster, _ engine: Engine, client: Double) throws {
+    self.nodes = nodes
+    sockets = try engine.cluster()
+    call = try engine.laterCall()
     self.client = client / 1e6
   }
 
   var count: Int { nodes.count }
-  var calls: Int { crowd.tally.count }
-  func line(to node: Int) -> any Line { nodes.line(to: node) }
+
+  func line(to node: Int) throws -> any Line {
+    CarriedLine(try sockets.line(to: 0), call, calls, nodes.line(to: node))
+  }
+
   func operatorLine(to node: Int) -> any Line { nodes.operatorLine(to: node) }
+
   func turn(until time: Double) throws {
     try sockets.turn(until: time)
-    try crowd.tally.check("the engine")
+    try calls.check("the engine")
   }
-  func processors() throws -> Double { try nodes.processors() - client * Double(calls) }
-  func engineProcessors() throws -> Double { try sockets.processors() }
+
+  func processors() throws -> Double { try nodes.processors() - client * Double(calls.count) }
+
+  /// Seconds of the engine and calls over its sockets so far.
+  func engineUse() throws -> (seconds: Double, calls: Int) { (try sockets.processors(), calls.count) }
+}
+
+/// A line whose calls go over a socket to the engine, and then to a node without sockets.
+private final class CarriedLine: Line {
+  private let socket: any Line
+  private let first: Call
+  private let calls: Tally
+  private let node: any Line
+
+  init(_ socket: any Line, _ first: Call, _ calls: Tally, _ node: any Line) {
+    (self.socket, self.first, self.calls, self.node) = (socket, first, calls, node)
+  }
+
+  func send(_ call: Call, _ done: @escaping @Sendable (Reply) -> Void) {
+    socket.send(first) { [calls, node] reply in
+      if calls.take(reply, 404) { node.send(call, done) }
+    }
+  }
 }

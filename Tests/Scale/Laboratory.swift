@@ -59,7 +59,7 @@ struct Laboratory {
     }
 
     note("… sockets, without a service")
-    let (light, crowded, connection) = (try engine.light(), try engine.many(), try engine.connection())
+    let (light, client, connection) = (try engine.light(), try engine.client(), try engine.connection())
 
     note("… polls, held polls, and sign-ins beside polls")
     let polls = try polls(cluster, meter)
@@ -76,9 +76,12 @@ struct Laboratory {
     let here = signIn(try signIns(cluster, meter), 1)
 
     note("… many codes at once")
-    let beside = try BesideSockets(cluster, engine, client: crowded.client)
+    let beside = try BesideSockets(cluster, engine, client: client)
     let besideMeter = try Meter(beside, place)
+    let before = try beside.engineUse()
     let many = try rush(Pace.askers, at: beside, besideMeter)
+    let after = try beside.engineUse()
+    let crowded = (after.seconds - before.seconds) / Double(after.calls - before.calls) * 1e6
     let some = try rush(Pace.askers / 8, at: beside, besideMeter)
     func batch(_ usage: Usage) -> (size: Double, spend: Spend, seconds: Double) {
       (usage.acts / usage.writes, acts(usage, pacing: 0, signed: 1), usage.seconds / usage.acts)
@@ -90,7 +93,7 @@ struct Laboratory {
       idle: idle, idleWrites: idleWrites, poll: poll, signIn: here, signInElsewhere: here, hold: hold,
       comeBack: simulated.comeBack, code: BatchCost(batch(some), batch(many)), telling: telling,
       busySpan: Telling.span(calls: many.acts / many.seconds, batches: many.told / many.seconds), hearing: hearing,
-      transport: Transport(light: light, many: crowded.engine, client: crowded.client), waiter: simulated.kibibytes,
+      transport: Transport(light: light, many: crowded, client: client), waiter: simulated.kibibytes,
       connection: connection)
     note("… sign-ins with the yes at another node")
     let elsewhere = try self.elsewhere()

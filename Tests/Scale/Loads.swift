@@ -51,8 +51,8 @@ final class SignIns {
   private let operators: [any Line]
   private let calls: [(code: Call, hold: Call)]
   private var turn = 0
-  /// How many approvals were said.
-  private var said = 0
+  /// How many approvals each node was told.
+  private var said: [Int]
   private let due = Kept<[(time: Double, code: String, node: Int)]>([])
   private let approving = Kept<[Double]>([])
   let (codes, approved, told) = (Tally(), Tally(), Tally())
@@ -60,6 +60,7 @@ final class SignIns {
   init(_ count: Int, lines lineCount: Int, at cluster: any Cluster) throws {
     var signer = try Signer()
     self.cluster = cluster
+    said = [Int](repeating: 0, count: cluster.count)
     lines = try (0..<lineCount).map { try cluster.line(to: $0 % cluster.count) }
     operators = try (0..<(8 * cluster.count)).map { try cluster.operatorLine(to: $0 % cluster.count) }
     calls = try (0..<count).map { number in
@@ -101,8 +102,8 @@ final class SignIns {
     for one in ready {
       let node = (one.node + 1) % cluster.count
       // All of them in turn: one over which nothing is said is closed.
-      said += 1
-      let line = operators[(said * cluster.count + node) % operators.count]
+      said[node] += 1
+      let line = operators[(said[node] * cluster.count + node) % operators.count]
       line.send(try Signer.approval(one.code)) { [approved] in _ = approved.take($0, 200) }
     }
   }
