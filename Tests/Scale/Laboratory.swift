@@ -96,7 +96,11 @@ struct Laboratory {
       transport: Transport(light: light, many: crowded, client: client), waiter: simulated.kibibytes,
       connection: connection)
     note("… sign-ins with the yes at another node")
-    let elsewhere = try self.elsewhere()
+    let (elsewhere, together) = try self.elsewhere(client)
+    costs.fullness = (
+      alone: many.acts / many.writes / Model.batch(ofAskers: Double(Pace.askers)),
+      beside: together.acts / together.writes / Model.batch(ofAskers: Double(Pace.askers / 2))
+    )
     // Two nodes hear each other; that is known, and is not the act's.
     let span = elsewhere.usage.seconds
     let heard = Model(costs).heard(
@@ -224,14 +228,17 @@ struct Laboratory {
     return (usage, Double(standing.tally.count - before))
   }
 
-  private func elsewhere() throws -> (usage: Usage, polls: Double) {
+  /// Of two nodes: sign-ins, and how many codes their transactions carry where many ask both.
+  private func elsewhere(_ client: Double) throws -> (signIns: (usage: Usage, polls: Double), rush: Usage) {
     let place = try ground.place("elsewhere")
     let nodes = try wait {
       [try await InProcessNode("one", on: place.store("one")), try await InProcessNode("two", on: place.store("two"))]
     }
     defer { try? wait { for node in nodes { await node.end() } } }
     let cluster = InProcessCluster(nodes)
-    return try signIns(cluster, Meter(cluster, place))
+    let signIns = try signIns(cluster, Meter(cluster, place))
+    let beside = try BesideSockets(cluster, engine, client: client)
+    return (signIns, try rush(Pace.askers, at: beside, Meter(beside, place), for: 2))
   }
 
   private func measured(

@@ -152,7 +152,7 @@ public struct Transport: Equatable, Sendable {
 }
 
 /// All that is measured by itself.
-public struct Costs: Equatable, Sendable {
+public struct Costs: Sendable {
   /// A second of a node that nobody calls.
   public var idle: Spend
   /// Transactions of such a second.
@@ -169,6 +169,9 @@ public struct Costs: Equatable, Sendable {
   public var comeBack: Act
   /// Many codes at once.
   public var code: BatchCost
+  /// Which part of half of those who ask is in a transaction: of a node that is alone, and of one beside others, for
+  /// whose transactions it waits.
+  public var fullness = (alone: 1.0, beside: 1.0)
   public var telling: Telling
   /// The span of telling where many ask at once.
   public var busySpan: Double

@@ -119,14 +119,15 @@ public struct Model: Sendable {
     return max(requests / Self.batch, left / costs.code.seconds)
   }
 
-  /// The size of a transaction where so many ask one node again and again: those who came during one make the next,
-  /// so two halves take turns.
+  /// The size of a transaction at most where so many ask one node again and again: those who came during one make the
+  /// next, so two halves take turns; fewer when many are on their way.
   public static func batch(ofAskers askers: Double) -> Double { max(1, min(Self.batch, askers / 2)) }
 
   /// So many boxes that ask for code after code, spread over the nodes, on a machine with so many cores for it all.
   public func rush(askers: Double, nodes: Int, cores: Double) -> Rush {
     let count = Double(nodes)
-    let size = Self.batch(ofAskers: askers / count)
+    let fullness = nodes == 1 ? costs.fullness.alone : costs.fullness.beside
+    let size = max(1, Self.batch(ofAskers: askers / count) * fullness)
     var code = costs.code.spend(inBatchesOf: size) + costs.telling.nonce
     code.nodes += costs.transport.many
     let writer = costs.code.writer(inBatchesOf: size)

@@ -135,6 +135,17 @@ struct ScaleModelTests {
     #expect(three.codesInTransaction == 64 && abs(three.spend.nodes - 54) < 1e-6)
   }
 
+  @Test func `transactions are as full as they were measured to be, alone and beside others`() {
+    let model = Model(
+      Self.costs {
+        $0.idle = Spend()
+        $0.fullness = (alone: 0.5, beside: 0.25)
+      })
+    #expect(model.rush(askers: 512, nodes: 1, cores: 1_000).codesInTransaction == 128)
+    #expect(model.rush(askers: 512, nodes: 2, cores: 1_000).codesInTransaction == 32)
+    #expect(model.rush(askers: 2, nodes: 2, cores: 1_000).codesInTransaction == 1)
+  }
+
   @Test func `what is spent by the second weighs on fewer codes`() {
     let model = Model(Self.costs { $0.idle = Spend(nodes: 100_000) })
     let rush = model.rush(askers: 512, nodes: 1, cores: 1_000)
