@@ -141,8 +141,9 @@ private struct Simulator {
   /// New codes and approvals, beside all that wait.
   private func work(_ node: InProcessNode, _ cluster: InProcessCluster, _ boxes: Crowded) throws {
     var signer = try Signer()
-    let codes = try (0..<Int(Simulation.codes * Simulation.span) + 10).map { try signer.code("fresh-\($0)") }
-    let approvals = try (0..<min(waiting, Int(Simulation.approvals * Simulation.span) + 10)).map { number in
+    // Chance may bring a few more than usual.
+    let codes = try (0..<Int(Simulation.codes * Simulation.span * 1.2)).map { try signer.code("fresh-\($0)") }
+    let approvals = try (0..<min(waiting, Int(Simulation.approvals * Simulation.span * 1.2))).map { number in
       try Signer.approval(try known(RegistrationCode(ordinal: UInt64(number))).wire)
     }
     let (line, operators) = (cluster.line(to: 0), cluster.operatorLine(to: 0))
@@ -155,6 +156,7 @@ private struct Simulator {
         (
           Simulation.codes,
           {
+            guard code < codes.count else { return }
             line.send(codes[code]) { _ = made.take($0, 201) }
             code += 1
           }
