@@ -2,7 +2,8 @@ internal import Glibc
 internal import RegentPlatform
 internal import TestSupport
 
-// Nodes behind sockets, and the client that calls them: one thread, so that it takes little of a machine that is theirs.
+// Nodes behind sockets, and the client that calls them: one thread, so that it takes little of a machine that is
+// theirs.
 
 /// Where a node listens.
 struct NodeAddress {
