@@ -1,5 +1,5 @@
 # Regent. `make demo` shows it, `make test` proves it; the rest is for those who work on it.
-.PHONY: pages describe build programs library demo test bench benchmarks fuzz sanitize lint install uninstall soak long dist deb tarball image clean help
+.PHONY: pages describe build programs library demo test bench benchmarks scale fuzz sanitize lint install uninstall soak long dist deb tarball image clean help
 .DEFAULT_GOAL := help
 
 PREFIX ?= /usr/local
@@ -57,6 +57,11 @@ ifeq ($(ONLY),instructions)
 else
 	@"$$(swift build -c release --show-bin-path)/Benchmarks" table $(if $(ONLY),--only "$(ONLY)")
 endif
+
+scale: $(CXX_LIBRARY) ## what several nodes use, predicted from single acts and compared with 1, 2, 3 real nodes; JSON=1
+	@deploy/bootstrap --test
+	@set -e; $(SWIFT_RELEASE) --product Scale
+	@"$$(swift build -c release --show-bin-path)/Scale" $(if $(JSON),--json)
 
 soak: ## kill -9 a writer, the whole service, under load, and the box; a box's memory; CYCLES=1000 KILLS=200
 	@deploy/bootstrap --test

@@ -225,6 +225,17 @@ let package = Package(
       ],
       path: "Tests/Benchmarks", exclude: ["reference"],
       swiftSettings: house),
+    .target(name: "ScaleModel", path: "Tests/ScaleModel", swiftSettings: house),
+    .executableTarget(
+      name: "Scale",
+      dependencies: [
+        "Administration", "HTTPServer", "PairingService", "PairingStore", "PairingStorePostgreSQL",
+        "PairingStoreSQLite", "PasswordHashing", "PostgreSQL", "PostgreSQLTestSupport", "RegentCryptography",
+        "RegentEncodings", "RegentHTTPCodec", "RegentJSON", "RegentPairing", "RegentPairingWire", "RegentPlatform",
+        "ScaleModel", "TestSupport", "regentd",
+      ],
+      path: "Tests/Scale", swiftSettings: house),
+    .testTarget(name: "ScaleModelTests", dependencies: ["ScaleModel"], swiftSettings: house),
     .executableTarget(
       name: "PagePreview", dependencies: ["RegentOAuth", "RegentPairing", "PairingService"], path: "Tests/PagePreview",
       swiftSettings: house),

@@ -80,7 +80,9 @@ struct WaitingTests {
   ]
 
   /// These measure, draw or sit still by profession; tests run them with a limit.
-  private static let programs: Set = ["Benchmarks", "PlatformProbe", "PagePreview", "Fuzz", "ArchitectureTests"]
+  private static let programs: Set = [
+    "Benchmarks", "PlatformProbe", "PagePreview", "Fuzz", "ArchitectureTests", "Scale",
+  ]
 
   @Test func `nothing in the tests waits but through TestSupport`() throws {
     for file in try swiftFiles(below: "Tests") where !Self.programs.contains(file.target) {

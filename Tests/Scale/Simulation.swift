@@ -1,0 +1,266 @@
+internal import Glibc
+internal import PairingService
+internal import PairingStore
+internal import PairingStorePostgreSQL
+internal import PairingStoreSQLite
+internal import RegentCryptography
+internal import RegentPairing
+internal import RegentPlatform
+internal import ScaleModel
+internal import TestSupport
+
+// The load of ten million boxes, as much of it as one machine carries: the real store, the real waiters, no sockets.
+// Each simulation is a process of its own, so that its memory and its processor time are the node's alone.
+
+/// A store that can be filled with what a busy day leaves behind: signed and sealed as the verbs do it.
+///
+/// That nobody has their ids, and that requestor and row key are there, is the caller's to know.
+protocol FillableStore: Store {
+  func fill(_ codes: [RegistrationRecord], _ signIns: [AuthenticationRecord]) async throws
+  func close()
+}
+
+/// What is asked for: a tenth or less of issue 21's boxes, but its codes and approvals a second.
+enum Simulation {
+  static let codes = 1_700.0
+  static let approvals = 500.0
+  static let span = 5.0
+}
+
+/// What came of a simulation.
+struct Simulated {
+  var numbers: [String: Double] = [:]
+
+  subscript(_ name: String) -> Double { numbers[name] ?? .nan }
+
+  /// A box that comes back, with what the node tells others of it.
+  var comeBack: Act {
+    Act(Spend(nodes: self["back-node"], database: self["back-database"]), signedCalls: 1, calls: 1)
+  }
+  /// Of a box that waits, without its connection.
+  var kibibytes: Double { self["waiter-kib"] }
+
+  /// Runs one in a process of its own.
+  static func run(_ words: [String]) throws -> Simulated {
+    let done = try TestSupport.run(try ownProgram(), ["simulate"] + words, deadline: 240)
+    guard done.status == 0 else {
+      throw TestSupportError("the simulation ended with \(done.status): \(done.errorText)")
+    }
+    var simulated = Simulated()
+    for line in done.outputText.split(separator: "\n") {
+      let words = line.split(separator: " ")
+      if words.count == 2, let value = Double(words[1]) { simulated.numbers[String(words[0])] = value }
+    }
+    return simulated
+  }
+}
+
+/// `simulate sqlite FILE WAITING BOXES`, `simulate server URL PID WAITING BOXES`.
+func simulate(_ arguments: [String]) -> Int32 {
+  do {
+    let clock = { @Sendable in Instant(milliseconds: Clocks.wallMilliseconds()) }
+    switch (arguments.first, arguments.count) {
+    case ("sqlite", 4):
+      let store = try SQLiteStore(
+        SQLiteStoreOptions(
+          path: arguments[1], masterKey: Secret(copying: Place.masterKey), wallClock: clock))
+      try wait { try await provision(store) }
+      try Simulator(store, server: nil, Int(arguments[2]) ?? 0, Int(arguments[3]) ?? 0).run()
+    case ("server", 5):
+      let place = Place(url: arguments[1], server: Int32(arguments[2]) ?? 0, folder: "")
+      try Simulator(try place.store("simulated"), server: place, Int(arguments[3]) ?? 0, Int(arguments[4]) ?? 0).run()
+    default: return usage()
+    }
+    return 0
+  } catch {
+    note("\(error)")
+    return 1
+  }
+}
+
+private struct Simulator {
+  private let store: any FillableStore
+  private let place: Place?
+  private let waiting: Int
+  private let boxes: Int
+
+  init(_ store: any FillableStore, server place: Place?, _ waiting: Int, _ boxes: Int) {
+    (self.store, self.place, self.waiting, self.boxes) = (store, place, waiting, boxes)
+  }
+
+  private static func say(_ name: String, _ value: Double) { print(name, value) }
+
+  private func database() -> Double {
+    place.map { serverProcessors($0.server).values.reduce(0, +) } ?? 0
+  }
+
+  func run() throws {
+    let filling = seconds()
+    try wait { [self] in try await fill() }
+    Self.say("fill-seconds", seconds() - filling)
+    if let place {
+      let counter = try place.counter()
+      Self.say("code-bytes", try counter.size(of: "registration") / Double(waiting))
+      Self.say("box-bytes", try counter.size(of: "authentication") / Double(boxes))
+    }
+    let starting = seconds()
+    let node = try wait { [store] in try await InProcessNode("simulated", on: store) }
+    Self.say("start-seconds", seconds() - starting)
+    let cluster = InProcessCluster([node])
+    let boxes = Crowded(waiting)
+    try comeBack(node, cluster, boxes)
+    try work(node, cluster, boxes)
+    try wait { await node.end() }
+    store.close()
+  }
+
+  /// All of them at once, from nothing: the node knows no code, where the database is a server.
+  private func comeBack(_ node: InProcessNode, _ cluster: InProcessCluster, _ boxes: Crowded) throws {
+    var signer = try Signer()
+    let calls = try (0..<waiting).map { try signer.hold(deviceName($0)) }
+    let line = cluster.line(to: 0)
+    func hold(_ number: Int) { line.send(calls[number]) { boxes.note(number, $0) } }
+    // What the first few bring along is no box's.
+    let first = min(500, waiting / 10)
+    for number in 0..<first { hold(number) }
+    try boxes.await("boxes that wait") { node.core.waiters.count >= first }
+    let memory = try anonymousKiB(getpid())
+    let (time, nodes, used) = (seconds(), try cluster.processors(), database())
+    for number in first..<waiting {
+      hold(number)
+      while number % 64 == 0, number - node.core.waiters.count > 512 { usleep(200) }
+    }
+    try boxes.await("boxes that wait") { node.core.waiters.count + boxes.ended >= waiting }
+    let count = Double(waiting - first)
+    Self.say("back-rate", count / (seconds() - time))
+    Self.say("back-node", (try cluster.processors() - nodes) / count * 1e6)
+    Self.say("back-database", (database() - used) / count * 1e6)
+    Self.say("waiter-kib", (try anonymousKiB(getpid()) - memory) / count)
+  }
+
+  /// New codes and approvals, beside all that wait.
+  private func work(_ node: InProcessNode, _ cluster: InProcessCluster, _ boxes: Crowded) throws {
+    var signer = try Signer()
+    // Chance may bring a few more than usual.
+    let codes = try (0..<Int(Simulation.codes * Simulation.span * 1.2)).map { try signer.code("fresh-\($0)") }
+    let approvals = try (0..<min(waiting, Int(Simulation.approvals * Simulation.span * 1.2))).map { number in
+      try Signer.approval(try known(RegistrationCode(ordinal: UInt64(number))).wire)
+    }
+    let (line, operators) = (cluster.line(to: 0), cluster.operatorLine(to: 0))
+    let (made, approved) = (Tally(), Tally())
+    var (code, approval) = (0, 0)
+    let (time, nodes, used) = (seconds(), try cluster.processors(), database())
+    try pace(
+      cluster, for: Simulation.span,
+      [
+        (
+          Simulation.codes,
+          {
+            guard code < codes.count else { return }
+            line.send(codes[code]) { _ = made.take($0, 201) }
+            code += 1
+          }
+        ),
+        (
+          Simulation.approvals,
+          {
+            guard approval < approvals.count else { return }
+            boxes.approve(approval)
+            operators.send(approvals[approval]) { _ = approved.take($0, 200) }
+            approval += 1
+          }
+        ),
+      ])
+    let span = seconds() - time
+    Self.say("work-codes", Double(made.count) / span)
+    Self.say("work-approvals", Double(approved.count) / span)
+    Self.say("work-node", (try cluster.processors() - nodes) / span)
+    Self.say("work-database", (database() - used) / span)
+    try made.await(code, "new codes", cluster)
+    try approved.await(approval, "approvals", cluster)
+    try boxes.await("the boxes that were approved") { boxes.delays.count >= approval }
+    let delays = boxes.delays.sorted()
+    Self.say("told-p50", delays[delays.count / 2])
+    Self.say("told-p99", delays[delays.count * 99 / 100])
+  }
+
+  // MARK: - What is there before
+
+  private func deviceName(_ number: Int) -> String { "box-\(number)" }
+
+  private func fill() async throws {
+    let now = Instant(milliseconds: Clocks.wallMilliseconds())
+    let hasher = try await KeyedHasher(store)
+    let (requestor, rowKey): (RequestorID, PublicKey) = (try name(Sample.requestor), try name(Sample.rowKey))
+    let viewer = Viewer(provider: try name(Sample.provider), account: try name(Sample.account))
+    let step = 1_000
+    for first in stride(from: 0, to: waiting, by: step) {
+      let codes = try (first..<min(first + step, waiting)).map { number in
+        let device: DeviceID = try name(deviceName(number))
+        return RegistrationRecord(
+          id: try name(uuid(number, 1)), code: hasher.code(try known(RegistrationCode(ordinal: UInt64(number)))),
+          requestor: requestor, device: device, deviceHash: hasher.device(device), rowKey: rowKey,
+          flow: PairingFlow(issued: now, lifetime: .longest))
+      }
+      try await store.fill(codes, [])
+    }
+    for first in stride(from: 0, to: boxes, by: step) {
+      let signIns = try (first..<min(first + step, boxes)).map { number in
+        let device: DeviceID = try name("signed-in-\(number)")
+        return AuthenticationRecord(
+          authentication: Authentication(
+            id: try name(uuid(number, 2)), requestor: requestor, viewer: viewer, household: nil, profile: nil,
+            source: .regular, issued: now, expires: now + .seconds(365 * 86_400)),
+          device: device, deviceHash: hasher.device(device), rowKey: rowKey)
+      }
+      try await store.fill([], signIns)
+    }
+  }
+
+  private func uuid(_ number: Int, _ kind: Int) -> String {
+    let digits = String(number)
+    return "0000000\(kind)-0000-4000-8000-\(String(repeating: "0", count: 12 - digits.count))\(digits)"
+  }
+}
+
+/// Boxes that wait, and when each was told.
+private final class Crowded: Sendable {
+  private struct State {
+    var said: [Double]
+    var delays: [Double] = []
+    var ended = 0
+    var wrong: String?
+  }
+
+  private let state: Kept<State>
+
+  init(_ count: Int) { state = Kept(State(said: [Double](repeating: 0, count: count))) }
+
+  /// Milliseconds from the yes to the box.
+  var delays: [Double] { state.withLock { $0.delays } }
+  /// Whose wait ended with its time.
+  var ended: Int { state.withLock { $0.ended } }
+
+  func approve(_ number: Int) { state.withLock { $0.said[number] = seconds() } }
+
+  func note(_ number: Int, _ reply: Reply) {
+    let now = seconds()
+    state.withLock { state in
+      switch reply.status {
+      case 200: state.delays.append((now - state.said[number]) * 1_000)
+      case 404: state.ended += 1
+      // The stop at the end.
+      default: state.wrong = state.wrong ?? "\(reply.status) \(String(decoding: reply.body, as: UTF8.self))"
+      }
+    }
+  }
+
+  func await(_ what: String, _ condition: () -> Bool) throws {
+    let end = seconds() + 100
+    while !condition() {
+      if let wrong = state.withLock({ $0.wrong }) { throw TestSupportError("\(what): \(wrong)") }
+      guard seconds() < end else { throw TestSupportError("\(what): not in time") }
+      usleep(2_000)
+    }
+  }
+}
