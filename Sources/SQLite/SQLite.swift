@@ -1,5 +1,5 @@
 // SQLite: owns connections, statements, the one writer thread with group commit, the reader pool, migrations
-// and backup. Knows no table of Regent; PairingStoreSQLite does.
+// and backup. Knows no table of Regent; PairingStoreRows does.
 
 import CSQLite
 @_exported public import RegentSQL

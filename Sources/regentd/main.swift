@@ -1,4 +1,5 @@
-// regentd: reads the settings, builds the service and runs it. No logic.
+// regentd: reads the settings, builds the service and runs it, and does what an operator wants of a database: copies,
+// moves, checks, restores it, changes its master key. Decides nothing about codes or tokens.
 // What is served is decided by the service targets, how commands look by CommandKit.
 
 import CommandKit

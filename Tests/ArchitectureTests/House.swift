@@ -37,7 +37,7 @@ let testRooms: Set = [
   "TestSupport", "HTTPTestSupport", "ServiceTestSupport", "RegentdTestSupport", "StorageFaults", "PairingStoreMemory",
   "PostgreSQLTestSupport", "PostgreSQLStoreTestSupport",
   "StoreConformance", "PlatformProbe", "SDKProbe", "PagePreview", "Soak", "ServiceSoak", "Benchmarks",
-  "Scale", "ScaleModel",
+  "Scale", "ScaleModel", "SequenceFuzz",
 ]
 
 /// Imports that the layers would allow and the design forbids, each with its reason.

@@ -1,22 +1,25 @@
 import Testing
 
-/// Calls that one file of the service makes and no other: whoever changes codes, sign-ins or decisions past their owner
-/// leaves the memory, the held polls, the numbers and the audit log behind.
+/// Calls that one file of the service makes and no other: whoever changes codes, sign-ins, decisions or keys past their
+/// owner leaves the memory, the held polls, the numbers and the audit log behind.
 private let ownedCalls: [(owner: String, calls: [String])] = [
   (
     "Sources/PairingService/Core/SignInTransitions.swift",
     [
       "store.signInWithoutCode(", "store.exchange(", "store.signOut(", "store.revoke(", "store.pickUp(",
-      "codes.noteSignIn(",
+      "store.endGrants(", "store.removeOAuthClient(", "codes.noteSignIn(",
     ]
   ),
   ("Sources/PairingService/Core/BoxDecisions.swift", ["store.decide("]),
-  ("Sources/PairingService/Nodes/CodeLooks.swift", ["codes.learn("]),
+  ("Sources/PairingService/Nodes/CodeLooks.swift", ["codes.learn(", "store.expire("]),
+  ("Sources/PairingService/Core/SigningKeys.swift", ["store.retireSigningKey("]),
   (
     "Sources/PairingService/Core/CodeTransitions.swift",
     [
       "store.reserve(", "store.open(", "store.claim(", "store.renew(", "store.release(",
-      "store.approve(", "store.deny(", "store.withdraw(", "store.forgetCodes(", "store.endSession(", "codes.note(",
+      "store.approve(", "store.deny(", "store.withdraw(", "store.forgetCodes(", "store.endSession(",
+      "store.setPassword(",
+      "codes.note(",
     ]
   ),
 ]

@@ -138,11 +138,10 @@ extension AdminCall {
       try await core.passwords.hash(password)
     }
     let line = entry("account.password", account.title.name)
-    let changes = try await stored { () throws(StoreError) in
-      try await core.store.setPassword(
+    try await stored { () throws(StoreError) in
+      try await core.codeTransitions.setPassword(
         phc, of: account.name, at: account.provider, by: .operator, audit: line, at: now)
     }
-    core.codeTransitions.settle(changes)
   }
 
   private func hashing<Value>(_ work: () async throws(PasswordError) -> Value)

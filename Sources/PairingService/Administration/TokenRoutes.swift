@@ -114,17 +114,15 @@ extension AdminCall {
         .refused, "signing key \(id) is the only one that signs",
         hint: "type regentctl signing-key rotate, and retire this one when the new one signs")
     }
-    let lifetime = key.purpose == .media ? core.options.mediaTokenLifetime : core.options.oauthTokenLifetime
-    let neededUntil = now + lifetime + core.options.signingKeyLead
-    let line = entry("signing-key.retire", id.text)
-    try await stored { () throws(StoreError) in
-      try await core.store.retireSigningKey(id, neededUntil: neededUntil, audit: line, at: now)
-    }
+    let (keys, lifetime) =
+      key.purpose == .media
+      ? (core.mediaKeys, core.options.mediaTokenLifetime) : (core.oauth.keys, core.options.oauthTokenLifetime)
+    let neededUntil: Instant
     do {
-      try await core.mediaKeys.refresh()
-      try await core.oauth.keys.refresh()
+      neededUntil = try await keys.retire(
+        id, tokenLifetime: lifetime, audit: entry("signing-key.retire", id.text), at: now)
     } catch {
-      throw AdminError(.failed, "\(error)")
+      throw (error as? StoreError).map(AdminError.init) ?? AdminError(.failed, "\(error)")
     }
     return SigningKeyEntry(key.retired(at: now, neededUntil: neededUntil), at: now)
   }

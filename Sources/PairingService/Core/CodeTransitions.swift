@@ -129,6 +129,14 @@ package struct CodeTransitions: Sendable {
     return true
   }
 
+  /// Another password: the account's sessions end, but for the one that asked, and give their codes back.
+  package func setPassword(
+    _ phc: String, of name: AccountName, at provider: ProviderID, by whom: PasswordSetter, audit entry: AuditEntry?,
+    at now: Instant
+  ) async throws(StoreError) {
+    settle(try await store.setPassword(phc, of: name, at: provider, by: whom, audit: entry, at: now))
+  }
+
   /// Makes the memory agree with changes that other verbs brought about: sessions that ended give codes back.
   package func settle(_ changes: [RegistrationChange]) {
     for change in changes { settle(change) }

@@ -67,11 +67,19 @@ package final class SigningKeys: Sendable {
         return own.filter { $0.retired == nil && $0.id != current && $0.signsFrom < successor.signsFrom }
       }
     }
-    for key in replaced {
-      try await store.retireSigningKey(
-        key.id, neededUntil: now + tokenLifetime + lead, audit: nil, at: now)
-    }
-    if !replaced.isEmpty { try await refresh() }
+    for key in replaced { _ = try await retire(key.id, tokenLifetime: tokenLifetime, audit: nil, at: now) }
+  }
+
+  /// Ends a key.
+  ///
+  /// - Returns: until when it is published still.
+  package func retire(
+    _ id: SigningKeyID, tokenLifetime: Duration, audit entry: AuditEntry?, at now: Instant
+  ) async throws -> Instant {
+    let neededUntil = now + tokenLifetime + lead
+    try await store.retireSigningKey(id, neededUntil: neededUntil, audit: entry, at: now)
+    try await refresh()
+    return neededUntil
   }
 
   /// The key that signs at this time: the newest of those whose turn has come.

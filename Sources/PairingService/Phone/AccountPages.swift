@@ -115,10 +115,9 @@ extension Phone {
       return .notice(.busy, wait: .seconds(2), retry: PagePaths.password)
     }
     do throws(StoreError) {
-      core.codeTransitions.settle(
-        try await core.store.setPassword(
-          phc, of: name, at: viewer.provider, by: .viewer(session.id, proved: proved),
-          audit: entry("account.password", "\(viewer.provider)/\(name)", call), at: call.now))
+      try await core.codeTransitions.setPassword(
+        phc, of: name, at: viewer.provider, by: .viewer(session.id, proved: proved),
+        audit: entry("account.password", "\(viewer.provider)/\(name)", call), at: call.now)
     } catch {
       // Whoever knows only the password of a moment ago does not undo what an operator has just set.
       guard case .changedMeanwhile = error else { throw error }
