@@ -354,6 +354,12 @@ import Testing
     short.lifetime = 30
     #expect(KeptTokens(short, at: made).isFresh(at: KeptMoment(wall: 0, boot: 31_000, run: "one")))
     #expect(!KeptTokens(short, at: made).isFresh(at: KeptMoment(wall: 0, boot: 32_500, run: "one")))
+    // A server may say any number.
+    for (lifetime, isFresh) in [(Int64.max, true), (.max / 100, true), (.min, false), (-1, false), (0, false)] {
+      var odd = answer
+      odd.lifetime = lifetime
+      #expect(KeptTokens(odd, at: made).isFresh(at: made) == isFresh, "\(lifetime)")
+    }
     var endless = answer
     endless.lifetime = nil
     endless.refreshToken = nil

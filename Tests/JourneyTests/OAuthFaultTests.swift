@@ -145,4 +145,21 @@ import Testing
       #expect(end == (seconds > 0 ? "invalid_grant" : "authorization_pending"))
     }
   }
+
+  /// What is over by a clock that is ahead is not over: a client that hears so throws its tokens away.
+  @Test func `a clock that is a month ahead for seconds ends no grant`() async throws {
+    let service = try await TestService()
+    try await withOAuth(service) { client in
+      let box = try await OAuthBox(service, client)
+      let first = try #require(try await box.pair().refresh)
+      let second = try #require(try Tokens(try await box.refresh(first)).refresh)
+      service.clock.setAhead(.seconds(31 * 86_400))
+      for refresh in [second, first] {
+        let answer = try await box.refresh(refresh)
+        #expect(answer.status == 503 && answer.error == "temporarily_unavailable", "\(answer.text)")
+      }
+      service.clock.setAhead(.zero)
+      #expect(try Tokens(try await box.refresh(second)).refresh != nil)
+    }
+  }
 }

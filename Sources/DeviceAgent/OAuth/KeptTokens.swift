@@ -14,19 +14,22 @@ struct KeptTokens: Sendable, Equatable {
 
   /// Milliseconds that it is good for; nil when nobody knows.
   func remaining(at now: KeptMoment) -> Int64? {
-    guard let seconds = answer.lifetime, let elapsed = received.elapsed(until: now) else { return nil }
-    return min(max(seconds, 0), 100_000_000) * 1000 - elapsed
+    guard let lifetime, let elapsed = received.elapsed(until: now) else { return nil }
+    return lifetime * 1000 - elapsed
   }
+
+  /// How many seconds the server gives it, as far as one reckons with them: it may have said any number.
+  private var lifetime: Int64? { answer.lifetime.map { min(max($0, 0), 100_000_000) } }
 
   /// Whether it may be handed out as it is.
   func isFresh(at now: KeptMoment) -> Bool {
     let canRenew = answer.refreshToken != nil
-    guard let seconds = answer.lifetime else {
+    guard let lifetime else {
       guard canRenew else { return true }
       return (received.elapsed(until: now)).map { $0 < Self.usualLifetime * 1000 } ?? false
     }
     guard let left = remaining(at: now) else { return false }
-    return left > (canRenew ? min(Self.margin, seconds * 100) : 0)
+    return left > (canRenew ? min(Self.margin, lifetime * 100) : 0)
   }
 
   var document: JSONValue {

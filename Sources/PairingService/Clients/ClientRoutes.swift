@@ -29,7 +29,6 @@ package struct ClientRoutes: Sendable {
     routes.post(path) { [core] request, _ in
       do throws(CallError) {
         try core.limits.take(request.clientAddress)
-        try core.limits.mayTryClient(from: request.clientAddress)
       } catch {
         return .now(refusal(error, to: request))
       }
@@ -108,14 +107,7 @@ package struct ClientRoutes: Sendable {
       if request.header(.origin) != nil { CrossOrigin.allow(&response) }
       return response
     } catch let error as ClientRefusal {
-      if error.counts {
-        core.limits.wrongClient(from: request.clientAddress)
-        core.metrics.count(.callsRefused)
-        core.audit.note(
-          .service, "client.refused", request.clientAddress?.description ?? "local", .refused,
-          detail: error.reason.rawValue, once: true, from: request.clientAddress)
-      }
-      return refusal(error, to: request)
+      return error.counts ? countedRefusal(error, to: request) : refusal(error, to: request)
     } catch let error as CallError {
       return refusal(error, to: request)
     } catch let error as StoreError {
@@ -125,6 +117,24 @@ package struct ClientRoutes: Sendable {
       core.log.error("call-failed", ("reason", "\(error)"))
       return refusal(CallError(.internalServerError), to: request)
     }
+  }
+
+  /// The answer to what was wrong, whatever it was; too many from one place are answered with 429.
+  ///
+  /// Who shows the right thing is heard all the same: pages of other sites can have a viewer's browser show wrong ones.
+  private func countedRefusal(_ error: ClientRefusal, to request: Request) -> Response {
+    let address = request.clientAddress
+    core.metrics.count(.callsRefused)
+    core.audit.note(
+      .service, "client.refused", address?.description ?? "local", .refused, detail: error.reason.rawValue,
+      once: true, from: address)
+    do throws(CallError) {
+      try core.limits.mayTryClient(from: address)
+    } catch {
+      return refusal(error, to: request)
+    }
+    core.limits.wrongClient(from: address)
+    return refusal(error, to: request)
   }
 
   private func refusal(_ error: ClientRefusal, to request: Request) -> Response {

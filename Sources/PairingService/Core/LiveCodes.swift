@@ -235,6 +235,14 @@ package final class LiveCodes: Sendable {
   /// Whether there is room for what another device says of itself; a code needs none of it.
   package var hasRoomForDescriptions: Bool { tables.withLock { $0.described < Self.mostDescribed } }
 
+  /// The codes that a client asked for and nobody has answered.
+  func pending(askedBy client: ClientID) -> [RegistrationID] {
+    tables.withLock { tables in
+      tables.codes.values.lazy.map(\.record).filter { $0.about.asked?.client == client && $0.flow.state.isPending }
+        .map(\.id)
+    }
+  }
+
   /// How many notes there are of when to look at which code.
   var notes: Int { tables.withLock { $0.entries } }
 

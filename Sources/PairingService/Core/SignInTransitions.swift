@@ -166,12 +166,14 @@ package struct SignInTransitions: Sendable {
     return ended
   }
 
-  /// Removes a client with all that it was given.
+  /// Removes a client with all that it was given, and takes its open codes back: a viewer's yes would be for nobody.
   package func removeClient(_ id: ClientID, audit entry: AuditEntry) async throws(StoreError)
     -> [AuthenticationRecord]
   {
     let ended = try await store.removeOAuthClient(id, audit: entry, at: entry.at)
     noteEnd(of: ended)
+    // One that ended in this moment needs nothing more.
+    for code in codes.pending(askedBy: id) { _ = try? await codeTransitions.withdraw(code, .operator, audit: nil) }
     return ended
   }
 

@@ -25,7 +25,8 @@ struct NoncesElsewhere: Sendable {
     count += 1
     while count > capacity, let oldest = seconds.keys.min() {
       count -= seconds.removeValue(forKey: oldest)?.count ?? 0
-      floor = oldest + 1
+      // The table that they came through is not signed: it may hold any number.
+      floor = oldest == .max ? .max : oldest + 1
     }
   }
 

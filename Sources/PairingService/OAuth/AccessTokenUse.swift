@@ -84,6 +84,8 @@ enum GrantLook {
     }
   }
 
+  var isPaused: Bool { if case .paused = self { true } else { false } }
+
   /// The grant with what it stands on, if it stands.
   func standing() throws(OAuthError) -> StandingGrant {
     guard case .stands(let standing) = self else { throw .paused }

@@ -30,6 +30,12 @@ struct CodeRedemption: Sendable {
     case .denied, .expired, .unknown: throw OAuthError.ended(answer)
     case .approved: break
     }
+    // Each try signs tokens and opens a transaction, also that of a code which was redeemed long ago.
+    do throws(CallError) {
+      try core.limits.take(known.device, at: known.requestor)
+    } catch {
+      throw OAuthError.slowDown
+    }
     try CodeChallenge.check(asked.challenge.flatMap { CodeChallenge(kept: $0) }, verifier)
     let proof = try core.proof(call)
     guard asked.thumbprint == nil || asked.thumbprint == proof?.thumbprint else {

@@ -65,7 +65,10 @@ struct DeviceAuthorization: Sendable {
     if let proof { try core.oauth.proofs.take(proof, core.clock) }
     let asked = AskedByClient(
       client: client.record.id, scope: scope.text, challenge: challenge?.text, thumbprint: proof?.thumbprint,
-      secret: client.record.secret, keys: client.metadata.keyText, isSelfNamed: client.record.origin.isSelfNamed)
+      secret: client.record.secret,
+      // With none of them the store is asked at each question: no code weighs more than there is room for.
+      keys: core.codes.hasRoomForDescriptions ? client.metadata.keyText : client.metadata.keyText.map { _ in "" },
+      isSelfNamed: client.record.origin.isSelfNamed, isOperators: client.record.origin == .operator)
     let (code, record) = try await reserve(requestor.id, rowKey, about(call, client, asked))
     let link = VerificationLink(publicURL: core.options.publicURL, code: code)
     let answer = DeviceAuthorizationAnswer(

@@ -102,7 +102,7 @@ extension ServiceCore {
         client.metadata.method == .privateKey
       else { throw unknown }
       try oauth.assertions.take(
-        try checked(assertion, with: client.metadata.keys), isStrange: client.record.origin.isSelfNamed, at: clock.now)
+        try checked(assertion, with: client.metadata.keys), isStrange: client.record.origin != .operator, at: clock.now)
       return client
     }
   }

@@ -24,6 +24,7 @@ struct Refreshing: Sendable {
     guard let grant = look.grant, grant.client == client.record.id else { throw Self.refused }
     let proof = try core.proof(call)
     switch RefreshFamily(grant).verdict(on: shown, key: proof?.thumbprint, at: now) {
+    case .over where isInDoubt, .stolen where isInDoubt: throw OAuthError.paused
     case .unknown, .over: throw Self.refused
     case .wrongKey:
       throw OAuthError(.invalidGrant, "the refresh token is bound to a key: send a proof of that key")
@@ -31,13 +32,30 @@ struct Refreshing: Sendable {
       // Also while it is switched off: a thief must not be given time.
       try await end(grant, client)
       throw Self.refused
+    case .again where look.isPaused:
+      // Whoever comes again later, as the 503 says, would come with a token that counts as stolen by then. What is
+      // given again here opens nothing before the switch is on.
+      if let proof { try core.oauth.proofs.take(proof, core.clock) }
+      return try again(grant, at: now)
     case .again:
-      try core.admit(look.standing(), with: proof)
+      try core.admit(try standing(look), with: proof)
       return try again(grant, at: now)
     case .rotate:
-      let standing = try look.standing()
+      let standing = try standing(look)
       try core.admit(standing, with: proof)
       return try await rotate(standing, shown, scope, client, at: now)
+    }
+  }
+
+  /// Whether the machine's clock is ahead, as far as anybody can tell: what is over by it alone may not be over, and a
+  /// client that hears of an end throws its tokens away for good.
+  private var isInDoubt: Bool { core.age.doubt != nil }
+
+  private func standing(_ look: GrantLook) throws -> StandingGrant {
+    do {
+      return try look.standing()
+    } catch {
+      throw isInDoubt ? OAuthError.paused : error
     }
   }
 

@@ -72,7 +72,7 @@ struct TokenEndpoint: Sendable {
     }
     if let assertion {
       // It counts once, so it cannot be kept for the end of a wait.
-      try core.oauth.assertions.take(assertion, isStrange: code.asked.isSelfNamed, at: core.clock.now)
+      try core.oauth.assertions.take(assertion, isStrange: !code.asked.isOperators, at: core.clock.now)
       return .now(frame.response(core.notYet(code.id, of: code.device, at: code.requestor), to: call.request))
     }
     guard let (span, granted) = waits(call.request, flow) else {
@@ -152,7 +152,7 @@ extension AskedByClient {
   /// Whether a request shows what this client showed when it asked for the code.
   fileprivate func isShown(_ shown: ClientAuthentication, _ hasher: KeyedHasher) -> Bool {
     switch shown {
-    case .name(let id, _): id == client && secret == nil
+    case .name(let id, _): id == client && secret == nil && keys == nil
     case .secret(let id, let text, _): id == client && hasher.isToken(text, secret)
     case .assertion: false
     }

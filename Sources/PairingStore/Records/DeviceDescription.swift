@@ -51,14 +51,16 @@ public struct AskedByClient: Hashable, Sendable {
   public let thumbprint: String?
   /// The secret that it must show with each question, as it was when the code was made: asking costs no disk.
   public let secret: TokenHash?
-  /// The same for a client that signs: its public keys, as a JSON Web Key set.
+  /// The same for a client that signs: its public keys, as a JSON Web Key set; empty when there was no room for them.
   public let keys: String?
   /// Whether nobody but itself says what it is called.
   public let isSelfNamed: Bool
+  /// Whether an operator made it; a statement lies in every copy of its app, and whoever has the app registers with it.
+  public let isOperators: Bool
 
   public init(
     client: ClientID, scope: String, challenge: String?, thumbprint: String?, secret: TokenHash?, keys: String?,
-    isSelfNamed: Bool
+    isSelfNamed: Bool, isOperators: Bool
   ) {
     self.client = client
     self.scope = scope
@@ -67,6 +69,7 @@ public struct AskedByClient: Hashable, Sendable {
     self.secret = secret
     self.keys = keys
     self.isSelfNamed = isSelfNamed
+    self.isOperators = isOperators
   }
 }
 

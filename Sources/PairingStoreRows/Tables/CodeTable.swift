@@ -182,6 +182,7 @@ extension AskedByClient {
     object["secret"] = secret.map { .string(Hex.encode($0.bytes)) }
     object["keys"] = keys.map { .string($0) }
     if isSelfNamed { object["selfNamed"] = true }
+    if isOperators { object["operators"] = true }
     return object
   }
 
@@ -192,6 +193,7 @@ extension AskedByClient {
     self.init(
       client: try present(ClientID(column.text("client"))), scope: try column.text("scope"),
       challenge: try column.optionalText("challenge"), thumbprint: try column.optionalText("thumbprint"),
-      secret: secret, keys: try column.optionalText("keys"), isSelfNamed: column["selfNamed"]?.bool ?? false)
+      secret: secret, keys: try column.optionalText("keys"), isSelfNamed: column["selfNamed"]?.bool ?? false,
+      isOperators: column["operators"]?.bool ?? false)
   }
 }

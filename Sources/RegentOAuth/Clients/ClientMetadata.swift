@@ -21,6 +21,7 @@ package struct ClientMetadata: Sendable, Hashable {
   package static let mostRedirectURIs = 16
   private static let longestURI = 2048
   private static let longestName = 128
+  private static let longestKeyID = 128
   private static let mostKeys = 8
 
   /// Reads a registration; the claims of a statement that was checked win over the plain ones (RFC 7591 §2.3).
@@ -125,9 +126,13 @@ package struct ClientMetadata: Sendable, Hashable {
   private static func keys(_ said: JSONObject, _ method: ClientMethod) throws(OAuthError) -> [JWK] {
     guard method == .privateKey else { return [] }
     guard let document = said["jwks"]?.object, let set = try? JWKSet(reading: document.bytes()),
-      !set.keys.isEmpty, set.keys.count <= mostKeys
+      !set.keys.isEmpty, set.keys.count <= mostKeys,
+      // They are kept with each code that the client asks for.
+      set.keys.allSatisfy({ ($0.keyID ?? "").utf8.count <= longestKeyID })
     else {
-      throw OAuthError(.invalidClientMetadata, "private_key_jwt needs jwks with one to eight public keys")
+      throw OAuthError(
+        .invalidClientMetadata,
+        "private_key_jwt needs jwks with one to eight public keys, each with a kid of at most 128 bytes")
     }
     return set.keys
   }
