@@ -60,6 +60,11 @@ let retiredNames: [RetiredName] = [
   RetiredName("PairingService", "Mood", "NoticePage.Picture"),
   RetiredName("PairingService", "hold(", "keepLease( for a lease, park( for a reply"),
   RetiredName("PairingService", "whereabouts", "auditLabel"),
+  RetiredName("PairingService", "KnownClient", "AuthenticatedClient"),
+  RetiredName("PairingService", "KnownAccessToken", "VerifiedAccessToken"),
+  RetiredName("PairingService", "inVain", "countedRefusal"),
+  RetiredName("PairingService", "GrantLook", "GrantState"),
+  RetiredName("PairingService", "Places", "UsedAssertions.Table"),
   RetiredName("RegentPairing", "hold(", "park("),
 
   RetiredName("Administration", "Beginnings", "IDPrefix"),

@@ -16,12 +16,12 @@ struct Refreshing: Sendable {
   private static let refused = OAuthError(.invalidGrant, "this refresh token does not count: pair again")
 
   /// The answer, as it is sent.
-  func next(_ text: String, scope: String?, _ call: OAuthCall, _ client: KnownClient) async throws -> [UInt8] {
+  func next(_ text: String, scope: String?, _ call: OAuthCall, _ client: AuthenticatedClient) async throws -> [UInt8] {
     guard let (id, shown) = core.oauth.refreshTokens.read(text) else { throw Self.refused }
     let now = core.clock.now
-    let look = try await core.look(at: id)
+    let state = try await core.state(of: id)
     // Another client's token is none, and says nothing about the grant: whoever found it cannot end it either.
-    guard let grant = look.grant, grant.client == client.record.id else { throw Self.refused }
+    guard let grant = state.grant, grant.client == client.record.id else { throw Self.refused }
     let proof = try core.proof(call)
     switch RefreshFamily(grant).verdict(on: shown, key: proof?.thumbprint, at: now) {
     case .unknown, .over: throw Self.refused
@@ -32,17 +32,17 @@ struct Refreshing: Sendable {
       try await end(grant, client)
       throw Self.refused
     case .again:
-      try core.admit(look.standing(), with: proof)
+      try core.admit(state.standing(), with: proof)
       return try again(grant, at: now)
     case .rotate:
-      let standing = try look.standing()
+      let standing = try state.standing()
       try core.admit(standing, with: proof)
       return try await rotate(standing, shown, scope, client, at: now)
     }
   }
 
   private func rotate(
-    _ standing: StandingGrant, _ shown: Int64, _ wanted: String?, _ client: KnownClient, at now: Instant
+    _ standing: StandingGrant, _ shown: Int64, _ wanted: String?, _ client: AuthenticatedClient, at now: Instant
   ) async throws -> [UInt8] {
     // Never more than the client may have now.
     let scope = try Scope(standing.grant.scope).narrowed(to: wanted).limited(to: client.metadata.scope)
@@ -83,7 +83,7 @@ struct Refreshing: Sendable {
     return answer
   }
 
-  private func end(_ grant: GrantRecord, _ client: KnownClient) async throws {
+  private func end(_ grant: GrantRecord, _ client: AuthenticatedClient) async throws {
     core.metrics.count(.refreshTokensReused)
     let line = core.audit.entry(
       .service, "grant.end", grant.id.text, .refused,
