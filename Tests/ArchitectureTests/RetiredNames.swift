@@ -30,6 +30,11 @@ let retiredNames: [RetiredName] = [
   RetiredName("PairingStore", "Stage", "ConformanceFixture in Tests/StoreConformance"),
   RetiredName("PairingStore", "Conformance", "Tests/StoreConformance"),
   RetiredName("PairingStore", "Memory", "Tests/PairingStoreMemory"),
+  RetiredName("PairingStore", "NodeHearsay", "ClusterStatus"),
+  RetiredName("PairingStore", "NodeWish", "NodeInstruction"),
+  RetiredName("PairingStore", "wish", "instruction"),
+  RetiredName("PairingStore", "GrantSight", "GrantVersion"),
+  RetiredName("PairingStore", "sight", "version"),
 
   RetiredName("PairingService", "PairingDesk", "CodeTransitions"),
   RetiredName("PairingService", "AdminDesk", "AdminRouteBuilder"),
@@ -65,6 +70,10 @@ let retiredNames: [RetiredName] = [
   RetiredName("PairingService", "inVain", "countedRefusal"),
   RetiredName("PairingService", "GrantLook", "GrantState"),
   RetiredName("PairingService", "Places", "UsedAssertions.Table"),
+  RetiredName("PairingService", "Telling", "BatchedSender"),
+  RetiredName("PairingService", "NodeTalk", "NodeStatusExchange"),
+  RetiredName("PairingService", "CodeDoubt", "StoreLookup"),
+  RetiredName("PairingService", "doubt(", "lookupNeeded("),
   RetiredName("RegentPairing", "hold(", "park("),
 
   RetiredName("Administration", "Beginnings", "IDPrefix"),

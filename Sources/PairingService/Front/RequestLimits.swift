@@ -76,11 +76,11 @@ package final class RequestLimits: Sendable {
   let log: ServiceLog
   let state: Locked<State>
   /// Where other nodes are told of wrong guesses; nil where there is none.
-  let shared: Telling<WrongGuess>?
+  let shared: BatchedSender<WrongGuess>?
 
   init(
     _ limits: ServiceLimits, clock: ServiceClock, metrics: ServiceMetrics, log: ServiceLog,
-    sharedBy shared: Telling<WrongGuess>? = nil
+    sharedBy shared: BatchedSender<WrongGuess>? = nil
   ) {
     self.log = log
     self.shared = shared

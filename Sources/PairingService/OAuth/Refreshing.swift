@@ -60,7 +60,7 @@ struct Refreshing: Sendable {
     next.answer = StoredSecret(answer)
     let kept: GrantRecord
     do throws(StoreError) {
-      kept = try await core.store.rotate(next, seen: standing.sight, at: now)
+      kept = try await core.store.rotate(next, seen: standing.version, at: now)
     } catch {
       switch error {
       case .notInForce(let refusal) where refusal.isPause: throw OAuthError.paused

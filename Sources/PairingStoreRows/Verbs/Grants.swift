@@ -93,14 +93,14 @@ extension RowStore {
   }
 
   /// Keeps the next generation of a grant; of one that was seen, by writing it over that row.
-  public func rotate(_ grant: GrantRecord, seen: GrantSight?, at now: Instant) async throws(StoreError) -> GrantRecord {
+  public func rotate(_ grant: GrantRecord, seen: GrantVersion?, at now: Instant) async throws(StoreError) -> GrantRecord {
     // Sealed here: the writer's thread is one for all.
     let values = Tables.grants.encode(grant, vault)
     return try await write { [self] context, rows in
       // The mark tells of what was committed, and the transaction of what others did in it before. The row is the one
       // that was seen when it has its signature, which is over the generation, too.
       if let seen, standingMark == seen.mark, !context.movesMark,
-        try rows.updateUnread(context, Tables.grants, values, GrantColumns.next, version: seen.version)
+        try rows.updateUnread(context, Tables.grants, values, GrantColumns.next, version: seen.signature)
       {
         return grant
       }
@@ -120,7 +120,7 @@ extension RowStore {
       rows.mark = mark
       guard let grant = try rows.one(context, Tables.grants, Tables.grants.row(id.text)) else { return nil }
       return try rows.standing(
-        context, grant.record, at: now, sight: mark.map { GrantSight(version: grant.signature, mark: $0) })
+        context, grant.record, at: now, version: mark.map { GrantVersion(signature: grant.signature, mark: $0) })
     }
   }
 
@@ -186,12 +186,12 @@ extension SignedRows {
   }
 
   fileprivate func standing<Context: Querying & ~Copyable>(
-    _ context: borrowing Context, _ grant: GrantRecord, at now: Instant, sight: GrantSight? = nil
+    _ context: borrowing Context, _ grant: GrantRecord, at now: Instant, version: GrantVersion? = nil
   ) throws -> StandingGrant? {
     guard grant.isValid(at: now), let client = try oauthClient(context, grant.client)?.record,
       try isHonoured(context, client), let signIn = try standing(context, grant.authentication, at: now)
     else { return nil }
-    return StandingGrant(grant: grant, client: client, signIn: signIn, sight: sight)
+    return StandingGrant(grant: grant, client: client, signIn: signIn, version: version)
   }
 
   func endGrants(
