@@ -24,6 +24,10 @@ let retiredNames: [RetiredName] = [
   RetiredName("PairingStoreRows", "findings", "tamperLog"),
   RetiredName("PairingStoreRows", "auditFindings", "auditTampering"),
   RetiredName("PairingStoreRows", "known(", "required("),
+  RetiredName("PairingStoreRows", "Known", "VerifiedTableCache.CachedRow"),
+  RetiredName("PairingStoreRows", "GrantSight", "GrantVersion"),
+  RetiredName("PairingStoreRows", "sight", "version"),
+  RetiredName("PairingStoreSQLite", "Known", "LiveCodeBound.Counts"),
   RetiredName("PairingStore", "known(", "required("),
   RetiredName("PairingStore", "KeptNumbers", "StoredCounters"),
   RetiredName("PairingStore", "TemporaryPassPlace", "TemporaryPassCursor"),
@@ -80,6 +84,7 @@ let retiredNames: [RetiredName] = [
   RetiredName("Administration", "whereabouts", "auditLabel"),
   RetiredName("regentctl", "Beginnings", "IDPrefix"),
   RetiredName("regentctl", "Talking", "Output"),
+  RetiredName("regentctl", "Known", "AddressStep.FoundService"),
   RetiredName("CommandKit", "Port", "OutputStream"),
   RetiredName("CommandKit", "WrittenText", "CapturedText"),
 
