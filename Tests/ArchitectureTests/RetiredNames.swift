@@ -105,6 +105,8 @@ let retiredNames: [RetiredName] = [
   RetiredName("AccessEnabler", "Watch", "CodeWatch"),
   RetiredName("AccessEnabler", "Unsaved", "TokenStore.UnsavedChange"),
   RetiredName("AccessEnabler", "stage", "delegateEvents"),
+  RetiredName("AccessEnabler", "SignOutRest", "UnfinishedSignOut"),
+  RetiredName("AccessEnabler", "signOutRest", "unfinishedSignOut"),
 
   RetiredName("DeviceAgent", "Examination", "DoctorChecks"),
   RetiredName("DeviceAgent", "Abilities", "TerminalCapabilities"),
@@ -117,6 +119,8 @@ let retiredNames: [RetiredName] = [
   RetiredName("DeviceAgent", "allowances", "allowRules"),
   RetiredName("DeviceAgent", "DaemonHome", "DaemonIdentity"),
   RetiredName("DeviceAgent", "Effort", "Panel.Compression"),
+  RetiredName("DeviceAgent", "OAuthKeeper", "OAuthTokenSource"),
+  RetiredName("DeviceAgent", "signOutRest", "unfinishedSignOut"),
 
   RetiredName("regentd", "Places", "ServicePaths"),
   RetiredName("regentd", "ServicePlaces", "ServicePaths"),

@@ -205,7 +205,7 @@ struct Desk: Sendable {
     server = DaemonServer(
       CountingSource(), allowRules: [try AllowRule(parsing: "user:1005 sso", in: "x")], owner: 1_000,
       platform: PlatformParts(host: host, apps: apps, boxSignIn: BoxSignIn(pairing, owner: 1_000)),
-      oauth: OAuthKeeper(state: folder, buildTime: 0)
+      oauth: OAuthTokenSource(state: folder, buildTime: 0)
     ) { [lines] line in lines.all.withLock { $0.append(line) } }
     router = try server.router()
   }

@@ -13,7 +13,9 @@ public struct NodeRecord: Hashable, Sendable {
   /// What it was told to do.
   public let instruction: NodeInstruction?
 
-  public init(id: NodeID, version: String, started: Instant, silence: Duration, said: String, instruction: NodeInstruction?) {
+  public init(
+    id: NodeID, version: String, started: Instant, silence: Duration, said: String, instruction: NodeInstruction?
+  ) {
     self.id = id
     self.version = version
     self.started = started

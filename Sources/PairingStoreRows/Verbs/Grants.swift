@@ -93,7 +93,9 @@ extension RowStore {
   }
 
   /// Keeps the next generation of a grant; of one that was seen, by writing it over that row.
-  public func rotate(_ grant: GrantRecord, seen: GrantVersion?, at now: Instant) async throws(StoreError) -> GrantRecord {
+  public func rotate(
+    _ grant: GrantRecord, seen: GrantVersion?, at now: Instant
+  ) async throws(StoreError) -> GrantRecord {
     // Sealed here: the writer's thread is one for all.
     let values = Tables.grants.encode(grant, vault)
     return try await write { [self] context, rows in
