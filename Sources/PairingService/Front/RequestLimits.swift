@@ -90,7 +90,6 @@ package final class RequestLimits: Sendable {
     state = Locked(State(guesses: Guesses(limits)))
   }
 
-  /// Takes one request of a device.
   package func take(_ device: DeviceHash, at requestor: RequestorID) throws(CallError) {
     try take(.device(device), at: requestor)
   }

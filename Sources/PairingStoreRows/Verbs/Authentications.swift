@@ -57,7 +57,6 @@ extension RowStore {
     }
   }
 
-  /// Signs a device out.
   public func signOut(requestor: RequestorID, device: DeviceHash, at now: Instant)
     async throws(StoreError) -> [AuthenticationRecord]
   {

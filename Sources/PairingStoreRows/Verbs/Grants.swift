@@ -23,7 +23,6 @@ extension RowStore {
     }
   }
 
-  /// A client.
   public func oauthClient(_ id: ClientID) async throws(StoreError) -> OAuthClientRecord? {
     try await read { context, rows in
       guard let client = try rows.oauthClient(context, id)?.record, try rows.isHonoured(context, client)
@@ -50,7 +49,6 @@ extension RowStore {
     }
   }
 
-  /// Removes a client.
   public func removeOAuthClient(_ id: ClientID, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError) -> [AuthenticationRecord]
   {
@@ -96,7 +94,7 @@ extension RowStore {
   public func rotate(
     _ grant: GrantRecord, seen: GrantVersion?, at now: Instant
   ) async throws(StoreError) -> GrantRecord {
-    // Sealed here: the writer's thread is one for all.
+    // Sealed before the transaction, which others may wait for.
     let values = Tables.grants.encode(grant, vault)
     return try await write { [self] context, rows in
       // The mark tells of what was committed, and the transaction of what others did in it before. The row is the one
@@ -115,7 +113,6 @@ extension RowStore {
     }
   }
 
-  /// A grant.
   public func grant(_ id: GrantID, at now: Instant) async throws(StoreError) -> StandingGrant? {
     let mark = standingMark
     return try await read { context, rows in
@@ -137,7 +134,6 @@ extension RowStore {
     }
   }
 
-  /// Ends grants.
   public func endGrants(_ filter: GrantFilter, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError) -> [AuthenticationRecord]
   {
