@@ -3,7 +3,7 @@
 /// It runs on an event loop's thread and must never block it: no disk, no lock that is held for long, no password
 /// hashing, no outgoing call. Such work goes to other threads, which complete the reply later.
 public protocol Handler: Sendable {
-  /// Answers one request.
+  /// The answer to a request, or the promise of one where it has to wait.
   func handle(_ request: Request) -> Answer
 }
 
@@ -22,6 +22,5 @@ public struct ClosureHandler: Handler {
   /// A handler that calls `body`.
   public init(_ body: @escaping @Sendable (Request) -> Answer) { self.body = body }
 
-  /// Answers one request.
   public func handle(_ request: Request) -> Answer { body(request) }
 }

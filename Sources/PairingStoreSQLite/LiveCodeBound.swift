@@ -8,34 +8,34 @@ import SQLite
 /// that end take nothing off; counting puts it right. So it is never below the truth while this store alone adds codes,
 /// and needs neither a row of its own, which each new code would write, nor a trigger.
 final class LiveCodeBound: Sendable {
-  private struct Known {
+  private struct Counts {
     var all: LiveCodeCount?
     /// Of requestors that wanted one when there was no room for everybody.
     var own = RequestorCounts()
   }
 
-  private let known = Locked(Known())
+  private let counts = Locked(Counts())
 
   /// Takes the place of one more code, if there is room.
   ///
   /// - Returns: the limit that leaves none; `nil` when it was taken.
   func take(_ request: LiveCodeRequest, in context: borrowing WriteContext) throws -> Int? {
     // The writer's thread alone comes here, so nobody waits for the lock while rows are counted.
-    try known.withLock { known in
+    try counts.withLock { counts in
       var counted: LiveCodeCount?
       let exceeded = try request.exceeded(
-        &known.all,
+        &counts.all,
         own: {
-          let own = try request.own(known.own[request.requestor]) {
+          let own = try request.own(counts.own[request.requestor]) {
             try context.value(CodeQueries.countLive(of: request.requestor, at: request.now)) ?? 0
           }
           counted = own
           return own
         }, counting: { try context.value(CodeQueries.countLive(at: request.now)) ?? 0 })
-      if let counted { known.own.keep(counted, of: request.requestor) }
+      if let counted { counts.own.keep(counted, of: request.requestor) }
       guard exceeded == nil else { return exceeded }
-      known.all?.most += 1
-      known.own.addOne(to: request.requestor)
+      counts.all?.most += 1
+      counts.own.addOne(to: request.requestor)
       return nil
     }
   }

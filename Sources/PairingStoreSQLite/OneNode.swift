@@ -27,10 +27,10 @@ extension SQLiteStore {
   public func nodes() async throws(StoreError) -> [NodeRecord] { [] }
 
   /// Nobody else asks.
-  public func report(_ said: String) async throws(StoreError) -> NodeHearsay { NodeHearsay() }
+  public func report(_ said: String) async throws(StoreError) -> ClusterStatus { ClusterStatus() }
 
   /// There is nobody to tell.
-  public func tell(_ node: NodeID, _ wish: NodeWish?) async throws(StoreError) -> Bool { false }
+  public func tell(_ node: NodeID, _ instruction: NodeInstruction?) async throws(StoreError) -> Bool { false }
 
   /// There is nobody to share it with.
   public func take(_ duty: NodeDuty, as node: NodeID, for span: Duration, at now: Instant)

@@ -122,7 +122,7 @@ import Testing
 
 @Suite struct `The page about the daemon's socket` {
   @Test func `describes every call that there is, and no other`() throws {
-    let daemon = try withTemporaryFolder { try Desk($0, isIn: false).server }
+    let daemon = try withTemporaryFolder { try PlatformSocketFixture($0, isIn: false).server }
     let page = String(decoding: try readFile(packageFolder() + "/docs/socket.md"), as: UTF8.self)
     let described = page.split(separator: "\n").filter { $0.hasPrefix("### ") }.map { String($0.dropFirst(4)) }
     let mounted = daemon.routes().mounted.map { "\($0.method.token) \($0.pattern)" }

@@ -324,7 +324,7 @@ import Testing
       allowRules: [
         try AllowRule(parsing: "user:1001 oauth=music oauth=tv-*", in: "x"),
         try AllowRule(parsing: "user:1003 oauth=music pair", in: "x"),
-      ], owner: 1_000, oauth: OAuthKeeper(state: "/nonexistent", buildTime: 0)
+      ], owner: 1_000, oauth: OAuthTokenSource(state: "/nonexistent", buildTime: 0)
     ) { _ in }
     let bytes = body.bytes()
     let head = "POST \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(bytes.count)\r\n\r\n"

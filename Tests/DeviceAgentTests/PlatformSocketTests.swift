@@ -16,94 +16,94 @@ struct PlatformSocketTests {
   func `a stranger hears the same, whether or not somebody is signed in`(call: String) async throws {
     var heard: [[UInt8]] = []
     for isIn in [false, true] {
-      try await withDesk(isIn: isIn) { (desk: Desk) async throws in
+      try await withFixture(isIn: isIn) { (fixture: PlatformSocketFixture) async throws in
         for user in [1_009, 65_534] as [UInt32] {
-          let answer = try await desk.ask(call, ["requestor": "acme", "prompt": true], as: user)
+          let answer = try await fixture.ask(call, ["requestor": "acme", "prompt": true], as: user)
           #expect(answer.status == .forbidden)
           #expect(answer.code == "not-an-app")
           if user == 1_009 { heard.append(answer.body) }
         }
         // Another app's requestor is as strange as nobody.
-        #expect(try await desk.ask(call, ["requestor": "news"]).code == "not-an-app")
+        #expect(try await fixture.ask(call, ["requestor": "news"]).code == "not-an-app")
       }
     }
     #expect(heard[0] == heard[1])
   }
 
   @Test func `tells who is signed in to those that the viewer let in`() async throws {
-    try await withDesk(isIn: true) { (desk: Desk) async throws in
-      let before = try await desk.ask("status", ["requestor": "acme"]).document
+    try await withFixture(isIn: true) { (fixture: PlatformSocketFixture) async throws in
+      let before = try await fixture.ask("status", ["requestor": "acme"]).document
       #expect(before["permission"] == "undetermined" && before["signedIn"] == true)
       #expect(before["provider"] == nil && before["viewer"] == nil && before["expires"] == nil)
-      let refused = try await desk.ask("account", ["requestor": "acme"])
+      let refused = try await fixture.ask("account", ["requestor": "acme"])
       #expect(refused.code == "undetermined")
-      try await desk.host.decide(.granted, Desk.kodi)
-      let after = try await desk.ask("status", ["requestor": "acme"]).document
+      try await fixture.host.decide(.granted, PlatformSocketFixture.kodi)
+      let after = try await fixture.ask("status", ["requestor": "acme"]).document
       #expect(after["permission"] == "granted" && after["provider"] == "CABLE" && after["version"] == 1)
-      let word = try await desk.ask(
+      let word = try await fixture.ask(
         "account", ["requestor": "acme", "provider": "CABLE", "profileRequest": "cmVxdWVzdA=="])
       #expect(word.document["assertion"] == "word for kodi")
-      let elsewhere = try await desk.ask(
+      let elsewhere = try await fixture.ask(
         "account", ["requestor": "acme", "provider": "OTHER", "profileRequest": "cmVxdWVzdA=="])
       #expect(elsewhere.code == "no-assertion")
-      try await desk.host.decide(.denied, Desk.kodi)
-      let denied = try await desk.ask(
+      try await fixture.host.decide(.denied, PlatformSocketFixture.kodi)
+      let denied = try await fixture.ask(
         "account", ["requestor": "acme", "provider": "CABLE", "profileRequest": "cmVxdWVzdA=="])
       #expect(denied.code == "denied" && denied.status == Status(422))
       try await eventually("the service hears of it") {
-        let last = await desk.account.told.last
-        return last?.who == Desk.kodi && last?.word == .permission(.denied)
+        let last = await fixture.account.told.last
+        return last?.who == PlatformSocketFixture.kodi && last?.word == .permission(.denied)
       }
     }
   }
 
   @Test func `another viewer's account is nobody's yet`() async throws {
-    try await withDesk(isIn: true) { (desk: Desk) async throws in
-      try await desk.host.decide(.granted, Desk.kodi)
-      #expect(try await desk.ask("status", ["requestor": "acme"]).document["viewer"] == "u")
-      await desk.account.signIn("another")
-      let word = try await desk.ask(
+    try await withFixture(isIn: true) { (fixture: PlatformSocketFixture) async throws in
+      try await fixture.host.decide(.granted, PlatformSocketFixture.kodi)
+      #expect(try await fixture.ask("status", ["requestor": "acme"]).document["viewer"] == "u")
+      await fixture.account.signIn("another")
+      let word = try await fixture.ask(
         "account", ["requestor": "acme", "provider": "CABLE", "profileRequest": "cmVxdWVzdA=="])
       #expect(word.code == "undetermined")
-      let status = try await desk.ask("status", ["requestor": "acme"]).document
+      let status = try await fixture.ask("status", ["requestor": "acme"]).document
       #expect(status["permission"] == "undetermined" && status["viewer"] == nil)
       try await eventually("the service hears of it") {
-        await desk.account.told.last?.word == .permission(.undetermined)
+        await fixture.account.told.last?.word == .permission(.undetermined)
       }
-      try await desk.host.decide(.granted, Desk.kodi)
-      #expect(try await desk.ask("status", ["requestor": "acme"]).document["viewer"] == "another")
+      try await fixture.host.decide(.granted, PlatformSocketFixture.kodi)
+      #expect(try await fixture.ask("status", ["requestor": "acme"]).document["viewer"] == "another")
     }
   }
 
   @Test func `permission that is taken away while the word is being given counts`() async throws {
-    try await withDesk(isIn: true) { (desk: Desk) async throws in
-      try await desk.host.decide(.granted, Desk.kodi)
-      await desk.account.beforeAnswer { try? await desk.host.decide(.denied, Desk.kodi) }
-      let word = try await desk.ask(
+    try await withFixture(isIn: true) { (fixture: PlatformSocketFixture) async throws in
+      try await fixture.host.decide(.granted, PlatformSocketFixture.kodi)
+      await fixture.account.beforeAnswer { try? await fixture.host.decide(.denied, PlatformSocketFixture.kodi) }
+      let word = try await fixture.ask(
         "account", ["requestor": "acme", "provider": "CABLE", "profileRequest": "cmVxdWVzdA=="])
       #expect(word.code == "denied")
     }
   }
 
   @Test func `an app asks the viewer, once, and waits for the answer`() async throws {
-    try await withDesk(isIn: true) { (desk: Desk) async throws in
-      async let asked = desk.ask("access", ["requestor": "acme", "prompt": true], wait: 55)
-      let prompt = try #require(await desk.host.prompt(after: 0, wait: .seconds(30)))
-      #expect(prompt.who == Desk.kodi)
-      let second = try await desk.ask("access", ["requestor": "acme", "prompt": true], as: 1_002, wait: 55)
+    try await withFixture(isIn: true) { (fixture: PlatformSocketFixture) async throws in
+      async let asked = fixture.ask("access", ["requestor": "acme", "prompt": true], wait: 55)
+      let prompt = try #require(await fixture.host.prompt(after: 0, wait: .seconds(30)))
+      #expect(prompt.who == PlatformSocketFixture.kodi)
+      let second = try await fixture.ask("access", ["requestor": "acme", "prompt": true], as: 1_002, wait: 55)
       #expect(second.document["prompt"] == "another" && second.document["permission"] == "undetermined")
-      try await desk.host.decide(.denied, Desk.kodi)
+      try await fixture.host.decide(.denied, PlatformSocketFixture.kodi)
       #expect(try await asked.document["permission"] == "denied")
-      let again = try await desk.ask("access", ["requestor": "acme", "prompt": true], wait: 55)
+      let again = try await fixture.ask("access", ["requestor": "acme", "prompt": true], wait: 55)
       #expect(again.document["prompt"] == "decided", "a viewer who said no is not asked again")
-      #expect(await desk.host.prompt(after: 0, wait: .zero) == nil)
+      #expect(await fixture.host.prompt(after: 0, wait: .zero) == nil)
     }
   }
 
   @Test func `a look asks nobody`() async throws {
-    try await withDesk(isIn: true) { (desk: Desk) async throws in
-      #expect(try await desk.ask("access", ["requestor": "acme"], wait: 55).document["permission"] == "undetermined")
-      #expect(await desk.host.prompt(after: 0, wait: .zero) == nil)
+    try await withFixture(isIn: true) { (fixture: PlatformSocketFixture) async throws in
+      #expect(try await fixture.ask("access", ["requestor": "acme"], wait: 55).document["permission"] == "undetermined")
+      #expect(await fixture.host.prompt(after: 0, wait: .zero) == nil)
     }
   }
 
@@ -113,11 +113,11 @@ struct PlatformSocketTests {
     #"{"requestor":"acme","x":"# + String(repeating: "[", count: 30_000) + "}",
   ])
   func `what cannot be read is refused, however deep it is`(body: String) async throws {
-    try await withDesk(isIn: true) { (desk: Desk) async throws in
+    try await withFixture(isIn: true) { (fixture: PlatformSocketFixture) async throws in
       for call in ["status", "access", "account", "picker"] {
-        #expect(try await desk.send(call, Array(body.utf8)).status == .badRequest)
+        #expect(try await fixture.send(call, Array(body.utf8)).status == .badRequest)
       }
-      #expect(try await desk.ask("status", ["requestor": "acme"]).status == .ok)
+      #expect(try await fixture.ask("status", ["requestor": "acme"]).status == .ok)
     }
   }
 
@@ -127,23 +127,23 @@ struct PlatformSocketTests {
     book.note(99, "acme")
     #expect(book.latest.count == RefusalBook.most)
     #expect(book.latest.last == RefusalBook.Refusal(user: 99, requestor: "acme", count: 2))
-    try await withDesk(isIn: false) { (desk: Desk) async throws in
-      _ = try await desk.ask("status", ["requestor": "acme"], as: 1_009)
-      let status = try await desk.sso("status", [:])
+    try await withFixture(isIn: false) { (fixture: PlatformSocketFixture) async throws in
+      _ = try await fixture.ask("status", ["requestor": "acme"], as: 1_009)
+      let status = try await fixture.sso("status", [:])
       #expect(status.document["refused"]?.array?.first?["user"] == 1_009)
     }
   }
 
   @Test func `decisions are root's and the daemon's, and of those whom a line lets`() async throws {
-    try await withDesk(isIn: true) { (desk: Desk) async throws in
+    try await withFixture(isIn: true) { (fixture: PlatformSocketFixture) async throws in
       let grant: JSONObject = ["app": "kodi", "permission": "granted"]
-      #expect(try await desk.sso("decide", grant, as: 1_001).status == .forbidden, "an app does not let itself in")
-      #expect(try await desk.sso("decide", grant, as: 1_005).status == .ok)
-      #expect(await desk.host.decisions == [Desk.kodi: .granted])
-      #expect(try await desk.sso("decide", ["app": "nobody", "permission": "granted"]).code == "unknown-app")
-      #expect(try await desk.sso("decide", ["app": "kodi", "permission": "undetermined"]).status == .ok)
-      #expect(await desk.host.decisions == [:])
-      let status = try await desk.sso("status", [:]).document
+      #expect(try await fixture.sso("decide", grant, as: 1_001).status == .forbidden, "an app does not let itself in")
+      #expect(try await fixture.sso("decide", grant, as: 1_005).status == .ok)
+      #expect(await fixture.host.decisions == [PlatformSocketFixture.kodi: .granted])
+      #expect(try await fixture.sso("decide", ["app": "nobody", "permission": "granted"]).code == "unknown-app")
+      #expect(try await fixture.sso("decide", ["app": "kodi", "permission": "undetermined"]).status == .ok)
+      #expect(await fixture.host.decisions == [:])
+      let status = try await fixture.sso("status", [:]).document
       #expect(status["apps"]?.array?.count == 2)
     }
   }
@@ -165,28 +165,28 @@ struct PlatformSocketTests {
     for user in 0..<10_000 { capped.note("refused", of: "user \(user)") }
     #expect(lines.withLock { $0.count } <= CappedLines.most + CappedLines.limit.burst)
     try await withTemporaryFolder { folder in
-      let desk = try Desk(folder, isIn: true)
-      for _ in 0..<300 { _ = try await desk.sso("status", [:], as: 1_009) }
-      for _ in 0..<300 { _ = try await desk.ask("access", ["requestor": "acme", "prompt": true]) }
+      let fixture = try PlatformSocketFixture(folder, isIn: true)
+      for _ in 0..<300 { _ = try await fixture.sso("status", [:], as: 1_009) }
+      for _ in 0..<300 { _ = try await fixture.ask("access", ["requestor": "acme", "prompt": true]) }
       // By the real clock: one a second comes on top.
       for line in ["refused", "asks"] {
-        let count = desk.lines.all.withLock { $0.count { $0.hasPrefix(line) } }
+        let count = fixture.lines.all.withLock { $0.count { $0.hasPrefix(line) } }
         #expect((CappedLines.limit.burst..<250).contains(count), "\(line): \(count)")
       }
     }
   }
 
-  // MARK: A desk
+  // MARK: The fixture
 
-  private func withDesk(isIn: Bool, _ body: (Desk) async throws -> Void) async throws {
+  private func withFixture(isIn: Bool, _ body: (PlatformSocketFixture) async throws -> Void) async throws {
     try await withTemporaryFolder { folder in
-      try await body(try Desk(folder, isIn: isIn))
+      try await body(try PlatformSocketFixture(folder, isIn: isIn))
     }
   }
 }
 
 /// The daemon's part for apps over an account that a test holds.
-struct Desk: Sendable {
+struct PlatformSocketFixture: Sendable {
   static let kodi = AppRequestor(app: "kodi", requestor: "acme")
   let host: PlatformHost
   let account: HeldAccount
@@ -205,7 +205,7 @@ struct Desk: Sendable {
     server = DaemonServer(
       CountingSource(), allowRules: [try AllowRule(parsing: "user:1005 sso", in: "x")], owner: 1_000,
       platform: PlatformParts(host: host, apps: apps, boxSignIn: BoxSignIn(pairing, owner: 1_000)),
-      oauth: OAuthKeeper(state: folder, buildTime: 0)
+      oauth: OAuthTokenSource(state: folder, buildTime: 0)
     ) { [lines] line in lines.all.withLock { $0.append(line) } }
     router = try server.router()
   }

@@ -52,9 +52,9 @@ import Testing
   }
 
   @Test func `who asks now and then goes before those who ask without a pause`() async throws {
-    let door = Door()
+    let blocking = BlockingHandler()
     let handler = ClosureHandler { request in
-      .now(.text(.ok, door.pass(String(decoding: request.path, as: UTF8.self))))
+      .now(.text(.ok, blocking.pass(String(decoding: request.path, as: UTF8.self))))
     }
     // Over a Unix socket what was sent has arrived when the call returns.
     try await withUnixServer(handler) { address in
@@ -67,21 +67,21 @@ import Testing
       }
       // All of the flood is served in one look, a look after the box, and the last of them holds the loop.
       try box.send(get("/shut/1"))
-      try door.await("/shut/1")
+      try blocking.await("/shut/1")
       for (number, connection) in flood.enumerated() {
         try connection.send(get(number == flood.count - 1 ? "/shut/2" : "/flood"))
       }
-      door.open("/shut/1")
-      try door.await("/shut/2")
+      blocking.open("/shut/1")
+      try blocking.await("/shut/2")
       #expect(try box.response().status == 200)
-      let before = door.passed.count
+      let before = blocking.passed.count
       for connection in flood { try connection.send(get("/again")) }
       try box.send(get("/box"))
-      door.open("/shut/2")
+      blocking.open("/shut/2")
       for connection in flood { for _ in 0..<2 { #expect(try connection.response().status == 200) } }
       #expect(try box.response().status == 200)
-      #expect(door.passed[before...].first == "/box")
-      #expect(door.passed[before...].count == flood.count + 1)
+      #expect(blocking.passed[before...].first == "/box")
+      #expect(blocking.passed[before...].count == flood.count + 1)
     }
   }
 
@@ -114,7 +114,7 @@ import Testing
 }
 
 /// Lets requests pass in the order in which they come; those to `/shut/…` are held, with the loop that brought them.
-private final class Door: Sendable {
+private final class BlockingHandler: Sendable {
   private struct State {
     var passed: [String] = []
     var held: Set<String> = []

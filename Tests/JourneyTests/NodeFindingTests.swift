@@ -15,8 +15,8 @@ private final class SilentNodesStore: ForwardingStore {
   let target: any Store = MemoryStore(isShared: true)
   let silent = Locked<Set<NodeID>>([])
 
-  func report(_ said: String) async throws(StoreError) -> NodeHearsay {
-    NodeHearsay(silent: silent.withLock { $0 })
+  func report(_ said: String) async throws(StoreError) -> ClusterStatus {
+    ClusterStatus(silent: silent.withLock { $0 })
   }
 }
 
@@ -35,7 +35,7 @@ private final class SilentNodesStore: ForwardingStore {
     for names in [["a", "b"], ["a", "b"], ["b"], ["b", "a"]] {
       let now = try Set(names.map { name -> NodeID in try named(name) })
       store.silent.withLock { $0 = now }
-      try await NodeTalk(service.core).once()
+      try await NodeStatusExchange(service.core).once()
     }
     let silent = lines.withLock { $0 }.filter { $0.hasPrefix("node-silent") }
     #expect(silent == ["node-silent a", "node-silent b", "node-silent a"])
@@ -78,7 +78,7 @@ private final class SilentNodesStore: ForwardingStore {
   {
     NodeRecord(
       id: try named(name), version: version, started: Instant(milliseconds: 0), silence: silence,
-      said: NodeTalk.Said(clockAhead: ahead).text, wish: nil)
+      said: NodeStatusExchange.Said(clockAhead: ahead).text, instruction: nil)
   }
 
   @Test func `nothing, when they are there, of one release or two, and agree on the time`() throws {

@@ -10,8 +10,8 @@ import Testing
 
 @testable import PairingService
 
-/// The door through which programs register themselves, without the forms: a hundred thousand of those take minutes.
-private struct Door {
+/// How programs register themselves, without the forms: a hundred thousand of those take minutes.
+private struct RegistrationWithoutForms {
   let service: TestService
   let store: SQLiteStore
 
@@ -50,52 +50,53 @@ private struct Door {
   // source its first hundred again, and its clock is set ahead and back.
   @Test func `from one source never takes the last place, and pushes nobody out`() async throws {
     try await withFileStore { store in
-      var door = Door(service: try await TestService(on: store), store: store)
+      var programs = RegistrationWithoutForms(service: try await TestService(on: store), store: store)
       let source = IPAddress("192.0.2.7")
       var (admitted, most) = (0, 0)
       for second in 0..<100_000 {
-        door.service.clock.pass(.seconds(1))
-        if try await door.admit(second, from: source) { admitted += 1 }
+        programs.service.clock.pass(.seconds(1))
+        if try await programs.admit(second, from: source) { admitted += 1 }
         if second == 50_000 {
-          door = Door(service: try await TestService(restarting: door.service, on: store), store: store)
+          programs = RegistrationWithoutForms(
+            service: try await TestService(restarting: programs.service, on: store), store: store)
           // An honest program, from elsewhere.
-          #expect(try await door.admit(1_000_000, from: IPAddress("198.51.100.1")))
+          #expect(try await programs.admit(1_000_000, from: IPAddress("198.51.100.1")))
         }
         // Two days ahead for ten minutes: nobody is older for it.
-        if second == 60_000 { door.service.clock.setAhead(.seconds(2 * 86_400)) }
-        if second == 60_600 { door.service.clock.setAhead(.zero) }
+        if second == 60_000 { programs.service.clock.setAhead(.seconds(2 * 86_400)) }
+        if second == 60_600 { programs.service.clock.setAhead(.zero) }
         if second % 3600 == 0 || second == 60_300 {
-          await Upkeep(door.service.core).once()
-          most = max(most, try await door.count())
+          await Upkeep(programs.service.core).once()
+          most = max(most, try await programs.count())
         }
       }
       #expect((10_100...10_300).contains(admitted), "\(admitted)")
       // A day's worth, and the two hundreds.
       #expect((8_000...8_900).contains(most), "\(most)")
-      #expect(try await door.isThere(1_000_000))
+      #expect(try await programs.isThere(1_000_000))
     }
   }
 
   // What one source cannot do a crowd can: fill all the places at once. It shuts newcomers out for an hour, and pushes
   // out nobody who came in that hour.
-  @Test func `from everywhere shuts the door for an hour, and pushes out nobody younger`() async throws {
+  @Test func `from everywhere keeps newcomers out for an hour, and pushes out nobody younger`() async throws {
     try await withFileStore { store in
-      let door = Door(service: try await TestService(on: store), store: store)
-      let start = door.service.clock.now
-      try await door.put(0, created: start)
-      for number in 1..<ClientRoom.mostOpen { try await door.put(number, created: start + .seconds(1)) }
-      door.service.clock.pass(.seconds(3599))
+      let programs = RegistrationWithoutForms(service: try await TestService(on: store), store: store)
+      let start = programs.service.clock.now
+      try await programs.put(0, created: start)
+      for number in 1..<ClientRoom.mostOpen { try await programs.put(number, created: start + .seconds(1)) }
+      programs.service.clock.pass(.seconds(3599))
       await #expect(throws: StoreError.tooManyClients(limit: ClientRoom.mostOpen)) {
-        try await door.put(20_000, created: door.service.clock.now)
+        try await programs.put(20_000, created: programs.service.clock.now)
       }
-      #expect(try await door.isThere(0))
-      door.service.clock.pass(.seconds(1))
-      try await door.put(20_000, created: door.service.clock.now)
-      #expect(try await !door.isThere(0))
-      #expect(try await door.count() == ClientRoom.mostOpen)
+      #expect(try await programs.isThere(0))
+      programs.service.clock.pass(.seconds(1))
+      try await programs.put(20_000, created: programs.service.clock.now)
+      #expect(try await !programs.isThere(0))
+      #expect(try await programs.count() == ClientRoom.mostOpen)
       // The next is the next oldest, a second later.
       await #expect(throws: StoreError.tooManyClients(limit: ClientRoom.mostOpen)) {
-        try await door.put(20_001, created: door.service.clock.now)
+        try await programs.put(20_001, created: programs.service.clock.now)
       }
     }
   }

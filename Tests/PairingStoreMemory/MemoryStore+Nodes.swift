@@ -44,10 +44,10 @@ extension MemoryStore {
   public func nodes() async throws(StoreError) -> [NodeRecord] { [] }
 
   /// Nobody reads it.
-  public func report(_ said: String) async throws(StoreError) -> NodeHearsay { NodeHearsay() }
+  public func report(_ said: String) async throws(StoreError) -> ClusterStatus { ClusterStatus() }
 
   /// Nobody has a name.
-  public func tell(_ node: NodeID, _ wish: NodeWish?) async throws(StoreError) -> Bool { false }
+  public func tell(_ node: NodeID, _ instruction: NodeInstruction?) async throws(StoreError) -> Bool { false }
 
   /// Those of these registrations that are remembered.
   public func registrations(_ ids: [RegistrationID], at now: Instant) async throws(StoreError) -> [RegistrationRecord] {

@@ -264,13 +264,13 @@ struct NewsTests {
         let nodes = try await other.nodes()
         return nodes.first?.said == "I am one" ? nodes : nil
       }
-      #expect(heard.map(\.id.text) == ["one", "other"] && heard.allSatisfy { $0.wish == nil })
+      #expect(heard.map(\.id.text) == ["one", "other"] && heard.allSatisfy { $0.instruction == nil })
       #expect(try await other.tell(named("one"), .drain))
       #expect(try await !other.tell(named("nobody"), .drain))
-      try await eventually("one to hear it") { try await one.report("").wish == .drain ? true : nil }
-      #expect(try await other.report("").wish == nil)
+      try await eventually("one to hear it") { try await one.report("").instruction == .drain ? true : nil }
+      #expect(try await other.report("").instruction == nil)
       #expect(try await other.tell(named("one"), nil))
-      try await eventually("one to hear that it is over") { try await one.report("").wish == nil ? true : nil }
+      try await eventually("one to hear that it is over") { try await one.report("").instruction == nil ? true : nil }
     }
   }
 }

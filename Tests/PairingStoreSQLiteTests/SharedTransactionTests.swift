@@ -28,7 +28,7 @@ import Testing
           try await inside.wait()
           store.database.writeLater { _ = try $0.run("DELETE FROM account WHERE name = \(name)") }
           async let refreshed: Void = expect(.notInForce(.accountGone)) { [next] in
-            try await store.rotate(next, seen: standing.sight, at: stage.at(4))
+            try await store.rotate(next, seen: standing.version, at: stage.at(4))
           }
           try await pass(milliseconds: 5)
           opened.raise()

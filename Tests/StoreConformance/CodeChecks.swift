@@ -53,7 +53,7 @@ extension StoreConformance {
       let records = try (1...3).map { try stage.registration($0, device: $0) }
       for record in records { try await stage.reserve(record, limit: 3) }
       try await stage.store.forgetCodes([records[0].id, records[1].id, records[0].id])
-      for (record, isThere) in zip(records, [false, false, true]) {
+      for (record, isThere) in [(records[0], false), (records[1], false), (records[2], true)] {
         let found = try await stage.store.registration(record.id, at: stage.at(1))
         try expect((found != nil) == isThere, "\(record.id) is there: \(found != nil)")
       }

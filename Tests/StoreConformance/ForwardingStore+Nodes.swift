@@ -16,10 +16,10 @@ extension ForwardingStore {
 
   public func nodes() async throws(StoreError) -> [NodeRecord] { try await target.nodes() }
 
-  public func report(_ said: String) async throws(StoreError) -> NodeHearsay { try await target.report(said) }
+  public func report(_ said: String) async throws(StoreError) -> ClusterStatus { try await target.report(said) }
 
-  public func tell(_ node: NodeID, _ wish: NodeWish?) async throws(StoreError) -> Bool {
-    try await target.tell(node, wish)
+  public func tell(_ node: NodeID, _ instruction: NodeInstruction?) async throws(StoreError) -> Bool {
+    try await target.tell(node, instruction)
   }
 
   public func registrations(_ ids: [RegistrationID], at now: Instant) async throws(StoreError) -> [RegistrationRecord] {

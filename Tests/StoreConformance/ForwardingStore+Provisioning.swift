@@ -86,7 +86,9 @@ extension ForwardingStore {
     try await target.rotate(grant, at: now)
   }
 
-  public func rotate(_ grant: GrantRecord, seen: GrantSight?, at now: Instant) async throws(StoreError) -> GrantRecord {
+  public func rotate(
+    _ grant: GrantRecord, seen: GrantVersion?, at now: Instant
+  ) async throws(StoreError) -> GrantRecord {
     try await target.rotate(grant, seen: seen, at: now)
   }
 

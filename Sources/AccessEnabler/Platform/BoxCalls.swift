@@ -17,7 +17,7 @@ package struct BoxAnswer: Hashable, Sendable {
 }
 
 /// What is left of a sign-out.
-package struct SignOutRest: Hashable, Sendable {
+package struct UnfinishedSignOut: Hashable, Sendable {
   /// Whether a service must still hear of it.
   package var isUntold = false
   /// Why it is not on disk, if it is not: a restart brings the sign-in back.
@@ -26,7 +26,9 @@ package struct SignOutRest: Hashable, Sendable {
 
 extension AccessEnabler {
   /// What is left of the sign-outs of a requestor; no network, no waiting.
-  package func signOutRest(of requestor: String) async -> SignOutRest { await runtime.performer.signOutRest(requestor) }
+  package func unfinishedSignOut(of requestor: String) async -> UnfinishedSignOut {
+    await runtime.performer.unfinishedSignOut(requestor)
+  }
 
   /// The sign-in that is kept for a requestor and still valid: what this box knows, without the network and without
   /// waiting for anything that is under way.

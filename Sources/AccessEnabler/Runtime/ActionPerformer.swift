@@ -100,9 +100,9 @@ actor ActionPerformer {
     return kept.signIn
   }
 
-  func signOutRest(_ requestor: String) -> SignOutRest {
+  func unfinishedSignOut(_ requestor: String) -> UnfinishedSignOut {
     _ = store.refresh()
-    return SignOutRest(
+    return UnfinishedSignOut(
       isUntold: !store.tokens(of: requestor).unfinishedLogouts.isEmpty,
       unkept: store.unkeptSignOut(of: requestor)?.description)
   }

@@ -12,7 +12,7 @@ extension AdminClient {
     try await document(.post, AdminPaths.clients(of: requestor.text), members)
   }
 
-  /// All clients.
+  /// All clients, or those of one requestor.
   public func clients(of requestor: RequestorID? = nil) async throws(AdminError) -> [ClientEntry] {
     try await wholeList(AdminPaths.clients, query: [("requestor", requestor?.text)]) { $0.id.text }
   }

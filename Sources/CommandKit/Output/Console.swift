@@ -25,12 +25,12 @@ public final class Console: Sendable {
   /// The console of this process.
   public static let system = Console(output: .descriptor(1), errors: .descriptor(2))
 
-  /// Prints one line.
+  /// Prints one line, without what would steer the terminal.
   public func print(_ line: String = "") {
     append(harmless(line) + "\n")
   }
 
-  /// Prints lines.
+  /// Prints lines, each as harmless as one alone.
   public func print(lines: some Sequence<String>) {
     for line in lines { print(line) }
   }

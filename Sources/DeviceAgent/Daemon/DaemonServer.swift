@@ -14,7 +14,7 @@ struct DaemonServer: Sendable {
   private let lines: CappedLines
   private let pairing: PairHost
   private let platform: PlatformParts?
-  private let oauth: OAuthKeeper?
+  private let oauth: OAuthTokenSource?
   private let grants = SingleFlight<AuthorizeQuestion, MediaGrant>()
 
   /// A daemon over the tokens of `source`, which are in the folder `state`; `owner` may do everything, as root may.
@@ -23,7 +23,7 @@ struct DaemonServer: Sendable {
   init(
     _ source: any EntitlementSource, of identity: BoxIdentity = BoxIdentity(), state: String = "",
     allowRules: [AllowRule], owner: UInt32 = Accounts.effectiveUser, pairing: PairHost? = nil,
-    platform: PlatformParts? = nil, oauth: OAuthKeeper? = nil, report: @escaping @Sendable (String) -> Void
+    platform: PlatformParts? = nil, oauth: OAuthTokenSource? = nil, report: @escaping @Sendable (String) -> Void
   ) {
     self.source = source
     self.identity = identity

@@ -95,14 +95,14 @@ actor EnablerSource: EntitlementSource {
     } catch {
       throw CommandError(error)
     }
-    guard let why = await enabler.signOutRest(of: requestor).unkept else { return wasSignedIn }
+    guard let why = await enabler.unfinishedSignOut(of: requestor).unkept else { return wasSignedIn }
     throw CommandError(
       "this box is signed out, but its disk did not take that, and a restart may undo it: \(why)",
       hint: "make room on the disk, then sign out again", code: "storage")
   }
 
   /// Whether the service has not heard of a sign-out.
-  nonisolated func owesSignOut() async -> Bool { await enabler.signOutRest(of: requestor).isUntold }
+  nonisolated func owesSignOut() async -> Bool { await enabler.unfinishedSignOut(of: requestor).isUntold }
 
   func header(method: String, path: String) async throws(CommandError) -> String {
     guard case .keyPair(let publicKey, let secret) = credentials else {

@@ -5,7 +5,7 @@ import RegentJSON
 
 extension DaemonServer {
   /// Tokens of other services for local programs; which names whose program may have is in `agent.conf`.
-  func mountOAuth(_ keeper: OAuthKeeper, _ routes: inout Routes) {
+  func mountOAuth(_ tokens: OAuthTokenSource, _ routes: inout Routes) {
     routes.post("/v1/oauth/token") { request, _ in
       guard let body = body(request), let name = body["name"]?.string, OAuthFolder.isName(name) else {
         return malformed
@@ -15,7 +15,7 @@ extension DaemonServer {
         OAuthProofOrder(method: body["method"]?.string ?? "GET", url: $0, nonce: body["nonce"]?.string)
       }
       return reply(request, .oauth, resource: name, detail: name) { () throws(CommandError) in
-        try await keeper.token(question, for: proof).document
+        try await tokens.token(question, for: proof).document
       }
     }
   }

@@ -9,7 +9,6 @@ public struct ForwardedHandler<Next: Handler>: Handler {
     self.next = next
   }
 
-  /// Answers one request.
   public func handle(_ request: Request) -> Answer {
     // The check comes first: requests that no proxy sent pay nothing for the headers.
     guard !proxies.isEmpty, proxies.trusts(request.peer.address) else {

@@ -13,7 +13,6 @@ public struct PathPrefixHandler<Next: Handler>: Handler {
     self.next = next
   }
 
-  /// Answers one request.
   public func handle(_ request: Request) -> Answer {
     guard !base.isEmpty else { return next.handle(request) }
     return next.handle(request.without(base) ?? request)

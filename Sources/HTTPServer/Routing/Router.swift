@@ -134,7 +134,6 @@ public final class Router: Handler {
     self.refuse = refuse ?? { _, refusal in .text(refusal.status, "\(refusal.status.reason)\n") }
   }
 
-  /// Answers one request.
   public func handle(_ request: Request) -> Answer {
     let outcome = request.withHead { head, bytes in
       find(head.method, bytes.extracting(head.path.indices))

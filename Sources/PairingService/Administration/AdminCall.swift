@@ -129,12 +129,10 @@ enum AdminReply: Sendable {
   case bytes([UInt8])
   case done
 
-  /// A document.
   static func document(_ document: some AdminDocument) -> AdminReply {
     .document(document.object)
   }
 
-  /// A list of documents.
   static func list(of documents: [some AdminDocument]) -> AdminReply {
     .list(documents.map(\.json))
   }

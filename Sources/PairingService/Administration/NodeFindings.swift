@@ -25,7 +25,7 @@ enum NodeCare {
         fix: "see whether it runs and reaches the database; one that was taken away is forgotten after a day")
     }
     for node in heard {
-      let ahead = NodeTalk.Said(reading: node.said).clockAhead
+      let ahead = NodeStatusExchange.Said(reading: node.said).clockAhead
       guard ahead.magnitude > apart else { continue }
       let seconds = ahead.magnitude.components.seconds
       found.append(

@@ -25,17 +25,17 @@ extension AdminCall {
   fileprivate func nodes(since started: Instant) async throws(AdminError) -> [NodeEntry] {
     let records = try await stored { () throws(StoreError) in try await core.store.nodes() }
     let others = records.filter { $0.id != core.options.node }.map { record in
-      let said = NodeTalk.Said(reading: record.said)
+      let said = NodeStatusExchange.Said(reading: record.said)
       return NodeEntry(
         name: record.id, version: record.version, started: record.started,
         silence: Int(record.silence.wholeMilliseconds),
-        waiting: said.waiting, draining: said.isDraining || record.wish == .drain, asked: false)
+        waiting: said.waiting, draining: said.isDraining || record.instruction == .drain, asked: false)
     }
     guard let name = core.options.node else { return others }
-    let (said, record) = (NodeTalk(core).own, records.first { $0.id == name })
+    let (said, record) = (NodeStatusExchange(core).own, records.first { $0.id == name })
     let own = NodeEntry(
       name: name, version: core.options.version, started: record?.started ?? started, silence: 0,
-      waiting: said.waiting, draining: said.isDraining || record?.wish == .drain, asked: true)
+      waiting: said.waiting, draining: said.isDraining || record?.instruction == .drain, asked: true)
     return (others + [own]).sorted { $0.name < $1.name }
   }
 

@@ -52,7 +52,7 @@ extension AdminRouteBuilder {
       // One look each: what a grant stands on is not in its row.
       for grant in grants {
         entries.append(
-          GrantEntry(grant, try await stored { () throws(StoreError) in try await call.core.look(at: grant.id) }))
+          GrantEntry(grant, try await stored { () throws(StoreError) in try await call.core.state(of: grant.id) }))
       }
       return .list(of: entries)
     }
@@ -116,7 +116,7 @@ extension AdminCall {
 
   fileprivate func setClient() async throws(AdminError) -> ClientEntry {
     let record = try await client()
-    guard let known = KnownClient(record) else { throw AdminError(.failed, "the client's row cannot be read") }
+    guard let known = AuthenticatedClient(record) else { throw AdminError(.failed, "the client's row cannot be read") }
     let asked = try body
     var members = known.metadata.json
     members["scope"] = try scope(asked) ?? members["scope"]
@@ -197,7 +197,7 @@ extension ClientKind {
 
 extension ClientEntry {
   init?(_ record: OAuthClientRecord) {
-    guard let client = KnownClient(record) else { return nil }
+    guard let client = AuthenticatedClient(record) else { return nil }
     self.init(
       id: record.id, requestor: record.requestor, name: record.name, origin: record.origin.rawValue,
       kind: ClientKind(client.metadata.method), algorithm: client.metadata.algorithm.rawValue,
@@ -206,19 +206,19 @@ extension ClientEntry {
 }
 
 extension GrantEntry {
-  init(_ grant: GrantRecord, _ look: GrantLook) {
+  init(_ grant: GrantRecord, _ state: GrantState) {
     var (name, viewer): (String?, String?)
-    let state: String
-    switch look {
+    let word: String
+    switch state {
     case .stands(let standing):
       let who = standing.signIn.authentication.viewer
       (name, viewer) = (standing.client.name, who.account.map { "\(who.provider)/\($0)" })
-      state = "good"
-    case .paused: state = "paused"
-    case .ended: state = "over"
+      word = "good"
+    case .paused: word = "paused"
+    case .ended: word = "over"
     }
     self.init(
-      id: grant.id, client: grant.client, name: name, viewer: viewer, state: state, scope: grant.scope,
+      id: grant.id, client: grant.client, name: name, viewer: viewer, state: word, scope: grant.scope,
       bound: grant.thumbprint != nil, created: grant.created, used: grant.rotated, expires: grant.expires)
   }
 }

@@ -71,7 +71,7 @@ extension AdminCall {
         if let others = DayNumbers(keptAs: text, at: now) { day.add(others) }
       }
       for node in nodes where node.id != own && node.silence < NodeID.silence {
-        waiting += NodeTalk.Said(reading: node.said).waiting
+        waiting += NodeStatusExchange.Said(reading: node.said).waiting
       }
     }
     var stats = Stats(since: day.since)

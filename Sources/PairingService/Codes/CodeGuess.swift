@@ -2,8 +2,8 @@ package import RegentPairing
 package import PairingStore
 internal import HTTPServer
 
-/// What the store has to be asked.
-enum CodeDoubt: Sendable {
+/// What the store has to be asked before a call can be answered.
+enum StoreLookup: Sendable {
   case code(CodeHash)
   case device(DeviceHash, RequestorID)
 }
@@ -38,7 +38,7 @@ extension ServiceCore {
   /// not, is looked for by its own id then: memory cannot know yet that it is the one.
   ///
   /// - Throws: 429.
-  func doubt(about call: V1Call) throws(CallError) -> CodeDoubt? {
+  func lookupNeeded(for call: V1Call) throws(CallError) -> StoreLookup? {
     guard call.path[ifCaptured: "code"] != nil, let code = call.code() else { return nil }
     let hash = hasher.code(code)
     guard codeLooks.mustLook(at: codes.find(hash)) else { return nil }
@@ -51,9 +51,9 @@ extension ServiceCore {
     }
   }
 
-  /// Makes memory know it.
-  func look(at doubt: CodeDoubt) async throws(StoreError) {
-    switch doubt {
+  /// Asks the store, and makes memory know the answer.
+  func perform(_ lookup: StoreLookup) async throws(StoreError) {
+    switch lookup {
     case .code(let hash): try await codeLooks.look(at: hash)
     case .device(let device, let requestor): try await codeLooks.look(at: device, of: requestor)
     }

@@ -27,7 +27,6 @@ package struct KeyedHasher: Sendable {
     screens = try HMACKey(.sha256, HKDF.derive(from: material, info: "screen"))
   }
 
-  /// A registration code.
   package func code(_ code: RegistrationCode) -> CodeHash { hash(codes.code(code.letters)) }
 
   /// What tells one wrong code from another, at every node, and names none.

@@ -150,10 +150,9 @@ package final class LiveCodes: Sendable {
     }
   }
 
-  /// A registration by its id.
   package func find(_ id: RegistrationID) -> RegistrationRecord? { cached(id)?.record }
 
-  /// The same with what is known about its device.
+  /// A code with what is known about its device.
   package func cached(_ id: RegistrationID) -> CachedCode? {
     let now = clock.now
     return tables.withLock { tables in tables.codes[id].map { tables.look(at: $0, now, clock.uptime) } }

@@ -73,13 +73,11 @@ package final class ProvisioningSnapshot: Sendable {
     self.rowKeys = rowKeys
   }
 
-  /// A requestor.
   package func requestor(_ id: RequestorID) -> Requestor? { records.requestors[id] }
 
   /// The key pair that signs a requestor's new rows.
   package func rowKey(of id: RequestorID) -> PublicKey? { rowKeys[id] }
 
-  /// The rules of a provider.
   package func rules(of provider: ProviderID) -> ProviderEntitlements { rules[provider] ?? .none }
 
   /// A provider that works with a requestor now.

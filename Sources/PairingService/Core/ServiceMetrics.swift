@@ -72,7 +72,6 @@ package final class ServiceMetrics: Sendable {
     state = Locked(State(day: day ?? DayNumbers(from: now)))
   }
 
-  /// Counts.
   package func count(_ event: Event, _ times: Int = 1) {
     guard times > 0 else { return }
     let now = clock.now

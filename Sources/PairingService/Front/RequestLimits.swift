@@ -76,11 +76,11 @@ package final class RequestLimits: Sendable {
   let log: ServiceLog
   let state: Locked<State>
   /// Where other nodes are told of wrong guesses; nil where there is none.
-  let shared: Telling<WrongGuess>?
+  let shared: BatchedSender<WrongGuess>?
 
   init(
     _ limits: ServiceLimits, clock: ServiceClock, metrics: ServiceMetrics, log: ServiceLog,
-    sharedBy shared: Telling<WrongGuess>? = nil
+    sharedBy shared: BatchedSender<WrongGuess>? = nil
   ) {
     self.log = log
     self.shared = shared
@@ -90,7 +90,6 @@ package final class RequestLimits: Sendable {
     state = Locked(State(guesses: Guesses(limits)))
   }
 
-  /// Takes one request of a device.
   package func take(_ device: DeviceHash, at requestor: RequestorID) throws(CallError) {
     try take(.device(device), at: requestor)
   }

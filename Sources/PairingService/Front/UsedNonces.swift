@@ -31,11 +31,11 @@ package final class UsedNonces: Sendable {
   private let capacity: Int
   private let state: Locked<State>
   /// Where other nodes are told; nil where there is none.
-  private let shared: Telling<UsedNonce>?
+  private let shared: BatchedSender<UsedNonce>?
 
   /// What an earlier process kept, and nothing else.
   init(
-    startingAt start: Instant, keptAs text: String?, capacity: Int, sharedBy shared: Telling<UsedNonce>? = nil
+    startingAt start: Instant, keptAs text: String?, capacity: Int, sharedBy shared: BatchedSender<UsedNonce>? = nil
   ) {
     startedAt = start
     self.capacity = capacity

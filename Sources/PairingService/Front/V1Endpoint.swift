@@ -118,9 +118,9 @@ package struct V1Endpoints: Sendable {
 
   /// The answer after a look into the store, where memory has not the last word on the code that the call names.
   private func decided(_ call: V1Call, _ answer: @escaping V1Work) throws(CallError) -> V1Outcome {
-    guard let doubt = try core.doubt(about: call) else { return try answer(call) }
+    guard let lookup = try core.lookupNeeded(for: call) else { return try answer(call) }
     return .decide { [core] in
-      try await core.look(at: doubt)
+      try await core.perform(lookup)
       return try await answer(call).decided()
     }
   }

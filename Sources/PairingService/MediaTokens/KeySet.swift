@@ -8,7 +8,6 @@ package struct KeySet: Sendable {
 
   package init(_ core: ServiceCore) { self.core = core }
 
-  /// Mounts the set.
   package func mount(_ routes: inout Routes) {
     routes.get("/oauth/jwks.json") { [core] request, _ in
       .now(Self.answer(request, core.mediaKeys.published(at: core.clock.now)))

@@ -48,7 +48,7 @@ package struct NodeFollower: Sendable {
       try await lookAtEverything()
       return end
     }
-    try await NodeTalk(core).once()
+    try await NodeStatusExchange(core).once()
     let page = try await core.store.changes(after: position, waiting: Self.wait)
     core.nonces.note(page.nonces)
     core.limits.note(page.guesses)

@@ -11,20 +11,20 @@ extension ServiceCore {
   func claims(ofAccessToken text: String) -> AccessTokenClaims? { accessToken(text)?.claims }
 
   /// The same with what APIs are told of it.
-  func accessToken(_ text: String) -> KnownAccessToken? {
+  func accessToken(_ text: String) -> VerifiedAccessToken? {
     if let known = rememberedAccessToken(text) { return known }
     guard let token = try? UnverifiedJWS(text), let keyID = token.keyID, let key = oauth.keys.publicKey(keyID),
       let verified = try? token.verified(with: key),
       let claims = AccessTokenClaims(verified, issuer: oauth.metadata.issuer, at: clock.now)
     else { return nil }
-    let known = KnownAccessToken(claims, keyID: keyID)
+    let known = VerifiedAccessToken(claims, keyID: keyID)
     oauth.accessTokens[text] = known
     return known
   }
 
   /// An access token whose signature was checked before: whether its time is over, and whether there still is the key
   /// that signed it, are looked at each time.
-  func rememberedAccessToken(_ text: String) -> KnownAccessToken? {
+  func rememberedAccessToken(_ text: String) -> VerifiedAccessToken? {
     guard let known = oauth.accessTokens[text], clock.now < known.claims.expires,
       oauth.keys.publicKey(known.keyID) != nil
     else { return nil }
@@ -50,10 +50,19 @@ extension ServiceCore {
     }
   }
 
-  /// A grant that stands, or waits for an operator.
-  func look(at id: GrantID) async throws(StoreError) -> GrantLook {
+  /// Whether a grant stands, or waits for an operator, or for the clock to be right.
+  func state(of id: GrantID) async throws(StoreError) -> GrantState {
+    let state = try await state(of: id, at: clock.now)
+    // What is over by a clock that seems to be ahead may not be over: a client that hears of an end throws its tokens
+    // away for good.
+    guard case .ended = state, age.doubt != nil else { return state }
+    guard case .stands(let standing) = try await self.state(of: id, at: age.now) else { return state }
+    return .paused(standing.grant)
+  }
+
+  private func state(of id: GrantID, at now: Instant) async throws(StoreError) -> GrantState {
     do throws(StoreError) {
-      return try await store.grant(id, at: clock.now).map(GrantLook.stands) ?? .ended
+      return try await store.grant(id, at: now).map(GrantState.stands) ?? .ended
     } catch {
       guard case .notInForce(let refusal) = error else { throw error }
       guard refusal.isPause, let grant = try await kept(id) else { return .ended }
@@ -67,8 +76,8 @@ extension ServiceCore {
   }
 }
 
-/// What there is of a grant.
-enum GrantLook {
+/// Whether a grant opens anything now.
+enum GrantState {
   /// It opens what was given with it.
   case stands(StandingGrant)
   /// Its account or its integration is switched off: it opens nothing, and is as good as before when that ends.
@@ -151,7 +160,7 @@ extension ServiceCore {
 }
 
 /// An access token whose signature was checked, and what APIs are told of it while it counts.
-struct KnownAccessToken: Sendable {
+struct VerifiedAccessToken: Sendable {
   let claims: AccessTokenClaims
   let grant: GrantID?
   let keyID: String

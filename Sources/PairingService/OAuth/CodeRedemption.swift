@@ -16,7 +16,7 @@ struct CodeRedemption: Sendable {
 
   /// The answer with the tokens for a code; `client` has shown who it is.
   func tokens(
-    for text: String, _ verifier: String?, _ call: OAuthCall, _ client: KnownClient
+    for text: String, _ verifier: String?, _ call: OAuthCall, _ client: AuthenticatedClient
   ) async throws -> [UInt8] {
     guard let code = DeviceCode(text) else { throw OAuthError.unknownCode }
     try await core.codeLooks.look(at: code.registration)
@@ -79,7 +79,8 @@ struct CodeRedemption: Sendable {
   }
 
   private func keep(
-    _ signIn: StandingSignIn, _ scope: Scope, _ client: KnownClient, _ thumbprint: String?, _ code: RegistrationRecord
+    _ signIn: StandingSignIn, _ scope: Scope, _ client: AuthenticatedClient, _ thumbprint: String?,
+    _ code: RegistrationRecord
   ) async throws -> [UInt8] {
     let now = core.clock.now
     guard let id = GrantID(Random.uuid()) else { throw KeyError.inconsistent }

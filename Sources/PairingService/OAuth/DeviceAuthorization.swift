@@ -78,7 +78,7 @@ struct DeviceAuthorization: Sendable {
     return OAuthFrame.response(.ok, answer.json)
   }
 
-  private func about(_ call: OAuthCall, _ client: KnownClient, _ asked: AskedByClient) -> DeviceDescription {
+  private func about(_ call: OAuthCall, _ client: AuthenticatedClient, _ asked: AskedByClient) -> DeviceDescription {
     let agent = call.request.header(.userAgent).flatMap { CleanText.line($0) }
     return DeviceDescription(
       name: client.record.name, userAgent: core.codes.hasRoomForDescriptions ? agent : nil,

@@ -49,7 +49,7 @@ struct IntrospectionEndpoint: Sendable {
     return token.description
   }
 
-  private func worth(_ text: String, _ client: KnownClient) async throws -> [UInt8] {
+  private func worth(_ text: String, _ client: AuthenticatedClient) async throws -> [UInt8] {
     if let standing = try await standing(ofRefreshToken: text) {
       return standing.client.id == client.record.id ? refreshToken(standing).bytes() : Self.inactive
     }

@@ -20,7 +20,7 @@ package final class OAuthParts: Sendable {
   /// Clients and grants that stood a moment ago.
   package let standing: StandingMemory
   /// Access tokens whose signature was checked.
-  let accessTokens = VerifiedTokens<KnownAccessToken>()
+  let accessTokens = VerifiedTokens<VerifiedAccessToken>()
   private let making: KeyMaking
 
   init(_ options: ServiceOptions, store: any Store) async throws {

@@ -16,12 +16,12 @@ struct Refreshing: Sendable {
   private static let refused = OAuthError(.invalidGrant, "this refresh token does not count: pair again")
 
   /// The answer, as it is sent.
-  func next(_ text: String, scope: String?, _ call: OAuthCall, _ client: KnownClient) async throws -> [UInt8] {
+  func next(_ text: String, scope: String?, _ call: OAuthCall, _ client: AuthenticatedClient) async throws -> [UInt8] {
     guard let (id, shown) = core.oauth.refreshTokens.read(text) else { throw Self.refused }
     let now = core.clock.now
-    let look = try await core.look(at: id)
+    let state = try await core.state(of: id)
     // Another client's token is none, and says nothing about the grant: whoever found it cannot end it either.
-    guard let grant = look.grant, grant.client == client.record.id else { throw Self.refused }
+    guard let grant = state.grant, grant.client == client.record.id else { throw Self.refused }
     let proof = try core.proof(call)
     switch RefreshFamily(grant).verdict(on: shown, key: proof?.thumbprint, at: now) {
     case .over where isInDoubt, .stolen where isInDoubt: throw OAuthError.paused
@@ -32,35 +32,26 @@ struct Refreshing: Sendable {
       // Also while it is switched off: a thief must not be given time.
       try await end(grant, client)
       throw Self.refused
-    case .again where look.isPaused:
+    case .again where state.isPaused:
       // Whoever comes again later, as the 503 says, would come with a token that counts as stolen by then. What is
       // given again here opens nothing before the switch is on.
       if let proof { try core.oauth.proofs.take(proof, core.clock) }
       return try again(grant, at: now)
     case .again:
-      try core.admit(try standing(look), with: proof)
+      try core.admit(state.standing(), with: proof)
       return try again(grant, at: now)
     case .rotate:
-      let standing = try standing(look)
+      let standing = try state.standing()
       try core.admit(standing, with: proof)
       return try await rotate(standing, shown, scope, client, at: now)
     }
   }
 
-  /// Whether the machine's clock is ahead, as far as anybody can tell: what is over by it alone may not be over, and a
-  /// client that hears of an end throws its tokens away for good.
+  /// Whether the machine's clock is ahead, as far as anybody can tell: what is over by it alone may not be over.
   private var isInDoubt: Bool { core.age.doubt != nil }
 
-  private func standing(_ look: GrantLook) throws -> StandingGrant {
-    do {
-      return try look.standing()
-    } catch {
-      throw isInDoubt ? OAuthError.paused : error
-    }
-  }
-
   private func rotate(
-    _ standing: StandingGrant, _ shown: Int64, _ wanted: String?, _ client: KnownClient, at now: Instant
+    _ standing: StandingGrant, _ shown: Int64, _ wanted: String?, _ client: AuthenticatedClient, at now: Instant
   ) async throws -> [UInt8] {
     // Never more than the client may have now.
     let scope = try Scope(standing.grant.scope).narrowed(to: wanted).limited(to: client.metadata.scope)
@@ -78,7 +69,7 @@ struct Refreshing: Sendable {
     next.answer = StoredSecret(answer)
     let kept: GrantRecord
     do throws(StoreError) {
-      kept = try await core.store.rotate(next, seen: standing.sight, at: now)
+      kept = try await core.store.rotate(next, seen: standing.version, at: now)
     } catch {
       switch error {
       case .notInForce(let refusal) where refusal.isPause: throw OAuthError.paused
@@ -101,7 +92,7 @@ struct Refreshing: Sendable {
     return answer
   }
 
-  private func end(_ grant: GrantRecord, _ client: KnownClient) async throws {
+  private func end(_ grant: GrantRecord, _ client: AuthenticatedClient) async throws {
     core.metrics.count(.refreshTokensReused)
     let line = core.audit.entry(
       .service, "grant.end", grant.id.text, .refused,

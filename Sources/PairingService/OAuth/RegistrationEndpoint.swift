@@ -81,7 +81,7 @@ struct RegistrationEndpoint: Sendable {
     guard let text = value.string, let claims = core.statements.read(text),
       let said = (try? UnverifiedJWS(text))?.unverifiedClaims
     else {
-      throw core.inVain(
+      throw core.countedRefusal(
         OAuthError(.invalidSoftwareStatement, "the statement was not made by this service, or is damaged"), request)
     }
     guard let application = core.provisioning.now.records.applications[claims.application],
@@ -113,7 +113,7 @@ struct RegistrationEndpoint: Sendable {
     guard let invitation = try await core.store.clientInvitation(core.hasher.token(token), at: core.clock.now),
       let requestor = core.provisioning.now.requestor(invitation.requestor), requestor.registration != .closed
     else {
-      throw core.inVain(Self.wrongToken, request)
+      throw core.countedRefusal(Self.wrongToken, request)
     }
     return invitation
   }
@@ -203,14 +203,15 @@ struct RegistrationEndpoint: Sendable {
   }
 
   /// The client whose registration this is, if its token was shown; an unknown one is answered like a wrong token.
-  private func own(_ request: Request, _ id: String) async throws -> KnownClient {
+  private func own(_ request: Request, _ id: String) async throws -> AuthenticatedClient {
     let credential = try TokenCredential(request)
     var record: OAuthClientRecord?
     if let id = ClientID(id) { record = try await core.store.oauthClient(id) }
     guard let credential, !credential.isBound, core.hasher.isToken(credential.token, record?.registrationToken),
-      let record, let client = KnownClient(record)
+      let record, let client = AuthenticatedClient(record)
     else {
-      throw core.inVain(OAuthError(.invalidToken, "no registration of this address and token is known"), request)
+      throw core.countedRefusal(
+        OAuthError(.invalidToken, "no registration of this address and token is known"), request)
     }
     return client
   }

@@ -21,7 +21,7 @@ package final class StandingMemory: Sendable {
   static let mostGrants = 65_536
   static let mostClients = 2_048
   private let grants: Locked<MarkedTable<GrantID, Grant>>
-  private let clients: Locked<MarkedTable<ClientID, KnownClient>>
+  private let clients: Locked<MarkedTable<ClientID, AuthenticatedClient>>
 
   package init(mostGrants: Int = StandingMemory.mostGrants, mostClients: Int = StandingMemory.mostClients) {
     grants = Locked(MarkedTable(most: mostGrants))
@@ -46,10 +46,12 @@ package final class StandingMemory: Sendable {
     grants.withLock { $0.keep(grant, for: standing.grant.id, asOf: mark) }
   }
 
-  func client(_ id: ClientID, asOf mark: UInt64) -> KnownClient? { clients.withLock { $0.find(id, asOf: mark) } }
+  func client(_ id: ClientID, asOf mark: UInt64) -> AuthenticatedClient? {
+    clients.withLock { $0.find(id, asOf: mark) }
+  }
 
   /// Remembers a client, read after the mark was taken.
-  func keep(_ client: KnownClient, asOf mark: UInt64) {
+  func keep(_ client: AuthenticatedClient, asOf mark: UInt64) {
     clients.withLock { $0.keep(client, for: client.record.id, asOf: mark) }
   }
 }

@@ -62,12 +62,12 @@ package final class UsedAssertions: Sendable {
   /// the clients that operators and statements brought.
   static let strangersCapacity = 16_384
 
-  private let used: Locked<Places>
-  private let strangers: Locked<Places>
+  private let used: Locked<Table>
+  private let strangers: Locked<Table>
 
   package init(capacity: Int = UsedAssertions.capacity, strangers: Int = UsedAssertions.strangersCapacity) {
-    used = Locked(Places(most: capacity))
-    self.strangers = Locked(Places(most: strangers))
+    used = Locked(Table(most: capacity))
+    self.strangers = Locked(Table(most: strangers))
   }
 
   /// How many are remembered, and how many of clients that registered themselves.
@@ -86,7 +86,7 @@ package final class UsedAssertions: Sendable {
     guard isFresh else { throw OAuthError(.invalidClient, "the assertion was used before: make one for each request") }
   }
 
-  private struct Places: Sendable {
+  private struct Table: Sendable {
     let most: Int
     var expiries: [[UInt8]: Instant] = [:]
     /// When the first of those is over that were there the last time that it was full: before, there is no use in

@@ -54,7 +54,6 @@ enum PhoneAnswer: Sendable {
   /// Anything else.
   case response(Response)
 
-  /// A notice.
   static func notice(
     _ kind: NoticePage.Kind, wait: Duration? = nil, retry: SafePath? = nil, brand: Brand? = nil
   ) -> PhoneAnswer {

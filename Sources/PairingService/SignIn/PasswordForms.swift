@@ -33,7 +33,6 @@ final class PasswordForms: Sendable {
     try await recount()
   }
 
-  /// The forms at a provider.
   func forms(at provider: ProviderID) -> Set<PasswordForm> { state.withLock { $0.forms[provider] ?? [] } }
 
   /// Why the passwords of accounts cannot all be stored at a provider; nil when they can.

@@ -112,23 +112,24 @@ public struct StandingGrant: Hashable, Sendable {
   public let client: OAuthClientRecord
   public let signIn: StandingSignIn
   /// By what its store knows later whether all of that is still so.
-  public let sight: GrantSight?
+  public let version: GrantVersion?
 
-  public init(grant: GrantRecord, client: OAuthClientRecord, signIn: StandingSignIn, sight: GrantSight? = nil) {
+  public init(grant: GrantRecord, client: OAuthClientRecord, signIn: StandingSignIn, version: GrantVersion? = nil) {
     self.grant = grant
     self.client = client
     self.signIn = signIn
-    self.sight = sight
+    self.version = version
   }
 }
 
-/// What a store saw when it read a grant that stood: which row, and the mark that it took before.
-public struct GrantSight: Hashable, Sendable {
-  public let version: [UInt8]
+/// Which version of a grant a store read when it stood: its row, and the mark that was taken before.
+public struct GrantVersion: Hashable, Sendable {
+  /// The signature of its row, which every change of the row changes.
+  public let signature: [UInt8]
   public let mark: UInt64
 
-  public init(version: [UInt8], mark: UInt64) {
-    self.version = version
+  public init(signature: [UInt8], mark: UInt64) {
+    self.signature = signature
     self.mark = mark
   }
 }

@@ -11,22 +11,24 @@ public struct NodeRecord: Hashable, Sendable {
   /// What it says of itself; a text that only the service reads.
   public let said: String
   /// What it was told to do.
-  public let wish: NodeWish?
+  public let instruction: NodeInstruction?
 
-  public init(id: NodeID, version: String, started: Instant, silence: Duration, said: String, wish: NodeWish?) {
+  public init(
+    id: NodeID, version: String, started: Instant, silence: Duration, said: String, instruction: NodeInstruction?
+  ) {
     self.id = id
     self.version = version
     self.started = started
     self.silence = silence
     self.said = said
-    self.wish = wish
+    self.instruction = instruction
   }
 }
 
-/// What a node hears as often as it says that it is there.
-public struct NodeHearsay: Hashable, Sendable {
+/// How the nodes are together: what each hears as often as it says that it is there.
+public struct ClusterStatus: Hashable, Sendable {
   /// What operators who asked another node want of it.
-  public var wish: NodeWish?
+  public var instruction: NodeInstruction?
   /// How many nodes serve, itself included.
   public var serving: Int
   /// How much later it is by this node's clock than by the store's; less than nothing when it is earlier.
@@ -35,17 +37,17 @@ public struct NodeHearsay: Hashable, Sendable {
   public var silent: Set<NodeID>
 
   public init(
-    wish: NodeWish? = nil, serving: Int = 1, clockAhead: Duration = .zero, silent: Set<NodeID> = []
+    instruction: NodeInstruction? = nil, serving: Int = 1, clockAhead: Duration = .zero, silent: Set<NodeID> = []
   ) {
-    self.wish = wish
+    self.instruction = instruction
     self.serving = serving
     self.clockAhead = clockAhead
     self.silent = silent
   }
 }
 
-/// What operators want of a node, until they take it back or the node is started anew.
-public enum NodeWish: String, Hashable, Sendable, CaseIterable {
+/// What operators have a node do, until they take it back or the node is started anew.
+public enum NodeInstruction: String, Hashable, Sendable, CaseIterable {
   /// To hold no more replies, and to hand over those that it holds.
   case drain
 }

@@ -50,7 +50,7 @@ public protocol GrantStore: Sendable {
 
   /// The same for a grant that the caller has just read, as ``grant(_:at:)`` gave it: what nothing can have changed
   /// since is not looked up again.
-  func rotate(_ grant: GrantRecord, seen: GrantSight?, at now: Instant) async throws(StoreError) -> GrantRecord
+  func rotate(_ grant: GrantRecord, seen: GrantVersion?, at now: Instant) async throws(StoreError) -> GrantRecord
 
   /// A grant, if it, its client and its sign-in are in force.
   ///
@@ -74,7 +74,7 @@ extension GrantStore {
 
   /// Looks everything up again.
   public func rotate(
-    _ grant: GrantRecord, seen: GrantSight?, at now: Instant
+    _ grant: GrantRecord, seen: GrantVersion?, at now: Instant
   ) async throws(StoreError) -> GrantRecord {
     try await rotate(grant, at: now)
   }

@@ -52,10 +52,10 @@ public protocol NodeStore: Sendable {
   /// What this node says of itself from now on.
   ///
   /// - Returns: what it has heard with its last beat.
-  func report(_ said: String) async throws(StoreError) -> NodeHearsay
+  func report(_ said: String) async throws(StoreError) -> ClusterStatus
 
   /// Tells a node what operators want of it, or that they want nothing any more.
   ///
   /// - Returns: false when there is no such node.
-  func tell(_ node: NodeID, _ wish: NodeWish?) async throws(StoreError) -> Bool
+  func tell(_ node: NodeID, _ instruction: NodeInstruction?) async throws(StoreError) -> Bool
 }

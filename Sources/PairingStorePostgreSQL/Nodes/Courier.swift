@@ -22,7 +22,7 @@ final class Courier: @unchecked Sendable {
   private let onDisplaced: @Sendable (PostgreSQLError) -> Void
   private var nextBeat: UInt64 = 0
   /// What this node says of itself, and what operators want of it.
-  private let talk = Locked((said: "", heard: NodeHearsay()))
+  private let talk = Locked((said: "", heard: ClusterStatus()))
   private let rings: Bool
   /// Whether a COMMIT of some node waits for the standby: this line waits for none, so it can tell.
   let awaitsStandby: Condition
@@ -116,19 +116,19 @@ final class Courier: @unchecked Sendable {
     let asked = wallClock()
     guard let row = try line.run([presence.beat(said)])[0].first else { return false }
     let answered = wallClock()
-    let wish = NodeWish(rawValue: try row.text(0))
+    let instruction = NodeInstruction(rawValue: try row.text(0))
     let others = Int(try row.integer(1))
     awaitsStandby.note(try row.integer(2) == 1)
     let ahead = clockAhead(of: Instant(milliseconds: try row.integer(3)), asked: asked, answered: answered)
     let silent = Set(try row.text(4).split(separator: " ").compactMap { NodeID(String($0)) })
     talk.withLock {
-      $0.heard = NodeHearsay(wish: wish, serving: others + 1, clockAhead: ahead, silent: silent)
+      $0.heard = ClusterStatus(instruction: instruction, serving: others + 1, clockAhead: ahead, silent: silent)
     }
     return true
   }
 
   /// What is said with the next beat; gives back what the last one heard.
-  func report(_ said: String) -> NodeHearsay {
+  func report(_ said: String) -> ClusterStatus {
     talk.withLock { talk in
       talk.said = said
       return talk.heard

@@ -60,7 +60,7 @@ extension PostgreSQLStore {
             id: id, version: (try? row.text(1)) ?? "",
             started: Instant(milliseconds: (try? row.integer(2)) ?? 0),
             silence: .milliseconds((try? row.integer(3)) ?? 0), said: (try? row.text(4)) ?? "",
-            wish: (try? row.text(5)).flatMap(NodeWish.init))
+            instruction: (try? row.text(5)).flatMap(NodeInstruction.init))
         }
       }
       return found.compactMap(\.self)
@@ -68,14 +68,14 @@ extension PostgreSQLStore {
   }
 
   /// What this node says of itself with its next beat.
-  public func report(_ said: String) async throws(StoreError) -> NodeHearsay { database.courier.report(said) }
+  public func report(_ said: String) async throws(StoreError) -> ClusterStatus { database.courier.report(said) }
 
   /// Tells a node what operators want of it; it hears that with its next beat.
-  public func tell(_ node: NodeID, _ wish: NodeWish?) async throws(StoreError) -> Bool {
+  public func tell(_ node: NodeID, _ instruction: NodeInstruction?) async throws(StoreError) -> Bool {
     try await write { context, _ in
       try context.runCounting(
         """
-        UPDATE node SET wish = \(wish?.rawValue ?? "") WHERE name = \(node.text) AND \(part: Presence.isHeard)
+        UPDATE node SET wish = \(instruction?.rawValue ?? "") WHERE name = \(node.text) AND \(part: Presence.isHeard)
         """) == 1
     }
   }

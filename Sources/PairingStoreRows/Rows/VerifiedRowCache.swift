@@ -48,9 +48,9 @@ final class VerifiedTableCache<Record: Sendable>: Sendable {
   /// Beyond so many all are forgotten and verified again.
   let most: Int
   private let keyColumns: Int
-  private let rows = Locked([String: Known]())
+  private let rows = Locked([String: CachedRow]())
 
-  private struct Known {
+  private struct CachedRow {
     let row: Stored<Record>
     /// The mark at which a reader found the row in the database; none for one that was only written, or seen within a
     /// transaction that may not have been committed.
@@ -80,7 +80,7 @@ final class VerifiedTableCache<Record: Sendable>: Sendable {
     let id = names.joined(separator: "\n")
     rows.withLock { rows in
       if rows.count >= most { rows.removeAll() }
-      rows[id] = Known(row: row)
+      rows[id] = CachedRow(row: row)
     }
   }
 

@@ -7,8 +7,7 @@ extension RowStore {
   public func pickUp(
     requestor: RequestorID, device: DeviceHash, awaitsDelivery: Bool, at now: Instant
   ) async throws(StoreError) -> PickUp {
-    // Nearly every pick-up is a later one and writes nothing: a reader tells. The first one goes straight to the
-    // writer.
+    // Nearly every pick-up is a later one and writes nothing: reading tells. The first one writes straight away.
     if !awaitsDelivery {
       let seen = try await read { context, rows -> (pickUp: PickUp, isFirst: Bool) in
         let found = try rows.signIn(context, requestor, device, at: now)
@@ -57,7 +56,6 @@ extension RowStore {
     }
   }
 
-  /// Signs a device out.
   public func signOut(requestor: RequestorID, device: DeviceHash, at now: Instant)
     async throws(StoreError) -> [AuthenticationRecord]
   {

@@ -25,7 +25,6 @@ extension RowStore {
     }
   }
 
-  /// The invitation of a token.
   public func clientInvitation(_ token: TokenHash, at now: Instant)
     async throws(StoreError) -> ClientInvitationRecord?
   {

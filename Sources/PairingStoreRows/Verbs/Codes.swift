@@ -209,7 +209,7 @@ extension SignedRows {
   }
 }
 
-/// Queries that a partial index serves: SQLite uses one only when the condition stands there in the index's own words.
+/// Queries that a partial index serves: a database may use it only when the condition is written as the index has it.
 enum CodeQueries {
   /// The codes of a device that nobody has answered; some of them may have run out of time.
   static func waiting(of device: DeviceHash, at requestor: RequestorID) -> SQL {

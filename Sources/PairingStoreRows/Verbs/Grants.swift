@@ -23,7 +23,6 @@ extension RowStore {
     }
   }
 
-  /// A client.
   public func oauthClient(_ id: ClientID) async throws(StoreError) -> OAuthClientRecord? {
     try await read { context, rows in
       guard let client = try rows.oauthClient(context, id)?.record, try rows.isHonoured(context, client)
@@ -50,7 +49,6 @@ extension RowStore {
     }
   }
 
-  /// Removes a client.
   public func removeOAuthClient(_ id: ClientID, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError) -> [AuthenticationRecord]
   {
@@ -93,14 +91,16 @@ extension RowStore {
   }
 
   /// Keeps the next generation of a grant; of one that was seen, by writing it over that row.
-  public func rotate(_ grant: GrantRecord, seen: GrantSight?, at now: Instant) async throws(StoreError) -> GrantRecord {
-    // Sealed here: the writer's thread is one for all.
+  public func rotate(
+    _ grant: GrantRecord, seen: GrantVersion?, at now: Instant
+  ) async throws(StoreError) -> GrantRecord {
+    // Sealed before the transaction, which others may wait for.
     let values = Tables.grants.encode(grant, vault)
     return try await write { [self] context, rows in
       // The mark tells of what was committed, and the transaction of what others did in it before. The row is the one
       // that was seen when it has its signature, which is over the generation, too.
       if let seen, standingMark == seen.mark, !context.movesMark,
-        try rows.updateUnread(context, Tables.grants, values, GrantColumns.next, version: seen.version)
+        try rows.updateUnread(context, Tables.grants, values, GrantColumns.next, version: seen.signature)
       {
         return grant
       }
@@ -113,14 +113,13 @@ extension RowStore {
     }
   }
 
-  /// A grant.
   public func grant(_ id: GrantID, at now: Instant) async throws(StoreError) -> StandingGrant? {
     let mark = standingMark
     return try await read { context, rows in
       rows.mark = mark
       guard let grant = try rows.one(context, Tables.grants, Tables.grants.row(id.text)) else { return nil }
       return try rows.standing(
-        context, grant.record, at: now, sight: mark.map { GrantSight(version: grant.signature, mark: $0) })
+        context, grant.record, at: now, version: mark.map { GrantVersion(signature: grant.signature, mark: $0) })
     }
   }
 
@@ -135,7 +134,6 @@ extension RowStore {
     }
   }
 
-  /// Ends grants.
   public func endGrants(_ filter: GrantFilter, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError) -> [AuthenticationRecord]
   {
@@ -186,12 +184,12 @@ extension SignedRows {
   }
 
   fileprivate func standing<Context: Querying & ~Copyable>(
-    _ context: borrowing Context, _ grant: GrantRecord, at now: Instant, sight: GrantSight? = nil
+    _ context: borrowing Context, _ grant: GrantRecord, at now: Instant, version: GrantVersion? = nil
   ) throws -> StandingGrant? {
     guard grant.isValid(at: now), let client = try oauthClient(context, grant.client)?.record,
       try isHonoured(context, client), let signIn = try standing(context, grant.authentication, at: now)
     else { return nil }
-    return StandingGrant(grant: grant, client: client, signIn: signIn, sight: sight)
+    return StandingGrant(grant: grant, client: client, signIn: signIn, version: version)
   }
 
   func endGrants(

@@ -95,7 +95,6 @@ extension RowStore {
     }
   }
 
-  /// All signing keys.
   public func signingKeys() async throws(StoreError) -> [SigningKeyRecord] {
     try await read { context, rows in
       try rows.all(

@@ -37,8 +37,7 @@ extension RowStore {
   /// Sees whether anything can be written.
   public func tryWriting() async throws(StoreError) {
     _ = try await write { context, _ in
-      // A row that comes and goes: its page goes to the log and is forced to disk. SQLite leaves out a page on which an
-      // UPDATE changes nothing.
+      // A row that comes and goes reaches the disk with every database; an UPDATE that changes nothing need not.
       try context.run("INSERT INTO numbers (id, text, signature) VALUES ('trial', '', \([UInt8]()))")
       try context.run("DELETE FROM numbers WHERE id = 'trial'")
     }

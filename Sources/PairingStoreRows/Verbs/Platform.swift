@@ -14,7 +14,6 @@ extension RowStore {
     }
   }
 
-  /// A box.
   public func box(_ id: BoxID, at now: Instant) async throws(StoreError) -> BoxRecord? {
     try await read { context, rows in
       guard let box = try rows.one(context, Tables.boxes, Tables.boxes.row(id.text))?.record,

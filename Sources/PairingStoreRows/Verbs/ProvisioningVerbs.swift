@@ -32,14 +32,12 @@ extension RowStore {
     }
   }
 
-  /// One account.
   public func account(_ provider: ProviderID, _ name: AccountName) async throws(StoreError)
     -> Account?
   {
     try await read { context, rows in try rows.account(context, provider, name) }
   }
 
-  /// The accounts of a provider.
   public func accounts(_ provider: ProviderID, after name: AccountName?, limit: Int)
     async throws(StoreError) -> [Account]
   {

@@ -48,7 +48,6 @@ extension RowStore {
     }
   }
 
-  /// Ends a session.
   public func endSession(_ id: SessionID, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError) -> [RegistrationChange]?
   {
@@ -59,7 +58,6 @@ extension RowStore {
     }
   }
 
-  /// The sessions of a viewer.
   public func sessions(of viewer: Viewer, at now: Instant) async throws(StoreError)
     -> [SessionRecord]
   {

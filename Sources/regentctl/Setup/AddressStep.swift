@@ -17,7 +17,7 @@ struct AddressStep {
   }
 
   /// What is known of the service when the questions begin.
-  private struct Known {
+  private struct FoundService {
     var isRunning = true
     /// The address that phones open now.
     var publicURL: String?
@@ -26,35 +26,35 @@ struct AddressStep {
   }
 
   func perform() async throws {
-    var known = Known(listens: ListenPlace(settings.text?.value(of: "REGENT_LISTEN") ?? "127.0.0.1:8787"))
+    var found = FoundService(listens: ListenPlace(settings.text?.value(of: "REGENT_LISTEN") ?? "127.0.0.1:8787"))
     do throws(AdminError) {
-      known.publicURL = try await admin.service().publicURL
+      found.publicURL = try await admin.service().publicURL
     } catch {
       // A service whose port somebody else has cannot be asked, and is led elsewhere.
-      guard error.code == .notRunning, settings.text != nil, let place = known.listens,
+      guard error.code == .notRunning, settings.text != nil, let place = found.listens,
         let taken = place.objection(isRunning: false, ownPort: nil)
       else { throw error }
-      known.isRunning = false
+      found.isRunning = false
       if call[SetupVerb.publicURL] == nil {
-        try move(from: place, taken, known)
-        known.isRunning = true
-        known.publicURL = try await admin.service().publicURL
-        known.listens = ListenPlace(settings.text?.value(of: "REGENT_LISTEN") ?? "")
+        try move(from: place, taken, found)
+        found.isRunning = true
+        found.publicURL = try await admin.service().publicURL
+        found.listens = ListenPlace(settings.text?.value(of: "REGENT_LISTEN") ?? "")
       }
     }
-    try ask(known)
+    try ask(found)
   }
 
   /// Has a service that could not start listen elsewhere.
-  private func move(from place: ListenPlace, _ taken: String, _ known: Known) throws {
+  private func move(from place: ListenPlace, _ taken: String, _ found: FoundService) throws {
     let next = place.nextFree?.description
     let listen: String
     if let given = call[SetupVerb.listen] {
-      listen = try free(given, known)
+      listen = try free(given, found)
     } else if call.canAsk {
       call.console.note("\(taken): the service does not run")
       listen = try Prompt.answer("where the service listens instead", usual: next, orGive: "--listen", call) {
-        text throws(CommandError) in try free(text, known)
+        text throws(CommandError) in try free(text, found)
       }
     } else {
       throw CommandError(
@@ -66,39 +66,39 @@ struct AddressStep {
     try settings.write([("REGENT_LISTEN", listen)], isRunning: false)
   }
 
-  private func ask(_ known: Known) throws {
+  private func ask(_ found: FoundService) throws {
     guard call[SetupVerb.publicURL] != nil || call.canAsk else {
       if call[SetupVerb.proxy] || call[SetupVerb.certificate] != nil {
         throw CommandError.usage("--public-url is missing", hint: "give the address that phones open")
       }
-      return try listenAlone(known)
+      return try listenAlone(found)
     }
     let url =
-      try call[SetupVerb.publicURL].map { given throws(CommandError) in try notAPlaceholder(given) } ?? askURL(known)
+      try call[SetupVerb.publicURL].map { given throws(CommandError) in try notAPlaceholder(given) } ?? askURL(found)
     // Nobody changed anything: what is set by hand stays as it is.
-    guard call[SetupVerb.publicURL] != nil || url.description != known.publicURL else { return try listenAlone(known) }
+    guard call[SetupVerb.publicURL] != nil || url.description != found.publicURL else { return try listenAlone(found) }
     var address = ServiceAddress(publicURL: url, encryption: try encryption(of: url), listen: call[SetupVerb.listen])
-    if call[SetupVerb.publicURL] != nil, url.description != known.publicURL, !call[SetupVerb.elsewhere],
+    if call[SetupVerb.publicURL] != nil, url.description != found.publicURL, !call[SetupVerb.elsewhere],
       let objection = OwnMachine.objection(
         to: url, insisting: "or add --elsewhere when another machine, such as a proxy, has it and passes on to this one"
       )
     {
       throw objection
     }
-    if let taken = objection(to: address, known) {
+    if let taken = objection(to: address, found) {
       guard call.canAsk, call[SetupVerb.listen] == nil, url.scheme == "https" else { throw taken }
       call.console.note(taken.message)
       address.listen = try Prompt.answer(
         "where the service listens instead", usual: address.listening?.nextFree?.description, orGive: "--listen", call
-      ) { text throws(CommandError) in try free(text, known) }
+      ) { text throws(CommandError) in try free(text, found) }
     }
-    try settings.write(address.settings, isRunning: known.isRunning)
+    try settings.write(address.settings, isRunning: found.isRunning)
   }
 
   /// `--listen` without an address for phones: that one setting is another.
-  private func listenAlone(_ known: Known) throws {
-    guard let given = call[SetupVerb.listen], known.listens?.description != given else { return }
-    let listen = try free(given, known)
+  private func listenAlone(_ found: FoundService) throws {
+    guard let given = call[SetupVerb.listen], found.listens?.description != given else { return }
+    let listen = try free(given, found)
     if let text = settings.text?.value(of: "REGENT_PUBLIC_URL"), let url = try? AbsoluteURL(parsing: text),
       url.scheme == "http",
       let port = ListenPlace(listen)?.port, url.effectivePort != Int(port)
@@ -107,25 +107,25 @@ struct AddressStep {
         "phones open \(url), and the service would listen on \(port)",
         hint: "give the address, too: --public-url http://\(url.host):\(port)")
     }
-    try settings.write([("REGENT_LISTEN", listen)], isRunning: known.isRunning)
+    try settings.write([("REGENT_LISTEN", listen)], isRunning: found.isRunning)
   }
 
   /// A place to listen that nobody else has.
-  private func free(_ listen: String, _ known: Known) throws(CommandError) -> String {
+  private func free(_ listen: String, _ found: FoundService) throws(CommandError) -> String {
     guard listen.contains(":") else {
       throw .usage("\(listen) is no place to listen", hint: "write it as 127.0.0.1:8788, or *:8788 for every address")
     }
     // What it makes of the rest the service says itself when it starts with it.
     guard let place = ListenPlace(listen),
-      let taken = place.objection(isRunning: known.isRunning, ownPort: known.listens?.port)
+      let taken = place.objection(isRunning: found.isRunning, ownPort: found.listens?.port)
     else { return listen }
     throw .usage(taken, hint: "give another: --listen \(place.nextFree?.description ?? "ADDRESS:PORT")")
   }
 
   /// What keeps the service from listening where an address wants it to.
-  private func objection(to address: ServiceAddress, _ known: Known) -> CommandError? {
+  private func objection(to address: ServiceAddress, _ found: FoundService) -> CommandError? {
     guard let place = address.listening,
-      let taken = place.objection(isRunning: known.isRunning, ownPort: known.listens?.port)
+      let taken = place.objection(isRunning: found.isRunning, ownPort: found.listens?.port)
     else { return nil }
     let next = place.nextFree
     if address.listen == nil, address.publicURL.scheme == "http" {
@@ -136,14 +136,14 @@ struct AddressStep {
     return .usage(taken, hint: "give another: --listen \(next?.description ?? "ADDRESS:PORT")")
   }
 
-  private func askURL(_ known: Known) throws(CommandError) -> AbsoluteURL {
+  private func askURL(_ found: FoundService) throws(CommandError) -> AbsoluteURL {
     var insisted: AbsoluteURL?
     return try Prompt.answer(
-      "address that phones open, such as http://LAN-ADDRESS:8787 or https://tv.example.org", usual: known.publicURL,
+      "address that phones open, such as http://LAN-ADDRESS:8787 or https://tv.example.org", usual: found.publicURL,
       orGive: "--public-url", call
     ) { text throws(CommandError) in
       let url = try notAPlaceholder(try webAddress(text))
-      guard url.description != known.publicURL else { return url }
+      guard url.description != found.publicURL else { return url }
       if url != insisted, !call[SetupVerb.elsewhere],
         let objection = OwnMachine.objection(
           to: url,
@@ -154,7 +154,7 @@ struct AddressStep {
       }
       if url.scheme == "http", !call[SetupVerb.proxy], call[SetupVerb.certificate] == nil,
         let taken = objection(
-          to: ServiceAddress(publicURL: url, encryption: .none, listen: call[SetupVerb.listen]), known)
+          to: ServiceAddress(publicURL: url, encryption: .none, listen: call[SetupVerb.listen]), found)
       {
         throw taken
       }

@@ -7,7 +7,7 @@ package import RegentOAuth
 internal import RegentPairing
 
 /// A client that has shown who it is.
-package struct KnownClient: Sendable {
+package struct AuthenticatedClient: Sendable {
   package let record: OAuthClientRecord
   package let metadata: ClientMetadata
 
@@ -33,17 +33,17 @@ extension ServiceCore {
   ///
   /// Who shows the right thing is heard whatever others at the same address try, as nobody guesses 256 bits; wrong ones
   /// are counted, and too many of them answered with 429.
-  func client(_ shown: ClientAuthentication, _ request: Request) async throws -> KnownClient {
+  func client(_ shown: ClientAuthentication, _ request: Request) async throws -> AuthenticatedClient {
     do {
       return try await checked(shown)
     } catch let error as OAuthError where error.code == .invalidClient {
-      throw inVain(error, request)
+      throw countedRefusal(error, request)
     }
   }
 
   /// The answer to what a client showed in vain, counted: whatever it was, and whether there is such a client or not,
   /// too many from one place are answered with 429.
-  func inVain(_ error: OAuthError, _ request: Request) -> any Error {
+  func countedRefusal(_ error: OAuthError, _ request: Request) -> any Error {
     let address = request.clientAddress
     metrics.count(.callsRefused)
     audit.note(
@@ -62,7 +62,7 @@ extension ServiceCore {
   ///
   /// Nil says nothing: whoever shows something wrong, or a key, is looked up. So a name that is known here takes as
   /// long as one that nobody has.
-  func remembered(_ shown: ClientAuthentication, asOf mark: UInt64) -> KnownClient? {
+  func remembered(_ shown: ClientAuthentication, asOf mark: UInt64) -> AuthenticatedClient? {
     switch shown {
     case .name(let id, _):
       guard let client = standingClient(id, asOf: mark), client.metadata.method == .none else { return nil }
@@ -76,14 +76,14 @@ extension ServiceCore {
     }
   }
 
-  private func standingClient(_ id: ClientID, asOf mark: UInt64) -> KnownClient? {
+  private func standingClient(_ id: ClientID, asOf mark: UInt64) -> AuthenticatedClient? {
     guard let client = oauth.standing.client(id, asOf: mark),
       provisioning.now.requestor(client.record.requestor) != nil
     else { return nil }
     return client
   }
 
-  private func checked(_ shown: ClientAuthentication) async throws -> KnownClient {
+  private func checked(_ shown: ClientAuthentication) async throws -> AuthenticatedClient {
     if let mark = store.standingMark, let client = remembered(shown, asOf: mark) { return client }
     let unknown = OAuthError(
       .invalidClient, "no client of this name and secret is known", asksForBasic: shown.isBasic)
@@ -126,10 +126,10 @@ extension ServiceCore {
     return try? checked(assertion, with: keys.keys)
   }
 
-  private func registered(_ id: ClientID) async throws -> KnownClient? {
+  private func registered(_ id: ClientID) async throws -> AuthenticatedClient? {
     let mark = store.standingMark
     guard let record = try await store.oauthClient(id), provisioning.now.requestor(record.requestor) != nil,
-      let client = KnownClient(record)
+      let client = AuthenticatedClient(record)
     else { return nil }
     if let mark { oauth.standing.keep(client, asOf: mark) }
     return client

@@ -4,7 +4,7 @@ internal import RegentPairing
 internal import RegentPlatform
 
 /// What this node and the others say of themselves, and what operators want of them.
-package struct NodeTalk: Sendable {
+package struct NodeStatusExchange: Sendable {
   /// What a node says of itself.
   package struct Said: Hashable, Sendable {
     /// Replies that it holds for boxes and phones.
@@ -48,7 +48,7 @@ package struct NodeTalk: Sendable {
   /// Says it to the others, and does what operators want who asked one of them.
   func once() async throws(StoreError) {
     let heard = try await core.store.report(own.text)
-    core.drain.set(heard.wish == .drain)
+    core.drain.set(heard.instruction == .drain)
     core.limits.divide(among: heard.serving)
     core.nodeNews.note(clockAhead: heard.clockAhead)
     for node in core.nodeNews.note(silent: heard.silent).sorted() {

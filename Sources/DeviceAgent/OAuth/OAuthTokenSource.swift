@@ -53,7 +53,7 @@ struct OAuthProofOrder: Sendable, Equatable {
 }
 
 /// Hands tokens out, and renews them in time.
-struct OAuthKeeper: Sendable {
+struct OAuthTokenSource: Sendable {
   let state: String
   let buildTime: Int64
   private let flights = SingleFlight<OAuthQuestion, OAuthGrant>()
@@ -80,17 +80,17 @@ struct OAuthKeeper: Sendable {
   private func fetch(_ question: OAuthQuestion) async throws(CommandError) -> OAuthGrant {
     let folder = OAuthFolder(question.name, in: state)
     let client = try folder.client()
-    if let good = try good(folder, question) { return good }
+    if let fresh = try freshGrant(folder, question) { return fresh }
     let lock = try await folder.lock()
     // Somebody else may have renewed it meanwhile.
-    if let good = try good(folder, question) { return good }
+    if let fresh = try freshGrant(folder, question) { return fresh }
     guard let tokens = try folder.tokens() else { throw Self.notSignedIn(question.name) }
     let fresh = try await renewed(tokens, folder, client)
     lock.release()
     return OAuthGrant(question.name, fresh, at: .now())
   }
 
-  private func good(_ folder: OAuthFolder, _ question: OAuthQuestion) throws(CommandError) -> OAuthGrant? {
+  private func freshGrant(_ folder: OAuthFolder, _ question: OAuthQuestion) throws(CommandError) -> OAuthGrant? {
     let now = KeptMoment.now()
     guard let tokens = try folder.tokens() else { throw Self.notSignedIn(question.name) }
     let isRefused = question.refused.map { $0.utf8.elementsEqual(tokens.answer.accessToken.utf8) } ?? false
