@@ -137,7 +137,7 @@ enum Switch: Sendable, CaseIterable {
       let line = service.core.audit.entry(.service, "client.remove", box.id)
       _ = try await service.core.signInTransitions.removeClient(try named(box.id), audit: line)
       await #expect(throws: (any Error).self) { try await service.approve(code.user) }
-      #expect(try await box.ask(code.device).error == "invalid_client")
+      #expect(try await box.ask(code.device).error == "expired_token")
       try await service.approve(kept.user)
       #expect(try await other.ask(kept.device).status == 200)
     }

@@ -2,7 +2,8 @@ internal import Glibc
 
 /// A `regentd` that runs beside the test, from its line of readiness on; it is killed when the value goes away.
 ///
-/// Every Swift test that needs the program to serve starts it here; benchmarks pin theirs to a core. What it prints is in `out` and `log` of its folder.
+/// Every Swift test that needs the program to serve starts it here; benchmarks pin theirs to a core. What it prints is
+/// in `out` and `log` of its folder.
 public struct RegentdProcess {
   public let program: RunningProgram
   public let folder: String
