@@ -123,17 +123,11 @@ package struct ClientRoutes: Sendable {
   ///
   /// Who shows the right thing is heard all the same: pages of other sites can have a viewer's browser show wrong ones.
   private func countedRefusal(_ error: ClientRefusal, to request: Request) -> Response {
-    let address = request.clientAddress
-    core.metrics.count(.callsRefused)
-    core.audit.note(
-      .service, "client.refused", address?.description ?? "local", .refused, detail: error.reason.rawValue,
-      once: true, from: address)
     do throws(CallError) {
-      try core.limits.mayTryClient(from: address)
+      try core.countRefused(.client, error.reason.rawValue, from: request.clientAddress)
     } catch {
       return refusal(error, to: request)
     }
-    core.limits.wrongClient(from: address)
     return refusal(error, to: request)
   }
 

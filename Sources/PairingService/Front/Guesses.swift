@@ -97,35 +97,35 @@ extension RequestLimits {
     }
   }
 
-  /// Whether an app there may register or ask for a token.
-  package func mayTryClient(from address: IPAddress?) throws(CallError) {
-    guard let source = SourceKey(address) else { return }
-    let now = clock.uptime
-    try allow(
-      state.withLock { $0.guesses.clients.verdict(source: source, account: nil, at: now) })
+  /// Who shows something that nobody guesses, so that the right one is heard whatever others there try.
+  package enum Claimant: Sendable {
+    /// An app's installation, which registers or asks for a token.
+    case client
+    /// A client of OAuth.
+    case program
   }
 
-  /// Counts a registration or a request for a token with something that is not valid.
-  package func wrongClient(from address: IPAddress?) {
-    guard let source = SourceKey(address) else { return }
-    count(WrongGuess(.client, from: source))
-  }
-
-  /// Whether what a client of OAuth there showed in vain is still answered as that.
-  package func mayTryProgram(from address: IPAddress?) throws(CallError) {
-    guard let source = SourceKey(address) else { return }
-    let now = clock.uptime
-    try allow(
-      state.withLock { $0.guesses.programs.verdict(source: source, account: nil, at: now) })
-  }
-
-  /// Counts what a client of OAuth showed in vain.
-  package func wrongProgram(from address: IPAddress?) {
+  /// Counts what was shown in vain.
+  ///
+  /// - Throws: when too many came from there already; then it is not counted.
+  func wrongClaim(_ claimant: Claimant, from address: IPAddress?) throws(CallError) {
     guard let address, let source = SourceKey(address) else { return }
-    guard count(WrongGuess(.program, from: source)) else { return }
-    // The ledger keeps these lines few, and the log has a cap of its own. Not for fail2ban: a forgotten program must
-    // not get the phones of its home banned.
-    log.warning("wrong-client", ("address", address.description))
+    let now = clock.uptime
+    try allow(
+      state.withLock { state in
+        switch claimant {
+        case .client: state.guesses.clients.verdict(source: source, account: nil, at: now)
+        case .program: state.guesses.programs.verdict(source: source, account: nil, at: now)
+        }
+      })
+    switch claimant {
+    case .client: count(WrongGuess(.client, from: source))
+    case .program:
+      guard count(WrongGuess(.program, from: source)) else { return }
+      // The ledger keeps these lines few, and the log has a cap of its own. Not for fail2ban: a forgotten program must
+      // not get the phones of its home banned.
+      log.warning("wrong-client", ("address", address.description))
+    }
   }
 
   /// Whether a wrong enrolment code from there is still answered as one.
@@ -158,5 +158,19 @@ extension RequestLimits {
     state.withLock { state in
       for guess in guesses { _ = state.guesses.note(guess, at: now + (.zero - guess.age)) }
     }
+  }
+}
+
+extension ServiceCore {
+  /// Counts and notes what was shown in vain, whatever it was.
+  ///
+  /// - Throws: when too many came from there already: that is the answer then.
+  func countRefused(
+    _ claimant: RequestLimits.Claimant, _ reason: String, from address: IPAddress?
+  ) throws(CallError) {
+    metrics.count(.callsRefused)
+    audit.note(
+      .service, "client.refused", address?.description ?? "local", .refused, detail: reason, once: true, from: address)
+    try limits.wrongClaim(claimant, from: address)
   }
 }

@@ -44,17 +44,11 @@ extension ServiceCore {
   /// The answer to what a client showed in vain, counted: whatever it was, and whether there is such a client or not,
   /// too many from one place are answered with 429.
   func countedRefusal(_ error: OAuthError, _ request: Request) -> any Error {
-    let address = request.clientAddress
-    metrics.count(.callsRefused)
-    audit.note(
-      .service, "client.refused", address?.description ?? "local", .refused, detail: error.code.rawValue,
-      once: true, from: address)
     do throws(CallError) {
-      try limits.mayTryProgram(from: address)
+      try countRefused(.program, error.code.rawValue, from: request.clientAddress)
     } catch {
       return error
     }
-    limits.wrongProgram(from: address)
     return error
   }
 
