@@ -27,8 +27,7 @@ struct DecisionTests {
     // A name with a file's or folder's dot or slash is no target.
     let targets = Set(named.filter { !$0.contains(".") && !$0.contains("/") })
     #expect(Set(try folders(below: "Sources")).subtracting(targets).sorted() == [], "docs/decisions/0001-layers.md")
-    let testFolders = Set(try swiftFiles(below: "Tests").map(\.target))
-      .filter { !$0.hasSuffix("Tests") && $0 != "Fuzz" }
+    let testFolders = try roomsForTests()
     #expect(testFolders.subtracting(targets).sorted() == [], "docs/decisions/0001-layers.md")
     let all = testFolders.union(try folders(below: "Sources"))
     #expect(targets.subtracting(all).sorted() == [], "there is no such target")

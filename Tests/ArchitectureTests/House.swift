@@ -131,6 +131,11 @@ func folders(below top: String) throws -> [String] {
     .filter { !$0.contains(".") }.sorted()
 }
 
+/// The folders of `Tests` that hold no tests: what tests share, and programs.
+func roomsForTests() throws -> Set<String> {
+  Set(try swiftFiles(below: "Tests").map(\.target)).filter { !$0.hasSuffix("Tests") && $0 != "Fuzz" }
+}
+
 /// The entries of one folder of the package.
 func entries(of folder: String) throws -> Set<String> {
   Set(try FileManager.default.contentsOfDirectory(atPath: "\(packagePath)/\(folder)"))
