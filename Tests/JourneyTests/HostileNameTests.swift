@@ -69,7 +69,7 @@ private func expectHarmless(_ page: TestResponse, _ hostile: String) {
       _ = try await service.core.store.put(
         record, replacing: nil, audit: nil, at: service.core.clock.now)
     }
-    try await service.core.provisioning.refresh()
+    try await service.core.refreshProvisioning()
     try await withPhone(service) { client in
       var information = JSONObject()
       for member in ["model", "vendor", "manufacturer", "osName"] {

@@ -23,7 +23,7 @@ enum Switch: Sendable, CaseIterable {
       changed.enabled = isOn
       _ = try await service.core.store.put(
         .integration(changed), replacing: .integration(there), audit: nil, at: service.clock.now)
-      try await service.core.provisioning.refresh()
+      try await service.core.refreshProvisioning()
     }
   }
 }
@@ -119,7 +119,7 @@ enum Switch: Sendable, CaseIterable {
       try await service.approve(code.user)
       let id = ProvisionID.integration(try named(Sample.requestor), try named(Sample.provider))
       _ = try await service.core.store.remove(id, audit: nil, at: service.clock.now)
-      try await service.core.provisioning.refresh()
+      try await service.core.refreshProvisioning()
       #expect(try await box.refresh(try #require(tokens.refresh)).error == "invalid_grant")
       #expect(try await box.ask(code.device).error == "access_denied")
       // What does not stand can be ended all the same.
