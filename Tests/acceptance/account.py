@@ -21,7 +21,8 @@ import tempfile
 import threading
 import time
 
-from account_faults import nobody_would_send_that, the_box_has_no_room
+from account_faults import (
+    a_daemon_that_hangs_is_named, a_second_daemon_is_refused, nobody_would_send_that, the_box_has_no_room)
 from account_figures import an_app_starts_quickly, exchanges_beside_approvals, the_command_is_quick, the_daemon_is_small
 from account_world import APPS, LIMIT, ROOT, App, World, wait
 
@@ -109,7 +110,7 @@ CONDITIONS = {
     "degraded": (("control", "integrate", "APP", "local", "--degrade", "authz-all"),
                  ("control", "integrate", "APP", "local", "--degrade", "off"), "request: 400", None),
     "denied": (("regent", "sso", "deny", "app0"), ("regent", "sso", "grant", "app0"), "word: denied", True),
-    "undetermined": (("regent", "sso", "reset", "app0"), ("regent", "sso", "grant", "app0"), "word: undetermined", False),
+    "undetermined": (("regent", "sso", "reset", "app0"), ("regent", "sso", "grant", "app0"), "word: undetermined", True),
     "signed out": (("regent", "sso", "sign-out"), ("sign_in",), "word: not-signed-in", True),
 }
 
@@ -295,8 +296,8 @@ STEPS = (
     a_sign_out_at_the_service_is_noticed, the_next_viewer_is_asked)
 # Told the world, as they stand in files of their own.
 APART = (
-    the_box_has_no_room, nobody_would_send_that, the_daemon_is_small, an_app_starts_quickly, the_command_is_quick,
-    exchanges_beside_approvals)
+    the_box_has_no_room, a_second_daemon_is_refused, a_daemon_that_hangs_is_named, nobody_would_send_that,
+    the_daemon_is_small, an_app_starts_quickly, the_command_is_quick, exchanges_beside_approvals)
 
 if os.geteuid():
     sys.exit(print("account: NOT RUN, apps are users of their own, and only root can be several"))

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 
@@ -64,6 +65,23 @@ def the_box_has_no_room(world, apps):
         os.rmdir(place)
         shutil.move(f"{place}.kept", place)
         world.start_daemon()
+
+
+def a_second_daemon_is_refused(world, apps):
+    """On the same state folder: each would keep decisions that the other does not know."""
+    done = subprocess.run(
+        [f"{world.programs}/regent", "daemon", "--config", f"{world.home}/agent.conf", "--socket", f"{world.home}/two.sock"],
+        env=world.box, capture_output=True, text=True, timeout=LIMIT)
+    assert done.returncode and f"(process {world.daemon.pid})" in done.stderr, f"{done.returncode}: {done.stderr}"
+
+
+def a_daemon_that_hangs_is_named(world, apps):
+    world.daemon.send_signal(signal.SIGSTOP)
+    try:
+        said = world.regent("sso", "status", fails=True)
+    finally:
+        world.daemon.send_signal(signal.SIGCONT)
+    assert "does not answer" in said and "systemctl restart regent" in said, said
 
 
 def nobody_would_send_that(world, apps):

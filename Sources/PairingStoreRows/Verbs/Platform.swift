@@ -112,7 +112,24 @@ extension SignedRows {
       box.authentication.viewer == record.authentication.viewer,
       (try? signInContext(context, of: box).standing(box)) != nil
     else { return false }
-    return try decision(context, box.deviceHash, parent.app, record.authentication.requestor)?.isGranted != false
+    return try isAllowed(context, parent, on: box.deviceHash, record.authentication)
+  }
+
+  private func isAllowed<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, _ parent: ParentSignIn, on box: DeviceHash, _ app: Authentication
+  ) throws -> Bool {
+    try decision(context, box, parent.app, app.requestor)?.refuses(whatIsFrom: app.issued) != true
+  }
+
+  /// Whether an app's sign-in is one still: lists show none whose box has signed out, or whose viewer took it back.
+  func isListed<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, _ record: AuthenticationRecord, at now: Instant
+  ) throws -> Bool {
+    guard let parent = record.authentication.parent else { return true }
+    guard let box = try authentication(context, parent.id)?.record, box.authentication.isValid(at: now),
+      box.authentication.viewer == record.authentication.viewer
+    else { return false }
+    return try isAllowed(context, parent, on: box.deviceHash, record.authentication)
   }
 
   fileprivate func decision<Context: Querying & ~Copyable>(
@@ -182,7 +199,7 @@ extension SignedRows {
       (try? signInContext(context, of: parent).standing(parent)) != nil
     else { throw StoreError.exchange(.parent) }
     let decision = try decision(context, parent.deviceHash, exchange.app, exchange.requestor)
-    guard decision?.refusesExchange(ofRequestFrom: exchange.requestMade) != true else {
+    guard decision?.refuses(whatIsFrom: exchange.requestMade) != true else {
       throw StoreError.exchange(.permission)
     }
     return parent
