@@ -4,7 +4,7 @@ import RegentPlatform
 /// A settings file that is changed: comments, line ends and what else stands there stay, as they are.
 struct AgentConfText {
   private var lines: [ArraySlice<UInt8>]
-  /// How its lines end.
+  /// LF, or CR LF when the first line has that.
   private let lineEnd: String
   /// The lines that are others now, as a difference shows them.
   private(set) var difference: [String] = []

@@ -1,4 +1,4 @@
-/// A settings file with a `NAME=VALUE` a line, read and changed as systemd reads it; what it writes a shell reads alike.
+/// A settings file with a `NAME=VALUE` a line, as systemd reads it; what is written here a shell reads alike.
 ///
 /// Comments, order, line ends and bytes that are no text stay as they are where nothing is changed.
 public struct EnvironmentFile: Equatable, Sendable {
@@ -9,7 +9,7 @@ public struct EnvironmentFile: Equatable, Sendable {
   }
 
   private var parts: [EnvironmentPart]
-  /// How its lines end.
+  /// LF, or what the first line has.
   private let lineEnd: [UInt8]
   /// What was changed, in the order in which it was.
   public private(set) var changes: [Change] = []

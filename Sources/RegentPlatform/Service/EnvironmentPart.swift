@@ -1,5 +1,6 @@
-/// A line of a settings file as systemd reads it, or several that belong together: a value goes on behind a backslash at
-/// the end of a line, and until its quotation mark.
+/// A line of a settings file as systemd reads it, or several that belong together.
+///
+/// A value goes on behind a backslash at the end of a line, and until its quotation mark.
 struct EnvironmentPart: Equatable, Sendable {
   /// All of it but the end of its last line.
   let bytes: [UInt8]
