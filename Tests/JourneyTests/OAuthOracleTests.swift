@@ -64,22 +64,23 @@ import Testing
     }
   }
 
-  /// The quickest of many tries each, in turn: what the machine does besides makes single ones slower, and none quicker.
-  private func times(
-    _ one: () async throws -> Void, _ other: () async throws -> Void
-  ) async throws -> (one: Duration, other: Duration) {
+  /// Whether two refusals take equally long: the quickest of hundreds of each, in turn, within an eighth.
+  ///
+  /// What else the machine does makes single ones slower and none quicker; a round in which it did too much is made
+  /// anew. Before, a client that was there took a quarter longer and more, in every round.
+  private func expectAlike(_ one: () async throws -> Void, _ other: () async throws -> Void) async throws {
     let clock = ContinuousClock()
-    var best = (one: Duration.seconds(9), other: Duration.seconds(9))
-    for _ in 0..<400 {
-      best.one = min(best.one, try await clock.measure(one))
-      best.other = min(best.other, try await clock.measure(other))
+    var rounds: [(one: Duration, other: Duration)] = []
+    for _ in 0..<4 {
+      var best = (one: Duration.seconds(9), other: Duration.seconds(9))
+      for _ in 0..<300 {
+        best.one = min(best.one, try await clock.measure(one))
+        best.other = min(best.other, try await clock.measure(other))
+      }
+      rounds.append(best)
+      if max(best.one, best.other) - min(best.one, best.other) < min(best.one, best.other) / 8 { return }
     }
-    return best
-  }
-
-  /// Within an eighth: before, a client that was there took a quarter longer and more.
-  private func areAlike(_ times: (one: Duration, other: Duration)) -> Bool {
-    max(times.one, times.other) - min(times.one, times.other) < min(times.one, times.other) / 8
+    Issue.record("\(rounds)")
   }
 
   @Test(arguments: SignatureAlgorithm.allCases, [true, false])
@@ -93,9 +94,8 @@ import Testing
         // Of one length, and made before.
         let there = try assertion(of: box.id, with: key, at: now)
         let nobody = try assertion(of: Random.uuid(), with: key, at: now)
-        let times = try await times(
+        try await expectAlike(
           { _ = try await ask(client, assertion: there) }, { _ = try await ask(client, assertion: nobody) })
-        #expect(areAlike(times), "\(times)")
       }
     }
   }
@@ -107,10 +107,9 @@ import Testing
       try await withOAuth(service) { client in
         let box = try await OAuthBox(service, client, way)
         let (there, nobody) = (box.id, Random.uuid())
-        let times = try await times(
+        try await expectAlike(
           { _ = try await ask(client, [("client_id", there), ("client_secret", "wrong")]) },
           { _ = try await ask(client, [("client_id", nobody), ("client_secret", "wrong")]) })
-        #expect(areAlike(times), "\(times)")
       }
     }
   }
