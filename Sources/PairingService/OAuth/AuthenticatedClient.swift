@@ -89,16 +89,16 @@ extension ServiceCore {
     // nobody is to learn so which there are.
     switch shown {
     case .name(let id, _):
-      guard let found = try await registered(id, showing: [.none]), let client = client(of: found) else { throw unknown }
+      guard let found = try await registered(id, showing: [.none]), let client = described(found) else { throw unknown }
       return client
     case .secret(let id, let secret, _):
       let found = try await registered(id)
-      guard hasher.isToken(secret, found?.record.secret), let found, let client = client(of: found) else { throw unknown }
+      guard hasher.isToken(secret, found?.record.secret), let client = found.flatMap(described) else { throw unknown }
       return client
     case .assertion(let text, let name):
       let assertion = try ClientAssertion(text)
       let found = try await registered(assertion.client, showing: [.privateKey])
-      let client = found.flatMap(client(of:)) ?? Self.nobody
+      let client = found.flatMap(described) ?? Self.nobody
       let keys = client?.metadata.keys ?? []
       let right = try checked(assertion, with: found == nil ? [] : keys)
       guard let client, found != nil, name ?? assertion.client == assertion.client else {
@@ -145,7 +145,7 @@ extension ServiceCore {
   }
 
   /// A client with what it registered, remembered for the next time.
-  private func client(of found: RegisteredClient) -> AuthenticatedClient? {
+  private func described(_ found: RegisteredClient) -> AuthenticatedClient? {
     guard let client = AuthenticatedClient(found.record) else { return nil }
     if let mark = found.mark { oauth.standing.keep(client, asOf: mark) }
     return client
