@@ -100,12 +100,15 @@ extension MemoryStore {
     permissions.first { $0.device == device && $0.app == app && $0.requestor == requestor }
   }
 
-  /// Whether the box's own sign-in stands, and its viewer lets the app use it.
-  func parentStands(_ parent: ParentSignIn, of record: AuthenticationRecord) -> Bool {
+  /// Why the box's own sign-in does not stand, or that its viewer does not let the app use it.
+  func refusal(
+    ofParent parent: ParentSignIn, of record: AuthenticationRecord
+  ) throws(StoreError) -> AuthenticationRefusal? {
     guard let box = authentications[parent.id], box.authentication.source == .regular,
-      box.authentication.viewer == record.authentication.viewer, (try? context(of: box).standing(box)) != nil
-    else { return false }
-    return isAllowed(parent, on: box.deviceHash, record.authentication)
+      box.authentication.viewer == record.authentication.viewer,
+      isAllowed(parent, on: box.deviceHash, record.authentication)
+    else { return .parentEnded }
+    return try context(of: box).pauseOrEnd(ofParent: box)
   }
 
   private func isAllowed(_ parent: ParentSignIn, on box: DeviceHash, _ app: Authentication) -> Bool {

@@ -67,7 +67,7 @@ extension MemoryStore {
     if authentication.source == .degraded, let there = try regularSignIn(of: record, at: now) {
       return there
     }
-    let context = context(of: record)
+    let context = try context(of: record)
     var signIn = try context.standing(record)
     signIn.record = try record.bounded(by: context, at: now)
     if let there = authentications[authentication.id], there != signIn.record {

@@ -93,6 +93,27 @@ extension StoreConformance {
       try expect(try await !listed(), "a list has an app whose box is signed out")
       try expect(try await stage.store.box(box.id, at: stage.at(6)) == nil, "the key outlives its sign-in")
     },
+    ConformanceCheck("an app whose box is switched off is told of a pause, and of its own end before") { stage in
+      let box = try await stage.platformBox()
+      let child = try await stage.store.exchange(stage.exchange(1, box), at: stage.at(4)).authentication.id
+      let (on, off) = (
+        Integration(requestor: try stage.makerID, provider: stage.local),
+        Integration(requestor: try stage.makerID, provider: stage.local, enabled: false)
+      )
+      func stands() async throws -> Bool { try await stage.store.standing(child, at: stage.at(6)) != nil }
+      try await stage.put(.integration(off), replacing: .integration(on))
+      try await expect(.notInForce(.switchedOff)) { try await stands() }
+      try await stage.setIntegration(singleSignOn: false)
+      try await expect(.notInForce(.notIntegrated)) { try await stands() }
+      try await stage.setIntegration()
+      try await stage.decide(false)
+      try await expect(.notInForce(.parentEnded)) { try await stands() }
+      try await stage.decide(nil)
+      try await stage.put(.integration(on), replacing: .integration(off))
+      try expect(try await stands(), "does not go on")
+      try await stage.disable(stage.ann)
+      try await expect(.notInForce(.accountDisabled)) { try await stands() }
+    },
     ConformanceCheck("a new sign-in on the box ends what stood on the one before, and its key") { stage in
       let box = try await stage.platformBox()
       let child = try await stage.store.exchange(stage.exchange(1, box), at: stage.at(4)).authentication.id

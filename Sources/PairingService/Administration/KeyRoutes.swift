@@ -181,6 +181,9 @@ extension AdminCall {
       try await core.store.put(record, replacing: .application(there), audit: line, at: now)
     }
     try await refresh()
+    try await stored { () throws(StoreError) in
+      try await core.signInTransitions.withdrawCodesOfEndedClients()
+    }
     return StatementEntry(revoked)
   }
 }

@@ -101,18 +101,18 @@ extension RowStore {
 }
 
 extension SignedRows {
-  /// Whether the box's own sign-in stands, and its viewer lets the app use it.
+  /// Why the box's own sign-in does not stand, or that its viewer does not let the app use it; nil when all is well.
   ///
-  /// Its time is not looked at: no child has more.
-  func parentStands<Context: Querying & ~Copyable>(
-    _ context: borrowing Context, _ parent: ParentSignIn, of record: AuthenticationRecord
-  ) throws -> Bool {
+  /// Its time is not looked at: no child has more. A pause is told as one, and an end before it.
+  func refusal<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, ofParent parent: ParentSignIn, of record: AuthenticationRecord
+  ) throws -> AuthenticationRefusal? {
     guard let box = try authentication(context, parent.id)?.record, box.authentication.source == .regular,
       // Signed in anew at another provider, or as somebody else: that is another sign-in.
       box.authentication.viewer == record.authentication.viewer,
-      (try? signInContext(context, of: box).standing(box)) != nil
-    else { return false }
-    return try isAllowed(context, parent, on: box.deviceHash, record.authentication)
+      try isAllowed(context, parent, on: box.deviceHash, record.authentication)
+    else { return .parentEnded }
+    return try signInContext(context, of: box).pauseOrEnd(ofParent: box)
   }
 
   private func isAllowed<Context: Querying & ~Copyable>(
