@@ -187,6 +187,33 @@ import Testing
     }
   }
 
+  @Test func `and changes it at a rate, with no line for what changes nothing`() async throws {
+    let service = try await TestService()
+    try await open(service)
+    try await withOAuth(service) { client in
+      let made = try await register(client, asked).json()
+      let (id, token) = (try made.string("client_id"), try made.string("registration_access_token"))
+      let path = String(try made.string("registration_client_uri").dropFirst("https://tv.example.org".count))
+      var answers: [UInt16: Int] = [:]
+      func put(_ name: String) async throws {
+        let members: JSONObject = [
+          "client_id": .string(id), "client_name": .string(name), "token_endpoint_auth_method": "none",
+          "id_token_signed_response_alg": "ES256",
+        ]
+        answers[try await register(client, members, to: path, "PUT", token: token).status, default: 0] += 1
+      }
+      for _ in 0..<150 { try await put("One") }
+      #expect(answers == [200: 150])
+      #expect(try await service.audit("client.set").isEmpty)
+      for number in 0..<150 { try await put("Name \(number)") }
+      #expect(answers == [200: 250, 429: 50])
+      #expect(try await service.audit("client.set").count == 100)
+      service.clock.pass(.seconds(2))
+      for number in 0..<9 { try await put("Later \(number)") }
+      #expect(try await service.audit("client.set").count == 102)
+    }
+  }
+
   @Test func `no oftener from one source than the rate of newcomers`() async throws {
     let service = try await TestService()
     try await open(service)

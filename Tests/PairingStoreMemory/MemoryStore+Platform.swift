@@ -55,7 +55,7 @@ extension MemoryStore {
     }
     permissions.append(change.kept)
     changed(.box(decision.device))
-    note(entry)
+    if change.isNew { note(entry) }
     return true
   }
 

@@ -125,8 +125,8 @@ extension MemoryStore {
   }
 
   /// Keeps a permit, unless one is there that is as good.
-  public func record(_ permit: Permit, at now: Instant) async throws(StoreError) -> Permit {
-    try keep(permit, of: usable(permit.authentication, at: now), at: now)
+  public func record(_ permit: Permit, keeping most: Int, at now: Instant) async throws(StoreError) -> Permit {
+    try keep(permit, of: usable(permit.authentication, at: now), among: most, at: now)
   }
 
   private func usable(_ id: AuthenticationID, at now: Instant) throws(StoreError)
@@ -137,20 +137,27 @@ extension MemoryStore {
     return record
   }
 
-  private func keep(_ permit: Permit, of record: AuthenticationRecord, at now: Instant) -> Permit {
+  private func keep(_ permit: Permit, of record: AuthenticationRecord, among most: Int, at now: Instant) -> Permit {
     let existing = permits[permit.authentication]?[permit.resource]?.permit
     if let existing, !Permit.isWorthWriting(over: existing, at: now) { return existing }
     let bounded = Permit(
       authentication: permit.authentication, resource: permit.resource, issued: permit.issued,
       expires: min(permit.expires, record.authentication.expires))
-    permits[permit.authentication, default: [:]][permit.resource] = PermitRecord(
-      permit: bounded, rowKey: record.rowKey)
+    var all = permits[permit.authentication, default: [:]]
+    if existing == nil {
+      let ages = all.values.map(\.permit).sorted { one, other in
+        (one.issued <= now ? 1 : 0, one.issued) < (other.issued <= now ? 1 : 0, other.issued)
+      }
+      for old in ages.prefix(max(0, all.count - max(most, 1) + 1)) { all[old.resource] = nil }
+    }
+    all[permit.resource] = PermitRecord(permit: bounded, rowKey: record.rowKey)
+    permits[permit.authentication] = all
     return bounded
   }
 
   /// Opens a resource with a temporary pass.
   public func openTemporarily(
-    _ authentication: AuthenticationID, _ resource: ResourceID, at now: Instant
+    _ authentication: AuthenticationID, _ resource: ResourceID, keeping most: Int, at now: Instant
   ) async throws(StoreError) -> Permit {
     let record = try usable(authentication, at: now)
     let viewer = record.authentication.viewer
@@ -174,7 +181,7 @@ extension MemoryStore {
     return keep(
       Permit(
         authentication: authentication, resource: resource, issued: now,
-        expires: ending.authentication.expires), of: ending, at: now)
+        expires: ending.authentication.expires), of: ending, among: most, at: now)
   }
 
   /// What has been used of a pass.

@@ -122,14 +122,14 @@ extension ForwardingStore {
     try await target.permit(authentication, resource, at: now)
   }
 
-  public func record(_ permit: Permit, at now: Instant) async throws(StoreError) -> Permit {
-    try await target.record(permit, at: now)
+  public func record(_ permit: Permit, keeping most: Int, at now: Instant) async throws(StoreError) -> Permit {
+    try await target.record(permit, keeping: most, at: now)
   }
 
-  public func openTemporarily(_ authentication: AuthenticationID, _ resource: ResourceID, at now: Instant)
-    async throws(StoreError) -> Permit
-  {
-    try await target.openTemporarily(authentication, resource, at: now)
+  public func openTemporarily(
+    _ authentication: AuthenticationID, _ resource: ResourceID, keeping most: Int, at now: Instant
+  ) async throws(StoreError) -> Permit {
+    try await target.openTemporarily(authentication, resource, keeping: most, at: now)
   }
 
   public func temporaryPass(requestor: RequestorID, provider: ProviderID, device: DeviceHash, identity: IdentityHash?)

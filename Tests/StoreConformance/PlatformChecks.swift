@@ -165,6 +165,21 @@ extension StoreConformance {
       try expect(children.count == BoxOverview.mostOfBox, "there are \(children.count)")
       try expect(!children.contains { $0.authentication.parent?.app == "app-0" }, "the oldest stayed")
     },
+    ConformanceCheck("a decision that says what was decided before is no line of the audit log") { stage in
+      let before = try await stage.store.audit(after: 0, limit: 1000).count
+      for (number, word) in [true, true, true, false, false, true].enumerated() {
+        let decision = PlatformPermissionRecord(
+          device: try stage.hash(1001), app: "kodi", requestor: stage.requestor, isGranted: word,
+          decided: stage.at(10 + number))
+        let line = AuditEntry(
+          at: stage.at(10 + number), actor: .service, action: "platform.decide", subject: "one", outcome: .done,
+          detail: "\(word)")
+        let holds = try await stage.store.decide(decision, audit: line, at: stage.at(50))
+        try expect(holds, "decision \(number) does not hold")
+      }
+      let after = try await stage.store.audit(after: 0, limit: 1000).count
+      try expect(after - before == 3, "\(after - before) lines of three changes")
+    },
     ConformanceCheck("a box decides about as many apps as are kept") { stage in
       for number in 0..<PlatformPermissionRecord.mostOfBox { try await stage.decide(true, app: "app-\(number)") }
       try await stage.decide(false, app: "app-3")

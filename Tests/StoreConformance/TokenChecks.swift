@@ -175,6 +175,64 @@ extension StoreConformance {
         try expect(other == .none, "what was never permitted is \(other)")
       }
     },
+    ConformanceCheck("of more permits than a sign-in has room for the oldest goes, and nobody else's") { stage in
+      let mine = try await stage.signedIn(1).authentication
+      let theirs = try await stage.signedIn(2, device: 2).authentication
+      func open(_ title: String, _ whose: Authentication, _ second: Int) async throws {
+        let permit = Permit(
+          try ConformanceFixture.name(title), for: whose, lifetime: .seconds(1000), at: stage.at(second))
+        let kept = try await stage.store.record(permit, keeping: 3, at: stage.at(second))
+        try expect(kept == permit, "kept \(kept)")
+      }
+      func left(_ whose: Authentication, _ second: Int) async throws -> [String] {
+        var left: [String] = []
+        for title in ["A", "B", "C", "D", "E", "F", "G"] {
+          let found = try await stage.store.permit(
+            whose.id, ConformanceFixture.name(title), at: stage.at(second))
+          if found != .none { left.append(title) }
+        }
+        return left
+      }
+      try await open("A", theirs, 5)
+      for (number, title) in ["A", "B", "C"].enumerated() { try await open(title, mine, 10 + number) }
+      let whole = try await left(mine, 20)
+      try expect(whole == ["A", "B", "C"], "as many as there is room for: \(whole)")
+      // Written again, it is no longer the oldest, and takes nobody's place.
+      try await open("A", mine, 1005)
+      try await open("D", mine, 1006)
+      let newer = try await left(mine, 1007)
+      try expect(newer == ["A", "C", "D"], "the oldest went: \(newer)")
+      // The clock was ahead, and is right again: what was opened then goes first.
+      for (number, title) in ["E", "F"].enumerated() { try await open(title, mine, 2000 + number) }
+      for (number, title) in ["B", "G"].enumerated() { try await open(title, mine, 1100 + number) }
+      let right = try await left(mine, 1103)
+      try expect(right == ["B", "D", "G"], "those of a time that has not come went: \(right)")
+      let guest = try await stage.store.signInWithoutCode(
+        stage.guest(4, at: stage.pass, device: 4), at: stage.at(0))
+      for (number, title) in ["A", "B", "C", "D"].enumerated() {
+        _ = try await stage.store.openTemporarily(
+          guest.authentication.id, ConformanceFixture.name(title), keeping: 3, at: stage.at(10 + number))
+      }
+      let guests = try await left(guest.authentication, 20)
+      try expect(guests == ["B", "C", "D"], "of a pass: \(guests)")
+      let others = try await left(theirs, 20)
+      try expect(others == ["A"], "another sign-in's: \(others)")
+    },
+    ConformanceCheck("a resource that looks like the name of another is not that one") { stage in
+      let authentication = try await stage.signedIn(1).authentication
+      let long = String(repeating: "x", count: 2_000)
+      // The SHA-256 of that.
+      let name = "sha256:5c0e0ea421571c300b5df6aec0a118b5c3dc02e0683a546341d5efc689df2f58"
+      for text in [long, name, "sha256:"] {
+        let resource = try ConformanceFixture.name(text) as ResourceID
+        let before = try await stage.store.permit(authentication.id, resource, at: stage.at(3))
+        try expect(before == .none, "\(text.prefix(20)) is \(before)")
+        let permit = Permit(resource, for: authentication, lifetime: .seconds(100), at: stage.at(3))
+        let kept = try await stage.store.record(permit, at: stage.at(3))
+        let found = try await stage.store.permit(authentication.id, resource, at: stage.at(4))
+        try expect(kept == permit && found == .inForce(permit), "\(text.prefix(20)): \(kept), \(found)")
+      }
+    },
     ConformanceCheck("a permit needs its authentication and ends with it") { stage in
       let authentication = try await stage.signedIn(1).authentication
       let resource = try ConformanceFixture.name("ESPN") as ResourceID

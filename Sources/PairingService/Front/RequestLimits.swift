@@ -18,8 +18,18 @@ package final class RequestLimits: Sendable {
     case replacements(DeviceHash)
     /// The sign-ins of apps by one box.
     case box(BoxID)
+    /// Refreshing with a grant that waits for an operator: what it stands on is not looked at.
+    case grant(GrantID)
     /// A viewer's decisions about the apps of a box.
     case decisions(DeviceHash)
+    /// What a viewer does on the phone's pages that leaves a line of the audit log.
+    case viewer(Viewer)
+    /// The same of the guests of one network address: all guests of a provider are one viewer.
+    case guests(SourceKey)
+    /// The lines that say when a viewer's browsers signed in and out.
+    case sessions(Viewer)
+    /// A client's changes of its own registration.
+    case client(ClientID)
     /// What is new at one network address.
     case newcomers(Newcomer, SourceKey)
   }
@@ -42,7 +52,8 @@ package final class RequestLimits: Sendable {
   }
 
   fileprivate struct Meter: Hashable {
-    let requestor: RequestorID
+    /// None for what belongs to no app.
+    let requestor: RequestorID?
     let subject: Subject
     var waits = false
   }
@@ -137,6 +148,31 @@ package final class RequestLimits: Sendable {
   /// when it is full.
   package func takeDecision(of device: DeviceHash, at requestor: RequestorID) throws(CallError) {
     try take(Meter(requestor: requestor, subject: .decisions(device)), limits.newcomers)
+  }
+
+  /// Takes one act of a viewer that leaves a line of the audit log: a name for a screen, a decision, a password.
+  ///
+  /// Whoever has an account could fill the log otherwise, with a form that is sent again and again.
+  func takeAct(of viewer: Viewer, from address: IPAddress?) throws(CallError) {
+    let guests = SourceKey(address).map(Subject.guests)
+    guard let subject = viewer.account == nil ? guests : .viewer(viewer) else { return }
+    try take(Meter(requestor: nil, subject: subject), limits.newcomers)
+  }
+
+  /// Whether there is a line left for a viewer's browser that signs in or out: nobody is kept from that, so the line is
+  /// left out, and those of other acts have lines of their own.
+  func hasSessionLine(for viewer: Viewer) -> Bool {
+    // Guests are counted where they come from.
+    guard viewer.account != nil else { return true }
+    do throws(CallError) {
+      try take(Meter(requestor: nil, subject: .sessions(viewer)), limits.newcomers)
+      return true
+    } catch { return false }
+  }
+
+  /// Takes one change that a client makes of its own registration: a line of the audit log, and a write.
+  func takeChange(of client: ClientID, at requestor: RequestorID) throws(CallError) {
+    try take(Meter(requestor: requestor, subject: .client(client)), limits.newcomers)
   }
 
   /// Takes one request of a network address, when an operator limits those.

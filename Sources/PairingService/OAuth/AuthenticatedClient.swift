@@ -104,7 +104,8 @@ extension ServiceCore {
       guard let client, found != nil, name ?? assertion.client == assertion.client else {
         throw ClientAssertion.refused
       }
-      try oauth.assertions.take(right, isStrange: client.record.origin != .operator, at: clock.now)
+      try oauth.assertions.take(
+        right, of: client.record.id, isStrange: client.record.origin != .operator, at: clock.now)
       return client
     }
   }

@@ -188,8 +188,11 @@ struct RegistrationEndpoint: Sendable {
     var next = client.record
     next.name = metadata.name ?? id
     next.metadata = String(decoding: metadata.json.bytes(), as: UTF8.self)
-    let line = core.audit.entry(.service, "client.set", id, detail: "by itself: \(next.name)")
-    try await put(next, over: client.record, audit: line)
+    if next != client.record {
+      try core.limits.takeChange(of: next.id, at: next.requestor)
+      let line = core.audit.entry(.service, "client.set", id, detail: "by itself: \(next.name)")
+      try await put(next, over: client.record, audit: line)
+    }
     return OAuthFrame.response(.ok, document(next, metadata, token: nil))
   }
 

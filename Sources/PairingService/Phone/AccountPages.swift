@@ -108,6 +108,7 @@ extension Phone {
     case .busy: return .notice(.busy, wait: .seconds(2), retry: PagePaths.password)
     case .right(_, let hash): proved = hash
     }
+    try core.limits.takeAct(of: viewer, from: call.request.clientAddress)
     let phc: String
     do throws(PasswordError) {
       phc = try await core.passwords.hash(Secret(new))
@@ -146,7 +147,8 @@ extension Phone {
   /// Signs this browser out; the screens stay signed in.
   func signOut(_ call: inout PhoneCall) async throws {
     if let session = call.session {
-      try await sessions.end(session, audit: entry("session.end", session.id.text, call))
+      let line = entry("session.end", session.id.text, call)
+      try await sessions.end(session, audit: core.limits.hasSessionLine(for: session.viewer) ? line : nil)
     }
     call.session = nil
     call.forgetsPages = true

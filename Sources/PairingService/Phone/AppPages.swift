@@ -24,6 +24,7 @@ extension Phone {
             && $0.requestor.utf8.elementsEqual(call.field("requestor").utf8)
         }), let requestor = RequestorID(app.requestor)
       else { return .notice(.notFound, retry: page) }
+      try core.limits.takeAct(of: box.authentication.viewer, from: call.request.clientAddress)
       try await core.boxDecisions.decide(
         PlatformPermissionRecord(
           device: box.deviceHash, app: app.app, requestor: requestor, isGranted: decision.isGranted,

@@ -114,6 +114,7 @@ extension Phone {
       return .redirect(opened.path(.provider))
     }
     let isWrong = opened.record.flow.match.map { $0.number != picked } ?? false
+    try core.limits.takeAct(of: session.viewer, from: call.request.clientAddress)
     if !isWrong, session.viewer.account == nil {
       // A pass begins here as it does with the device's own call.
       try core.limits.take(
@@ -140,6 +141,7 @@ extension Phone {
     let opened = try decidable(call)
     try await keepLease(opened, call)
     guard let session = call.session else { return .redirect(opened.path(.provider)) }
+    try core.limits.takeAct(of: session.viewer, from: call.request.clientAddress)
     let isReport = call.field("reason") == "not-me"
     let entry = core.audit.entry(
       .viewer(session.viewer), isReport ? "code.report" : "code.deny", opened.record.id.text,

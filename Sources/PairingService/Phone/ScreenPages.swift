@@ -46,6 +46,10 @@ extension Phone {
     }
     form(&routes, Self.allScreens.text) { call in
       let viewer = try account(call, returning: PagePaths.screens)
+      // Sent again, it ends nothing, and is no act to write down.
+      guard try await !records(viewer, call.now).isEmpty else {
+        return .redirect(PagePaths.screens.query("done", "all-signed-out"))
+      }
       try await core.signInTransitions.revoke(
         AuthenticationFilter(viewer: viewer), audit: entry("device.sign-out", "all", call))
       return .redirect(PagePaths.screens.query("done", "all-signed-out"))
@@ -123,10 +127,14 @@ extension Phone {
     guard name.text.unicodeScalars.count <= ForeignText.defaultLimit else {
       return renamePage(screen, name, .tooLong)
     }
+    let done = PhoneAnswer.redirect(PagePaths.screens.query("done", "renamed"))
+    let id = screen.authentication.id
+    guard try await core.screenNames(of: [screen])[id] != name.text else { return done }
+    try core.limits.takeAct(of: screen.authentication.viewer, from: call.request.clientAddress)
     try await core.store.name(
       core.hasher.screen(of: screen), name.text,
       audit: entry("device.name", screen.deviceHash.shortName, call), at: call.now)
-    return .redirect(PagePaths.screens.query("done", "renamed"))
+    return done
   }
 
   private func renamePage(

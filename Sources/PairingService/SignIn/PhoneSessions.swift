@@ -44,7 +44,7 @@ struct PhoneSessions: Sendable {
     core.codeTransitions.settle(
       try await core.store.startSession(session, replacing: nil, proved: proved, at: now))
     core.metrics.count(.signIns)
-    core.audit.note(.viewer(viewer), "session.start", id.text)
+    if core.limits.hasSessionLine(for: viewer) { core.audit.note(.viewer(viewer), "session.start", id.text) }
     return (session, cookie)
   }
 

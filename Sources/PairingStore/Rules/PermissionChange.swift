@@ -6,6 +6,8 @@ public struct PermissionChange: Hashable, Sendable {
   public let kept: PlatformPermissionRecord
   /// What makes room for it: about an app that nobody has decided about, the one that was so first.
   public let forgotten: PlatformPermissionRecord?
+  /// Whether it says something else than what was there: only then it is a line of the audit log.
+  public let isNew: Bool
 
   /// Nothing when a decision that is there holds.
   ///
@@ -17,8 +19,10 @@ public struct PermissionChange: Hashable, Sendable {
     if let known = there.first(where: decision.isAboutTheSame) {
       guard decision.holds(over: known, at: now) else { return nil }
       forgotten = nil
+      isNew = known.isGranted != decision.isGranted
       return
     }
+    isNew = true
     guard there.count >= PlatformPermissionRecord.mostOfBox else {
       forgotten = nil
       return

@@ -53,7 +53,7 @@ extension Tables {
     ]
   ) { record, _ in
     [
-      .text(record.permit.authentication.text), .text(record.permit.resource.text),
+      .text(record.permit.authentication.text), .text(PermitRow.name(of: record.permit.resource)),
       .integer(record.permit.issued.milliseconds), .integer(record.permit.expires.milliseconds),
       .text(record.rowKey.text),
     ]

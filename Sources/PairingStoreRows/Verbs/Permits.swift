@@ -1,3 +1,5 @@
+import RegentCryptography
+internal import RegentEncodings
 public import RegentPairing
 public import PairingStore
 import RegentSQL
@@ -17,7 +19,7 @@ extension RowStore {
   }
 
   /// Keeps a permit, unless one is there that is as good.
-  public func record(_ permit: Permit, at now: Instant) async throws(StoreError) -> Permit {
+  public func record(_ permit: Permit, keeping most: Int, at now: Instant) async throws(StoreError) -> Permit {
     let good = try await read { context, rows -> Permit? in
       _ = try rows.usable(context, permit.authentication, at: now)
       let existing = try rows.permit(context, permit.authentication, permit.resource)?.record
@@ -26,13 +28,13 @@ extension RowStore {
     if let good { return good }
     return try await write { context, rows in
       let record = try rows.usable(context, permit.authentication, at: now).record
-      return try rows.keep(context, permit, of: record, at: now)
+      return try rows.keep(context, permit, of: record, among: most, at: now)
     }
   }
 
   /// Opens a resource with a temporary pass.
   public func openTemporarily(
-    _ authentication: AuthenticationID, _ resource: ResourceID, at now: Instant
+    _ authentication: AuthenticationID, _ resource: ResourceID, keeping most: Int, at now: Instant
   ) async throws(StoreError) -> Permit {
     try await write { context, rows in
       let stored = try rows.usable(context, authentication, at: now)
@@ -63,7 +65,7 @@ extension RowStore {
       }
       let permit = Permit(
         authentication: authentication, resource: resource, issued: now, expires: expires)
-      return try rows.keep(context, permit, of: ending, at: now)
+      return try rows.keep(context, permit, of: ending, among: most, at: now)
     }
   }
 
@@ -142,7 +144,15 @@ extension SignedRows {
   fileprivate func permit<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ authentication: AuthenticationID, _ resource: ResourceID
   ) throws -> Stored<PermitRecord>? {
-    try one(context, Tables.permits, Tables.permits.row(authentication.text, resource.text))
+    guard
+      let row = try one(context, Tables.permits, Tables.permits.row(authentication.text, PermitRow.name(of: resource)))
+    else { return nil }
+    // The row may have a hash in its place.
+    let permit = row.record.permit
+    let whole = Permit(
+      authentication: permit.authentication, resource: resource, issued: permit.issued, expires: permit.expires)
+    return Stored(
+      record: PermitRecord(permit: whole, rowKey: row.record.rowKey), values: row.values, signature: row.signature)
   }
 
   fileprivate func usable<Context: Querying & ~Copyable>(
@@ -159,7 +169,7 @@ extension SignedRows {
 
   fileprivate func keep(
     _ context: borrowing WriteContext, _ permit: Permit, of record: AuthenticationRecord,
-    at now: Instant
+    among most: Int, at now: Instant
   ) throws -> Permit {
     let existing = try self.permit(context, permit.authentication, permit.resource)
     if let existing, !Permit.isWorthWriting(over: existing.record.permit, at: now) {
@@ -168,8 +178,44 @@ extension SignedRows {
     let bounded = Permit(
       authentication: permit.authentication, resource: permit.resource, issued: permit.issued,
       expires: min(permit.expires, record.authentication.expires))
+    if existing == nil { try makeRoom(context, for: permit.authentication, among: most, at: now) }
     try put(
       context, Tables.permits, PermitRecord(permit: bounded, rowKey: record.rowKey), over: existing)
     return bounded
+  }
+
+  /// Forgets the oldest permits of a sign-in that has as many as are kept.
+  ///
+  /// Those from a time that has not come yet, when the clock was ahead, go first: they would never be the oldest, and
+  /// each new one would drive out the one before.
+  private func makeRoom(
+    _ context: borrowing WriteContext, for authentication: AuthenticationID, among most: Int, at now: Instant
+  ) throws {
+    let id = authentication.text
+    let count: Int64 = try context.value("SELECT count(*) FROM permit WHERE authentication = \(id)") ?? 0
+    let surplus = count - Int64(max(most, 1)) + 1
+    guard surplus > 0 else { return }
+    try context.run(
+      """
+      DELETE FROM permit WHERE \(unsafeRawSQL: Dialect.place) IN
+      (SELECT \(unsafeRawSQL: Dialect.place) FROM permit WHERE authentication = \(id)
+      ORDER BY CASE WHEN issued > \(now.milliseconds) THEN 0 ELSE 1 END, issued LIMIT \(surplus))
+      """)
+  }
+}
+
+/// How a permit's row names its resource.
+enum PermitRow {
+  /// In bytes: ordinary Media RSS is kept as it came, for whoever reads the table.
+  private static let longest = 1_024
+  private static let mark = "sha256:"
+
+  /// The resource itself, or the hash of a long one: it may have 8 KiB, and SQLite keeps the key of a row twice.
+  ///
+  /// A short one that looks like a hash is hashed as well, so that no two have one name.
+  static func name(of resource: ResourceID) -> String {
+    let text = resource.text
+    guard text.utf8.count > longest || text.hasPrefix(mark) else { return text }
+    return mark + Hex.encode(SHA256.hash(text))
   }
 }

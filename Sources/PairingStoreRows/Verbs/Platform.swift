@@ -62,7 +62,7 @@ extension RowStore {
       }
       try rows.keep(context, Tables.platformPermissions, change.kept)
       context.changed(.box(decision.device))
-      try rows.note(context, entry)
+      if change.isNew { try rows.note(context, entry) }
       return true
     }
   }

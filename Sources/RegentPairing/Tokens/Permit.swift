@@ -1,5 +1,10 @@
 /// A device's right to watch one resource for a while: the second of the three tokens.
 public struct Permit: Hashable, Sendable {
+  /// How many of one sign-in are kept: resources can be made up, and each permit is a row.
+  ///
+  /// A box that really opened so many titles asks once more for the one that it opened first.
+  public static let mostOfSignIn = 1_000
+
   /// The authentication it stands on; it never outlives that.
   public let authentication: AuthenticationID
   /// What may be watched, as the app named it.
