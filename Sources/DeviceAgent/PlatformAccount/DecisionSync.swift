@@ -78,8 +78,9 @@ actor DecisionSync {
     return signIn
   }
 
-  /// Nobody is signed in here: the service may say otherwise, as when an account was switched off for a while. Whoever
-  /// asks now is answered without it, as apps wait for no network.
+  /// Asks the service whether somebody is signed in after all, as when an account was switched off for a while.
+  ///
+  /// Whoever asks now is answered without it: apps wait for no network.
   private func askService() {
     let now = Clocks.bootNanoseconds()
     guard asking == nil, now >= nextAsk else { return }
