@@ -12,7 +12,7 @@ extension StoreConformance {
         while true {
           let page = try await stage.store.authentications(
             filter, after: found.last?.authentication.id, limit: 1, at: stage.at(3))
-          guard !page.isEmpty else { return found }
+          guard !page.isEmpty, found.count < 99 else { return found }
           found += page
         }
       }
