@@ -23,23 +23,51 @@ import Testing
   @Test func `of assertions of clients that registered themselves leaves the places of others free`() throws {
     let assertions = UsedAssertions(capacity: 50, strangers: 10)
     let now = Instant(milliseconds: 1_700_000_000_000)
-    func take(_ number: Int, isStrange: Bool, seconds: Int64 = 600, at now: Instant) -> OAuthError.Code? {
+    func take(_ number: Int, isStrange: Bool, seconds: Int64 = 600, at now: Instant) throws -> OAuthError.Code? {
+      let client: ClientID = try named("client-\(number)")
       do throws(OAuthError) {
-        try assertions.take(checked(number, seconds: seconds), isStrange: isStrange, at: now)
+        try assertions.take(checked(number, seconds: seconds), of: client, isStrange: isStrange, at: now)
         return nil
       } catch { return error.code }
     }
-    for number in 0..<10 { #expect(take(number, isStrange: true, at: now) == nil) }
-    #expect(take(10, isStrange: true, at: now) == .temporarilyUnavailable)
-    for number in 100..<150 { #expect(take(number, isStrange: false, at: now) == nil) }
-    #expect(take(100, isStrange: false, at: now + .seconds(1)) == .temporarilyUnavailable)
+    for number in 0..<10 { #expect(try take(number, isStrange: true, at: now) == nil) }
+    #expect(try take(10, isStrange: true, at: now) == .temporarilyUnavailable)
+    for number in 100..<150 { #expect(try take(number, isStrange: false, at: now) == nil) }
+    #expect(try take(150, isStrange: false, at: now + .seconds(1)) == .temporarilyUnavailable)
     #expect(assertions.counts == (others: 50, strangers: 10))
     // When they are over, there is room again, and none counts twice before.
     let later = now + .seconds(659)
-    #expect(take(10, isStrange: true, seconds: 900, at: later) == .temporarilyUnavailable)
-    #expect(take(10, isStrange: true, seconds: 900, at: later + .seconds(1)) == nil)
-    #expect(take(10, isStrange: true, seconds: 900, at: later + .seconds(2)) == .invalidClient)
+    #expect(try take(10, isStrange: true, seconds: 900, at: later) == .temporarilyUnavailable)
+    #expect(try take(10, isStrange: true, seconds: 900, at: later + .seconds(1)) == nil)
+    #expect(try take(10, isStrange: true, seconds: 900, at: later + .seconds(2)) == .invalidClient)
     #expect(assertions.counts == (others: 50, strangers: 1))
+  }
+
+  @Test func `of assertions of one client that registered itself leaves places for the others`() throws {
+    let assertions = UsedAssertions(capacity: 10, strangers: 160)
+    let now = Instant(milliseconds: 1_700_000_000_000)
+    var next = 0
+    func fill(_ name: String, isStrange: Bool = true, at now: Instant) throws -> Int {
+      let client: ClientID = try named(name)
+      var taken = 0
+      for _ in 0..<50 {
+        next += 1
+        let seconds: Int64 = now.since(Instant(milliseconds: 1_700_000_000_000)).components.seconds + 600
+        if (try? assertions.take(checked(next, seconds: seconds), of: client, isStrange: isStrange, at: now)) != nil {
+          taken += 1
+        }
+      }
+      return taken
+    }
+    #expect(try fill("noisy", at: now) == 10)
+    for number in 1...15 { #expect(try fill("other-\(number)", at: now) == 10) }
+    #expect(try fill("late", at: now) == 0)
+    // What an operator made has no share: it has all of theirs.
+    #expect(try fill("operators", isStrange: false, at: now) == 10)
+    // Over, they leave their places, and one has its share again.
+    let later = now + .seconds(660)
+    #expect(try fill("noisy", at: later) == 10)
+    #expect(assertions.counts == (others: 10, strangers: 10))
   }
 
   @Test func `of assertions is counted by who says what the client is`() async throws {
@@ -81,6 +109,40 @@ import Testing
       #expect(try await box.refresh(refresh).status == 429)
       service.clock.pass(.seconds(30))
       #expect(try await box.refresh(refresh).status == 200)
+    }
+  }
+
+  @Test func `of proofs without a code takes no room, and one source not that of others`() async throws {
+    let service = try await TestService { $0.limits.liveCodes = 20 }
+    try await withOAuth(service) { client in
+      let box = try await OAuthBox(service, client)
+      let key = try SigningKey.generate(.es256)
+      var statuses: [UInt16: Int] = [:]
+      for _ in 0..<60 {
+        let answer = try await client.post(
+          "/oauth/device_authorization", form: [("client_id", box.id)],
+          headers: [("DPoP", try box.proof("device_authorization", key))])
+        statuses[answer.status, default: 0] += 1
+      }
+      #expect(statuses == [200: 20, 503: 40])
+      #expect(service.core.oauth.proofs.count == 20)
+    }
+  }
+
+  @Test func `of refreshes with a grant that waits for an operator has the rate of a device`() async throws {
+    let service = try await TestService()
+    try await withOAuth(service) { client in
+      var box = try await OAuthBox(service, client)
+      box.proofKey = try SigningKey.generate(.es256)
+      let refresh = try #require(try await box.pair().refresh)
+      #expect(try await box.refresh(refresh).status == 200)
+      try await Switch.integration.set(false, service)
+      let (before, burst) = (service.core.oauth.proofs.count, service.core.options.limits.device.burst)
+      var statuses: [UInt16: Int] = [:]
+      // An answer that got lost is given again, and opens nothing; each time with another proof.
+      for _ in 0..<(burst + 20) { statuses[try await box.refresh(refresh).status, default: 0] += 1 }
+      #expect(statuses == [200: burst, 429: 20])
+      #expect(service.core.oauth.proofs.count - before == burst)
     }
   }
 

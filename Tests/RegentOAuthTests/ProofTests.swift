@@ -164,7 +164,7 @@ import Testing
   @Test func `a proof counts once while it counts at all, and memory has an end`() {
     var replay = DPoPReplay(capacity: 4)
     var now = Uptime(milliseconds: 0)
-    func take(_ hash: UInt64) -> DPoPReplay.Verdict { replay.take(hash, at: now) }
+    func take(_ hash: UInt64) -> DPoPReplay.Verdict { replay.take(hash, of: .signedIn, at: now) }
     #expect([take(1), take(1)] == [.fresh, .used])
     now = now + DPoPReplay.half
     #expect(take(1) == .used)
@@ -177,5 +177,32 @@ import Testing
     now = now + DPoPReplay.half * 5
     #expect(take(2) == .fresh)
     #expect(replay.count == 1)
+  }
+
+  @Test func `proofs of those who ask for codes have places of their own, and one source has a share`() {
+    var replay = DPoPReplay(capacity: 100, askers: 160)
+    var now = Uptime(milliseconds: 0)
+    var next: UInt64 = 0
+    func fill(_ owner: DPoPReplay.Owner) -> Int {
+      var taken = 0
+      for _ in 0..<500 {
+        next += 1
+        if replay.take(next, of: owner, at: now) == .fresh { taken += 1 }
+      }
+      return taken
+    }
+    func source(_ number: UInt8) -> DPoPReplay.Owner { .asker(SourceKey(address: [192, 0, 2, number])) }
+    #expect(fill(source(1)) == 10)
+    // Another source has its own, and so have those who are signed in; together they have an end.
+    let others = (2...60).reduce(0) { $0 + fill(source(UInt8($1))) }
+    #expect(others == 150)
+    #expect(fill(.signedIn) == 100)
+    #expect(replay.look(1, of: .signedIn, at: now) == .used)
+    // The next ten minutes have places again, and a proof of the last ones counts no more.
+    now = now + DPoPReplay.half
+    #expect(replay.take(1, of: source(1), at: now) == .used)
+    #expect(replay.look(1_000_000, of: .signedIn, at: now) == .fresh)
+    #expect(fill(source(1)) == 10)
+    #expect(fill(.asker(nil)) == 150)
   }
 }

@@ -96,7 +96,8 @@ extension ServiceCore {
         client.metadata.method == .privateKey
       else { throw unknown }
       try oauth.assertions.take(
-        try checked(assertion, with: client.metadata.keys), isStrange: client.record.origin != .operator, at: clock.now)
+        try checked(assertion, with: client.metadata.keys), of: client.record.id,
+        isStrange: client.record.origin != .operator, at: clock.now)
       return client
     }
   }

@@ -62,7 +62,8 @@ struct DeviceAuthorization: Sendable {
         .unauthorizedClient, "the client's requestor asks for a number on the screen, which OAuth cannot carry")
     }
     try core.limits.take(.code, from: call.request.clientAddress, at: requestor.id)
-    if let proof { try core.oauth.proofs.take(proof, core.clock) }
+    let asker = DPoPReplay.Owner.asker(SourceKey(call.request.clientAddress))
+    if let proof { try core.oauth.proofs.look(proof, of: asker, core.clock) }
     let asked = AskedByClient(
       client: client.record.id, scope: scope.text, challenge: challenge?.text, thumbprint: proof?.thumbprint,
       secret: client.record.secret,
@@ -70,6 +71,8 @@ struct DeviceAuthorization: Sendable {
       keys: core.codes.hasRoomForDescriptions ? client.metadata.keyText : client.metadata.keyText.map { _ in "" },
       isSelfNamed: client.record.origin.isSelfNamed, isOperators: client.record.origin == .operator)
     let (code, record) = try await reserve(requestor.id, rowKey, about(call, client, asked))
+    // Anybody has a client without a secret: where there is no code for it, its proof takes no place either.
+    if let proof { try core.oauth.proofs.take(proof, of: asker, core.clock) }
     let link = VerificationLink(publicURL: core.options.publicURL, code: code)
     let answer = DeviceAuthorizationAnswer(
       deviceCode: record.device.text, userCode: code.display, verificationURI: link.url,

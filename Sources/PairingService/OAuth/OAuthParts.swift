@@ -28,7 +28,8 @@ package final class OAuthParts: Sendable {
     keys = try await SigningKeys(store, for: .oauth, lead: options.signingKeyLead)
     refreshTokens = try await RefreshTokens(store)
     paces = PollPaces()
-    proofs = try UsedProofs()
+    // A service alone has no use for nonces that live longer than its memory of proofs.
+    proofs = try UsedProofs(store.isShared ? refreshTokens.nonces() : nil)
     assertions = UsedAssertions()
     standing = StandingMemory()
     making = KeyMaking(keys)

@@ -1,6 +1,7 @@
 package import PairingStore
 internal import RegentCryptography
 internal import RegentEncodings
+internal import RegentOAuth
 package import RegentPairing
 
 /// The texts of refresh tokens: which grant, which use of it, and a code over both that only the service can make.
@@ -12,6 +13,12 @@ package struct RefreshTokens: Sendable {
 
   package init(_ store: some KeyStore) async throws {
     key = try HMACKey(.sha256, Secret(try await store.keyMaterial(for: .refreshTokens)))
+  }
+
+  /// The key of the nonces that all nodes take: of the store's key material, as the nodes have nothing else in common.
+  func nonces() throws -> SharedNonces {
+    let material = key.code(FramedFields(purpose: "dpop-nonce-key", version: 1).bytes)
+    return SharedNonces(try HMACKey(.sha256, Secret(copying: material)))
   }
 
   package func text(of grant: GrantID, generation: Int64) -> String {

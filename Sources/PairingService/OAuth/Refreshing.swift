@@ -35,6 +35,7 @@ struct Refreshing: Sendable {
     case .again where state.isPaused:
       // Whoever comes again later, as the 503 says, would come with a token that counts as stolen by then. What is
       // given again here opens nothing before the switch is on.
+      try core.limits.take(.grant(id), at: client.record.requestor)
       if let proof { try core.oauth.proofs.take(proof, core.clock) }
       return try again(grant, at: now)
     case .again:

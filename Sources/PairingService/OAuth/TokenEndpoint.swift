@@ -72,7 +72,8 @@ struct TokenEndpoint: Sendable {
     }
     if let assertion {
       // It counts once, so it cannot be kept for the end of a wait.
-      try core.oauth.assertions.take(assertion, isStrange: !code.asked.isOperators, at: core.clock.now)
+      try core.oauth.assertions.take(
+        assertion, of: code.asked.client, isStrange: !code.asked.isOperators, at: core.clock.now)
       return .now(frame.response(core.notYet(code.id, of: code.device, at: code.requestor), to: call.request))
     }
     guard let (span, granted) = waits(call.request, flow) else {

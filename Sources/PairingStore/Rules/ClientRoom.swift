@@ -11,7 +11,8 @@ public import RegentPairing
 public struct ClientRoom: Hashable, Sendable {
   /// How many programs may have registered themselves with a requestor that takes every one.
   public static let mostOpen = 10_000
-  /// After how long one that registered itself and never paired is forgotten.
+  /// After how long one that registered itself, with a software statement or with nothing, and never paired is
+  /// forgotten: whoever has an app has its statement, and each use of it leaves a row.
   public static let unpairedLifetime: Duration = .seconds(86_400)
   /// For how long it makes room for nobody.
   public static let settling: Duration = .seconds(3600)
@@ -42,9 +43,16 @@ public struct ClientRoom: Hashable, Sendable {
   }
 }
 
+extension OAuthClientRecord.Origin {
+  /// Those of whom there are as many as somebody asks for: they are kept when they have paired.
+  ///
+  /// What operators and their invitations brought stays.
+  public static let forgotten: [Self] = [.itself, .statement]
+}
+
 extension OAuthClientRecord {
   /// Whether it registered itself, never paired and has had its time.
   public func isForgotten(at age: Instant) -> Bool {
-    origin == .itself && paired == nil && age.since(created) >= ClientRoom.unpairedLifetime
+    Origin.forgotten.contains(origin) && paired == nil && age.since(created) >= ClientRoom.unpairedLifetime
   }
 }

@@ -25,8 +25,8 @@ public protocol Store: CodeStore, AuthenticationStore, PermitStore, SessionStore
 public protocol MaintenanceStore: Sendable {
   /// Forgets, at most `limit` rows at a time, what nobody can ask for any more: codes past ``PairingFlow/forgettable``,
   /// authentications and permits that expired as long ago, ended sessions, invitations that are over, clients that
-  /// registered themselves and never paired (``ClientRoom/unpairedLifetime``), login failures past their memory,
-  /// signing keys past their need. Of temporary passes the newest `passes` are remembered, used up
+  /// registered themselves, or with a statement, and never paired (``ClientRoom/unpairedLifetime``), login failures
+  /// past their memory, signing keys past their need. Of temporary passes the newest `passes` are remembered, used up
   /// or not, and those that still run: a pass that was used up stays used up until so many have begun after it. Of
   /// login failures `failures` are remembered: those with the fewest go first, of these the oldest.
   ///

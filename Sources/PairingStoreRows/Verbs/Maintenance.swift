@@ -63,9 +63,11 @@ extension RowStore {
       left -= try SignedRows.deleteSome(context, left, of: "enrolment", where: "expires <= \(moment)")
       left -= try SignedRows.deleteSome(context, left, of: "client_invitation", where: "expires <= \(moment)")
       let unpaired = (now - ClientRoom.unpairedLifetime).milliseconds
-      left -= try SignedRows.deleteSome(
-        context, left, of: "oauth_client",
-        where: "origin = \(OAuthClientRecord.Origin.itself.rawValue) AND paired IS NULL AND created <= \(unpaired)")
+      for origin in OAuthClientRecord.Origin.forgotten {
+        left -= try SignedRows.deleteSome(
+          context, left, of: "oauth_client",
+          where: "origin = \(origin.rawValue) AND paired IS NULL AND created <= \(unpaired)")
+      }
       let remembered = (now - LoginThrottle.memory).milliseconds
       left -= try SignedRows.deleteSome(context, left, of: "login_failure", where: "last <= \(remembered)")
       left -= try SignedRows.deleteSome(context, left, of: "signing_key", where: "needed_until <= \(moment)")

@@ -1,0 +1,55 @@
+import HTTPTestSupport
+import RegentCryptography
+import RegentPairing
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+@testable import PairingService
+@testable import RegentOAuth
+
+/// A client of OAuth whose calls come to one node and another.
+@Suite struct `a client between two nodes` {
+  @Test func `has a nonce of one for the other, once neither can have taken its proofs before`() async throws {
+    try await withNodes(on: .memory) { nodes in
+      try await withOAuth(nodes.a) { one in
+        try await withOAuth(nodes.b) { other in
+          let box = try await OAuthBox(nodes.a, one)
+          let key = try SigningKey.generate(.es256)
+          let target = try #require(ProofTarget("\(OAuthBox.issuer)/device_authorization"))
+          // A box without a clock: nothing but the nonce says that its proof is new.
+          func ask(_ client: any TestClient, _ nonce: String) async throws -> TestResponse {
+            let proof = try DPoPProof.make(
+              for: .init(method: "POST", target: target), with: key, nonce: nonce, at: Instant(milliseconds: 0))
+            return try await client.post(
+              "/oauth/device_authorization", form: [("client_id", box.id)], headers: [("DPoP", proof)])
+          }
+          func told(_ client: any TestClient) async throws -> String {
+            let answer = try await ask(client, "none")
+            #expect(answer.error == "use_dpop_nonce")
+            return try #require(answer.header("dpop-nonce"))
+          }
+          // Just started: each has its own.
+          let first = try await told(one)
+          #expect(try await ask(one, first).status == 200)
+          #expect(try await ask(other, first).error == "use_dpop_nonce")
+          nodes.a.clock.pass(.seconds(300))
+          #expect(try await ask(one, first).status == 200, "its own goes on")
+          let nonce = try await told(one)
+          #expect(nonce != first)
+          #expect(try await ask(other, nonce).status == 200)
+          #expect(try await told(other) == nonce)
+          #expect(try await ask(one, nonce).status == 200)
+        }
+      }
+    }
+  }
+
+  @Test func `a service alone keeps its nonces to itself`() async throws {
+    let service = try await TestService()
+    service.clock.pass(.seconds(600))
+    let again = try await TestService()
+    again.clock.pass(.seconds(600))
+    #expect(service.core.oauth.proofs.nonce(service.core.clock) != again.core.oauth.proofs.nonce(again.core.clock))
+  }
+}
