@@ -221,7 +221,7 @@ let package = Package(
         "RegentPairingWire",
         "PairingStoreSQLite", "PairingService", "PasswordHashing", "RegentCryptography", "RegentPlatform",
         "MediaTokenVerifier",
-        "RegentEncodings", "RegentJSON", "regentd", "regentctl",
+        "RegentEncodings", "RegentJSON", "RegentOAuth", "regentd", "regentctl",
       ],
       path: "Tests/Benchmarks", exclude: ["reference"],
       swiftSettings: house),

@@ -8,12 +8,13 @@ internal import TestSupport
 // polls, which has an address of its own, waits for the service and not for the flood's program.
 
 func attackRows() -> [Row] {
-  let floods: [(name: String, begin: (Battlefield) throws -> Flood)] = [
-    ("signed headers dated ahead", headersDatedAhead), ("signed headers of now", headersOfNow),
-    ("replaced codes", replacedCodes), ("strangers who read records", strangers),
-    ("guesses from ever new networks", guesses), ("3,000 unfinished bodies", unfinishedBodies),
-    ("3,000 readers who never read", neverReading),
-  ]
+  let floods: [(name: String, begin: (Battlefield) throws -> Flood)] =
+    [
+      ("signed headers dated ahead", headersDatedAhead), ("signed headers of now", headersOfNow),
+      ("replaced codes", replacedCodes), ("strangers who read records", strangers),
+      ("guesses from ever new networks", guesses), ("3,000 unfinished bodies", unfinishedBodies),
+      ("3,000 readers who never read", neverReading),
+    ] + oauthFloods()
   return floods.map { flood in
     Row(name: "attack: p99 of polls beside \(flood.name)", unit: "µs", bar: .growth(atMost: 3)) {
       // Where the flood is signed, the honest box is one of the same app: it has the same key.
@@ -30,7 +31,7 @@ private let samplesEach = 1500
 private let rounds = 3
 
 /// Where a flood goes.
-private struct Battlefield {
+struct Battlefield {
   let server: PinnedServer
   let folder: String
   let token: String
@@ -38,7 +39,7 @@ private struct Battlefield {
 }
 
 /// A flood under way; it ends when it goes away.
-private final class Flood {
+final class Flood {
   private let tool: RunningProgram?
   private let sockets: [Int32]
 
@@ -107,7 +108,7 @@ private let pollPath = "/api/v1/tokens/authn"
 // MARK: - Floods of requests
 
 /// wrk with a script, from the proxy's address: the script may say whom it speaks for.
-private func load(_ field: Battlefield, _ script: String) throws -> Flood {
+func load(_ field: Battlefield, _ script: String) throws -> Flood {
   Flood(
     tool: try RunningProgram(
       "chrt",
@@ -115,11 +116,12 @@ private func load(_ field: Battlefield, _ script: String) throws -> Flood {
         + ["http://127.0.0.1:\(field.server.port)/"], standardError: "\(field.folder)/wrk.err"))
 }
 
-private func load(_ field: Battlefield, lua request: String) throws -> Flood {
+func load(_ field: Battlefield, beforehand: String = "", lua request: String) throws -> Flood {
   let script = "\(field.folder)/flood.lua"
   try writeFile(
     script,
     """
+    \(beforehand)
     wrk.headers["Authorization"] = "Bearer \(field.token)"
     local n = \(field.round * 10_000_000)
     function request()

@@ -41,6 +41,8 @@ enum BenchClients {
   static let `public` = "benchPublic"
   static let rsa = "benchRSA"
   static let api = "benchAPI"
+  /// One that shows itself with a key, which nobody has.
+  static let keyed = "benchKeyed"
   static let secret = "0123456789012345678901234567890123456789012"
   static let grant = "urn:ietf:params:oauth:grant-type:device_code"
 }

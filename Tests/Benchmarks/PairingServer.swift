@@ -7,6 +7,7 @@ internal import PairingStore
 internal import PairingStoreSQLite
 internal import RegentCryptography
 internal import RegentEncodings
+internal import RegentJSON
 internal import RegentPlatform
 internal import TestSupport
 
@@ -203,6 +204,15 @@ private func addClients(_ store: SQLiteStore, _ hasher: KeyedHasher, at now: Ins
         """, created: now)
     try await store.put(client, replacing: nil, in: .unlimited, audit: nil, at: now)
   }
+  let key = JWK(try SigningKey.generate(.es256).publicKey, keyID: "k")
+  let metadata: JSONObject = [
+    "client_name": "Bench", "token_endpoint_auth_method": "private_key_jwt", "id_token_signed_response_alg": "ES256",
+    "jwks": .object(JWKSet([key]).json),
+  ]
+  let keyed = OAuthClientRecord(
+    id: try name(BenchClients.keyed), requestor: try name(BenchKeys.requestor), origin: .operator, name: "Bench",
+    metadata: String(decoding: metadata.bytes(), as: UTF8.self), created: now)
+  try await store.put(keyed, replacing: nil, in: .unlimited, audit: nil, at: now)
 }
 
 /// `POST /bench/approve/NUMBER` says yes to the code of box-NUMBER as an operator does, and
