@@ -1,6 +1,7 @@
 // swift-tools-version: 6.2
 // Regent: the service, the device agent, the companion CLI and two libraries. The layers and who may
-// import whom are in docs/decisions/0001-layers.md and proven by Tests/ArchitectureTests.
+// import whom are in docs/decisions/0001-layers.md and proven by Tests/ArchitectureTests. One long file, as SwiftPM reads
+// no other.
 
 import PackageDescription
 

@@ -65,6 +65,8 @@ package enum ServiceRoutes {
   package static func engineRefusal(_ status: Status, _ path: [UInt8]) -> Response? {
     guard isOAuth(path) else { return nil }
     var response = OAuthFrame.refusal(status)
+    // Whether a page asks was not read; it is said to everybody.
+    CrossOrigin.allow(&response)
     if status == .serviceUnavailable { response.addHeader(.retryAfter, "5") }
     return response
   }

@@ -78,7 +78,7 @@ public final class PostgreSQLStore: Store {
   public var isDeaf: Bool { database.deafness.isSo }
 
   /// Whether a COMMIT, of whichever node, has waited for the standby for more than a second.
-  public var awaitsStandby: Bool { database.courier.awaitsStandby.isSo }
+  public var awaitsStandby: Bool { database.announcer.awaitsStandby.isSo }
 
   /// Seals the data keys with another master key; nothing else is written.
   ///

@@ -22,18 +22,22 @@ public enum Clocks {
   /// How long ago a time since boot was.
   ///
   /// - Returns: nanoseconds; 0 when the clock went back, which no kernel's does but that of a faulty machine.
-  public static func bootNanoseconds(since start: UInt64) -> UInt64 {
-    let now = bootNanoseconds()
-    return now > start ? now - start : 0
-  }
+  public static func bootNanoseconds(since start: UInt64) -> UInt64 { span(from: start, to: bootNanoseconds()) }
 
   /// Nanoseconds of the clock that waits are measured with: like the one since boot, without sleep.
   public static func monotonicNanoseconds() -> UInt64 { nanoseconds(read(CLOCK_MONOTONIC)) }
+
+  /// How long ago a time of that clock was, as for the one since boot.
+  public static func monotonicNanoseconds(since start: UInt64) -> UInt64 {
+    span(from: start, to: monotonicNanoseconds())
+  }
 
   /// The clock that systemd wants in its reload message.
   static func monotonicMicroseconds() -> UInt64 {
     nanoseconds(read(CLOCK_MONOTONIC)) / 1_000
   }
+
+  private static func span(from start: UInt64, to now: UInt64) -> UInt64 { now > start ? now - start : 0 }
 
   private static func read(_ clock: clockid_t) -> timespec {
     var time = timespec()

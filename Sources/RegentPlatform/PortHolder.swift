@@ -51,7 +51,7 @@ public struct PortHolder: Equatable, Sendable {
     var found: Set<UInt64> = []
     for table in ["/proc/net/tcp", "/proc/net/tcp6"] {
       guard let bytes = try? DurableFile.read(table, limit: 16 << 20, widest: nil) else { continue }
-      for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n").dropFirst() {
+      for line in TextLines.texts(of: bytes).dropFirst() {
         let fields = line.split(separator: " ")
         guard fields.count > 9, fields[3] == state, let digits = fields[1].split(separator: ":").last,
           UInt16(digits, radix: 16) == port, let inode = UInt64(fields[9])
@@ -75,7 +75,7 @@ public struct PortHolder: Equatable, Sendable {
 
   private static func line(_ path: String) -> String? {
     (try? DurableFile.read(path, limit: 4_096, widest: nil))
-      .flatMap { String(decoding: $0, as: UTF8.self).split(separator: "\n").first }.map(String.init)
+      .flatMap { TextLines.texts(of: $0).first { !$0.isEmpty } }
   }
 
   /// What is in a folder; nothing when it may not be looked into.

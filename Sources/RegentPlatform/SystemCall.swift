@@ -128,8 +128,8 @@ public func shellQuoted(_ text: String) -> String {
   }
   if plain && !text.isEmpty { return text }
   var quoted = "'"
-  for character in text {
-    if character == "'" { quoted += "'\\''" } else { quoted.append(character) }
+  for scalar in text.unicodeScalars {
+    if scalar == "'" { quoted += "'\\''" } else { quoted.unicodeScalars.append(scalar) }
   }
   return quoted + "'"
 }

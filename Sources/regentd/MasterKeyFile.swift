@@ -108,8 +108,8 @@ struct MasterKeyFile {
       return nil
     }
     if content.count == 32 { return Secret(wiping: content) }
-    let text = String(decoding: content, as: UTF8.self)
-    let digits = text.hasSuffix("\n") ? String(text.dropLast()) : text
+    let line = content.last == UInt8(ascii: "\n") ? content.dropLast() : content[...]
+    let digits = String(decoding: TextLines.withoutReturn(line), as: UTF8.self)
     guard let bytes = try? Hex.decodeEitherCase(digits), bytes.count == 32 else {
       throw CommandError(
         "the master key \(path) is neither 32 bytes nor 64 hexadecimal digits",

@@ -107,7 +107,7 @@ struct MovedDatabase {
       guard error.kind == .missing else { throw error }
       return nil
     }
-    let lines = String(decoding: content, as: UTF8.self).split(separator: "\n").map(String.init)
+    let lines = TextLines.texts(of: content).filter { !$0.isEmpty }
     guard lines.count == 4, lines[0] == Self.head, [Self.away, Self.here].contains(lines[1]) else {
       throw CommandError(
         "\(path) says in no way we know where the database \(database) is",

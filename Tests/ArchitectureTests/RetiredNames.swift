@@ -122,6 +122,13 @@ let retiredNames: [RetiredName] = [
   RetiredName("DeviceAgent", "OAuthKeeper", "OAuthTokenSource"),
   RetiredName("DeviceAgent", "signOutRest", "unfinishedSignOut"),
 
+  RetiredName("PairingStorePostgreSQL", "Line", "DatabaseLink"),
+  RetiredName("PairingStorePostgreSQL", "Courier", "NodeAnnouncer"),
+  RetiredName("PairingStorePostgreSQL", "courier", "announcer"),
+  RetiredName("PairingStorePostgreSQL", "Gathered", "BatchedStatements"),
+  RetiredName("PairingStorePostgreSQL", "Occupancy", "DatabaseUseLock"),
+  RetiredName("SQLite", "monotonicNow", "Clocks.monotonicNanoseconds"),
+
   RetiredName("regentd", "Places", "ServicePaths"),
   RetiredName("regentd", "ServicePlaces", "ServicePaths"),
   RetiredName("regentd", "Gate", "AdmissionHandler"),

@@ -74,6 +74,10 @@ struct WaitingTests {
       "two changes that are to meet in one transaction; the answer is the same when they do not"
     ),
     (
+      "JourneyTests/OAuthOracleTests.swift", ["ContinuousClock"],
+      "the quickest of hundreds of refusals is compared with the quickest of others between them"
+    ),
+    (
       "RegentPlatformTests/ServiceTests.swift", ["monotonicMicroseconds"],
       "the time that systemd is told lies between two readings"
     ),

@@ -140,7 +140,7 @@ private func fill(_ core: ServiceCore) async throws {
     }
     if kind.waits { try await exhaust(kind, in: core.store, at: now) }
   }
-  try await core.provisioning.refresh()
+  try await core.refreshProvisioning()
 }
 
 /// Has the names tried wrong until nobody is heard any more: more often than all addresses together may (100).

@@ -147,7 +147,7 @@ private func accessToken(_ core: ServiceCore) async throws -> String {
   let application = ApplicationRecord(
     id: try name("benchApp"), requestor: requestor, name: "Bench", issued: now)
   _ = try await core.store.put(.application(application), replacing: nil, audit: nil, at: now)
-  try await core.provisioning.refresh()
+  try await core.refreshProvisioning()
   let client = ClientRecord(
     id: try name("benchClient"), secret: core.hasher.token("secret"), application: application.id,
     requestor: requestor, issued: now)

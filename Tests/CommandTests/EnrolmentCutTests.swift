@@ -15,16 +15,19 @@ import Testing
         try shell.get("cc -shared -fPIC -o steps.so steps.c && mkdir -m 700 box")
         let setup = "regent setup --config box/agent.conf --state state --service \(service.url) --code \(code)"
         let old = "# kept\nname = Den"
+        let isRoot = getuid() == 0
         var settings: String?
         var step = 0
         while true {
           step += 1
           try shell.get("rm -f box/secret && printf '\(old)\\n' > box/agent.conf && chmod 600 box/agent.conf")
+          if isRoot { try shell.get("chgrp 12345 box/agent.conf") }
           let cut = try shell.type("KILL_AT=\(step) LD_PRELOAD=\"$HOME/steps.so\" \(setup)")
           if cut.status == 0 { break }
           #expect(cut.status == 137, "step \(step): \(cut.status) \(cut.errorText)")
           let left = try shell.get("cat box/agent.conf")
           #expect(left == old || left.contains("public-key = "), "step \(step): \(left)")
+          if isRoot { #expect(try shell.get("stat -c %g box/agent.conf") == "12345", "step \(step)") }
           // Settings that name the pair never stand without its secret.
           #expect(try left == old || shell.get("wc -c < box/secret") == "41", "step \(step)")
           try shell.get(setup)
@@ -113,6 +116,9 @@ import Testing
     STEP(fsync, (int f), (f))
     STEP(renameat, (int a, const char *x, int b, const char *y), (a, x, b, y))
     STEP(fchownat, (int d, const char *p, uid_t u, gid_t g, int f), (d, p, u, g, f))
+    STEP(fchown, (int f, uid_t u, gid_t g), (f, u, g))
+    STEP(flock, (int f, int how), (f, how))
+    STEP(unlink, (const char *p), (p))
     STEP(unlinkat, (int d, const char *p, int f), (d, p, f))
 
     """

@@ -166,7 +166,10 @@ import Testing
     #expect(response.header(.cacheControl) == "no-store")
   }
 
-  @Test(arguments: ["", "nobody", "user:1001", "user:1001 fly", "who:1 status", "user: status"])
+  @Test(arguments: [
+    "", "nobody", "user:1001", "user:1001 fly", "who:1 status", "user: status",
+    "user:1001 sso=kodi", "user:1001 status=x", "user:1001 token=* logout=*", "user:4294967295 status",
+  ])
   func `refuses a list that cannot be read`(line: String) {
     #expect(throws: CommandError.self) { try AllowRule(parsing: line, in: "agent.conf line 1") }
   }

@@ -54,14 +54,14 @@ final class BoxService: Sendable {
       pattern: pattern, effect: effect)
     _ = try await service.core.store.put(
       .entitlement(rule), replacing: nil, audit: nil, at: service.core.clock.now)
-    try await service.core.provisioning.refresh()
+    try await service.core.refreshProvisioning()
   }
 
   /// The key that boxes begin with counts no more.
   func revokeFirstKey() async throws {
     _ = try await service.core.store.setState(
       of: try named(Sample.publicKey), to: .revoked, audit: nil, at: service.core.clock.now)
-    try await service.core.provisioning.refresh()
+    try await service.core.refreshProvisioning()
   }
 
   /// What the phone calls the box that shows the code.

@@ -23,7 +23,7 @@ struct DecisionSyncTests {
       try await eventually("the denial") { store.permission(of: Self.kodi) == .denied }
       await screens.decide([Self.kodi: .undetermined])
       try await eventually("the reset") { store.permission(of: Self.kodi) == .undetermined }
-      #expect(heard.withLock { $0 } == [Self.kodi, Self.kodi, Self.kodi])
+      try await eventually("that all is told") { heard.withLock { $0 } == [Self.kodi, Self.kodi, Self.kodi] }
       #expect(store.untold.isEmpty, "what came from there is not told back")
     }
   }
@@ -133,6 +133,38 @@ struct DecisionSyncTests {
     }
   }
 
+  @Test func `whom the service lets in again is in again, when somebody asks`() async throws {
+    try await withScreens { screens, _, sync, _ in
+      await screens.switchOff()
+      #expect(try await sync.current() == nil)
+      try await eventually("a look") { await screens.looks == 1 }
+      // Whoever asks again within seconds makes no call.
+      for _ in 0..<10 { #expect(try await sync.current() == nil) }
+      #expect(await screens.looks == 1)
+      await screens.switchOn()
+      await sync.lookAgain()
+      #expect(await screens.looks == 1, "a crowd that asks is no storm of calls")
+    }
+    try await withScreens { screens, _, sync, _ in
+      await screens.switchOff()
+      await screens.switchOnWithNextLook()
+      await sync.lookAgain()
+      let found = try await sync.current()
+      #expect(found != nil)
+    }
+  }
+
+  @Test func `why the service lets no app use the account is said until it does`() async throws {
+    try await withScreens { screens, _, sync, _ in
+      await screens.refuse()
+      await sync.begin()
+      try await eventually("the reason") { await sync.refusal == "the service wants none of it" }
+      await screens.refuse(false)
+      await sync.beginAnew()
+      try await eventually("no reason") { await sync.refusal == nil }
+    }
+  }
+
   @Test func `how old a decision is`() {
     func age(_ permission: PlatformPermission, _ decided: Int64, at now: Int64) -> Duration {
       UntoldDecision(who: Self.kodi, permission: permission, decided: decided).age(at: now)
@@ -168,7 +200,7 @@ struct DecisionSyncTests {
   ) async throws {
     try await withTemporaryFolder { folder in
       let (screens, store) = (Screens(), try PermissionStore(folder: folder))
-      let sync = DecisionSync(store, screens)
+      let sync = DecisionSync(store, screens, askPause: .seconds(3_600))
       try await body(screens, store, sync, folder)
       await sync.stop()
       // Lets go who waits still.
@@ -184,6 +216,8 @@ private actor Screens: BoxAccount {
   private var isAway = false
   private var refuses = false
   private var hasEnded = false
+  private var isSwitchedOff = false
+  private var isSwitchedOnByLook = false
   private var isKept = true
   private var expires: Int64 = 1
   private(set) var looks = 0
@@ -201,7 +235,12 @@ private actor Screens: BoxAccount {
   }
 
   func setAway(_ isAway: Bool) { self.isAway = isAway }
-  func refuse() { refuses = true }
+  func refuse(_ refuses: Bool = true) { self.refuses = refuses }
+
+  /// The account is switched off at the service, and the box has noticed; then it is on again.
+  func switchOff() { isSwitchedOff = true }
+  func switchOn() { isSwitchedOff = false }
+  func switchOnWithNextLook() { isSwitchedOnByLook = true }
 
   func tell(_ decision: BoxDecision) async throws(CommandError) {
     attempts += 1
@@ -236,6 +275,7 @@ private actor Screens: BoxAccount {
 
   func lookAgain() async -> Bool {
     looks += 1
+    if isSwitchedOnByLook { isSwitchedOff = false }
     return true
   }
 
@@ -246,7 +286,7 @@ private actor Screens: BoxAccount {
   }
 
   func kept() async throws(CommandError) -> SignInFacts? {
-    guard isKept || looks == 0 else { return nil }
+    guard isKept || looks == 0, !isSwitchedOff else { return nil }
     return SignInFacts(provider: "CABLE", providerName: "Cable", user: "u", expires: expires, source: "regular")
   }
   func picker() async throws(CommandError) -> [ProviderEntry] { [] }

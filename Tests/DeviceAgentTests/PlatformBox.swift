@@ -207,6 +207,6 @@ extension BoxService {
     var shared = there
     shared.singleSignOn = true
     try await put(.integration(shared), over: .integration(there))
-    try await service.core.provisioning.refresh()
+    try await service.core.refreshProvisioning()
   }
 }

@@ -117,6 +117,12 @@ struct PlatformSocketTests {
       for call in ["status", "access", "account", "picker"] {
         #expect(try await fixture.send(call, Array(body.utf8)).status == .badRequest)
       }
+      #expect(try await fixture.ask("access", ["requestor": "acme", "prompt": "yes"]).status == .badRequest)
+      for requestor in [5, .null, ["acme"]] as [JSONValue] {
+        let grant: JSONObject = ["app": "kodi", "permission": "granted", "requestor": requestor]
+        #expect(try await fixture.sso("decide", grant).status == .badRequest, "\(requestor) is no \"all\"")
+      }
+      #expect(await fixture.host.decisions == [:])
       #expect(try await fixture.ask("status", ["requestor": "acme"]).status == .ok)
     }
   }
@@ -145,6 +151,17 @@ struct PlatformSocketTests {
       #expect(await fixture.host.decisions == [:])
       let status = try await fixture.sso("status", [:]).document
       #expect(status["apps"]?.array?.count == 2)
+    }
+  }
+
+  @Test func `a sign out of nobody ends nothing`() async throws {
+    for isIn in [true, false] {
+      try await withFixture(isIn: isIn) { (fixture: PlatformSocketFixture) async throws in
+        _ = try await fixture.sso("decide", ["app": "kodi", "permission": "granted"])
+        let answer = try await fixture.sso("sign-out", [:]).document
+        #expect(answer["wasSignedIn"] == .bool(isIn))
+        #expect(answer["apps"]?.array?.count == (isIn ? 1 : 0))
+      }
     }
   }
 

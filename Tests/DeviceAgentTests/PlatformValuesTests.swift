@@ -20,6 +20,7 @@ struct AppRuleTests {
     "", "kodi", "kodi user:1001", "kodi requestor:acme", "kodi user:1001 requestor:",
     "kodi user:1001 user:1002 requestor:a",
     "kodi * requestor:a", "kodi program:/usr/bin/kodi requestor:a", "kodi user:1001 requestor:a socket:../x",
+    "kodi user:1001 requestor:a,b", "kodi user:4294967295 requestor:a", "kodi group:4294967295 requestor:a",
     "-x user:1001 requestor:a", ".. user:1001 requestor:a", "ko/di user:1001 requestor:a",
     "\u{1b}]0;x user:1 requestor:a",
     "ko\u{202e}di user:1001 requestor:a", "user:1001 requestor:a", "kodi user:nobody-has-this-name requestor:a",

@@ -88,6 +88,30 @@ import Testing
     }
   }
 
+  @Test func `of another system are read line by line, and stay its own`() throws {
+    let text = "# Den\r\nservice = https://one.example\r\nname = Den\r\n"
+    let conf = try AgentConf(text: text, path: "agent.conf")
+    #expect(conf.values == ["service": ["https://one.example"], "name": ["Den"]])
+    var changed = AgentConfText(text)
+    changed.set("service", "https://two.example")
+    changed.set("requestor", "acme")
+    #expect(changed.text == "# Den\r\nservice = https://two.example\r\nname = Den\r\nrequestor = acme\r\n")
+    #expect(try AgentConf(text: changed.text, path: "agent.conf").values["requestor"] == ["acme"])
+  }
+
+  @Test func `are told apart by their bytes, and what is no text is said before it is used`() throws {
+    // A mark on a sign makes another letter of it for people, and none for the file.
+    let marked = try AgentConf(text: "#\u{301} a comment\nname =\u{301}x\n", path: "agent.conf")
+    #expect(marked.values["name"]?.first?.unicodeScalars.map(\.value) == [0x301, 0x78])
+    try withTemporaryFolder { folder in
+      try writeFile("\(folder)/agent.conf", Array("# caf".utf8) + [0xE9, 0x0A] + Array("name = Den\n".utf8))
+      #expect(try AgentConf(path: "\(folder)/agent.conf").values == ["name": ["Den"]])
+      try writeFile("\(folder)/agent.conf", Array("requestor = x\nname = caf".utf8) + [0xE9, 0x0A])
+      let refused = #expect(throws: CommandError.self) { try AgentConf(path: "\(folder)/agent.conf") }
+      #expect(refused?.message == "\(folder)/agent.conf line 2 is not UTF-8")
+    }
+  }
+
   @Test(arguments: [UInt32(0o400), 0o440, 0o600, 0o640])
   func `a credential of the service manager may be its owner's alone`(mode: UInt32) async throws {
     try await withTemporaryFolder { folder in

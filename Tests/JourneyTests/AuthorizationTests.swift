@@ -143,7 +143,7 @@ import Testing
       try await box.signIn()
       try await service.core.store.setState(
         of: try named(Sample.publicKey), to: .revoked, audit: nil, at: service.clock.now)
-      try await service.core.provisioning.refresh()
+      try await service.core.refreshProvisioning()
       #expect(try await box.authorize("news").status == 401)
     }
   }

@@ -174,7 +174,7 @@ extension TestService {
   func change(_ record: Provision) async throws {
     let there = try await existing(record.id)
     _ = try await core.store.put(record, replacing: there, audit: nil, at: core.clock.now)
-    try await core.provisioning.refresh()
+    try await core.refreshProvisioning()
   }
 
   private func existing(_ id: ProvisionID) async throws -> Provision? {
@@ -226,7 +226,7 @@ extension TestService {
   /// Removes a record.
   func remove(_ id: ProvisionID) async throws {
     _ = try await core.store.remove(id, audit: nil, at: core.clock.now)
-    try await core.provisioning.refresh()
+    try await core.refreshProvisioning()
   }
 
   /// Waits for the lines that are written behind an answer; each is under way before its answer is out.

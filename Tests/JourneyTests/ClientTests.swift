@@ -322,7 +322,7 @@ extension TestService {
     let application = try application
     _ = try await core.store.put(
       .application(application), replacing: nil, audit: nil, at: core.clock.now)
-    try await core.provisioning.refresh()
+    try await core.refreshProvisioning()
     return try core.statements.issue(for: application, at: core.clock.now)
   }
 
@@ -333,6 +333,6 @@ extension TestService {
     after.isRevoked = true
     _ = try await core.store.put(
       .application(after), replacing: .application(before), audit: nil, at: core.clock.now)
-    try await core.provisioning.refresh()
+    try await core.refreshProvisioning()
   }
 }

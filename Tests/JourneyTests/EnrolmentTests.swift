@@ -86,7 +86,7 @@ import Testing
         #expect(store.statistics.reads - before.reads == 10)
         // A pair that was revoked is not given again.
         try await store.setState(of: first.publicKey, to: .revoked, audit: nil, at: service.clock.now)
-        try await service.core.provisioning.refresh()
+        try await service.core.refreshProvisioning()
         #expect(try await client.send(stage.request(1)).status == 403)
       }
     }

@@ -69,7 +69,7 @@ private func expectHarmless(_ page: TestResponse, _ hostile: String) {
       _ = try await service.core.store.put(
         record, replacing: nil, audit: nil, at: service.core.clock.now)
     }
-    try await service.core.provisioning.refresh()
+    try await service.core.refreshProvisioning()
     try await withPhone(service) { client in
       var information = JSONObject()
       for member in ["model", "vendor", "manufacturer", "osName"] {
@@ -163,7 +163,7 @@ private func expectHarmless(_ page: TestResponse, _ hostile: String) {
   private static let unseen: [HostileText] = [
     "", " ", "\u{A0}\u{2003}\u{3000}", "\u{200B}\u{200D}\u{FEFF}", "\u{202E}\u{2066}", "\u{3164}", "\u{115F}\u{1160}",
     "\u{2800}\u{2800}", "\u{FFA0} \u{3164}", "\u{FE0F}", "\u{301}\u{302}", "\u{E000}", "\u{E0100}", "\u{34F}",
-    "\u{180B}\u{17B4}",
+    "\u{180B}\u{17B4}", "\u{1D159}", "\u{13441}\u{13442}", "\u{FFFC}", "\u{303F}", "\u{16FE4}", "\u{FFFC} \u{2800}",
   ]
 
   @Test(arguments: unseen)

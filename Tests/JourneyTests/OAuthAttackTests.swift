@@ -176,7 +176,7 @@ import Testing
     let service = try await TestService()
     _ = try await service.core.store.put(
       .requestor(Requestor(id: try named("OTHER"), name: "Other")), replacing: nil, audit: nil, at: service.clock.now)
-    try await service.core.provisioning.refresh()
+    try await service.core.refreshProvisioning()
     try await withOAuth(service) { client in
       let box = try await OAuthBox(service, client)
       let tokens = try await box.pair()

@@ -20,6 +20,7 @@ private let page = (name: "Origin", value: "https://app.example.com")
   @Test(arguments: [
     ("/oauth/.well-known/openid-configuration", "GET"), ("/oauth/.well-known/oauth-authorization-server", "GET"),
     ("/.well-known/oauth-authorization-server/oauth", "GET"), ("/oauth/keys", "GET"),
+    ("/oauth/jwks.json", "GET"),
     ("/oauth/device_authorization", "POST"), ("/oauth/token", "POST"), ("/oauth/introspect", "POST"),
     ("/oauth/revoke", "POST"), ("/oauth/userinfo", "GET, POST"), ("/oauth/register", "POST"),
     ("/oauth/register/some", "GET, PUT, DELETE"), ("/api/v1/authorize", "GET"),
@@ -99,6 +100,7 @@ private let page = (name: "Origin", value: "https://app.example.com")
     for path in ["/oauth/token", "/tv/oauth/register"] {
       let answer = try #require(ServiceRoutes.engineRefusal(.contentTooLarge, Array(path.utf8)))
       #expect(String(decoding: answer.body, as: UTF8.self).hasPrefix(#"{"error":"invalid_request""#))
+      #expect(answer.header(HeaderName(literal: "Access-Control-Allow-Origin")) == "*")
       let busy = try #require(ServiceRoutes.engineRefusal(.serviceUnavailable, Array(path.utf8)))
       #expect(String(decoding: busy.body, as: UTF8.self).hasPrefix(#"{"error":"temporarily_unavailable""#))
     }

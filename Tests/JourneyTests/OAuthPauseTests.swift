@@ -23,7 +23,7 @@ enum Switch: Sendable, CaseIterable {
       changed.enabled = isOn
       _ = try await service.core.store.put(
         .integration(changed), replacing: .integration(there), audit: nil, at: service.clock.now)
-      try await service.core.provisioning.refresh()
+      try await service.core.refreshProvisioning()
     }
   }
 }
@@ -110,21 +110,140 @@ enum Switch: Sendable, CaseIterable {
     }
   }
 
-  @Test func `ends when these are removed`() async throws {
+  @Test func `ends when these are removed, for good: made again they bring nothing back`() async throws {
+    let service = try await TestService()
+    let records = service.core.provisioning.now.records
+    let there = try #require(records.integrations[try named(Sample.requestor)]?[try named(Sample.provider)])
+    let account = try #require(
+      try await service.core.store.account(try named(Sample.provider), try named(Sample.account)))
+    for record in [Provision.integration(there), .account(account)] {
+      try await withOAuth(service) { client in
+        let box = try await OAuthBox(service, client)
+        let tokens = try await box.pair()
+        let code = try await box.begin()
+        try await service.approve(code.user)
+        // A device of protocol V1 beside.
+        let query = "?deviceId=tv-1&format=json"
+        let regcode = try await service.call(client, "POST", "/reggie/v1/REF30/regcode" + query)
+        try await service.approve(try regcode.json().string("code"))
+        func signedIn() async throws -> UInt16 {
+          try await service.call(client, "GET", "/api/v1/tokens/authn" + query).status
+        }
+        #expect(try await signedIn() == 200)
+        _ = try await service.core.store.remove(record.id, audit: nil, at: service.clock.now)
+        try await service.core.refreshProvisioning()
+        func ended() async throws {
+          #expect(try await box.refresh(try #require(tokens.refresh)).error == "invalid_grant")
+          #expect(try await box.ask(code.device).error == "invalid_grant")
+          #expect(try await signedIn() != 200)
+          #expect(
+            try await client.get("/oauth/userinfo", headers: [bearer(tokens.access)]).error == "invalid_token")
+        }
+        try await ended()
+        _ = try await service.core.store.put(record, replacing: nil, audit: nil, at: service.clock.now)
+        try await service.core.refreshProvisioning()
+        try await ended()
+        #expect(
+          try await service.core.store.grants(GrantFilter(), after: nil, limit: 9, at: service.clock.now).isEmpty)
+        #expect(try await box.post("revoke", [("token", tokens.access)]).status == 200)
+      }
+    }
+  }
+
+  @Test(arguments: Switch.allCases)
+  func `and its first answer got lost: it is given again meanwhile`(what: Switch) async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let box = try await OAuthBox(service, client)
-      let tokens = try await box.pair()
+      let other = try await OAuthBox(service, client)
       let code = try await box.begin()
       try await service.approve(code.user)
-      let id = ProvisionID.integration(try named(Sample.requestor), try named(Sample.provider))
-      _ = try await service.core.store.remove(id, audit: nil, at: service.clock.now)
-      try await service.core.provisioning.refresh()
-      #expect(try await box.refresh(try #require(tokens.refresh)).error == "invalid_grant")
-      #expect(try await box.ask(code.device).error == "access_denied")
-      // What does not stand can be ended all the same.
-      #expect(try await box.post("revoke", [("token", tokens.access)]).status == 200)
-      #expect(try await service.core.store.grants(GrantFilter(), after: nil, limit: 9, at: service.clock.now).isEmpty)
+      let first = try Tokens(try await box.ask(code.device))
+      try await what.set(false, service)
+      service.clock.pass(.seconds(5))
+      let again = try await box.ask(code.device)
+      #expect(again.status == 200, "\(again.text)")
+      if again.status == 200 { #expect(try Tokens(again) == first) }
+      #expect(try await client.get("/oauth/userinfo", headers: [bearer(first.access)]).status == 401)
+      #expect(try await other.ask(code.device).error == "invalid_grant")
+      #expect(try await box.refresh(try #require(first.refresh)).error == "temporarily_unavailable")
+      // As it is without a pause, a code counts for nothing a minute after it was used.
+      service.clock.pass(.seconds(61))
+      #expect(try await box.ask(code.device).error == "invalid_grant")
+      try await what.set(true, service)
+      #expect(try await box.refresh(try #require(first.refresh)).status == 200)
+    }
+  }
+
+  @Test(arguments: Switch.allCases)
+  func `for longer than its idle time goes on, if its client tried meanwhile`(what: Switch) async throws {
+    try await withFileStore { store in
+      for service in [try await TestService(), try await TestService(on: store)] {
+        try await service.setLifetime(.seconds(200 * 86_400))
+        try await withOAuth(service) { client in
+          let box = try await OAuthBox(service, client)
+          let (tries, forgets) = (try await box.pair(), try await box.pair())
+          let stolen = try await box.pair()
+          let held = try Tokens(try await box.refresh(try #require(stolen.refresh)))
+          try await what.set(false, service)
+          for _ in 0..<5 {
+            service.clock.pass(.seconds(10 * 86_400))
+            #expect(try await box.refresh(try #require(tries.refresh)).error == "temporarily_unavailable")
+            _ = try await box.refresh(try #require(held.refresh))
+          }
+          try await what.set(true, service)
+          let next = try Tokens(try await box.refresh(try #require(tries.refresh)))
+          #expect(try await box.refresh(try #require(forgets.refresh)).error == "invalid_grant")
+          // A try makes no old token good again: that one is a thief's.
+          #expect(try await box.refresh(try #require(stolen.refresh)).error == "invalid_grant")
+          #expect(try await box.refresh(try #require(held.refresh)).error == "invalid_grant")
+          // What a try adds is for the pause alone.
+          service.clock.pass(.seconds(31 * 86_400))
+          #expect(try await box.refresh(try #require(next.refresh)).error == "invalid_grant")
+        }
+      }
+    }
+  }
+
+  @Test func `has a rate, as one that stands has`() async throws {
+    let service = try await TestService()
+    try await withOAuth(service) { client in
+      let box = try await OAuthBox(service, client)
+      let other = try await OAuthBox(service, client).pair()
+      let tokens = try await box.pair()
+      try await Switch.account.set(false, service)
+      var answers: [UInt16: Int] = [:]
+      for _ in 0..<110 { answers[try await box.refresh(try #require(tokens.refresh)).status, default: 0] += 1 }
+      #expect(answers[503, default: 0] <= 100 && answers[429, default: 0] >= 10, "\(answers)")
+      _ = other
+    }
+  }
+
+  @Test func `whose application is revoked has no codes that somebody could say yes to`() async throws {
+    let service = try await TestService()
+    let statement = try await service.statement()
+    let admin = try AdminSocket(service.core)
+    try await withOAuth(service) { client in
+      let members: JSONObject = [
+        "software_statement": .string(statement), "token_endpoint_auth_method": "none",
+        "id_token_signed_response_alg": "ES256",
+      ]
+      let made = try await client.send(
+        TestRequest(
+          "POST", "/oauth/register", headers: [("Content-Type", "application/json")], body: members.bytes()))
+      let form = [(name: "client_id", value: try made.json().string("client_id"))]
+      let code = try await client.post("/oauth/device_authorization", form: form).json()
+      let other = try await OAuthBox(service, client)
+      let kept = try await other.begin()
+      let revoked = try await admin.send("POST", "/v1/statements/app-1/revoke")
+      #expect(revoked.status == 200, "\(revoked.text)")
+      await #expect(throws: (any Error).self) { try await service.approve(try code.string("user_code")) }
+      let answer = try await client.post(
+        "/oauth/token",
+        form: form + [("grant_type", OAuthBox.grant), ("device_code", try code.string("device_code"))])
+      #expect(["expired_token", "invalid_client"].contains(answer.error), "\(answer.text)")
+      try await service.approve(kept.user)
+      #expect(try await other.ask(kept.device).status == 200)
     }
   }
 
@@ -141,5 +260,17 @@ enum Switch: Sendable, CaseIterable {
       try await service.approve(kept.user)
       #expect(try await other.ask(kept.device).status == 200)
     }
+  }
+}
+
+extension TestService {
+  /// How long the sample provider's viewers stay signed in.
+  func setLifetime(_ lifetime: Duration) async throws {
+    let there = try #require(
+      core.provisioning.now.records.integrations[try named(Sample.requestor)]?[try named(Sample.provider)])
+    var next = there
+    next.settings.authenticationLifetime = lifetime
+    _ = try await core.store.put(.integration(next), replacing: .integration(there), audit: nil, at: clock.now)
+    try await core.refreshProvisioning()
   }
 }

@@ -31,7 +31,7 @@ import Testing
     changed.registration = registration
     _ = try await service.core.store.put(
       .requestor(changed), replacing: .requestor(there), audit: nil, at: service.clock.now)
-    try await service.core.provisioning.refresh()
+    try await service.core.refreshProvisioning()
   }
 
   @Test func `as oidc-agent does, and pairs`() async throws {

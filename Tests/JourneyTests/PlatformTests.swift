@@ -47,7 +47,7 @@ struct PlatformStage {
     var supported = try #require(records.providers[provider])
     supported.boarding = .supported
     try await put(.provider(supported), over: records.providers[provider].map { .provider($0) })
-    try await service.core.provisioning.refresh()
+    try await service.core.refreshProvisioning()
     try await change { $0.singleSignOn = true }
   }
 
@@ -60,7 +60,7 @@ struct PlatformStage {
     change(&next)
     _ = try await service.core.store.put(
       .integration(next), replacing: .integration(there), audit: nil, at: service.core.clock.now)
-    try await service.core.provisioning.refresh()
+    try await service.core.refreshProvisioning()
   }
 
   /// Signs the box in, or in anew, and enrols its key with that.

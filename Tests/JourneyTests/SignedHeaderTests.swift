@@ -154,7 +154,7 @@ private let badHeaders: [BadHeader] = [
       for (state, status) in [(.retired, 200), (.revoked, 401)] as [(KeyPair.State, UInt16)] {
         try await service.core.store.setState(
           of: key, to: state, audit: nil, at: service.clock.now)
-        try await service.core.provisioning.refresh()
+        try await service.core.refreshProvisioning()
         #expect(service.core.metrics.now[.callsByRetiredKeys] == 0 || state == .revoked)
         #expect(try await service.call(client, "GET", path).status == status)
         // What a revoked key tries is no call.

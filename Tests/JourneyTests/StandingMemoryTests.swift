@@ -101,7 +101,7 @@ import Testing
         #expect(try await box.introspect(tokens.access)["error"] == "invalid_client")
         let other = Requestor(id: try named("OTHER"), name: "Other")
         _ = try await service.core.store.put(.requestor(other), replacing: nil, audit: nil, at: service.clock.now)
-        try await service.core.provisioning.refresh()
+        try await service.core.refreshProvisioning()
         let foreign = try await OAuthBox(service, client, .basic, requestor: "OTHER")
         // Twice: the second time memory knows who asks, too.
         for _ in 0..<2 { #expect(try await foreign.introspect(tokens.access) == ["active": false]) }
@@ -158,6 +158,7 @@ import Testing
           tokens = try #require(answers.first)
         }
         // Whichever of the two is first: what is told later knows of it.
+        service.clock.pass(.seconds(10))
         for _ in 0..<20 {
           let refresh = try #require(tokens.refresh)
           async let refreshed = box.refresh(refresh)

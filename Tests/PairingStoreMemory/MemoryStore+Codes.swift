@@ -102,6 +102,7 @@ extension MemoryStore {
       guard authentications[approval.authentication] == nil else {
         throw .changedMeanwhile(what: "authentication")
       }
+      guard hasClient(record) else { throw .refused(.withdrawn) }
       let context = context(
         approval.viewer, record.requestor, rowKey: record.rowKey, device: record.deviceHash,
         identity: nil)

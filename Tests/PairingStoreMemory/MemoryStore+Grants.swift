@@ -70,6 +70,14 @@ extension MemoryStore {
     return grant
   }
 
+  /// Keeps the longer idle time of a grant.
+  public func prolong(_ grant: GrantRecord, at now: Instant) async throws(StoreError) {
+    guard let stored = grants[grant.id], stored.isValid(at: now), stored.generation == grant.generation,
+      stored.idle < grant.idle
+    else { return }
+    grants[grant.id]?.idle = grant.idle
+  }
+
   /// A grant.
   public func grant(_ id: GrantID, at now: Instant) async throws(StoreError) -> StandingGrant? {
     try standingNow(id, at: now)
@@ -104,6 +112,12 @@ extension MemoryStore {
     let ended = Set(grants.values.filter(filter.includes).map(\.authentication))
     grants = grants.filter { !filter.includes($0.value) }
     return endAuthentications { ended.contains($0.authentication.id) }
+  }
+
+  /// Whether whoever asked for a code in OAuth's words still is a client.
+  func hasClient(_ record: RegistrationRecord) -> Bool {
+    guard let asked = record.about.asked else { return true }
+    return oauthClients[asked.client].map(isHonoured) ?? false
   }
 
   private func isHonoured(_ client: OAuthClientRecord) -> Bool {

@@ -25,7 +25,7 @@ extension MemoryStore {
       (try? context(of: parent).standing(parent)) != nil
     else { throw .exchange(.parent) }
     let decision = decision(parent.deviceHash, exchange.app, exchange.requestor)
-    guard decision?.refusesExchange(ofRequestFrom: exchange.requestMade) != true else { throw .exchange(.permission) }
+    guard decision?.refuses(whatIsFrom: exchange.requestMade) != true else { throw .exchange(.permission) }
     let found = context(
       parent.authentication.viewer, exchange.requestor, rowKey: exchange.rowKey, device: exchange.deviceHash,
       identity: nil)
@@ -100,12 +100,28 @@ extension MemoryStore {
     permissions.first { $0.device == device && $0.app == app && $0.requestor == requestor }
   }
 
-  /// Whether the box's own sign-in stands, and its viewer lets the app use it.
-  func parentStands(_ parent: ParentSignIn, of record: AuthenticationRecord) -> Bool {
+  /// Why the box's own sign-in does not stand, or that its viewer does not let the app use it.
+  func refusal(
+    ofParent parent: ParentSignIn, of record: AuthenticationRecord
+  ) throws(StoreError) -> AuthenticationRefusal? {
     guard let box = authentications[parent.id], box.authentication.source == .regular,
-      box.authentication.viewer == record.authentication.viewer, (try? context(of: box).standing(box)) != nil
+      box.authentication.viewer == record.authentication.viewer,
+      isAllowed(parent, on: box.deviceHash, record.authentication)
+    else { return .parentEnded }
+    return try context(of: box).pauseOrEnd(ofParent: box)
+  }
+
+  private func isAllowed(_ parent: ParentSignIn, on box: DeviceHash, _ app: Authentication) -> Bool {
+    decision(box, parent.app, app.requestor)?.refuses(whatIsFrom: app.issued) != true
+  }
+
+  /// Whether an app's sign-in is one still: lists show none whose box has signed out, or whose viewer took it back.
+  func isListed(_ record: AuthenticationRecord, at now: Instant) -> Bool {
+    guard let parent = record.authentication.parent else { return true }
+    guard let box = authentications[parent.id], box.authentication.isValid(at: now),
+      box.authentication.viewer == record.authentication.viewer
     else { return false }
-    return decision(box.deviceHash, parent.app, record.authentication.requestor)?.isGranted != false
+    return isAllowed(parent, on: box.deviceHash, record.authentication)
   }
 
   private func regularSignInThatStands(beside record: AuthenticationRecord, at now: Instant) -> StandingSignIn? {

@@ -93,6 +93,9 @@ extension MemoryStore {
     case .provider(let provider): return removeProvider(provider, at: now)
     case .integration(let requestor, let provider):
       records.integrations[requestor]?[provider] = nil
+      _ = endAuthentications {
+        $0.authentication.requestor == requestor && $0.authentication.viewer.provider == provider
+      }
       return []
     case .account(let provider, let name): return removeAccount(provider, name, at: now)
     case .entitlement(let rule):
@@ -103,6 +106,9 @@ extension MemoryStore {
     case .application(let application):
       records.applications[application] = nil
       clients = clients.filter { $0.value.application != application }
+      let gone = Set(oauthClients.values.filter { $0.application == application }.map(\.id))
+      let ended = Set(grants.values.filter { gone.contains($0.client) }.map(\.authentication))
+      _ = endAuthentications { ended.contains($0.authentication.id) }
       oauthClients = oauthClients.filter { $0.value.application != application }
       return []
     }

@@ -67,7 +67,7 @@ extension MemoryStore {
     if authentication.source == .degraded, let there = try regularSignIn(of: record, at: now) {
       return there
     }
-    let context = context(of: record)
+    let context = try context(of: record)
     var signIn = try context.standing(record)
     signIn.record = try record.bounded(by: context, at: now)
     if let there = authentications[authentication.id], there != signIn.record {
@@ -92,12 +92,12 @@ extension MemoryStore {
     return endAuthentications(where: filter.includes)
   }
 
-  /// The authentications that have not expired.
+  /// The authentications that have not expired, nor ended with the box's that they stand on.
   public func authentications(
     _ filter: AuthenticationFilter, after id: AuthenticationID?, limit: Int, at now: Instant
   ) async throws(StoreError) -> [AuthenticationRecord] {
     let meant = authentications.values.filter { record in
-      filter.includes(record) && record.authentication.isValid(at: now)
+      filter.includes(record) && record.authentication.isValid(at: now) && isListed(record, at: now)
         && (id.map { $0 < record.authentication.id } ?? true)
     }
     return Array(meant.sorted { $0.authentication.id < $1.authentication.id }.prefix(limit))

@@ -106,11 +106,13 @@ extension MemoryStore {
       use: use(requestor, viewer.provider, device, identity))
   }
 
-  func context(of record: AuthenticationRecord) -> SignInContext {
+  func context(of record: AuthenticationRecord) throws(StoreError) -> SignInContext {
     var found = context(
       record.authentication.viewer, record.authentication.requestor, rowKey: record.rowKey,
       device: record.deviceHash, identity: record.identity)
-    if let parent = record.authentication.parent { found.parentStands = parentStands(parent, of: record) }
+    if let parent = record.authentication.parent {
+      try found.take(try refusal(ofParent: parent, of: record), ofParentOf: record)
+    }
     return found
   }
 

@@ -198,10 +198,10 @@ struct AnswersTests {
 
   @Test func `what is alike goes as few statements of few lengths`() {
     let rows = (0..<150).map { SQL(unsafeRawSQL: "INSERT INTO thing (id) VALUES (?)", [.integer(Int64($0))]) }
-    #expect(Gathered.inserts(rows[...]).map(\.values.count) == [64, 64, 16, 4, 2])
-    #expect(Gathered.inserts(rows[7...]).flatMap(\.values) == rows[7...].flatMap(\.values))
-    #expect(Gathered.inserts(rows[..<1]).map(\.text) == ["INSERT INTO thing (id) VALUES (?)"])
-    let asked = Gathered.questions("SELECT 1 WHERE 1 = ?", (0..<300).map { [.integer($0)] })
+    #expect(BatchedStatements.inserts(rows[...]).map(\.values.count) == [64, 64, 16, 4, 2])
+    #expect(BatchedStatements.inserts(rows[7...]).flatMap(\.values) == rows[7...].flatMap(\.values))
+    #expect(BatchedStatements.inserts(rows[..<1]).map(\.text) == ["INSERT INTO thing (id) VALUES (?)"])
+    let asked = BatchedStatements.questions("SELECT 1 WHERE 1 = ?", (0..<300).map { [.integer($0)] })
     #expect(asked.map(\.questions) == [0..<256, 256..<288, 288..<296, 296..<300])
     #expect(asked.map(\.sql.values.count) == [256, 32, 8, 4])
   }

@@ -4,6 +4,11 @@ import Testing
 
 @Suite("Values and rows of PostgreSQL")
 struct PostgreSQLValueTests {
+  @Test func `a text is a literal whatever marks are on its quotation marks`() {
+    let hostile = "a'\u{301}b''"
+    #expect(literal(hostile).utf8.count { $0 == UInt8(ascii: "'") } == 8)
+  }
+
   @Test(arguments: [
     SQLValue.null, .integer(0), .integer(.min), .integer(.max), .integer(-1), .real(-0.5), .real(1e300),
     .real(.infinity),

@@ -25,6 +25,20 @@ import Testing
     #expect(refusal { _ = try DPoPProof(text, for: self.request("abd")) } == .invalidDPoPProof)
   }
 
+  @Test func `a time with a fraction is one`() throws {
+    let key = try SigningKey.generate(.es256)
+    for (seconds, made): (JSONValue, Instant?) in [
+      (.double(1_790_000_000.25), now + .milliseconds(250)), (.double(1.79e9), now), (.double(1e300), nil),
+      (.double(-0.5), nil), ("1790000000", nil),
+    ] {
+      let claims: JSONObject = [
+        "jti": "1", "htm": "POST", "htu": "https://tv.example.com/oauth/token", "iat": seconds,
+      ]
+      let text = try JWS.signEmbeddingKey(claims.bytes(), with: key, type: "dpop+jwt")
+      #expect((try? DPoPProof(text, for: request()))?.made == made, "\(seconds)")
+    }
+  }
+
   @Test func `method and address are those of the request`() throws {
     let key = try SigningKey.generate(.es256)
     let text = try DPoPProof.make(for: request(), with: key, nonce: nil, at: now)

@@ -138,6 +138,12 @@ import Testing
     for type in [nil, "jwt", "client-authentication+jwt", "application/client-authentication+jwt"] {
       #expect(try check(whole, type: type).fingerprint == first.fingerprint)
     }
+    // A time may have a fraction (RFC 7519 §2), as some libraries write it.
+    for (name, value) in [("exp", 300.5), ("nbf", 0.25), ("nbf", 59.9)] {
+      var fraction = whole
+      fraction[name] = .double(Double(now.milliseconds / 1000) + value)
+      #expect(try check(fraction).fingerprint == first.fingerprint, "\(name)")
+    }
     for type in ["at+jwt", "dpop+jwt", "secevent+jwt", "software-statement+jwt", "JWE", ""] {
       #expect(refusal { _ = try check(whole, type: type) } == .invalidClient, "\(type)")
     }
@@ -145,6 +151,7 @@ import Testing
       ("iss", "other"), ("sub", "other"), ("aud", "https://tv.example.com"), ("aud", nil), ("jti", ""), ("jti", nil),
       ("exp", nil), ("exp", .integer(now.milliseconds / 1000 - 61)), ("exp", .integer(now.milliseconds / 1000 + 3600)),
       ("nbf", .integer(now.milliseconds / 1000 + 3600)), ("nbf", "soon"),
+      ("exp", .double(Double(now.milliseconds / 1000) - 60.5)), ("exp", .double(1e300)), ("exp", .double(-1e300)),
       // For somebody beside us, also when both are ours.
       ("aud", .array(["x", .string(audiences[0])])), ("aud", .array([.string(audiences[0]), .string(audiences[1])])),
       ("aud", .array([.string(audiences[0]), 5])), ("aud", []), ("aud", [5]),

@@ -40,7 +40,7 @@ private let later = Instant(milliseconds: 1_601_114_932_000)
   @Test func `in its older form has every deprecated parameter, null when it was not sent`() {
     var record = current
     record.provider = "Comcast_SSO"
-    record.info = RegcodeInfo(deviceID: "box-1", older: RegcodeInfo.Older(deviceType: "xbox"))
+    record.info = RegcodeInfo(deviceID: "box-1", older: OlderDeviceFields(deviceType: "xbox"))
     #expect(
       json(record).contains(
         #""requestor":"REF30","mvpd":"Comcast_SSO","generated""#))

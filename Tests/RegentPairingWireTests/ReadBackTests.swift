@@ -10,7 +10,7 @@ import Testing
   }
 
   @Test func `what the service writes`() throws {
-    let older = RegcodeInfo.Older(deviceType: "xbox", registrationURL: "https://x.test")
+    let older = OlderDeviceFields(deviceType: "xbox", registrationURL: "https://x.test")
     let info = RegcodeInfo(
       deviceID: "☃ 1", deviceInformation: #"{"a":1}"#, userAgent: "u", originalUserAgent: "o",
       authorizationType: "OAUTH2",

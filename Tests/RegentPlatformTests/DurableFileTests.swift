@@ -103,6 +103,77 @@ import Testing
     }
   }
 
+  @Test(.enabled(if: geteuid() == 0), arguments: [0o666, 0o600] as [mode_t])
+  func `a draft that somebody else put there is not written to`(planted: mode_t) throws {
+    try withTemporaryFolder { folder in
+      // A folder that others may write, and a draft whose maker has it open and is about to read.
+      #expect(unsafe chmod(folder, 0o1777) == 0)
+      for (name, draft) in [("secret", ".secret.new0"), ("copy", ".copy.partial")] {
+        try writeFile("\(folder)/\(draft)", Array("planted".utf8), mode: planted)
+        #expect(unsafe chown("\(folder)/\(draft)", 12_345, 12_345) == 0)
+        let open = try FileDescriptor.open("\(folder)/\(draft)", O_RDONLY)
+        if name == "secret" {
+          try DurableFile.write([1, 2, 3], to: "\(folder)/\(name)")
+        } else {
+          let file = try NewFile("\(folder)/\(name)")
+          try file.write([1, 2, 3])
+          try file.finish()
+        }
+        #expect(owner(of: "\(folder)/\(name)") == 0)
+        #expect(try open.read(atMost: 10) == Array("planted".utf8))
+        #expect(mode(of: "\(folder)/\(name)") == 0o600)
+      }
+      #expect(names(in: folder) == ["copy", "secret"])
+    }
+  }
+
+  @Test(.enabled(if: geteuid() == 0)) func `a file that is replaced has its owner and group before it has its name`()
+    throws
+  {
+    try withTemporaryFolder { folder in
+      let path = "\(folder)/settings"
+      try writeFile(path, [1], mode: 0o640)
+      #expect(unsafe chown(path, 12_345, 12_346) == 0)
+      try DurableFile.replace([2], of: path) { step in
+        guard step == .synced else { return }
+        var status = stat()
+        #expect(unsafe lstat("\(folder)/.settings.new0", &status) == 0)
+        #expect(status.st_uid == 12_345 && status.st_gid == 12_346 && status.st_mode & 0o7777 == 0o640)
+      }
+      #expect(owner(of: path) == 12_345 && mode(of: path) == 0o640)
+    }
+  }
+
+  @Test func `a file that another program changed meanwhile is not replaced`() throws {
+    try withTemporaryFolder { folder in
+      let path = "\(folder)/settings"
+      try writeFile(path, [1], mode: 0o640)
+      let error = #expect(throws: FileError.self) {
+        try DurableFile.replace([2], of: path, whichSays: [1]) { step in
+          if step == .synced { try? writeFile(path, [3]) }
+        }
+      }
+      #expect(error?.kind == .changed)
+      #expect(try readFile(path) == [3])
+      #expect(names(in: folder) == ["settings"])
+      try DurableFile.replace([4], of: path, whichSays: [3])
+      #expect(try readFile(path) == [4])
+    }
+  }
+
+  @Test func `drafts of writers that were killed are cleared away, and no others`() throws {
+    try withTemporaryFolder { folder in
+      for name in [".token.new0", ".token.new3", ".token.newer", ".other.new0", "token"] {
+        try writeFile("\(folder)/\(name)", [1])
+      }
+      try writeFile("\(folder)/.token.new1", [1])
+      let alive = try FileDescriptor.open("\(folder)/.token.new1", O_RDWR)
+      #expect(flock(alive.number, LOCK_EX) == 0)
+      try DurableFile.clearDrafts(of: "\(folder)/token")
+      #expect(names(in: folder) == [".other.new0", ".token.new1", ".token.newer", "token"])
+    }
+  }
+
   @Test func `a symbolic link is refused for reading and writing, and its target stays`() throws {
     try withTemporaryFolder { folder in
       try writeFile("\(folder)/real", [1])
@@ -240,6 +311,11 @@ private func mode(of path: String) -> mode_t {
   var status = stat()
   guard unsafe lstat(path, &status) == 0 else { return 0 }
   return status.st_mode & 0o7777
+}
+
+private func owner(of path: String) -> uid_t? {
+  var status = stat()
+  return unsafe lstat(path, &status) == 0 ? status.st_uid : nil
 }
 
 private func names(in folder: String) -> [String] {

@@ -266,7 +266,7 @@ extension TestService {
       KeyPair(
         publicKey: try named(id), requestor: try named(Sample.requestor), purpose: .calls,
         secret: StoredSecret(Array(secret.utf8)), created: now), audit: nil, at: now)
-    try await core.provisioning.refresh()
+    try await core.refreshProvisioning()
   }
 
   /// Another account of the sample provider, with the sample password.

@@ -38,6 +38,11 @@ extension StoreConformance {
         try await expectAll({ $0.provider = ann.provider }, "provider")
         try await expectAll({ ($0.since, $0.before) = (stage.at(2), stage.at(3)) }, "time")
         try await expectNone({ $0.account = bob }, "another account")
+        for one in all {
+          let found = try await list { ($0.requestor, $0.id) = (requestor, one.authentication.id) }
+          try expect(found == [one], "one \(what): \(found)")
+        }
+        try await expectNone({ ($0.account, $0.id) = (bob, all.first?.authentication.id) }, "one of another account")
         try await expectNone({ $0.provider = try? ConformanceFixture.name("nowhere") }, "another provider")
         try await expectNone({ $0.since = stage.at(3) }, "later")
         try await expectNone({ $0.before = stage.at(2) }, "earlier")

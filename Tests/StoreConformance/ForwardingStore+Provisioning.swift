@@ -92,6 +92,10 @@ extension ForwardingStore {
     try await target.rotate(grant, seen: seen, at: now)
   }
 
+  public func prolong(_ grant: GrantRecord, at now: Instant) async throws(StoreError) {
+    try await target.prolong(grant, at: now)
+  }
+
   public var standingMark: UInt64? { target.standingMark }
 
   public func grant(_ id: GrantID, at now: Instant) async throws(StoreError) -> StandingGrant? {

@@ -75,6 +75,66 @@ extension StoreConformance {
       let left = try await stage.store.grants(GrantFilter(), after: nil, limit: 10, at: stage.at(5))
       try expect(left.isEmpty, "is still listed")
     },
+    ConformanceCheck("a longer idle time is kept, paused or not, of the generation that was seen alone") { stage in
+      let (client, signIn) = try await stage.readyToGive()
+      var grant = try await stage.store.keep(stage.grant(1, client, signIn), at: stage.at(3))
+      func kept(_ second: Int) async throws -> GrantRecord? { try await stage.kept(of: signIn, second: second) }
+      try await stage.disable(stage.ann)
+      grant.idle = .seconds(400)
+      try await stage.store.prolong(grant, at: stage.at(50))
+      try expect(try await kept(300) == grant, "is \(String(describing: try await kept(300)))")
+      // Not shorter again, by a try that was slower.
+      var shorter = grant
+      shorter.idle = .seconds(200)
+      try await stage.store.prolong(shorter, at: stage.at(51))
+      try expect(try await kept(300) == grant, "was made shorter")
+      try await stage.put(
+        .account(try stage.account(stage.ann)), replacing: .account(try stage.account(stage.ann, isDisabled: true)))
+      let seen = try await stage.store.grant(grant.id, at: stage.at(300))
+      var next = grant
+      (next.generation, next.rotated, next.idle) = (1, stage.at(300), .seconds(100))
+      let rotated = try await stage.store.rotate(next, seen: seen?.version, at: stage.at(300))
+      try expect(rotated == next, "is \(rotated)")
+      try expect(try await kept(301) == next, "kept the longer time")
+      var late = grant
+      late.idle = .seconds(4000)
+      try await stage.store.prolong(late, at: stage.at(302))
+      try expect(try await kept(303) == next, "an earlier generation's was kept")
+      // What is over stays over, and what is not there stays away.
+      late = next
+      late.idle = .seconds(4000)
+      try await stage.store.prolong(late, at: stage.at(500))
+      try expect(try await kept(399) == next, "what was over goes on")
+      _ = try await stage.store.endGrants(GrantFilter(id: grant.id), audit: nil, at: stage.at(301))
+      try await stage.store.prolong(late, at: stage.at(302))
+      try expect(try await kept(303) == nil, "is there again")
+    },
+    ConformanceCheck("nobody says yes to a code whose client is not there any more") { stage in
+      let client = try stage.client(1)
+      try await stage.put(client)
+      func code(_ number: Int) async throws -> (RegistrationID, SessionID) {
+        let asked = AskedByClient(
+          client: client.id, scope: "openid", challenge: nil, thumbprint: nil, secret: nil, keys: nil,
+          isSelfNamed: true, isOperators: false)
+        let record = RegistrationRecord(
+          id: try ConformanceFixture.name("registration-\(number)"), code: try stage.hash(number),
+          requestor: stage.requestor, device: try ConformanceFixture.name("device-\(number)"),
+          deviceHash: try stage.hash(1000 + number), rowKey: stage.rowKey, about: DeviceDescription(asked: asked),
+          flow: PairingFlow(issued: stage.at(0), lifetime: .usual, match: nil))
+        try await stage.reserve(record)
+        let session = try await stage.session(number, as: stage.ann)
+        _ = try await stage.store.claim(record.id, by: session, at: stage.at(1))
+        return (record.id, session)
+      }
+      let (good, late) = (try await code(1), try await code(2))
+      _ = try await stage.store.approve(good.0, stage.yes(good.1, as: 1), audit: nil, at: stage.at(2))
+      _ = try await stage.store.removeOAuthClient(client.id, audit: nil, at: stage.at(3))
+      try await expect(.refused(.withdrawn)) {
+        try await stage.store.approve(late.0, stage.yes(late.1, as: 2), audit: nil, at: stage.at(4))
+      }
+      let left = try await stage.store.standing(ConformanceFixture.name("authentication-2"), at: stage.at(5))
+      try expect(left == nil, "is signed in")
+    },
     ConformanceCheck("whatever may end a grant moves the mark on before it is told") { stage in
       guard stage.store.standingMark != nil else { return }
       let (client, signIn) = try await stage.readyToGive()
@@ -152,6 +212,12 @@ extension ConformanceFixture {
     let client = try client(1)
     try await put(client)
     return (client, try await signedIn(1))
+  }
+
+  /// What a client was given that stands on a sign-in.
+  fileprivate func kept(of signIn: AuthenticationRecord, second: Int) async throws -> GrantRecord? {
+    let filter = GrantFilter(authentication: signIn.authentication.id)
+    return try await store.grants(filter, after: nil, limit: 2, at: at(second)).first
   }
 
   func grant(

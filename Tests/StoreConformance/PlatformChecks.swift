@@ -72,15 +72,47 @@ extension StoreConformance {
       func stands() async throws -> Bool { try await stage.store.standing(child, at: stage.at(6)) != nil }
       try await stage.decide(false)
       try await expect(.notInForce(.parentEnded)) { try await stands() }
+      func listed() async throws -> Bool {
+        try await stage.store.authentications(
+          AuthenticationFilter(), after: nil, limit: 100, at: stage.at(6)
+        ).contains { $0.authentication.id == child }
+      }
+      try expect(try await !listed(), "a list has who is out")
       try await stage.decide(nil)
-      try expect(try await stands(), "a decision that was taken back counts")
+      try await expect(.notInForce(.parentEnded)) { try await stands() }
+      try expect(try await !listed(), "a list has whose yes was taken back")
+      try await stage.decide(true)
+      try expect(try await stands(), "a yes does not count")
+      try expect(try await listed(), "no list has it")
       try await stage.setIntegration(singleSignOn: false)
       try await expect(.notInForce(.notIntegrated)) { try await stands() }
       try await stage.setIntegration()
       _ = try await stage.store.signOut(
         requestor: stage.makerID, device: stage.boxDevice, at: stage.at(6))
       try await expect(.notInForce(.parentEnded)) { try await stands() }
+      try expect(try await !listed(), "a list has an app whose box is signed out")
       try expect(try await stage.store.box(box.id, at: stage.at(6)) == nil, "the key outlives its sign-in")
+    },
+    ConformanceCheck("an app whose box is switched off is told of a pause, and of its own end before") { stage in
+      let box = try await stage.platformBox()
+      let child = try await stage.store.exchange(stage.exchange(1, box), at: stage.at(4)).authentication.id
+      let (on, off) = (
+        Integration(requestor: try stage.makerID, provider: stage.local),
+        Integration(requestor: try stage.makerID, provider: stage.local, enabled: false)
+      )
+      func stands() async throws -> Bool { try await stage.store.standing(child, at: stage.at(6)) != nil }
+      try await stage.put(.integration(off), replacing: .integration(on))
+      try await expect(.notInForce(.switchedOff)) { try await stands() }
+      try await stage.setIntegration(singleSignOn: false)
+      try await expect(.notInForce(.notIntegrated)) { try await stands() }
+      try await stage.setIntegration()
+      try await stage.decide(false)
+      try await expect(.notInForce(.parentEnded)) { try await stands() }
+      try await stage.decide(nil)
+      try await stage.put(.integration(on), replacing: .integration(off))
+      try expect(try await stands(), "does not go on")
+      try await stage.disable(stage.ann)
+      try await expect(.notInForce(.accountDisabled)) { try await stands() }
     },
     ConformanceCheck("a new sign-in on the box ends what stood on the one before, and its key") { stage in
       let box = try await stage.platformBox()

@@ -135,6 +135,46 @@ extension StoreConformance {
       try expect(accounts.isEmpty, "left accounts")
       try expect(all.integrations[stage.requestor]?[stage.local] == nil, "left the integration")
     },
+    ConformanceCheck("removing an integration ends what stands on it, for good, and nothing else") { stage in
+      let (client, signIn) = try await stage.readyToGive()
+      let grant = try await stage.store.keep(stage.grant(1, client, signIn), at: stage.at(3))
+      _ = try await stage.store.record(
+        Permit(
+          authentication: signIn.authentication.id, resource: ConformanceFixture.name("news"), issued: stage.at(3),
+          expires: stage.at(50)), at: stage.at(3))
+      let beside = try await stage.besides("OTHER")
+      try await beside.put(.integration(Integration(requestor: beside.requestor, provider: stage.local)))
+      let other = try await beside.signedIn(2, device: 2)
+      let before = stage.store.standingMark
+      _ = try await stage.store.remove(.integration(stage.requestor, stage.local), audit: nil, at: stage.at(4))
+      try expect(before == nil || stage.store.standingMark != before, "the end went unnoticed")
+      try await stage.put(.integration(Integration(requestor: stage.requestor, provider: stage.local)))
+      let left = try await stage.allAuthentications()
+      try expect(left == [other], "left \(left.count) sign-ins")
+      try expect(try await stage.store.grant(grant.id, at: stage.at(5)) == nil, "the grant counts again")
+      let grants = try await stage.store.grants(GrantFilter(), after: nil, limit: 9, at: stage.at(5))
+      try expect(grants.isEmpty, "left the grant")
+      let permit = try await stage.store.permit(
+        signIn.authentication.id, ConformanceFixture.name("news"), at: stage.at(5))
+      try expect(permit == .none, "left the permit")
+    },
+    ConformanceCheck("removing an application ends what its clients were given") { stage in
+      let application = ApplicationRecord(
+        id: try ConformanceFixture.name("app"), requestor: stage.requestor, name: "App", issued: stage.at(0))
+      try await stage.put(.application(application))
+      let client = OAuthClientRecord(
+        id: try ConformanceFixture.name("client-1"), requestor: stage.requestor, origin: .statement,
+        application: application.id, name: "One", metadata: "{}", created: stage.at(1))
+      try await stage.put(client)
+      let signIn = try await stage.signedIn(1)
+      _ = try await stage.store.keep(stage.grant(1, client, signIn), at: stage.at(3))
+      let other = try await stage.signedIn(2, device: 2)
+      _ = try await stage.store.remove(.application(application.id), audit: nil, at: stage.at(4))
+      let left = try await stage.allAuthentications()
+      try expect(left == [other], "left \(left.count) sign-ins")
+      let grants = try await stage.store.grants(GrantFilter(), after: nil, limit: 9, at: stage.at(5))
+      try expect(grants.isEmpty, "left the grant")
+    },
     ConformanceCheck("a revoked application's clients count for nothing") { stage in
       var application = ApplicationRecord(
         id: try ConformanceFixture.name("app"), requestor: stage.requestor, name: "App", issued: stage.at(0))

@@ -19,7 +19,7 @@ import tempfile
 import time
 import traceback
 
-from phone import Failure, Phone
+from browser import Failure, Phone
 from service import PATIENCE, REQUESTOR, Service
 
 class Sofa(Phone):

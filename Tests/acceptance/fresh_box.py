@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 
-from phone import Phone
+from browser import Phone
 from service import PATIENCE, REQUESTOR, Service, until
 
 MAKER = "maker"

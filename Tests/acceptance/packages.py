@@ -41,8 +41,9 @@ def files(of=built, names=NAMES):
     return [str(next(of.glob(f"{name}_*.deb"))) for name in names]
 
 
-def install(*paths, fails=False):
-    return machine.run("env", "DEBIAN_FRONTEND=noninteractive", "dpkg", "-i", *paths, fails=fails)
+def install(*paths, fails=False, downgrade=False):
+    allowed = ["REGENT_DOWNGRADE=1"] if downgrade else []
+    return machine.run("env", "DEBIAN_FRONTEND=noninteractive", *allowed, "dpkg", "-i", *paths, fails=fails)
 
 
 def listing():
@@ -93,6 +94,27 @@ def setup_ends_green():
     assert enrolment.startswith(PUBLIC_URL + "#"), said
     again = machine.run("regentctl", "setup", "--public-url", PUBLIC_URL, text="")
     assert "REGENT_" not in again and "added" not in again, again
+
+
+def what_setup_says_counts_for_systemd():
+    """However somebody wrote the settings by hand: systemd gives the service what setup wrote."""
+    path = "/etc/regent/regentd.env"
+    kept = machine.run("cat", path)
+    other = "http://192.168.7.1:9999"
+    for text in (
+            f"{kept}  REGENT_PUBLIC_URL = {other}\n", f"REGENT_PUBLIC_URL={other}\n{kept}".replace("\n", "\r\n"),
+            f"{kept}# C:\\\nREGENT_PUBLIC_URL={other}\n",
+            kept + f"REGENT_PUBLIC_URL={other[:-2]}\\\n{other[-2:]}\n", kept + f"REGENT_PUBLIC_URL='{other}\n'\nREGENT_LOG=te\\\nxt\n"):
+        machine.write(path, text, 0o640)
+        said = machine.run("regentctl", "setup", "--public-url", PUBLIC_URL, text="")
+        assert "BAD" not in said, said
+        machine.run("systemctl", "restart", "regentd")
+        given = machine.run("sh", "-c", f"tr '\\0' '\\n' </proc/{running()}/environ").split("\n")
+        for wanted in (f"REGENT_PUBLIC_URL={PUBLIC_URL}", "REGENT_LISTEN=*:8787", "REGENT_ADMIN_GROUP=regent-admin"):
+            assert wanted in given, (wanted, text, given)
+    machine.write(path, kept, 0o640)
+    machine.run("systemctl", "restart", "regentd")
+    running()
 
 
 def a_box_pairs_and_plays():
@@ -167,6 +189,22 @@ def an_upgrade_is_not_noticed():
     assert a_token()
 
 
+def an_upgrade_is_not_led_elsewhere_by_the_service():
+    """Whoever has become the service puts a link or a folder where root's upgrade writes its copy."""
+    machine.run("sh", "-ec", f"""
+        install -d -m 755 /srv/target
+        cd /var/backups/regentd
+        rm -f before-{version}.*
+        runuser -u regentd -- ln -s /srv/target before-{version}.db
+        runuser -u regentd -- mkdir -p before-{version}.2.db.new/inside""")
+    install(*files(names=("regentctl", "regentd")), downgrade=True)
+    assert machine.run("find", "/srv/target", "-mindepth", "1") == ""
+    machine.run("sh", "-ec", f"rm -rf /srv/target /var/backups/regentd/before-{version}.*")
+    install(*files(newer))
+    running()
+    assert requestors() == {"acme"}
+
+
 def an_older_version_is_refused():
     said = install(*files(names=("regentd",)), fails=True)
     assert "may have changed the database" in said and "REGENT_DOWNGRADE=1" in said, said
@@ -214,10 +252,31 @@ def removing_keeps_what_is_ones_own():
     assert requestors() == {"acme"} and a_token()
 
 
+LINKS = "/etc/systemd/system/multi-user.target.wants"
+# What a killed setup leaves, and what somebody enabled by name.
+LEFT = (
+    "/etc/regent/.agent.conf.new0", "/etc/regent/.secret.new0", "/etc/regent/.secret.new1", "/etc/regent/.agent.conf.lock",
+    "/etc/regent/.regentd.env.new0", "/etc/regent/.regentd.env.lock")
+ENABLED = ("regentd@1", "regent-launcher@tty3", "regent-pair@tty4")
+
+
 def purging_leaves_nothing():
+    """Also where the data is elsewhere, by a link: it goes, and nothing beside it does."""
+    machine.run("touch", *LEFT)
+    machine.run("systemctl", "enable", *ENABLED)
+    machine.run("systemctl", "stop", "regentd", "regent.socket", "regent")
+    machine.run("sh", "-ec", """
+        mkdir -m 755 /srv/elsewhere && echo kept >/srv/elsewhere/other
+        mv /var/lib/regentd /srv/elsewhere/regentd && ln -s /srv/elsewhere/regentd /var/lib/regentd
+        # A folder that others use, too.
+        mv /var/lib/regent/* /srv/elsewhere && rmdir /var/lib/regent && ln -s /srv/elsewhere /var/lib/regent""")
     machine.run("env", "DEBIAN_FRONTEND=noninteractive", "dpkg", "-P", *reversed(NAMES))
     left = listing() - clean
     assert not left, sorted(left)
+    links = machine.run("find", LINKS, "/var/lib", "-maxdepth", "1", "-name", "regent*", fails=None)
+    assert not links, links
+    assert machine.run("find", "/srv/elsewhere", "-mindepth", "1").split() == ["/srv/elsewhere/other"]
+    machine.run("rm", "-r", "/srv/elsewhere")
     assert "regent" not in machine.run("systemctl", "list-unit-files", "--no-pager", fails=None)
 
 
@@ -256,7 +315,7 @@ class Keyboard:
     """Somebody who types in a terminal; what is a name, an address, a password or a code is not counted."""
 
     def __init__(self, name, line):
-        self.keys = 0
+        self.keys = self.prompts = 0
         # A server of its own: one that is about to end takes no new terminal.
         self.server = f"regent-packages-{os.getpid()}-{name}"
         self.tmux("-f", "/dev/null", "new-session", "-d", "-x", "150", "-y", "60", line)
@@ -284,7 +343,9 @@ class Keyboard:
             raise AssertionError(f"{pattern} is not on the screen: {self.tmux('capture-pane', '-p', '-S', '-200')}") from None
 
     def prompt(self):
-        self.shows(r"here> *\s*\Z")
+        """The next one: what was just typed may not stand behind the last one yet."""
+        self.prompts += 1
+        self.shows(rf"(?s)(?:here>.*){{{self.prompts - 1}}}here> *\s*\Z")
 
     def end(self):
         subprocess.run(["tmux", "-L", self.server, "kill-server"], capture_output=True)
@@ -504,9 +565,9 @@ def debians_own_test_passes():
 
 
 STEPS = (
-    the_service_runs_without_a_question, setup_ends_green, a_box_pairs_and_plays, a_backup_is_made_every_night,
+    the_service_runs_without_a_question, setup_ends_green, what_setup_says_counts_for_systemd, a_box_pairs_and_plays, a_backup_is_made_every_night,
     the_nightly_backup_can_be_put_back,
-    an_upgrade_is_not_noticed, an_older_version_is_refused, what_is_killed_at_any_step_is_mended_by_doing_it_again,
+    an_upgrade_is_not_noticed, an_upgrade_is_not_led_elsewhere_by_the_service, an_older_version_is_refused, what_is_killed_at_any_step_is_mended_by_doing_it_again,
     removing_keeps_what_is_ones_own, purging_leaves_nothing, a_box_without_settings_waits,
     a_database_of_the_first_release_goes_along, from_nothing_to_a_code_on_the_screen,
     a_service_whose_port_is_taken_is_led_elsewhere,

@@ -38,7 +38,7 @@ package enum DefaultServices {
     // on to the next would silently be another service than the viewer's own file names.
     for path in places(machine: machine, { environment[$0] }) {
       do throws(FileError) {
-        return services(in: String(decoding: try readSafely(path), as: UTF8.self))
+        return services(in: try readSafely(path))
       } catch {
         // What others may write could send the viewers' passwords anywhere.
         guard error.kind == .missing else { return [] }
@@ -53,12 +53,10 @@ package enum DefaultServices {
   }
 
   /// The values of the lines `service = ADDRESS`.
-  private static func services(in text: String) -> [String] {
-    text.split(separator: "\n").compactMap { line in
-      let words = line.split(separator: "=", maxSplits: 1)
-      guard words.count == 2, words[0].filter({ !$0.isWhitespace }) == "service" else { return nil }
-      let value = words[1].filter { !$0.isWhitespace }
-      return value.isEmpty ? nil : value
+  private static func services(in bytes: [UInt8]) -> [String] {
+    TextLines.of(bytes).compactMap { line in
+      guard case .setting(let name, let value) = ConfLine(line), name == "service", !value.isEmpty else { return nil }
+      return String(decoding: value, as: UTF8.self)
     }
   }
 }

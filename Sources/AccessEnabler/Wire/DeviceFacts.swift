@@ -79,7 +79,7 @@ enum DeviceFacts {
           path.replacingEtc, limit: 65_536, widest: nil))
     else { return [:] }
     var values: [String: String] = [:]
-    for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
+    for line in TextLines.texts(of: bytes) {
       guard let sign = line.firstIndex(of: "="), !line.hasPrefix("#") else { continue }
       let value = line[line.index(after: sign)...].filter { $0 != "\"" && $0 != "'" }
       values[String(line[..<sign])] = value

@@ -48,13 +48,13 @@ public enum Prompt {
       if let usual { return usual }
       throw CommandError.usage("\(question) is missing", hint: "give \(option)")
     }
-    return try text(of: try typed(question, usual, call) ?? [], question, usual, option)
+    return try text(of: try typed(question, usual, orGive: option, call), question, usual, option)
   }
 
   /// Asks for a line until one can be taken: what is wrong with an answer is said, and the question comes again.
   ///
-  /// Where nobody sits, the usual answer is the only one. After some answers, or at the end of the input, the last
-  /// objection is the command's error.
+  /// Where nobody sits, the usual answer is the only one. After some answers the last objection is the command's error;
+  /// the end of the input is no answer at all.
   ///
   /// - Parameters:
   ///   - question: what is asked for: "the provider's id".
@@ -71,12 +71,12 @@ public enum Prompt {
     guard call.canAsk else { return try take(try line(question, usual: usual, orGive: option, call)) }
     var left = mostAnswers
     while true {
-      let bytes = try typed(question, usual, call)
+      let bytes = try typed(question, usual, orGive: option, call)
       do throws(CommandError) {
-        return try take(try text(of: bytes ?? [], question, usual, option))
+        return try take(try text(of: bytes, question, usual, option))
       } catch {
         left -= 1
-        guard left > 0, bytes != nil else { throw error }
+        guard left > 0 else { throw error }
         call.console.note(error.message + (error.hint.map { "; \($0)" } ?? ""))
       }
     }
@@ -104,11 +104,16 @@ public enum Prompt {
     }
   }
 
-  /// What somebody typed; nil at the end of the input.
-  private static func typed(_ question: String, _ usual: String?, _ call: Invocation) throws(CommandError) -> [UInt8]? {
+  /// What somebody typed, which may be nothing; the end of the input (Ctrl-D) ends the command.
+  private static func typed(
+    _ question: String, _ usual: String?, orGive option: String, _ call: Invocation
+  ) throws(CommandError) -> [UInt8] {
     call.console.flush()
     call.console.drawNote("\(harmless(question))\(usual.map { " [\(harmless($0))]" } ?? ""): ")
-    return try someLine(of: 0)
+    if let line = try someLine(of: 0) { return line }
+    call.console.drawNote("\n")
+    throw CommandError(
+      "the input ended at: \(question)", hint: "nothing more was done; type the same again, or give \(option)")
   }
 
   private static func text(

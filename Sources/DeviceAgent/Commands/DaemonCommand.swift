@@ -85,6 +85,8 @@ enum DaemonCommand {
       throw sentence(about: error)
     }
     defer { server.stop(within: .seconds(2)) }
+    let claim = try platform?.claim()
+    defer { withExtendedLifetime(claim) {} }
     for address in server.addresses { console.note("regent: listening on \(address)") }
     let notification = try ServiceNotification(environment: variables, processID: process)
     try? notification?.ready(status: "keeps the tokens")

@@ -19,7 +19,8 @@ enum SetupCommand {
         Asks for what no option says; a service that announces itself in the network is found by itself. Redeems the code \
         for a key pair of this box's own, writes its secret into a file \
         "secret" of mode 0600 beside agent.conf, and the settings into agent.conf, where comments stay. The code is \
-        never sent, and only the service that made it can answer. When it was cut off, type the same again: the \
+        never sent, and only the service that made it can answer; a folder or a file that others may write is refused before \
+        the code is used. When it was cut off, type the same again: the \
         same box gets the same key pair. As root with systemd it starts the box's socket. In the end it says what \
         regent doctor finds.
         """,
@@ -31,13 +32,15 @@ enum SetupCommand {
       let known = try call[AgentOptions.service].first ?? typed.service ?? known(place)
       let choice = try known.map { ServiceChoice($0) } ?? ServiceChoice(call)
       let authorities: CertificateAuthorities = call[AgentOptions.authorities].map { .file($0) } ?? .system
+      let files = try BoxFiles(place, authorities: call[AgentOptions.authorities])
       let redemption = try CodeRedemption(typed.code, place: place)
       let grant = try await call.console.progress("asking \(choice.address), for \(CodeRedemption.patience) s at most")
       {
         try await redemption.redeem(at: choice.address, authorities, buildTime: context.buildTime)
       }
       let service = try choice.kept(grant)
-      let difference = try write(grant, service, call[AgentOptions.authorities], to: place)
+      let difference = try files.write(grant, service)
+      files.release()
       try start(place, call)
       if !call.wantsJSON { call.console.print(lines: ["\(place):"] + difference.map { "  \($0)" }) }
       let findings = await DoctorChecks(call, context).shownFindings()
@@ -102,48 +105,12 @@ enum SetupCommand {
     return try AgentConf(path: place).values["service"]?.first.flatMap { try? AbsoluteURL(parsing: $0) }
   }
 
-  /// The secret first: settings that name a key pair whose secret is not there would keep the box from starting.
-  private static func write(
-    _ grant: EnrolmentGrant, _ service: AbsoluteURL, _ authorities: String?, to place: String
-  ) throws(CommandError) -> [String] {
-    do throws(FileError) {
-      let folder = place.lastIndex(of: "/").map { String(place[..<$0]) } ?? "."
-      let isOfMachine = place == DefaultServices.machinePath
-      // A folder that is there keeps its mode; a new one of a user is the user's alone.
-      if !isFolder(folder) { try PrivateDirectory.ensure(folder) }
-      let isThere = isFile(place)
-      var conf = AgentConfText(
-        isThere ? String(decoding: try DurableFile.read(place, limit: 65_536, widest: nil), as: UTF8.self) : "")
-      conf.set("service", service.description)
-      conf.set("requestor", grant.requestor.text)
-      conf.set("public-key", grant.publicKey.text)
-      // The secret stands beside the settings, where it is looked for.
-      conf.set("secret-file", nil)
-      conf.set("software-statement", nil)
-      if let authorities { conf.set("ca-file", authorities) }
-      try DurableFile.write(Array("\(grant.secret)\n".utf8), to: "\(folder)/secret")
-      if isThere, !conf.difference.isEmpty {
-        try DurableFile.replace(Array(conf.text.utf8), of: place)
-      } else if !isThere {
-        try DurableFile.write(Array(conf.text.utf8), to: place, mode: isOfMachine ? 0o644 : 0o600)
-      }
-      return conf.difference
-    } catch {
-      throw CommandError(
-        error.description, hint: error.hint ?? "then type the same again: the code still works for this box")
-    }
-  }
-
   private static func start(_ place: String, _ call: Invocation) throws {
     guard place == DefaultServices.machinePath, Accounts.effectiveUser == 0 else { return }
-    guard isFolder("/run/systemd/system") else {
+    guard (try? PrivateDirectory.check("/run/systemd/system", widest: 0o7777)) == true else {
       return call.console.note("without systemd the box's daemon is started by: regent daemon")
     }
     _ = try ChildProgram.run("systemctl", ["enable", "--now", "regent.socket"])
     _ = try ChildProgram.run("systemctl", ["try-restart", "regent.service"])
-  }
-
-  private static func isFolder(_ path: String) -> Bool {
-    (try? PrivateDirectory.check(path, widest: 0o7777)) == true
   }
 }

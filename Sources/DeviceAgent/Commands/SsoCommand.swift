@@ -101,7 +101,7 @@ enum SsoCommand {
         last = id
         guard !call.wantsJSON else {
           let event: JSONValue = [
-            "event": "prompt", "app": .string(app), "requestor": .string(requestor),
+            "event": "prompt", "id": .integer(id), "app": .string(app), "requestor": .string(requestor),
             "question": prompt["question"] ?? "access",
           ]
           call.console.print(event.description)
@@ -109,32 +109,49 @@ enum SsoCommand {
           continue
         }
         let isSignOut = prompt["question"]?.string == "sign-out"
-        let answer = try isSignOut ? askToSignOut(app, call) : askForAccess(app, requestor, call)
-        let permissions = isSignOut ? ["deny": "denied"] : ["yes": "granted", "no": "denied"]
-        if isSignOut, answer == "yes" {
-          _ = try await daemon.sso("sign-out")
-        } else if let permission = permissions[answer] {
+        switch try isSignOut ? askToSignOut(app, call) : askForAccess(app, requestor, call) {
+        case .decide(let permission):
           _ = try await daemon.sso(
             "decide", ["app": .string(app), "requestor": .string(requestor), "permission": .string(permission)])
-        } else {
-          _ = try await daemon.sso("dismiss", ["id": .integer(id)])
+        case .signOut: _ = try await daemon.sso("sign-out")
+        case .dismiss: _ = try await daemon.sso("dismiss", ["id": .integer(id)])
         }
       }
     }
   }
 
-  private static func askForAccess(_ app: String, _ requestor: String, _ call: Invocation) throws -> String {
-    try Prompt.line(
-      "may \(app) use this box's TV provider account for \(requestor)? yes, no or later", usual: "later",
-      orGive: "regent sso grant \(app)", call
-    ).lowercased()
+  /// What the viewer said.
+  private enum Answer {
+    case decide(String)
+    case signOut, dismiss
   }
 
-  private static func askToSignOut(_ app: String, _ call: Invocation) throws -> String {
-    try Prompt.line(
+  private static func askForAccess(_ app: String, _ requestor: String, _ call: Invocation) throws -> Answer {
+    try ask(
+      "may \(app) use this box's TV provider account for \(requestor)? yes, no or later", usual: "later",
+      orGive: "regent sso grant \(app)",
+      [
+        "yes": .decide("granted"), "y": .decide("granted"), "no": .decide("denied"), "n": .decide("denied"),
+        "later": .dismiss,
+      ], call)
+  }
+
+  private static func askToSignOut(_ app: String, _ call: Invocation) throws -> Answer {
+    try ask(
       "\(app) asks to sign this box out of its TV provider, with all its apps: yes, no, or deny to take the account from "
-        + "\(app) alone", usual: "no", orGive: "regent sso sign-out", call
-    ).lowercased()
+        + "\(app) alone", usual: "no", orGive: "regent sso sign-out",
+      ["yes": .signOut, "y": .signOut, "no": .dismiss, "n": .dismiss, "deny": .decide("denied")], call)
+  }
+
+  /// Asks until the answer is one of these.
+  private static func ask(
+    _ question: String, usual: String, orGive option: String, _ answers: [String: Answer], _ call: Invocation
+  ) throws -> Answer {
+    while true {
+      let words = try Prompt.line(question, usual: usual, orGive: option, call).lowercased()
+      if let answer = answers[words] { return answer }
+      call.console.note("please answer with one of the words")
+    }
   }
 
   // MARK: For people
@@ -148,6 +165,7 @@ enum SsoCommand {
     } else {
       lines.append("nobody is signed in on this box: regent sso sign-in")
     }
+    if let refusal = status["refusal"]?.string { lines.append("the service lets no app use it: \(refusal)") }
     let apps = status["apps"]?.array ?? []
     let granted = apps.filter { $0["permission"]?.string == "granted" }.count
     lines.append(apps.isEmpty ? "no app is named in agent.conf" : "\(granted) of \(apps.count) apps may use it")
@@ -160,7 +178,9 @@ enum SsoCommand {
 
   private static func signOutLines(_ answer: JSONValue) -> [String] {
     guard answer["wasSignedIn"]?.bool == true else { return ["nobody was signed in"] }
-    let apps = (answer["apps"]?.array ?? []).compactMap { $0["app"]?.string }
-    return ["signed out"] + (apps.isEmpty ? [] : ["these apps are out with it: \(apps.joined(separator: ", "))"])
+    let apps = (answer["apps"]?.array ?? []).compactMap { one in
+      one["app"]?.string.map { "\($0) for \(one["requestor"]?.string ?? "")" }
+    }
+    return ["signed out"] + (apps.isEmpty ? [] : ["it was for these apps: \(apps.joined(separator: ", "))"])
   }
 }

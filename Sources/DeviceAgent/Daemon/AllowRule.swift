@@ -5,6 +5,14 @@ import RegentPlatform
 enum DaemonAction: String, CaseIterable, Sendable {
   case status, providers, preauthorize, token, metadata, header, logout, pair, sso, oauth
 
+  /// Whether a line may name for what: `token=sport-*`.
+  var takesNames: Bool {
+    switch self {
+    case .token, .preauthorize, .oauth: true
+    case .status, .providers, .metadata, .header, .logout, .pair, .sso: false
+    }
+  }
+
   /// Whether the log tells of it: secrets handed out, and changes.
   ///
   /// A launcher that polls must not fill the journal.
@@ -51,6 +59,12 @@ struct AllowRule: Sendable, Equatable {
           "\(place): there is no action \"\(parts[0])\"",
           hint: "the actions are \(DaemonAction.allCases.map(\.rawValue).joined(separator: ", "))")
       }
+      guard parts.count == 1 || action.takesNames else {
+        throw .usage(
+          "\(place): \(harmless(word)) would let it do all of \(action.rawValue)",
+          hint: "write \(action.rawValue) alone; names stand behind "
+            + DaemonAction.allCases.filter(\.takesNames).map(\.rawValue).joined(separator: ", "))
+      }
       actions[action, default: []].append(parts.count == 2 ? String(parts[1]) : "*")
     }
     self.actions = actions
@@ -68,6 +82,9 @@ struct AllowRule: Sendable, Equatable {
     return patterns.contains { matches(resource, pattern: $0) }
   }
 
+  /// The last number is the kernel's word for "none".
+  private static func id(_ text: String) -> UInt32? { UInt32(text).flatMap { $0 == .max ? nil : $0 } }
+
   static func who(_ text: String, _ place: String) throws(CommandError) -> Who {
     if text == "*" { return .everybody }
     let parts = text.split(separator: ":", maxSplits: 1).map(String.init)
@@ -78,10 +95,10 @@ struct AllowRule: Sendable, Equatable {
     do throws(SystemError) {
       switch parts[0] {
       case "user":
-        if let number = UInt32(parts[1]) { return .user(number) }
+        if let number = id(parts[1]) { return .user(number) }
         if let user = try Accounts.user(named: parts[1]) { return .user(user.id) }
       case "group":
-        if let number = UInt32(parts[1]) { return .group(number) }
+        if let number = id(parts[1]) { return .group(number) }
         if let group = try Accounts.group(named: parts[1]) { return .group(group) }
       default: break
       }

@@ -21,8 +21,10 @@ struct DaemonClient: EntitlementSource {
   /// Where it may listen; the first place at which somebody does is its own.
   private let places: [String]
 
-  /// Authorizing may take a provider half a minute.
+  /// Authorizing may take a provider half a minute, and questions are held.
   private static let deadline = Duration.seconds(60)
+  /// What the daemon answers by itself, or after asking its service once.
+  private static let shortDeadline = Duration.seconds(12)
 
   private init(places: [String], on thread: ClientConfiguration.CallThread) {
     self.places = places
@@ -52,11 +54,11 @@ struct DaemonClient: EntitlementSource {
       var daemon = DaemonClient(places: [place], on: together ? .own : .callers)
       let answer: ClientResponse
       do throws(ClientError) {
-        answer = try await daemon.call(.post, "/v1/alive", given.document)
+        answer = try await daemon.call(.post, "/v1/alive", given.document, within: shortDeadline)
       } catch {
         if error.isAbsence { continue }
         // The socket is there and its owner does not want us: our own tokens would be somebody else's.
-        throw CommandError(error.description, hint: error.hint, code: "daemon")
+        throw daemon.sentence(about: error)
       }
       guard let document = try? JSONValue(reading: answer.body), answer.status.isSuccess,
         document["alive"]?.bool == true, let home = DaemonIdentity(document)
@@ -119,7 +121,8 @@ struct DaemonClient: EntitlementSource {
 
   /// A question or a decision about the box's account.
   func sso(_ verb: String, _ body: JSONObject = [:]) async throws(CommandError) -> JSONValue {
-    try await ask(.post, "/v1/sso/\(verb)", .object(body))
+    try await ask(
+      .post, "/v1/sso/\(verb)", .object(body), within: verb == "prompts" ? Self.deadline : Self.shortDeadline)
   }
 
   /// A question about a sign-in at another service.
@@ -140,13 +143,13 @@ struct DaemonClient: EntitlementSource {
   }
 
   private func ask(
-    _ method: RegentHTTPCodec.Method, _ target: String, _ body: JSONValue? = nil
+    _ method: RegentHTTPCodec.Method, _ target: String, _ body: JSONValue? = nil, within deadline: Duration = deadline
   ) async throws(CommandError) -> JSONValue {
     let response: ClientResponse
     do throws(ClientError) {
-      response = try await call(method, target, body)
+      response = try await call(method, target, body, within: deadline)
     } catch {
-      guard error.isAbsence else { throw CommandError(error.description, hint: error.hint, code: "daemon") }
+      guard error.isAbsence else { throw sentence(about: error) }
       throw CommandError(
         "no daemon runs for this box", hint: "systemctl enable --now regent.socket, or start: regent daemon",
         code: "no-daemon")
@@ -156,25 +159,32 @@ struct DaemonClient: EntitlementSource {
     return answer
   }
 
+  private func sentence(about error: ClientError) -> CommandError {
+    guard case .timedOut = error.kind else { return CommandError(error.description, hint: error.hint, code: "daemon") }
+    return CommandError(
+      "the daemon on \(places.last ?? "") does not answer",
+      hint: "look at it with: systemctl status regent, and start it anew: systemctl restart regent", code: "daemon")
+  }
+
   private func call(
-    _ method: RegentHTTPCodec.Method, _ target: String, _ body: JSONValue? = nil
+    _ method: RegentHTTPCodec.Method, _ target: String, _ body: JSONValue? = nil, within deadline: Duration = deadline
   ) async throws(ClientError) -> ClientResponse {
     for place in places.dropLast() {
       do throws(ClientError) {
-        return try await call(method, target, body, at: place)
+        return try await call(method, target, body, at: place, within: deadline)
       } catch {
         guard error.isAbsence else { throw error }
       }
     }
-    return try await call(method, target, body, at: places.last ?? "")
+    return try await call(method, target, body, at: places.last ?? "", within: deadline)
   }
 
   private func call(
-    _ method: RegentHTTPCodec.Method, _ target: String, _ body: JSONValue?, at place: String
+    _ method: RegentHTTPCodec.Method, _ target: String, _ body: JSONValue?, at place: String, within deadline: Duration
   ) async throws(ClientError) -> ClientResponse {
     var request = ClientRequest(
       method, try ClientURL(unixSocket: place, target: target), body: body?.bytes() ?? [])
-    request.deadline = Self.deadline
+    request.deadline = deadline
     if body != nil { request.addHeader(.contentType, "application/json") }
     let response = try await client.send(request)
     // What the socket itself says to one program too many; the daemon has other words.

@@ -41,6 +41,11 @@ enum AccountFindings {
         subject: "account", verdict: .bad, sentence: "the box's account cannot be used: \(failure)",
         hint: "sign in anew: regent sso sign-in --force", exit: .failed)
     }
+    if let refusal = status["refusal"]?.string {
+      return Finding(
+        subject: "account", verdict: .bad, sentence: "the service lets no app use the box's account: \(refusal)",
+        hint: "its operator marks the box maker's requestor: regentctl requestor set ID --platform on", exit: .failed)
+    }
     guard let provider = status["providerName"]?.string, let expires = status["expires"]?.int64 else {
       return Finding(
         subject: "account", verdict: .note, sentence: "\(apps.count) apps, and nobody is signed in for them",

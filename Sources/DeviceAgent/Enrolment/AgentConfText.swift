@@ -1,15 +1,25 @@
-/// A settings file that is changed: comments and what else stands there stay, as they are.
+import AccessEnabler
+import RegentPlatform
+
+/// A settings file that is changed: comments, line ends and what else stands there stay, as they are.
 struct AgentConfText {
-  private(set) var lines: [String]
+  private var lines: [ArraySlice<UInt8>]
+  /// LF, or CR LF when the first line has that.
+  private let lineEnd: String
   /// The lines that are others now, as a difference shows them.
   private(set) var difference: [String] = []
 
-  init(_ text: String) {
-    lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-    if lines.last == "" { lines.removeLast() }
+  init(_ bytes: [UInt8]) {
+    lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    lineEnd = lines.count > 1 && lines[0].last == UInt8(ascii: "\r") ? "\r\n" : "\n"
+    if lines.last?.isEmpty == true { lines.removeLast() }
   }
 
-  var text: String { lines.map { "\($0)\n" }.joined() }
+  init(_ text: String) { self.init(Array(text.utf8)) }
+
+  var bytes: [UInt8] { lines.flatMap { $0 + [UInt8(ascii: "\n")] } }
+
+  var text: String { String(decoding: bytes, as: UTF8.self) }
 
   /// Gives a setting one value, or none.
   ///
@@ -18,27 +28,29 @@ struct AgentConfText {
   /// the file does not grow, however often a box is set up.
   mutating func set(_ name: String, _ value: String?) {
     let wanted = value.map { "\(name) = \($0)" }
-    var places = lines.indices.filter { Self.name(of: lines[$0]) == name }
-    if let wanted, places.count == 1, lines[places[0]] == wanted { return }
+    var places = lines.indices.filter { ConfLine(lines[$0]).name == name }
+    if let wanted, places.count == 1, shown(places[0]) == wanted { return }
     if let wanted, let last = places.popLast() {
-      difference += ["- \(lines[last])", "+ \(wanted)"]
-      lines[last] = wanted
+      difference += ["- \(shown(last))", "+ \(wanted)"]
+      lines[last] = ended(wanted)
     } else if let wanted {
       let example = lines.firstIndex {
-        $0.hasPrefix("#") && Self.name(of: String($0.drop { "# ".contains($0) })) == name
+        $0.first == UInt8(ascii: "#") && ConfLine($0.drop { "# ".utf8.contains($0) }).name == name
       }
       difference.append("+ \(wanted)")
-      lines.insert(wanted, at: example.map { $0 + 1 } ?? lines.count)
+      lines.insert(ended(wanted), at: example.map { $0 + 1 } ?? lines.count)
     }
     for place in places.reversed() {
-      let line = lines[place]
-      difference.append("- \(line)")
-      if lines.contains("# \(line)") { lines.remove(at: place) } else { lines[place] = "# \(line)" }
+      difference.append("- \(shown(place))")
+      let comment = Array("# ".utf8)[...] + lines[place]
+      if lines.contains(comment) { lines.remove(at: place) } else { lines[place] = comment }
     }
   }
 
-  private static func name(of line: String) -> String? {
-    guard !line.hasPrefix("#"), let sign = line.firstIndex(of: "=") else { return nil }
-    return String(line[..<sign].filter { !$0.isWhitespace })
+  private func shown(_ place: Int) -> String {
+    String(decoding: TextLines.withoutReturn(lines[place]), as: UTF8.self)
   }
+
+  /// A line as this file has them, without the LF.
+  private func ended(_ line: String) -> ArraySlice<UInt8> { Array((line + lineEnd).utf8).dropLast() }
 }

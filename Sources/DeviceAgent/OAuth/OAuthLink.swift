@@ -15,9 +15,7 @@ final class OAuthLink: PairLink {
   private let caller: OAuthCaller
   private let isForced: Bool
   private let lock: FileLock
-  private let codeRequests: AsyncStream<String?>
-  private let newCodeRequests: AsyncStream<String?>.Continuation
-  private let work = Locked<Task<Void, Never>?>(nil)
+  private let work = LinkWork()
 
   /// How long a server may hold a question that knows how to, in seconds.
   private static let hold = 20
@@ -28,25 +26,14 @@ final class OAuthLink: PairLink {
     lock = try folder.pairingLock()
     caller = OAuthCaller(authorities: folder.authorities, buildTime: buildTime)
     self.isForced = isForced
-    (codeRequests, newCodeRequests) = AsyncStream.makeStream(of: String?.self)
   }
 
-  func requestCode(provider: String?) { newCodeRequests.yield(provider) }
+  func requestCode(provider: String?) { work.requestCode(provider: provider) }
 
-  func events() -> AsyncStream<LinkEvent> {
-    let (events, sink) = AsyncStream.makeStream(of: LinkEvent.self)
-    let work = Task { [self] in
-      await serve(sink)
-      sink.finish()
-    }
-    self.work.withLock { $0 = work }
-    return events
-  }
+  func events() -> AsyncStream<LinkEvent> { work.events(of: serve) }
 
   func withdraw() async {
-    let work = work.withLock { $0 }
-    work?.cancel()
-    await work?.value
+    await work.end()
     // OAuth has no word for taking a code back: it is forgotten here, and ends by itself there.
     folder.forgetPendingCode()
   }
@@ -55,7 +42,7 @@ final class OAuthLink: PairLink {
   private func serve(_ sink: AsyncStream<LinkEvent>.Continuation) async {
     var running: Task<Void, Never>?
     var isFirst = true
-    for await _ in codeRequests {
+    for await _ in work.codeRequests {
       running?.cancel()
       await running?.value
       if !isForced, let tokens = try? folder.tokens(), tokens.answer.refreshToken != nil || tokens.isFresh(at: .now()) {

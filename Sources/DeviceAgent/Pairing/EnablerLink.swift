@@ -12,9 +12,7 @@ final class EnablerLink: PairLink {
   private let host: String
   private let isForced: Bool
   private let data: [String: String]
-  private let codeRequests: AsyncStream<String?>
-  private let newCodeRequests: AsyncStream<String?>.Continuation
-  private let work = Locked<Task<Void, Never>?>(nil)
+  private let work = LinkWork()
   /// The sign-in under way; its value is whether it succeeded.
   private let signingIn = Locked<Task<Bool, Never>?>(nil)
   /// The choice whose code the service has been asked for and has not answered yet.
@@ -32,23 +30,14 @@ final class EnablerLink: PairLink {
     host = settings.services.first.map { "\($0.host)" } ?? ""
     isForced = order.isForced
     data = order.data
-    (codeRequests, newCodeRequests) = AsyncStream.makeStream(of: String?.self)
   }
 
-  func requestCode(provider: String?) { newCodeRequests.yield(provider) }
+  func requestCode(provider: String?) { work.requestCode(provider: provider) }
 
-  func events() -> AsyncStream<LinkEvent> {
-    let (events, sink) = AsyncStream.makeStream(of: LinkEvent.self)
-    let work = Task { [self] in
-      await serve(sink)
-      sink.finish()
-    }
-    self.work.withLock { $0 = work }
-    return events
-  }
+  func events() -> AsyncStream<LinkEvent> { work.events(of: serve) }
 
   func withdraw() async {
-    work.withLock { $0 }?.cancel()
+    work.cancel()
     // Whatever is asked now comes after the cancelling.
     _ = await enabler.currentSignIn()
     try? await Task.sleep(for: .milliseconds(300))
@@ -105,7 +94,7 @@ final class EnablerLink: PairLink {
 
   private func serveCodeRequests(_ sink: AsyncStream<LinkEvent>.Continuation) async {
     var isConfigured = false
-    for await provider in codeRequests {
+    for await provider in work.codeRequests {
       if !isConfigured { isConfigured = await configure(sink) }
       // Somebody who asks again has changed something: begin again.
       guard isConfigured else { continue }

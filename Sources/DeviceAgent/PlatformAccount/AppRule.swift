@@ -1,4 +1,5 @@
 import CommandKit
+import RegentPairing
 import RegentPairingWire
 import RegentPlatform
 
@@ -37,7 +38,7 @@ struct AppRule: Sendable, Equatable {
         case .group(let id): group = id
         case .everybody: break
         }
-      case "requestor" where !value.isEmpty: requestors.append(value)
+      case "requestor" where RequestorID(value) != nil: requestors.append(value)
       case "socket" where socket == nil && PlatformApp.isName(value): socket = value
       default:
         throw .usage(

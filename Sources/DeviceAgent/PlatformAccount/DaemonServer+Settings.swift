@@ -10,12 +10,16 @@ extension DaemonServer {
   func mountSettings(_ host: PlatformHost, _ apps: AppBook, _ routes: inout Routes) {
     routes.post("/v1/sso/status") { request, _ in
       reply(request, .sso, isLogged: false) { () throws(CommandError) in
-        try await Self.status(host, apps)
+        // The service may let somebody in again whom it had not for a while.
+        await host.lookAgain(within: .seconds(2))
+        return try await Self.status(host, apps)
       }
     }
     routes.post("/v1/sso/decide") { request, _ in
       guard let body = body(request), let app = body["app"]?.string,
-        let permission = body["permission"]?.string.flatMap(PlatformPermission.init)
+        let permission = body["permission"]?.string.flatMap(PlatformPermission.init),
+        // Something else than a text is no "all of them".
+        body["requestor"].map({ $0.string != nil }) ?? true
       else { return malformed }
       return reply(request, .sso, detail: "\(permission.rawValue) \(harmless(app))") { () throws(CommandError) in
         let known = try Self.requestors(of: app, body["requestor"]?.string, apps, await host.decisions)
@@ -47,10 +51,12 @@ extension DaemonServer {
     }
     routes.post("/v1/sso/sign-out") { request, _ in
       reply(request, .sso, detail: "sign-out") { () throws(CommandError) in
-        let apps = await host.decisions.filter { $0.value == .granted }.keys.sorted()
+        let granted = await host.decisions.filter { $0.value == .granted }.keys.sorted()
+        let wasSignedIn = try await host.signOut()
         return [
-          "wasSignedIn": .bool(try await host.signOut()),
-          "apps": .array(apps.map { ["app": .string($0.app), "requestor": .string($0.requestor)] }),
+          "wasSignedIn": .bool(wasSignedIn),
+          "apps": .array(
+            (wasSignedIn ? granted : []).map { ["app": .string($0.app), "requestor": .string($0.requestor)] }),
         ]
       }
     }
@@ -83,6 +89,7 @@ extension DaemonServer {
         }),
     ]
     if let failure = account.failure { object["failure"] = .string(failure) }
+    if let refusal = await host.refusal { object["refusal"] = .string(refusal) }
     if let signIn = account.signIn {
       object["provider"] = .string(signIn.provider)
       object["providerName"] = .string(signIn.providerName)

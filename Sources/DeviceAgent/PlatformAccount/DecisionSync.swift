@@ -14,6 +14,8 @@ actor DecisionSync {
   private let account: any BoxAccount
   /// How long the service holds a call.
   private let hold: Duration
+  /// With nobody signed in the service is asked that often at most, while apps or people ask.
+  private let askPause: Duration
   private var tag: String?
   private var following: Task<Void, Never>?
   /// Which of the loops is the one that goes on.
@@ -21,6 +23,11 @@ actor DecisionSync {
   /// The sign-in that was there when last looked.
   private var known: SignInFacts?
   private var telling: Task<Void, Never>?
+  /// The question whether somebody is signed in after all, and when the next one may be.
+  private var asking: Task<Void, Never>?
+  private var nextAsk: UInt64 = 0
+  /// Why the service lets no app use the account, as it last said.
+  private(set) var refusal: String?
   private var takenOver: (@Sendable ([AppRequestor]) async -> Void)?
   private var ended: (@Sendable () async -> Void)?
 
@@ -29,10 +36,14 @@ actor DecisionSync {
   /// Two decisions come at least so far apart: who changes them without end makes no storm of calls.
   private static let shortestPause = Duration.milliseconds(250)
 
-  init(_ permissions: PermissionStore, _ account: any BoxAccount, hold: Duration = .seconds(50)) {
+  init(
+    _ permissions: PermissionStore, _ account: any BoxAccount, hold: Duration = .seconds(50),
+    askPause: Duration = .seconds(10)
+  ) {
     self.permissions = permissions
     self.account = account
     self.hold = hold
+    self.askPause = askPause
   }
 
   /// What is to be done when apps stand otherwise without a decision here, and when nobody is signed in any more.
@@ -48,7 +59,10 @@ actor DecisionSync {
   /// Who signed in since, here or in another process, is listened for without a pause that an earlier sign-in led to.
   func current() async throws(CommandError) -> SignInFacts? {
     let before = known
-    guard let signIn = try await look() else { return nil }
+    guard let signIn = try await look() else {
+      askService()
+      return nil
+    }
     if signIn != before { beginAnew() } else { begin() }
     return signIn
   }
@@ -62,6 +76,25 @@ actor DecisionSync {
       await takenOver?(takenBack)
     }
     return signIn
+  }
+
+  /// Nobody is signed in here: the service may say otherwise, as when an account was switched off for a while. Whoever
+  /// asks now is answered without it, as apps wait for no network.
+  private func askService() {
+    let now = Clocks.bootNanoseconds()
+    guard asking == nil, now >= nextAsk else { return }
+    nextAsk = now + askPause.wholeNanoseconds
+    asking = Task {
+      let isAnswered = await account.lookAgain()
+      asking = nil
+      if isAnswered, await isSignedIn() { beginAnew() }
+    }
+  }
+
+  /// Waits until the service has said whether somebody is signed in after all, if nobody is here.
+  func lookAgain() async {
+    _ = try? await current()
+    await asking?.value
   }
 
   /// Begins to tell and to listen, unless that is under way; it ends when nobody is signed in on the box.
@@ -90,6 +123,7 @@ actor DecisionSync {
   func stop() {
     following?.cancel()
     telling?.cancel()
+    asking?.cancel()
   }
 
   private func tellAll() async {
@@ -127,6 +161,7 @@ actor DecisionSync {
           if wasHeld { backoff.reset() } else { try? await Task.sleep(for: backoff.next()) }
           continue
         }
+        refusal = nil
         let changed = try permissions.takeOver(news.decisions, asOf: asOf)
         // Only now: what could not be written is asked for again.
         tag = news.tag
@@ -145,6 +180,7 @@ actor DecisionSync {
           if known != before { continue }
           isPassing = !isAnswered
         }
+        if !isPassing { refusal = error.message }
         try? await Task.sleep(for: isPassing ? backoff.next() : Self.refusedPause)
       }
     }

@@ -83,6 +83,14 @@ actor EnablerAccount: BoxAccount {
 
   // MARK: The key
 
+  /// Makes the key of the sign-in that is there, so that no app waits for it and operators see the box at once.
+  ///
+  /// What goes wrong is told whom asks for the box's word: the next one tries again.
+  func prepareKey() async {
+    guard let signIn = try? await kept() else { return }
+    _ = try? await enrolledKey(of: signIn)
+  }
+
   /// The key of this sign-in; made and enrolled when there is none, once for all that ask meanwhile.
   private func enrolledKey(of signIn: SignInFacts) async throws(CommandError) -> BoxKeyFile.Kept {
     let mark = Self.mark(signIn)

@@ -47,6 +47,24 @@ actor PlatformHost {
     return try await sync.current()
   }
 
+  /// Has the service say whether somebody is signed in after all, when nobody is here; waits for so long at most.
+  func lookAgain(within patience: Duration) async {
+    let (waiting, end) = AsyncStream.makeStream(of: Void.self)
+    Task { [sync] in
+      await sync.lookAgain()
+      end.finish()
+    }
+    let alarm = Task {
+      try? await Task.sleep(for: patience)
+      end.finish()
+    }
+    for await _ in waiting {}
+    alarm.cancel()
+  }
+
+  /// Why the service lets no app use the account, as it last said.
+  var refusal: String? { get async { await sync.refusal } }
+
   /// Ends what goes on without a question.
   func stop() async { await sync.stop() }
 

@@ -8,16 +8,18 @@ struct PlatformParts: Sendable {
   let boxSignIn: BoxSignIn
   /// What the owner should know of earlier decisions.
   let trouble: String?
+  private let folder: String?
   private let beginning: @Sendable () async -> Void
 
   init(
-    host: PlatformHost, apps: AppBook, boxSignIn: BoxSignIn, trouble: String? = nil,
+    host: PlatformHost, apps: AppBook, boxSignIn: BoxSignIn, trouble: String? = nil, folder: String? = nil,
     beginning: @escaping @Sendable () async -> Void = {}
   ) {
     self.host = host
     self.apps = apps
     self.boxSignIn = boxSignIn
     self.trouble = trouble
+    self.folder = folder
     self.beginning = beginning
   }
 
@@ -30,14 +32,33 @@ struct PlatformParts: Sendable {
       let host = PlatformHost(permissions, account)
       self.init(
         host: host, apps: AppBook(settings.appRules),
-        boxSignIn: BoxSignIn(pairing, owner: Accounts.effectiveUser), trouble: permissions.trouble
+        boxSignIn: BoxSignIn(pairing, owner: Accounts.effectiveUser), trouble: permissions.trouble, folder: folder
       ) {
-        await pairing.onSignIn { await host.followDecisions() }
+        let hasApps = !settings.appRules.isEmpty
+        let begin: @Sendable () async -> Void = {
+          await host.followDecisions()
+          if hasApps { await account.prepareKey() }
+        }
+        await pairing.onSignIn { await begin() }
         await account.tellOfSignOut()
-        await host.followDecisions()
+        await begin()
       }
     } catch {
       throw CommandError(error.description, hint: error.hint)
+    }
+  }
+
+  /// Takes the folder for this daemon alone: two would each keep decisions that the other does not know.
+  func claim() throws(CommandError) -> FolderClaim? {
+    guard let folder else { return nil }
+    do throws(FileError) {
+      return try FolderClaim(folder)
+    } catch {
+      guard case .held(let holder) = error.kind else { throw CommandError(error.description, hint: error.hint) }
+      let who = holder.map { " (process \($0))" } ?? ""
+      throw CommandError(
+        "another daemon keeps the account in \(folder)\(who)",
+        hint: "stop that one first, or give this one a state folder of its own with --state")
     }
   }
 
@@ -47,4 +68,11 @@ struct PlatformParts: Sendable {
   func routes(_ socket: String?, _ lines: CappedLines) -> PlatformRoutes {
     PlatformRoutes(host: host, apps: apps, boxSignIn: boxSignIn, socket: socket, lines: lines)
   }
+}
+
+/// A folder that is one daemon's, as long as this lives.
+final class FolderClaim: Sendable {
+  private let lock: FileLock
+
+  init(_ folder: String) throws(FileError) { lock = try FileLock(at: "\(folder)/daemon.lock") }
 }

@@ -26,9 +26,13 @@ struct PlatformRoutes: Sendable {
     routes.post("/v1/platform/access") { request, _ in
       reply(request) { who, body in
         var asked: PlatformHost.Asked?
-        if body["prompt"]?.bool == true {
-          asked = await host.ask(who, wait: .seconds(wait(request)))
-          report("asks the viewer: \(who.app) for \(who.requestor): \(asked?.rawValue ?? "")", who)
+        if let prompt = body["prompt"] {
+          guard let prompt = prompt.bool else { return .malformed }
+          if prompt { asked = await host.ask(who, wait: .seconds(wait(request))) }
+        }
+        // Who was decided about is asked nobody about.
+        if let asked, asked != .decided {
+          report("asks the viewer: \(who.app) for \(who.requestor): \(asked.rawValue)", who)
         }
         var document = document(await host.standing(of: who))
         if let asked { document["prompt"] = .string(asked.rawValue) }

@@ -1,3 +1,4 @@
+import AccessEnabler
 import CommandKit
 import RegentPlatform
 
@@ -9,7 +10,7 @@ struct AgentConf: Sendable {
   let path: String
 
   /// Longer files are something else.
-  private static let limit = 65_536
+  static let limit = 65_536
 
   /// No settings.
   init() { path = "" }
@@ -23,20 +24,27 @@ struct AgentConf: Sendable {
     } catch {
       throw CommandError(error.description, hint: error.hint)
     }
-    try self.init(text: String(decoding: bytes, as: UTF8.self), path: path)
+    try self.init(bytes, path: path)
   }
 
-  init(text: String, path: String) throws(CommandError) {
+  init(text: String, path: String) throws(CommandError) { try self.init(Array(text.utf8), path: path) }
+
+  private init(_ bytes: [UInt8], path: String) throws(CommandError) {
     self.path = path
-    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-      let line = line.trimmingSpaces
-      if line.isEmpty || line.hasPrefix("#") { continue }
+    for (index, line) in TextLines.of(bytes).enumerated() {
       let place = "\(path) line \(index + 1)"
-      guard let sign = line.firstIndex(of: "=") else {
-        throw .usage("\(place) is not a setting", hint: "write it as: service = https://HOST")
+      let name: String
+      let written: ArraySlice<UInt8>
+      switch ConfLine(line) {
+      case .empty: continue
+      case .other: throw .usage("\(place) is not a setting", hint: "write it as: service = https://HOST")
+      case .setting(let found, let text):
+        name = found
+        written = text
       }
-      let name = String(line[..<sign].trimmingSpaces)
-      let value = String(line[line.index(after: sign)...].trimmingSpaces)
+      guard let value = String(validating: written, as: UTF8.self) else {
+        throw .usage("\(place) is not UTF-8", hint: "save it as UTF-8")
+      }
       guard Self.names.contains(name) else {
         throw .usage(
           "\(place): there is no setting \"\(name)\"",
@@ -65,13 +73,4 @@ struct AgentConf: Sendable {
       "name", "state", "socket", "language", "allow", "app", "profile", "visitor-id",
       "ca-file",
     ]
-}
-
-extension Substring {
-  fileprivate var trimmingSpaces: Substring {
-    var text = self
-    while let first = text.first, first.isWhitespace { text.removeFirst() }
-    while let last = text.last, last.isWhitespace { text.removeLast() }
-    return text
-  }
 }

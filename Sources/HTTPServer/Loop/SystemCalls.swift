@@ -5,16 +5,7 @@ internal import RegentPlatform
 /// Milliseconds of a clock that never goes back.
 @inline(__always)
 func monotonicMilliseconds() -> UInt64 {
-  var time = timespec()
-  unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-  return UInt64(time.tv_sec) &* 1000 &+ UInt64(time.tv_nsec) / 1_000_000
-}
-
-/// Wall-clock time since 1970: seconds, and the milliseconds of the second.
-func wallClock() -> (seconds: Int64, milliseconds: UInt64) {
-  var time = timespec()
-  unsafe clock_gettime(CLOCK_REALTIME, &time)
-  return (Int64(time.tv_sec), UInt64(time.tv_nsec) / 1_000_000)
+  Clocks.monotonicNanoseconds() / 1_000_000
 }
 
 /// A platform `WakeUp`, its failure told as the server's.

@@ -1,4 +1,5 @@
 internal import RegentHTTPCodec
+internal import RegentPlatform
 
 /// What every reply carries: the Date header line, made anew once a second, and the lines that never change.
 struct DateLine {
@@ -15,9 +16,9 @@ struct DateLine {
   }
 
   private mutating func renew(now: UInt64) {
-    let (seconds, milliseconds) = wallClock()
+    let time = Clocks.wallMilliseconds()
     bytes =
-      Array("Date: ".utf8) + HTTPDate.bytes(epochSeconds: seconds) + Array("\r\n".utf8) + standing
-    validUntil = now + 1000 - min(milliseconds, 999)
+      Array("Date: ".utf8) + HTTPDate.bytes(epochSeconds: time / 1000) + Array("\r\n".utf8) + standing
+    validUntil = now + 1000 - UInt64(max(time % 1000, 0))
   }
 }

@@ -118,7 +118,6 @@ extension AdminCall {
       _ = try await addKey(.rows, to: requestor)
     }
     for other in doomed { try await setState(of: other, to: .revoked, "key.revoke") }
-    core.codes.forget(signedBy: Set(doomed.map(\.publicKey)))
   }
 
   private func setState(of pair: KeyPair, to state: KeyPair.State, _ action: String)
@@ -182,6 +181,9 @@ extension AdminCall {
       try await core.store.put(record, replacing: .application(there), audit: line, at: now)
     }
     try await refresh()
+    try await stored { () throws(StoreError) in
+      try await core.signInTransitions.withdrawCodesOfEndedClients()
+    }
     return StatementEntry(revoked)
   }
 }

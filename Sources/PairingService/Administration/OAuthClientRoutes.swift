@@ -207,16 +207,15 @@ extension ClientEntry {
 
 extension GrantEntry {
   init(_ grant: GrantRecord, _ state: GrantState) {
-    var (name, viewer): (String?, String?)
+    let name: String?
     let word: String
     switch state {
-    case .stands(let standing):
-      let who = standing.signIn.authentication.viewer
-      (name, viewer) = (standing.client.name, who.account.map { "\(who.provider)/\($0)" })
-      word = "good"
-    case .paused: word = "paused"
-    case .ended: word = "over"
+    case .stands(let standing): (name, word) = (standing.client.name, "good")
+    case .paused(let paused): (name, word) = (paused.client.name, "paused")
+    case .ended: (name, word) = (nil, "over")
     }
+    let who = state.signIn?.authentication.viewer
+    let viewer = who.flatMap { who in who.account.map { "\(who.provider)/\($0)" } }
     self.init(
       id: grant.id, client: grant.client, name: name, viewer: viewer, state: word, scope: grant.scope,
       bound: grant.thumbprint != nil, created: grant.created, used: grant.rotated, expires: grant.expires)

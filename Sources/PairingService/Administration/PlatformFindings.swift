@@ -20,19 +20,10 @@ extension AdminCall {
   }
 
   private static func boardingFinding(_ provider: Provider) -> Finding? {
-    var (missing, options): ([String], String) = ([], "")
-    if provider.boarding != .supported {
-      missing.append("its boarding is \(provider.boarding.rawValue)")
-      options += " --boarding \(BoardingStatus.supported.rawValue)"
-    }
-    if provider.platformID == nil {
-      missing.append("it has no platform id")
-      options += " --platform-id ID"
-    }
-    guard !missing.isEmpty else { return nil }
+    guard provider.boarding != .supported else { return nil }
     return Finding(
       "provider \(provider.id)", .warning,
-      "single sign-on with it is on and never happens: \(missing.joined(separator: ", and "))",
-      fix: "regentctl provider set \(provider.id)\(options)")
+      "single sign-on with it is on and never happens: its boarding is \(provider.boarding.rawValue)",
+      fix: "regentctl provider set \(provider.id) --boarding \(BoardingStatus.supported.rawValue)")
   }
 }

@@ -100,7 +100,7 @@ extension AdminCall {
 
   /// Has every route look at what was changed.
   func refresh() async throws(AdminError) {
-    try await stored { () throws(StoreError) in try await core.provisioning.refresh() }
+    try await stored { () throws(StoreError) in try await core.refreshProvisioning() }
   }
 
   /// Removes a record with all that stands on it.

@@ -78,7 +78,9 @@ package struct AuthorizationRoutes: Sendable {
   }
 
   /// A box names what it likes: quotes of its own could look like the mark of another's visitor.
-  private static func quoted(_ name: String) -> String { name.contains("\"") ? VisitorMark.text(name) : name }
+  private static func quoted(_ name: String) -> String {
+    name.utf8.contains(UInt8(ascii: "\"")) ? VisitorMark.text(name) : name
+  }
 
   // MARK: - What was decided
 

@@ -58,7 +58,7 @@ struct EnrolmentRoutes: Sendable {
         .service, "box.enrol", made.publicKey.text,
         detail: "\(found.requestor) \(found.id) \(request.clientAddress?.description ?? "local")")
       let pair = try await core.store.redeem(found.id, box: Hex.encode(asked.box), with: made, audit: line, at: now)
-      try await core.provisioning.refresh()
+      try await core.refreshProvisioning()
       return answer(pair, key, message)
     } catch {
       guard case .notFound = error else {

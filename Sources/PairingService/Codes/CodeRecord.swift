@@ -84,17 +84,12 @@ package struct CodeReader: Sendable {
 
   private func info(_ record: RegistrationRecord, _ provisioned: ProvisioningSnapshot) -> RegcodeInfo {
     let about = record.about
-    let older = about.older
     let application = application(provisioned)
     return RegcodeInfo(
       deviceID: isOwner ? record.device.text : "", deviceInformation: about.information,
       userAgent: about.userAgent, originalUserAgent: about.userAgent,
       authorizationType: application == nil ? nil : "OAUTH2", application: application,
-      older: older.isEmpty
-        ? nil
-        : RegcodeInfo.Older(
-          deviceType: older.deviceType, deviceUser: older.deviceUser, appID: older.appID,
-          appVersion: older.appVersion, registrationURL: older.registrationURL),
+      older: about.older,
       data: isOwner ? about.data : nil)
   }
 

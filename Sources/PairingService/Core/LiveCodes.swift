@@ -234,11 +234,13 @@ package final class LiveCodes: Sendable {
   /// Whether there is room for what another device says of itself; a code needs none of it.
   package var hasRoomForDescriptions: Bool { tables.withLock { $0.described < Self.mostDescribed } }
 
-  /// The codes that a client asked for and nobody has answered.
-  func pending(askedBy client: ClientID) -> [RegistrationID] {
+  /// The codes that clients asked for and nobody has answered.
+  func pendingOfClients() -> [ClientID: [RegistrationID]] {
     tables.withLock { tables in
-      tables.codes.values.lazy.map(\.record).filter { $0.about.asked?.client == client && $0.flow.state.isPending }
-        .map(\.id)
+      tables.codes.values.reduce(into: [:]) { codes, known in
+        guard let client = known.record.about.asked?.client, known.record.flow.state.isPending else { return }
+        codes[client, default: []].append(known.record.id)
+      }
     }
   }
 

@@ -115,17 +115,33 @@ package final class ProvisioningCache: Sendable {
   /// As of the last change.
   package var now: ProvisioningSnapshot { state.withLock { $0.current } }
 
-  /// Reads again: after every change that an operator made.
-  package func refresh() async throws(StoreError) {
+  /// Reads again, see ``ServiceCore/refreshProvisioning()``.
+  ///
+  /// - Returns: the keys of rows that this reading found revoked.
+  fileprivate func refresh() async throws(StoreError) -> Set<PublicKey> {
     let turn = state.withLock { state in
       state.started += 1
       return state.started
     }
     let read = ProvisioningSnapshot(try await store.provisioning())
-    state.withLock { state in
-      guard turn > state.installed else { return }
+    return state.withLock { state in
+      guard turn > state.installed else { return [] }
+      let before = state.current.records.keyPairs
       state.installed = turn
       state.current = read
+      let revoked = read.records.keyPairs.values.filter {
+        $0.purpose == .rows && $0.state == .revoked && before[$0.publicKey]?.state != .revoked
+      }
+      return Set(revoked.map(\.publicKey))
     }
+  }
+}
+
+extension ServiceCore {
+  /// Has every route look at what an operator changed.
+  package func refreshProvisioning() async throws(StoreError) {
+    let revoked = try await provisioning.refresh()
+    // The store does not know what they signed any more.
+    if !revoked.isEmpty { codes.forget(signedBy: revoked) }
   }
 }

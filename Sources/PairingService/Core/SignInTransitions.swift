@@ -172,9 +172,22 @@ package struct SignInTransitions: Sendable {
   {
     let ended = try await store.removeOAuthClient(id, audit: entry, at: entry.at)
     noteEnd(of: ended)
-    // One that ended in this moment needs nothing more.
-    for code in codes.pending(askedBy: id) { _ = try? await codeTransitions.withdraw(code, .operator, audit: nil) }
+    await withdrawCodes(of: [id: codes.pendingOfClients()[id, default: []]])
     return ended
+  }
+
+  /// Takes the open codes back of clients that do not count any more, as their application was revoked.
+  package func withdrawCodesOfEndedClients() async throws(StoreError) {
+    var ended: [ClientID: [RegistrationID]] = [:]
+    for (client, codes) in codes.pendingOfClients() where try await store.oauthClient(client) == nil {
+      ended[client] = codes
+    }
+    await withdrawCodes(of: ended)
+  }
+
+  private func withdrawCodes(of clients: [ClientID: [RegistrationID]]) async {
+    // One that ended in this moment needs nothing more, and one that cannot be written is refused when it is approved.
+    for code in clients.values.joined() { _ = try? await codeTransitions.withdraw(code, .operator, audit: nil) }
   }
 
   /// Polls of these devices ask the store again: nobody knows what they have now.

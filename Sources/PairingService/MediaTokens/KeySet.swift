@@ -9,9 +9,11 @@ package struct KeySet: Sendable {
   package init(_ core: ServiceCore) { self.core = core }
 
   package func mount(_ routes: inout Routes) {
-    routes.get("/oauth/jwks.json") { [core] request, _ in
+    let path = "/oauth/jwks.json"
+    routes.get(path) { [core] request, _ in
       .now(Self.answer(request, core.mediaKeys.published(at: core.clock.now)))
     }
+    routes.on(.options, path) { _, _ in .now(CrossOrigin.preflight([.get])) }
   }
 
   /// A set of keys, with a tag by which a cache learns that it has it.

@@ -68,7 +68,7 @@ package struct NodeFollower: Sendable {
 
   private func look(at changes: Set<StoreChange>) async throws {
     // What operators changed goes first: a code that is looked at may stand on it.
-    if changes.contains(.provisioning) { try await lookAtProvisioning() }
+    if changes.contains(.provisioning) { try await core.refreshProvisioning() }
     if changes.contains(.signingKeys) { try await lookAtKeys() }
     var ids: [RegistrationID] = []
     for change in changes {
@@ -90,22 +90,12 @@ package struct NodeFollower: Sendable {
   }
 
   private func lookAtEverything() async throws {
-    try await lookAtProvisioning()
+    try await core.refreshProvisioning()
     try await lookAtKeys()
     try await core.codeLooks.lookAgain(at: core.codes.ids)
     core.codes.noteUnknownSignIns()
     core.boxDecisions.noteChanges()
     core.waiters.wakeAll()
-  }
-
-  private func lookAtProvisioning() async throws {
-    let before = core.provisioning.now.records.keyPairs
-    try await core.provisioning.refresh()
-    let revoked = core.provisioning.now.records.keyPairs.values.filter {
-      $0.purpose == .rows && $0.state == .revoked && before[$0.publicKey]?.state != .revoked
-    }
-    // The store does not know what they signed any more.
-    if !revoked.isEmpty { core.codes.forget(signedBy: Set(revoked.map(\.publicKey))) }
   }
 
   private func lookAtKeys() async throws {

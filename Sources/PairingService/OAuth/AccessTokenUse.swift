@@ -56,8 +56,11 @@ extension ServiceCore {
     // What is over by a clock that seems to be ahead may not be over: a client that hears of an end throws its tokens
     // away for good.
     guard case .ended = state, age.doubt != nil else { return state }
-    guard case .stands(let standing) = try await self.state(of: id, at: age.now) else { return state }
-    return .paused(standing.grant)
+    switch try await self.state(of: id, at: age.now) {
+    case .stands(let standing):
+      return .paused(PausedGrant(grant: standing.grant, client: standing.client, signIn: standing.signIn.record))
+    case let other: return other
+    }
   }
 
   private func state(of id: GrantID, at now: Instant) async throws(StoreError) -> GrantState {
@@ -65,15 +68,29 @@ extension ServiceCore {
       return try await store.grant(id, at: now).map(GrantState.stands) ?? .ended
     } catch {
       guard case .notInForce(let refusal) = error else { throw error }
-      guard refusal.isPause, let grant = try await kept(id) else { return .ended }
-      return .paused(grant)
+      guard refusal.isPause, let grant = try await kept(id, at: now),
+        let client = try await store.oauthClient(grant.client)
+      else { return .ended }
+      var one = AuthenticationFilter()
+      one.id = grant.authentication
+      guard let signIn = try await store.authentications(one, after: nil, limit: 1, at: now).first else {
+        return .ended
+      }
+      return .paused(PausedGrant(grant: grant, client: client, signIn: signIn))
     }
   }
 
   /// A grant whose time is not over, whether it stands or not.
-  func kept(_ id: GrantID) async throws(StoreError) -> GrantRecord? {
-    try await store.grants(GrantFilter(id: id), after: nil, limit: 1, at: clock.now).first
+  func kept(_ id: GrantID, at now: Instant) async throws(StoreError) -> GrantRecord? {
+    try await store.grants(GrantFilter(id: id), after: nil, limit: 1, at: now).first
   }
+}
+
+/// A grant that opens nothing for a while, and what it stands on.
+struct PausedGrant {
+  let grant: GrantRecord
+  let client: OAuthClientRecord
+  let signIn: AuthenticationRecord
 }
 
 /// Whether a grant opens anything now.
@@ -81,24 +98,25 @@ enum GrantState {
   /// It opens what was given with it.
   case stands(StandingGrant)
   /// Its account or its integration is switched off: it opens nothing, and is as good as before when that ends.
-  case paused(GrantRecord)
+  case paused(PausedGrant)
   /// There is none, or what it stood on is gone.
   case ended
 
   var grant: GrantRecord? {
     switch self {
     case .stands(let standing): standing.grant
-    case .paused(let grant): grant
+    case .paused(let paused): paused.grant
     case .ended: nil
     }
   }
 
-  var isPaused: Bool { if case .paused = self { true } else { false } }
-
-  /// The grant with what it stands on, if it stands.
-  func standing() throws(OAuthError) -> StandingGrant {
-    guard case .stands(let standing) = self else { throw .paused }
-    return standing
+  /// The sign-in that it stands on.
+  var signIn: AuthenticationRecord? {
+    switch self {
+    case .stands(let standing): standing.signIn.record
+    case .paused(let paused): paused.signIn
+    case .ended: nil
+    }
   }
 }
 
@@ -124,6 +142,15 @@ struct TokenCredential: Sendable {
     default: return nil
     }
     token = String(words[1])
+  }
+
+  /// A token that is in the address or the body as well is refused: nobody could say which of the two counts
+  /// (RFC 6750 §2).
+  static func mustBeAlone(in request: Request) throws(OAuthError) {
+    let parameters = [try? request.queryParameters(), try? request.form()]
+    guard parameters.allSatisfy({ $0?.values(of: "access_token").isEmpty ?? true }) else {
+      throw OAuthError(.invalidRequest, "the access token is there twice: send it in the header Authorization alone")
+    }
   }
 
   /// Whether the token may be shown in this way, and whether the key that it is bound to was shown with it.
@@ -153,8 +180,8 @@ struct TokenCredential: Sendable {
 
 extension ServiceCore {
   /// Lets a device go on with what a grant opens, and uses the proof up that came along.
-  func admit(_ standing: StandingGrant, with proof: DPoPProof?) throws {
-    try limits.take(standing.signIn.record.deviceHash, at: standing.client.requestor)
+  func admit(_ signIn: AuthenticationRecord, with proof: DPoPProof?) throws {
+    try limits.take(signIn.deviceHash, at: signIn.authentication.requestor)
     if let proof { try oauth.proofs.take(proof, clock) }
   }
 }

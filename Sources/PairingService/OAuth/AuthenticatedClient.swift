@@ -19,6 +19,12 @@ package struct AuthenticatedClient: Sendable {
     self.metadata = metadata
   }
 
+  /// How the client of a record shows itself; nothing else of what it registered is read.
+  static func method(of record: OAuthClientRecord) -> ClientMethod? {
+    (try? JSONValue(reading: Array(record.metadata.utf8)))?.object?["token_endpoint_auth_method"]?.string
+      .flatMap(ClientMethod.init)
+  }
+
   /// Whether it may know what an access token of a client is worth.
   ///
   /// Of others only when an operator made it: whoever registered itself would learn who is signed in where. A statement
@@ -55,17 +61,15 @@ extension ServiceCore {
   /// A client that shows what it has, as the store said it when the mark was this one.
   ///
   /// Nil says nothing: whoever shows something wrong, or a key, is looked up. So a name that is known here takes as
-  /// long as one that nobody has.
+  /// long as one that nobody has, and of both a secret is compared.
   func remembered(_ shown: ClientAuthentication, asOf mark: UInt64) -> AuthenticatedClient? {
     switch shown {
     case .name(let id, _):
       guard let client = standingClient(id, asOf: mark), client.metadata.method == .none else { return nil }
       return client
     case .secret(let id, let secret, _):
-      guard let client = standingClient(id, asOf: mark), hasher.isToken(secret, client.record.secret) else {
-        return nil
-      }
-      return client
+      let client = standingClient(id, asOf: mark)
+      return hasher.isToken(secret, client?.record.secret) ? client : nil
     case .assertion: return nil
     }
   }
@@ -81,23 +85,27 @@ extension ServiceCore {
     if let mark = store.standingMark, let client = remembered(shown, asOf: mark) { return client }
     let unknown = OAuthError(
       .invalidClient, "no client of this name and secret is known", asksForBasic: shown.isBasic)
+    // What is refused is refused in the same words, and after the same work, whether there is such a client or not:
+    // nobody is to learn so which there are.
     switch shown {
     case .name(let id, _):
-      guard let client = try await registered(id), client.metadata.method == .none else { throw unknown }
+      guard let found = try await registered(id, showing: [.none]), let client = described(found) else { throw unknown }
       return client
     case .secret(let id, let secret, _):
-      let client = try await registered(id)
-      // Compared for an unknown client as well: the time does not tell which there are.
-      guard hasher.isToken(secret, client?.record.secret), let client else { throw unknown }
+      let found = try await registered(id)
+      guard hasher.isToken(secret, found?.record.secret), let client = found.flatMap(described) else { throw unknown }
       return client
     case .assertion(let text, let name):
       let assertion = try ClientAssertion(text)
-      guard name == nil || name == assertion.client, let client = try await registered(assertion.client),
-        client.metadata.method == .privateKey
-      else { throw unknown }
+      let found = try await registered(assertion.client, showing: [.privateKey])
+      let client = found.flatMap(described) ?? Self.nobody
+      let keys = client?.metadata.keys ?? []
+      let right = try checked(assertion, with: found == nil ? [] : keys)
+      guard let client, found != nil, name ?? assertion.client == assertion.client else {
+        throw ClientAssertion.refused
+      }
       try oauth.assertions.take(
-        try checked(assertion, with: client.metadata.keys), of: client.record.id,
-        isStrange: client.record.origin != .operator, at: clock.now)
+        right, of: client.record.id, isStrange: client.record.origin != .operator, at: clock.now)
       return client
     }
   }
@@ -121,12 +129,49 @@ extension ServiceCore {
     return try? checked(assertion, with: keys.keys)
   }
 
-  private func registered(_ id: ClientID) async throws -> AuthenticatedClient? {
+  /// What the store has of a client, if it shows itself in one of these ways.
+  private func registered(
+    _ id: ClientID, showing methods: Set<ClientMethod>? = nil
+  ) async throws(StoreError) -> RegisteredClient? {
     let mark = store.standingMark
-    guard let record = try await store.oauthClient(id), provisioning.now.requestor(record.requestor) != nil,
-      let client = AuthenticatedClient(record)
-    else { return nil }
-    if let mark { oauth.standing.keep(client, asOf: mark) }
+    let record = try await store.oauthClient(id)
+    if let methods {
+      // Read of nobody as well.
+      guard let method = (record ?? Self.nobodysRecord).flatMap(AuthenticatedClient.method),
+        methods.contains(method)
+      else { return nil }
+    }
+    guard let record, provisioning.now.requestor(record.requestor) != nil else { return nil }
+    return RegisteredClient(record: record, mark: mark)
+  }
+
+  /// A client with what it registered, remembered for the next time.
+  private func described(_ found: RegisteredClient) -> AuthenticatedClient? {
+    guard let client = AuthenticatedClient(found.record) else { return nil }
+    if let mark = found.mark { oauth.standing.keep(client, asOf: mark) }
     return client
   }
+
+  /// Made anew each time: reading what a client registered is most of the work of refusing it.
+  private static var nobody: AuthenticatedClient? { nobodysRecord.flatMap(AuthenticatedClient.init) }
+
+  private static let nobodysRecord: OAuthClientRecord? = {
+    guard let id = ClientID("nobody"), let requestor = RequestorID("nobody"), let key = StandInKeys.jwk else {
+      return nil
+    }
+    let members: JSONObject = [
+      "client_name": "Nobody", "token_endpoint_auth_method": .string(ClientMethod.privateKey.rawValue),
+      "id_token_signed_response_alg": "ES256", "jwks": .object(JWKSet([key]).json),
+    ]
+    guard let metadata = try? ClientMetadata(reading: members) else { return nil }
+    return OAuthClientRecord(
+      id: id, requestor: requestor, origin: .operator, name: "Nobody",
+      metadata: String(decoding: metadata.json.bytes(), as: UTF8.self), created: Instant(milliseconds: 0))
+  }()
+}
+
+/// A client as the store had it when the mark was this one; what it registered is not read yet.
+private struct RegisteredClient {
+  let record: OAuthClientRecord
+  let mark: UInt64?
 }

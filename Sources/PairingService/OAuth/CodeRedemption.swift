@@ -42,7 +42,9 @@ struct CodeRedemption: Sendable {
       throw OAuthError(.invalidGrant, "the code was asked for with a key: send a proof of the same key")
     }
     if let proof { try core.oauth.proofs.take(proof, core.clock) }
-    let signIn = try await pickUp(known.known.record)
+    guard let signIn = try await pickUp(known.known.record) else {
+      return try await lostAnswer(known.known.record, client, proof?.thumbprint)
+    }
     // What the client may have now: an operator may have taken some away since it asked.
     let scope = try Scope(asked.scope).limited(to: client.metadata.scope)
     guard !scope.names.isEmpty else {
@@ -60,8 +62,34 @@ struct CodeRedemption: Sendable {
     return core.notYet(record.id, of: record.deviceHash, at: record.requestor)
   }
 
-  /// The sign-in that the approval made, if it stands; the first look at it is the code's delivery.
-  private func pickUp(_ record: RegistrationRecord) async throws -> StandingSignIn {
+  /// The answer in a pause to a code that may have been redeemed before it began.
+  ///
+  /// An answer that got lost is given again at once, as that of a refresh: whoever hears "not yet" comes when the pause
+  /// is over, which is later than a minute after the code was used. It opens nothing before.
+  private func lostAnswer(
+    _ record: RegistrationRecord, _ client: AuthenticatedClient, _ thumbprint: String?
+  ) async throws -> [UInt8] {
+    guard let signIn = record.flow.state.approval?.authentication else { throw notNow(record) }
+    let now = core.clock.now
+    let kept = try await core.store.grants(GrantFilter(authentication: signIn), after: nil, limit: 1, at: now).first
+    guard let kept else { throw notNow(record) }
+    return try again(kept, client, thumbprint, at: now)
+  }
+
+  /// What was answered before: the same again while that may have got lost, to whoever shows the same.
+  private func again(
+    _ kept: GrantRecord, _ client: AuthenticatedClient, _ thumbprint: String?, at now: Instant
+  ) throws(OAuthError) -> [UInt8] {
+    guard kept.client == client.record.id, kept.generation == 0, kept.thumbprint == thumbprint,
+      now.since(kept.rotated) <= RefreshFamily(kept).grace, let again = TokenPairs.again(kept, at: now)
+    else { throw OAuthError(.invalidGrant, "the code was used: it counts once") }
+    return again.bytes()
+  }
+
+  /// The sign-in that the approval made, if it stands; nil in a pause.
+  ///
+  /// The first look at it is the code's delivery.
+  private func pickUp(_ record: RegistrationRecord) async throws -> StandingSignIn? {
     do throws(StoreError) {
       let pickUp = try await core.signInTransitions.pickUp(record.deviceHash, at: record.requestor)
       guard let signIn = pickUp.signIn, signIn.record.registration == record.id else {
@@ -70,7 +98,7 @@ struct CodeRedemption: Sendable {
       return signIn
     } catch {
       switch error {
-      case .notInForce(let refusal) where refusal.isPause: throw notNow(record)
+      case .notInForce(let refusal) where refusal.isPause: return nil
       case .notInForce: throw OAuthError(.accessDenied, "the account that said yes does not count any more")
       case .notFound: throw OAuthError.unknownCode
       default: throw error
@@ -107,11 +135,7 @@ struct CodeRedemption: Sendable {
       core.metrics.count(.grantsBegun)
       return answer
     }
-    // Asked before: the same again while an answer may have got lost, to whoever shows the same.
-    guard kept.client == client.record.id, kept.generation == 0, kept.thumbprint == thumbprint,
-      now.since(kept.rotated) <= RefreshFamily(kept).grace, let again = TokenPairs.again(kept, at: now)
-    else { throw OAuthError(.invalidGrant, "the code was used: it counts once") }
-    return again
+    return try again(kept, client, thumbprint, at: now)
   }
 }
 

@@ -39,7 +39,10 @@ struct GrantCalls: Sendable {
       // One for another API opens nothing here, wherever it was found.
       claims.audience.utf8.elementsEqual(core.options.publicURL.utf8)
     else { throw refused }
-    guard words.takesGrants, claims.scope.contains(.entitlements) else {
+    guard words.takesGrants else {
+      throw OAuthError(.invalidRequest, "no access token of OAuth is taken here: call as protocol V1 says")
+    }
+    guard claims.scope.contains(.entitlements) else {
       throw OAuthError(.insufficientScope, "the access token was not given for this call")
     }
     let address = core.options.publicURL + String(decoding: request.path, as: UTF8.self)
@@ -54,7 +57,7 @@ struct GrantCalls: Sendable {
       throw CallError(
         .badRequest, details: "the device is not the one that the access token is for", code: .invalidDeviceID)
     }
-    try core.admit(standing, with: proof)
+    try core.admit(standing.signIn.record, with: proof)
     let caller = Caller.grant(requestor.id, standing.client.id, standing.grant.id)
     return V1Call(
       request: request, words, caller: caller, requestor: requestor, provisioned: provisioned, now: core.clock.now,

@@ -87,7 +87,7 @@ struct IntrospectionEndpoint: Sendable {
     let id =
       core.oauth.refreshTokens.read(text)?.grant ?? core.claims(ofAccessToken: text).flatMap { GrantID($0.grant) }
     // Whether it stands does not matter: what is switched off for a while can be ended meanwhile.
-    if let id, let grant = try await core.kept(id) {
+    if let id, let grant = try await core.kept(id, at: core.clock.now) {
       guard grant.client == client.record.id else {
         throw OAuthError(.invalidGrant, "the token is another client's")
       }

@@ -21,7 +21,9 @@ struct Refreshing: Sendable {
     let now = core.clock.now
     let state = try await core.state(of: id)
     // Another client's token is none, and says nothing about the grant: whoever found it cannot end it either.
-    guard let grant = state.grant, grant.client == client.record.id else { throw Self.refused }
+    guard let grant = state.grant, let signIn = state.signIn, grant.client == client.record.id else {
+      throw Self.refused
+    }
     let proof = try core.proof(call)
     switch RefreshFamily(grant).verdict(on: shown, key: proof?.thumbprint, at: now) {
     case .over where isInDoubt, .stolen where isInDoubt: throw OAuthError.paused
@@ -32,20 +34,31 @@ struct Refreshing: Sendable {
       // Also while it is switched off: a thief must not be given time.
       try await end(grant, client)
       throw Self.refused
-    case .again where state.isPaused:
-      // Whoever comes again later, as the 503 says, would come with a token that counts as stolen by then. What is
-      // given again here opens nothing before the switch is on.
-      try core.limits.take(.grant(id), at: client.record.requestor)
-      if let proof { try core.oauth.proofs.take(proof, core.clock) }
-      return try again(grant, at: now)
     case .again:
-      try core.admit(state.standing(), with: proof)
-      return try again(grant, at: now)
+      // In a pause too: whoever comes again later, as the 503 says, would come with a token that counts as stolen by
+      // then. What is given again here opens nothing before the switch is on.
+      try core.admit(signIn, with: proof)
+      return try await again(grant, scope, state, client, at: now)
     case .rotate:
-      let standing = try state.standing()
-      try core.admit(standing, with: proof)
+      try core.admit(signIn, with: proof)
+      guard case .stands(let standing) = state else {
+        try await prolong(grant, at: now)
+        throw OAuthError.paused
+      }
       return try await rotate(standing, shown, scope, client, at: now)
     }
+  }
+
+  /// A try in a pause counts as a use for the idle time, and for nothing else: what the token before is worth is no
+  /// matter of it.
+  ///
+  /// Written once a day at most, so that a client that tries all day costs nothing.
+  private func prolong(_ grant: GrantRecord, at now: Instant) async throws {
+    let idle = now.since(grant.rotated) + RefreshFamily.idle
+    guard !isInDoubt, idle >= grant.idle + .seconds(86_400) else { return }
+    var longer = grant
+    longer.idle = idle
+    try await core.store.prolong(longer, at: now)
   }
 
   /// Whether the machine's clock is ahead, as far as anybody can tell: what is over by it alone may not be over.
@@ -67,6 +80,7 @@ struct Refreshing: Sendable {
     next.generation = shown + 1
     // Used while the clock stood in another year, it would be over as soon as that is mended.
     next.rotated = next.rotated.since(now) > next.idle ? next.rotated : now
+    next.idle = RefreshFamily.idle
     next.answer = StoredSecret(answer)
     let kept: GrantRecord
     do throws(StoreError) {
@@ -84,13 +98,28 @@ struct Refreshing: Sendable {
     }
     // Somebody with the same token was quicker by a moment: one of the two is the box that did not wait for its answer.
     guard kept.generation == shown + 1 else { throw Self.refused }
-    return try again(kept, at: now)
+    return try await again(kept, wanted, .stands(standing), client, at: now)
   }
 
-  private func again(_ grant: GrantRecord, at now: Instant) throws -> [UInt8] {
+  /// The answer before, of which somebody says that it got lost; never for more than is asked for this time.
+  private func again(
+    _ grant: GrantRecord, _ wanted: String?, _ state: GrantState, _ client: AuthenticatedClient, at now: Instant
+  ) async throws -> [UInt8] {
     guard let answer = TokenPairs.again(grant, at: now) else { throw Self.refused }
+    let allowed = try Scope(grant.scope).narrowed(to: wanted)
+    let given = try Scope(answer.scope ?? grant.scope)
     core.metrics.count(.refreshesRepeated)
-    return answer
+    guard !given.names.isSubset(of: allowed.names) else { return answer.bytes() }
+    let scope = allowed.limited(to: client.metadata.scope)
+    guard case .stands(let standing) = state, !scope.names.isEmpty else {
+      throw OAuthError(.invalidScope, "the answer that got lost was for another scope: ask for that one")
+    }
+    // The refresh token stays the one that was given: only the access token is another.
+    return try await pairs.make(
+      TokenPairs.Wanted(
+        grant: grant.id, generation: grant.generation, scope: scope, thumbprint: grant.thumbprint, refreshes: true),
+      standing.signIn, client, at: now
+    ).bytes()
   }
 
   private func end(_ grant: GrantRecord, _ client: AuthenticatedClient) async throws {

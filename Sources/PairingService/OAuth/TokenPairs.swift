@@ -48,12 +48,12 @@ struct TokenPairs: Sendable {
   }
 
   /// The answer that was kept, with the time that it has left.
-  static func again(_ grant: GrantRecord, at now: Instant) -> [UInt8]? {
+  static func again(_ grant: GrantRecord, at now: Instant) -> TokenAnswer? {
     guard let object = (try? JSONValue(reading: grant.answer.bytes))?.object,
       var answer = try? TokenAnswer(reading: object)
     else { return nil }
     let gone = max(now.since(grant.rotated), .zero).components.seconds
     answer.lifetime = answer.lifetime.map { max($0 - gone, 1) }
-    return answer.bytes()
+    return answer
   }
 }

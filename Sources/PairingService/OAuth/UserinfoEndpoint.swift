@@ -45,10 +45,14 @@ struct UserinfoEndpoint: Sendable {
     guard let shown = try TokenCredential(request) else {
       throw OAuthError(.invalidToken, "send an access token in the header Authorization")
     }
-    guard let claims = core.claims(ofAccessToken: shown.token) else { throw refused }
+    try TokenCredential.mustBeAlone(in: request)
+    guard let claims = core.claims(ofAccessToken: shown.token),
+      // Another API that was shown one learns nothing with it about its viewer.
+      claims.audience.utf8.elementsEqual(core.options.publicURL.utf8)
+    else { throw refused }
     let proof = try shown.check(claims, request, at: core.oauth.metadata.address(.userinfo), core)
     guard let standing = try await core.standing(claims) else { throw refused }
-    try core.admit(standing, with: proof)
+    try core.admit(standing.signIn.record, with: proof)
     guard claims.scope.contains(.openid) else {
       throw OAuthError(.insufficientScope, "the access token was not given for openid")
     }

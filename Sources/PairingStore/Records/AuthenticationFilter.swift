@@ -2,6 +2,8 @@ public import RegentPairing
 
 /// Which authentications a list is about; what is not said does not narrow it.
 public struct AuthenticationFilter: Hashable, Sendable {
+  /// One of them.
+  public var id: AuthenticationID?
   /// Those of one requestor.
   public var requestor: RequestorID?
   /// Those of one device.
@@ -28,7 +30,8 @@ public struct AuthenticationFilter: Hashable, Sendable {
   /// Whether a record is meant.
   public func includes(_ record: AuthenticationRecord) -> Bool {
     let authentication = record.authentication
-    return (requestor == nil || requestor == authentication.requestor)
+    return (id == nil || id == authentication.id)
+      && (requestor == nil || requestor == authentication.requestor)
       && (device == nil || device == record.deviceHash)
       && (viewer == nil || viewer == authentication.viewer)
       && (provider == nil || provider == authentication.viewer.provider)

@@ -67,8 +67,8 @@ public struct GrantRecord: Hashable, Sendable {
   /// The key that the client must show with each token; none for a Bearer.
   public let thumbprint: String?
   public let created: Instant
-  /// After how long without a use it ends.
-  public let idle: Duration
+  /// After how long without a use it ends; longer for one whose client tried while it was switched off.
+  public var idle: Duration
   /// When it ends in any case.
   public let ends: Instant
   /// The key pair that signs this row: that of its authentication.
@@ -138,14 +138,18 @@ public struct GrantVersion: Hashable, Sendable {
 public struct GrantFilter: Hashable, Sendable {
   public var id: GrantID?
   public var client: ClientID?
+  /// The one that stands on this sign-in.
+  public var authentication: AuthenticationID?
 
-  public init(id: GrantID? = nil, client: ClientID? = nil) {
+  public init(id: GrantID? = nil, client: ClientID? = nil, authentication: AuthenticationID? = nil) {
     self.id = id
     self.client = client
+    self.authentication = authentication
   }
 
   /// Whether a grant is meant.
   public func includes(_ grant: GrantRecord) -> Bool {
     (id == nil || id == grant.id) && (client == nil || client == grant.client)
+      && (authentication == nil || authentication == grant.authentication)
   }
 }

@@ -60,11 +60,11 @@ public struct PlatformPermissionRecord: Hashable, Sendable {
     return isGranted == false && there.isGranted != false
   }
 
-  /// Whether no app comes in by a request that was made then.
+  /// Whether an app's request, or its sign-in, of that time counts for nothing.
   ///
-  /// A decision that was taken back since is no yes: the answer may be from before. Whoever is let in again needs a new
-  /// request, and no more.
-  public func refusesExchange(ofRequestFrom made: Instant) -> Bool {
+  /// A decision that was taken back since is no yes. Whoever is let in again needs a new request, and no more: the box
+  /// gives its word for none without a yes, of which the service may hear later.
+  public func refuses(whatIsFrom made: Instant) -> Bool {
     isGranted == false || (isGranted == nil && decided > Self.neverDecided && decided >= made)
   }
 

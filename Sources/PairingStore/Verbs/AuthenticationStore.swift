@@ -43,7 +43,9 @@ public protocol AuthenticationStore: Sendable {
   func revoke(_ filter: AuthenticationFilter, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError) -> [AuthenticationRecord]
 
-  /// The authentications that have not expired, in the order of their ids; whether they stand is not looked at.
+  /// The authentications that have not expired, in the order of their ids.
+  ///
+  /// Whether they stand is not looked at, but an app's is left out that ended with the box's, or with its viewer's yes.
   func authentications(
     _ filter: AuthenticationFilter, after id: AuthenticationID?, limit: Int, at now: Instant
   ) async throws(StoreError) -> [AuthenticationRecord]

@@ -52,6 +52,11 @@ public protocol GrantStore: Sendable {
   /// since is not looked up again.
   func rotate(_ grant: GrantRecord, seen: GrantVersion?, at now: Instant) async throws(StoreError) -> GrantRecord
 
+  /// Keeps the longer idle time of a grant that the caller has read: of one that was used since, or ended, nothing.
+  ///
+  /// Whether it stands is not looked at: its client cannot use it while it is switched off, and tried.
+  func prolong(_ grant: GrantRecord, at now: Instant) async throws(StoreError)
+
   /// A grant, if it, its client and its sign-in are in force.
   ///
   /// - Throws: `notInForce` when account, integration or row key do not stand any more.

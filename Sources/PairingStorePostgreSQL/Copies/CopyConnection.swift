@@ -19,7 +19,7 @@ enum CopyConnection {
       let connection = try Connection.open(settings, by: .after(patience))
       guard isAlone else { return connection }
       do {
-        try Occupancy.takeAlone(connection, by: .after(patience))
+        try DatabaseUseLock.takeAlone(connection, by: .after(patience))
         return connection
       } catch {
         guard error.kind == .refused, Clocks.bootNanoseconds() < end else { throw error }

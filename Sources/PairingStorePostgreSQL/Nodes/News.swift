@@ -7,9 +7,9 @@ import RegentPlatform
 // 1. it is made before its thread starts, which orders memory;
 // 2. only that thread calls `serve`, and nothing else touches what is kept here.
 final class News: @unchecked Sendable {
-  private let line: Line
+  private let link: DatabaseLink
   private let lane: Int64
-  private let courier: Courier
+  private let announcer: NodeAnnouncer
   private let told: ToldChanges
   private let deafness: Condition
   private let usesBell: Bool
@@ -33,12 +33,12 @@ final class News: @unchecked Sendable {
   private static let page = 1_000
 
   init(
-    _ options: PostgreSQLStoreOptions, _ health: Health, lane: Int64, courier: Courier, told: ToldChanges,
+    _ options: PostgreSQLStoreOptions, _ health: Health, lane: Int64, announcer: NodeAnnouncer, told: ToldChanges,
     deafness: Condition
   ) {
-    line = Line(options, health)
+    link = DatabaseLink(options, health)
     self.lane = lane
-    self.courier = courier
+    self.announcer = announcer
     self.told = told
     self.deafness = deafness
     usesBell = options.wakeups == .bell
@@ -50,13 +50,13 @@ final class News: @unchecked Sendable {
     while let request = queue.next(1).first {
       do {
         request.completion(.success(try answer(request, queue)))
-        line.note(nil)
+        link.note(nil)
       } catch {
-        line.note(error as? PostgreSQLError)
+        link.note(error as? PostgreSQLError)
         request.completion(.failure(error))
       }
     }
-    line.close()
+    link.close()
   }
 
   private func answer(_ request: PendingNews, _ queue: Monitor<Queue<PendingNews>>) throws -> ChangePage {
@@ -79,12 +79,12 @@ final class News: @unchecked Sendable {
   private func listening() throws(PostgreSQLError) -> Connection {
     // A connection may be there that hears nothing: half open, or a pooler's.
     if deafness.isSo, listener != nil, age(of: listensSince) > Self.deafAfter {
-      line.close()
+      link.close()
       listener = nil
     }
-    let connection = try line.opened()
+    let connection = try link.opened()
     guard usesBell, connection !== listener else { return connection }
-    try connection.listen(to: Bell.channel, by: line.deadline)
+    try connection.listen(to: Bell.channel, by: link.deadline)
     let now = Clocks.monotonicNanoseconds()
     (listener, listensSince, heard, rung) = (connection, now, now, nil)
     return connection
@@ -98,7 +98,7 @@ final class News: @unchecked Sendable {
       deafness.note(true)
     } else if rung == nil, age(of: heard) > Self.trialPause {
       rung = began
-      courier.ring(.trial)
+      announcer.ring(.trial)
     }
     let pause = deafness.isSo ? Self.shortPause : usualPause
     let next = min(end, began + pause)
@@ -146,13 +146,13 @@ final class News: @unchecked Sendable {
       ) k ON true WHERE c.id = 1 ORDER BY k.n
       """,
     ]
-    let results = try connection.run(batch, by: line.deadline)
+    let results = try connection.run(batch, by: link.deadline)
     var next = position
     let (changes, isWhole) = try readChanges(results[0], &next)
     let (nonces, guesses) = try readWords(results[1], &next)
     // Another history: what was read of the one before may not be in it.
-    let isSame = position.timeline == nil || position.timeline == line.timeline
-    next.timeline = line.timeline
+    let isSame = position.timeline == nil || position.timeline == link.timeline
+    next.timeline = link.timeline
     return ChangePage(changes, nonces, guesses, upTo: next, isWhole: isWhole && isSame)
   }
 

@@ -68,7 +68,7 @@ extension PostgreSQLStore {
   }
 
   /// What this node says of itself with its next beat.
-  public func report(_ said: String) async throws(StoreError) -> ClusterStatus { database.courier.report(said) }
+  public func report(_ said: String) async throws(StoreError) -> ClusterStatus { database.announcer.report(said) }
 
   /// Tells a node what operators want of it; it hears that with its next beat.
   public func tell(_ node: NodeID, _ instruction: NodeInstruction?) async throws(StoreError) -> Bool {

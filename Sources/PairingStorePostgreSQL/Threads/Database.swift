@@ -10,7 +10,7 @@ final class Database: Sendable {
   private let writes = Monitor(Queue<Request>())
   private let reads = Monitor(Queue<PendingRead>())
   private let news = Monitor(Queue<PendingNews>())
-  let courier: Courier
+  let announcer: NodeAnnouncer
   let deafness: Condition
   /// All writes that are not answered, in the order of their ends.
   private let open = Monitor(Queue<Request>())
@@ -27,13 +27,13 @@ final class Database: Sendable {
     patience = options.patience.wholeNanoseconds
     var threads: [DedicatedThread] = []
     let number = Int64.random(in: 1 ... .max)
-    courier = Courier(options, health, lane: number)
-    try courier.arrive()
+    announcer = NodeAnnouncer(options, health, lane: number)
+    try announcer.arrive()
     deafness = Condition(options.onHearing)
     let (writes, reads, open, health) = (writes, reads, open, health)
-    let (news, courier, told) = (news, courier, ToldChanges())
+    let (news, announcer, told) = (news, announcer, ToldChanges())
     do {
-      let lane = Lane(options, health, lane: number, courier: courier, told: told)
+      let lane = Lane(options, health, lane: number, announcer: announcer, told: told)
       try lane.open()
       threads.append(
         try DedicatedThread.start(named: "pg lane", turns: .short) { lane.serve(writes) })
@@ -42,9 +42,9 @@ final class Database: Sendable {
         threads.append(
           try DedicatedThread.start(named: "pg reader \(number)", turns: .short) { reader.serve(reads) })
       }
-      let listener = News(options, health, lane: number, courier: courier, told: told, deafness: deafness)
+      let listener = News(options, health, lane: number, announcer: announcer, told: told, deafness: deafness)
       threads.append(try DedicatedThread.start(named: "pg news", turns: .short) { listener.serve(news) })
-      threads.append(try DedicatedThread.start(named: "pg courier", turns: .short) { courier.serve() })
+      threads.append(try DedicatedThread.start(named: "pg announcer", turns: .short) { announcer.serve() })
       if options.connection.hosts.count > 1 {
         let isEnding = isEnding
         threads.append(
@@ -60,7 +60,7 @@ final class Database: Sendable {
       for queue in [writes, open] { queue.close() }
       reads.close()
       news.close()
-      courier.close()
+      announcer.close()
       isEnding.end()
       for thread in threads { thread.join() }
       throw error
@@ -89,7 +89,7 @@ final class Database: Sendable {
     writes.close()
     reads.close()
     news.close()
-    courier.close()
+    announcer.close()
     isEnding.end()
   }
 
@@ -137,7 +137,7 @@ final class Database: Sendable {
   /// Tells others which nonces were used and what was guessed wrong.
   func share(_ nonces: [UsedNonce], _ guesses: [WrongGuess]) async throws {
     try await withCheckedThrowingContinuation { continuation in
-      courier.share(PendingWords(nonces: nonces, guesses: guesses) { continuation.resume(with: $0) })
+      announcer.share(PendingWords(nonces: nonces, guesses: guesses) { continuation.resume(with: $0) })
     }
   }
 

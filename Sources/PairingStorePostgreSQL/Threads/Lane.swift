@@ -12,10 +12,10 @@ import RegentPlatform
 // 1. it is made before its thread starts, which orders memory;
 // 2. only that thread calls `serve`.
 final class Lane: @unchecked Sendable {
-  private let line: Line
+  private let link: DatabaseLink
   private let node: String
   private let lane: Int64
-  private let courier: Courier
+  private let announcer: NodeAnnouncer
   private let told: ToldChanges
   /// The number of its last transaction.
   private var number: Int64 = 0
@@ -25,17 +25,17 @@ final class Lane: @unchecked Sendable {
   private static let tries = 5
 
   /// `lane` is its row; drawn, so that no two stores have one together, also of one name.
-  init(_ options: PostgreSQLStoreOptions, _ health: Health, lane: Int64, courier: Courier, told: ToldChanges) {
+  init(_ options: PostgreSQLStoreOptions, _ health: Health, lane: Int64, announcer: NodeAnnouncer, told: ToldChanges) {
     self.lane = lane
-    self.courier = courier
+    self.announcer = announcer
     self.told = told
-    line = Line(options, health, occupies: true)
+    link = DatabaseLink(options, health, occupies: true)
     node = options.node
   }
 
   /// Connects now, and not with the first write: until then nobody would know that a service is there, and a copy that
   /// needs the database to itself would get it.
-  func open() throws(PostgreSQLError) { _ = try line.opened() }
+  func open() throws(PostgreSQLError) { _ = try link.opened() }
 
   /// Serves requests until the queue is closed and empty.
   func serve(_ queue: Monitor<Queue<Request>>) {
@@ -46,7 +46,7 @@ final class Lane: @unchecked Sendable {
       write(requests.filter { $0.begin() })
     }
     forgetLane()
-    line.close()
+    link.close()
   }
 
   /// Writes requests in one transaction; when that fails each in one of its own.
@@ -95,7 +95,7 @@ final class Lane: @unchecked Sendable {
       // Alone nothing is asked ahead: a question that cannot be asked is then the request's own error, and no other's.
       transaction = try begin(isShared: isShared, asking: isShared ? requests.flatMap(\.questions) : [])
     } catch {
-      return isShared && error is PostgreSQLError && line.isOpen ? .again(error) : .away(error)
+      return isShared && error is PostgreSQLError && link.isOpen ? .again(error) : .away(error)
     }
     let context = WriteContext(transaction)
     var answers: [(request: Request, deliver: @Sendable () -> Void)] = []
@@ -117,10 +117,10 @@ final class Lane: @unchecked Sendable {
     }
     if let failure = transaction.failure ?? unfit {
       transaction.rollBack()
-      line.note(transaction.failure)
+      link.note(transaction.failure)
       // A statement before the COMMIT: whatever broke, nothing was written. Each alone would wait as long again for a
       // database that does not answer.
-      return line.isOpen ? .again(failure) : .away(failure)
+      return link.isOpen ? .again(failure) : .away(failure)
     }
     // What was refused stands on what this transaction has read, so it is told after it, too.
     func settle() {
@@ -129,7 +129,7 @@ final class Lane: @unchecked Sendable {
       for (request, error) in refusals { request.fail(error) }
       guard let change = transaction.changeNumber else { return }
       if isTold { told.note(change) }
-      courier.ring(.news)
+      announcer.ring(.news)
     }
     guard transaction.hasWritten else {
       transaction.rollBack()
@@ -140,14 +140,14 @@ final class Lane: @unchecked Sendable {
     switch transaction.commit(entry(next), of: lane) {
     case .committed:
       number = next
-      line.note(nil)
+      link.note(nil)
       settle()
       return .settled
     case .notCommitted(let error):
-      line.note(error)
+      link.note(error)
       return .again(error)
     case .unknown(let error):
-      line.note(error)
+      link.note(error)
       guard resolve(next, after: error, requests) else {
         return .again(error)
       }
@@ -158,15 +158,15 @@ final class Lane: @unchecked Sendable {
 
   /// Begins a transaction; over a new connection when the one there was is found broken, as nothing was asked yet.
   private func begin(isShared: Bool, asking questions: [Question] = []) throws -> Transaction {
-    let connection = try line.opened()
+    let connection = try link.opened()
     do {
-      return try Transaction(connection, isShared: isShared, asking: questions, by: line.deadline)
+      return try Transaction(connection, isShared: isShared, asking: questions, by: link.deadline)
     } catch let error as PostgreSQLError where !connection.isOpen && error.kind != .deadline {
-      line.note(error)
-      return try Transaction(line.opened(), isShared: isShared, asking: questions, by: line.deadline)
+      link.note(error)
+      return try Transaction(link.opened(), isShared: isShared, asking: questions, by: link.deadline)
     } catch {
-      if connection.isOpen { connection.undo(by: line.deadline) }
-      line.note(error as? PostgreSQLError)
+      if connection.isOpen { connection.undo(by: link.deadline) }
+      link.note(error as? PostgreSQLError)
       throw error
     }
   }
@@ -196,7 +196,7 @@ final class Lane: @unchecked Sendable {
           return isCommitted
         }
       } catch let error as PostgreSQLError {
-        line.note(error)
+        link.note(error)
       } catch {
         // The tables are another version's now, or closed: it may be in them or not, and nothing more is written.
         for request in requests { request.fail(StoreError.unknownOutcome(reason: "\(error)")) }
@@ -204,7 +204,7 @@ final class Lane: @unchecked Sendable {
       }
       // Nobody waits for it any more, and the database is away: it keeps what it has.
       if isEnding(), !requests.contains(where: \.isOpen) { return true }
-      line.pause()
+      link.pause()
     }
   }
 
@@ -212,7 +212,7 @@ final class Lane: @unchecked Sendable {
   private func forgetLane() {
     guard number > 0 else { return }
     do {
-      try line.opened().run("DELETE FROM lane WHERE lane = \(lane)", by: line.deadline)
+      try link.opened().run("DELETE FROM lane WHERE lane = \(lane)", by: link.deadline)
     } catch {
       // One row of a service that ended while its database was away.
     }

@@ -9,13 +9,13 @@ import RegentPlatform
 // 1. it is made before its thread starts, which orders memory;
 // 2. only that thread calls `serve`.
 final class Reader: @unchecked Sendable {
-  private let line: Line
+  private let link: DatabaseLink
 
-  init(_ options: PostgreSQLStoreOptions, _ health: Health) { line = Line(options, health) }
+  init(_ options: PostgreSQLStoreOptions, _ health: Health) { link = DatabaseLink(options, health) }
 
   func serve(_ queue: Monitor<Queue<PendingRead>>) {
     while let read = queue.next(1).first { answer(read) }
-    line.close()
+    link.close()
   }
 
   private func answer(_ read: PendingRead) {
@@ -26,15 +26,15 @@ final class Reader: @unchecked Sendable {
     for isLast in [false, true] {
       let context: ReadContext
       do {
-        context = ReadContext(try line.opened(), by: line.deadline)
+        context = ReadContext(try link.opened(), by: link.deadline)
       } catch {
         return read.refuse(error)
       }
       let outcome = Result { try read.run(context) }
-      line.note(context.failure)
+      link.note(context.failure)
       if let failure = context.failure {
         context.end()
-        if !isLast, !line.isOpen, failure.kind != .deadline { continue }
+        if !isLast, !link.isOpen, failure.kind != .deadline { continue }
         // Also when the verb has hidden it: a "no" that it made of a failure is none.
         return read.refuse(failure)
       }

@@ -51,7 +51,7 @@ struct Answers {
   private struct Sent {
     let form: Int
     let keys: ArraySlice<Key>
-    let asking: Gathered.Asking
+    let asking: BatchedStatements.Asking
   }
 
   private var forms: [Form] = []
@@ -76,7 +76,7 @@ struct Answers {
       known[form].values.append(question.sql.values)
     }
     for (form, asked) in known.enumerated() {
-      sent += Gathered.questions(forms[form].text, asked.values).map {
+      sent += BatchedStatements.questions(forms[form].text, asked.values).map {
         Sent(form: form, keys: asked.keys[$0.questions], asking: $0)
       }
     }
@@ -85,7 +85,7 @@ struct Answers {
   /// Takes the answers to the statements, in their order.
   mutating func take(_ results: some Sequence<Rows>) throws {
     for (sent, rows) in zip(sent, results) {
-      for (key, rows) in zip(sent.keys, try Gathered.answers(rows, to: sent.asking)) {
+      for (key, rows) in zip(sent.keys, try BatchedStatements.answers(rows, to: sent.asking)) {
         forms[sent.form].rows[key] = rows
       }
     }

@@ -98,7 +98,7 @@ final class Transaction {
     var rest = pending[...]
     while let first = rest.first {
       let some = first.isRow ? rest.prefix { $0.isRow && $0.sql.text == first.sql.text } : rest.prefix(1)
-      statements += Gathered.inserts(some.map(\.sql)[...])
+      statements += BatchedStatements.inserts(some.map(\.sql)[...])
       rest = rest.dropFirst(some.count)
     }
     return statements

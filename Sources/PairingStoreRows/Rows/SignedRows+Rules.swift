@@ -91,7 +91,7 @@ extension SignedRows {
       context, record.authentication.viewer, record.authentication.requestor,
       rowKey: record.rowKey, device: record.deviceHash, identity: record.identity)
     if let parent = record.authentication.parent {
-      found.parentStands = try parentStands(context, parent, of: record)
+      try found.take(try refusal(context, ofParent: parent, of: record), ofParentOf: record)
     }
     return found
   }

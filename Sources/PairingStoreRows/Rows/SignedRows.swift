@@ -77,12 +77,12 @@ extension SignedRows {
   /// The first rows that verify and that `isMeant`: one bad row never makes a page shorter.
   func first<Context: Querying & ~Copyable, Record>(
     _ limit: Int, _ context: borrowing Context, _ table: Table<Record>, _ sql: SQL,
-    where isMeant: (Record) -> Bool = { _ in true }
+    where isMeant: (Record) throws -> Bool = { _ in true }
   ) throws -> [Record] {
     var found: [Record] = []
     guard limit > 0 else { return found }
     try walk(context, table, sql, expecting: limit) { stored in
-      if isMeant(stored.record) { found.append(stored.record) }
+      if try isMeant(stored.record) { found.append(stored.record) }
       return found.count < limit
     }
     return found

@@ -4,9 +4,10 @@ import RegentSQL
 
 extension AuthenticationFilter {
   /// The rows that an index finds for this filter, in the order of their ids; the rest of it is looked at afterwards.
-  func query(after id: AuthenticationID?) -> SQL {
+  func query(after last: AuthenticationID?) -> SQL {
     let table = Tables.authentications
-    let id = id?.text ?? ""
+    if let id { return "\(all: table) WHERE id = \(id.text) AND id > \(last?.text ?? "")" }
+    let id = last?.text ?? ""
     if let device {
       return "\(all: table) WHERE device_hash = \(device.bytes) AND id > \(id) ORDER BY id"
     }

@@ -79,13 +79,13 @@ extension RowStore {
     }
   }
 
-  /// The authentications that have not expired.
+  /// The authentications that have not expired, nor ended with the box's that they stand on.
   public func authentications(
     _ filter: AuthenticationFilter, after id: AuthenticationID?, limit: Int, at now: Instant
   ) async throws(StoreError) -> [AuthenticationRecord] {
     try await read { context, rows in
       try rows.first(limit, context, Tables.authentications, filter.query(after: id)) {
-        filter.includes($0) && $0.authentication.isValid(at: now)
+        try filter.includes($0) && $0.authentication.isValid(at: now) && rows.isListed(context, $0, at: now)
       }
     }
   }

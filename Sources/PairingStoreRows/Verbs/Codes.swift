@@ -115,6 +115,7 @@ extension RowStore {
           throw StoreError.changedMeanwhile(what: "authentication")
         }
         let record = stored.record
+        guard try rows.hasClient(context, record) else { throw StoreError.refused(.withdrawn) }
         let standing = try rows.signInContext(
           context, approval.viewer, record.requestor, rowKey: record.rowKey,
           device: record.deviceHash, identity: nil)

@@ -113,6 +113,17 @@ extension RowStore {
     }
   }
 
+  public func prolong(_ grant: GrantRecord, at now: Instant) async throws(StoreError) {
+    try await write { context, rows in
+      guard let stored = try rows.one(context, Tables.grants, Tables.grants.row(grant.id.text)),
+        stored.record.isValid(at: now), stored.record.generation == grant.generation,
+        stored.record.idle < grant.idle
+      else { return }
+      try rows.update(
+        context, Tables.grants, stored, [(name: "idle", value: .integer(grant.idle.wholeMilliseconds))])
+    }
+  }
+
   public func grant(_ id: GrantID, at now: Instant) async throws(StoreError) -> StandingGrant? {
     let mark = standingMark
     return try await read { context, rows in
@@ -174,6 +185,13 @@ extension SignedRows {
     try shared(context, Tables.oauthClients, id.text)
   }
 
+  /// Whether whoever asked for a code in OAuth's words still is a client: a viewer's yes would be for nobody.
+  func hasClient(_ context: borrowing WriteContext, _ record: RegistrationRecord) throws -> Bool {
+    guard let asked = record.about.asked else { return true }
+    guard let client = try oauthClient(context, asked.client)?.record else { return false }
+    return try isHonoured(context, client)
+  }
+
   /// Whether the application that a client showed a statement of still counts.
   fileprivate func isHonoured<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ client: OAuthClientRecord
@@ -208,7 +226,7 @@ extension SignedRows {
 
 private enum GrantColumns {
   /// What a use of the refresh token changes.
-  static let next = Tables.grants.change(of: ["generation", "rotated", "answer"])
+  static let next = Tables.grants.change(of: ["idle", "generation", "rotated", "answer"])
 }
 
 extension GrantFilter {
@@ -217,6 +235,9 @@ extension GrantFilter {
     let table = Tables.grants
     let after = other?.text ?? ""
     if let id { return "\(all: table) WHERE id = \(id.text) AND id > \(after)" }
+    if let authentication {
+      return "\(all: table) WHERE authentication = \(authentication.text) AND id > \(after)"
+    }
     if let client { return "\(all: table) WHERE client = \(client.text) AND id > \(after) ORDER BY id" }
     return "\(all: table) WHERE id > \(after) ORDER BY id"
   }

@@ -101,18 +101,35 @@ extension RowStore {
 }
 
 extension SignedRows {
-  /// Whether the box's own sign-in stands, and its viewer lets the app use it.
+  /// Why the box's own sign-in does not stand, or that its viewer does not let the app use it; nil when all is well.
   ///
-  /// Its time is not looked at: no child has more.
-  func parentStands<Context: Querying & ~Copyable>(
-    _ context: borrowing Context, _ parent: ParentSignIn, of record: AuthenticationRecord
-  ) throws -> Bool {
+  /// Its time is not looked at: no child has more. A pause is told as one, and an end before it.
+  func refusal<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, ofParent parent: ParentSignIn, of record: AuthenticationRecord
+  ) throws -> AuthenticationRefusal? {
     guard let box = try authentication(context, parent.id)?.record, box.authentication.source == .regular,
       // Signed in anew at another provider, or as somebody else: that is another sign-in.
       box.authentication.viewer == record.authentication.viewer,
-      (try? signInContext(context, of: box).standing(box)) != nil
+      try isAllowed(context, parent, on: box.deviceHash, record.authentication)
+    else { return .parentEnded }
+    return try signInContext(context, of: box).pauseOrEnd(ofParent: box)
+  }
+
+  private func isAllowed<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, _ parent: ParentSignIn, on box: DeviceHash, _ app: Authentication
+  ) throws -> Bool {
+    try decision(context, box, parent.app, app.requestor)?.refuses(whatIsFrom: app.issued) != true
+  }
+
+  /// Whether an app's sign-in is one still: lists show none whose box has signed out, or whose viewer took it back.
+  func isListed<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, _ record: AuthenticationRecord, at now: Instant
+  ) throws -> Bool {
+    guard let parent = record.authentication.parent else { return true }
+    guard let box = try authentication(context, parent.id)?.record, box.authentication.isValid(at: now),
+      box.authentication.viewer == record.authentication.viewer
     else { return false }
-    return try decision(context, box.deviceHash, parent.app, record.authentication.requestor)?.isGranted != false
+    return try isAllowed(context, parent, on: box.deviceHash, record.authentication)
   }
 
   fileprivate func decision<Context: Querying & ~Copyable>(
@@ -182,7 +199,7 @@ extension SignedRows {
       (try? signInContext(context, of: parent).standing(parent)) != nil
     else { throw StoreError.exchange(.parent) }
     let decision = try decision(context, parent.deviceHash, exchange.app, exchange.requestor)
-    guard decision?.refusesExchange(ofRequestFrom: exchange.requestMade) != true else {
+    guard decision?.refuses(whatIsFrom: exchange.requestMade) != true else {
       throw StoreError.exchange(.permission)
     }
     return parent

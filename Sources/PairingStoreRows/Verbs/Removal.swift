@@ -17,6 +17,8 @@ extension RowStore {
       case .requestor(let id): try RowStore.removeRequestor(context, id.text)
       case .provider(let id): return try rows.removeProvider(context, id, at: now)
       case .integration(let requestor, let provider):
+        // Its devices are told that their sign-ins have ended: made again, it must not bring them back.
+        try SignedRows.deleteSignIns(context, .integration(requestor: requestor.text, provider: provider.text))
         try context.run(
           """
           DELETE FROM integration WHERE requestor = \(requestor.text)
@@ -29,6 +31,9 @@ extension RowStore {
       case .application(let id):
         try context.run("DELETE FROM application WHERE id = \(id.text)")
         try context.run("DELETE FROM client WHERE application = \(id.text)")
+        let clients = try rows.all(
+          context, Tables.oauthClients, "\(all: Tables.oauthClients) WHERE application = \(id.text)")
+        for client in clients { _ = try rows.endGrants(context, GrantFilter(client: client.record.id)) }
         try context.run("DELETE FROM oauth_client WHERE application = \(id.text)")
       }
       return []

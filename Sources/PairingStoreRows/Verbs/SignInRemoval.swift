@@ -6,6 +6,7 @@ enum SignInCondition {
   case requestor(String)
   case provider(String)
   case account(provider: String, name: String)
+  case integration(requestor: String, provider: String)
   /// Those that a key pair signed.
   case rowKey(String)
 }
@@ -44,6 +45,9 @@ extension SQL.StringInterpolation {
     case .account(let provider, let name):
       append("provider = ", provider)
       append(" AND account = ", name)
+    case .integration(let requestor, let provider):
+      append("requestor = ", requestor)
+      append(" AND provider = ", provider)
     }
   }
 

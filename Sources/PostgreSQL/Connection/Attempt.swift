@@ -1,5 +1,6 @@
 import CPostgreSQL
 import Glibc
+import RegentPlatform
 
 /// A connection on its way to one server.
 @safe struct Attempt: ~Copyable {
@@ -53,8 +54,8 @@ import Glibc
     guard let handle = unsafe handle else { return PostgreSQLError(.unreachable, "\(host) cannot be reached") }
     let words = unsafe library.errorMessage(handle).map { unsafe String(cString: $0) } ?? ""
     // The first line; the last one when libpq tried several ways.
-    let lines = words.split(separator: "\n").filter { $0.contains(": ") && !$0.hasPrefix("LOCATION") }
-    let line = lines.first.map(String.init) ?? "\(host) cannot be reached"
+    let lines = TextLines.texts(of: Array(words.utf8)).filter { $0.contains(": ") && !$0.hasPrefix("LOCATION") }
+    let line = lines.first ?? "\(host) cannot be reached"
     if let state = state(in: line) {
       return PostgreSQLError(.refused, sentence(for: state, line), hint: hint(for: state))
     }

@@ -1,4 +1,3 @@
-import Glibc
 import RegentPlatform
 
 /// What is looked up.
@@ -9,8 +8,8 @@ struct HostAndPort: Hashable, Sendable {
 
 /// Finds the addresses of hosts.
 ///
-/// `getaddrinfo` can block for half a minute, so each name is looked up on a thread of its own; calls for the same name
-/// wait for the same look-up. Numbers and "localhost" need no thread and never leave the machine.
+/// Each name is looked up on a thread of its own; calls for the same name wait for the same look-up. Numbers and
+/// "localhost" need no thread and never leave the machine.
 final class Resolver {
   private let mailbox: Mailbox
   private var waiting: [HostAndPort: [UInt64]] = [:]
@@ -35,7 +34,7 @@ final class Resolver {
     let mailbox = mailbox
     do throws(SystemError) {
       try DedicatedThread.start(named: "look-up") {
-        mailbox.post(.lookedUp(place, addresses(of: place, flags: AI_NUMERICSERV)))
+        mailbox.post(.lookedUp(place, place.addresses()))
       }
       return nil
     } catch {
@@ -59,42 +58,21 @@ final class Resolver {
   }
 
   private func localAddresses(_ place: HostAndPort) -> [SocketAddress]? {
-    // RFC 6761: this name is the loopback address, whatever a name server would say.
-    let isLocalhost = place.host == "localhost" || place.host.hasSuffix(".localhost")
-    let hosts = isLocalhost ? ["127.0.0.1", "::1"] : [place.host]
+    let hosts = HostLookup.isLocalhost(place.host) ? ["127.0.0.1", "::1"] : [place.host]
     let found = hosts.compactMap { host in
-      try? addresses(
-        of: HostAndPort(host: host, port: place.port), flags: AI_NUMERICHOST | AI_NUMERICSERV
-      ).get().first
+      try? HostAndPort(host: host, port: place.port).addresses(onlyNumbers: true).get().first
     }
     return found.count == hosts.count ? found : nil
   }
 }
 
-private func addresses(
-  of place: HostAndPort, flags: CInt
-) -> Result<[SocketAddress], ClientError.Kind> {
-  var hints = unsafe addrinfo()
-  unsafe hints.ai_flags = flags
-  unsafe hints.ai_socktype = CInt(SOCK_STREAM.rawValue)
-  var list: UnsafeMutablePointer<addrinfo>?
-  let code = unsafe getaddrinfo(place.host, String(place.port), &hints, &list)
-  defer { if let list = unsafe list { unsafe freeaddrinfo(list) } }
-  guard code == 0 else {
-    switch code {
-    case EAI_NONAME, -5: return .failure(.unreachable(.unknownName))
-    default: return .failure(.unreachable(.lookUpFailed))
+extension HostAndPort {
+  fileprivate func addresses(onlyNumbers: Bool = false) -> Result<[SocketAddress], ClientError.Kind> {
+    HostLookup.addresses(of: host, port: port, onlyNumbers: onlyNumbers).mapError { failure in
+      switch failure {
+      case .unknownName: .unreachable(.unknownName)
+      case .noAnswer: .unreachable(.lookUpFailed)
+      }
     }
   }
-  var found: [SocketAddress] = []
-  var next = unsafe list
-  while let entry = unsafe next {
-    if let address = unsafe entry.pointee.ai_addr,
-      let copy = unsafe SocketAddress(copying: address, length: entry.pointee.ai_addrlen)
-    {
-      found.append(copy)
-    }
-    unsafe next = entry.pointee.ai_next
-  }
-  return found.isEmpty ? .failure(.unreachable(.unknownName)) : .success(found)
 }

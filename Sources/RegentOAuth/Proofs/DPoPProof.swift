@@ -51,7 +51,7 @@ package struct DPoPProof: Sendable, Hashable {
       throw Self.refused(error)
     }
     guard let id = claims["jti"]?.string, !id.isEmpty, let method = claims["htm"]?.string,
-      let address = claims["htu"]?.string, let seconds = claims["iat"]?.int64
+      let address = claims["htu"]?.string, let time = claims["iat"], time.double != nil
     else { throw OAuthError(.invalidDPoPProof, "the proof must say jti, htm, htu and iat") }
     guard method.utf8.elementsEqual(request.method.utf8) else {
       throw OAuthError(.invalidDPoPProof, "the proof is for another method")
@@ -64,7 +64,7 @@ package struct DPoPProof: Sendable, Hashable {
         constantTimeEqual(Array(hash.utf8), Array(Self.hash(ofToken: token).utf8))
       else { throw OAuthError(.invalidDPoPProof, "the proof is about another access token: ath must be its hash") }
     }
-    guard let made = Instant(seconds: seconds) else {
+    guard let made = time.numericDate else {
       throw OAuthError(.invalidDPoPProof, "the proof's iat is no time")
     }
     self.made = made

@@ -8,10 +8,17 @@ public enum VisibleText {
     if scalar.isASCII { return scalar.value < 0x20 || scalar.value == 0x7F }
     switch scalar.properties.generalCategory {
     case .control, .format, .surrogate, .privateUse, .unassigned: return true
-    // Hangul fillers and their like are letters that show as nothing, and one pattern of Braille has no dot.
-    default: return scalar.properties.isDefaultIgnorableCodePoint || scalar == "\u{2800}"
+    // Hangul fillers and their like are letters that show as nothing.
+    default: return scalar.properties.isDefaultIgnorableCodePoint || blanks.contains(scalar)
     }
   }
+
+  /// Symbols and letters that no property of Unicode tells from others, and whose picture is empty: the half fill space
+  /// of ideographs, the pattern of Braille without a dot, the place of an object that is not there, a note's head that
+  /// is none, and hieroglyphs' blanks, whole and half.
+  private static let blanks: Set<Unicode.Scalar> = [
+    "\u{2800}", "\u{303F}", "\u{FFFC}", "\u{13441}", "\u{13442}", "\u{1D159}",
+  ]
 
   /// Whether at least one character is seen; a mark needs a letter to stand on.
   public static func isSeen(_ text: String) -> Bool {

@@ -74,29 +74,6 @@ public struct RegcodeDocument: WireDocument, Hashable {
 /// Two forms are documented. The older one has the deprecated parameters, each `null` when it was not sent; it is
 /// written, with what is known besides, for clients that sent any of them. The current one has the device information.
 public struct RegcodeInfo: Hashable, Sendable {
-  /// The deprecated parameters, in the order of the older record.
-  public struct Older: Hashable, Sendable {
-    /// The kind of device.
-    public var deviceType: String?
-    public var deviceUser: String?
-    public var appID: String?
-    public var appVersion: String?
-    /// The page that is shown beside the code.
-    public var registrationURL: String?
-
-    /// The deprecated parameters that were sent.
-    public init(
-      deviceType: String? = nil, deviceUser: String? = nil, appID: String? = nil,
-      appVersion: String? = nil, registrationURL: String? = nil
-    ) {
-      self.deviceType = deviceType
-      self.deviceUser = deviceUser
-      self.appID = appID
-      self.appVersion = appVersion
-      self.registrationURL = registrationURL
-    }
-  }
-
   /// The application behind a registered client.
   public struct Application: Hashable, Sendable {
     public var id: String
@@ -122,8 +99,8 @@ public struct RegcodeInfo: Hashable, Sendable {
   public var authorizationType: String?
   /// The application behind a registered client.
   public var application: Application?
-  /// The deprecated parameters, if any was sent.
-  public var older: Older?
+  /// The deprecated parameters: none of them was sent by most.
+  public var older: OlderDeviceFields
   /// What the app gave with the sign-in, as JSON text; for nobody but the device itself.
   public var data: String?
 
@@ -131,7 +108,7 @@ public struct RegcodeInfo: Hashable, Sendable {
   public init(
     deviceID: String, deviceInformation: String? = nil, userAgent: String? = nil,
     originalUserAgent: String? = nil, authorizationType: String? = nil,
-    application: Application? = nil, older: Older? = nil, data: String? = nil
+    application: Application? = nil, older: OlderDeviceFields = OlderDeviceFields(), data: String? = nil
   ) {
     self.deviceID = deviceID
     self.deviceInformation = deviceInformation
@@ -145,7 +122,7 @@ public struct RegcodeInfo: Hashable, Sendable {
 
   func write(to sink: inout some DocumentSink) {
     sink.text("deviceId", Base64.encode(deviceID.utf8.span))
-    if let older {
+    if !older.isEmpty {
       sink.text("deviceType", orNull: older.deviceType)
       sink.text("deviceUser", orNull: older.deviceUser)
       sink.text("appId", orNull: older.appID)

@@ -12,7 +12,7 @@ extension RegcodeDocument: ReadableDocument {
       }
       return status
     }
-    let shown = try object.optionalString("verificationURL") ?? info.older?.registrationURL ?? ""
+    let shown = try object.optionalString("verificationURL") ?? info.older.registrationURL ?? ""
     self.init(
       id: try object.string("id"), code: try object.string("code"),
       requestor: try object.string("requestor"), provider: try object.optionalString("mvpd"),
@@ -25,7 +25,7 @@ extension RegcodeDocument: ReadableDocument {
 
 extension RegcodeInfo {
   fileprivate init(from object: JSONObject) throws(JSONShapeError) {
-    let older = RegcodeInfo.Older(
+    let older = OlderDeviceFields(
       deviceType: try object.optionalString("deviceType"),
       deviceUser: try object.optionalString("deviceUser"),
       appID: try object.optionalString("appId"),
@@ -46,7 +46,7 @@ extension RegcodeInfo {
           id: try object.string("id"), name: try object.string("name"),
           version: try object.string("version"))
       },
-      older: older == RegcodeInfo.Older() ? nil : older)
+      older: older)
   }
 
   private static func clear(_ bytes: [UInt8]?, _ name: String) throws(JSONShapeError) -> String {

@@ -23,19 +23,36 @@ public enum DurableFile {
 
   /// Replaces the content of a file that is there, durably; it keeps its owner, its group and its mode.
   ///
-  /// For a moment the new one is its maker's alone, with that mode.
-  public static func replace(_ bytes: [UInt8], of path: String) throws(FileError) {
+  /// It has all of them before it has its name.
+  ///
+  /// - Parameters:
+  ///   - bytes: the whole new content.
+  ///   - path: the file.
+  ///   - old: what it says; when that is something else by now, nothing is replaced. Nil: whatever it says.
+  /// - Throws: `FileError`, `.changed` when another program wrote to it.
+  public static func replace(
+    _ bytes: [UInt8], of path: String, whichSays old: [UInt8]? = nil
+  ) throws(FileError) {
+    try replace(bytes, of: path, whichSays: old, afterStep: { _ in })
+  }
+
+  static func replace(
+    _ bytes: [UInt8], of path: String, whichSays content: [UInt8]? = nil, afterStep: (Step) -> Void
+  ) throws(FileError) {
     let place = try SplitPath(path)
     let directory = try place.openDirectory()
     guard let old = try directory.statusInside(place.name, path: path) else {
       throw FileError(.missing, path: path)
     }
-    try write(bytes, to: path, mode: old.st_mode & 0o777)
-    _ = try onFile(path) { () throws(SystemError) in
-      try systemCall("give back", on: path) {
-        unsafe fchownat(directory.number, place.name, old.st_uid, old.st_gid, AT_SYMLINK_NOFOLLOW)
-      }
-    }
+    try write(
+      bytes, to: path, mode: old.st_mode & 0o777, owner: (old.st_uid, old.st_gid), whichSays: content,
+      afterStep: afterStep)
+  }
+
+  /// Removes what writers that were killed left beside a file.
+  public static func clearDrafts(of path: String) throws(FileError) {
+    let place = try SplitPath(path)
+    try Draft.clear(place, in: try place.openDirectory())
   }
 
   /// Replaces the content of a private file where it lies, durably, with no more than it had: for a disk without room.
@@ -95,8 +112,8 @@ public enum DurableFile {
   enum Step: Int, CaseIterable { case created, written, synced, renamed, directorySynced }
 
   static func write(
-    _ bytes: [UInt8], to path: String, mode: mode_t, isForced: Bool = true,
-    afterStep: (Step) -> Void
+    _ bytes: [UInt8], to path: String, mode: mode_t, owner: (user: uid_t, group: gid_t)? = nil,
+    whichSays content: [UInt8]? = nil, isForced: Bool = true, afterStep: (Step) -> Void
   ) throws(FileError) {
     let place = try SplitPath(path)
     let directory = try place.openDirectory()
@@ -109,12 +126,21 @@ public enum DurableFile {
     afterStep(.created)
     do throws(FileError) {
       try onFile(path) { () throws(SystemError) in
+        if let owner {
+          // Before the mode and the content: nobody who may not read the old one reads the new one.
+          try systemCall("give back", on: draft.path) { fchown(draft.file.number, owner.user, owner.group) }
+        }
         try systemCall("set the mode of", on: draft.path) { fchmod(draft.file.number, mode) }
         try draft.file.writeAll(bytes, to: path)
         afterStep(.written)
         // A failed fsync is final: the kernel marks the pages clean, so repeating it would prove nothing.
         if isForced { try systemCall("force to disk", on: path) { fsync(draft.file.number) } }
-        afterStep(.synced)
+      }
+      afterStep(.synced)
+      if let content, (try? read(path, limit: content.count, widest: nil)) != content {
+        throw FileError(.changed, path: path)
+      }
+      try onFile(path) { () throws(SystemError) in
         try systemCall("replace", on: path) {
           unsafe renameat(directory.number, draft.name, directory.number, place.name)
         }
@@ -217,62 +243,5 @@ public enum DurableFile {
     try onFile(path) { () throws(SystemError) in
       _ = try systemCall("force to disk", on: path) { fsync(number) }
     }
-  }
-}
-
-/// The second file that a write fills before it takes the first one's name.
-///
-/// Its name comes from a short fixed list and a `flock` says whether its writer is alive. So a writer that was killed
-/// leaves at most one file, which the next write takes over: no clutter, no directory scan, and two writers at once
-/// never share one.
-private struct Draft: ~Copyable {
-  let file: FileDescriptor
-  let name: String
-  let path: String
-
-  /// More writers than this at once to one file means that something else is wrong.
-  private static let slots = 64
-
-  init(
-    of place: SplitPath, in directory: borrowing FileDescriptor, path: String
-  ) throws(FileError) {
-    var slot = 0
-    while true {
-      let name = ".\(place.name).new\(slot)"
-      let path = "\(place.directory)/\(name)"
-      let file = try onFile(path) { () throws(SystemError) in
-        try directory.openInside(name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, path: path)
-      }
-      switch try Draft.claim(file, name: name, in: directory, path: path) {
-      case .ours:
-        self.file = file
-        self.name = name
-        self.path = path
-        return
-      case .gone: continue
-      case .busy:
-        slot += 1
-        guard slot < Draft.slots else { throw FileError(.held(by: nil), path: path) }
-      }
-    }
-  }
-
-  private enum Claim { case ours, busy, gone }
-
-  private static func claim(
-    _ file: borrowing FileDescriptor, name: String, in directory: borrowing FileDescriptor,
-    path: String
-  ) throws(FileError) -> Claim {
-    let number = file.number
-    let status = try file.status(of: path)
-    guard status.isRegular, status.st_nlink <= 1 else { throw FileError(.notAFile, path: path) }
-    guard try flockNow(number, path: path) else { return .busy }
-    // Its writer may have renamed it between our open and our lock: then it is the finished file, not a draft.
-    guard let there = try directory.statusInside(name, path: path), there.isSameFile(as: status)
-    else { return .gone }
-    _ = try onFile(path) { () throws(SystemError) in
-      try systemCall("empty", on: path) { ftruncate(number, 0) }
-    }
-    return .ours
   }
 }

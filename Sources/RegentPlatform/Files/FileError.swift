@@ -20,6 +20,8 @@ public struct FileError: Error, Equatable, Sendable {
     case tooLarge(limit: Int)
     /// The lock is held, by this process when the number is known.
     case held(by: pid_t?)
+    /// Another program wrote to it meanwhile.
+    case changed
     /// The kernel refused.
     case system(SystemError)
   }
@@ -47,6 +49,7 @@ public struct FileError: Error, Equatable, Sendable {
     case .tooLarge: "check that this is the file you meant"
     case .held(let pid?): "stop process \(pid) first, or use another place (see: ps -p \(pid))"
     case .held(nil): "stop the other process first, or use another place"
+    case .changed: "type the same again: it begins with what stands there now"
     case .system(let error): error.hint
     }
   }
@@ -67,6 +70,7 @@ extension FileError: CustomStringConvertible {
     case .tooLarge(let limit): "\(path) is larger than the \(limit) bytes it may have"
     case .held(let pid?): "\(path) is held by process \(pid)"
     case .held(nil): "\(path) is held by another process"
+    case .changed: "\(path) was changed by another program meanwhile"
     case .system(let error): error.description
     }
   }

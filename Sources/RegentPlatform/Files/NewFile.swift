@@ -26,11 +26,9 @@ public struct NewFile: ~Copyable {
         .system(SystemError(operation: "create", subject: path, code: EEXIST)), path: path)
     }
     let draftName = ".\(place.name).partial"
-    let file = try onFile(path) { () throws(SystemError) in
-      try directory.openInside(
-        draftName, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, path: path)
-    }
-    guard try file.status(of: path).isRegular else { throw FileError(.notAFile, path: path) }
+    let file = try openOwn(draftName, in: directory, path: path)
+    let status = try file.status(of: path)
+    guard status.isRegular, status.st_nlink <= 1 else { throw FileError(.notAFile, path: path) }
     guard try flockNow(file.number, path: path) else {
       throw FileError(.held(by: nil), path: path)
     }

@@ -47,6 +47,20 @@ public enum PrivateDirectory {
     }
   }
 
+  /// Refuses a directory, be it private or not, in which others may put something in the place of this user's files.
+  ///
+  /// - Parameter path: the directory; a symbolic link is followed.
+  /// - Throws: `FileError`.
+  public static func requireOwn(_ path: String) throws(FileError) {
+    let directory = try onFile(path) { () throws(SystemError) in
+      try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY)
+    }
+    let status = try directory.status(of: path)
+    let mode = status.st_mode & 0o7777
+    // With that bit, as /tmp has it, whose a file is stays its own.
+    try status.requirePrivate(widest: mode & S_ISVTX != 0 ? mode : mode & ~0o022, path: path)
+  }
+
   /// Whose a directory is, be it private or not.
   ///
   /// - Parameter path: the directory.

@@ -1,6 +1,6 @@
-/// The text of a settings file with a `NAME=VALUE` a line, as systemd and a shell read it.
+/// A settings file with a `NAME=VALUE` a line, as systemd reads it; what is written here a shell reads alike.
 ///
-/// Comments, order and everything that is not changed stay as they are.
+/// Comments, order, line ends and bytes that are no text stay as they are where nothing is changed.
 public struct EnvironmentFile: Equatable, Sendable {
   /// One line that is another now; what was not there before has no old one, and what is gone no new one.
   public struct Change: Equatable, Sendable {
@@ -8,36 +8,31 @@ public struct EnvironmentFile: Equatable, Sendable {
     public let new: String?
   }
 
-  private var lines: [String]
+  private var parts: [EnvironmentPart]
+  /// LF, or what the first line has.
+  private let lineEnd: [UInt8]
   /// What was changed, in the order in which it was.
   public private(set) var changes: [Change] = []
 
-  /// Takes the text of a file.
-  public init(_ text: String) {
-    lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-    if lines.last == "" { lines.removeLast() }
+  /// Takes the content of a file.
+  public init(_ bytes: [UInt8]) {
+    parts = EnvironmentPart.all(in: bytes)
+    lineEnd = parts.first { !$0.end.isEmpty }?.end ?? [UInt8(ascii: "\n")]
+    if let last = parts.indices.last, !parts[last].isOpen { parts[last].end = endOf(last) }
   }
 
-  /// The text with its changes.
-  public var text: String { lines.map { "\($0)\n" }.joined() }
+  /// Takes the text of a file.
+  public init(_ text: String) { self.init(Array(text.utf8)) }
+
+  /// The content with its changes.
+  public var bytes: [UInt8] { parts.flatMap { $0.bytes + $0.end } }
+
+  /// The same as a text.
+  public var text: String { String(decoding: bytes, as: UTF8.self) }
 
   /// The value of a variable as it is read; nil when no line sets it.
   public func value(of name: String) -> String? {
-    guard let line = lines.last(where: { $0.hasPrefix("\(name)=") }) else { return nil }
-    var text = line.dropFirst(name.count + 1)
-    guard let quote = text.first, "\"'".contains(quote), text.count > 1, text.last == quote else { return String(text) }
-    text = text.dropFirst().dropLast()
-    var value = ""
-    var isEscaped = false
-    for character in text {
-      if character == "\\", !isEscaped, quote == "\"" {
-        isEscaped = true
-      } else {
-        value.append(character)
-        isEscaped = false
-      }
-    }
-    return value
+    parts.last { $0.sets(name) }?.value.map { String(decoding: $0, as: UTF8.self) }
   }
 
   /// Gives a variable a value, or none.
@@ -46,47 +41,55 @@ public struct EnvironmentFile: Equatable, Sendable {
   /// new line comes behind the first comment that shows how it is written, or at the end. Without a value the line
   /// becomes such a comment, or goes when there is one: the file does not grow, however often a setting comes and goes.
   public mutating func set(_ name: String, _ value: String?) {
-    let active = lines.indices.filter { lines[$0].hasPrefix("\(name)=") }
+    for index in parts.indices where parts[index].sets(name) && isInDoubt(index) {
+      replace(index, parts[index].asComment)
+    }
+    let active = parts.indices.filter { parts[$0].sets(name) }
     guard let value else {
       for index in active.reversed() {
-        if example(of: name) == nil { replace(index, "#\(lines[index])") } else { remove(index) }
+        if example(of: name) == nil { replace(index, parts[index].asComment) } else { remove(index) }
       }
       return
     }
-    let line = "\(name)=\(Self.quoted(value))"
+    let line = EnvironmentPart.line(name, value)
     if let last = active.last {
-      if lines[last] != line { replace(last, line) }
+      if parts[last].bytes != line { replace(last, line) }
     } else {
-      changes.append(Change(old: nil, new: line))
-      lines.insert(line, at: example(of: name).map { $0 + 1 } ?? lines.count)
+      insert(line, behind: example(of: name))
     }
   }
 
-  private func example(of name: String) -> Int? {
-    lines.firstIndex { $0.hasPrefix("#\(name)=") || $0.hasPrefix("# \(name)=") }
+  private func example(of name: String) -> Int? { parts.firstIndex { $0.isExample(of: name) } }
+
+  /// Whether a line stands behind a comment that ends in a backslash: before version 254 systemd takes it for a part of
+  /// that comment, and since then for a line of its own.
+  private func isInDoubt(_ index: Int) -> Bool { index > 0 && parts[index - 1].isCommentThatGoesOn }
+
+  private func endOf(_ index: Int) -> [UInt8] { parts[index].end.isEmpty ? lineEnd : parts[index].end }
+
+  private mutating func insert(_ line: [UInt8], behind example: Int?) {
+    changes.append(Change(old: nil, new: String(decoding: line, as: UTF8.self)))
+    var place = example.map { $0 + 1 } ?? parts.count
+    while place < parts.count, isInDoubt(place) { place += 1 }
+    if place == parts.count, let last = parts.last {
+      if last.isOpen {
+        // What comes behind would be a part of its value.
+        place -= 1
+      } else if last.isCommentThatGoesOn {
+        parts.append(EnvironmentPart(bytes: [], end: lineEnd))
+        place += 1
+      }
+    }
+    parts.insert(EnvironmentPart(bytes: line, end: lineEnd), at: place)
   }
 
   private mutating func remove(_ index: Int) {
-    changes.append(Change(old: lines.remove(at: index), new: nil))
+    changes.append(Change(old: parts.remove(at: index).text, new: nil))
   }
 
-  private mutating func replace(_ index: Int, _ line: String) {
-    changes.append(Change(old: lines[index], new: line))
-    lines[index] = line
-  }
-
-  /// A value that a shell and systemd read alike; a line end would begin another setting and becomes a space.
-  private static func quoted(_ value: String) -> String {
-    let value = String(value.map { $0.isNewline ? " " : $0 })
-    let isPlain = value.utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"):
-        true
-      default: "-._~/:@%+,".utf8.contains(byte)
-      }
-    }
-    if isPlain { return value }
-    return "\"" + value.map { "\\\"$`".contains($0) ? "\\\($0)" : String($0) }.joined() + "\""
+  private mutating func replace(_ index: Int, _ line: [UInt8]) {
+    let part = EnvironmentPart(bytes: line, end: endOf(index))
+    changes.append(Change(old: parts[index].text, new: part.text))
+    parts[index] = part
   }
 }

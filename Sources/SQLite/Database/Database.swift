@@ -102,7 +102,7 @@ public final class Database: Sendable {
     }
     // Readers first: they would keep the last checkpoint from finishing.
     readers.close()
-    let now = monotonicNow()
+    let now = Clocks.monotonicNanoseconds()
     queue.close(by: keepsLog ? now : now + closingNanoseconds)
     // A commit that began in time has as long again.
     if writerEnded.wait(until: now + 2 * closingNanoseconds) != nil {

@@ -68,7 +68,7 @@ final class Counters: Sendable {
 
   var now: DatabaseStatistics { state.withLock { $0 } }
 
-  func noteCommit(requests: Int, nanoseconds: Nanoseconds) {
+  func noteCommit(requests: Int, nanoseconds: UInt64) {
     state.withLock { state in
       state.commits += 1
       state.requests += requests

@@ -86,7 +86,7 @@ final class ReaderPool: Sendable {
     startClosing()
     // A statement that started at the moment of the first call may have escaped it: repeat until nothing runs.
     while monitor.wait(
-      until: monotonicNow() + 10_000_000, for: { state -> Bool? in state.running == 0 ? true : nil }
+      until: Clocks.monotonicNanoseconds() + 10_000_000, for: { state -> Bool? in state.running == 0 ? true : nil }
     ) == nil {
       for interrupter in interrupters { interrupter.cancel() }
     }

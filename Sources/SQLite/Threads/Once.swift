@@ -9,5 +9,5 @@ final class Once<Value: Sendable>: Sendable {
     monitor.wakeAll()
   }
 
-  func wait(until deadline: Nanoseconds? = nil) -> Value? { monitor.wait(until: deadline) { $0 } }
+  func wait(until deadline: UInt64? = nil) -> Value? { monitor.wait(until: deadline) { $0 } }
 }

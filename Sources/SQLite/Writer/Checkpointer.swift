@@ -1,4 +1,5 @@
 import CSQLite
+import RegentPlatform
 
 /// Copies the write-ahead log back into the database: often enough that it stays small, and when nobody waits.
 ///
@@ -7,7 +8,7 @@ struct Checkpointer {
   enum Mode { case passive, truncate }
 
   /// When something is to be done although no request comes; nil when the log is empty or was seen to.
-  private(set) var deadline: Nanoseconds?
+  private(set) var deadline: UInt64?
 
   private let limits: WriterLimits
   private let counters: Counters
@@ -33,7 +34,7 @@ struct Checkpointer {
     counters.noteLog(pages: pages)
     guard pages > copied else { return }
     logIsEmpty = false
-    deadline = monotonicNow() + limits.quietNanoseconds
+    deadline = Clocks.monotonicNanoseconds() + limits.quietNanoseconds
     guard pages >= nextAttempt else { return }
     if pages >= limits.maximumPages {
       counters.noteLogOverLimit()
@@ -45,7 +46,7 @@ struct Checkpointer {
 
   /// Nobody has written for a while: first the pages are copied, later the file is emptied.
   mutating func quiet(on connection: borrowing Connection) throws(FailStop) {
-    let now = monotonicNow()
+    let now = Clocks.monotonicNanoseconds()
     if connection.state.logPages > copied {
       try run(.passive, on: connection)
       deadline = now + limits.truncateNanoseconds

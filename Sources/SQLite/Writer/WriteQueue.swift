@@ -6,7 +6,7 @@ final class WriteQueue: Sendable {
     var requests: [PendingWrite] = []
     var closing = false
     /// Until when what waits is still written, once it is being closed.
-    var lastMoment: Nanoseconds?
+    var lastMoment: UInt64?
     var stopped: SQLiteError?
     /// How many requests the waiting writer wants; 0 when it does not wait.
     var wakeAt = 0
@@ -44,7 +44,7 @@ final class WriteQueue: Sendable {
   }
 
   /// Waits for work, at most until `deadline`, where nil is the answer.
-  func next(until deadline: Nanoseconds?) -> NextStep? {
+  func next(until deadline: UInt64?) -> NextStep? {
     monitor.wait(until: deadline) { state in
       if let requests = take(from: &state) { return .write(requests) }
       if state.checkpointAsked {
@@ -64,9 +64,9 @@ final class WriteQueue: Sendable {
   func takeMore() -> [PendingWrite] { monitor.withLock { take(from: &$0) } ?? [] }
 
   /// What comes in until at least `count` requests wait or the deadline has passed.
-  func takeMore(atLeast count: Int, until deadline: Nanoseconds) -> [PendingWrite] {
+  func takeMore(atLeast count: Int, until deadline: UInt64) -> [PendingWrite] {
     monitor.wait(until: deadline) { state in
-      if state.requests.count >= count || state.closing || monotonicNow() >= deadline {
+      if state.requests.count >= count || state.closing || Clocks.monotonicNanoseconds() >= deadline {
         return take(from: &state) ?? []
       }
       state.wakeAt = count
@@ -86,10 +86,10 @@ final class WriteQueue: Sendable {
   var stopped: SQLiteError? { monitor.withLock { $0.stopped } }
 
   /// Whether what is being written is the last: the time for closing is over.
-  var isOverdue: Bool { monitor.withLock { $0.lastMoment.map { monotonicNow() >= $0 } ?? false } }
+  var isOverdue: Bool { monitor.withLock { $0.lastMoment.map { Clocks.monotonicNanoseconds() >= $0 } ?? false } }
 
   /// Takes no more requests; those that wait are still served, until the last moment.
-  func close(by lastMoment: Nanoseconds? = nil) {
+  func close(by lastMoment: UInt64? = nil) {
     monitor.withLock { state in
       state.closing = true
       state.lastMoment = lastMoment

@@ -84,11 +84,11 @@ final class WriterLoop {
       return
     }
     context.connection.state.hasChangedRows = false
-    let start = monotonicNow()
+    let start = Clocks.monotonicNanoseconds()
     var answers: [Answer] = []
     var turn = start
     while answers.count < limits.batchRequests {
-      let now = monotonicNow()
+      let now = Clocks.monotonicNanoseconds()
       guard now < start + limits.batchNanoseconds else { break }
       // Who has a question that memory answers must not wait on one core for all that others want written.
       DedicatedThread.endTurn(begun: &turn, now: now)
@@ -126,14 +126,14 @@ final class WriterLoop {
   ///
   /// After a shared commit everybody who was answered tends to ask again at once: waiting a moment for as many as last
   /// time makes one commit of them. A lone requester is never waited for.
-  private func gather(have count: Int, since start: Nanoseconds) -> [PendingWrite] {
+  private func gather(have count: Int, since start: UInt64) -> [PendingWrite] {
     let expected = lastBatch - count
     guard count > 0, expected > 0, limits.gatherNanoseconds > 0 else { return queue.takeMore() }
     return queue.takeMore(atLeast: expected, until: start + limits.gatherNanoseconds)
   }
 
   private func commit(_ answers: [Answer]) throws(FailStop) {
-    let start = monotonicNow()
+    let start = Clocks.monotonicNanoseconds()
     do throws(SQLiteError) {
       try own { () throws(SQLiteError) in try transaction.commitNow() }
     } catch {
@@ -147,7 +147,7 @@ final class WriterLoop {
       default: throw FailStop(cause: error, unknown: answers)
       }
     }
-    let taken = elapsed(since: start)
+    let taken = Clocks.monotonicNanoseconds(since: start)
     isSlow = taken > limits.slowCommitNanoseconds
     counters.noteCommit(requests: answers.count, nanoseconds: taken)
     context.connection.state.noteCommit()

@@ -112,8 +112,10 @@ struct AddressStep {
 
   /// A place to listen that nobody else has.
   private func free(_ listen: String, _ found: FoundService) throws(CommandError) -> String {
-    guard listen.contains(":") else {
-      throw .usage("\(listen) is no place to listen", hint: "write it as 127.0.0.1:8788, or *:8788 for every address")
+    do throws(ValueProblem) {
+      _ = try ListenPlace.kind.value(of: listen)
+    } catch {
+      throw .usage("\(listen) \(error.problem)", hint: error.hint)
     }
     // What it makes of the rest the service says itself when it starts with it.
     guard let place = ListenPlace(listen),
@@ -170,6 +172,7 @@ struct AddressStep {
         "\(text) is not an address of the web",
         hint: "write it as \(isNumbers ? "http://\(text)" : "https://tv.example.org")")
     }
+    if let problem = SetupVerb.problem(of: url) { throw .usage("that address \(problem.problem)", hint: problem.hint) }
     return url
   }
 

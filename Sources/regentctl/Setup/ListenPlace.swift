@@ -9,12 +9,38 @@ struct ListenPlace: CustomStringConvertible {
   private let host: String
   private let address: SocketAddress
 
+  /// What `setup` takes: where the service itself would listen, but for a port that is another at each start.
+  static var kind: ValueKind<String> {
+    ValueKind("ADDRESS", show: { $0 }) { text throws(ValueProblem) in
+      if isSocket(text) || ListenPlace(text) != nil { return text }
+      guard !text.hasSuffix(":0") else {
+        throw ValueProblem(
+          "has port 0, which is another port at each start", hint: "give --listen a port of 1 to 65535")
+      }
+      throw ValueProblem(
+        "is no place to listen",
+        hint: "write it as --listen 127.0.0.1:8788, [::1]:8788, *:8788 for every address, or unix:/run/regent.sock")
+    }
+  }
+
+  /// `unix:/path`, of no more bytes than the kernel takes.
+  private static func isSocket(_ text: String) -> Bool {
+    let bytes = Array(text.utf8)
+    return bytes.starts(with: "unix:/".utf8) && (2...longestSocket).contains(bytes.count - 5)
+      && bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+  }
+
+  private static let longestSocket = 107
+
   /// `127.0.0.1:8787`, `[::1]:8787` or `*:8787`; nil for a Unix socket, and for what the service itself refuses.
   init?(_ text: String) {
-    guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]), port != 0 else {
-      return nil
-    }
-    host = String(text[..<colon])
+    let bytes = Array(text.utf8)
+    guard let colon = bytes.lastIndex(of: UInt8(ascii: ":")) else { return nil }
+    let digits = bytes[(colon + 1)...]
+    guard (1...5).contains(digits.count), digits.allSatisfy({ (0x30...0x39).contains($0) }),
+      let port = UInt16(String(decoding: digits, as: UTF8.self)), port != 0
+    else { return nil }
+    host = String(decoding: bytes[..<colon], as: UTF8.self)
     description = text
     self.port = port
     switch host {

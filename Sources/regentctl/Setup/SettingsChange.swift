@@ -17,8 +17,26 @@ struct SettingsChange {
 
   /// What it says now; nil when it cannot be read.
   var text: EnvironmentFile? {
-    (try? DurableFile.read(path, limit: 1 << 20, widest: nil)).map {
-      EnvironmentFile(String(decoding: $0, as: UTF8.self))
+    (try? DurableFile.read(path, limit: 1 << 20, widest: nil)).map { EnvironmentFile($0) }
+  }
+
+  /// Keeps others from setting the same service up meanwhile, and clears away what a kill left.
+  ///
+  /// - Returns: nil where this user can change no settings anyway, or where there is no folder for them.
+  static func lock(_ path: String) throws(CommandError) -> SettingsLock? {
+    do throws(FileError) {
+      let lock = try SettingsLock(path)
+      try DurableFile.clearDrafts(of: path)
+      return lock
+    } catch {
+      switch error.kind {
+      case .missing, .notADirectory, .system: return nil
+      case .held(let process):
+        throw CommandError(
+          "\(path) is being set up by \(process.map { "process \($0)" } ?? "another program")",
+          hint: "wait until that is done, then type the same again", code: "busy")
+      default: throw CommandError(error.description, hint: error.hint)
+      }
     }
   }
 
@@ -34,7 +52,7 @@ struct SettingsChange {
         hint: "as root type: regentctl setup, or start the service with: regentd serve "
           + settings.compactMap { name, value in value.map { "\(Self.option(name)) '\($0)'" } }.joined(separator: " "))
     }
-    var file = EnvironmentFile(String(decoding: old, as: UTF8.self))
+    var file = EnvironmentFile(old)
     for (name, value) in settings { file.set(name, value) }
     guard !file.changes.isEmpty else { return }
     report.add(
@@ -44,7 +62,7 @@ struct SettingsChange {
           (change.old.map { ["  - \($0)"] } ?? []) + (change.new.map { ["  + \($0)"] } ?? [])
         })
     call.console.flush()
-    try DurableFile.replace(Array(file.text.utf8), of: path)
+    try DurableFile.replace(file.bytes, of: path, whichSays: old)
     guard isOfMachine, NightlyBackup.hasSystemd else {
       guard isRunning else {
         throw CommandError(
@@ -54,7 +72,8 @@ struct SettingsChange {
       return
     }
     guard try ChildProgram.run("systemctl", ["restart", "regentd"]) != 0 else { return }
-    try DurableFile.replace(old, of: path)
+    // Not what somebody wrote meanwhile.
+    try DurableFile.replace(old, of: path, whichSays: file.bytes)
     _ = try ChildProgram.run("systemctl", ["restart", "regentd"])
     throw CommandError(
       "the service does not start with these settings; the old ones are back",

@@ -16,7 +16,8 @@ enum SetupVerb {
       or an answer leads the service elsewhere. With --announce on the service says on the local network where it is, so that \
       regent setup finds it there; nobody says so by itself. Then come the first requestor, provider and account, a rule, a first \
       backup, what doctor says, and a code for the first box, as regentctl requestor invite makes it. Without a terminal \
-      and without --invite a requestor that has no key pair gets one, which is shown this once.
+      and without --invite a requestor that has no key pair gets one, which is shown this once. The end of the input at a \
+      question ends it there; two at once are refused.
 
       With --json the answer is one document: a member for each step that something was done in, and what doctor says.
       """,
@@ -30,7 +31,9 @@ enum SetupVerb {
     let report = SetupReport(call)
     let isWell: Bool
     do {
+      let lock = try SettingsChange.lock(call[settings])
       isWell = try await perform(report, admin)
+      if let lock { lock.release() }
     } catch {
       report.end()
       throw error
@@ -63,8 +66,24 @@ enum SetupVerb {
     return !findings.contains { $0.status == .bad }
   }
 
+  /// Addresses with more make QR codes that no phone reads from a screen.
+  static let longestAddress = 255
+
+  private static let phoneAddress = ValueKind<AbsoluteURL>("URL", show: { $0.description }) {
+    text throws(ValueProblem) in
+    let url = try ValueKind<AbsoluteURL>.webAddress.value(of: text)
+    if let objection = problem(of: url) { throw objection }
+    return url
+  }
+
+  /// What is wrong with an address for phones that is one of the web.
+  static func problem(of url: AbsoluteURL) -> ValueProblem? {
+    guard url.description.utf8.count > longestAddress else { return nil }
+    return ValueProblem("is too long for a code on a screen", hint: "take one of at most \(longestAddress) bytes")
+  }
+
   static let publicURL = Input.option(
-    "public-url", ValueKind<AbsoluteURL>.webAddress, "the address that phones open")
+    "public-url", phoneAddress, "the address that phones open")
   static let proxy = Input.flag(
     "proxy", "a proxy on this machine ends TLS: see the examples for nginx, haproxy and Caddy")
   static let certificate = Input.option(
@@ -72,7 +91,7 @@ enum SetupVerb {
   static let certificateKey = Input.option(
     "certificate-key", ValueKind<String>.file, "and this key")
   static let listen = Input.option(
-    "listen", ValueKind<String>.text("ADDRESS"), "what the service listens on, if not what follows from the rest")
+    "listen", ListenPlace.kind, "what the service listens on, if not what follows from the rest")
   static let elsewhere = Input.flag(
     "elsewhere", "the public address is another machine's, which passes on to this one")
   private static let requestor = Input.option(

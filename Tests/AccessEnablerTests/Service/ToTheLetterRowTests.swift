@@ -204,6 +204,11 @@ struct ToTheLetterRowTests {
       configuration.services = found
       let enabler = try AccessEnabler(configuration)
       #expect(try await enabler.configure(requestor: live.requestor).count == 3)
+      // A file of another system is read line by line, too.
+      try writeFile("\(folder)/crlf.conf", "# x\r\nservice = https://a.example\r\nservice = https://b.example\r\n".utf8)
+      #expect(
+        DefaultServices.find(["HOME": "/nowhere"], machine: "\(folder)/crlf.conf")
+          == ["https://a.example", "https://b.example"])
       // What others may write is not believed.
       try writeFile("\(folder)/regent/agent.conf", "service = \(live.url)\n".utf8, mode: 0o666)
       #expect(DefaultServices.find(["XDG_CONFIG_HOME": folder], machine: "/nowhere").isEmpty)

@@ -1,6 +1,6 @@
 """Signs a Kodi add-on in by the box's TV provider account: no code, no password, and the viewer is asked once, on the box."""
 
-import base64, hashlib, hmac, time, urllib.parse, urllib.request, uuid
+import base64, hashlib, hmac, json, time, urllib.error, urllib.parse, urllib.request, uuid
 
 from regent import Regent, RegentError
 
@@ -16,7 +16,7 @@ def come_in(service, requestor, public_key, secret, device):
         return urllib.request.urlopen(urllib.request.Request(
             f"{service}{path}?deviceId={urllib.parse.quote(device)}", method=method,
             data=urllib.parse.urlencode(fields).encode() if fields else None,
-            headers={"Authorization": f"{text}, public_key={public_key}, signature={code}"}), timeout=30).read()
+            headers={"Authorization": f"{text}, public_key={public_key}, signature={code}", "Accept": "application/json"}), timeout=30).read()
 
     try:
         standing = box.platform_access(requestor, prompt=True)
@@ -31,5 +31,9 @@ def come_in(service, requestor, public_key, secret, device):
         return True
     except RegentError as error:
         return str(error)
+    except urllib.error.HTTPError as error:
+        answer = error.read()
+        reason = json.loads(answer).get("details") if answer[:1] == b"{" else None
+        return f"The service does not let this add-on in: {reason or error}"
     except OSError as error:
         return f"The service does not let this add-on in: {error}"

@@ -4,7 +4,7 @@ import RegentSQL
 /// Statements of one text that go to the server as one: each statement costs it more than a row of one.
 ///
 /// They are taken in powers of two, so that few texts are prepared however many there are.
-enum Gathered {
+enum BatchedStatements {
   /// One piece of what is gathered.
   private static func pieces(_ count: Int, most: Int) -> [Range<Int>] {
     var pieces: [Range<Int>] = []

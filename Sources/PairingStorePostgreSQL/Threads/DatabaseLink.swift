@@ -4,7 +4,7 @@ import RegentPlatform
 /// A thread's way to the database: opened when it is wanted, opened anew when it broke.
 ///
 /// Lives on its thread.
-final class Line {
+final class DatabaseLink {
   private let settings: ConnectionSettings
   private let patience: Duration
   private let health: Health
@@ -50,7 +50,7 @@ final class Line {
       let made = try Connection.open(settings, by: deadline) { connection throws(PostgreSQLError) in
         timeline = try health.timelines.check(connection, by: deadline)
       }
-      if occupies { try Occupancy.share(made, by: deadline) }
+      if occupies { try DatabaseUseLock.share(made, by: deadline) }
       connection = made
       lastError = nil
       health.noteAnswer()

@@ -6,9 +6,9 @@ import RegentPlatform
 /// The thread that tells the other nodes: that this one is there, that something was committed, which nonces were used
 /// and what was guessed wrong, many at once.
 // @unchecked Sendable, because:
-// 1. `line` is made before the thread starts, which orders memory;
-// 2. only that thread calls `serve`, and nothing else touches `line`.
-final class Courier: @unchecked Sendable {
+// 1. `link` is made before the thread starts, which orders memory;
+// 2. only that thread calls `serve`, and nothing else touches `link`.
+final class NodeAnnouncer: @unchecked Sendable {
   private struct Orders {
     var bell: Bell.Meaning?
     var words: [PendingWords] = []
@@ -16,7 +16,7 @@ final class Courier: @unchecked Sendable {
     var isEmpty: Bool { bell == nil && words.isEmpty }
   }
 
-  private let line: Line
+  private let link: DatabaseLink
   private let lane: Int64
   private let presence: Presence
   private let onDisplaced: @Sendable (PostgreSQLError) -> Void
@@ -24,7 +24,7 @@ final class Courier: @unchecked Sendable {
   /// What this node says of itself, and what operators want of it.
   private let talk = Locked((said: "", heard: ClusterStatus()))
   private let rings: Bool
-  /// Whether a COMMIT of some node waits for the standby: this line waits for none, so it can tell.
+  /// Whether a COMMIT of some node waits for the standby: this one waits for none, so it can tell.
   let awaitsStandby: Condition
   private let wallClock: @Sendable () -> Instant
   private let orders = Monitor(Orders())
@@ -37,7 +37,7 @@ final class Courier: @unchecked Sendable {
 
   init(_ options: PostgreSQLStoreOptions, _ health: Health, lane: Int64) {
     // Nothing that it writes need survive the server.
-    line = Line(options, health, session: ["synchronous_commit": "off"])
+    link = DatabaseLink(options, health, session: ["synchronous_commit": "off"])
     self.lane = lane
     presence = Presence(name: options.node, lane: lane, version: options.version)
     onDisplaced = options.onDisplaced
@@ -82,8 +82,8 @@ final class Courier: @unchecked Sendable {
       _ = orders.wait(until: began + Self.pause) { $0.isClosed ? true : nil }
     }
     // Whoever is started under this name need not wait; when it cannot be given back it is free in five seconds.
-    _ = try? line.run([presence.leave])
-    line.close()
+    _ = try? link.run([presence.leave])
+    link.close()
   }
 
   /// What is to be told, or nothing when it is time for a beat; `nil` when it is closed.
@@ -104,9 +104,9 @@ final class Courier: @unchecked Sendable {
   func arrive() throws(PostgreSQLError) {
     for turn in 1...Self.turns {
       if try isTaken() { return }
-      if turn < Self.turns { line.pause() }
+      if turn < Self.turns { link.pause() }
     }
-    line.close()
+    link.close()
     throw presence.refusal
   }
 
@@ -114,7 +114,7 @@ final class Courier: @unchecked Sendable {
   private func isTaken() throws(PostgreSQLError) -> Bool {
     let said = talk.withLock { $0.said }
     let asked = wallClock()
-    guard let row = try line.run([presence.beat(said)])[0].first else { return false }
+    guard let row = try link.run([presence.beat(said)])[0].first else { return false }
     let answered = wallClock()
     let instruction = NodeInstruction(rawValue: try row.text(0))
     let others = Int(try row.integer(1))
@@ -167,7 +167,7 @@ final class Courier: @unchecked Sendable {
       batch.append("SELECT pg_notify(\(Bell.channel.description), \(payload))")
     }
     // Told twice is told.
-    try line.run(batch)
+    try link.run(batch)
   }
 }
 

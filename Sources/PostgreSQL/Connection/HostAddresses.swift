@@ -8,8 +8,7 @@ import RegentPlatform
 func addresses(of host: ConnectionSettings.Host, by deadline: Deadline) throws(PostgreSQLError) -> [String] {
   // libpq takes sockets and numbers as they are.
   if host.isSocket { return [""] }
-  // RFC 6761: this name is the loopback address, whatever a name server would say.
-  if host.name == "localhost" || host.name.hasSuffix(".localhost") { return ["127.0.0.1", "::1"] }
+  if HostLookup.isLocalhost(host.name) { return ["127.0.0.1", "::1"] }
   let answer = LookupAnswer()
   let name = host.name
   do throws(SystemError) {
@@ -43,21 +42,8 @@ private final class SharedWakeUp: Sendable {
 }
 
 private func lookUp(_ name: String) -> [String] {
-  var hints = unsafe addrinfo()
-  unsafe hints.ai_socktype = CInt(SOCK_STREAM.rawValue)
-  var list: UnsafeMutablePointer<addrinfo>?
-  guard unsafe getaddrinfo(name, nil, &hints, &list) == 0 else { return [] }
-  defer { if let list = unsafe list { unsafe freeaddrinfo(list) } }
-  var found: [String] = []
-  var next = unsafe list
-  while let entry = unsafe next {
-    if let address = unsafe entry.pointee.ai_addr,
-      let copy = unsafe SocketAddress(copying: address, length: entry.pointee.ai_addrlen), let text = copy.numericHost,
-      !found.contains(text)
-    {
-      found.append(text)
-    }
-    unsafe next = entry.pointee.ai_next
+  let found = (try? HostLookup.addresses(of: name).get()) ?? []
+  return found.compactMap(\.numericHost).reduce(into: []) { texts, text in
+    if !texts.contains(text) { texts.append(text) }
   }
-  return found
 }

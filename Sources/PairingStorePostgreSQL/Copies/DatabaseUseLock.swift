@@ -6,7 +6,7 @@ import RegentSQL
 ///
 /// It ends with its connection, however that ends; behind a pooler in transaction mode it stays until the pooler closes
 /// that one, so copies are made without one.
-enum Occupancy {
+enum DatabaseUseLock {
   /// "RGN1", and the schema, as two services may have a schema each of one database.
   private static let lock: SQL = "1380404785, coalesce(hashtext(current_schema()), 0)"
 

@@ -1,0 +1,29 @@
+import RegentPlatform
+
+/// A line of `agent.conf`, without its end.
+package enum ConfLine: Equatable {
+  /// Nothing, or a comment.
+  case empty
+  case setting(name: String, value: ArraySlice<UInt8>)
+  case other
+
+  /// Reads one: `name = value`, and `#` before comments.
+  package init(_ line: ArraySlice<UInt8>) {
+    // Editors of other systems put a mark at a file's beginning.
+    let text = TextLines.trimmed(line.starts(with: [0xEF, 0xBB, 0xBF]) ? line.dropFirst(3) : line)
+    guard let first = text.first, first != UInt8(ascii: "#") else {
+      self = .empty
+      return
+    }
+    guard let sign = text.firstIndex(of: UInt8(ascii: "=")) else {
+      self = .other
+      return
+    }
+    self = .setting(
+      name: String(decoding: TextLines.trimmed(text[..<sign]), as: UTF8.self),
+      value: TextLines.trimmed(text[text.index(after: sign)...]))
+  }
+
+  /// The setting's name.
+  package var name: String? { if case .setting(let name, _) = self { name } else { nil } }
+}

@@ -1,0 +1,90 @@
+import AccessEnabler
+import CommandKit
+import RegentHTTPCodec
+import RegentPairingWire
+import RegentPlatform
+
+/// Where a box's settings and its secret go, looked at and locked before the code is used: a code works once.
+struct BoxFiles: ~Copyable {
+  private let place: String
+  private let secret: String
+  private let authorities: String?
+  private let lock: SettingsLock
+
+  /// Makes sure that both can be written, that nobody else can put his own in their place, and that nobody else does
+  /// the same just now.
+  init(_ place: String, authorities: String?) throws(CommandError) {
+    let beside = place.utf8.lastIndex(of: UInt8(ascii: "/")).map { place[...$0] } ?? "./"
+    self.place = place
+    secret = "\(beside)secret"
+    self.authorities = authorities
+    guard authorities?.utf8.allSatisfy({ $0 >= 0x20 }) ?? true else {
+      throw .usage("--ca-file: a line end in a path cannot stand in the settings", hint: "give the file another name")
+    }
+    let folder = beside == "/" ? "/" : String(beside.dropLast())
+    lock = try Self.ground(place, folder: folder, secret: secret)
+  }
+
+  private static func ground(
+    _ place: String, folder: String, secret: String
+  ) throws(CommandError) -> SettingsLock {
+    do throws(FileError) {
+      // A folder that is there keeps its mode; a new one of a user is the user's alone.
+      if try PrivateDirectory.owner(of: folder) == nil { try PrivateDirectory.ensure(folder) }
+      try PrivateDirectory.requireOwn(folder)
+      try PrivateFile.check(secret, widest: 0o7777)
+      _ = try settings(place)
+      let lock = try SettingsLock(place)
+      // What was cut off before.
+      for file in [place, secret] { try DurableFile.clearDrafts(of: file) }
+      return lock
+    } catch {
+      guard case .held(let process) = error.kind else { throw CommandError(error.description, hint: error.hint) }
+      throw CommandError(
+        "this box is being set up by \(process.map { "process \($0)" } ?? "another program")",
+        hint: "wait until that is done, then type the same again", code: "busy")
+    }
+  }
+
+  /// Writes the secret first: settings that name a key pair whose secret is not there would keep the box from starting.
+  ///
+  /// - Returns: the lines that are others now.
+  func write(_ grant: EnrolmentGrant, _ service: AbsoluteURL) throws(CommandError) -> [String] {
+    do throws(FileError) {
+      // Once more: somebody may have changed them since, by hand.
+      let settings = try Self.settings(place)
+      let conf = changed(settings ?? [], grant, service)
+      try DurableFile.write(Array("\(grant.secret)\n".utf8), to: secret)
+      if settings == nil {
+        try DurableFile.write(conf.bytes, to: place, mode: place == DefaultServices.machinePath ? 0o644 : 0o600)
+      } else if !conf.difference.isEmpty {
+        try DurableFile.replace(conf.bytes, of: place, whichSays: settings)
+      }
+      return conf.difference
+    } catch {
+      throw CommandError(
+        error.description, hint: error.hint ?? "then type the same again: the code still works for this box")
+    }
+  }
+
+  /// What the settings say now; nil when there are none.
+  private static func settings(_ place: String) throws(FileError) -> [UInt8]? {
+    guard try PrivateFile.check(place, widest: 0o644) else { return nil }
+    return try DurableFile.read(place, limit: AgentConf.limit, widest: nil)
+  }
+
+  private func changed(_ settings: [UInt8], _ grant: EnrolmentGrant, _ service: AbsoluteURL) -> AgentConfText {
+    var conf = AgentConfText(settings)
+    conf.set("service", service.description)
+    conf.set("requestor", grant.requestor.text)
+    conf.set("public-key", grant.publicKey.text)
+    // The secret stands beside the settings, where it is looked for.
+    conf.set("secret-file", nil)
+    conf.set("software-statement", nil)
+    if let authorities { conf.set("ca-file", authorities) }
+    return conf
+  }
+
+  /// Lets others set the box up again.
+  consuming func release() {}
+}

@@ -1,0 +1,23 @@
+/// The deprecated parameters of registration: still sent by public clients.
+public struct OlderDeviceFields: Hashable, Sendable {
+  public var deviceType: String?
+  public var deviceUser: String?
+  public var appID: String?
+  public var appVersion: String?
+  public var registrationURL: String?
+
+  /// The deprecated parameters that were sent.
+  public init(
+    deviceType: String? = nil, deviceUser: String? = nil, appID: String? = nil,
+    appVersion: String? = nil, registrationURL: String? = nil
+  ) {
+    self.deviceType = deviceType
+    self.deviceUser = deviceUser
+    self.appID = appID
+    self.appVersion = appVersion
+    self.registrationURL = registrationURL
+  }
+
+  /// Whether none was sent.
+  public var isEmpty: Bool { self == OlderDeviceFields() }
+}

@@ -1,0 +1,270 @@
+"""Stories of codes, each told by a phone that has never been here: from the code to the answer on the screen."""
+
+import http.client
+import ssl
+import threading
+import traceback
+import urllib.parse
+
+from selenium.webdriver.common.by import By
+
+from browser import Failure, Phone, become
+from service import Box, until
+
+# What one page may weigh in all, at its first visit.
+HEAVIEST = 60 * 1024
+
+
+def typed_code(phone):
+    """Typed with small letters: from the front page until the screen has its answer."""
+    box = Box(phone.service)
+    code = box.ask()
+    box.wait()
+    phone.open("/")
+    phone.at("enter.title")
+    phone.type("#code", code.lower())
+    if phone.script:
+        phone.expect("the dash", phone.one("#code").get_property("value"), f"{code[:4]}-{code[4:]}")
+    phone.tap("main button.main")
+    phone.at("provider.title")
+    phone.expect("the box", box.look()["state"], "opened")
+    phone.tap("button[value=aurora]")
+    phone.sign_in()
+    phone.at("approve.title")
+    body = phone.one("main").text
+    for part in (f"{code[:4]}-{code[4:]}", "Cinema Aperto", "Acme Lounge 7", "anna"):
+        if part not in body:
+            raise Failure(f"{part} is not on the page that compares")
+    phone.expect("the box", box.look()["state"], "claimed")
+    if phone.script:
+        weigh(phone)
+    phone.tap("button.approve")
+    status, document = box.answer()
+    phone.expect("the box's answer", (status, document and document["mvpd"]), (200, "aurora"))
+    if not phone.script:
+        phone.open(f"/D/{code}/result")
+    phone.at("result.delivered.title")
+
+
+def weigh(phone):
+    """The page that compares with everything it names, headers too, as it travels at a first visit."""
+    place = urllib.parse.urlsplit(phone.driver.current_url)
+    cookies = "; ".join(f"{cookie['name']}={cookie['value']}" for cookie in phone.driver.get_cookies())
+    files = phone.driver.execute_script(
+        "return [...document.querySelectorAll('link[href], script[src], img[src]')].map((e) => e.href || e.src)")
+    weights = {}
+    for address in [phone.driver.current_url] + files:
+        if place.scheme == "https":
+            trust = ssl._create_unverified_context()
+            connection = http.client.HTTPSConnection(place.hostname, place.port, timeout=20, context=trust)
+        else:
+            connection = http.client.HTTPConnection(place.hostname, place.port, timeout=20)
+        try:
+            connection.request("GET", urllib.parse.urlsplit(address).path, headers={"Cookie": cookies})
+            answer = connection.getresponse()
+            head = sum(len(f"{name}: {value}\r\n") for name, value in answer.getheaders())
+            phone.expect(f"the status of {address}", answer.status, 200)
+            weights[address] = head + len(answer.read())
+        finally:
+            connection.close()
+    kinds = [kind for kind in (".css", ".js", "/logos/", "favicon", ".webmanifest") if not any(kind in a for a in weights)]
+    if kinds:
+        raise Failure(f"the page that compares has no {kinds}")
+    phone.weight = sum(weights.values())
+    if phone.weight > HEAVIEST:
+        raise Failure(f"the page that compares weighs {phone.weight} bytes: {weights}")
+
+
+def scanned_link(phone):
+    """With a live session: two taps and no typing."""
+    phone.reach_approval(Box(phone.service).ask())
+    box = Box(phone.service)
+    code = box.ask()
+    box.wait()
+    phone.taps = 0
+    phone.scan(code)
+    phone.at("approve.title")
+    phone.tap("button.approve")
+    phone.expect("taps", phone.taps <= 2, True)
+    phone.expect("the box's answer", box.answer()[0], 200)
+    if phone.script:
+        # It changes by itself, while somebody looks.
+        phone.at("result.delivered.title")
+
+
+def live_result(phone):
+    """The page says so the moment the screen has its answer."""
+    box = Box(phone.service)
+    phone.reach_approval(box.ask())
+    phone.tap("button.approve")
+    phone.at("result.approved.title")
+    phone.expect("the box's answer", box.signed_in()[0], 200)
+    if not phone.script:
+        phone.tap("main a.button")
+    phone.at("result.delivered.title")
+
+
+def wrong_code(phone):
+    """The error says what is wrong, belongs to its field, and keeps what was typed."""
+    for typed, problem in (("bcd", "wrong-length"), ("hello wd", "wrong-letters"), ("BCDF-GHJK", "unknown")):
+        phone.open("/")
+        phone.type("#code", typed)
+        phone.tap("main button.main")
+        phone.at("enter.title")
+        phone.expect("the problem", phone.one("#code-problem").text, phone.text(f"enter.problem.{problem}"))
+        field = phone.one("#code")
+        phone.expect("aria-invalid", field.get_attribute("aria-invalid"), "true")
+        phone.expect("described by", "code-problem" in field.get_attribute("aria-describedby"), True)
+        phone.expect("focus", phone.driver.switch_to.active_element.get_attribute("id"), "code")
+    phone.scan("BCDFGHJK")
+    phone.at("notice.unknown-code.title")
+
+
+def expired_code(phone):
+    """A code whose time ran out, typed, scanned, and under the viewer's eyes."""
+    box = Box(phone.service)
+    code = box.ask(ttl=1)
+    until("the code is over", lambda: box.signed_in()[0] != 404)
+    phone.open("/")
+    phone.type("#code", code)
+    phone.tap("main button.main")
+    phone.at("enter.title")
+    phone.expect("the problem", phone.one("#code-problem").text, phone.text("enter.problem.expired"))
+    phone.scan(code)
+    phone.at("notice.expired.title")
+    code = box.ask(ttl=8)
+    phone.reach_approval(code)
+    if phone.script:
+        phone.shown("[data-time-nearly-over]")
+    until("the code is over", lambda: box.signed_in()[0] != 404)
+    phone.tap("button.approve")
+    phone.at("notice.expired.title")
+    phone.expect("the box's answer", box.signed_in()[0], 410)
+
+
+def deny(phone):
+    """A no, and the same with a report: the screen is told."""
+    for reports in (False, True):
+        phone.fresh()
+        box = Box(phone.service)
+        phone.reach_approval(box.ask())
+        if reports:
+            phone.one("summary").click()
+            phone.tap("details button.deny")
+            phone.at("notice.reported.title")
+        else:
+            phone.tap(".choices button.deny")
+            phone.at("notice.denied.title")
+        status, document = box.signed_in()
+        phone.expect("the box's answer", (status, document["details"]), (403, "denied"))
+
+
+def number(phone):
+    """The number on the screen: right signs in, wrong ends the code."""
+    for right in (True, False):
+        phone.fresh()
+        box = Box(phone.service)
+        code = box.ask(match="number")
+        phone.expect("no number yet", "match" in box.look(), False)
+        phone.reach_approval(code)
+        wanted = str(box.look()["match"])
+        phone.tap("button.approve")
+        phone.at("number.title")
+        choices = [button.get_attribute("value") for button in phone.driver.find_elements(By.CSS_SELECTOR, ".numbers button")]
+        phone.expect("three choices, the right one among them", (len(choices), wanted in choices), (3, True))
+        pick = wanted if right else next(choice for choice in choices if choice != wanted)
+        phone.tap(f".numbers button[value='{pick}']")
+        phone.at("result.approved.title" if right else "notice.wrong-number.title")
+        phone.expect("the box's answer", box.signed_in()[0], 200 if right else 403)
+
+
+def family(phone):
+    """Two phones, one code: the second one waits until the first lets go."""
+    box = Box(phone.service)
+    code = box.ask()
+    phone.reach_approval(code)
+    cookies = phone.driver.get_cookies()
+    phone.fresh()
+    phone.scan(code)
+    phone.at("provider.title")
+    phone.tap("button[value=aurora]")
+    phone.sign_in("bruno")
+    phone.at("notice.held.title")
+    others = phone.driver.get_cookies()
+    become(phone, cookies)
+    phone.open(f"/D/{code}/approve")
+    phone.at("approve.title")
+    phone.tap("form.aside button.link")
+    phone.at("provider.title")
+    become(phone, others)
+    phone.open(f"/D/{code}/approve")
+    phone.at("approve.title")
+    phone.tap("button.approve")
+    phone.at("result.approved.title")
+    phone.expect("the box's answer", box.signed_in()[0], 200)
+    become(phone, cookies)
+    phone.open(f"/D/{code}/result")
+    phone.at("notice.used.title")
+
+
+def race(phone):
+    """Two phones come in the same moment, and one of them says yes and no at once: there is one answer, and it stays."""
+    other = Phone(phone.service, script=phone.script)
+
+    def together(act):
+        """Lets two browsers go at once, each in a thread of its own, until both have their page."""
+        gate, failed = threading.Barrier(2, timeout=20), []
+
+        def go(one):
+            try:
+                gate.wait()
+                act(one)
+            except Exception:
+                failed.append(traceback.format_exc())
+
+        threads = [threading.Thread(target=go, args=(one,)) for one in (phone, other)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        if failed:
+            raise Failure(failed[0])
+
+    def answer(box):
+        status, document = box.signed_in()
+        return None if status == 404 else (status, document.get("details") or document.get("mvpd"))
+
+    try:
+        other.fresh(phone.language)
+        for one, user in ((phone, "anna"), (other, "bruno")):
+            one.reach_approval(Box(phone.service).ask(), user)
+        compare, held = phone.text("approve.title"), phone.text("notice.held.title")
+        for _ in range(6):
+            box = Box(phone.service)
+            code = box.ask()
+            together(lambda one: one.open(f"/D/{code}"))
+            until("both pages", lambda: all(one.heading() in (compare, held) for one in (phone, other)))
+            phone.expect("one has the code", sorted(one.heading() for one in (phone, other)), sorted((compare, held)))
+            winner, loser = (phone, other) if phone.heading() == compare else (other, phone)
+            # The one that has it says no in one tab and yes in another.
+            first, page = winner.driver.current_window_handle, winner.driver.current_url
+            winner.driver.switch_to.new_window("tab")
+            winner.open(page)
+            winner.at("approve.title")
+            for delay, button in ((50, ".choices button.deny"), (20, "button.approve")):
+                winner.driver.execute_script(
+                    "setTimeout((one) => document.querySelector(one).click(), arguments[0], arguments[1])", delay, button)
+                winner.driver.switch_to.window(first)
+            said = until("the box's answer", lambda: answer(box))
+            phone.expect("yes or no", said in ((200, "aurora"), (403, "denied")), True)
+            # Whatever it was, the other phone has no part in it.
+            loser.open(f"/D/{code}/approve")
+            phone.expect("nothing to approve", loser.heading() == compare, False)
+            phone.expect("the same answer again", answer(box), said)
+            for window in winner.driver.window_handles:
+                if window != first:
+                    winner.driver.switch_to.window(window)
+                    winner.driver.close()
+            winner.driver.switch_to.window(first)
+    finally:
+        other.driver.quit()
