@@ -108,7 +108,7 @@ extension StoreConformance {
       try await stage.setIntegration()
       try await stage.decide(false)
       try await expect(.notInForce(.parentEnded)) { try await stands() }
-      try await stage.decide(nil)
+      try await stage.decide(true)
       try await stage.put(.integration(on), replacing: .integration(off))
       try expect(try await stands(), "does not go on")
       try await stage.disable(stage.ann)

@@ -18,8 +18,6 @@ package final class RequestLimits: Sendable {
     case replacements(DeviceHash)
     /// The sign-ins of apps by one box.
     case box(BoxID)
-    /// Refreshing with a grant that waits for an operator: what it stands on is not looked at.
-    case grant(GrantID)
     /// A viewer's decisions about the apps of a box.
     case decisions(DeviceHash)
     /// What a viewer does on the phone's pages that leaves a line of the audit log.
