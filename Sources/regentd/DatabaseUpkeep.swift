@@ -57,9 +57,10 @@ actor DatabaseUpkeep: AdminUpkeep {
     try copy.named(id).part(from: offset, limit: limit)
   }
 
-  func dropBackup(_ id: String) async throws(AdminError) {
-    _ = try copy.named(id)
+  func dropBackup(_ id: String) async throws(AdminError) -> BackupEntry {
+    let entry = try copy.named(id).entry
     discard()
+    return entry
   }
 
   private func discard() {

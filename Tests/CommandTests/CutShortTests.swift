@@ -118,6 +118,19 @@ import Testing
     }
   }
 
+  @Test(.enabled(if: canMount(), "a small disk needs root and mount namespaces"))
+  func `a backup that found no room is none for doctor`() throws {
+    try withService { service in
+      let shell = Operator(folder: service.folder)
+      try shell.get("regentctl requestor add acme && mkdir small")
+      let full = "mount -t tmpfs -o size=64k,mode=700 small small && regentctl backup small/copy.db"
+      #expect(try shell.type("unshare -m sh -c '\(full)'").status == 1)
+      #expect(try shell.type("regentctl doctor").outputText.contains("no backup was ever made"))
+      try shell.get("regentctl backup copy.db")
+      #expect(try shell.type("regentctl doctor").outputText.contains("backup: the last one was made"))
+    }
+  }
+
   /// A disk of one mebibyte, for what is written there.
   @Test(.enabled(if: canMount(), "a small disk needs root and mount namespaces"))
   func `a backup and a restore on a full disk change nothing`() throws {

@@ -37,7 +37,7 @@ private struct NoUpkeep: AdminUpkeep {
 
   func makeBackup() async throws(AdminError) -> BackupEntry { throw nothing }
   func backupPart(_ id: String, from offset: Int64, limit: Int) async throws(AdminError) -> [UInt8] { throw nothing }
-  func dropBackup(_ id: String) async throws(AdminError) { throw nothing }
+  func dropBackup(_ id: String) async throws(AdminError) -> BackupEntry { throw nothing }
   func changeMasterKey() async throws(AdminError) -> Finding { throw nothing }
   func findings() async -> [Finding] { [] }
 }

@@ -53,7 +53,10 @@ extension AdminClient {
   }
 
   /// Has the service forget a copy.
-  public func dropBackup(_ id: String) async throws(AdminError) {
-    try await act(.delete, AdminPaths.one(AdminPaths.backups, segment(id)))
+  ///
+  /// One that was kept, whole and on a disk, is the last backup that `doctor` knows.
+  public func dropBackup(_ id: String, wasKept: Bool) async throws(AdminError) {
+    try await act(
+      .delete, AdminPaths.one(AdminPaths.backups, segment(id)), query: [("kept", wasKept ? "true" : nil)])
   }
 }

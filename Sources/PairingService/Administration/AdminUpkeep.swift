@@ -14,8 +14,8 @@ package protocol AdminUpkeep: Sendable {
   /// A part of the copy, at most so many bytes; empty behind its end.
   func backupPart(_ id: String, from offset: Int64, limit: Int) async throws(AdminError) -> [UInt8]
 
-  /// Forgets the copy.
-  func dropBackup(_ id: String) async throws(AdminError)
+  /// Forgets the copy, and says which it was.
+  func dropBackup(_ id: String) async throws(AdminError) -> BackupEntry
 
   /// Seals the data keys with a new master key, and says where it is.
   func changeMasterKey() async throws(AdminError) -> Finding
@@ -45,7 +45,6 @@ extension AdminRouteBuilder {
       // What is counted in memory would be missing from the copy.
       await Upkeep(call.core).keepEverything()
       let entry = try await upkeep.makeBackup()
-      await call.noteBackup(entry.created)
       await call.writeUpkeep("backup.make", entry.id)
       return .document(entry)
     }
@@ -58,7 +57,9 @@ extension AdminRouteBuilder {
           call.text("backup"), from: offset, limit: AdminPaths.backupPart))
     }
     on(.delete, AdminPaths.one(AdminPaths.backups, "{backup}")) { call throws(AdminError) in
-      try await upkeep.dropBackup(call.text("backup"))
+      let entry = try await upkeep.dropBackup(call.text("backup"))
+      // Only now: whoever fetched it may have been killed, or had no room for it.
+      if try call.parameter("kept") == "true" { await call.noteBackup(entry.created) }
       return .done
     }
   }

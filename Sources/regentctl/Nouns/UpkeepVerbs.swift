@@ -48,10 +48,10 @@ enum UpkeepVerbs {
     do {
       try await fetch(entry, into: place, admin)
     } catch {
-      try? await admin.dropBackup(entry.id)
+      try? await admin.dropBackup(entry.id, wasKept: false)
       throw error
     }
-    try await admin.dropBackup(entry.id)
+    try await admin.dropBackup(entry.id, wasKept: true)
     return Copy(path: path, entry: entry)
   }
 
