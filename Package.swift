@@ -390,7 +390,7 @@ if Context.environment["REGENT_FUZZ"] == "1" {
     fuzzer("FuzzHeaders", ["RegentHTTPCodec", "HTTPServer"]),
     fuzzer("FuzzResponses", ["RegentHTTPClient", "RegentHTTPCodec"]),
     fuzzer("FuzzRoutes", ["RegentHTTPCodec", "HTTPServer"]),
-    fuzzer("FuzzText", ["PasswordHashing", "RegentEncodings"]),
+    fuzzer("FuzzText", ["PasswordHashing", "RegentEncodings", "RegentPlatform"]),
     fuzzer("FuzzPEM", ["RegentCryptography"]),
     fuzzer(
       "FuzzSocket",

@@ -34,9 +34,14 @@ enum SetupCommand {
       let authorities: CertificateAuthorities = call[AgentOptions.authorities].map { .file($0) } ?? .system
       let files = try BoxFiles(place, authorities: call[AgentOptions.authorities])
       let redemption = try CodeRedemption(typed.code, place: place)
-      let grant = try await call.console.progress("asking \(choice.address), for \(CodeRedemption.patience) s at most")
-      {
-        try await redemption.redeem(at: choice.address, authorities, buildTime: context.buildTime)
+      let grant: EnrolmentGrant
+      do {
+        grant = try await call.console.progress("asking \(choice.address), for \(CodeRedemption.patience) s at most") {
+          try await redemption.redeem(at: choice.address, authorities, buildTime: context.buildTime)
+        }
+      } catch {
+        files.giveUp()
+        throw error
       }
       let service = try choice.kept(grant)
       let difference = try files.write(grant, service)

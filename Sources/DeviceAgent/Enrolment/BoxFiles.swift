@@ -10,19 +10,24 @@ struct BoxFiles: ~Copyable {
   private let secret: String
   private let authorities: String?
   private let lock: SettingsLock
+  /// The folder, when it was not there before.
+  private let newFolder: String?
 
   /// Makes sure that both can be written, that nobody else can put his own in their place, and that nobody else does
   /// the same just now.
   init(_ place: String, authorities: String?) throws(CommandError) {
     let beside = place.utf8.lastIndex(of: UInt8(ascii: "/")).map { place[...$0] } ?? "./"
-    self.place = place
-    secret = "\(beside)secret"
-    self.authorities = authorities
     guard authorities?.utf8.allSatisfy({ $0 >= 0x20 }) ?? true else {
       throw .usage("--ca-file: a line end in a path cannot stand in the settings", hint: "give the file another name")
     }
     let folder = beside == "/" ? "/" : String(beside.dropLast())
-    lock = try Self.ground(place, folder: folder, secret: secret)
+    let isNew = (try? PrivateDirectory.owner(of: folder)) == nil
+    let lock = try Self.ground(place, folder: folder, secret: "\(beside)secret")
+    self.place = place
+    secret = "\(beside)secret"
+    self.authorities = authorities
+    self.lock = lock
+    newFolder = isNew ? folder : nil
   }
 
   private static func ground(
@@ -87,4 +92,11 @@ struct BoxFiles: ~Copyable {
 
   /// Lets others set the box up again.
   consuming func release() {}
+
+  /// The same when nothing came of it: a folder that was made for it goes, unless somebody has used it meanwhile.
+  consuming func giveUp() {
+    let made = newFolder
+    release()
+    if let made { try? PrivateDirectory.remove(made) }
+  }
 }
