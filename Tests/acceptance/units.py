@@ -4,7 +4,8 @@
 usage: units.py FOLDER_OF_PROGRAMS
 
 The Debian is made once, below .build/units, from Debian's mirror, and booted by systemd-nspawn; what a run changes in
-it is gone afterwards. Where none can be made or booted, that is said, and it is no failure: not everybody is root.
+it is gone afterwards. Where none can be made or booted, that is said, and it is no failure: not everybody is root. One long
+file, as each unit is tried where the one before it left the machine.
 """
 import json, os, pathlib, re, resource, subprocess, sys, tempfile, threading, time
 
