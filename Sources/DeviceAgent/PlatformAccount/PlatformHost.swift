@@ -49,6 +49,7 @@ actor PlatformHost {
 
   /// Has the service say whether somebody is signed in after all, when nobody is here; waits for so long at most.
   func lookAgain(within patience: Duration) async {
+    if (try? await current()) != nil { return }
     let (waiting, end) = AsyncStream.makeStream(of: Void.self)
     Task { [sync] in
       await sync.lookAgain()
