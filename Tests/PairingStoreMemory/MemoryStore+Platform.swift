@@ -104,24 +104,24 @@ extension MemoryStore {
   func refusal(
     ofParent parent: ParentSignIn, of record: AuthenticationRecord
   ) throws(StoreError) -> AuthenticationRefusal? {
-    guard let box = authentications[parent.id], box.authentication.source == .regular,
-      box.authentication.viewer == record.authentication.viewer,
-      isAllowed(parent, on: box.deviceHash, record.authentication)
-    else { return .parentEnded }
+    guard let box = box(of: parent, lettingIn: record) else { return .parentEnded }
     return try context(of: box).pauseOrEnd(ofParent: box)
   }
 
-  private func isAllowed(_ parent: ParentSignIn, on box: DeviceHash, _ app: Authentication) -> Bool {
-    decision(box, parent.app, app.requestor)?.refuses(whatIsFrom: app.issued) != true
+  /// The box's own sign-in, if it is there and its viewer lets the app use it.
+  private func box(of parent: ParentSignIn, lettingIn record: AuthenticationRecord) -> AuthenticationRecord? {
+    let app = record.authentication
+    guard let box = authentications[parent.id], box.authentication.source == .regular,
+      box.authentication.viewer == app.viewer,
+      decision(box.deviceHash, parent.app, app.requestor)?.refuses(whatIsFrom: app.issued) != true
+    else { return nil }
+    return box
   }
 
   /// Whether an app's sign-in is one still: lists show none whose box has signed out, or whose viewer took it back.
   func isListed(_ record: AuthenticationRecord, at now: Instant) -> Bool {
     guard let parent = record.authentication.parent else { return true }
-    guard let box = authentications[parent.id], box.authentication.isValid(at: now),
-      box.authentication.viewer == record.authentication.viewer
-    else { return false }
-    return isAllowed(parent, on: box.deviceHash, record.authentication)
+    return box(of: parent, lettingIn: record)?.authentication.isValid(at: now) == true
   }
 
   private func regularSignInThatStands(beside record: AuthenticationRecord, at now: Instant) -> StandingSignIn? {

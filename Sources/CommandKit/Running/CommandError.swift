@@ -1,3 +1,5 @@
+public import RegentPlatform
+
 /// Why a command did not do what it was asked, and what to type next.
 public struct CommandError: Error, Equatable, Sendable, CustomStringConvertible {
   /// A sentence in lower case without a full stop.
@@ -17,6 +19,17 @@ public struct CommandError: Error, Equatable, Sendable, CustomStringConvertible 
     self.hint = hint
     self.code = code
     self.exit = exit
+  }
+
+  /// A file of something that is being set up cannot be used: most often because another program does the same.
+  public init(settingUp what: String, _ error: FileError) {
+    guard case .held(let process) = error.kind else {
+      self.init(error.description, hint: error.hint)
+      return
+    }
+    self.init(
+      "\(what) is being set up by \(process.map { "process \($0)" } ?? "another program")",
+      hint: "wait until that is done, then type the same again", code: "busy")
   }
 
   /// What was typed is wrong.

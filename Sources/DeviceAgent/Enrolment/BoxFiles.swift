@@ -21,8 +21,14 @@ struct BoxFiles: ~Copyable {
       throw .usage("--ca-file: a line end in a path cannot stand in the settings", hint: "give the file another name")
     }
     let folder = beside == "/" ? "/" : String(beside.dropLast())
-    let isNew = (try? PrivateDirectory.owner(of: folder)) == nil
-    let lock = try Self.ground(place, folder: folder, secret: "\(beside)secret")
+    let isNew: Bool
+    let lock: SettingsLock
+    do throws(FileError) {
+      isNew = try PrivateDirectory.owner(of: folder) == nil
+      lock = try Self.ground(place, folder: folder, isNew: isNew, secret: "\(beside)secret")
+    } catch {
+      throw CommandError(settingUp: "this box", error)
+    }
     self.place = place
     secret = "\(beside)secret"
     self.authorities = authorities
@@ -31,24 +37,17 @@ struct BoxFiles: ~Copyable {
   }
 
   private static func ground(
-    _ place: String, folder: String, secret: String
-  ) throws(CommandError) -> SettingsLock {
-    do throws(FileError) {
-      // A folder that is there keeps its mode; a new one of a user is the user's alone.
-      if try PrivateDirectory.owner(of: folder) == nil { try PrivateDirectory.ensure(folder) }
-      try PrivateDirectory.requireOwn(folder)
-      try PrivateFile.check(secret, widest: 0o7777)
-      _ = try settings(place)
-      let lock = try SettingsLock(place)
-      // What was cut off before.
-      for file in [place, secret] { try DurableFile.clearDrafts(of: file) }
-      return lock
-    } catch {
-      guard case .held(let process) = error.kind else { throw CommandError(error.description, hint: error.hint) }
-      throw CommandError(
-        "this box is being set up by \(process.map { "process \($0)" } ?? "another program")",
-        hint: "wait until that is done, then type the same again", code: "busy")
-    }
+    _ place: String, folder: String, isNew: Bool, secret: String
+  ) throws(FileError) -> SettingsLock {
+    // A folder that is there keeps its mode; a new one of a user is the user's alone.
+    if isNew { try PrivateDirectory.ensure(folder) }
+    try PrivateDirectory.requireOwn(folder)
+    try PrivateFile.check(secret, widest: 0o7777)
+    _ = try settings(place)
+    let lock = try SettingsLock(place)
+    // What was cut off before.
+    for file in [place, secret] { try DurableFile.clearDrafts(of: file) }
+    return lock
   }
 
   /// Writes the secret first: settings that name a key pair whose secret is not there would keep the box from starting.

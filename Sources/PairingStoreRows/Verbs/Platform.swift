@@ -107,18 +107,21 @@ extension SignedRows {
   func refusal<Context: Querying & ~Copyable>(
     _ context: borrowing Context, ofParent parent: ParentSignIn, of record: AuthenticationRecord
   ) throws -> AuthenticationRefusal? {
-    guard let box = try authentication(context, parent.id)?.record, box.authentication.source == .regular,
-      // Signed in anew at another provider, or as somebody else: that is another sign-in.
-      box.authentication.viewer == record.authentication.viewer,
-      try isAllowed(context, parent, on: box.deviceHash, record.authentication)
-    else { return .parentEnded }
+    guard let box = try box(context, of: parent, lettingIn: record) else { return .parentEnded }
     return try signInContext(context, of: box).pauseOrEnd(ofParent: box)
   }
 
-  private func isAllowed<Context: Querying & ~Copyable>(
-    _ context: borrowing Context, _ parent: ParentSignIn, on box: DeviceHash, _ app: Authentication
-  ) throws -> Bool {
-    try decision(context, box, parent.app, app.requestor)?.refuses(whatIsFrom: app.issued) != true
+  /// The box's own sign-in, if it is there and its viewer lets the app use it.
+  private func box<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, of parent: ParentSignIn, lettingIn record: AuthenticationRecord
+  ) throws -> AuthenticationRecord? {
+    let app = record.authentication
+    guard let box = try authentication(context, parent.id)?.record, box.authentication.source == .regular,
+      // Signed in anew at another provider, or as somebody else: that is another sign-in.
+      box.authentication.viewer == app.viewer,
+      try decision(context, box.deviceHash, parent.app, app.requestor)?.refuses(whatIsFrom: app.issued) != true
+    else { return nil }
+    return box
   }
 
   /// Whether an app's sign-in is one still: lists show none whose box has signed out, or whose viewer took it back.
@@ -126,10 +129,7 @@ extension SignedRows {
     _ context: borrowing Context, _ record: AuthenticationRecord, at now: Instant
   ) throws -> Bool {
     guard let parent = record.authentication.parent else { return true }
-    guard let box = try authentication(context, parent.id)?.record, box.authentication.isValid(at: now),
-      box.authentication.viewer == record.authentication.viewer
-    else { return false }
-    return try isAllowed(context, parent, on: box.deviceHash, record.authentication)
+    return try box(context, of: parent, lettingIn: record)?.authentication.isValid(at: now) == true
   }
 
   fileprivate func decision<Context: Querying & ~Copyable>(

@@ -31,11 +31,7 @@ struct SettingsChange {
     } catch {
       switch error.kind {
       case .missing, .notADirectory, .system: return nil
-      case .held(let process):
-        throw CommandError(
-          "\(path) is being set up by \(process.map { "process \($0)" } ?? "another program")",
-          hint: "wait until that is done, then type the same again", code: "busy")
-      default: throw CommandError(error.description, hint: error.hint)
+      default: throw CommandError(settingUp: path, error)
       }
     }
   }
