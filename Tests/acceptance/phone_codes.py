@@ -1,7 +1,5 @@
 """Stories of codes, each told by a phone that has never been here: from the code to the answer on the screen."""
 
-import http.client
-import ssl
 import threading
 import traceback
 import urllib.parse
@@ -9,7 +7,7 @@ import urllib.parse
 from selenium.webdriver.common.by import By
 
 from browser import Failure, Phone, become
-from service import Box, until
+from service import Box, connected, until
 
 # What one page may weigh in all, at its first visit.
 HEAVIEST = 60 * 1024
@@ -54,11 +52,7 @@ def weigh(phone):
         "return [...document.querySelectorAll('link[href], script[src], img[src]')].map((e) => e.href || e.src)")
     weights = {}
     for address in [phone.driver.current_url] + files:
-        if place.scheme == "https":
-            trust = ssl._create_unverified_context()
-            connection = http.client.HTTPSConnection(place.hostname, place.port, timeout=20, context=trust)
-        else:
-            connection = http.client.HTTPConnection(place.hostname, place.port, timeout=20)
+        connection = connected(place, timeout=20)
         try:
             connection.request("GET", urllib.parse.urlsplit(address).path, headers={"Cookie": cookies})
             answer = connection.getresponse()
