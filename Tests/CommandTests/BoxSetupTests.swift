@@ -4,18 +4,6 @@ import Testing
 
 /// `regent setup` in front of somebody who types, and what a box says that was not set up.
 @Suite struct `A box that is set up by hand` {
-  /// A service with a requestor, and the address and the code that a box takes.
-  private func withInvitation(_ body: (Operator, _ service: String, _ code: String) throws -> Void) throws {
-    try withTemporaryFolder { folder in
-      let shell = Operator(folder: folder)
-      try withService(in: folder) { service in
-        try shell.get("regentctl requestor add acme")
-        let code = try shell.get("regentctl requestor invite acme | awk '$1 == \"code\" { print $2 }'")
-        try body(shell, service.url, code)
-      }
-    }
-  }
-
   private func typed(_ shell: Operator, _ lines: [String], _ words: String = "") throws -> FinishedProgram {
     let typed = lines.map { "'\($0)'" }.joined(separator: " ")
     return try shell.type(

@@ -113,3 +113,15 @@ struct ShellBox {
     return String(made.body[start.upperBound...].prefix { $0 != "\"" })
   }
 }
+
+/// A service with a requestor, and the address and the code that a box takes.
+func withInvitation(_ body: (Operator, _ service: String, _ code: String) throws -> Void) throws {
+  try withTemporaryFolder { folder in
+    let shell = Operator(folder: folder)
+    try withService(in: folder) { service in
+      try shell.get("regentctl requestor add acme")
+      let code = try shell.get("regentctl requestor invite acme | awk '$1 == \"code\" { print $2 }'")
+      try body(shell, service.url, code)
+    }
+  }
+}

@@ -107,14 +107,10 @@ import Testing
 @Suite struct `A box that is set up in bad company` {
   /// A box's folder, and the line that sets it up; the code is looked at afterwards.
   private func withCode(_ body: (Operator, _ folder: String, _ setup: String) throws -> Void) throws {
-    try withTemporaryFolder { folder in
-      let shell = Operator(folder: folder)
-      try withService(in: folder) { service in
-        try shell.get("regentctl requestor add acme && mkdir -m 700 box")
-        let code = try shell.get("regentctl requestor invite acme | awk '$1 == \"code\" { print $2 }'")
-        try body(
-          shell, folder, "regent setup --config box/agent.conf --state state --service \(service.url) --code \(code)")
-      }
+    try withInvitation { shell, service, code in
+      try shell.get("mkdir -m 700 box")
+      try body(
+        shell, shell.folder, "regent setup --config box/agent.conf --state state --service \(service) --code \(code)")
     }
   }
 
