@@ -48,6 +48,16 @@ public enum Accounts {
     }
   }
 
+  /// What to call a user in a sentence: the login name, or the number when nobody is called so or nobody can tell.
+  ///
+  /// - Parameters:
+  ///   - id: a user number.
+  ///   - sign: what stands before a number, such as `#` for `sudo -u`.
+  /// - Returns: a text for people.
+  public static func title(of id: uid_t, numberedBy sign: String = "") -> String {
+    (try? user(id: id))??.name ?? "\(sign)\(id)"
+  }
+
   /// The number of the group of that name.
   ///
   /// - Parameter name: a group name.

@@ -139,7 +139,7 @@ private func checkOwner(of folder: String) throws {
     try PrivateDirectory.ensure(folder, widest: 0o7777)
   } catch {
     guard case .foreignOwner(let owner) = error.kind else { throw error }
-    let name = (try? Accounts.user(id: owner))??.name ?? "#\(owner)"
+    let name = Accounts.title(of: owner, numberedBy: "#")
     throw CommandError(
       "\(folder) belongs to \(name), and so must everything in it",
       hint: "type the same as that user: sudo -u \(shellQuoted(name)) …")

@@ -38,6 +38,8 @@ struct `The platform account between programs` {
       #expect(try JSONValue(reading: listed.output).array?.count == 3)
       let doctor = try await box.run(["doctor"])
       #expect(doctor.outputText.contains("user \(AppUser.stranger) asked 1 times for REF30 and is no app"))
+      let status = try await box.run(["sso", "status"])
+      #expect(status.outputText.contains("user \(AppUser.stranger) asked for REF30 and is no app"))
       #expect(try await box.run(["sso", "grant", "nobody-of-that-name"]).status == 2)
     }
   }

@@ -1,5 +1,6 @@
 import AccessEnabler
 import CommandKit
+import Glibc
 import RegentCryptography
 import RegentJSON
 import RegentPlatform
@@ -136,6 +137,23 @@ struct PermissionTests {
       let store = try PermissionStore(folder: folder)
       #expect(store.decisions == [:])
       #expect(store.trouble?.contains("asked about again") == true)
+    }
+  }
+
+  /// A file that root wrote by hand, or whose rights somebody widened, must not cost the box its daemon.
+  @Test(arguments: [(mode: mode_t(0o644), owner: uid_t(0)), (mode: 0o600, owner: 65_533)])
+  func `a file of another user, or open to others, grants nothing, and says so`(mode: mode_t, owner: uid_t) throws {
+    try withTemporaryFolder { folder in
+      let path = "\(folder)/permissions"
+      try PermissionStore(folder: folder).decide(.granted, kodi)
+      let isChanged = unsafe chmod(path, mode) == 0 && chown(path, owner, owner) == 0
+      #expect(isChanged)
+      let store = try PermissionStore(folder: folder)
+      #expect(store.permission(of: kodi) == .undetermined)
+      #expect(store.trouble?.contains("asked about again") == true)
+      // What is decided from then on is kept in a file of its own.
+      try store.decide(.denied, kodi)
+      #expect(try PermissionStore(folder: folder).permission(of: kodi) == .denied)
     }
   }
 

@@ -66,6 +66,20 @@ import Testing
     }
   }
 
+  /// An app says nothing of its device, and "Unknown" would stand there for each.
+  @Test func `have the names that the box gives them, and their box's name`() async throws {
+    try await withApp { stage, phone, _ in
+      try await phone.open("/screens")
+      #expect(phone.page.text.contains("<h2><bdi>kodi</bdi></h2>"))
+      let box = try #require(try await stage.signIn(at: PlatformStage.maker))
+      try await phone.open("/screens/\(box.authentication.id)/rename")
+      try await phone.send("rename", ["name": "Attic"])
+      try await phone.open("/screens")
+      #expect(phone.page.text.contains("<h2><bdi>Attic</bdi></h2>"))
+      #expect(phone.page.text.contains("<dd><bdi>Attic</bdi></dd>"), "of which box the app is")
+    }
+  }
+
   @Test func `an app's own end names none`() async throws {
     try await withApp { stage, phone, _ in
       let id = try #require(try await stage.signIn(at: Sample.requestor)).authentication.id

@@ -88,6 +88,7 @@ import Testing
     let root = try #require(try Accounts.user(named: "root"))
     #expect(root == UserAccount(name: "root", id: 0, group: 0, home: "/root"))
     #expect(try Accounts.user(id: 0) == root)
+    #expect(Accounts.title(of: 0) == "root" && Accounts.title(of: 4_000_000_001, numberedBy: "#") == "#4000000001")
     #expect(try Accounts.group(named: "root") == 0)
     #expect(try Accounts.user(named: "nobody-of-this-name") == nil)
     #expect(try Accounts.group(named: "nobody-of-this-name") == nil)

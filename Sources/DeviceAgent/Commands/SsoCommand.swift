@@ -170,8 +170,8 @@ enum SsoCommand {
     let granted = apps.filter { $0["permission"]?.string == "granted" }.count
     lines.append(apps.isEmpty ? "no app is named in agent.conf" : "\(granted) of \(apps.count) apps may use it")
     for refusal in status["refused"]?.array ?? [] {
-      lines.append(
-        "user \(refusal["user"]?.int64 ?? 0) asked for \(refusal["requestor"]?.string ?? "") and is no app")
+      let user = UInt32(exactly: refusal["user"]?.int64 ?? 0).map { Accounts.title(of: $0) } ?? ""
+      lines.append("user \(user) asked for \(refusal["requestor"]?.string ?? "") and is no app")
     }
     return lines
   }

@@ -63,7 +63,7 @@ extension AgentSettings {
       } catch {
         // A daemon of an earlier version knows no such question, and says so without a code of ours.
         guard ["not-allowed", "daemon"].contains(error.code) else { throw error }
-        throw cannotPair(beside: home, owner)
+        throw cannotPair(beside: home)
       }
     }
     if order.oauth == nil { settings.keptCredentials = try credentials() }
@@ -96,7 +96,7 @@ extension AgentSettings {
   }
 
   private var ownName: String {
-    (try? Accounts.user(id: Accounts.effectiveUser))?.name ?? String(Accounts.effectiveUser)
+    Accounts.title(of: Accounts.effectiveUser)
   }
 
   /// A sign-in that this process does: with the SDK, or at another service.
@@ -118,10 +118,10 @@ extension AgentSettings {
     }
   }
 
-  private func cannotPair(beside home: DaemonIdentity, _ owner: UserAccount?) -> CommandError {
+  private func cannotPair(beside home: DaemonIdentity) -> CommandError {
     let place = socket.map { " --socket \(shellQuoted($0))" } ?? ""
     return CommandError(
-      "the daemon keeps its tokens in \(home.state) as user \(owner?.name ?? String(home.user)); "
+      "the daemon keeps its tokens in \(home.state) as user \(Accounts.title(of: home.user)); "
         + "this user may not write there",
       hint: "type: sudo regent pair\(place), or give --state DIR for a sign-in of this user alone; a launcher may "
         + "when agent.conf says allow = user:\(ownName) pair",

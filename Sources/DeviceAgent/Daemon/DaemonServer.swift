@@ -231,7 +231,7 @@ struct DaemonServer: Sendable {
   private static func refusal(
     of action: DaemonAction, _ resource: String?, to user: UInt32?
   ) -> CommandError {
-    let name = user.map { id in (try? Accounts.user(id: id))?.name ?? String(id) } ?? "NAME"
+    let name = user.map { Accounts.title(of: $0) } ?? "NAME"
     let isOneWord = resource.map { !$0.isEmpty && !$0.contains(where: \.isWhitespace) } ?? false
     let what = action.rawValue + (isOneWord ? "=\(resource ?? "*")" : "")
     return CommandError(

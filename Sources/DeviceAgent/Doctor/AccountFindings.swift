@@ -63,7 +63,7 @@ enum AccountFindings {
   private static func refusal(_ refusal: JSONValue) -> Finding {
     let user = refusal["user"]?.int64 ?? 0
     let requestor = refusal["requestor"]?.string ?? ""
-    let name = UInt32(exactly: user).flatMap { try? Accounts.user(id: $0) }?.name ?? String(user)
+    let name = UInt32(exactly: user).map { Accounts.title(of: $0) } ?? String(user)
     return Finding(
       subject: "apps", verdict: .note,
       sentence: "user \(name) asked \(refusal["count"]?.int64 ?? 1) times for \(requestor) and is no app",

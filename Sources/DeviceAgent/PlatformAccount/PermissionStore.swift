@@ -6,8 +6,9 @@ import RegentPlatform
 /// The viewer's decisions on disk: durable before they count, at once for everybody afterwards.
 ///
 /// A yes that could not be written does not count: the app is asked about again, never let in. A no counts
-/// nevertheless, and the service hears of it; a restart finds what is on the disk. A file that cannot be read is taken
-/// for no decisions at all: the no that the service knows hold, its yes do not.
+/// nevertheless, and the service hears of it; a restart finds what is on the disk. A file that cannot be read, or that
+/// is another user's or open to others, is taken for no decisions at all: the no that the service knows hold, its yes
+/// do not. A disk that fails is another matter: what it holds is not given up.
 final class PermissionStore: Sendable {
   private struct State: Sendable {
     var book: PermissionBook
@@ -35,12 +36,17 @@ final class PermissionStore: Sendable {
     path = "\(folder)/permissions"
     self.wallClock = wallClock
     var bytes: [UInt8]?
+    var why = "\(path) cannot be read"
     do throws(FileError) {
       bytes = try DurableFile.read(path, limit: 1_048_576, widest: 0o600)
     } catch {
       switch error.kind {
       case .missing: break
       case .tooLarge: bytes = []
+      case .modeTooWide, .foreignOwner:
+        bytes = []
+        why = error.description
+      case .system(let cause) where cause.isAboutRights: bytes = []
       default: throw error
       }
     }
@@ -51,7 +57,7 @@ final class PermissionStore: Sendable {
       book.isLost = read?.isLost ?? true
     }
     state = Locked(State(book: book))
-    trouble = book.isLost ? "\(path) cannot be read: every app is asked about again that may use the account" : nil
+    trouble = book.isLost ? "\(why): every app is asked about again that may use the account" : nil
   }
 
   func permission(of who: AppRequestor) -> PlatformPermission { state.withLock { $0.book[who] } }

@@ -104,7 +104,7 @@ final class OperatorNames: Sendable {
 
   func name(of user: UInt32) -> OperatorName {
     if let name = known.withLock({ $0[user] }) { return name }
-    let text = (try? Accounts.user(id: user))??.name ?? "uid \(user)"
+    let text = Accounts.title(of: user, numberedBy: "uid ")
     let name = OperatorName(text) ?? Self.nameless
     // More users than that have no business here; forgetting costs a look-up.
     known.withLock { known in

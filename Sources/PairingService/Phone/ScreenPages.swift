@@ -75,14 +75,18 @@ extension Phone {
     let provisioned = core.provisioning.now
     // Whoever is in by a box is the box's viewer, and so in this list already.
     let apps = Dictionary(grouping: records) { $0.authentication.parent?.id }
+    let boxes = Dictionary(
+      records.filter(holdsApps).map { ($0.authentication.id, name($0, names[$0.authentication.id])) },
+      uniquingKeysWith: { first, _ in first })
     return records.map { record in
       let authentication = record.authentication
       let requestor = provisioned.requestor(authentication.requestor)
       let chosen = names[authentication.id]
       // What the device calls itself, once it has a name of the viewer's choice.
-      let model = chosen == nil ? "" : record.about.name ?? ""
+      let model = ForeignText(chosen == nil ? "" : record.about.name ?? "")
       return Screen(
-        id: authentication.id.text, name: name(record, chosen), model: ForeignText(model),
+        id: authentication.id.text, name: name(record, chosen),
+        model: authentication.parent.flatMap { boxes[$0.id] } ?? model,
         app: ForeignText(firstSeen: requestor?.name, authentication.requestor.text),
         lastUse: core.lastUses.of(authentication.id) ?? authentication.issued,
         since: authentication.issued, apps: apps[authentication.id, default: []].map(screenApp),
@@ -97,10 +101,12 @@ extension Phone {
       AuthenticationFilter(viewer: viewer), after: nil, limit: 200, at: now)
   }
 
+  /// An app that is in by a box has the name that the box gives it: what it says of its device, if it says anything, is
+  /// the box's name once more.
   private func name(_ record: AuthenticationRecord, _ chosen: String?) -> ForeignText {
     ForeignText(
-      firstSeen: chosen, record.about.name ?? "", record.about.asked?.client.text ?? "",
-      record.authentication.requestor.text)
+      firstSeen: chosen, record.authentication.parent?.app ?? "", record.about.name ?? "",
+      record.about.asked?.client.text ?? "", record.authentication.requestor.text)
   }
 
   // MARK: - One screen

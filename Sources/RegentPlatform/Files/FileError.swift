@@ -45,7 +45,7 @@ public struct FileError: Error, Equatable, Sendable {
     case .modeTooWide(_, let allowed): "type: chmod \(octal(allowed)) \(shellQuoted(path))"
     // Never to give it to this user: its own program could not open it any more.
     case .foreignOwner(let owner):
-      "type the same as that user: sudo -u \(shellQuoted(userName(owner, "#"))) …"
+      "type the same as that user: sudo -u \(shellQuoted(Accounts.title(of: owner, numberedBy: "#"))) …"
     case .tooLarge: "check that this is the file you meant"
     case .held(let pid?): "stop process \(pid) first, or use another place (see: ps -p \(pid))"
     case .held(nil): "stop the other process first, or use another place"
@@ -66,7 +66,7 @@ extension FileError: CustomStringConvertible {
     case .modeTooWide(let found, let allowed):
       "\(path) has mode \(octal(found)), wider than \(octal(allowed)): others could use what must be private"
     case .foreignOwner(let owner):
-      "\(path) belongs to user \(userName(owner)), not to this program's user"
+      "\(path) belongs to user \(Accounts.title(of: owner)), not to this program's user"
     case .tooLarge(let limit): "\(path) is larger than the \(limit) bytes it may have"
     case .held(let pid?): "\(path) is held by process \(pid)"
     case .held(nil): "\(path) is held by another process"
@@ -97,11 +97,6 @@ func onFile<Result: ~Copyable>(
   } catch {
     throw FileError(error, path: path)
   }
-}
-
-/// The login name, or the number when nobody is called so.
-private func userName(_ id: uid_t, _ numberSign: String = "") -> String {
-  (try? Accounts.user(id: id))??.name ?? "\(numberSign)\(id)"
 }
 
 private func octal(_ mode: mode_t) -> String {
