@@ -130,8 +130,12 @@ class Server:
     def kill(self):
         """-9 for the server and all that serve its connections, also when they are frozen."""
         if self.process and self.process.poll() is None:
+            # It stands still first: a child that it forks meanwhile would live on, and keep the next server from starting.
+            self.process.send_signal(signal.SIGSTOP)
+            children = self.processes()[1:]
             self.signal(signal.SIGKILL)
             self.process.wait()
+            until("the server's children to end", lambda: not any(map(is_alive, children)))
 
     def start_again(self):
         """After kill -9, with what was written by then."""
@@ -141,6 +145,14 @@ class Server:
 
     def promote(self):
         run(*as_server_user(newest("pg_ctl"), "promote", "-D", self.data, "-w", "-t", "30"))
+
+
+def is_alive(pid):
+    try:
+        # Behind the name, which may have brackets of its own.
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 class Link:

@@ -308,12 +308,14 @@ def one_round(world, faults, name):
     threads = [threading.Thread(target=world.load, args=(stop,)) for _ in range(BOXES)]
     for thread in threads:
         thread.start()
-    time.sleep(0.3 + world.pick.random() * 0.3)
-    begun = time.monotonic()
-    faults.perform(name)
-    time.sleep(0.3)
-    stop.set()
-    failed_for = time.monotonic() - begun
+    try:
+        time.sleep(0.3 + world.pick.random() * 0.3)
+        begun = time.monotonic()
+        faults.perform(name)
+        time.sleep(0.3)
+        failed_for = time.monotonic() - begun
+    finally:
+        stop.set()  # else this program would not end when a fault could not be made
     for thread in threads:
         thread.join()
     begun = time.monotonic()
