@@ -110,7 +110,7 @@ extension Input {
   public static func repeated<Element>(
     _ name: String, _ kind: ValueKind<Element>, default standard: [Element], _ help: String
   ) -> Input<[Element]> where Value == [Element] {
-    let shown = standard.map(kind.show).joined(separator: " ")
+    let shown = wordList(standard.map(kind.show), between: " ")
     return many(
       .init(name, .option, kind, help, isRepeated: true, defaultText: shown), kind,
       default: standard)

@@ -36,10 +36,14 @@ extension ValueKind where Value: Equatable {
   public static func choice(_ values: [(word: String, value: Value)]) -> ValueKind {
     let words = values.map(\.word)
     return ValueKind(
-      words.joined(separator: "|"), completion: .words(words),
-      show: { value in values.first { $0.value == value }?.word ?? "" },
+      wordList(words, between: "|"), completion: .words(words),
+      show: { value in
+        // Not by `first(where:)`: see `wordList`.
+        for choice in values where choice.value == value { return choice.word }
+        return ""
+      },
       read: { text throws(ValueProblem) in
-        if let match = values.first(where: { $0.word == text }) { return match.value }
+        for choice in values where choice.word == text { return choice.value }
         let nearest = nearest(to: text, among: words)
         throw ValueProblem(
           "is not one of \(words.joined(separator: ", "))",

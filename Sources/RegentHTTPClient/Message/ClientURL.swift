@@ -136,7 +136,8 @@ public struct ClientURL: Hashable, Sendable {
 
   /// The target as it is sent, checked by the same rules as that of a whole URL.
   private static func checkedTarget(_ text: Substring) throws(ClientError) -> String {
-    let full = text.hasPrefix("/") || text.hasPrefix("?") ? text : "/" + text
+    // As a `String`: adding a `Substring` has the runtime look for conformances, once in each process.
+    let full = text.hasPrefix("/") || text.hasPrefix("?") ? String(text) : "/" + String(text)
     return try ClientURL("http://localhost" + full).target
   }
 }
