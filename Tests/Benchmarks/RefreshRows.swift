@@ -70,34 +70,14 @@ private struct RefreshTokensOfFile {
     texts = String(decoding: try readFile("\(folder)/\(codes)/refresh-tokens"), as: UTF8.self).split(separator: "\n")
   }
 
-  /// Each thread of the load generator is a program with one connection: it has the answer before it asks again.
-  func load(_ server: PinnedServer, _ client: String, round: Int, seconds: Int = 2) throws -> Load {
+  func load(_ server: PinnedServer, _ client: String, round: Int) throws -> RefreshLoad {
     let count = Self.programs
     // Spread over the table, and never those of another round: an answer that was on its way then is lost.
     let rounds = texts.count / count
-    let own = (0..<count).map { "\"\(texts[$0 * rounds + round])\"" }
-    let script = "\(folder)/refresh-\(round).lua"
-    try writeFile(
-      script,
-      """
-      wrk.headers["Content-Type"] = "application/x-www-form-urlencoded"
-      local tokens = {\(own.joined(separator: ","))}
-      local threads = 0
-      function setup(thread)
-        threads = threads + 1
-        thread:set("token", tokens[threads])
-      end
-      function request()
-        return wrk.format("POST", "/oauth/token", nil,
-          "client_id=\(client)&grant_type=refresh_token&refresh_token=" .. token)
-      end
-      function response(status, headers, body)
-        token = string.match(body, '"refresh_token":"([^"]+)"')
-      end
-
-      """.utf8)
-    return try Load(
-      port: server.port, ["-t\(count)", "-c\(count)", "-d\(seconds)s", "-s", script], path: "/oauth/token")
+    let own = (0..<count).map { texts[$0 * rounds + round] }
+    let file = "\(folder)/tokens-\(round)"
+    try writeFile(file, own.joined(separator: "\n").utf8)
+    return try RefreshLoad(port: server.port, client, tokens: file)
   }
 }
 

@@ -27,6 +27,8 @@ case "serve-static":
   exit(serveStatic(Array(arguments.dropFirst())))
 case "fill-pairing":
   exit(fillPairing(Array(arguments.dropFirst())))
+case "load-refreshes":
+  exit(loadRefreshes(Array(arguments.dropFirst())))
 case "serve-pairing":
   exit(servePairing(Array(arguments.dropFirst())))
 case "fill-boxes":

@@ -27,6 +27,23 @@ struct WritingTests {
     #expect(String(decoding: bytes, as: UTF8.self) == html)
   }
 
+  @Test func `what is escaped alone is escaped wherever in a long string it stands`() {
+    for style in [JSONWriter.Style.compact, JSONWriter.Style(isHTMLSafe: true)] {
+      for scalar in (UInt32(0)...0xFF).map({ Unicode.Scalar($0) }) + ["\u{2028}", "\u{202A}"] {
+        guard let scalar else { continue }
+        let alone = written(String(scalar), style).dropFirst().dropLast()
+        for place in 0...17 {
+          let (before, after) = (String(repeating: "a", count: place), String(repeating: "~", count: 17 - place))
+          #expect(written("\(before)\(scalar)\(after)", style) == "\"\(before)\(alone)\(after)\"")
+        }
+      }
+    }
+  }
+
+  private func written(_ text: String, _ style: JSONWriter.Style) -> String {
+    String(decoding: JSONValue.string(text).bytes(style), as: UTF8.self)
+  }
+
   @Test func `every scalar of the first planes is read back as it was`() throws {
     for value in stride(from: UInt32(1), to: 0x11000, by: 1) {
       guard let scalar = Unicode.Scalar(value) else { continue }

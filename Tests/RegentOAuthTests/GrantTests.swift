@@ -16,6 +16,26 @@ import Testing
     #expect(Scope.all.text == "openid profile offline_access entitlements")
   }
 
+  @Test func `a scope is read word by word, and said in one order`() throws {
+    #expect(try Scope("entitlements  openid openid ").text == "openid entitlements")
+    #expect(try Scope(" offline_access openids open profile").names == [.offlineAccess, .profile])
+    #expect(try Scope("").isEmpty)
+    #expect(try Scope(" nothing ").text == "")
+    for number in 0..<16 {
+      let names = Scope.Name.allCases.enumerated().filter { number >> $0.offset & 1 == 1 }.map(\.element)
+      let text = names.map(\.rawValue).joined(separator: " ")
+      let scope = Scope(Set(names))
+      #expect(scope.text == text)
+      #expect(try Scope(text) == scope)
+      #expect(scope.names == Set(names))
+      #expect(Scope.Name.allCases.allSatisfy { scope.contains($0) == names.contains($0) })
+      #expect(scope.isSubset(of: Scope([.openid, .profile])) == Set(names).isSubset(of: [.openid, .profile]))
+    }
+    for text in ["openid\u{E9}", "openid\tprofile", "\u{7F}", "a\\", String(repeating: "a", count: 2_049)] {
+      #expect(refusal { _ = try Scope(text) } == .invalidScope)
+    }
+  }
+
   @Test func `a refresh narrows and never widens`() throws {
     let granted = Scope([.openid, .entitlements])
     #expect(try granted.narrowed(to: nil) == granted)

@@ -122,6 +122,7 @@ struct ReaderTests {
         }
         #expect((value ?? 0) == 0, "\(pragma)")
       }
+      #expect(try await database.read { try $0.value("PRAGMA cache_size", as: Int.self) } == -512)
     }
     try withTemporaryFolder { folder in
       try writeFile("\(folder)/x.db", [])
@@ -129,7 +130,7 @@ struct ReaderTests {
       let wanted = [
         "synchronous": 2, "foreign_keys": 1, "cell_size_check": 1, "trusted_schema": 0,
         "wal_autocheckpoint": 0, "busy_timeout": 5_000, "secure_delete": 2, "temp_store": 2,
-        "query_only": 0, "cache_size": -16_384,
+        "query_only": 0, "cache_size": -2_048,
       ]
       for (pragma, value) in wanted {
         #expect(try writer.value("PRAGMA \(unsafeRawSQL: pragma)") == value, "\(pragma)")

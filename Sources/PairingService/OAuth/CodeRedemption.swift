@@ -47,7 +47,7 @@ struct CodeRedemption: Sendable {
     }
     // What the client may have now: an operator may have taken some away since it asked.
     let scope = try Scope(asked.scope).limited(to: client.metadata.scope)
-    guard !scope.names.isEmpty else {
+    guard !scope.isEmpty else {
       throw OAuthError(.invalidScope, "this client may have none of these scopes any more")
     }
     return try await keep(signIn, scope, client, proof?.thumbprint, known.known.record)

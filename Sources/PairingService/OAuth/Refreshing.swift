@@ -69,7 +69,7 @@ struct Refreshing: Sendable {
   ) async throws -> [UInt8] {
     // Never more than the client may have now.
     let scope = try Scope(standing.grant.scope).narrowed(to: wanted).limited(to: client.metadata.scope)
-    guard !scope.names.isEmpty else { throw OAuthError(.invalidScope, "this client may have none of these any more") }
+    guard !scope.isEmpty else { throw OAuthError(.invalidScope, "this client may have none of these any more") }
     let answer = try await pairs.make(
       TokenPairs.Wanted(
         grant: standing.grant.id, generation: shown + 1, scope: scope, thumbprint: standing.grant.thumbprint,
@@ -109,9 +109,9 @@ struct Refreshing: Sendable {
     let allowed = try Scope(grant.scope).narrowed(to: wanted)
     let given = try Scope(answer.scope ?? grant.scope)
     core.metrics.count(.refreshesRepeated)
-    guard !given.names.isSubset(of: allowed.names) else { return answer.bytes() }
+    guard !given.isSubset(of: allowed) else { return answer.bytes() }
     let scope = allowed.limited(to: client.metadata.scope)
-    guard case .stands(let standing) = state, !scope.names.isEmpty else {
+    guard case .stands(let standing) = state, !scope.isEmpty else {
       throw OAuthError(.invalidScope, "the answer that got lost was for another scope: ask for that one")
     }
     // The refresh token stays the one that was given: only the access token is another.

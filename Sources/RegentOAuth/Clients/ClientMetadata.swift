@@ -58,7 +58,7 @@ package struct ClientMetadata: Sendable, Hashable {
     // What there is not is left out, and the answer says what is left. All of it for nothing that exists would be more
     // than anybody asked for.
     scope = try Scope(wanted)
-    guard !scope.names.isEmpty else {
+    guard !scope.isEmpty else {
       throw OAuthError(
         .invalidClientMetadata,
         "there is none of these scopes: there are openid, profile, offline_access and entitlements")

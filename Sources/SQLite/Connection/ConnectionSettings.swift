@@ -25,6 +25,8 @@ extension Connection {
     case .writer: try configureWriter()
     case .reader:
       try run("PRAGMA query_only = ON")
+      // SQLite empties it after every commit of the writer: it serves the few reads of one look.
+      try run("PRAGMA cache_size = -512")
       try neverCheckpoint()
     // VACUUM INTO writes its target, which query_only would forbid; the database itself is opened for reading only.
     case .backup: try neverCheckpoint()
@@ -32,8 +34,9 @@ extension Connection {
   }
 
   private borrowing func configureWriter() throws(SQLiteError) {
-    // In pages of the cache: 16 MiB keep the upper levels of every index in memory.
-    try run("PRAGMA cache_size = -16384")
+    // KiB: what a large database needs more memory for than a small one. The kernel keeps the same pages once more, and
+    // to take one from there costs a refresh or a new code among a million no more than noise does.
+    try run("PRAGMA cache_size = -2048")
     try run("PRAGMA synchronous = FULL")
     try run("PRAGMA secure_delete = FAST")
     // After a checkpoint the log file shrinks to this size (bytes) instead of keeping its largest ever.
