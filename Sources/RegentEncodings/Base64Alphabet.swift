@@ -24,24 +24,27 @@ struct Alphabet: Sendable {
   func encode(_ bytes: Span<UInt8>, padding: Bool) -> [UInt8] {
     let letters = letters
     let count = padding ? (bytes.count + 2) / 3 * 4 : (bytes.count * 4 + 2) / 3
-    return [UInt8](capacity: count) { output in
-      let whole = bytes.count / 3 * 3
-      for place in stride(from: 0, to: whole, by: 3) {
-        let group = UInt32(bytes[place]) << 16 | UInt32(bytes[place + 1]) << 8 | UInt32(bytes[place + 2])
-        output.append(letters[Int(group >> 18)])
-        output.append(letters[Int(group >> 12 & 63)])
-        output.append(letters[Int(group >> 6 & 63)])
-        output.append(letters[Int(group & 63)])
-      }
-      let left = bytes.count - whole
-      guard left > 0 else { return }
-      let group = UInt32(bytes[whole]) << 16 | (left == 2 ? UInt32(bytes[whole + 1]) << 8 : 0)
-      output.append(letters[Int(group >> 18)])
-      output.append(letters[Int(group >> 12 & 63)])
-      if left == 2 { output.append(letters[Int(group >> 6 & 63)]) }
-      guard padding else { return }
-      for _ in left..<3 { output.append(UInt8(ascii: "=")) }
+    var text = [UInt8](zeros: count)
+    var output = text.mutableSpan
+    let whole = bytes.count / 3 * 3
+    var end = 0
+    for place in stride(from: 0, to: whole, by: 3) {
+      let group = UInt32(bytes[place]) << 16 | UInt32(bytes[place + 1]) << 8 | UInt32(bytes[place + 2])
+      output[end] = letters[Int(group >> 18)]
+      output[end + 1] = letters[Int(group >> 12 & 63)]
+      output[end + 2] = letters[Int(group >> 6 & 63)]
+      output[end + 3] = letters[Int(group & 63)]
+      end += 4
     }
+    let left = bytes.count - whole
+    guard left > 0 else { return text }
+    let group = UInt32(bytes[whole]) << 16 | (left == 2 ? UInt32(bytes[whole + 1]) << 8 : 0)
+    output[end] = letters[Int(group >> 18)]
+    output[end + 1] = letters[Int(group >> 12 & 63)]
+    if left == 2 { output[end + 2] = letters[Int(group >> 6 & 63)] }
+    guard padding else { return text }
+    for place in end + 1 + left..<count { output[place] = UInt8(ascii: "=") }
+    return text
   }
 
   /// The bytes that the letters before `end` stand for; what follows is padding that the caller has checked.
@@ -54,7 +57,9 @@ struct Alphabet: Sendable {
     let left = end & 3
     let whole = end &- left
     // A group is stored as four bytes, of which the next one overwrites the last: there is room for that one, too.
-    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: whole / 4 * 3 + 4) { output, count in
+    var bytes = [UInt8](zeros: whole / 4 * 3 + 4)
+    var count = 0
+    unsafe bytes.withUnsafeMutableBufferPointer { output in
       unsafe text.withUnsafeBytes { text in
         unsafe values.withUnsafeBufferPointer { values in
           let (letters, values, bytes) = unsafe (
@@ -88,6 +93,7 @@ struct Alphabet: Sendable {
       }
     }
     guard wrong >> 24 == 0, left != 1, strayBits == 0 || !strictBits else { throw fault(text, upTo: end) }
+    bytes.removeLast(bytes.count - count)
     return bytes
   }
 
