@@ -9,7 +9,7 @@ extension JSONWriter {
   mutating func quoted(_ string: String) {
     bytes.append(Byte.quote)
     if isPlain(string.utf8.span) {
-      bytes.append(contentsOf: string.utf8)
+      unsafe string.utf8.span.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
     } else {
       escaped(string.utf8.span)
     }
@@ -17,7 +17,9 @@ extension JSONWriter {
   }
 
   private func isPlain(_ text: Span<UInt8>) -> Bool {
-    for place in text.indices {
+    var start = 0
+    if !style.isHTMLSafe { while text.count - start >= 8, text.hasEightPlain(at: start) { start += 8 } }
+    for place in start..<text.count {
       let byte = text[place]
       // Letters and digits, which nearly all text is, are told by a comparison or two; & < > " \ are not among them.
       let isUsual = byte &- 0x2A < 0x3C - 0x2A || byte &- 0x3F < 0x5C - 0x3F || byte &- 0x5D < 0x7F - 0x5D
@@ -95,4 +97,15 @@ extension JSONWriter {
 private func hexDigit(_ value: UInt16) -> UInt8 {
   let digit = UInt8(truncatingIfNeeded: value)
   return digit < 10 ? 0x30 + digit : 0x57 + digit
+}
+
+extension Span<UInt8> {
+  /// Whether eight bytes are of ASCII, and none of them a control character, a quote or a backslash.
+  fileprivate func hasEightPlain(at place: Int) -> Bool {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: place, as: UInt64.self)
+    let (quotes, backslashes) = (word ^ (0x22 &* ones), word ^ (0x5C &* ones))
+    let found = word | (word &+ ones) | (word &- 0x20 &* ones) | (quotes &- ones) | (backslashes &- ones)
+    return found & (0x80 &* ones) == 0
+  }
 }
