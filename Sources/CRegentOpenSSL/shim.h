@@ -9,6 +9,7 @@
 #include <openssl/rand.h>
 #include <openssl/kdf.h>
 #include <openssl/hmac.h>
+#include <openssl/sha.h>
 #include <openssl/pem.h>
 #include <openssl/rsa.h>
 #include <openssl/ec.h>
@@ -23,4 +24,28 @@ static inline uint64_t regent_tls_server_options(void) {
 static inline long regent_tls_modes(void) {
   return SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER;
 }
+
+// SHA-1 and SHA-256 as a plain value, which a copy of its bytes goes on from. A context of EVP is three allocations, and
+// copying one frees and makes two of them: more than hashing 200 bytes costs. OpenSSL calls these functions deprecated
+// since 3.0 and has them in every version since; the blocks are hashed by the very same code.
+typedef struct {
+  union {
+    SHA_CTX sha1;
+    SHA256_CTX sha256;
+  } as;
+  int is_sha1;
+} regent_sha;
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wdeprecated-declarations"
+static inline void regent_sha_start(regent_sha *state, int is_sha1) {
+  state->is_sha1 = is_sha1;
+  if (is_sha1) SHA1_Init(&state->as.sha1); else SHA256_Init(&state->as.sha256);
+}
+static inline void regent_sha_add(regent_sha *state, const void *bytes, size_t count) {
+  if (state->is_sha1) SHA1_Update(&state->as.sha1, bytes, count); else SHA256_Update(&state->as.sha256, bytes, count);
+}
+static inline void regent_sha_finish(regent_sha *state, unsigned char *hash) {
+  if (state->is_sha1) SHA1_Final(hash, &state->as.sha1); else SHA256_Final(hash, &state->as.sha256);
+}
+#pragma clang diagnostic pop
 #endif

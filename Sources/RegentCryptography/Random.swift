@@ -7,12 +7,11 @@ internal import RegentEncodings
 public enum Random {
   /// `count` random bytes.
   public static func bytes(_ count: Int) -> [UInt8] {
-    [UInt8](capacity: count) { output in
-      unsafe output.withUnsafeMutableBufferPointer { buffer, filled in
-        if unsafe !RandomPool.take(count, buffer.baseAddress) { unsafe fill(buffer.baseAddress, count) }
-        filled = count
-      }
+    var bytes = [UInt8](zeros: count)
+    unsafe bytes.withUnsafeMutableBufferPointer { buffer in
+      if unsafe !RandomPool.take(count, buffer.baseAddress) { unsafe fill(buffer.baseAddress, count) }
     }
+    return bytes
   }
 
   /// A random secret of `count` bytes.
@@ -67,16 +66,21 @@ public enum Random {
   }
 
   private static func text(ofUUID bytes: [UInt8], version: UInt8) -> String {
-    var bytes = bytes
-    bytes[6] = bytes[6] & 0x0F | version << 4
-    bytes[8] = bytes[8] & 0x3F | 0x80
-    var text: [UInt8] = []
-    text.reserveCapacity(36)
-    for (place, digit) in Hex.encode(bytes).utf8.enumerated() {
-      if place == 8 || place == 12 || place == 16 || place == 20 { text.append(UInt8(ascii: "-")) }
-      text.append(digit)
+    func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
+    return unsafe String(unsafeUninitializedCapacity: 36) { text in
+      var end = 0
+      for (place, byte) in zip(0..<16, bytes) {
+        if place == 4 || place == 6 || place == 8 || place == 10 {
+          unsafe text[end] = UInt8(ascii: "-")
+          end += 1
+        }
+        let byte = place == 6 ? byte & 0x0F | version << 4 : place == 8 ? byte & 0x3F | 0x80 : byte
+        unsafe text[end] = digit(byte >> 4)
+        unsafe text[end + 1] = digit(byte & 15)
+        end += 2
+      }
+      return end
     }
-    return String(decoding: text, as: UTF8.self)
   }
 
   /// Choosing by remainder alone would favour small numbers (modulo bias): values at the top of the range that do

@@ -1,4 +1,5 @@
 internal import CRegentOpenSSL
+internal import RegentEncodings
 
 /// Bytes that nobody may see: a key, a password, a bearer token.
 ///
@@ -51,11 +52,7 @@ public struct Secret: Sendable {
 
   /// A copy of the bytes, for the few places that must have an array; the name is there to be searched for.
   public func exposedBytes() -> [UInt8] {
-    withBytes { bytes in
-      [UInt8](capacity: bytes.count) { output in
-        for place in bytes.indices { output.append(bytes[place]) }
-      }
-    }
+    withBytes { [UInt8](copying: $0) }
   }
 }
 

@@ -22,41 +22,29 @@ struct Alphabet: Sendable {
 
   /// The letters of bytes, in an array of exactly their size: growing would leave copies of a key behind.
   func encode(_ bytes: Span<UInt8>, padding: Bool) -> [UInt8] {
+    let letters = letters
     let count = padding ? (bytes.count + 2) / 3 * 4 : (bytes.count * 4 + 2) / 3
+    var text = [UInt8](zeros: count)
+    var output = text.mutableSpan
     let whole = bytes.count / 3 * 3
-    return unsafe [UInt8](unsafeUninitializedCapacity: count) { output, filled in
-      unsafe bytes.withUnsafeBytes { bytes in
-        unsafe letters.withUnsafeBufferPointer { letters in
-          let (start, letters) = unsafe (bytes.baseAddress, letters.baseAddress.unsafelyUnwrapped)
-          guard let start = unsafe start, let text = UnsafeMutableRawPointer(output.baseAddress) else { return }
-          var place = 0
-          while place < whole {
-            let group =
-              unsafe UInt32(start.load(fromByteOffset: place, as: UInt8.self)) << 16
-              | UInt32(start.load(fromByteOffset: place &+ 1, as: UInt8.self)) << 8
-              | UInt32(start.load(fromByteOffset: place &+ 2, as: UInt8.self))
-            // Four letters with one store: they come out of every token.
-            let four =
-              unsafe UInt32(letters[Int(group >> 18)]) | UInt32(letters[Int(group >> 12 & 63)]) << 8
-              | UInt32(letters[Int(group >> 6 & 63)]) << 16 | UInt32(letters[Int(group & 63)]) << 24
-            unsafe text.storeBytes(of: four.littleEndian, toByteOffset: filled, as: UInt32.self)
-            filled &+= 4
-            place &+= 3
-          }
-          guard whole < bytes.count else { return }
-          // One or two bytes are left, which are two or three letters.
-          let left = bytes.count &- whole
-          var group = unsafe UInt32(start.load(fromByteOffset: whole, as: UInt8.self)) << 16
-          if left == 2 { group |= unsafe UInt32(start.load(fromByteOffset: whole &+ 1, as: UInt8.self)) << 8 }
-          for number in 0..<(padding ? 4 : left &+ 1) {
-            let letter = unsafe number <= left ? letters[Int(group >> 18 & 63)] : UInt8(ascii: "=")
-            unsafe text.storeBytes(of: letter, toByteOffset: filled, as: UInt8.self)
-            filled &+= 1
-            group <<= 6
-          }
-        }
-      }
+    var end = 0
+    for place in stride(from: 0, to: whole, by: 3) {
+      let group = UInt32(bytes[place]) << 16 | UInt32(bytes[place + 1]) << 8 | UInt32(bytes[place + 2])
+      output[end] = letters[Int(group >> 18)]
+      output[end + 1] = letters[Int(group >> 12 & 63)]
+      output[end + 2] = letters[Int(group >> 6 & 63)]
+      output[end + 3] = letters[Int(group & 63)]
+      end += 4
     }
+    let left = bytes.count - whole
+    guard left > 0 else { return text }
+    let group = UInt32(bytes[whole]) << 16 | (left == 2 ? UInt32(bytes[whole + 1]) << 8 : 0)
+    output[end] = letters[Int(group >> 18)]
+    output[end + 1] = letters[Int(group >> 12 & 63)]
+    if left == 2 { output[end + 2] = letters[Int(group >> 6 & 63)] }
+    guard padding else { return text }
+    for place in end + 1 + left..<count { output[place] = UInt8(ascii: "=") }
+    return text
   }
 
   /// The bytes that the letters before `end` stand for; what follows is padding that the caller has checked.
@@ -69,7 +57,9 @@ struct Alphabet: Sendable {
     let left = end & 3
     let whole = end &- left
     // A group is stored as four bytes, of which the next one overwrites the last: there is room for that one, too.
-    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: whole / 4 * 3 + 4) { output, count in
+    var bytes = [UInt8](zeros: whole / 4 * 3 + 4)
+    var count = 0
+    unsafe bytes.withUnsafeMutableBufferPointer { output in
       unsafe text.withUnsafeBytes { text in
         unsafe values.withUnsafeBufferPointer { values in
           let (letters, values, bytes) = unsafe (
@@ -103,6 +93,7 @@ struct Alphabet: Sendable {
       }
     }
     guard wrong >> 24 == 0, left != 1, strayBits == 0 || !strictBits else { throw fault(text, upTo: end) }
+    bytes.removeLast(bytes.count - count)
     return bytes
   }
 

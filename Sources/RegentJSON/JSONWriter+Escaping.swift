@@ -9,7 +9,7 @@ extension JSONWriter {
   mutating func quoted(_ string: String) {
     bytes.append(Byte.quote)
     if isPlain(string.utf8.span) {
-      bytes.append(contentsOf: string.utf8)
+      unsafe string.utf8.span.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
     } else {
       escaped(string.utf8.span)
     }

@@ -17,6 +17,33 @@ struct TextTests {
     #expect(try Base64URL.decode(String(bare)) == bytes)
   }
 
+  @Test(arguments: 0..<18)
+  func `the end of a plain text is found wherever it is, whatever stands before it`(place: Int) {
+    for byte in 0...255 as ClosedRange<UInt8> {
+      for other in [0x20, 0x21, 0x2B, 0x2D, 0x61, 0x7E] as [UInt8] {
+        var text = [UInt8](repeating: other, count: 18)
+        text[place] = byte
+        let isPlain = (0x20...0x7E).contains(byte) && byte != UInt8(ascii: ",")
+        for start in [0, 1, place, place + 1] {
+          let end = start > place || isPlain ? 18 : max(start, place)
+          #expect(text.span.endOfPlainText(from: start, before: UInt8(ascii: ",")) == end, "\(byte) at \(place)")
+        }
+        // The first of two ends counts.
+        text[17] = 0xFF
+        let first = isPlain ? 17 : place
+        if place < 17 { #expect(text.span.endOfPlainText(from: 0, before: UInt8(ascii: ",")) == first) }
+      }
+    }
+  }
+
+  @Test func `bytes of a span, and zeros`() {
+    for count in [0, 1, 7, 32, 1000] {
+      let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
+      #expect([UInt8](copying: bytes.span) == bytes)
+      #expect([UInt8](zeros: count) == bytes.map { _ in 0 })
+    }
+  }
+
   @Test func `every length and every byte survives`() throws {
     for count in 0..<70 {
       let bytes = (0..<count).map { _ in UInt8.random(in: .min ... .max) }

@@ -47,6 +47,21 @@ import Testing
       allowed: Set("01".utf8)),
   ]
 
+  /// Values are read eight bytes at a time: a byte must not be missed, nor hidden, by those that stand before it.
+  @Test(arguments: 0..<18)
+  private func `a value's byte is judged wherever it stands, whatever stands beside it`(place: Int) {
+    for byte in 0...255 as ClosedRange<UInt8> {
+      for other in [0x09, 0x20, 0x21, 0x61, 0x7E, 0x80, 0xFF] as [UInt8] {
+        var text = [UInt8](repeating: other, count: 18)
+        text[place] = byte
+        let bytes = Array("GET / HTTP/1.1\r\nHost: h\r\na: x".utf8) + text + Array("\r\n\r\n".utf8)
+        var head = RequestHead()
+        let length = try? head.parse(bytes.span, limits: HeadLimits())
+        #expect((length == bytes.count) == Self.value.contains(byte), "\(byte) at \(place) among \(other)")
+      }
+    }
+  }
+
   @Test(arguments: places.indices)
   private func `exactly the bytes of the grammar are accepted`(index: Int) {
     let place = Self.places[index]

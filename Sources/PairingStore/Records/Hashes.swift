@@ -7,11 +7,16 @@ public struct KeyedHash<Kind>: Hashable, Sendable {
   private let words: (UInt64, UInt64, UInt64, UInt64)
 
   public var bytes: [UInt8] {
-    [UInt8](capacity: 32) { output in
-      for word in [words.0, words.1, words.2, words.3] {
-        for shift in 0..<8 { output.append(UInt8(truncatingIfNeeded: word >> (56 - 8 * shift))) }
-      }
+    // A copy of a collection: the other ways to make an array look their type up by name, and every row has four.
+    var bytes = Array(repeatElement(UInt8(0), count: 32))
+    func put(_ word: UInt64, at start: Int) {
+      for place in 0..<8 { bytes[start + place] = UInt8(truncatingIfNeeded: word >> UInt64(56 - 8 * place)) }
     }
+    put(words.0, at: 0)
+    put(words.1, at: 8)
+    put(words.2, at: 16)
+    put(words.3, at: 24)
+    return bytes
   }
 
   /// A hash; refused when it has not 32 bytes.

@@ -142,21 +142,34 @@ extension NumberMatch {
   }
 }
 
+extension JSONWriter {
+  fileprivate mutating func said(_ name: String, _ text: String?) {
+    if let text { member(name, text) }
+  }
+}
+
 extension DeviceDescription {
   /// What is said, as one text; what is not said is left out.
   var column: SQLValue {
-    var object = JSONObject()
-    for (name, value) in [
-      ("name", name), ("information", information), ("userAgent", userAgent),
-      ("address", address), ("visitorID", visitorID), ("deviceType", older.deviceType),
-      ("deviceUser", older.deviceUser), ("appID", older.appID),
-      ("appVersion", older.appVersion), ("registrationURL", older.registrationURL),
-      ("data", data), ("options", options),
-    ] {
-      object[name] = value.map { .string($0) }
+    // Every new code comes by here: written at once, without a tree.
+    let bytes = JSONWriter.bytes { json in
+      json.object { json in
+        json.said("name", name)
+        json.said("information", information)
+        json.said("userAgent", userAgent)
+        json.said("address", address)
+        json.said("visitorID", visitorID)
+        json.said("deviceType", older.deviceType)
+        json.said("deviceUser", older.deviceUser)
+        json.said("appID", older.appID)
+        json.said("appVersion", older.appVersion)
+        json.said("registrationURL", older.registrationURL)
+        json.said("data", data)
+        json.said("options", options)
+        if let asked { json.member("asked", .object(asked.column)) }
+      }
     }
-    object["asked"] = asked.map { .object($0.column) }
-    return JSONValue.object(object).column
+    return .text(String(decoding: bytes, as: UTF8.self))
   }
 
   init(column: JSONValue) throws(UnreadableRow) {

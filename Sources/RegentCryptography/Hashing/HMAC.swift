@@ -1,3 +1,5 @@
+internal import RegentEncodings
+
 /// A key for HMAC (RFC 2104) with one hash function, ready for many uses.
 ///
 /// The two halves of the work that depend on the key alone are done once: a code for 200 bytes then costs a
@@ -10,15 +12,16 @@ public final class HMACKey: Sendable {
     /// HMAC-SHA256; 32 bytes.
     case sha256
 
-    var digest: Digest {
+    /// The length of a code in bytes.
+    public var size: Int {
       switch self {
-      case .sha1: .sha1
-      case .sha256: .sha256
+      case .sha1: 20
+      case .sha256: 32
       }
     }
 
-    /// The length of a code in bytes.
-    public var size: Int { digest.size }
+    /// How many bytes both hash at once.
+    fileprivate static let blockSize = 64
   }
 
   /// The hash function.
@@ -36,16 +39,12 @@ public final class HMACKey: Sendable {
   init(_ algorithm: Algorithm, known key: Secret) {
     self.algorithm = algorithm
     keyLength = key.count
-    halves = Halves(algorithm.digest, key)
+    halves = Halves(algorithm, key)
   }
 
   /// The code of `message`.
   public func code(_ message: Span<UInt8>) -> [UInt8] {
-    var result = [UInt8](repeating: 0, count: algorithm.size)
-    withCode(message) { code in
-      for place in result.indices { result[place] = code[place] }
-    }
-    return result
+    withCode(message) { [UInt8](copying: $0.span.extracting(first: algorithm.size)) }
   }
 
   /// The code of `message`.
@@ -69,45 +68,58 @@ public final class HMACKey: Sendable {
   private func withCode<Result>(
     _ message: Span<UInt8>, _ body: (borrowing [32 of UInt8]) -> Result
   ) -> Result {
-    let context = DigestContext(goingOnFrom: halves.inner)
-    context.update(message)
+    var state = halves.inner
+    state.add(message)
     var code: [32 of UInt8] = .init(repeating: 0)
-    var output = code.mutableSpan
-    context.finish(into: &output)
-    context.become(halves.outer)
-    context.update(code.span.extracting(first: algorithm.size))
-    var final = code.mutableSpan
-    context.finish(into: &final)
+    state.finish(into: &code)
+    state = halves.outer
+    state.add(code.span.extracting(first: algorithm.size))
+    state.finish(into: &code)
+    state.wipe()
     return body(code)
   }
 }
 
 /// The hash states after the key, padded inside and outside.
 // @unchecked Sendable:
-// 1. Both contexts are written in `init` alone.
-// 2. Afterwards OpenSSL only copies from them, and its copy function takes its source as const.
+// 1. Both states are written in `init` alone.
+// 2. Afterwards they are only copied, until they are wiped when the last reference is gone.
 @safe private final class Halves: @unchecked Sendable {
-  let inner: DigestContext
-  let outer: DigestContext
+  private let states: UnsafeMutablePointer<SHAState>
 
-  init(_ digest: Digest, _ key: Secret) {
-    inner = DigestContext(digest)
-    outer = DigestContext(digest)
-    var padded = [UInt8](repeating: 0, count: digest.blockSize)
+  init(_ algorithm: HMACKey.Algorithm, _ key: Secret) {
+    var padded = [UInt8](repeating: 0, count: HMACKey.Algorithm.blockSize)
     defer { wipe(&padded) }
+    var inner = SHAState(algorithm)
+    var outer = inner
     key.withBytes { key in
-      if key.count > digest.blockSize {
-        let context = DigestContext(digest)
-        context.update(key)
-        var front = padded.mutableSpan
-        context.finish(into: &front)
+      if key.count > HMACKey.Algorithm.blockSize {
+        var (long, hash) = (SHAState(algorithm), [32 of UInt8](repeating: 0))
+        long.add(key)
+        long.finish(into: &hash)
+        long.wipe()
+        for place in 0..<algorithm.size { padded[place] = hash[place] }
       } else {
         for place in key.indices { padded[place] = key[place] }
       }
     }
     for place in padded.indices { padded[place] ^= 0x36 }
-    inner.update(padded.span)
+    inner.add(padded.span)
     for place in padded.indices { padded[place] ^= 0x36 ^ 0x5C }
-    outer.update(padded.span)
+    outer.add(padded.span)
+    unsafe states = .allocate(capacity: 2)
+    unsafe states.initialize(to: inner)
+    unsafe (states + 1).initialize(to: outer)
+    inner.wipe()
+    outer.wipe()
   }
+
+  deinit {
+    unsafe states[0].wipe()
+    unsafe states[1].wipe()
+    unsafe states.deallocate()
+  }
+
+  var inner: SHAState { unsafe states[0] }
+  var outer: SHAState { unsafe states[1] }
 }

@@ -1,3 +1,5 @@
+internal import RegentEncodings
+
 /// SHA-256 (FIPS 180-4).
 public struct SHA256: ~Copyable {
   /// The length of a result in bytes.
@@ -19,9 +21,8 @@ public struct SHA256: ~Copyable {
 
   /// The hash of `bytes`.
   public static func hash(_ bytes: Span<UInt8>) -> [UInt8] {
-    let context = DigestContext(.sha256)
-    context.update(bytes)
-    return context.finish()
+    let hash = fixed(bytes)
+    return [UInt8](copying: hash.span)
   }
 
   /// The hash of `bytes`.

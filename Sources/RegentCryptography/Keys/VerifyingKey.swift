@@ -42,11 +42,7 @@ public struct VerifyingKey: Sendable {
       guard signature.count == 64 else { return false }
       wanted = DER.ecdsaSignature(signature)
     }
-    let context = DigestContext(.sha256)
-    context.update(message)
-    var hash: [32 of UInt8] = .init(repeating: 0)
-    var output = hash.mutableSpan
-    context.finish(into: &output)
+    let hash = SHA256.fixed(message)
     return prepared.verifies(wanted, digest: hash.span)
   }
 

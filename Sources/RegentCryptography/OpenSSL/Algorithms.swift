@@ -10,7 +10,6 @@ internal import CRegentOpenSSL
 @safe struct Digest: @unchecked Sendable {
   let handle: OpaquePointer
   let size: Int
-  let blockSize: Int
 
   static let sha1 = Digest("SHA1")
   static let sha256 = Digest("SHA2-256")
@@ -23,7 +22,6 @@ internal import CRegentOpenSSL
     }
     unsafe self.handle = handle
     size = Int(unsafe EVP_MD_get_size(handle))
-    blockSize = Int(unsafe EVP_MD_get_block_size(handle))
   }
 }
 

@@ -11,19 +11,7 @@ internal import CRegentOpenSSL
     must(unsafe EVP_DigestInit_ex2(handle, digest.handle, nil), "start a hash")
   }
 
-  /// Goes on from where `other` is, which stays as it is.
-  init(goingOnFrom other: borrowing DigestContext) {
-    unsafe handle = DigestContext.make()
-    size = other.size
-    become(other)
-  }
-
   deinit { unsafe EVP_MD_CTX_free(handle) }
-
-  /// Goes on from where `other` is, without another allocation.
-  func become(_ other: borrowing DigestContext) {
-    must(unsafe EVP_MD_CTX_copy_ex(handle, other.handle), "copy a hash in progress")
-  }
 
   func update(_ bytes: Span<UInt8>) {
     unsafe bytes.withUnsafeBytes { buffer in

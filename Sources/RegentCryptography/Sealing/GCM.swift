@@ -1,4 +1,5 @@
 internal import CRegentOpenSSL
+internal import RegentEncodings
 
 /// One encryption or decryption with AES-256-GCM; the context and its key schedule are wiped at the end.
 @safe struct GCM: ~Copyable {
@@ -35,7 +36,7 @@ internal import CRegentOpenSSL
   func transform(_ bytes: Span<UInt8>) -> [UInt8] {
     guard bytes.count > 0 else { return [] }
     var length: Int32 = 0
-    var output = [UInt8](repeating: 0, count: bytes.count)
+    var output = [UInt8](zeros: bytes.count)
     unsafe bytes.withUnsafeBufferPointer { buffer in
       must(
         unsafe EVP_CipherUpdate(
@@ -50,7 +51,7 @@ internal import CRegentOpenSSL
     var length: Int32 = 0
     var rest: [UInt8] = [0]
     must(unsafe EVP_CipherFinal_ex(context, &rest, &length), "finish a cipher")
-    var tag = [UInt8](repeating: 0, count: 16)
+    var tag = [UInt8](zeros: 16)
     must(
       unsafe EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, 16, &tag), "take a tag")
     return tag

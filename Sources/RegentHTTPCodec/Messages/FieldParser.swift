@@ -61,7 +61,7 @@ struct FieldParser {
           state = .value
         }
       case .value:
-        while at < stop, bytes[at].isFieldValue { at &+= 1 }
+        at = bytes.endOfFieldValue(from: at, to: stop)
         guard at < stop else { break }
         guard bytes[at] == 0x0D else { throw bytes[at] == 0x0A ? .lineEnding : .fieldValue }
         at &+= 1
@@ -85,5 +85,30 @@ struct FieldParser {
     }
     if at == sectionStart &+ limits.fields { throw .fieldsTooLarge }
     return .needsMore
+  }
+}
+
+extension Span<UInt8> {
+  /// Where the first byte stands that a field's value may not hold; most of a head is values, so eight are looked at at
+  /// once.
+  @inline(__always)
+  fileprivate func endOfFieldValue(from start: Int, to stop: Int) -> Int {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    var at = start
+    while stop &- at >= 8 {
+      let word = UInt64(littleEndian: unsafe bytes.unsafeLoadUnaligned(fromByteOffset: at, as: UInt64.self))
+      let deleted = word ^ (0x7F &* ones)
+      // The lowest bit that is set is right; a carry from there may set others above it.
+      let found = ((word &- 0x20 &* ones) & ~word | (deleted &- ones) & ~deleted) & (0x80 &* ones)
+      guard found != 0 else {
+        at &+= 8
+        continue
+      }
+      at &+= found.trailingZeroBitCount >> 3
+      guard self[at] == 0x09 else { return at }
+      at &+= 1
+    }
+    while at < stop, self[at].isFieldValue { at &+= 1 }
+    return at
   }
 }

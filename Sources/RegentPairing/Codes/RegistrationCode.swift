@@ -47,7 +47,7 @@ public struct RegistrationCode: Hashable, Sendable {
 
   /// The eight letters as ASCII: what the keyed hash of a code is made over.
   public var letters: [UInt8] {
-    var letters = [UInt8](repeating: 0, count: Self.length)
+    var letters = Array(repeatElement(UInt8(0), count: Self.length))
     var rest = ordinal
     for place in letters.indices.reversed() {
       letters[place] = Self.alphabet[Int(rest % 20)]

@@ -91,7 +91,8 @@ private struct SignedFields {
       switch name.count {
       case 5: 1
       case 11: 4
-      case 12: header.spells("requestor_id", from: name.lowerBound) ? 0 : 3
+      // `requestor_id`, or `request_time`.
+      case 12: header[name.lowerBound + 7] == UInt8(ascii: "o") ? 0 : 3
       case 16: 2
       default: 5
       }
@@ -111,8 +112,8 @@ private struct SignedFields {
       place = try readField(header, from: place + 1)
       guard place < header.count else { throw .missing("public_key") }
       // One comma too many is let pass here, as it always was.
-      if header.spells(publicKeyMark, from: place + 1) { place += 1 }
-    } while !header.spells(publicKeyMark, from: place)
+      if header.isPublicKeyMark(at: place + 1) { place += 1 }
+    } while !header.isPublicKeyMark(at: place)
     return place
   }
 
@@ -125,8 +126,7 @@ private struct SignedFields {
     var equals = start
     while equals < header.count, header[equals] != UInt8(ascii: "="), header[equals].isText { equals += 1 }
     guard equals > start, equals < header.count, header[equals] == UInt8(ascii: "=") else { throw .malformed }
-    var end = equals + 1
-    while end < header.count, header[end].isText { end += 1 }
+    let end = header.endOfPlainText(from: equals + 1, before: UInt8(ascii: ","))
     guard end == header.count || header[end] == UInt8(ascii: ",") else { throw .malformed }
     if let place = Self.place(of: start..<equals, in: header) {
       guard values[place] == nil else { throw .repeated(Self.name(place)) }
@@ -178,6 +178,11 @@ extension Span<UInt8> {
     return nil
   }
 
+  /// Whether the signed text ends at a place; its third letter tells that of nearly all other fields.
+  fileprivate func isPublicKeyMark(at place: Int) -> Bool {
+    place + 2 < count && self[place + 2] == UInt8(ascii: "p") && spells(publicKeyMark, from: place)
+  }
+
   /// Whether a text stands at a place.
   fileprivate func spells(_ text: String, from start: Int) -> Bool {
     let letters = text.utf8.span
@@ -193,8 +198,6 @@ extension Span<UInt8> {
   }
 
   fileprivate func bytes(_ range: Range<Int>) -> [UInt8] {
-    [UInt8](capacity: range.count) { output in
-      for place in range { output.append(self[place]) }
-    }
+    [UInt8](copying: extracting(range))
   }
 }

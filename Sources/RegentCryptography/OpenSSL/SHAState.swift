@@ -1,0 +1,39 @@
+internal import CRegentOpenSSL
+
+/// SHA-1 or SHA-256 in progress, as a value: a copy goes on from where the first one is, and nothing is allocated.
+///
+/// Who hashes secrets with it calls ``wipe()`` in the end, on each copy.
+@safe struct SHAState {
+  private var state = regent_sha()
+
+  init(_ algorithm: HMACKey.Algorithm) {
+    unsafe regent_sha_start(&state, algorithm == .sha1 ? 1 : 0)
+  }
+
+  mutating func add(_ bytes: Span<UInt8>) {
+    unsafe bytes.withUnsafeBytes { unsafe regent_sha_add(&state, $0.baseAddress, $0.count) }
+  }
+
+  /// Writes the hash to the front; what is hashed next begins with ``init(_:)``.
+  mutating func finish(into hash: inout [32 of UInt8]) {
+    var span = hash.mutableSpan
+    unsafe span.withUnsafeMutableBufferPointer { unsafe regent_sha_finish(&state, $0.baseAddress) }
+  }
+
+  /// Overwrites it in a way the compiler may not leave out.
+  mutating func wipe() {
+    unsafe OPENSSL_cleanse(&state, MemoryLayout<regent_sha>.size)
+  }
+}
+
+extension SHA256 {
+  /// The hash of `bytes`, where it lies.
+  static func fixed(_ bytes: Span<UInt8>) -> [32 of UInt8] {
+    var hash: [32 of UInt8] = .init(repeating: 0)
+    var state = SHAState(.sha256)
+    state.add(bytes)
+    state.finish(into: &hash)
+    state.wipe()
+    return hash
+  }
+}
