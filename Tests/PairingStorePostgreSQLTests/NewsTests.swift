@@ -75,6 +75,41 @@ struct NewsTests {
     }
   }
 
+  @Test func `who is alone rings for nobody, until somebody listens`() async throws {
+    try await withTwo { place, one, other in
+      other.close()
+      let ear = try place.connect()
+      try ear.listen(to: "regent_news", by: serverDeadline)
+      func following(_ store: PostgreSQLStore) -> Task<Void, any Error> {
+        Task {
+          var position = try await store.endOfChanges()
+          while !Task.isCancelled {
+            position = try await store.changes(after: position, waiting: .milliseconds(250)).position
+          }
+        }
+      }
+      let nonce = UsedNonce(key: try named("key"), second: 7, mark: 9)
+      let first = following(one)
+      defer { first.cancel() }
+      // A second and a half without another one's bell, and a beat that has heard of nobody.
+      try await eventually("it to be alone", within: 30) {
+        _ = try ear.notifications(by: .after(.zero))
+        try await one.share([nonce])
+        let bells = try ear.notifications(by: .after(.milliseconds(100)))
+        return bells.allSatisfy { $0.payload.hasSuffix("trial") } ? true : nil
+      }
+      let newcomer = try PostgreSQLStore(place.options(node: "newcomer"))
+      defer { newcomer.close() }
+      let second = following(newcomer)
+      defer { second.cancel() }
+      try await eventually("it to ring for the newcomer") {
+        try await one.share([nonce])
+        let bells = try ear.notifications(by: .after(.milliseconds(100)))
+        return bells.contains { $0.payload.hasSuffix("news") } ? true : nil
+      }
+    }
+  }
+
   @Test func `what a store wrote itself it is not told, unless nobody was told what came of it`() async throws {
     try await withTwo { place, one, other in
       let from = try await one.endOfChanges()
