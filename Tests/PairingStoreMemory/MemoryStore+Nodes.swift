@@ -35,10 +35,29 @@ extension MemoryStore {
   }
 
   /// Tells the other nodes which nonces were used here.
-  public func share(_ used: [UsedNonce]) async throws(StoreError) { nonces += used }
+  public nonisolated func share(
+    _ used: [UsedNonce], _ told: @escaping @Sendable (Result<Void, StoreError>) -> Void
+  ) {
+    Task {
+      await add(used, [])
+      told(.success(()))
+    }
+  }
 
   /// Tells the other nodes what was guessed wrong here, as if it were now for whoever reads it.
-  public func share(_ wrong: [WrongGuess]) async throws(StoreError) { guesses += wrong }
+  public nonisolated func share(
+    _ wrong: [WrongGuess], _ told: @escaping @Sendable (Result<Void, StoreError>) -> Void
+  ) {
+    Task {
+      await add([], wrong)
+      told(.success(()))
+    }
+  }
+
+  private func add(_ used: [UsedNonce], _ wrong: [WrongGuess]) {
+    nonces += used
+    guesses += wrong
+  }
 
   /// None: services of a test share the store without names.
   public func nodes() async throws(StoreError) -> [NodeRecord] { [] }

@@ -75,6 +75,42 @@ struct NewsTests {
     }
   }
 
+  @Test func `who is alone rings for nobody, until somebody listens`() async throws {
+    try await withTwo { place, one, other in
+      other.close()
+      let ear = try place.connect()
+      try ear.listen(to: "regent_news", by: serverDeadline)
+      func following(_ store: PostgreSQLStore) -> Task<Void, any Error> {
+        Task {
+          var position = try await store.endOfChanges()
+          while !Task.isCancelled {
+            position = try await store.changes(after: position, waiting: .milliseconds(250)).position
+          }
+        }
+      }
+      let nonce = UsedNonce(key: try named("key"), second: 7, mark: 9)
+      let first = following(one)
+      defer { first.cancel() }
+      // All that rings from before a nonce is told until a while after it: the first bell may be an older one.
+      func hasNews() async throws -> Bool {
+        while try !ear.notifications(by: .after(.zero)).isEmpty {}
+        try await one.share([nonce])
+        let end = ContinuousClock.now + .milliseconds(300)
+        var bells: [PostgreSQL.Notification] = []
+        while ContinuousClock.now < end { bells += try ear.notifications(by: .after(.milliseconds(50))) }
+        return bells.contains { $0.payload.hasSuffix("news") }
+      }
+      #expect(try await hasNews(), "at the beginning somebody may be there")
+      // A second and a half without another one's bell, and a beat that has heard of nobody.
+      try await eventually("it to be alone", within: 30) { try await !hasNews() }
+      let newcomer = try PostgreSQLStore(place.options(node: "newcomer"))
+      defer { newcomer.close() }
+      let second = following(newcomer)
+      defer { second.cancel() }
+      try await eventually("it to ring for the newcomer") { try await hasNews() }
+    }
+  }
+
   @Test func `what a store wrote itself it is not told, unless nobody was told what came of it`() async throws {
     try await withTwo { place, one, other in
       let from = try await one.endOfChanges()

@@ -10,9 +10,13 @@ extension ForwardingStore {
     try await target.changes(after: position, waiting: span)
   }
 
-  public func share(_ nonces: [UsedNonce]) async throws(StoreError) { try await target.share(nonces) }
+  public func share(_ nonces: [UsedNonce], _ told: @escaping @Sendable (Result<Void, StoreError>) -> Void) {
+    target.share(nonces, told)
+  }
 
-  public func share(_ guesses: [WrongGuess]) async throws(StoreError) { try await target.share(guesses) }
+  public func share(_ guesses: [WrongGuess], _ told: @escaping @Sendable (Result<Void, StoreError>) -> Void) {
+    target.share(guesses, told)
+  }
 
   public func nodes() async throws(StoreError) -> [NodeRecord] { try await target.nodes() }
 

@@ -6,6 +6,8 @@ internal import RegentPlatform
 /// The store sends at most once in two milliseconds, so a busy node sends many at once. Until then, and for as long as
 /// the store is away, each node counts what happens there by itself.
 final class BatchedSender<Item: Sendable>: Sendable {
+  typealias Told = @Sendable (Result<Void, StoreError>) -> Void
+
   private struct State {
     var due: [Item] = []
     var isSending = false
@@ -16,12 +18,11 @@ final class BatchedSender<Item: Sendable>: Sendable {
   /// What the log says of those that could not be sent.
   private let failure: StaticString
   private let log: ServiceLog
-  private let send: @Sendable ([Item]) async throws(StoreError) -> Void
+  private let send: @Sendable ([Item], @escaping Told) -> Void
   private let state = Locked(State())
 
   init(
-    most: Int, failure: StaticString, log: ServiceLog,
-    _ send: @escaping @Sendable ([Item]) async throws(StoreError) -> Void
+    most: Int, failure: StaticString, log: ServiceLog, _ send: @escaping @Sendable ([Item], @escaping Told) -> Void
   ) {
     self.most = most
     self.failure = failure
@@ -36,17 +37,17 @@ final class BatchedSender<Item: Sendable>: Sendable {
       defer { state.isSending = true }
       return !state.isSending
     }
-    // No timer: it and the task that it wakes cost a busy node more than the sending.
-    if isFirst { Task { await sendAll() } }
+    // No timer, and no task: they and the thread that they wake cost a busy node more than the sending.
+    if isFirst { sendNext() }
   }
 
-  private func sendAll() async {
-    while let batch = next() {
-      do throws(StoreError) {
-        try await send(batch)
-      } catch {
+  private func sendNext() {
+    guard let batch = next() else { return }
+    send(batch) { [self] outcome in
+      if case .failure(let error) = outcome {
         log.warning(failure, ("count", "\(batch.count)"), ("reason", "\(error)"))
       }
+      sendNext()
     }
   }
 
@@ -64,9 +65,7 @@ extension BatchedSender<UsedNonce> {
   /// Which nonces were used here, where there is somebody to tell: 16 MiB at most.
   static func nonces(_ store: any NodeStore, log: ServiceLog) -> BatchedSender? {
     guard store.isShared else { return nil }
-    return BatchedSender(most: 262_144, failure: "nonces-untold", log: log) { nonces throws(StoreError) in
-      try await store.share(nonces)
-    }
+    return BatchedSender(most: 262_144, failure: "nonces-untold", log: log) { store.share($0, $1) }
   }
 }
 
@@ -74,8 +73,6 @@ extension BatchedSender<WrongGuess> {
   /// What was guessed wrong here; the limits let less than that through.
   static func guesses(_ store: any NodeStore, log: ServiceLog) -> BatchedSender? {
     guard store.isShared else { return nil }
-    return BatchedSender(most: 10_000, failure: "guesses-untold", log: log) { guesses throws(StoreError) in
-      try await store.share(guesses)
-    }
+    return BatchedSender(most: 10_000, failure: "guesses-untold", log: log) { store.share($0, $1) }
   }
 }

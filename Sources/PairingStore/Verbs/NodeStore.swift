@@ -16,10 +16,13 @@ public protocol NodeStore: Sendable {
 
   /// Tells the other nodes which nonces were used here. It need not survive anything: a nonce is worth something for
   /// minutes.
-  func share(_ nonces: [UsedNonce]) async throws(StoreError)
+  ///
+  /// `told` is called once, when others can read them, on any thread; it must not block. No task waits for it: many
+  /// thousand calls a second share theirs, and waking one for each batch costs a node more than the telling.
+  func share(_ nonces: [UsedNonce], _ told: @escaping @Sendable (Result<Void, StoreError>) -> Void)
 
   /// Tells the other nodes what was guessed wrong here; a node that begins anew hears of the last ten minutes, too.
-  func share(_ guesses: [WrongGuess]) async throws(StoreError)
+  func share(_ guesses: [WrongGuess], _ told: @escaping @Sendable (Result<Void, StoreError>) -> Void)
 
   /// Those of these registrations that are remembered.
   func registrations(_ ids: [RegistrationID], at now: Instant) async throws(StoreError) -> [RegistrationRecord]
@@ -58,4 +61,16 @@ public protocol NodeStore: Sendable {
   ///
   /// - Returns: false when there is no such node.
   func tell(_ node: NodeID, _ instruction: NodeInstruction?) async throws(StoreError) -> Bool
+}
+
+extension NodeStore {
+  /// Tells them and waits until others can read them.
+  public func share(_ nonces: [UsedNonce]) async throws(StoreError) {
+    try await withCheckedContinuation { told in share(nonces) { told.resume(returning: $0) } }.get()
+  }
+
+  /// Tells them and waits until others can read them.
+  public func share(_ guesses: [WrongGuess]) async throws(StoreError) {
+    try await withCheckedContinuation { told in share(guesses) { told.resume(returning: $0) } }.get()
+  }
 }

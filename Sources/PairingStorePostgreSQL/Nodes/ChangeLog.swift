@@ -95,23 +95,52 @@ extension ChangeLog {
     }
   }
 
-  /// Nonces, a line for each key.
+  /// Nonces, a line for those of one key that follow each other.
+  ///
+  /// Byte by byte: a busy node writes and reads many thousand a second.
   static func text(of nonces: [UsedNonce]) -> String {
-    Dictionary(grouping: nonces, by: \.key).map { key, nonces in
-      nonces.reduce(into: key.text) { $0 += " \($1.second)/\(String($1.mark, radix: 16))" }
-    }.joined(separator: "\n")
+    var text: [UInt8] = []
+    text.reserveCapacity(32 * nonces.count + 64)
+    var (key, second): (PublicKey?, (number: Int64, text: [UInt8])?) = (nil, nil)
+    for nonce in nonces {
+      if nonce.key != key { text += Array(((key == nil ? "" : "\n") + nonce.key.text).utf8) }
+      if nonce.second != second?.number { second = (nonce.second, Array(" \(nonce.second)/".utf8)) }
+      key = nonce.key
+      text += second?.text ?? []
+      for shift in stride(from: 60, through: 0, by: -4) { text.append(digits[Int(nonce.mark >> UInt64(shift) & 15)]) }
+    }
+    return String(decoding: text, as: UTF8.self)
   }
+
+  private static let digits = Array("0123456789abcdef".utf8)
 
   /// The nonces of a text; what is none is left out.
   static func nonces(in text: String) -> [UsedNonce] {
-    text.split(separator: "\n").flatMap { line -> [UsedNonce] in
-      let words = line.split(separator: " ")
-      guard let key = words.first.flatMap({ PublicKey(String($0)) }) else { return [] }
+    text.utf8.split(separator: UInt8(ascii: "\n")).flatMap { line -> [UsedNonce] in
+      let words = line.split(separator: UInt8(ascii: " "))
+      guard let key = words.first.flatMap({ PublicKey(String(Substring($0))) }) else { return [] }
       return words.dropFirst().compactMap { word in
-        let parts = word.split(separator: "/")
-        guard parts.count == 2, let second = Int64(parts[0]), let mark = UInt64(parts[1], radix: 16) else { return nil }
+        guard let slash = word.firstIndex(of: UInt8(ascii: "/")), let second = Int64(Substring(word[..<slash])),
+          let mark = mark(word[word.index(after: slash)...])
+        else { return nil }
         return UsedNonce(key: key, second: second, mark: mark)
       }
     }
+  }
+
+  private static func mark(_ text: Substring.UTF8View) -> UInt64? {
+    var mark: UInt64 = 0
+    var count = 0
+    for byte in text {
+      let digit: UInt8
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
+      case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
+      default: return nil
+      }
+      mark = mark << 4 | UInt64(digit)
+      count += 1
+    }
+    return (1...16).contains(count) ? mark : nil
   }
 }

@@ -19,6 +19,11 @@ final class News: @unchecked Sendable {
   /// When our own bell was heard last, and since when we wait to hear it.
   private var heard: UInt64 = 0
   private var rung: UInt64?
+  /// When somebody else's bell was heard last; at the beginning somebody may be there.
+  private var heardOther = Clocks.monotonicNanoseconds()
+  /// How far a look came that left nothing, over which connection, and when it began.
+  private var looked: (upTo: ChangePosition, over: Connection)?
+  private var lookedAt: UInt64 = 0
   private var isEnding: () -> Bool = { false }
 
   /// Between two looks when the bell is heard, and when it is not.
@@ -29,6 +34,11 @@ final class News: @unchecked Sendable {
   /// So often our own bell is rung, to hear whether it is heard; after so long without it nobody is heard.
   private static let trialPause: UInt64 = 500_000_000
   private static let deafAfter: UInt64 = 1_000_000_000
+  /// Who listens rings twice in this time, to hear himself: whoever hears nobody else for so long is alone.
+  private static let aloneAfter: UInt64 = 1_500_000_000
+  private static let alone: UInt64 = 1_500_000_000
+  /// Between two looks, however many nodes ring: each rings at most so often.
+  private static let leastPause: UInt64 = 2_000_000
   /// Rows of one look.
   private static let page = 1_000
 
@@ -61,18 +71,28 @@ final class News: @unchecked Sendable {
 
   private func answer(_ request: PendingNews, _ queue: Monitor<Queue<PendingNews>>) throws -> ChangePage {
     var position = request.position
+    var mayWait = Clocks.monotonicNanoseconds() < request.ends
     while true {
       let connection = try listening()
-      let page = try read(connection, after: position)
-      guard page.isNothing, Clocks.monotonicNanoseconds() < request.ends, !isEnding() else { return page }
-      position = page.position
+      // Whoever has read everything and comes back is told by the bell that there is more.
+      if !(usesBell && mayWait && looked?.upTo == position && looked?.over === connection) {
+        rest(until: lookedAt + Self.leastPause, queue)
+        let page = try read(connection, after: position)
+        guard page.isNothing, Clocks.monotonicNanoseconds() < request.ends, !isEnding() else { return page }
+        position = page.position
+      }
+      mayWait = false
       if usesBell {
         try wait(connection, until: request.ends)
       } else {
-        let pause = min(request.ends, Clocks.monotonicNanoseconds() + Self.shortPause)
-        _ = queue.wait(until: pause) { $0.isClosed ? true : nil }
+        rest(until: min(request.ends, Clocks.monotonicNanoseconds() + Self.shortPause), queue)
       }
     }
+  }
+
+  private func rest(until moment: UInt64, _ queue: Monitor<Queue<PendingNews>>) {
+    guard Clocks.monotonicNanoseconds() < moment else { return }
+    _ = queue.wait(until: moment) { $0.isClosed ? true : nil }
   }
 
   /// A connection that hears the bell, if there is one to hear.
@@ -86,14 +106,17 @@ final class News: @unchecked Sendable {
     guard usesBell, connection !== listener else { return connection }
     try connection.listen(to: Bell.channel, by: link.deadline)
     let now = Clocks.monotonicNanoseconds()
-    (listener, listensSince, heard, rung) = (connection, now, now, nil)
+    (listener, listensSince, heard, rung) = (connection, now, now, now)
+    // Who was alone hears that somebody listens now.
+    announcer.ring(.trial)
     return connection
   }
 
   /// Waits until somebody else has rung, or it is time to look without that.
   private func wait(_ connection: Connection, until end: UInt64) throws(PostgreSQLError) {
     let began = Clocks.monotonicNanoseconds()
-    try hear(connection, until: began)
+    // Perhaps rung after the last look had begun.
+    if try hear(connection, until: began) { return }
     if let rung, age(of: rung) > Self.deafAfter {
       deafness.note(true)
     } else if rung == nil, age(of: heard) > Self.trialPause {
@@ -115,7 +138,6 @@ final class News: @unchecked Sendable {
   /// Hears the bells that were rung.
   ///
   /// - Returns: whether one of them was somebody else's who wrote something.
-  @discardableResult
   private func hear(_ connection: Connection, until end: UInt64) throws(PostgreSQLError) -> Bool {
     let now = Clocks.monotonicNanoseconds()
     let left = Duration.nanoseconds(Int64(end > now ? end - now : 0))
@@ -125,8 +147,11 @@ final class News: @unchecked Sendable {
       if from == lane {
         (heard, rung) = (Clocks.monotonicNanoseconds(), nil)
         deafness.note(false)
-      } else if meaning == .news {
-        hasNews = true
+        if age(of: heardOther) > Self.aloneAfter { announcer.noteAlone(until: heard + Self.alone) }
+      } else {
+        heardOther = Clocks.monotonicNanoseconds()
+        announcer.noteAlone(until: 0)
+        if meaning == .news { hasNews = true }
       }
     }
     return hasNews
@@ -146,6 +171,7 @@ final class News: @unchecked Sendable {
       ) k ON true WHERE c.id = 1 ORDER BY k.n
       """,
     ]
+    (looked, lookedAt) = (nil, Clocks.monotonicNanoseconds())
     let results = try connection.run(batch, by: link.deadline)
     var next = position
     let (changes, isWhole) = try readChanges(results[0], &next)
@@ -153,6 +179,7 @@ final class News: @unchecked Sendable {
     // Another history: what was read of the one before may not be in it.
     let isSame = position.timeline == nil || position.timeline == link.timeline
     next.timeline = link.timeline
+    if results.allSatisfy({ $0.count < Self.page }) { looked = (next, connection) }
     return ChangePage(changes, nonces, guesses, upTo: next, isWhole: isWhole && isSame)
   }
 

@@ -13,6 +13,8 @@ final class NodeAnnouncer: @unchecked Sendable {
     var bell: Bell.Meaning?
     var words: [PendingWords] = []
     var isClosed = false
+    /// Whether the thread rests between two tellings: nobody need wake it.
+    var isResting = false
     var isEmpty: Bool { bell == nil && words.isEmpty }
   }
 
@@ -21,6 +23,8 @@ final class NodeAnnouncer: @unchecked Sendable {
   private let presence: Presence
   private let onDisplaced: @Sendable (PostgreSQLError) -> Void
   private var nextBeat: UInt64 = 0
+  /// Until then nobody else listens, on the monotonic clock.
+  private let aloneUntil = Locked<UInt64>(0)
   /// What this node says of itself, and what operators want of it.
   private let talk = Locked((said: "", heard: ClusterStatus()))
   private let rings: Bool
@@ -48,21 +52,32 @@ final class NodeAnnouncer: @unchecked Sendable {
 
   /// Has the bell rung; a trial that is due already becomes news.
   func ring(_ meaning: Bell.Meaning) {
-    guard rings else { return }
-    orders.withLock { $0.bell = $0.bell == .news ? .news : meaning }
-    orders.wakeOne()
+    guard rings, meaning == .trial || !isAlone else { return }
+    let isResting = orders.withLock { orders in
+      orders.bell = orders.bell == .news ? .news : meaning
+      return orders.isResting
+    }
+    if !isResting { orders.wakeOne() }
+  }
+
+  /// Nobody else is heard, until then.
+  func noteAlone(until moment: UInt64) { aloneUntil.withLock { $0 = moment } }
+
+  /// Whether there is nobody for whom a bell would be: nobody else was heard of, neither by his bell nor by his beats.
+  private var isAlone: Bool {
+    talk.withLock { $0.heard.serving == 1 } && Clocks.monotonicNanoseconds() < aloneUntil.withLock { $0 }
   }
 
   func share(_ words: PendingWords) {
-    let isTaken = orders.withLock { orders in
-      guard !orders.isClosed, orders.words.count < Self.most else { return false }
+    let isResting = orders.withLock { orders -> Bool? in
+      guard !orders.isClosed, orders.words.count < Self.most else { return nil }
       orders.words.append(words)
-      return true
+      return orders.isResting
     }
-    guard isTaken else {
+    guard let isResting else {
       return words.completion(.failure(StoreError.unavailable(reason: "too much waits for the database")))
     }
-    orders.wakeOne()
+    if !isResting { orders.wakeOne() }
   }
 
   func close() {
@@ -79,7 +94,10 @@ final class NodeAnnouncer: @unchecked Sendable {
         for words in due.words { words.completion(outcome) }
       }
       if began >= nextBeat { beat() }
-      _ = orders.wait(until: began + Self.pause) { $0.isClosed ? true : nil }
+      _ = orders.wait(until: began + Self.pause) { orders in
+        orders.isResting = true
+        return orders.isClosed ? true : nil
+      }
     }
     // Whoever is started under this name need not wait; when it cannot be given back it is free in five seconds.
     _ = try? link.run([presence.leave])
@@ -89,6 +107,7 @@ final class NodeAnnouncer: @unchecked Sendable {
   /// What is to be told, or nothing when it is time for a beat; `nil` when it is closed.
   private func next() -> Orders? {
     let told = orders.wait(until: nextBeat) { orders -> Orders?? in
+      orders.isResting = false
       guard orders.isEmpty else {
         defer { (orders.bell, orders.words) = (nil, []) }
         return .some(orders)
@@ -162,7 +181,7 @@ final class NodeAnnouncer: @unchecked Sendable {
         CAST(\(ChangeLog.text(of: guesses)) AS TEXT) FROM next
         """)
     }
-    if rings {
+    if rings, due.bell != nil || !isAlone {
       let payload = Bell.payload(due.bell == .trial && !hasWords ? .trial : .news, from: lane)
       batch.append("SELECT pg_notify(\(Bell.channel.description), \(payload))")
     }

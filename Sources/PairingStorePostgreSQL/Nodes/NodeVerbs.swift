@@ -26,23 +26,21 @@ extension PostgreSQLStore {
   }
 
   /// Tells the other nodes which nonces were used here.
-  public func share(_ nonces: [UsedNonce]) async throws(StoreError) {
-    guard !nonces.isEmpty else { return }
-    do {
-      try await database.share(nonces, [])
-    } catch {
-      throw StoreError(of: error)
-    }
+  public func share(_ nonces: [UsedNonce], _ told: @escaping @Sendable (Result<Void, StoreError>) -> Void) {
+    share(nonces, [], told)
   }
 
   /// Tells the other nodes what was guessed wrong here.
-  public func share(_ guesses: [WrongGuess]) async throws(StoreError) {
-    guard !guesses.isEmpty else { return }
-    do {
-      try await database.share([], guesses)
-    } catch {
-      throw StoreError(of: error)
-    }
+  public func share(_ guesses: [WrongGuess], _ told: @escaping @Sendable (Result<Void, StoreError>) -> Void) {
+    share([], guesses, told)
+  }
+
+  private func share(
+    _ nonces: [UsedNonce], _ guesses: [WrongGuess], _ told: @escaping @Sendable (Result<Void, StoreError>) -> Void
+  ) {
+    guard !nonces.isEmpty || !guesses.isEmpty else { return told(.success(())) }
+    database.announcer.share(
+      PendingWords(nonces: nonces, guesses: guesses) { told($0.mapError(StoreError.init(of:))) })
   }
 
   /// The nodes that were heard of within a day.

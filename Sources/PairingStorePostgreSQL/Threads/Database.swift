@@ -6,14 +6,12 @@ import RegentPlatform
 /// that looks to it that nobody waits for ever.
 final class Database: Sendable {
   let health: Health
-  private let patience: UInt64
   private let writes = Monitor(Queue<Request>())
   private let reads = Monitor(Queue<PendingRead>())
   private let news = Monitor(Queue<PendingNews>())
   let announcer: NodeAnnouncer
   let deafness: Condition
-  /// All writes that are not answered, in the order of their ends.
-  private let open = Monitor(Queue<Request>())
+  private let patience: Patience
   private let isEnding = Monitor(false)
   private let threads: [DedicatedThread]
 
@@ -24,13 +22,13 @@ final class Database: Sendable {
 
   init(_ options: PostgreSQLStoreOptions, _ timelines: Timelines) throws {
     health = Health(timelines)
-    patience = options.patience.wholeNanoseconds
+    patience = Patience(options.patience, most: Self.most)
     var threads: [DedicatedThread] = []
     let number = Int64.random(in: 1 ... .max)
     announcer = NodeAnnouncer(options, health, lane: number)
     try announcer.arrive()
     deafness = Condition(options.onHearing)
-    let (writes, reads, open, health) = (writes, reads, open, health)
+    let (writes, reads, patience, health) = (writes, reads, patience, health)
     let (news, announcer, told) = (news, announcer, ToldChanges())
     do {
       let lane = Lane(options, health, lane: number, announcer: announcer, told: told)
@@ -55,9 +53,10 @@ final class Database: Sendable {
             while rest() { timelines.look(at: options.connection) }
           })
       }
-      threads.append(try DedicatedThread.start(named: "pg patience") { Database.endOverdue(open) })
+      threads.append(try DedicatedThread.start(named: "pg patience") { patience.serve() })
     } catch {
-      for queue in [writes, open] { queue.close() }
+      writes.close()
+      patience.close()
       reads.close()
       news.close()
       announcer.close()
@@ -76,13 +75,13 @@ final class Database: Sendable {
     if !threads.contains(where: \.isCurrent) {
       for thread in threads.dropLast() { thread.join() }
     }
-    open.close()
+    patience.close()
     if let last = threads.last, !last.isCurrent { last.join() }
   }
 
   deinit {
     shut()
-    open.close()
+    patience.close()
   }
 
   private func shut() {
@@ -101,17 +100,17 @@ final class Database: Sendable {
     _ body: @escaping @Sendable (borrowing WriteContext) throws -> Value
   ) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
-      let request = Request(ends: Clocks.monotonicNanoseconds() + patience, asking: questions, body) {
+      let request = Request(ends: patience.end, asking: questions, body) {
         continuation.resume(with: $0)
       }
       // First where it can be given up, so that nothing is forgotten.
-      guard open.add(request, most: Self.most), writes.add(request, most: Self.most) else {
+      guard patience.add(request), writes.add(request, most: Self.most) else {
         return request.fail(Self.refusal)
       }
     }
   }
 
-  var waitingWrites: Int { writes.withLock { $0.items.count } }
+  var waitingWrites: Int { writes.withLock { $0.count } }
 
   /// Reads on a reader's thread: everything that `body` asks sees the same moment, and it runs again when the
   /// connection broke.
@@ -119,7 +118,7 @@ final class Database: Sendable {
     _ body: @escaping @Sendable (borrowing ReadContext) throws -> Value
   ) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
-      let read = PendingRead(ends: Clocks.monotonicNanoseconds() + patience, body) { continuation.resume(with: $0) }
+      let read = PendingRead(ends: patience.end, body) { continuation.resume(with: $0) }
       if !reads.add(read, most: Self.most) { read.refuse(Self.refusal) }
     }
   }
@@ -134,47 +133,42 @@ final class Database: Sendable {
     }
   }
 
-  /// Tells others which nonces were used and what was guessed wrong.
-  func share(_ nonces: [UsedNonce], _ guesses: [WrongGuess]) async throws {
-    try await withCheckedThrowingContinuation { continuation in
-      announcer.share(PendingWords(nonces: nonces, guesses: guesses) { continuation.resume(with: $0) })
-    }
-  }
-
   private static let refusal = StoreError.unavailable(reason: "the database is being closed, or too much waits for it")
-
-  /// Tells whoever has waited too long, until nothing more comes.
-  private static func endOverdue(_ open: Monitor<Queue<Request>>) {
-    while true {
-      let order = open.wait { queue -> Request?? in
-        if let first = queue.items.popFirst() { return .some(first) }
-        return queue.isClosed ? .some(nil) : nil
-      }
-      guard case .some(.some(let request)) = order else { return }
-      // They come in the order of their ends: whoever waits for the first is in time for the others.
-      while request.isOpen, Clocks.monotonicNanoseconds() < request.ends {
-        let isClosed = open.wait(until: min(request.ends, Clocks.monotonicNanoseconds() + 100_000_000)) { queue in
-          queue.isClosed ? true : nil
-        }
-        if isClosed == true { break }
-      }
-      request.giveUp()
-    }
-  }
 }
 
 /// What waits for a thread, first come, first served.
 struct Queue<Item> {
-  var items: ArraySlice<Item> = []
+  private var items: [Item] = []
+  /// Those before it have been taken.
+  private var first = 0
   var isClosed = false
+
+  var count: Int { items.count - first }
+  var isEmpty: Bool { count == 0 }
+
+  mutating func append(_ item: Item) { items.append(item) }
+
+  /// Takes the next, at most so many.
+  mutating func take(_ most: Int) -> [Item] {
+    let end = min(items.count, first + most)
+    defer {
+      first = end
+      // Also when it never runs empty: each is moved once at most on average.
+      if first * 2 >= items.count {
+        items.removeFirst(first)
+        first = 0
+      }
+    }
+    return Array(items[first..<end])
+  }
 }
 
 extension Monitor {
   /// Takes an item, unless the queue is closed or full.
   func add<Item>(_ item: Item, most: Int) -> Bool where State == Queue<Item> {
     let isTaken = withLock { queue in
-      guard !queue.isClosed, queue.items.count < most else { return false }
-      queue.items.append(item)
+      guard !queue.isClosed, queue.count < most else { return false }
+      queue.append(item)
       return true
     }
     if isTaken { wakeOne() }
@@ -190,23 +184,10 @@ extension Monitor {
   /// The next items, at most so many; empty when nothing more comes.
   func next<Item>(_ most: Int) -> [Item] where State == Queue<Item> {
     let items = wait { queue -> [Item]? in
-      guard queue.items.isEmpty else {
-        let some = Array(queue.items.prefix(most))
-        queue.items = queue.items.dropFirst(most)
-        return some
-      }
+      guard queue.isEmpty else { return queue.take(most) }
       return queue.isClosed ? [] : nil
     }
     return items ?? []
-  }
-
-  /// What waits now, at most so many.
-  func more<Item>(_ most: Int) -> [Item] where State == Queue<Item> {
-    withLock { queue in
-      let some = Array(queue.items.prefix(most))
-      queue.items = queue.items.dropFirst(most)
-      return some
-    }
   }
 }
 

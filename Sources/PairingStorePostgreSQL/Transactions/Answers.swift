@@ -59,8 +59,12 @@ struct Answers {
   /// The statements to send; each question is in one of them, once.
   var statements: [SQL] { sent.map(\.asking.sql) }
 
-  init(to questions: [Question]) {
-    var known: [(keys: [Key], set: Set<Key>, values: [[SQLValue]])] = []
+  /// The answers to questions that are to be sent, each once.
+  init(to questions: [Question]) { ask(questions) }
+
+  /// More questions that have no answer yet.
+  mutating func ask(_ questions: [Question]) {
+    var asked: [(form: Int, keys: [Key], set: Set<Key>, values: [[SQLValue]])] = []
     for question in questions where question.sql.isKeepable {
       let key = Key(question.sql.values)
       let form: Int
@@ -69,15 +73,16 @@ struct Answers {
       } else {
         form = forms.count
         forms.append(Form(text: question.sql.text, table: question.table, columns: question.columns))
-        known.append(([], [], []))
       }
-      guard known[form].set.insert(key).inserted else { continue }
-      known[form].keys.append(key)
-      known[form].values.append(question.sql.values)
+      let place = asked.firstIndex { $0.form == form } ?? asked.count
+      if place == asked.count { asked.append((form, [], [], [])) }
+      guard asked[place].set.insert(key).inserted else { continue }
+      asked[place].keys.append(key)
+      asked[place].values.append(question.sql.values)
     }
-    for (form, asked) in known.enumerated() {
-      sent += BatchedStatements.questions(forms[form].text, asked.values).map {
-        Sent(form: form, keys: asked.keys[$0.questions], asking: $0)
+    for asked in asked {
+      sent += BatchedStatements.questions(forms[asked.form].text, asked.values).map {
+        Sent(form: asked.form, keys: asked.keys[$0.questions], asking: $0)
       }
     }
   }

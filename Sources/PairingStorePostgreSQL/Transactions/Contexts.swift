@@ -16,10 +16,19 @@ package final class ReadContext: Querying {
   private(set) var hasBegun = false
   /// The first failure: what is asked afterwards fails as well, and a "no" that came of it is no answer.
   private(set) var failure: PostgreSQLError?
+  /// What the reads that share it have asked so far; `nil` where each question is asked when it is put.
+  private var answers: Answers?
+  /// What they ask next.
+  private var wanted: [Question] = []
+  /// Whether the present one stopped at a question.
+  private(set) var isStopped = false
 
-  init(_ connection: Connection, by deadline: Deadline) {
+  /// `isShared` says that several reads are run in it, over and over, each until it asks what nobody has asked yet
+  /// (``fetch()``).
+  init(_ connection: Connection, isShared: Bool = false, by deadline: Deadline) {
     self.connection = connection
     self.deadline = { deadline }
+    answers = isShared ? Answers(to: []) : nil
   }
 
   /// One within a transaction that is open, whose questions are many: each may take so long.
@@ -35,21 +44,44 @@ package final class ReadContext: Querying {
   package func ask(_ sql: SQL) throws -> PostgreSQL.Rows {
     if let failure { throw failure }
     try sql.requireKeepable()
-    let batch: [SQL] = hasBegun ? [sql] : ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", sql]
+    guard let answers else { return try send([sql])[0] }
+    if let rows = answers.rows(of: sql) { return rows }
+    isStopped = true
+    wanted.append(Question(sql: sql, table: "", columns: []))
+    throw Stopped()
+  }
+
+  private func send(_ questions: [SQL]) throws(PostgreSQLError) -> [PostgreSQL.Rows] {
+    let opening: [SQL] = hasBegun ? [] : ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"]
     do throws(PostgreSQLError) {
-      let results = try connection.run(batch, by: deadline())
+      let results = try connection.run(opening + questions, by: deadline())
       hasBegun = true
-      return results[batch.count - 1]
+      return Array(results.dropFirst(opening.count))
     } catch {
       failure = error
       throw error
     }
   }
 
+  /// From here on another read asks.
+  func beginRead() { isStopped = false }
+
+  /// Asks what the reads that share it have stopped at, each question once.
+  func fetch() throws {
+    answers?.ask(wanted)
+    wanted = []
+    let statements = answers?.statements ?? []
+    let results = try send(statements)
+    try answers?.take(results)
+  }
+
   /// Ends it; a connection that cannot is closed.
   func end() {
     connection.undo(by: deadline())
   }
+
+  /// What keeps a read from going on until its question is answered.
+  private struct Stopped: Error {}
 }
 
 /// A write in progress.

@@ -264,7 +264,36 @@ def durable(table, programs, home):
               f"{reference:.0f} rows/s; caller and all on one machine")
 
 
-PARTS = (wake_ups, pending_polls, durable, fail_over, memory, by_nodes)
+def writers(table, programs, home):
+    """One writer at a time in the cluster, and three beside each other: what decision 15 stands on. Nothing of it is Regent's
+    but the table; no bar."""
+    program = pathlib.Path(home, "writers")
+    include = subprocess.run(["pg_config", "--includedir"], check=True, capture_output=True, text=True).stdout.strip()
+    subprocess.run(["cc", "-O2", "-pthread", "-o", program, pathlib.Path(__file__).with_name("writers.c"), f"-I{include}", "-lpq"],
+                   check=True)
+    with Bench(programs, fresh(home, "turns"), 1) as bench:
+        bench.create(Caller(bench.nodes[0].port), "box")
+        for node in bench.nodes:
+            node.kill()
+        place = f"host=127.0.0.1 port={bench.server.port} user=regent dbname=regent"
+        for flush, delay in (("this disk's", 0), ("2 ms more", 2000)):
+            # A COMMIT that waits before it flushes is one on a slower disk, or for a standby: others join it meanwhile.
+            bench.server.tell(f"commit_delay = {delay}", "commit_siblings = 0")
+            for rows in (4, 64, 256):
+                found = {way: [] for way in ("taking-turns", "side-by-side")}
+                for _ in range(table.many(3, 1)):
+                    for way in found:
+                        bench.server.ask("DROP TABLE IF EXISTS reference; CREATE TABLE reference (LIKE registration INCLUDING ALL)",
+                                         "regent")
+                        said = subprocess.run([program, place, "registration", "reference", "3", str(rows), "2", way], check=True,
+                                              capture_output=True, text=True).stdout
+                        found[way].append(float(said))
+                turns, beside = (quantile(found[way], 0.5) for way in found)
+                table.row(f"3 writers beside each other / in turns, {rows} rows, flush {flush}", beside / turns, "", None,
+                          f"{beside:.0f} and {turns:.0f} rows/s")
+
+
+PARTS = (wake_ups, pending_polls, durable, fail_over, memory, by_nodes, writers)
 
 
 def main():
