@@ -293,7 +293,7 @@ let package = Package(
       ],
       exclude: ["Scripts"],
       swiftSettings: house),
-    tests(of: "PairingService", ["RegentPairing", "RegentJSON", "RegentPlatform", "PagePreview"]),
+    tests(of: "PairingService", ["RegentPairing", "PairingStore", "RegentJSON", "RegentPlatform", "PagePreview"]),
     tests(
       of: "Administration",
       [

@@ -5,7 +5,7 @@ extension [UInt8] {
   /// own type up by name each time, which is three quarters of what an array of a few dozen bytes costs.
   package init(zeros count: Int) { self = Array(repeatElement(0, count: count)) }
 
-  /// The bytes of a span.
+  /// What lies there, as an array of its own: one copy, and no type is looked up.
   package init(copying bytes: Span<UInt8>) {
     self = unsafe bytes.withUnsafeBufferPointer { unsafe Array($0) }
   }

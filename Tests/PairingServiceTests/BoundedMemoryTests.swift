@@ -1,3 +1,4 @@
+import PairingStore
 import RegentPairing
 import Testing
 
@@ -60,6 +61,19 @@ import Testing
     again.note(keys[0], at: at(-500))
     #expect(again.of(keys[0]) == at(-500))
     #expect(KeyUseTimes(keptAs: "no JSON").of(keys[0]) == nil)
+  }
+
+  @Test func `a key's use is told on once a minute, and when the clock was set back`() throws {
+    let pair = KeyPair(
+      publicKey: try #require(PublicKey("key")), requestor: try #require(RequestorID("A")), purpose: .calls,
+      secret: StoredSecret([1, 2, 3]), created: at(0))
+    let key = try #require(ProvisioningSnapshot.CallKey(pair, .standard))
+    #expect(key.hasToNoteUse(at: at(0)))
+    #expect(!key.hasToNoteUse(at: at(0)) && !key.hasToNoteUse(at: at(59)))
+    #expect(key.hasToNoteUse(at: at(60)))
+    #expect(!key.hasToNoteUse(at: at(119)))
+    #expect(key.hasToNoteUse(at: at(-500)))
+    #expect(!key.hasToNoteUse(at: at(-499)))
   }
 
   @Test func `changes of attributes: full, all go, and a time that is told is never too early`() throws {

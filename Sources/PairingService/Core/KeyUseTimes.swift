@@ -7,7 +7,7 @@ internal import RegentPlatform
 /// In memory, because calls write nothing; the upkeep writes it down now and then.
 package final class KeyUseTimes: Sendable {
   /// Noting the same minute again says nothing new.
-  private static let grain: Duration = .seconds(60)
+  static let grain: Duration = .seconds(60)
   private let uses: Locked<[PublicKey: Instant]>
 
   /// What was kept before.

@@ -2,6 +2,7 @@ package import RegentCryptography
 package import RegentPairing
 package import PairingStore
 internal import RegentPlatform
+import Synchronization
 
 /// Everything that operators made, as the routes look at it: never changing, in memory, with keys ready to use.
 package final class ProvisioningSnapshot: Sendable {
@@ -14,8 +15,9 @@ package final class ProvisioningSnapshot: Sendable {
     package let sha256: HMACKey
     /// How strictly its requestor's calls are checked.
     package let policy: SignaturePolicy
+    private let notedUse = Atomic(Int64.min)
 
-    fileprivate init?(_ pair: KeyPair, _ policy: SignaturePolicy) {
+    package init?(_ pair: KeyPair, _ policy: SignaturePolicy) {
       let secret = Secret(pair.secret)
       guard let sha1 = try? HMACKey(.sha1, secret), let sha256 = try? HMACKey(.sha256, secret)
       else { return nil }
@@ -23,6 +25,15 @@ package final class ProvisioningSnapshot: Sendable {
       self.sha1 = sha1
       self.sha256 = sha256
       self.policy = policy
+    }
+
+    /// Whether a use has to be noted: not again within the same span, which `KeyUseTimes` would say, too, after looking
+    /// for the key in all that it knows.
+    package func hasToNoteUse(at now: Instant) -> Bool {
+      let last = notedUse.load(ordering: .relaxed)
+      if last <= now.milliseconds, last > now.milliseconds - KeyUseTimes.grain.wholeMilliseconds { return false }
+      notedUse.store(now.milliseconds, ordering: .relaxed)
+      return true
     }
   }
 

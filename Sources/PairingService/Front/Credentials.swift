@@ -78,7 +78,7 @@ package final class Credentials: Sendable {
         .badRequest, details: "send credentials once: in the header or as \(Field.accessToken)")
     }
     if let parameter { return try client(parameter, request, at: now) }
-    switch shown {
+    switch consume shown {
     case .token(let token):
       return try client(token, request, at: now)
     case .signed(let call): return try keyPair(call, request, at: now)
@@ -174,7 +174,7 @@ package final class Credentials: Sendable {
     } catch {
       throw refused(error, request, owner, call.publicKey)
     }
-    keyUses.note(call.publicKey, at: now)
+    if key.hasToNoteUse(at: now) { keyUses.note(call.publicKey, at: now) }
     // Boxes in the field still have it; once this stands still, revoking it hurts nobody.
     if key.pair.state == .retired { metrics.count(.callsByRetiredKeys) }
     return SignedCaller(caller: .keyPair(owner, call.publicKey), claims: nil, use: use)
