@@ -32,6 +32,7 @@ struct WaitingTests {
     ("RegentHTTPClientTests/DeadlineTests.swift", ["pass("], "a server that drips"),
     ("AccessEnablerTests/Service/FaultTests.swift", ["pass("], "a server that drips"),
     ("RegentPlatformTests/ThreadAndPollerTests.swift", ["pass("], "a time in which join must not return"),
+    ("PairingStorePostgreSQLTests/NewsTests.swift", ["pass("], "a time in which no bell may ring"),
     ("CommandTests/CutShortTests.swift", ["pass("], "the moment of a kill"),
     ("Soak/KillSoak.swift", ["pass("], "the moment of a kill"),
     ("ServiceSoak/ServiceSoak.swift", ["pass("], "the moment of a kill"),
