@@ -17,6 +17,8 @@ import clients
 import programs
 import verifiers
 from issuer import Issuer
+from regentd import NODES
+from service import until
 
 
 def pairs(issuer, client):
@@ -45,6 +47,10 @@ def is_late(issuer, client):
     issuer.withdraw(client.begin())
     said = client.ask()
     assert said.get("error") == "expired_token", said
+
+
+def keys(issuer):
+    return issuer.document(issuer.issuer + "/keys")["keys"]
 
 
 def documents(issuer):
@@ -94,6 +100,9 @@ def main():
             os.environ["REQUESTS_CA_BUNDLE"] = os.environ["CURL_CA_BUNDLE"] = issuer.authority.ca
             # A first client makes the first key: nothing is published before.
             issuer.client("first", "--public")
+            if NODES > 1:
+                # Told to one node; each next call meets another one, which hears of it within milliseconds.
+                until("every node to publish the key", lambda: all(keys(issuer) for _ in range(NODES)))
             documents(issuer)
             # They wait for most of their time.
             with concurrent.futures.ThreadPoolExecutor(8) as pool:
