@@ -73,13 +73,20 @@ extension PostgreSQLStore {
   /// A part of a transaction of the lane, which asks ahead what is named.
   func transaction<Value: Sendable>(
     asking questions: (@Sendable () -> [Question])?,
+    thenAsking more: (@Sendable (borrowing ReadContext) throws -> [Question])?,
     _ body: @escaping @Sendable (borrowing WriteContext) throws -> Value
   ) async throws -> Value {
-    try await database.write(asking: questions?() ?? [], body)
+    try await database.write(asking: questions?() ?? [], thenAsking: more, body)
   }
 }
 
 extension WriteContext {
+  /// The head of the audit log, when this transaction wrote it: it need not be asked for, nor whether there are lines
+  /// behind it.
+  var writtenAuditHead: Stored<AuditHead>? { transaction.auditHead }
+
+  func note(written head: Stored<AuditHead>) { transaction.auditHead = head }
+
   /// Tells the other nodes to look at something anew, if this is committed.
   func changed(_ change: @autoclosure () -> StoreChange) { transaction.note(change()) }
 

@@ -4,9 +4,10 @@
 // docs/decisions/0015-one-set-of-verbs.md).
 //
 // What an adapter gives them, by these names: `RowStore`, its store with `database`, `vault`, `known`, `tamperLog`,
-// `liveCodes`, `wallClock` and `transaction(asking:)`; `ReadContext` and `WriteContext`, which are `Querying`, and
-// their `Row`; `changed`, what a write tells other nodes; `DatabaseError`; and `Dialect`, the few words that two
-// databases do not share. Start with Verbs/; Rows/SignedRows.swift is where a row that does not verify stops existing.
+// `liveCodes`, `wallClock` and `transaction(asking:thenAsking:)`; `ReadContext` and `WriteContext`, which are
+// `Querying`, and their `Row`; `changed`, what a write tells other nodes; `writtenAuditHead`; `DatabaseError`; and
+// `Dialect`, the few words that two databases do not share. Start with Verbs/; Rows/SignedRows.swift is where a row
+// that does not verify stops existing.
 
 package import PairingStore
 import RegentSQL
@@ -14,14 +15,16 @@ import RegentSQL
 // MARK: - How verbs reach the database
 
 extension RowStore {
-  /// Runs a verb that writes; `asking` names questions that it asks, which it may ask all the same without.
+  /// Runs a verb that writes; `asking` names questions that it asks, which it may ask all the same without, and
+  /// `thenAsking` those that can be named once these are answered.
   package func write<Value: Sendable>(
     asking questions: (@Sendable () -> [Question])? = nil,
+    thenAsking more: (@Sendable (borrowing ReadContext) throws -> [Question])? = nil,
     _ body: @escaping @Sendable (borrowing WriteContext, SignedRows) throws -> Value
   ) async throws(StoreError) -> Value {
     let (vault, tamperLog, known) = (vault, tamperLog, known)
     return try await answer {
-      try await self.transaction(asking: questions) { context in
+      try await self.transaction(asking: questions, thenAsking: more) { context in
         let rows = SignedRows(vault, known)
         defer { tamperLog.add(rows.tampered) }
         return try body(context, rows)

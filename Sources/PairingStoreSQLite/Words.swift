@@ -64,16 +64,31 @@ extension Querying where Self: ~Copyable {
   }
 }
 
+extension Querying where Self: ~Copyable {
+  /// Asks a question, whose answer costs too little here to be kept.
+  borrowing func each(_ question: Question, _ body: (borrowing Row) throws -> Void) throws {
+    try each(question.sql, body)
+  }
+
+  borrowing func value<Value: SQLDecodable>(_ question: Question) throws -> Value? { try value(question.sql) }
+}
+
 extension SQLiteStore {
   /// One transaction of the writer; asking costs no way here, so nothing is asked ahead.
   func transaction<Value: Sendable>(
-    asking _: (@Sendable () -> [Question])?, _ body: @escaping @Sendable (borrowing WriteContext) throws -> Value
+    asking _: (@Sendable () -> [Question])?, thenAsking _: (@Sendable (borrowing ReadContext) throws -> [Question])?,
+    _ body: @escaping @Sendable (borrowing WriteContext) throws -> Value
   ) async throws -> Value {
     try await database.write(body)
   }
 }
 
 extension WriteContext {
+  /// The head of the audit log, when this transaction wrote it; not kept here, as asking costs too little.
+  var writtenAuditHead: Stored<AuditHead>? { nil }
+
+  borrowing func note(written _: Stored<AuditHead>) {}
+
   /// Runs a statement; nothing here was asked ahead that a touched row could make untrue.
   borrowing func run(_ sql: SQL, touching _: @autoclosure () -> TouchedRow) throws(SQLiteError) { try run(sql) }
 

@@ -155,6 +155,64 @@ struct AnswersTests {
     }
   }
 
+  @Test func `are kept when they were asked for one by one, and end with the request that saw its own rows`() throws {
+    let asking = try AskingAhead([])
+    defer { asking.end() }
+    func told(_ question: Question) throws -> [[SQLValue]] {
+      try AskingAhead.values(asking.transaction.ask(question))
+    }
+    let (a, one) = (try told(byID("a")), try told(byOwner("one")))
+    // Nobody but this transaction may write, and it does not know of this: asked again it would be told.
+    try asking.connection.run("UPDATE thing SET n = 20 WHERE id = 'b'", by: serverDeadline)
+    #expect(try told(byID("a")) == a && told(byOwner("one")) == one)
+    try asking.context.run("UPDATE thing SET n = 10 WHERE id = 'a'", touching: row("a", "one"))
+    #expect(try told(byID("a")) != a && told(byOwner("one")) != one)
+    asking.transaction.beginRequest()
+    try asking.context.run("UPDATE thing SET owner = 'two' WHERE id = 'a'", touching: row("a"))
+    let changed = try told(byID("a"))
+    #expect(try changed == asking.truth(byID("a")) && told(byOwner("one")).count == 1)
+    asking.transaction.undoRequest()
+    asking.transaction.beginRequest()
+    for question in [byID("a"), byOwner("one")] { #expect(try told(question) == asking.truth(question)) }
+    #expect(try told(byID("a")) != changed)
+  }
+
+  @Test func `the head of the audit log is known until its request is undone or it may have been written`() throws {
+    let asking = try AskingAhead([])
+    defer { asking.end() }
+    let head = Stored(record: AuditHead(newest: 7), values: [], signature: [1])
+    let others: [(WriteContext) throws -> Void] = [
+      { try $0.run("DELETE FROM audit_head") },
+      { try $0.run("DELETE FROM audit_head", touching: TouchedRow(Tables.auditHead, [.text("audit")])) },
+      { $0.transaction.undoRequest() },
+    ]
+    for other in others {
+      asking.context.note(written: head)
+      #expect(asking.context.writtenAuditHead?.record == head.record)
+      try asking.context.run("DELETE FROM thing", touching: row("a"))
+      #expect(asking.context.writtenAuditHead?.record == head.record)
+      try other(asking.context)
+      #expect(asking.context.writtenAuditHead == nil)
+    }
+  }
+
+  @Test func `what can be named with the first answers is asked with one statement, once`() throws {
+    let asking = try AskingAhead([byID("a"), byID("b")])
+    defer { asking.end() }
+    let first = try asking.told(byOwner("one"))
+    #expect(first.count == 2)
+    try asking.transaction.askAhead(
+      ["a", "b", "c"].map { id in
+        { context in
+          let found = try context.ask(byID(id))
+          #expect(id != "c", "nobody has asked for it")
+          return [byOwner(try found[0].text(1)), byID("c")]
+        }
+      })
+    try asking.connection.run("UPDATE thing SET n = 20", by: serverDeadline)
+    #expect(try asking.told(byOwner("one")) == first && asking.told(byID("c"))[0][2] == .integer(3))
+  }
+
   @Test func `stand while other rows are written`() throws {
     let asking = try AskingAhead(all)
     defer { asking.end() }

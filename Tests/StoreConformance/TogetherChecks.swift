@@ -49,6 +49,37 @@ extension StoreConformance {
         try expect(status == .withdrawn, "round \(round): is \(status)")
       }
     },
+    ConformanceCheck("no yes stands behind the line that disables its account, and each code has one yes") { stage in
+      @Sendable func line(_ text: String) -> AuditEntry {
+        AuditEntry(at: stage.at(1), actor: .service, action: "test", subject: "code", outcome: .done, detail: text)
+      }
+      for round in 1...3 {
+        let records = try (1...24).map { try stage.registration(100 * round + $0, device: $0) }
+        for record in records { try await stage.reserve(record) }
+        let (on, off) = try (stage.account(stage.ann), stage.account(stage.ann, isDisabled: true))
+        // Each code is approved twice: one of the two is refused, perhaps between others of its transaction.
+        let results = try await stage.together(49) { number -> RegistrationID? in
+          if number == 8 * round {
+            _ = try await stage.store.put(
+              .account(off), replacing: .account(on), audit: line("disabled \(round)"), at: stage.at(1))
+            return nil
+          }
+          let record = records[(number - (number > 8 * round ? 1 : 0)) / 2]
+          return try await stage.store.approve(
+            record.id, stage.order(for: stage.ann, as: 100 * round + number), audit: line("yes \(round)"),
+            at: stage.at(1)
+          ).change.record.id
+        }
+        let approved = results.successes().compactMap(\.self)
+        try expect(Set(approved).count == approved.count, "round \(round): a code was approved twice")
+        let lines = try await stage.store.audit(after: 0, limit: 1_000).map(\.entry.detail)
+        let disabled = try found(lines.firstIndex(of: "disabled \(round)"), "the line of the account")
+        try expect(disabled == lines.count - 1, "round \(round): \(lines.count - 1 - disabled) lines behind it")
+        let yes = lines.count { $0 == "yes \(round)" }
+        try expect(yes == approved.count, "round \(round): \(yes) lines of \(approved.count)")
+        _ = try await stage.store.put(.account(on), replacing: .account(off), audit: nil, at: stage.at(2))
+      }
+    },
     ConformanceCheck("a text that cannot be kept is refused as such, and nothing beside it") { stage in
       let results = try await stage.together(16) { number in
         let id = try ConformanceFixture.name("MORE-\(number)") as RequestorID

@@ -97,10 +97,11 @@ final class Database: Sendable {
   @discardableResult
   func write<Value: Sendable>(
     asking questions: [Question] = [],
+    thenAsking more: (@Sendable (borrowing ReadContext) throws -> [Question])? = nil,
     _ body: @escaping @Sendable (borrowing WriteContext) throws -> Value
   ) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
-      let request = Request(ends: patience.end, asking: questions, body) {
+      let request = Request(ends: patience.end, asking: questions, thenAsking: more, body) {
         continuation.resume(with: $0)
       }
       // First where it can be given up, so that nothing is forgotten.

@@ -94,6 +94,7 @@ final class Lane: @unchecked Sendable {
     do {
       // Alone nothing is asked ahead: a question that cannot be asked is then the request's own error, and no other's.
       transaction = try begin(isShared: isShared, asking: isShared ? requests.flatMap(\.questions) : [])
+      if isShared { try transaction.askAhead(requests.compactMap(\.moreQuestions)) }
     } catch {
       return isShared && error is PostgreSQLError && link.isOpen ? .again(error) : .away(error)
     }

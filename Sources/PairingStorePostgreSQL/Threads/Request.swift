@@ -12,8 +12,9 @@ final class Request: Sendable {
 
   /// Runs it; what it gives back is called when the COMMIT is certain.
   let run: @Sendable (WriteContext) throws -> @Sendable () -> Void
-  /// What it asks, as far as it was named.
+  /// What it asks, as far as it was named; and what can be named once that is answered.
   let questions: [Question]
+  let moreQuestions: (@Sendable (borrowing ReadContext) throws -> [Question])?
   /// When whoever asked is told that no answer came; on the monotonic clock.
   let ends: UInt64
   private let refuse: @Sendable (any Error) -> Void
@@ -21,11 +22,13 @@ final class Request: Sendable {
 
   init<Value: Sendable>(
     ends: UInt64, asking questions: [Question],
+    thenAsking more: (@Sendable (borrowing ReadContext) throws -> [Question])?,
     _ body: @escaping @Sendable (borrowing WriteContext) throws -> Value,
     completion: @escaping @Sendable (Result<Value, any Error>) -> Void
   ) {
     self.ends = ends
     self.questions = questions
+    moreQuestions = more
     run = { context in
       let value = try body(context)
       return { completion(.success(value)) }

@@ -11,7 +11,7 @@ struct Answers {
   private struct Form {
     let text: String
     let table: String
-    let columns: [String]
+    let columns: [String]?
     var rows: [Key: Rows] = [:]
   }
 
@@ -67,16 +67,10 @@ struct Answers {
     var asked: [(form: Int, keys: [Key], set: Set<Key>, values: [[SQLValue]])] = []
     for question in questions where question.sql.isKeepable {
       let key = Key(question.sql.values)
-      let form: Int
-      if let place = forms.firstIndex(where: { $0.text == question.sql.text }) {
-        form = place
-      } else {
-        form = forms.count
-        forms.append(Form(text: question.sql.text, table: question.table, columns: question.columns))
-      }
+      let form = form(of: question)
       let place = asked.firstIndex { $0.form == form } ?? asked.count
       if place == asked.count { asked.append((form, [], [], [])) }
-      guard asked[place].set.insert(key).inserted else { continue }
+      guard forms[form].rows[key] == nil, asked[place].set.insert(key).inserted else { continue }
       asked[place].keys.append(key)
       asked[place].values.append(question.sql.values)
     }
@@ -97,6 +91,17 @@ struct Answers {
     sent = []
   }
 
+  /// Keeps an answer that was asked for when it was wanted.
+  mutating func keep(_ rows: Rows, to question: Question) {
+    forms[form(of: question)].rows[Key(question.sql.values)] = rows
+  }
+
+  private mutating func form(of question: Question) -> Int {
+    if let place = forms.firstIndex(where: { $0.text == question.sql.text }) { return place }
+    forms.append(Form(text: question.sql.text, table: question.table, columns: question.columns))
+    return forms.count - 1
+  }
+
   /// The answer to a statement, when it was asked ahead and is still true.
   func rows(of sql: SQL) -> Rows? {
     guard let form = forms.first(where: { $0.text == sql.text }) else { return nil }
@@ -108,13 +113,13 @@ struct Answers {
   /// Of columns that are not known it may hold anything.
   mutating func forget(_ row: TouchedRow) {
     for place in forms.indices where forms[place].table == row.table && !forms[place].rows.isEmpty {
-      let values = forms[place].columns.map { name in
+      let values = forms[place].columns?.map { name in
         row.columns.firstIndex { $0.name == name }.map { row.values[$0] }
       }
-      if values.contains(nil) {
-        forms[place].rows.removeAll()
-      } else {
+      if let values, !values.contains(nil) {
         forms[place].rows[Key(values.compactMap(\.self))] = nil
+      } else {
+        forms[place].rows.removeAll()
       }
     }
   }

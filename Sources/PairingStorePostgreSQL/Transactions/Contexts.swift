@@ -6,6 +6,9 @@ package import RegentSQL
 package protocol Querying: ~Copyable {
   /// The rows that a statement gives.
   func ask(_ sql: SQL) throws -> PostgreSQL.Rows
+
+  /// The same of a question whose answer may be kept.
+  func ask(_ question: Question) throws -> PostgreSQL.Rows
 }
 
 /// A read in progress: everything asked through it sees the database as it was at one moment.
@@ -31,6 +34,13 @@ package final class ReadContext: Querying {
     answers = isShared ? Answers(to: []) : nil
   }
 
+  /// One that knows some answers and is stopped by what is not among them: for naming what is asked with these.
+  init(_ connection: Connection, knowing answers: Answers, by deadline: Deadline) {
+    self.connection = connection
+    self.deadline = { deadline }
+    self.answers = answers
+  }
+
   /// One within a transaction that is open, whose questions are many: each may take so long.
   init(within connection: Connection, patience: Duration) {
     self.connection = connection
@@ -47,9 +57,11 @@ package final class ReadContext: Querying {
     guard let answers else { return try send([sql])[0] }
     if let rows = answers.rows(of: sql) { return rows }
     isStopped = true
-    wanted.append(Question(sql: sql, table: "", columns: []))
+    wanted.append(Question(sql: sql, table: "", columns: nil))
     throw Stopped()
   }
+
+  package func ask(_ question: Question) throws -> PostgreSQL.Rows { try ask(question.sql) }
 
   private func send(_ questions: [SQL]) throws(PostgreSQLError) -> [PostgreSQL.Rows] {
     let opening: [SQL] = hasBegun ? [] : ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"]
@@ -94,6 +106,8 @@ package final class WriteContext: Querying {
   init(_ transaction: Transaction) { self.transaction = transaction }
 
   package func ask(_ sql: SQL) throws -> PostgreSQL.Rows { try transaction.ask(sql) }
+
+  package func ask(_ question: Question) throws -> PostgreSQL.Rows { try transaction.ask(question) }
 
   /// Runs a statement of which nobody asks what it changed.
   package func run(_ sql: SQL) throws { try transaction.later(sql, touching: nil) }
@@ -145,6 +159,10 @@ extension Querying where Self: ~Copyable {
     for row in try ask(sql) { try body(row) }
   }
 
+  borrowing func each(_ question: Question, _ body: (borrowing Row) throws -> Void) throws {
+    for row in try ask(question) { try body(row) }
+  }
+
   /// All rows, each turned into a value.
   package borrowing func all<Value>(_ sql: SQL, _ decode: (borrowing Row) throws -> Value) throws -> [Value] {
     var values: [Value] = []
@@ -155,6 +173,10 @@ extension Querying where Self: ~Copyable {
   /// The first column of the first row, or nil when there is no row.
   borrowing func value<Value: SQLDecodable>(_ sql: SQL, as type: Value.Type = Value.self) throws -> Value? {
     try ask(sql).first.map { try Value(row: $0, column: 0) }
+  }
+
+  borrowing func value<Value: SQLDecodable>(_ question: Question) throws -> Value? {
+    try ask(question).first.map { try Value(row: $0, column: 0) }
   }
 
   /// Whether there is a row.

@@ -27,6 +27,10 @@ final class Transaction {
   /// The first failure: the transaction cannot be committed after it.
   private(set) var failure: PostgreSQLError?
   private var answers: Answers
+  /// Whether the present request has asked something that is kept: it may have seen what the request itself wrote.
+  private var hasKept = false
+  /// The head of the audit log, as this transaction wrote it last.
+  var auditHead: Stored<AuditHead>?
   /// How many codes may be live at most, as the cluster's row says; `nil` when they must be counted.
   var liveCodes: Int? { didSet { isLiveCodesChanged = true } }
   private var isLiveCodesChanged = false
@@ -60,10 +64,29 @@ final class Transaction {
     isLiveCodesChanged = false
   }
 
+  /// Asks what can be named with the answers that are there, before anything is written.
+  ///
+  /// Who cannot name it, for whatever reason, asks when it wants to know.
+  func askAhead(_ more: [@Sendable (borrowing ReadContext) throws -> [Question]]) throws {
+    let context = ReadContext(connection, knowing: answers, by: deadline)
+    answers.ask(more.flatMap { (try? $0(context)) ?? [] })
+    guard !answers.statements.isEmpty else { return }
+    try answers.take(connection.run(answers.statements, by: deadline))
+  }
+
   /// Asks, with everything before it, unless the answer is there.
   func ask(_ sql: SQL) throws -> Rows {
     if failure == nil, let rows = answers.rows(of: sql) { return rows }
     return try send(sql, changing: false)
+  }
+
+  /// The same, and keeps the answer.
+  func ask(_ question: Question) throws -> Rows {
+    if failure == nil, let rows = answers.rows(of: question.sql) { return rows }
+    let rows = try send(question.sql, changing: false)
+    answers.keep(rows, to: question)
+    hasKept = true
+    return rows
   }
 
   /// Changes something, with everything before it, and says how many rows that were.
@@ -106,8 +129,14 @@ final class Transaction {
 
   /// No answer stands that these rows may have changed; `nil` when it is not known which they are.
   private func forget(_ rows: [TouchedRow]?) {
-    guard let rows else { return answers.forgetAll() }
-    for row in rows { answers.forget(row) }
+    guard let rows else {
+      auditHead = nil
+      return answers.forgetAll()
+    }
+    for row in rows {
+      answers.forget(row)
+      if row.table == Tables.auditHead.name { auditHead = nil }
+    }
   }
 
   /// Keeps a statement for later; `isRow` says that it writes one new row.
@@ -127,6 +156,7 @@ final class Transaction {
     mark = pending.count
     changesBefore = changes.count
     hasSavepoint = false
+    hasKept = false
   }
 
   /// What the request wrote stays.
@@ -136,6 +166,8 @@ final class Transaction {
 
   /// What the request wrote goes.
   func undoRequest() {
+    if hasKept { answers.forgetAll() }
+    auditHead = nil
     changes.removeSubrange(changesBefore...)
     if hasSavepoint, mark == 0 {
       // Sent: what is pending is all its own.

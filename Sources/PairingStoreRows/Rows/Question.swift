@@ -1,14 +1,15 @@
 package import RegentSQL
 
-/// A question that a verb is going to ask, named before its transaction begins: where asking is a way to a server and
-/// back, those of many verbs go together.
+/// A question whose answer a transaction may keep for as long as nothing that it writes can have changed it.
 ///
+/// Where asking is a way to a server and back, each is asked once, and those that many verbs name ahead go together.
 /// The answer stands on the rows of one table that hold these values in these columns, and the statement takes just
-/// them, in this order. So a write whose row, before it and after it, holds others leaves the answer as it is.
+/// them, in this order. So a write whose row, before it and after it, holds others leaves the answer as it is. Without
+/// columns any write to the table ends it.
 package struct Question: Sendable {
   package let sql: SQL
   package let table: String
-  package let columns: [String]
+  package let columns: [String]?
 }
 
 /// A row that a statement writes or deletes: what is known of its columns, from the first one on.
@@ -33,6 +34,23 @@ struct TouchedRow {
 }
 
 extension Table {
-  /// The question for one row by its first column, as the verbs ask it.
-  func question(_ id: String) -> Question { Question(sql: row(id), table: name, columns: [columns[0].name]) }
+  /// Some columns of the row that a question asks for, whether it verifies or not: good for naming what will be asked
+  /// next, and for nothing else.
+  func unverified<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, _ question: Question, _ names: [String]
+  ) throws -> [SQLValue]? {
+    var found: [SQLValue]?
+    try context.each(question) { row in
+      found = try names.map { name in
+        guard let place = columns.firstIndex(where: { $0.name == name }) else { return .null }
+        return try columns[place].value(of: row, at: place)
+      }
+    }
+    return found
+  }
+}
+
+extension SQLValue {
+  /// The text that it is; none of a value that is no text.
+  var asText: String? { if case .text(let text) = self { text } else { nil } }
 }

@@ -6,7 +6,7 @@ extension SignedRows {
   /// Appends a line to the audit log, if there is one to append.
   func note(_ context: borrowing WriteContext, _ entry: AuditEntry?) throws {
     guard let entry else { return }
-    let (found, isWhole) = try auditHead(context)
+    let (found, isWhole) = try context.writtenAuditHead.map { ($0, true) } ?? auditHead(context)
     var head = found.record
     if !isWhole {
       let told = AuditEntry(
@@ -15,15 +15,22 @@ extension SignedRows {
       try append(context, told, to: &head)
     }
     try append(context, entry, to: &head)
-    try put(context, Tables.auditHead, head, over: found.signature.isEmpty ? nil : found)
+    context.note(
+      written: try put(context, Tables.auditHead, head, over: found.signature.isEmpty ? nil : found))
   }
+
+  /// What appending a line asks, named ahead.
+  static let auditQuestions = [
+    Tables.auditHead.row("audit"),
+    Question(sql: "SELECT coalesce(max(number), 0) FROM audit", table: Tables.audit.name, columns: []),
+  ]
 
   /// The head, and whether it is to be believed; one that is not there begins behind the newest line that verifies.
   func auditHead(
     _ context: borrowing WriteContext
   ) throws -> (head: Stored<AuditHead>, isWhole: Bool) {
     let stored = try storedHead(context)
-    let highest: Int64 = try context.value("SELECT coalesce(max(number), 0) FROM audit") ?? 0
+    let highest: Int64 = try context.value(SignedRows.auditQuestions[1]) ?? 0
     if let stored, highest <= stored.record.newest { return (stored, true) }
     // Rows behind the head: planted ones, which do not verify, or a head from an earlier copy of the file.
     var newest: Int64 = 0

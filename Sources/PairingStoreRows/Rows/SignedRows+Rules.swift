@@ -96,6 +96,19 @@ extension SignedRows {
     return found
   }
 
+  /// What ``signInContext(_:_:_:rowKey:device:identity:)`` is going to ask, named ahead.
+  static func questions(
+    ofSignInAt provider: SQLValue, account: SQLValue, requestor: SQLValue, rowKey: SQLValue
+  ) -> [Question] {
+    var questions: [Question] = []
+    if let rowKey = rowKey.asText { questions.append(Tables.keyPairs.row(rowKey)) }
+    guard let provider = provider.asText else { return questions }
+    questions.append(Tables.providers.row(provider))
+    if let requestor = requestor.asText { questions.append(Tables.integrations.row(requestor, provider)) }
+    if let account = account.asText { questions.append(Tables.accounts.row(provider, account)) }
+    return questions
+  }
+
   /// What has been used of a pass, by the device or the identity.
   func use<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ requestor: RequestorID, _ provider: ProviderID,
@@ -180,7 +193,7 @@ extension SignedRows {
     _ context: borrowing WriteContext, _ ended: [AuthenticationRecord]
   ) throws {
     for record in ended {
-      try SignedRows.deleteSignIns(context, .id(record.authentication.id.text))
+      try SignedRows.deleteSignIn(context, record)
       context.changed(.signIn(record.authentication.requestor, record.deviceHash))
     }
   }
@@ -189,19 +202,22 @@ extension SignedRows {
   func authentication<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ requestor: RequestorID, _ device: DeviceHash
   ) throws -> Stored<AuthenticationRecord>? {
-    try one(
-      context, Tables.authentications,
-      SQL(unsafeRawSQL: SignedRows.ofDevice, [.blob(device.bytes), .text(requestor.text)]))
+    try one(context, Tables.authentications, SignedRows.question(of: device, at: requestor))
   }
 
-  /// The same, named ahead.
+  /// The question for it.
   static func question(of device: DeviceHash, at requestor: RequestorID) -> Question {
+    question(of: .blob(device.bytes), at: .text(requestor.text))
+  }
+
+  static func question(of device: SQLValue, at requestor: SQLValue) -> Question {
     Question(
-      sql: SQL(unsafeRawSQL: ofDevice, [.blob(device.bytes), .text(requestor.text)]),
-      table: Tables.authentications.name, columns: ["device_hash", "requestor"])
+      sql: SQL(unsafeRawSQL: ofDevice, [device, requestor]), table: Tables.authentications.name,
+      columns: devicePlace)
   }
 
   private static let ofDevice = "\(Tables.authentications.select) WHERE device_hash = ? AND requestor = ?"
+  private static let devicePlace = ["device_hash", "requestor"]
 
   func authentication<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ id: AuthenticationID
@@ -213,17 +229,15 @@ extension SignedRows {
   /// A new authentication takes the place of what the device had at the requestor.
   func keep(_ context: borrowing WriteContext, _ record: AuthenticationRecord) throws {
     let requestor = record.authentication.requestor
-    if let earlier = try authentication(context, requestor, record.deviceHash) {
+    let earlier = try place(
+      context, Tables.authentications, SignedRows.question(of: record.deviceHash, at: requestor))
+    if let earlier = earlier.stored {
       try endAuthentications(context, [earlier.record])
+    } else if earlier.isTaken {
+      // It does not verify, and only one row may have this place.
+      try context.run(
+        "DELETE FROM authentication WHERE device_hash = \(record.deviceHash.bytes) AND requestor = \(requestor.text)")
     }
-    // What is still there does not verify, and only one row may have this place.
-    try context.run(
-      "DELETE FROM authentication WHERE device_hash = \(record.deviceHash.bytes) AND requestor = \(requestor.text)",
-      touching: TouchedRow(
-        Tables.authentications.name,
-        [
-          (.bytes("device_hash"), .blob(record.deviceHash.bytes)), (.text("requestor"), .text(requestor.text)),
-        ]))
     try insert(context, Tables.authentications, record)
     context.changed(.signIn(requestor, record.deviceHash))
   }

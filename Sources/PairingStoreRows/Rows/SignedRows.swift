@@ -36,6 +36,26 @@ package final class SignedRows {
 // MARK: - Reading
 
 extension SignedRows {
+  /// The one row, if it verifies.
+  func one<Context: Querying & ~Copyable, Record>(
+    _ context: borrowing Context, _ table: Table<Record>, _ question: Question
+  ) throws -> Stored<Record>? {
+    try place(context, table, question).stored
+  }
+
+  /// The one row, if it verifies, and whether any lies in its place.
+  func place<Context: Querying & ~Copyable, Record>(
+    _ context: borrowing Context, _ table: Table<Record>, _ question: Question
+  ) throws -> (stored: Stored<Record>?, isTaken: Bool) {
+    var found: Stored<Record>?
+    var isTaken = false
+    try context.each(question) { row in
+      isTaken = true
+      if found == nil { found = try self.stored(context, table, row) }
+    }
+    return (found, isTaken)
+  }
+
   /// Hands out the rows that verify until `body` says that it has enough; the others do not exist.
   func each<Context: Querying & ~Copyable, Record>(
     _ context: borrowing Context, _ table: Table<Record>, _ sql: SQL,
@@ -200,7 +220,12 @@ extension SignedRows {
   package func insert<Record>(
     _ context: borrowing WriteContext, _ table: Table<Record>, _ record: Record
   ) throws -> [UInt8] {
-    let values = table.encode(record, vault)
+    try insert(context, table, table.encode(record, vault))
+  }
+
+  private func insert<Record>(
+    _ context: borrowing WriteContext, _ table: Table<Record>, _ values: [SQLValue]
+  ) throws -> [UInt8] {
     let signature = try signature(context, table, values)
     try context.insert(
       SQL(unsafeRawSQL: table.insert, values + [.blob(signature)]),
@@ -222,27 +247,33 @@ extension SignedRows {
   }
 
   /// Writes some columns of a row that was read in this transaction, and its signature with them.
+  ///
+  /// - Returns: what the row is then.
+  @discardableResult
   func update<Record>(
     _ context: borrowing WriteContext, _ table: Table<Record>, _ stored: Stored<Record>,
     _ change: RowChange, _ news: [SQLValue]
-  ) throws {
+  ) throws -> (values: [SQLValue], signature: [UInt8]) {
     var values = stored.values
     for (place, value) in zip(change.places, news) { values[place] = value }
+    let signature = try signature(context, table, values)
     var bound = news
-    bound.append(.blob(try signature(context, table, values)))
+    bound.append(.blob(signature))
     bound += table.key(of: stored.values)
     // The signature is the row's version: a row that is not the one that was read is left alone.
     bound.append(.blob(stored.signature))
     try context.changeOne(
       SQL(unsafeRawSQL: change.text, bound), of: table.name,
       touching: [TouchedRow(table, stored.values), TouchedRow(table, values)])
+    return (values, signature)
   }
 
   /// The same for columns that are known only now.
+  @discardableResult
   func update<Record>(
     _ context: borrowing WriteContext, _ table: Table<Record>, _ stored: Stored<Record>,
     _ changes: [(name: String, value: SQLValue)]
-  ) throws {
+  ) throws -> (values: [SQLValue], signature: [UInt8]) {
     try update(context, table, stored, table.change(of: changes.map(\.name)), changes.map(\.value))
   }
 
@@ -265,18 +296,21 @@ extension SignedRows {
   }
 
   /// Writes a record in place of the one that was read, or as a new row.
+  ///
+  /// - Returns: what is read of it from now on.
+  @discardableResult
   func put<Record>(
     _ context: borrowing WriteContext, _ table: Table<Record>, _ record: Record,
     over stored: Stored<Record>?
-  ) throws {
-    guard let stored else {
-      try insert(context, table, record)
-      return
-    }
+  ) throws -> Stored<Record> {
     let values = table.encode(record, vault)
+    guard let stored else {
+      return Stored(record: record, values: values, signature: try insert(context, table, values))
+    }
     let changed = values.indices.dropFirst(table.keyCount).filter { values[$0] != stored.values[$0] }
-    guard !changed.isEmpty else { return }
-    try update(context, table, stored, changed.map { (table.columns[$0].name, values[$0]) })
+    guard !changed.isEmpty else { return stored }
+    let row = try update(context, table, stored, changed.map { (table.columns[$0].name, values[$0]) })
+    return Stored(record: record, values: row.values, signature: row.signature)
   }
 
   private func signature<Record>(

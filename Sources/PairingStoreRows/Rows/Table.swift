@@ -32,6 +32,7 @@ package struct Table<Record: Sendable>: Sendable {
   let select: String
   /// Asks for one row by its first column, the primary key of most tables, and by its first two.
   private let selectOne, selectByTwo: String
+  private let firstName, firstNames: [String]?
   let insert: String
   /// Writes nothing where the row would be in another one's place.
   let insertNew: String
@@ -56,6 +57,9 @@ package struct Table<Record: Sendable>: Sendable {
     select = "SELECT \(names), signature FROM \(name)"
     selectOne = "\(select) WHERE \(columns[0].isGiven)"
     selectByTwo = columns.count < 2 ? selectOne : "\(selectOne) AND \(columns[1].isGiven)"
+    // A long column is asked for by two values, so an answer does not say which rows it stands on.
+    firstName = columns[0].isLong ? nil : [columns[0].name]
+    firstNames = columns.prefix(2).contains(where: \.isLong) ? nil : columns.prefix(2).map(\.name)
     let places = columns.map { _ in "?, " }.joined()
     insert = "INSERT INTO \(name) (\(names), signature) VALUES (\(places)?)"
     insertNew = "\(insert) ON CONFLICT DO NOTHING"
@@ -64,12 +68,16 @@ package struct Table<Record: Sendable>: Sendable {
 
   var columns: [Column] { form.columns }
 
-  /// The query for one row by its first column, which is not put together anew each time.
-  func row(_ id: String) -> SQL { SQL(unsafeRawSQL: selectOne, [.text(id)]) }
+  /// The question for one row by its first column, which is not put together anew each time.
+  func row(_ id: String) -> Question {
+    Question(sql: SQL(unsafeRawSQL: selectOne, [.text(id)]), table: name, columns: firstName)
+  }
 
-  /// The query for one row by its first two columns.
-  func row(_ first: String, _ second: String) -> SQL {
-    SQL(unsafeRawSQL: selectByTwo, columns[0].given(.text(first)) + columns[1].given(.text(second)))
+  /// The question for one row by its first two columns.
+  func row(_ first: String, _ second: String) -> Question {
+    Question(
+      sql: SQL(unsafeRawSQL: selectByTwo, columns[0].given(.text(first)) + columns[1].given(.text(second))),
+      table: name, columns: firstNames)
   }
 
   /// The condition that finds one row by its primary key.

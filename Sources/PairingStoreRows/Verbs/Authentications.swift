@@ -18,7 +18,17 @@ extension RowStore {
       }
       guard seen.isFirst else { return seen.pickUp }
     }
-    return try await write(asking: { [SignedRows.question(of: device, at: requestor)] }) { context, rows in
+    let signedIn = SignedRows.question(of: device, at: requestor)
+    return try await write(
+      asking: { [signedIn] },
+      thenAsking: { context in
+        let names = ["provider", "account", "requestor", "public_key", "registration"]
+        guard let found = try Tables.authentications.unverified(context, signedIn, names) else { return [] }
+        return SignedRows.questions(
+          ofSignInAt: found[0], account: found[1], requestor: found[2], rowKey: found[3])
+          + (found[4].asText.map { [Tables.registrations.row($0)] } ?? [])
+      }
+    ) { context, rows in
       let found = try rows.signIn(context, requestor, device, at: now)
       guard let signIn = found.signIn else { return found }
       return .inForce(signIn, delivery: try rows.deliver(context, signIn.record, at: now))
@@ -59,7 +69,7 @@ extension RowStore {
   public func signOut(requestor: RequestorID, device: DeviceHash, at now: Instant)
     async throws(StoreError) -> [AuthenticationRecord]
   {
-    try await write { context, rows in
+    try await write(asking: { [SignedRows.question(of: device, at: requestor)] }) { context, rows in
       guard let there = try rows.authentication(context, requestor, device) else { return [] }
       try rows.endAuthentications(context, [there.record])
       return [there.record]

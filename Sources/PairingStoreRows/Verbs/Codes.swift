@@ -9,7 +9,7 @@ extension RowStore {
   {
     try await write(asking: {
       [
-        Tables.requestors.question(record.requestor.text), Tables.keyPairs.question(record.rowKey.text),
+        Tables.requestors.row(record.requestor.text), Tables.keyPairs.row(record.rowKey.text),
         SignedRows.question(of: record.deviceHash, at: record.requestor),
         CodeQueries.question(of: record.deviceHash, at: record.requestor),
       ]
@@ -48,7 +48,7 @@ extension RowStore {
   public func open(_ id: RegistrationID, at now: Instant) async throws(StoreError)
     -> RegistrationChange
   {
-    try await write(asking: { [Tables.registrations.question(id.text)] }) { context, rows in
+    try await write(asking: { [Tables.registrations.row(id.text)] }) { context, rows in
       try rows.apply(context, .open, to: rows.required(context, id), at: now)
     }
   }
@@ -57,7 +57,7 @@ extension RowStore {
   public func claim(_ id: RegistrationID, by session: SessionID, at now: Instant)
     async throws(StoreError) -> RegistrationChange
   {
-    try await write(asking: { [Tables.sessions.question(session.text), Tables.registrations.question(id.text)] }) {
+    try await write(asking: { [Tables.sessions.row(session.text), Tables.registrations.row(id.text)] }) {
       context, rows in
       let viewer = try rows.liveSession(context, session, at: now).record.viewer
       return try rows.apply(
@@ -70,7 +70,7 @@ extension RowStore {
   public func renew(_ id: RegistrationID, by session: SessionID, at now: Instant)
     async throws(StoreError) -> RegistrationChange
   {
-    try await write(asking: { [Tables.sessions.question(session.text), Tables.registrations.question(id.text)] }) {
+    try await write(asking: { [Tables.sessions.row(session.text), Tables.registrations.row(id.text)] }) {
       context, rows in
       _ = try rows.liveSession(context, session, at: now)
       return try rows.apply(context, .renew(session), to: rows.required(context, id), at: now)
@@ -81,7 +81,7 @@ extension RowStore {
   public func release(_ id: RegistrationID, by session: SessionID, at now: Instant)
     async throws(StoreError) -> RegistrationChange
   {
-    try await write(asking: { [Tables.registrations.question(id.text)] }) { context, rows in
+    try await write(asking: { [Tables.registrations.row(id.text)] }) { context, rows in
       try rows.apply(context, .release(session), to: rows.required(context, id), at: now)
     }
   }
@@ -90,13 +90,24 @@ extension RowStore {
   public func approve(
     _ id: RegistrationID, _ request: ApprovalRequest, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> ApprovalResult {
-    try await write(asking: {
-      var questions = [
-        Tables.registrations.question(id.text), Tables.authentications.question(request.authentication.text),
-      ]
-      if case .session(let session, _) = request.by { questions.append(Tables.sessions.question(session.text)) }
-      return questions
-    }) { context, rows in
+    let (code, new) = (Tables.registrations.row(id.text), Tables.authentications.row(request.authentication.text))
+    let session: Question? =
+      if case .session(let session, _) = request.by { Tables.sessions.row(session.text) } else { nil }
+    return try await write(
+      asking: { [code, new] + (session.map { [$0] } ?? []) + (entry == nil ? [] : SignedRows.auditQuestions) },
+      thenAsking: { context in
+        let names = ["requestor", "device_hash", "public_key"]
+        guard let found = try Tables.registrations.unverified(context, code, names) else { return [] }
+        let viewer: [SQLValue]? =
+          switch request.by {
+          case .operator(_, let viewer): [.text(viewer.provider.text), .optional(viewer.account?.text)]
+          case .session: try session.flatMap { try Tables.sessions.unverified(context, $0, ["provider", "account"]) }
+          }
+        return SignedRows.questions(
+          ofSignInAt: viewer?[0] ?? .null, account: viewer?[1] ?? .null, requestor: found[0], rowKey: found[2])
+          + [SignedRows.question(of: found[1], at: found[0])]
+      }
+    ) { context, rows in
       let stored = try rows.required(context, id)
       let event: PairingEvent
       switch request.by {
@@ -133,7 +144,7 @@ extension RowStore {
   public func deny(
     _ id: RegistrationID, by session: SessionID, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> RegistrationChange {
-    try await write(asking: { [Tables.sessions.question(session.text), Tables.registrations.question(id.text)] }) {
+    try await write(asking: { [Tables.sessions.row(session.text), Tables.registrations.row(id.text)] }) {
       context, rows in
       _ = try rows.liveSession(context, session, at: now)
       let change = try rows.apply(
@@ -147,7 +158,7 @@ extension RowStore {
   public func withdraw(
     _ id: RegistrationID, _ reason: WithdrawalReason, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> RegistrationChange {
-    try await write(asking: { [Tables.registrations.question(id.text)] }) { context, rows in
+    try await write(asking: { [Tables.registrations.row(id.text)] }) { context, rows in
       let change = try rows.apply(
         context, .withdraw(reason), to: rows.required(context, id), at: now)
       try rows.note(context, entry)

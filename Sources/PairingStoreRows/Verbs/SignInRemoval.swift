@@ -1,3 +1,4 @@
+import PairingStore
 import RegentSQL
 
 /// Which sign-ins are deleted, by their columns alone: a row that does not verify goes as well.
@@ -20,10 +21,10 @@ extension SignedRows {
   /// - Returns: how many sign-ins went.
   @discardableResult
   static func deleteSignIns(_ context: borrowing WriteContext, _ which: SignInCondition) throws -> Int {
-    for table in standing {
-      if case .id(let id) = which {
-        try context.run("DELETE FROM \(unsafeRawSQL: table) WHERE authentication = \(id)")
-      } else {
+    if case .id(let id) = which {
+      try deleteStanding(context, on: id)
+    } else {
+      for table in standing {
         try context.run(
           """
           DELETE FROM \(unsafeRawSQL: table)
@@ -32,6 +33,28 @@ extension SignedRows {
       }
     }
     return try context.runCounting("DELETE FROM authentication WHERE \(which)")
+  }
+
+  /// Deletes one sign-in that was read, with all that stands on it.
+  static func deleteSignIn(_ context: borrowing WriteContext, _ record: AuthenticationRecord) throws {
+    let id = record.authentication.id.text
+    try deleteStanding(context, on: id)
+    try context.run(
+      "DELETE FROM authentication WHERE id = \(id)",
+      touching: TouchedRow(
+        Tables.authentications.name,
+        [
+          (.text("id"), .text(id)), (.bytes("device_hash"), .blob(record.deviceHash.bytes)),
+          (.text("requestor"), .text(record.authentication.requestor.text)),
+        ]))
+  }
+
+  private static func deleteStanding(_ context: borrowing WriteContext, on id: String) throws {
+    for table in standing {
+      try context.run(
+        "DELETE FROM \(unsafeRawSQL: table) WHERE authentication = \(id)",
+        touching: TouchedRow(table, [(.text("authentication"), .text(id))]))
+    }
   }
 }
 
