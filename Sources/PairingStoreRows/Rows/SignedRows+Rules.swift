@@ -109,6 +109,15 @@ extension SignedRows {
     return questions
   }
 
+  /// The same of a sign-in whose row was asked for.
+  static func questions<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, onWhich signIn: Question
+  ) throws -> [Question] {
+    let names = ["provider", "account", "requestor", "public_key"]
+    guard let found = try Tables.authentications.unverified(context, signIn, names) else { return [] }
+    return questions(ofSignInAt: found[0], account: found[1], requestor: found[2], rowKey: found[3])
+  }
+
   /// What has been used of a pass, by the device or the identity.
   func use<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ requestor: RequestorID, _ provider: ProviderID,

@@ -22,11 +22,9 @@ extension RowStore {
     return try await write(
       asking: { [signedIn] },
       thenAsking: { context in
-        let names = ["provider", "account", "requestor", "public_key", "registration"]
-        guard let found = try Tables.authentications.unverified(context, signedIn, names) else { return [] }
-        return SignedRows.questions(
-          ofSignInAt: found[0], account: found[1], requestor: found[2], rowKey: found[3])
-          + (found[4].asText.map { [Tables.registrations.row($0)] } ?? [])
+        let code = try Tables.authentications.unverified(context, signedIn, ["registration"])?[0].asText
+        return (code.map { [Tables.registrations.row($0)] } ?? [])
+          + (try SignedRows.questions(context, onWhich: signedIn))
       }
     ) { context, rows in
       let found = try rows.signIn(context, requestor, device, at: now)

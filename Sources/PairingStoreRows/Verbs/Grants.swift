@@ -63,19 +63,25 @@ extension RowStore {
 
   /// Keeps what a viewer gave.
   public func keep(_ grant: GrantRecord, at now: Instant) async throws(StoreError) -> GrantRecord {
-    try await write { context, rows in
+    let ofSignIn = Question(
+      sql: "\(all: Tables.grants) WHERE authentication = \(grant.authentication.text)", table: Tables.grants.name,
+      columns: ["authentication"])
+    return try await write(
+      asking: { [ofSignIn, Tables.oauthClients.row(grant.client.text)] + SignedRows.questions(of: grant) },
+      thenAsking: { context in try SignedRows.moreQuestions(context, of: grant) }
+    ) { context, rows in
       guard let signIn = try rows.standing(context, grant.authentication, at: now) else {
         throw StoreError.notFound(what: "authentication")
       }
       guard let client = try rows.oauthClient(context, grant.client),
         client.record.requestor == signIn.authentication.requestor, try rows.isHonoured(context, client.record)
       else { throw StoreError.notFound(what: "client") }
-      let earlier = try rows.one(
-        context, Tables.grants,
-        "\(all: Tables.grants) WHERE authentication = \(grant.authentication.text)")
-      if let earlier { return earlier.record }
-      // What is still there does not verify, and only one row may have this place.
-      try context.run("DELETE FROM oauth_grant WHERE authentication = \(grant.authentication.text)")
+      let earlier = try rows.place(context, Tables.grants, ofSignIn)
+      if let earlier = earlier.stored { return earlier.record }
+      if earlier.isTaken {
+        // It does not verify, and only one row may have this place.
+        try context.run("DELETE FROM oauth_grant WHERE authentication = \(grant.authentication.text)")
+      }
       try rows.insert(context, Tables.grants, grant)
       if client.record.paired == nil {
         try rows.update(
@@ -96,7 +102,10 @@ extension RowStore {
   ) async throws(StoreError) -> GrantRecord {
     // Sealed before the transaction, which others may wait for.
     let values = Tables.grants.encode(grant, vault)
-    return try await write { [self] context, rows in
+    return try await write(
+      asking: { [Tables.oauthClients.row(grant.client.text)] + SignedRows.questions(of: grant) },
+      thenAsking: { context in try SignedRows.moreQuestions(context, of: grant) }
+    ) { [self] context, rows in
       // The mark tells of what was committed, and the transaction of what others did in it before. The row is the one
       // that was seen when it has its signature, which is over the generation, too.
       if let seen, standingMark == seen.mark, !context.movesMark,
@@ -114,7 +123,7 @@ extension RowStore {
   }
 
   public func prolong(_ grant: GrantRecord, at now: Instant) async throws(StoreError) {
-    try await write { context, rows in
+    try await write(asking: { SignedRows.questions(of: grant) }) { context, rows in
       guard let stored = try rows.one(context, Tables.grants, Tables.grants.row(grant.id.text)),
         stored.record.isValid(at: now), stored.record.generation == grant.generation,
         stored.record.idle < grant.idle
@@ -208,6 +217,17 @@ extension SignedRows {
       try isHonoured(context, client), let signIn = try standing(context, grant.authentication, at: now)
     else { return nil }
     return StandingGrant(grant: grant, client: client, signIn: signIn, version: version)
+  }
+
+  /// Where a grant and its sign-in lie.
+  fileprivate static func questions(of grant: GrantRecord) -> [Question] {
+    [Tables.grants.row(grant.id.text), Tables.authentications.row(grant.authentication.text)]
+  }
+
+  fileprivate static func moreQuestions(
+    _ context: borrowing ReadContext, of grant: GrantRecord
+  ) throws -> [Question] {
+    try questions(context, onWhich: Tables.authentications.row(grant.authentication.text))
   }
 
   func endGrants(
