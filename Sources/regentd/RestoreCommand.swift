@@ -20,15 +20,17 @@ enum RestoreCommand {
       stay signed in. Whoever was signed out or disabled after the backup was made is in it as before: look at the \
       audit log that is kept. The numbers of regentctl stats go back to those of the backup, too, when it is of today.
 
+      Where there is a database in a file it asks first, or needs --yes.
+
       With --database postgresql://… everything goes into that database, which must be empty, in one transaction: all of \
       it is there afterwards, or nothing.
 
       Root may do it, too: it reads FILE and then goes on as the user whose folder the database is in, so that \
       everything there stays that user's.
       """,
-    inputs: [file, ServeCommand.database, ServeCommand.databasePasswordFile, ServeCommand.masterKey],
+    inputs: [file, ServeCommand.database, ServeCommand.databasePasswordFile, ServeCommand.masterKey, yes],
     environmentPrefix: "REGENT_",
-    example: "regentd restore /var/backups/regent-2026-11-20.db"
+    example: "regentd restore /var/backups/regent-2026-11-20.db --yes"
   ) { call in
     let backup = OpenBackup(try BackupFile(path: call[file]).open(), path: call[file])
     let person = Accounts.effectiveUser
@@ -40,6 +42,10 @@ enum RestoreCommand {
       defer { room.remove() }
       restored = try await restore(backup, to: server, room, paths, call.console, by: person)
     } else {
+      if try RestoredDatabase(of: paths.database).there() != nil {
+        try Prompt.confirm(
+          "put \(call[file]) in the place of the database; what was done since is kept aside", unless: yes, call)
+      }
       restored = try await restore(backup, paths, by: person)
     }
     call.console.print("\(paths.shownDatabase) is \(call[file]) now")
@@ -57,6 +63,7 @@ enum RestoreCommand {
   }
 
   private static let file = Input.argument("FILE", .file, "a file that regentctl backup wrote")
+  private static let yes = Input.flag("yes", "do it without being asked").saidEachTime()
 }
 
 /// A backup that was opened before this process became another user.
