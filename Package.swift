@@ -89,7 +89,7 @@ let package = Package(
     tool("RegentPairing"),
 
     // Layer 2: contracts.
-    tool("PairingStore", ["RegentPairing"]),
+    tool("PairingStore", ["RegentPairing", "RegentEncodings"]),
     tool("RegentPairingWire", ["RegentPairing", "RegentEncodings", "RegentJSON"]),
     tool(
       "RegentOAuth", ["RegentPairing", "RegentCryptography", "RegentEncodings", "RegentHTTPCodec", "RegentJSON"]),

@@ -66,8 +66,7 @@ public enum Random {
   }
 
   private static func text(ofUUID bytes: [UInt8], version: UInt8) -> String {
-    func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
-    return unsafe String(unsafeUninitializedCapacity: 36) { text in
+    unsafe String(unsafeUninitializedCapacity: 36) { text in
       var end = 0
       for (place, byte) in zip(0..<16, bytes) {
         if place == 4 || place == 6 || place == 8 || place == 10 {
@@ -75,8 +74,8 @@ public enum Random {
           end += 1
         }
         let byte = place == 6 ? byte & 0x0F | version << 4 : place == 8 ? byte & 0x3F | 0x80 : byte
-        unsafe text[end] = digit(byte >> 4)
-        unsafe text[end + 1] = digit(byte & 15)
+        unsafe text[end] = Hex.digit(byte >> 4)
+        unsafe text[end + 1] = Hex.digit(byte & 15)
         end += 2
       }
       return end

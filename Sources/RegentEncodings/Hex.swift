@@ -50,7 +50,8 @@ public enum Hex {
     }
   }
 
-  private static func digit(_ value: UInt8) -> UInt8 {
+  /// The digit of a number below sixteen, in lower case.
+  @inlinable package static func digit(_ value: UInt8) -> UInt8 {
     value < 10 ? 0x30 + value : 0x57 + value
   }
 }

@@ -20,15 +20,17 @@ enum RestoreCommand {
       stay signed in. Whoever was signed out or disabled after the backup was made is in it as before: look at the \
       audit log that is kept. The numbers of regentctl stats go back to those of the backup, too, when it is of today.
 
+      Where there is a database in a file it asks first, or needs --yes.
+
       With --database postgresql://… everything goes into that database, which must be empty, in one transaction: all of \
-      it is there afterwards, or nothing.
+      it is there afterwards, or nothing. The role makes the tables, and needs CREATE on the schema for that.
 
       Root may do it, too: it reads FILE and then goes on as the user whose folder the database is in, so that \
       everything there stays that user's.
       """,
-    inputs: [file, ServeCommand.database, ServeCommand.databasePasswordFile, ServeCommand.masterKey],
+    inputs: [file, ServeCommand.database, ServeCommand.databasePasswordFile, ServeCommand.masterKey, yes],
     environmentPrefix: "REGENT_",
-    example: "regentd restore /var/backups/regent-2026-11-20.db"
+    example: "regentd restore /var/backups/regent-2026-11-20.db --yes"
   ) { call in
     let backup = OpenBackup(try BackupFile(path: call[file]).open(), path: call[file])
     let person = Accounts.effectiveUser
@@ -40,6 +42,10 @@ enum RestoreCommand {
       defer { room.remove() }
       restored = try await restore(backup, to: server, room, paths, call.console, by: person)
     } else {
+      if try RestoredDatabase(of: paths.database).there() != nil {
+        try Prompt.confirm(
+          "put \(call[file]) in the place of the database; what was done since is kept aside", unless: yes, call)
+      }
       restored = try await restore(backup, paths, by: person)
     }
     call.console.print("\(paths.shownDatabase) is \(call[file]) now")
@@ -57,6 +63,7 @@ enum RestoreCommand {
   }
 
   private static let file = Input.argument("FILE", .file, "a file that regentctl backup wrote")
+  private static let yes = Input.flag("yes", "do it without being asked").saidEachTime()
 }
 
 /// A backup that was opened before this process became another user.
@@ -89,7 +96,8 @@ private func restore(
   try room.makeRoom()
   let ending = try prepare(room.path, of: backup)
   let mark = CopyMark(action: epochAction, detail: "\(epochDetail) (\(newCopyName()))")
-  let (numbers, gaps) = try await check(room.path, backup.path, ending, paths, copyEntry(mark, by: person))
+  let (numbers, gaps) = try await check(
+    room.path, backup.path, ending, paths, copyEntry(mark, by: person), isForFile: false)
   _ = try await fill(server, from: room.path, paths, mark: mark, console)
   return restored(numbers, gaps, ending)
 }
@@ -121,7 +129,7 @@ private func restore(_ backup: OpenBackup, _ paths: ServicePaths, by person: UIn
   do {
     let ending = try prepare(draft, of: backup)
     let entry = copyEntry(CopyMark(action: epochAction, detail: epochDetail), by: person)
-    let (numbers, gaps) = try await check(draft, backup.path, ending, paths, entry)
+    let (numbers, gaps) = try await check(draft, backup.path, ending, paths, entry, isForFile: true)
     let kept = try RestoredDatabase(of: paths.database).exchange(for: draft)
     lock.release()
     var result = restored(numbers, gaps, ending)
@@ -167,10 +175,12 @@ private func fate(of numbers: String?, at now: Instant) -> String {
 ///
 /// - Returns: the day's numbers in it, and what is missing in its audit log.
 private func check(
-  _ draft: String, _ backup: String, _ ending: BackupFile.Ending, _ paths: ServicePaths, _ entry: AuditEntry
+  _ draft: String, _ backup: String, _ ending: BackupFile.Ending, _ paths: ServicePaths, _ entry: AuditEntry,
+  isForFile: Bool
 ) async throws -> (numbers: String?, gaps: [String]) {
   let numbers: String?
   let gaps: [String]
+  let now = Instant(milliseconds: Clocks.wallMilliseconds())
   var copied = paths
   copied.database = draft
   let store: SQLiteStore
@@ -206,12 +216,16 @@ private func check(
         hint: "take an older backup")
     }
     gaps = try await store.auditProblems()
-    numbers = try await store.keptNumbers(.day)
+    numbers = DayNumbers.gathered(
+      try await store.keptNumbers(.day), ofNodes: try await store.keptNumbersOfNodes(.day).values, at: now)
     try await store.beginEpoch(audit: entry)
-    // The backup cannot have in it that it was made; its numbers were written down just before.
-    if let made = numbers.flatMap(DayNumbers.keptTime) {
+    // One of a server has in it when it was made. One of a file cannot: its numbers were written down just before.
+    let noted = try await store.keptNumbers(.backup).flatMap(Int64.init).map(Instant.init(milliseconds:))
+    if let made = [noted, numbers.flatMap(DayNumbers.keptTime)].compactMap(\.self).filter({ $0 <= now }).max() {
       try await store.keepNumbers(String(made.milliseconds), as: .backup)
     }
+    // Nodes have their own on a server; whoever goes on with a file has those of the whole service.
+    if isForFile, let numbers { try await store.keepNumbers(numbers, as: .day) }
     try await onThread("restore") { store.close() }
   } catch {
     store.close()

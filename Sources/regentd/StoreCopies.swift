@@ -60,7 +60,11 @@ func backup(
     try MasterKeyFile(paths).look { key in try ServerSnapshot(of: server, masterKey: key) }
   }
   defer { snapshot.close() }
-  let (store, sent) = try await copy(snapshot, to: room.path, paths, count)
+  // Whoever restores it has nothing else that says so: nodes note what they count when they like.
+  let made = String(Clocks.wallMilliseconds())
+  let (store, sent) = try await copy(snapshot, to: room.path, paths, count) { store in
+    try await store.keepNumbers(made, as: .backup)
+  }
   let file = try await onThread("backup") { try BackupFile(path: room.path).complete(seal: store.seal(ofBackup:)) }
   return (file, sent)
 }

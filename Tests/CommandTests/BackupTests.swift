@@ -96,6 +96,22 @@ import Testing
     }
   }
 
+  @Test func `replaces a database only with a yes, which no variable says, by either program`() throws {
+    try withTemporaryFolder { folder in
+      let shell = Operator(folder: folder)
+      try shell.makeBackup()
+      for program in ["regentd", "regentctl"] {
+        let refused = try shell.refusal("REGENT_YES=true \(program) restore copy.db")
+        #expect(refused.contains("this would put copy.db in the place of the database"), "\(refused)")
+        #expect(refused.contains("hint: add --yes to do it without being asked"), "\(refused)")
+        #expect(try shell.get("\(program) restore copy.db --yes").contains("regent.db is copy.db now"))
+      }
+      // Nothing is replaced where nothing is.
+      try shell.get("rm -r \(shell.state)/regent.db*")
+      #expect(try shell.get("regentctl restore copy.db").contains("regent.db is copy.db now"))
+    }
+  }
+
   @Test func `has the numbers of the moment it was made`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)

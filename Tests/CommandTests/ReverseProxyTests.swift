@@ -1,3 +1,5 @@
+import Glibc
+import PostgreSQLTestSupport
 import TestSupport
 import Testing
 
@@ -6,47 +8,50 @@ import Testing
 @Suite struct `Behind a proxy` {
   @Test(arguments: ["nginx.conf", "nginx-nodes.conf"])
   func `the nginx example passes on who asks`(file: String) throws {
-    try withProxiedService { service, folder, port in
-      let text = try example(file)
-      let site = try nodes(text, service).replacing("server 127.0.0.1:8787;", with: "server \(service);")
-        .replacing("/etc/letsencrypt/live/tv.example.org", with: folder)
-        .replacing("listen 80;", with: "listen 127.0.0.1:\(try freePort());")
-        .replacing("listen [::]:80;", with: "")
-        .replacing("listen 443 ssl http2;", with: "listen 127.0.0.1:\(port) ssl http2;")
-        .replacing("listen [::]:443 ssl http2;", with: "")
-      // Every file that nginx writes is in the folder, and it runs as whoever runs the test.
-      let whole = """
-        daemon off; master_process off; pid \(folder)/pid; error_log \(folder)/error;
-        events {} http { access_log off; client_body_temp_path \(folder)/1; proxy_temp_path \(folder)/2;
-        fastcgi_temp_path \(folder)/3; uwsgi_temp_path \(folder)/4; scgi_temp_path \(folder)/5; \(site) }
-        """
-      try writeFile("\(folder)/nginx.conf", Array(whole.utf8))
-      let checked = try run("nginx", ["-t", "-q", "-c", "\(folder)/nginx.conf"])
-      #expect(checked.status == 0, "\(checked.errorText)")
-      return try RunningProgram(
-        "nginx", ["-c", "\(folder)/nginx.conf", "-e", "\(folder)/error"],
-        standardError: "\(folder)/said")
-    }
+    try withProxiedService { service, folder, port in try startNginx(file, service, folder, port) }
   }
 
   @Test(
     .enabled(if: installedProgram("haproxy") != nil, "haproxy is not installed: apt-get install haproxy"),
     arguments: ["haproxy.cfg", "haproxy-nodes.cfg"])
   func `the haproxy example passes on who asks`(file: String) throws {
-    try withProxiedService { service, folder, port in
-      let text = try example(file)
-      let site = try nodes(text, service).replacing("server regentd 127.0.0.1:8787", with: "server regentd \(service)")
-        .replacing("/etc/haproxy/tv.example.org.pem", with: "\(folder)/both.pem")
-        .replacing("bind :80\n", with: "bind 127.0.0.1:\(try freePort())\n")
-        .replacing("bind :443 ", with: "bind 127.0.0.1:\(port) ")
-        .replacing("maxconn 20000", with: "maxconn 100").replacing("maxconn 50000", with: "maxconn 100")
-      let both = try readFile("\(folder)/fullchain.pem") + readFile("\(folder)/privkey.pem")
-      try writeFile("\(folder)/both.pem", both)
-      try writeFile("\(folder)/haproxy.cfg", Array(site.utf8))
-      let checked = try run("haproxy", ["-c", "-q", "-f", "\(folder)/haproxy.cfg"])
-      #expect(checked.status == 0, "\(checked.errorText)")
-      return try RunningProgram(
-        "haproxy", ["-db", "-f", "\(folder)/haproxy.cfg"], standardError: "\(folder)/said")
+    try withProxiedService { service, folder, port in try startHaproxy(file, service, folder, port) }
+  }
+
+  @Test(arguments: ["nginx-nodes.conf", "haproxy-nodes.cfg"])
+  func `the examples for several nodes go on reading when no node is ready`(file: String) throws {
+    guard file.hasPrefix("nginx") || installedProgram("haproxy") != nil else { return }
+    let server = try PostgreSQLServer()
+    try withService(
+      "--trust-proxy", "127.0.0.1/32", "--public-url", "https://tv.example.org", "--database", server.socketURL
+    ) { service in
+      let folder = service.folder
+      try makeCertificate(folder)
+      let shell = Operator(folder: folder)
+      try shell.get("regentctl requestor add acme && regentctl key issue acme --json > key")
+      _ = try ShellBox(shell, service, key: "key")
+      let curl = ["-s", "-k", "-m", "30", "-w", " %{http_code}"]
+      let (proxy, url) = try started { port in
+        let address = String(service.url.dropFirst("http://".count))
+        return file.hasPrefix("nginx")
+          ? try startNginx(file, address, folder, port) : try startHaproxy(file, address, folder, port)
+      } answers: { url in
+        try run("curl", curl + ["-f", "\(url)/healthz"]).status == 0
+      }
+      defer { proxy.signal(9) }
+      kill(try server.pid, SIGQUIT)
+      func answer(_ path: String) throws -> String { try run("curl", curl + ["\(url)\(path)"]).outputText }
+      try eventually("no node to be ready") { try answer("/readyz").hasSuffix(" 503") }
+      // Longer than haproxy takes to see it, and so often that nginx has passed over every node.
+      for _ in 0..<5 {
+        let page = try answer("/")
+        #expect(page.contains("<html") && page.hasSuffix(" 200"), "\(page)")
+        let refused = try shell.get(
+          "SERVICE=\(url) KEY=key bash ./call POST '/reggie/v1/acme/regcode.json?deviceId=box-2' -k -D headers")
+        #expect(refused.hasSuffix("503"), "\(refused)")
+        #expect(try shell.get("cat headers").lowercased().contains("retry-after:"))
+        sleep(1)
+      }
     }
   }
 
@@ -84,14 +89,7 @@ import Testing
       "--trust-proxy", "127.0.0.1/32", "--public-url", "https://tv.example.org"
     ) { service in
       let folder = service.folder
-      let made = try run(
-        "openssl",
-        [
-          "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-          "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout",
-          "\(folder)/privkey.pem", "-out", "\(folder)/fullchain.pem",
-        ])
-      #expect(made.status == 0, "\(made.errorText)")
+      try makeCertificate(folder)
       // Somebody who is not on this machine, as far as the service can tell, and who says to be somebody else.
       let curl = [
         "-s", "--interface", "127.0.0.2", "--cacert", "\(folder)/fullchain.pem", "-H",
@@ -117,6 +115,58 @@ import Testing
       #expect(log.contains(" warning wrong-code address=127.0.0.2\n"), "\(log)")
       #expect(!log.contains("203.0.113.9"))
     }
+  }
+
+  private func makeCertificate(_ folder: String) throws {
+    let made = try run(
+      "openssl",
+      [
+        "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+        "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout",
+        "\(folder)/privkey.pem", "-out", "\(folder)/fullchain.pem",
+      ])
+    #expect(made.status == 0, "\(made.errorText)")
+  }
+
+  private func startNginx(_ file: String, _ service: String, _ folder: String, _ port: UInt16) throws -> RunningProgram
+  {
+    let text = try example(file)
+    let site = try nodes(text, service).replacing("server 127.0.0.1:8787;", with: "server \(service);")
+      .replacing("/etc/letsencrypt/live/tv.example.org", with: folder)
+      .replacing("listen 80;", with: "listen 127.0.0.1:\(try freePort());")
+      .replacing("listen [::]:80;", with: "")
+      .replacing("listen 443 ssl http2;", with: "listen 127.0.0.1:\(port) ssl http2;")
+      .replacing("listen [::]:443 ssl http2;", with: "")
+    // Every file that nginx writes is in the folder, and it runs as whoever runs the test.
+    let whole = """
+      daemon off; master_process off; pid \(folder)/pid; error_log \(folder)/error;
+      events {} http { access_log off; client_body_temp_path \(folder)/1; proxy_temp_path \(folder)/2;
+      fastcgi_temp_path \(folder)/3; uwsgi_temp_path \(folder)/4; scgi_temp_path \(folder)/5; \(site) }
+      """
+    try writeFile("\(folder)/nginx.conf", Array(whole.utf8))
+    let checked = try run("nginx", ["-t", "-q", "-c", "\(folder)/nginx.conf"])
+    #expect(checked.status == 0, "\(checked.errorText)")
+    return try RunningProgram(
+      "nginx", ["-c", "\(folder)/nginx.conf", "-e", "\(folder)/error"],
+      standardError: "\(folder)/said")
+  }
+
+  private func startHaproxy(
+    _ file: String, _ service: String, _ folder: String, _ port: UInt16
+  ) throws -> RunningProgram {
+    let text = try example(file)
+    let site = try nodes(text, service).replacing("server regentd 127.0.0.1:8787", with: "server regentd \(service)")
+      .replacing("/etc/haproxy/tv.example.org.pem", with: "\(folder)/both.pem")
+      .replacing("bind :80\n", with: "bind 127.0.0.1:\(try freePort())\n")
+      .replacing("bind :443 ", with: "bind 127.0.0.1:\(port) ")
+      .replacing("maxconn 20000", with: "maxconn 100").replacing("maxconn 50000", with: "maxconn 100")
+    let both = try readFile("\(folder)/fullchain.pem") + readFile("\(folder)/privkey.pem")
+    try writeFile("\(folder)/both.pem", both)
+    try writeFile("\(folder)/haproxy.cfg", Array(site.utf8))
+    let checked = try run("haproxy", ["-c", "-q", "-f", "\(folder)/haproxy.cfg"])
+    #expect(checked.status == 0, "\(checked.errorText)")
+    return try RunningProgram(
+      "haproxy", ["-db", "-f", "\(folder)/haproxy.cfg"], standardError: "\(folder)/said")
   }
 
   /// Starts a proxy, on another port when somebody else has taken the one that was free a moment ago.

@@ -50,6 +50,53 @@ import Testing
     }
   }
 
+  @Test func `knows when it was made, and what its nodes have counted, whatever was kept before the move`() throws {
+    let server = try PostgreSQLServer()
+    let url = server.socketURL
+    try withTemporaryFolder { folder in
+      let shell = Operator(folder: folder)
+      // Times are told in seconds.
+      func now() throws -> String {
+        sleep(1)
+        return try shell.get("date -u +%Y-%m-%dT%H:%M:%SZ")
+      }
+      try shell.makeBackup()
+      try shell.get("regentd move --to '\(url)'")
+      let moved = try now()
+      try withService("--database", url, in: folder) { service in
+        try shell.get("regentctl key issue acme --json > key")
+        let box = try ShellBox(shell, service, key: "key")
+        for device in 1...3 { _ = try box.code(device: "box-\(device)") }
+        service.program.signal(15)
+        #expect(try service.program.wait() == 0)
+      }
+      let stopped = try now()
+      try shell.get("regentd backup copy-2.db --database '\(url)'")
+      func time(_ text: String, after mark: String) throws -> String {
+        let end = try #require(text.firstRange(of: mark), "\(text)").upperBound
+        return String(text[end...].prefix(stopped.count))
+      }
+      func check(_ said: String, _ options: String...) throws {
+        let taken = try time(said, after: "those of the backup, taken at ")
+        #expect(taken >= moved && taken < stopped, "\(taken), moved at \(moved), stopped at \(stopped)")
+        func look(_ service: RegentdProcess) throws {
+          let made = try time(try shell.get("regentctl doctor || true"), after: "backup: the last one was made at ")
+          #expect(made >= stopped, "\(made), stopped at \(stopped)")
+          #expect(try shell.get("regentctl stats --json").contains(#""started":3,"#))
+          service.program.signal(15)
+          #expect(try service.program.wait() == 0)
+        }
+        guard options.count == 2 else { return try withService(in: folder, look) }
+        try withService(options[0], options[1], in: folder, look)
+      }
+      _ = try shell.ask(server, "CREATE DATABASE second")
+      let second = String(url.dropLast(6)) + "second"
+      try check(shell.get("regentd restore copy-2.db --database '\(second)'"), "--database", second)
+      try shell.get("rm \(shell.state)/regent.db.moved")
+      try check(shell.get("regentctl restore copy-2.db"))
+    }
+  }
+
   /// Who was signed in is; the code and what came later are not there.
   private func holds(_ shell: Operator, _ code: String, _ options: String...) throws {
     func look(_ service: RegentdProcess) throws {

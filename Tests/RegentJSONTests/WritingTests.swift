@@ -53,20 +53,6 @@ struct WritingTests {
     }
   }
 
-  /// Text is looked at eight bytes at a time.
-  @Test(arguments: 0..<18)
-  func `what needs an escape is seen wherever it stands`(place: Int) {
-    for value in UInt8(0)..<0x80 {
-      for other in ["!", "a", "~", " "] {
-        let before = String(repeating: other, count: place)
-        let after = String(repeating: other, count: 17 - place)
-        let scalar = String(Unicode.Scalar(value))
-        let alone = JSONValue.string(scalar).description.dropFirst().dropLast()
-        #expect(JSONValue.string(before + scalar + after).description == "\"\(before)\(alone)\(after)\"")
-      }
-    }
-  }
-
   static let integers: [Int64] = [0, 1, 9, 10, 99, 100, -1, -10, .max, .min, 1_700_000_000_000]
   @Test(arguments: integers)
   func `writes whole numbers exactly`(_ number: Int64) {

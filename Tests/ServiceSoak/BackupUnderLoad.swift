@@ -82,7 +82,7 @@ struct BackupUnderLoad {
   private func restoring(_ backup: String, in folder: String) -> [String] {
     [
       "restore", backup, "--database", "\(folder)/regent.db", "--master-key",
-      "\(folder)/master-key",
+      "\(folder)/master-key", "--yes",
     ]
   }
 

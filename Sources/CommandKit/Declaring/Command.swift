@@ -118,7 +118,7 @@ private struct PrefixedInput: InputDeclaration {
 
   init(_ original: any InputDeclaration, prefix: String) {
     var specification = original.specification
-    if specification.environment == nil, specification.form != .argument {
+    if specification.environment == nil, specification.form != .argument, !specification.isSaidEachTime {
       specification.environment = prefix + environmentName(specification.name)
     }
     self.specification = specification

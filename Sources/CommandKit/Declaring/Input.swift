@@ -62,6 +62,8 @@ public struct InputSpecification: Sendable {
   public let defaultText: String?
   /// The environment variable that stands in when it is not given on the command line.
   public var environment: String?
+  /// Whether no environment variable stands in for it.
+  public var isSaidEachTime = false
   /// What a shell offers for the value.
   public var completion: ValueCompletion
 
@@ -145,6 +147,13 @@ extension Input {
   public func environment(_ variable: String) -> Input {
     var copy = self
     copy.specification.environment = variable
+    return copy
+  }
+
+  /// The same, without the variable that the other options of its command have: what is a yes to one call.
+  public func saidEachTime() -> Input {
+    var copy = self
+    copy.specification.isSaidEachTime = true
     return copy
   }
 

@@ -17,22 +17,31 @@ extension AdminCall {
       "provisioning", .good,
       "requestors that are ready: \(core.provisioning.now.records.requestors.count)")
     wrong += try await nodeFindings()
-    return try await backupFindings() + addressFindings() + clockFindings() + codeFindings()
+    return try await backupFindings() + addressFindings(isOneOfSeveral: isOneOfSeveral()) + clockFindings()
+      + codeFindings()
       + (wrong.isEmpty ? [ready] : wrong)
   }
 
-  private func addressFindings() -> [Finding] {
+  /// Whether phones come to a load balancer, and not to this node.
+  private func isOneOfSeveral() async throws(AdminError) -> Bool {
+    guard core.store.isShared else { return false }
+    return try await stored { () throws(StoreError) in try await core.store.nodes() }.count > 1
+  }
+
+  private func addressFindings(isOneOfSeveral: Bool) -> [Finding] {
     let url = core.options.publicURL
     if url.isLoopbackURL {
       return [
         Finding(
           "public-url", .warning,
           "phones cannot open \(url): it is an address of this machine alone",
-          fix: core.options.port.map {
-            "regentd serve --listen '*:\($0)' --public-url http://LAN-ADDRESS:\($0)"
-              + ", with an address that hostname -I shows; "
-              + "of a package: sudo regentctl setup --public-url http://LAN-ADDRESS:\($0)"
-          } ?? "regentd serve --public-url URL, with the address at which phones reach this service"
+          fix: isOneOfSeveral
+            ? "give every node the address at which phones reach the load balancer: regentd serve --public-url https://NAME"
+            : core.options.port.map {
+              "regentd serve --listen '*:\($0)' --public-url http://LAN-ADDRESS:\($0)"
+                + ", with an address that hostname -I shows; "
+                + "of a package: sudo regentctl setup --public-url http://LAN-ADDRESS:\($0)"
+            } ?? "regentd serve --public-url URL, with the address at which phones reach this service"
         )
       ]
     }
@@ -43,7 +52,9 @@ extension AdminCall {
     return [
       Finding(
         "encryption", .warning, "phones open \(url): passwords travel in clear",
-        fix: "give --public-url with https, and --tls-certificate or a proxy in front")
+        fix: isOneOfSeveral
+          ? "end TLS at the load balancer, and give every node --public-url with https"
+          : "give --public-url with https, and --tls-certificate or a proxy in front")
     ]
   }
 

@@ -29,6 +29,22 @@ extension DayNumbers {
     (try? JSONValue(reading: text).object)?["kept"]?.int64.map(Instant.init(milliseconds:))
   }
 
+  /// What a service that has no nodes goes on with: what those that it had have kept, added up; its own when that is
+  /// later, or when there were none.
+  package static func gathered(_ own: String?, ofNodes nodes: some Sequence<String>, at now: Instant) -> String? {
+    guard
+      let last = nodes.max(by: {
+        (keptTime(of: $0) ?? Instant(milliseconds: .min)) < (keptTime(of: $1) ?? Instant(milliseconds: .min))
+      }),
+      let time = keptTime(of: last), time > own.flatMap(keptTime) ?? Instant(milliseconds: .min)
+    else { return own }
+    let days = nodes.compactMap { DayNumbers(keptAs: $0, at: now) }
+    guard var day = days.first else { return last }
+    for other in days.dropFirst() { day.add(other) }
+    day.times = day.times.suffix(mostTimes)
+    return day.text(at: time)
+  }
+
   /// The numbers that were kept, when they are of the day of `now` and can be read.
   package init?(keptAs text: String, at now: Instant) {
     guard let document = try? JSONValue(reading: text).object,

@@ -7,7 +7,7 @@ internal import RegentPlatform
 /// In memory, because calls write nothing; the upkeep writes it down now and then.
 package final class KeyUseTimes: Sendable {
   /// Noting the same minute again says nothing new.
-  static let grain: Duration = .seconds(60)
+  private static let grain: Duration = .seconds(60)
   private let uses: Locked<[PublicKey: Instant]>
 
   /// What was kept before.
@@ -24,6 +24,9 @@ package final class KeyUseTimes: Sendable {
     return uses
   }
 
+  /// Whether a use at `now` says more than one at `last`; one that is yet to come was noted by a clock that was wrong.
+  static func isNews(after last: Instant, at now: Instant) -> Bool { last > now || now.since(last) >= grain }
+
   /// What another node has kept: the later use counts.
   package func learn(_ text: String) {
     let others = Self.uses(in: text)
@@ -33,7 +36,7 @@ package final class KeyUseTimes: Sendable {
   /// A key pair signed a call; only keys that exist come here.
   package func note(_ key: PublicKey, at now: Instant) {
     uses.withLock { uses in
-      if let last = uses[key], now.since(last) < Self.grain, last <= now { return }
+      if let last = uses[key], !Self.isNews(after: last, at: now) { return }
       uses[key] = now
     }
   }

@@ -27,11 +27,10 @@ package final class ProvisioningSnapshot: Sendable {
       self.policy = policy
     }
 
-    /// Whether a use has to be noted: not again within the same span, which `KeyUseTimes` would say, too, after looking
-    /// for the key in all that it knows.
+    /// Whether a use has to be noted, without looking for the key in all that `KeyUseTimes` knows.
     package func hasToNoteUse(at now: Instant) -> Bool {
-      let last = notedUse.load(ordering: .relaxed)
-      if last <= now.milliseconds, last > now.milliseconds - KeyUseTimes.grain.wholeMilliseconds { return false }
+      let last = Instant(milliseconds: notedUse.load(ordering: .relaxed))
+      guard KeyUseTimes.isNews(after: last, at: now) else { return false }
       notedUse.store(now.milliseconds, ordering: .relaxed)
       return true
     }

@@ -1,3 +1,5 @@
+import RegentEncodings
+
 /// The keyed hash under which a secret thing is kept and found: codes, tokens, devices, identities.
 ///
 /// Whoever has the database has no code, no cookie and no device id. The service makes the hashes (HMAC-SHA256 with
@@ -7,8 +9,7 @@ public struct KeyedHash<Kind>: Hashable, Sendable {
   private let words: (UInt64, UInt64, UInt64, UInt64)
 
   public var bytes: [UInt8] {
-    // A copy of a collection: the other ways to make an array look their type up by name, and every row has four.
-    var bytes = Array(repeatElement(UInt8(0), count: 32))
+    var bytes = [UInt8](zeros: 32)
     func put(_ word: UInt64, at start: Int) {
       for place in 0..<8 { bytes[start + place] = UInt8(truncatingIfNeeded: word >> UInt64(56 - 8 * place)) }
     }

@@ -107,12 +107,12 @@ extension ChangeLog {
       if nonce.second != second?.number { second = (nonce.second, Array(" \(nonce.second)/".utf8)) }
       key = nonce.key
       text += second?.text ?? []
-      for shift in stride(from: 60, through: 0, by: -4) { text.append(digits[Int(nonce.mark >> UInt64(shift) & 15)]) }
+      for shift in stride(from: UInt64(60), through: 0, by: -4) {
+        text.append(Hex.digit(UInt8(truncatingIfNeeded: nonce.mark >> shift & 15)))
+      }
     }
     return String(decoding: text, as: UTF8.self)
   }
-
-  private static let digits = Array("0123456789abcdef".utf8)
 
   /// The nonces of a text; what is none is left out.
   static func nonces(in text: String) -> [UsedNonce] {

@@ -65,18 +65,16 @@ enum UpkeepVerbs {
   static let restore = Command(
     "restore", "put a backup in the place of the database of a stopped service",
     details: """
-      Runs regentd restore, which alone opens the database: see regentd restore --help. The service must be stopped. \
-      What is there now is kept under another name.
+      Runs regentd restore, which alone opens the database, and asks first: see regentd restore --help. The service \
+      must be stopped. What is there now is kept under another name.
       """,
     inputs: [backupFile, database, masterKey, yes],
     example: "regentctl restore /var/backups/regent-2026-11-20.db --yes"
   ) { call in
-    try Prompt.confirm(
-      "put \(call[backupFile]) in the place of the database; what was done since is kept aside",
-      unless: yes, call)
     var words = ["restore", call[backupFile]]
     if let path = call[database] { words += ["--database", path] }
     if let path = call[masterKey] { words += ["--master-key", path] }
+    if call[yes] { words.append("--yes") }
     let program = ProgramPlace.prefix.map { "\($0)/bin/regentd" } ?? "regentd"
     try ProgramReplacement.run(program, words)
   }
