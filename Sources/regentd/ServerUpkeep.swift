@@ -153,7 +153,8 @@ actor ServerUpkeep: AdminUpkeep {
       let seconds = abs(server.clockAhead.components.seconds)
       found.append(
         Finding(
-          "database-clock", .warning, "the clocks of this machine and the server are \(seconds) s apart",
+          "database-clock", Duration.seconds(seconds) > NodeClocks.bound ? .bad : .warning,
+          "the clocks of this machine and the server are \(seconds) s apart",
           fix: "let both follow the same time server: timedatectl timesync-status"))
     }
     return found

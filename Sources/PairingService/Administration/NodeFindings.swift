@@ -24,15 +24,13 @@ enum NodeCare {
         "node \(node.id)", .warning, "it has said nothing for \(node.silence.components.seconds) s",
         fix: "see whether it runs and reaches the database; one that was taken away is forgotten after a day")
     }
-    for node in heard {
-      let ahead = NodeStatusExchange.Said(reading: node.said).clockAhead
-      guard ahead.magnitude > apart else { continue }
-      let seconds = ahead.magnitude.components.seconds
-      found.append(
-        Finding(
-          "node \(node.id)", .warning,
-          "its clock is \(seconds) s \(ahead > .zero ? "ahead of" : "behind") the database's",
-          fix: "let both follow the same time server: timedatectl timesync-status"))
+    let said = heard.map { (id: $0.id, words: NodeStatusExchange.Said(reading: $0.said)) }
+    for node in said {
+      guard let ahead = node.words.clockAhead else { continue }
+      let others = said.filter { $0.id != node.id && !$0.words.isDraining }.compactMap(\.words.clockAhead)
+      if let finding = finding(aboutClockOf: node.id, ahead, NodeClocks.standing(of: ahead, among: others)) {
+        found.append(finding)
+      }
     }
     let versions = Set(heard.map(\.version))
     if !isOneReleaseApart(versions) {
@@ -45,6 +43,26 @@ enum NodeCare {
     return found
   }
 
+  private static func finding(
+    aboutClockOf node: NodeID, _ ahead: Duration, _ standing: NodeClocks.Standing
+  ) -> Finding? {
+    let (check, words) = ("node \(node)", "its clock is \(ahead.aheadInWords) the database's")
+    switch standing {
+    case .outvoted:
+      return Finding(
+        check, .bad, "\(words), and most others agree on another time: it is out of service",
+        fix: "set the clock of its machine; /readyz is 200 by itself then: timedatectl timesync-status")
+    case .disputed:
+      return Finding(
+        check, .bad, "\(words), and nobody can tell which is wrong: it serves",
+        fix: "see what time it is, and set the one that is wrong: timedatectl, there or on the database's server")
+    case .agrees:
+      guard ahead.magnitude > apart else { return nil }
+      return Finding(
+        check, .warning, words, fix: "let both follow the same time server: timedatectl timesync-status")
+    }
+  }
+
   /// Whether all are of one release or of two that follow each other: a release works on the tables of the next one.
   static func isOneReleaseApart(_ versions: Set<String>) -> Bool {
     let releases = Set(versions.map { $0.split(separator: ".").prefix(2).map { Int($0) ?? 0 } })
@@ -53,8 +71,4 @@ enum NodeCare {
     let minors = releases.map { $0.dropFirst().first ?? 0 }
     return (minors.max() ?? 0) - (minors.min() ?? 0) <= 1
   }
-}
-
-extension Duration {
-  fileprivate var magnitude: Duration { self < .zero ? .zero - self : self }
 }

@@ -111,7 +111,7 @@ package final class NodeNews: Sendable {
   /// After so long it begins anew.
   private static let memory: Duration = .seconds(300)
   private let heard: Locked<Uptime>
-  private let ahead = Locked(Duration.zero)
+  private let clocks = Locked((ahead: Duration?.none, standing: NodeClocks.Standing.agrees))
   private let missed = Locked(0)
   private let silent = Locked<Set<NodeID>>([])
   private let clock: ServiceClock
@@ -123,10 +123,22 @@ package final class NodeNews: Sendable {
     heard = Locked(clock.uptime)
   }
 
-  /// How much later this node's clock is than the store's.
-  var clockAhead: Duration { ahead.withLock { $0 } }
+  /// How much later this node's clock is than the store's; nothing until it has looked.
+  var clockAhead: Duration? { clocks.withLock { $0.ahead } }
 
-  func note(clockAhead: Duration) { ahead.withLock { $0 = clockAhead } }
+  /// How this node's clock stands among the others.
+  package var clockStanding: NodeClocks.Standing { clocks.withLock { $0.standing } }
+
+  /// How far clocks are ahead of the store's: this node's, and those of others that are heard.
+  ///
+  /// - Returns: how it stands with that, when that is new.
+  func note(clockAhead: Duration, others: [Duration]) -> NodeClocks.Standing? {
+    clocks.withLock { clocks in
+      let earlier = clocks.standing
+      clocks = (clockAhead, NodeClocks.standing(of: clockAhead, among: others, after: earlier))
+      return clocks.standing == earlier ? nil : clocks.standing
+    }
+  }
 
   /// Others that were killed or cut off.
   ///
@@ -143,14 +155,24 @@ package final class NodeNews: Sendable {
 
   /// What this node knows of the others, as Prometheus reads it; nothing where there are none.
   package var exposition: String {
-    isNeeded ? Self.exposition(missed: missed.withLock { $0 }, silent: silent.withLock { $0.count }) : ""
+    guard isNeeded else { return "" }
+    let (ahead, standing) = clocks.withLock { $0 }
+    return Self.exposition(
+      missed: missed.withLock { $0 }, silent: silent.withLock { $0.count }, clockAhead: ahead ?? .zero, standing)
   }
 
-  package static func exposition(missed: Int, silent: Int) -> String {
+  package static func exposition(
+    missed: Int, silent: Int, clockAhead: Duration, _ standing: NodeClocks.Standing
+  ) -> String {
     "# HELP regent_nodes_missed_total How often something of other nodes was missed, and everything looked at again.\n"
       + "# TYPE regent_nodes_missed_total counter\nregent_nodes_missed_total \(missed)\n"
       + "# HELP regent_nodes_silent Other nodes that say nothing and have not been stopped: killed, or cut off.\n"
       + "# TYPE regent_nodes_silent gauge\nregent_nodes_silent \(silent)\n"
+      + "# HELP regent_clock_off_seconds How much later it is by this node's clock than by the database's.\n"
+      + "# TYPE regent_clock_off_seconds gauge\n"
+      + "regent_clock_off_seconds \(Double(clockAhead.wholeMilliseconds) / 1000)\n"
+      + "# HELP regent_clock_outvoted Whether most others agree on another time: the node is out of service then.\n"
+      + "# TYPE regent_clock_outvoted gauge\nregent_clock_outvoted \(standing == .outvoted ? 1 : 0)\n"
   }
 
   func note() { heard.withLock { $0 = clock.uptime } }

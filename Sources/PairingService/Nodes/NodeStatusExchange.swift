@@ -11,10 +11,10 @@ package struct NodeStatusExchange: Sendable {
     package var waiting = 0
     /// Whether it takes no new ones.
     package var isDraining = false
-    /// How much later its clock is than the store's.
-    package var clockAhead = Duration.zero
+    /// How much later its clock is than the store's; nothing until it has looked.
+    package var clockAhead: Duration?
 
-    package init(waiting: Int = 0, isDraining: Bool = false, clockAhead: Duration = .zero) {
+    package init(waiting: Int = 0, isDraining: Bool = false, clockAhead: Duration? = nil) {
       self.waiting = waiting
       self.isDraining = isDraining
       self.clockAhead = clockAhead
@@ -25,14 +25,13 @@ package struct NodeStatusExchange: Sendable {
       guard let object = try? JSONValue(reading: text).object else { return }
       waiting = Int(clamping: object["waiting"]?.int64 ?? 0)
       isDraining = object["draining"]?.bool ?? false
-      clockAhead = .milliseconds(object["clockAhead"]?.int64 ?? 0)
+      clockAhead = object["clockAhead"]?.int64.map { .milliseconds($0) }
     }
 
     var text: String {
-      JSONValue.object([
-        "waiting": .integer(Int64(waiting)), "draining": .bool(isDraining),
-        "clockAhead": .integer(clockAhead.wholeMilliseconds),
-      ]).description
+      var said: JSONObject = ["waiting": .integer(Int64(waiting)), "draining": .bool(isDraining)]
+      if let clockAhead { said["clockAhead"] = .integer(clockAhead.wholeMilliseconds) }
+      return JSONValue.object(said).description
     }
   }
 
@@ -50,12 +49,29 @@ package struct NodeStatusExchange: Sendable {
     let heard = try await core.store.report(own.text)
     core.drain.set(heard.instruction == .drain)
     core.limits.divide(among: heard.serving)
-    core.nodeNews.note(clockAhead: heard.clockAhead)
+    noteClocks(heard)
     for node in core.nodeNews.note(silent: heard.silent).sorted() {
       core.log.warning(
         "node-silent", ("node", node.text),
         ("hint", "killed, or cut off from the database: others serve; one that was taken away is forgotten after a day")
       )
+    }
+  }
+
+  private func noteClocks(_ heard: ClusterStatus) {
+    // Who drains would leave nobody to serve.
+    let others = heard.others.map(Said.init(reading:)).filter { !$0.isDraining }.compactMap(\.clockAhead)
+    guard let standing = core.nodeNews.note(clockAhead: heard.clockAhead, others: others) else { return }
+    switch standing {
+    case .agrees: core.log.info("clock-agrees")
+    case .disputed:
+      core.log.warning(
+        "clock-disputed", ("clock", "\(heard.clockAhead.aheadInWords) the database's"),
+        ("hint", "nobody can tell which is wrong: set it with timedatectl, here or on the database's server"))
+    case .outvoted:
+      core.log.warning(
+        "clock-outvoted", ("clock", "\(heard.clockAhead.aheadInWords) the database's"),
+        ("hint", "most others agree on another time, so /readyz says 503: set this machine's clock, timedatectl"))
     }
   }
 }

@@ -30,8 +30,13 @@ package struct HealthRoutes: Sendable {
               reply.complete(Self.answer(.serviceUnavailable, "draining", core.options.version))
               return
             }
-            reply.complete(
-              Self.answer(.ok, "ready", core.options.version, clock: core.clockTrouble?.word))
+            guard core.nodeNews.clockStanding != .outvoted else {
+              let word = "the clock is wrong: most others agree on another time"
+              reply.complete(Self.answer(.serviceUnavailable, word, core.options.version))
+              return
+            }
+            let clock = core.clockTrouble?.word ?? (core.nodeNews.clockStanding == .disputed ? Self.disputed : nil)
+            reply.complete(Self.answer(.ok, "ready", core.options.version, clock: clock))
           } catch {
             core.log.storeFailed(error)
             let word =
@@ -42,6 +47,8 @@ package struct HealthRoutes: Sendable {
       }
     }
   }
+
+  private static let disputed = "is not the database's, and nobody can tell which is wrong"
 
   private static func answer(_ status: Status, _ word: String, _ version: String, clock: String? = nil)
     -> Response

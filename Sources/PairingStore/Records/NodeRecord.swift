@@ -35,14 +35,18 @@ public struct ClusterStatus: Hashable, Sendable {
   public var clockAhead: Duration
   /// Others that have said nothing for longer than they may, and did not say that they go: killed, or cut off.
   public var silent: Set<NodeID>
+  /// What each of the others that were heard of lately says of itself.
+  public var others: [String]
 
   public init(
-    instruction: NodeInstruction? = nil, serving: Int = 1, clockAhead: Duration = .zero, silent: Set<NodeID> = []
+    instruction: NodeInstruction? = nil, serving: Int = 1, clockAhead: Duration = .zero, silent: Set<NodeID> = [],
+    others: [String] = []
   ) {
     self.instruction = instruction
     self.serving = serving
     self.clockAhead = clockAhead
     self.silent = silent
+    self.others = others
   }
 }
 

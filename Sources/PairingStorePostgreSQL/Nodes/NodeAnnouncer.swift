@@ -140,8 +140,10 @@ final class NodeAnnouncer: @unchecked Sendable {
     awaitsStandby.note(try row.integer(2) == 1)
     let ahead = clockAhead(of: Instant(milliseconds: try row.integer(3)), asked: asked, answered: answered)
     let silent = Set(try row.text(4).split(separator: " ").compactMap { NodeID(String($0)) })
+    let words = try row.text(5).split(separator: "\n").map(String.init)
     talk.withLock {
-      $0.heard = ClusterStatus(instruction: instruction, serving: others + 1, clockAhead: ahead, silent: silent)
+      $0.heard = ClusterStatus(
+        instruction: instruction, serving: others + 1, clockAhead: ahead, silent: silent, others: words)
     }
     return true
   }

@@ -25,7 +25,8 @@ struct Presence: Sendable {
   /// It is free when its node has not beaten for so long, or the server does not work for it any more.
   ///
   /// `said` is what it says of itself; the row that comes back is what operators want of it, how many others serve,
-  /// whether a COMMIT waits for the standby, what time it is there, and who is silent without having gone.
+  /// whether a COMMIT waits for the standby, what time it is there, who is silent without having gone, and what the
+  /// others say of themselves, a line each.
   func beat(_ said: String) -> SQL {
     """
     INSERT INTO node (name, lane, backend, version, said)
@@ -40,7 +41,8 @@ struct Presence: Sendable {
     EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND usename = current_user
       AND wait_event = 'SyncRep' AND query_start < clock_timestamp() - INTERVAL '1 second'),
     CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT),
-    coalesce((SELECT string_agg(name, ' ') FROM node WHERE name <> \(name) AND NOT \(part: Self.isHeard)), '')
+    coalesce((SELECT string_agg(name, ' ') FROM node WHERE name <> \(name) AND NOT \(part: Self.isHeard)), ''),
+    coalesce((SELECT string_agg(said, chr(10)) FROM node WHERE name <> \(name) AND \(part: Self.isHeard)), '')
     """
   }
 

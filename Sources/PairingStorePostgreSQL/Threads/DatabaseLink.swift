@@ -80,12 +80,10 @@ final class DatabaseLink {
     return results
   }
 
-  /// Says what came of the last exchange, for who asks whether the database answers.
+  /// Says what came of the last exchange, for who asks whether the database answers: what a server says of a statement
+  /// is an answer, and that none could be asked is none.
   func note(_ error: PostgreSQLError?) {
-    switch error?.kind {
-    case .deadline, .lost: health.noteSilence()
-    default: health.noteAnswer()
-    }
+    if error?.isAnswer ?? true { health.noteAnswer() } else { health.noteSilence() }
   }
 
   /// Waits before the next try of what must succeed in the end.
@@ -98,4 +96,15 @@ final class DatabaseLink {
   var isOpen: Bool { connection?.isOpen ?? false }
 
   func close() { connection?.close() }
+}
+
+extension PostgreSQLError {
+  /// Whether a server that takes changes said it, and goes on.
+  fileprivate var isAnswer: Bool {
+    switch kind {
+    case .server(let state): !state.endsConnection
+    case .value, .misuse: true
+    case .libraryMissing, .settings, .unreachable, .refused, .untrusted, .readOnly, .deadline, .lost: false
+    }
+  }
 }

@@ -73,7 +73,7 @@ extension SQLState {
   public static let starting = SQLState("57P03")
 
   /// Whether the connection is of no use after it: its server is going away, or is not the one that takes changes.
-  var endsConnection: Bool {
+  package var endsConnection: Bool {
     switch self {
     case .connection, .readOnly, .shutdown, .crashed, .starting: true
     default: false

@@ -1,0 +1,147 @@
+import Administration
+import HTTPServer
+import HTTPTestSupport
+import PairingStore
+import PairingStoreMemory
+import PairingStorePostgreSQL
+import PostgreSQLStoreTestSupport
+import PostgreSQLTestSupport
+import RegentPairing
+import RegentPlatform
+import ServiceTestSupport
+import StoreConformance
+import TestSupport
+import Testing
+
+@testable import PairingService
+
+/// A store whose clock, and whose other nodes, say what a test has them say.
+private final class OtherClocksStore: ForwardingStore {
+  let target: any Store = MemoryStore(isShared: true)
+  let status = Locked(ClusterStatus())
+
+  func report(_ said: String) async throws(StoreError) -> ClusterStatus { status.withLock { $0 } }
+
+  func hear(own: Duration, _ others: [NodeStatusExchange.Said]) {
+    status.withLock { $0 = ClusterStatus(serving: others.count + 1, clockAhead: own, others: others.map(\.text)) }
+  }
+}
+
+@Suite struct `a node whose clock is wrong` {
+  @Test func `is out when most others agree on another time, and never all of them`() {
+    func standing(_ own: Int, _ others: Int..., after earlier: NodeClocks.Standing = .agrees) -> NodeClocks.Standing {
+      NodeClocks.standing(of: .seconds(own), among: others.map { .seconds($0) }, after: earlier)
+    }
+    // Alone, or with nobody else who is right: no reason to think that it is not the database's clock.
+    #expect(standing(30) == .agrees && standing(-31) == .disputed && standing(600) == .disputed)
+    #expect(standing(600, 601) == .disputed && standing(600, 600, 600) == .disputed)
+    #expect(standing(600, -600) == .disputed && standing(600, 1_200, -600) == .disputed)
+    // One other is enough beside the database, and its own party must be smaller.
+    #expect(standing(31, 0) == .outvoted && standing(-600, 2) == .outvoted && standing(30, 0) == .agrees)
+    #expect(standing(600, 0, 610) == .disputed, "two here, two there")
+    #expect(standing(600, 0, 0, 610) == .outvoted && standing(0, 600, 600, 0) == .agrees)
+    // On the machine of the database, whose clock is wrong.
+    #expect(standing(0, 600, 600) == .agrees && standing(0, 600, 600, 600) == .outvoted)
+    #expect(standing(600, 0, 600, 600) == .disputed)
+    // It has to come nearer than it may be away.
+    #expect(standing(28, 0, after: .outvoted) == .outvoted && standing(25, 0, after: .outvoted) == .agrees)
+    #expect(standing(28, after: .disputed) == .disputed && standing(25, after: .disputed) == .agrees)
+    // Whatever the clocks are, somebody serves.
+    var random = SystemRandomNumberGenerator()
+    for _ in 1...2_000 {
+      let clocks = (1...Int.random(in: 1...8, using: &random)).map { _ in
+        Duration.seconds(Int.random(in: -130...130, using: &random))
+      }
+      let standings = clocks.indices.map { place in
+        var others = clocks
+        return NodeClocks.standing(of: others.remove(at: place), among: others)
+      }
+      #expect(standings.contains { $0 != .outvoted }, "\(clocks)")
+    }
+  }
+
+  @Test func `is not ready and says so, and is ready when it was set`() async throws {
+    let store = OtherClocksStore()
+    let lines = Locked<[String]>([])
+    let log = ServiceLog { _, event, fields in lines.withLock { $0.append("\(event) \(fields.first?.1 ?? "")") } }
+    let service = try await TestService(on: store, log: log)
+    let client = InProcessClient(try Router(ServiceRoutes.devices(service.core), refuse: ServiceRoutes.refuse))
+    func heard(_ own: Duration, _ others: NodeStatusExchange.Said...) async throws -> (status: UInt16, text: String) {
+      store.hear(own: own, others)
+      // Said once, however often it is heard.
+      for _ in 1...3 { try await NodeStatusExchange(service.core).once() }
+      let ready = try await client.get("/readyz")
+      return (ready.status, ready.text)
+    }
+    let right = NodeStatusExchange.Said(clockAhead: .zero)
+    #expect(try await heard(.seconds(29), right).status == 200)
+    let out = try await heard(.seconds(-301), right)
+    #expect(out.status == 503 && out.text.contains("the clock is wrong: most others agree on another time"), "\(out)")
+    let numbers = service.core.metricsText()
+    #expect(numbers.contains("\nregent_clock_off_seconds -301.0\n"), "\(numbers)")
+    #expect(numbers.contains("\nregent_clock_outvoted 1\n"))
+    // Of the others nobody would be left who serves, or has looked at his clock.
+    let alone = try await heard(.seconds(-301), .init(isDraining: true, clockAhead: .zero), .init())
+    #expect(alone.status == 200 && alone.text.contains(#""clock":"is not the database's"#), "\(alone)")
+    #expect(service.core.metricsText().contains("\nregent_clock_outvoted 0\n"))
+    #expect(try await heard(.seconds(1), right).status == 200)
+    #expect(
+      lines.withLock { $0 }.filter { $0.hasPrefix("clock-") } == [
+        "clock-outvoted 301 s behind the database's", "clock-disputed 301 s behind the database's", "clock-agrees ",
+      ])
+  }
+
+  @Test func `is named by doctor, and is out on a real server`() async throws {
+    let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
+    defer { try? place.remove() }
+    let off = Locked(Duration.zero)
+    let stores = try ["a", "b"].map { name in
+      var options = try place.options(node: name)
+      options.wallClock = {
+        Instant(milliseconds: Clocks.wallMilliseconds()) + (name == "b" ? off.withLock { $0 } : .zero)
+      }
+      return try PostgreSQLStore(options)
+    }
+    defer { for store in stores { store.close() } }
+    let nodes = try await Nodes(on: stores[0], stores[1]) { _ in }
+    func ready(_ node: TestService) async throws -> UInt16 {
+      let router = try Router(ServiceRoutes.devices(node.core), refuse: ServiceRoutes.refuse)
+      return try await InProcessClient(router).get("/readyz").status
+    }
+    try await nodes.hearing {
+      #expect(try await [ready(nodes.a), ready(nodes.b)] == [200, 200])
+      off.withLock { $0 = .seconds(-400) }
+      try await eventually("node B to take itself out") { try await ready(nodes.b) == 503 ? true : nil }
+      #expect(try await ready(nodes.a) == 200)
+      let doctor = try await eventually("node A to hear of it") {
+        let said = try await AdminSocket(nodes.a.core).send("GET", "/v1/doctor").text
+        return said.contains("it is out of service") ? said : nil
+      }
+      #expect(doctor.contains("its clock is 400 s behind the database's"), "\(doctor)")
+      off.withLock { $0 = .zero }
+      try await eventually("node B to be ready again") { try await ready(nodes.b) == 200 ? true : nil }
+    }
+  }
+
+  @Test func `beyond a bound is bad, and which of two parties is right nobody says`() throws {
+    func said(_ clocks: (String, Int)...) throws -> [String] {
+      let nodes = try clocks.map { name, ahead in
+        NodeRecord(
+          id: try named(name), version: "0.2.0", started: Instant(milliseconds: 0), silence: .zero,
+          said: NodeStatusExchange.Said(clockAhead: .seconds(ahead)).text, instruction: nil)
+      }
+      return NodeCare.findings(about: nodes).map { "\($0.status) \($0.check): \($0.detail)" }
+    }
+    #expect(
+      try said(("a", 0), ("b", 90), ("c", 5)) == [
+        "bad node b: its clock is 90 s ahead of the database's, and most others agree on another time: it is out of"
+          + " service", "warning node c: its clock is 5 s ahead of the database's",
+      ])
+    #expect(
+      try said(("a", -90), ("b", -91))
+        == ["a", "b"].enumerated().map { number, name in
+          "bad node \(name): its clock is \(90 + number) s behind the database's, and nobody can tell which is wrong: it"
+            + " serves"
+        })
+  }
+}
