@@ -119,7 +119,10 @@ extension RunningProgram {
       let back = try shell.get("regentd move --from '\(url)'")
       #expect(back.contains("regent.db, each as it was"), "\(back)")
       let closed = try shell.refusal("regentd serve --listen 127.0.0.1:0 --database '\(url)'")
-      #expect(closed.contains("the database is closed to all services (it is moved to a file"), "\(closed)")
+      #expect(
+        closed.contains("the database is closed to all services (it is moved to a file, \(shell.state)/regent.db on "),
+        "\(closed)")
+      #expect(closed.contains("hint: start the service there"), "\(closed)")
       #expect(try shell.refusal("regentd move --from '\(url)'").contains("already"))
       try withService(in: folder) { service in
         let box = try ShellBox(shell, service, key: "key")
