@@ -53,6 +53,7 @@ extension Move {
       try await copy(snapshot, to: draft, paths, count) { store in
         try await store.append(
           copyEntry(CopyMark(action: "database.move", detail: "from a server (\(note.name))"), by: person))
+        if let numbers = try await dayNumbers(in: store) { try await store.keepNumbers(numbers, as: .day) }
       }.sent
     }
     try marker.beginArriving(note)
