@@ -16,8 +16,8 @@ extension StoreError {
     switch error.state {
     case .diskFull: self = .diskFull
     case .tooLarge: self = .unkeepable(what: "a name that is longer than its index takes")
-    // It comes while the service runs, and whoever reads the log has nothing else to go by.
-    case .noStatement, .statementThere:
+    // They come while the service runs, and whoever reads the log has nothing else to go by.
+    case .noStatement, .statementThere, .noRight:
       self = .unavailable(reason: error.hint.map { "\(error.description); \($0)" } ?? error.description)
     default: self = .unavailable(reason: error.description)
     }

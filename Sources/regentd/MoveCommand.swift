@@ -11,8 +11,8 @@ enum MoveCommand {
       the audit log; a box notices no more than a restart. Each row's signature is checked on both sides, and all rows \
       are counted and compared, before the step that decides.
 
-      --to: the database on the server must be empty, and gets everything in one transaction. The file keeps another \
-      name, and services refuse to start with it. --from: there must be no file yet, and the database on the server is \
+      --to: the database on the server must be empty, and gets everything in one transaction; the role makes the \
+      tables, and needs CREATE on the schema for that. The file keeps another name, and services refuse to start with it. --from: there must be no file yet, and the database on the server is \
       closed to all services afterwards. Whoever is killed types the same again: it finds out how far it came.
 
       The master key stays where it is. A copy lies in $TMPDIR, else in /var/tmp, until the end of a move to a server.

@@ -8,8 +8,12 @@ import RegentPlatform
 extension Move {
   private var marker: MovedDatabase { MovedDatabase(of: paths.database) }
 
-  /// What the server says of itself when everything is in the file.
-  private static func state(_ name: String) -> String { "moved to a file (\(name))" }
+  /// What the server says of itself when everything is in the file: where that is, for whoever looks for it.
+  private func state(_ name: String) -> String {
+    "moved to a file, \(paths.database)\(machineName().map { " on \($0)" } ?? "") \(Self.mark(name))"
+  }
+
+  private static func mark(_ name: String) -> String { "(\(name))" }
 
   /// Takes the server's database into the file.
   func here() async throws {
@@ -25,7 +29,7 @@ extension Move {
     case .arriving(let note):
       try refuseOtherPlace(note)
       let server = server
-      if try await onThread("move", { try ServerSnapshot.state(of: server) }) == Self.state(note.name) {
+      if try await onThread("move", { try ServerSnapshot.state(of: server) }).hasSuffix(Self.mark(note.name)) {
         console.print("everything was in the file before the move was cut short")
         try finish()
         return lock.release()
@@ -43,17 +47,19 @@ extension Move {
     }
     defer { snapshot.close() }
     let note = MovedDatabase.Note(name: newCopyName(), place: place)
+    let state = state(note.name)
     let count = RowCount()
     let sent = try await console.progress("copying \(count.now) rows") {
       try await copy(snapshot, to: draft, paths, count) { store in
         try await store.append(
           copyEntry(CopyMark(action: "database.move", detail: "from a server (\(note.name))"), by: person))
+        if let numbers = try await dayNumbers(in: store) { try await store.keepNumbers(numbers, as: .day) }
       }.sent
     }
     try marker.beginArriving(note)
     try DurableFile.rename(draft, over: paths.database)
     do {
-      try await onThread("move") { try snapshot.leave(Self.state(note.name)) }
+      try await onThread("move") { try snapshot.leave(state) }
     } catch let failure as CopyFailure {
       throw failure
     } catch {

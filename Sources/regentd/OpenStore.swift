@@ -55,7 +55,7 @@ func storeSentence(_ error: any Error) -> CommandError? {
         : "see whether the disk is full or the file is damaged: regentd check")
   case let error as DatabaseFailure:
     return CommandError("the database cannot be used: \(error.description)")
-  case let error as SchemaFailure: return CommandError(error.description)
+  case let error as SchemaFailure: return CommandError(error.description, hint: error.hint)
   case let error as CopyFailure: return CommandError(error.message, hint: error.hint)
   case let error as PostgreSQLError:
     return CommandError("the database cannot be used: \(error.description)", hint: error.hint)

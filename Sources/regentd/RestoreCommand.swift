@@ -216,8 +216,7 @@ private func check(
         hint: "take an older backup")
     }
     gaps = try await store.auditProblems()
-    numbers = DayNumbers.gathered(
-      try await store.keptNumbers(.day), ofNodes: try await store.keptNumbersOfNodes(.day).values, at: now)
+    numbers = try await dayNumbers(in: store)
     try await store.beginEpoch(audit: entry)
     // One of a server has in it when it was made. One of a file cannot: its numbers were written down just before.
     let noted = try await store.keptNumbers(.backup).flatMap(Int64.init).map(Instant.init(milliseconds:))

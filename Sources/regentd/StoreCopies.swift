@@ -1,4 +1,5 @@
 import CommandKit
+import PairingService
 import PairingStore
 import PairingStorePostgreSQL
 import PairingStoreSQLite
@@ -67,6 +68,13 @@ func backup(
   }
   let file = try await onThread("backup") { try BackupFile(path: room.path).complete(seal: store.seal(ofBackup:)) }
   return (file, sent)
+}
+
+/// The day's numbers in a copy that is to be used in a file: those of all nodes, where it comes from a server.
+func dayNumbers(in store: SQLiteStore) async throws -> String? {
+  DayNumbers.gathered(
+    try await store.keptNumbers(.day), ofNodes: try await store.keptNumbersOfNodes(.day).values,
+    at: Instant(milliseconds: Clocks.wallMilliseconds()))
 }
 
 /// Puts everything that a file holds into an empty database on a server, in one transaction, and says what arrived.

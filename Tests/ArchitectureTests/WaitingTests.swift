@@ -34,6 +34,10 @@ struct WaitingTests {
     ("RegentPlatformTests/ThreadAndPollerTests.swift", ["pass("], "a time in which join must not return"),
     ("PairingStorePostgreSQLTests/NewsTests.swift", ["pass("], "a time in which no bell may ring"),
     ("CommandTests/CutShortTests.swift", ["pass("], "the moment of a kill"),
+    (
+      "CommandTests/ReverseProxyTests.swift", ["pass("],
+      "nothing may change for a while, in which a proxy sees that no node is ready"
+    ),
     ("Soak/KillSoak.swift", ["pass("], "the moment of a kill"),
     ("ServiceSoak/ServiceSoak.swift", ["pass("], "the moment of a kill"),
     ("SDKProbe/Exits.swift", ["pass("], "the moment of an exit"),

@@ -119,7 +119,10 @@ extension RunningProgram {
       let back = try shell.get("regentd move --from '\(url)'")
       #expect(back.contains("regent.db, each as it was"), "\(back)")
       let closed = try shell.refusal("regentd serve --listen 127.0.0.1:0 --database '\(url)'")
-      #expect(closed.contains("the database is closed to all services (it is moved to a file"), "\(closed)")
+      #expect(
+        closed.contains("the database is closed to all services (it is moved to a file, \(shell.state)/regent.db on "),
+        "\(closed)")
+      #expect(closed.contains("hint: start the service there"), "\(closed)")
       #expect(try shell.refusal("regentd move --from '\(url)'").contains("already"))
       try withService(in: folder) { service in
         let box = try ShellBox(shell, service, key: "key")
@@ -136,6 +139,45 @@ extension RunningProgram {
       }
       #expect(try shell.get("ls \(shell.state)").contains("regent.db.before-"))
       #expect(try shell.type("ls \(shell.state)/*.mov*").status != 0)
+    }
+  }
+
+  @Test func `brings back what the nodes have kept: used nonces, keys in use, the day's numbers`() throws {
+    let server = try PostgreSQLServer()
+    let url = server.socketURL
+    try withTemporaryFolder { folder in
+      let shell = Operator(folder: folder)
+      try shell.makeBackup()
+      try shell.get("regentd move --to '\(url)'")
+      // Signed two minutes ahead, so that it is in its time when the service has been started anew.
+      func call(_ service: RegentdProcess) throws -> String {
+        try shell.get("curl -s -o /dev/null -w '%{http_code}' -H \"$(cat header)\" \(service.url)/api/v1/config/acme")
+      }
+      try withService("--database", url, in: folder) { service in
+        try shell.get("regentctl key issue acme --json > key")
+        _ = try ShellBox(shell, service, key: "key").code(device: "box-1")
+        try shell.get(
+          """
+          field() { grep -o "\\"$1\\":\\"[^\\"]*\\"" key | cut -d '"' -f 4; }; \
+          T="GET requestor_id=acme, nonce=once, signature_method=HMAC-SHA256, \
+          request_time=$(($(date +%s%3N) + 120000)), request_uri=/api/v1/config/acme"; \
+          S=$(printf %s "$T" | openssl dgst -sha256 -hmac "$(field secret)" -binary | openssl base64 -A); \
+          printf %s "Authorization: $T, public_key=$(field publicKey), signature=$S" > header
+          """)
+        #expect(try call(service) == "200")
+        #expect(try call(service) == "401")
+        service.program.signal(15)
+        #expect(try service.program.wait() == 0)
+      }
+      try shell.get("regentd move --from '\(url)'")
+      try withService(in: folder) { service in
+        let again = try call(service)
+        #expect(again == "401", "used at a node, so not here")
+        let keys = try shell.get("regentctl key list acme --json")
+        #expect(keys.contains(#""lastUsed":"#), "\(keys)")
+        let stats = try shell.get("regentctl stats --json")
+        #expect(stats.contains(#""started":1,"#), "\(stats)")
+      }
     }
   }
 

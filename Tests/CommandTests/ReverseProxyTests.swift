@@ -50,7 +50,7 @@ import Testing
           "SERVICE=\(url) KEY=key bash ./call POST '/reggie/v1/acme/regcode.json?deviceId=box-2' -k -D headers")
         #expect(refused.hasSuffix("503"), "\(refused)")
         #expect(try shell.get("cat headers").lowercased().contains("retry-after:"))
-        sleep(1)
+        pass(milliseconds: 1_000)
       }
     }
   }

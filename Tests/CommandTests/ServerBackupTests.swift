@@ -57,8 +57,12 @@ import Testing
       let shell = Operator(folder: folder)
       // Times are told in seconds.
       func now() throws -> String {
-        sleep(1)
-        return try shell.get("date -u +%Y-%m-%dT%H:%M:%SZ")
+        func second() throws -> String { try shell.get("date -u +%Y-%m-%dT%H:%M:%SZ") }
+        let begun = try second()
+        return try eventually("the next second") {
+          let now = try second()
+          return now > begun ? now : nil
+        }
       }
       try shell.makeBackup()
       try shell.get("regentd move --to '\(url)'")

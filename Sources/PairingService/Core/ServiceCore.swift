@@ -91,9 +91,10 @@ package final class ServiceCore: Sendable {
     let node = store.isShared ? options.node : nil
     let day = try await store.keptNumbers(.day, asNode: node)
     metrics = ServiceMetrics(clock, kept: day)
-    age = AgeTime(clock, keptAs: try await store.keptNumbers(.clock, asNode: node), day: day)
+    age = AgeTime(clock, keptAs: try await store.keptTime(asNode: node, at: clock.now), day: day)
     lastUses = LastUseTimes()
     keyUses = KeyUseTimes(keptAs: try await store.keptNumbers(.keys, asNode: node))
+    for text in try await store.keptByFormerNodes(.keys) { keyUses.learn(text) }
     codeTransitions = CodeTransitions(
       store: store, codes: codes, waiters: waiters, metrics: metrics, clock: clock)
     audit = AuditTrail(store, clock: clock, log: log)
@@ -105,7 +106,9 @@ package final class ServiceCore: Sendable {
       options.limits, clock: clock, metrics: metrics, log: log, sharedBy: .guesses(store, log: log))
     accessTokens = try await AccessTokens(store, lifetime: options.accessTokenLifetime)
     nonces = UsedNonces(
-      startingAt: clock.now, keptAs: try await store.keptNumbers(.nonces, asNode: node),
+      startingAt: clock.now,
+      keptAs: [try await store.keptNumbers(.nonces, asNode: node)].compactMap(\.self)
+        + (try await store.keptByFormerNodes(.nonces)),
       capacity: options.limits.nonces, sharedBy: .nonces(store, log: log))
     credentials = try Credentials(
       provisioning: provisioning, tokens: accessTokens, keyUses: keyUses, nonces: nonces, log: log, metrics: metrics)
@@ -148,10 +151,23 @@ package final class ServiceCore: Sendable {
   }
 }
 
-extension MaintenanceStore {
+extension Store {
   /// What a node has kept; what the service kept before it had nodes, when the node is new.
   fileprivate func keptNumbers(_ kind: StoredCounters, asNode node: NodeID?) async throws(StoreError) -> String? {
     if let node, let own = try await keptNumbers(kind, of: node) { return own }
     return try await keptNumbers(kind)
+  }
+
+  /// What nodes have kept on the server from which the database came back into a file: what is old of it says nothing.
+  fileprivate func keptByFormerNodes(_ kind: StoredCounters) async throws(StoreError) -> [String] {
+    isShared ? [] : Array(try await keptNumbersOfNodes(kind).values)
+  }
+
+  /// The time that was believed last, by this service or by nodes that it had; of those no time that is yet to come.
+  fileprivate func keptTime(asNode node: NodeID?, at now: Instant) async throws(StoreError) -> String? {
+    let own = try await keptNumbers(.clock, asNode: node)
+    let former = try await keptByFormerNodes(.clock).compactMap(Int64.init).filter { $0 <= now.milliseconds }.max()
+    guard let former, former > own.flatMap(Int64.init) ?? .min else { return own }
+    return String(former)
   }
 }

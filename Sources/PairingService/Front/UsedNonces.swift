@@ -33,14 +33,16 @@ package final class UsedNonces: Sendable {
   /// Where other nodes are told; nil where there is none.
   private let shared: BatchedSender<UsedNonce>?
 
-  /// What an earlier process kept, and nothing else.
+  /// What earlier processes kept, and nothing else.
   init(
-    startingAt start: Instant, keptAs text: String?, capacity: Int, sharedBy shared: BatchedSender<UsedNonce>? = nil
+    startingAt start: Instant, keptAs texts: [String], capacity: Int, sharedBy shared: BatchedSender<UsedNonce>? = nil
   ) {
     startedAt = start
     self.capacity = capacity
     self.shared = shared
-    state = Locked(State(earlier: text.map { Self.marks(in: $0, after: start) } ?? [:]))
+    let earlier = texts.map { Self.marks(in: $0, after: start) }
+    state = Locked(
+      State(earlier: earlier.reduce(into: [:]) { $0.merge($1) { $0.merging($1) { $0.union($1) } } }))
   }
 
   /// Whether a nonce can be taken, as far as its time and its having been used are concerned.

@@ -26,11 +26,13 @@ public final class ServerFilling: @unchecked Sendable {
     connection = try CopyConnection.open(server, isAlone: true)
     let deadline = Deadline.after(Self.patience)
     do {
-      try connection.begin(by: deadline)
-      try Schema.makeIfMissing(connection, by: deadline)
-      for table in Tables.names {
-        let found = try connection.run("SELECT 1 FROM \(unsafeRawSQL: table) LIMIT 1", by: deadline)
-        guard found.isEmpty else { throw CopyFailure.notEmpty(table: table) }
+      try Rights.explained(connection, by: deadline) {
+        try connection.begin(by: deadline)
+        try Schema.makeIfMissing(connection, by: deadline)
+        for table in Tables.names {
+          let found = try connection.run("SELECT 1 FROM \(unsafeRawSQL: table) LIMIT 1", by: deadline)
+          guard found.isEmpty else { throw CopyFailure.notEmpty(table: table) }
+        }
       }
     } catch {
       CopyConnection.close(connection)

@@ -24,10 +24,12 @@ public final class ServerSnapshot: @unchecked Sendable {
     connection = try CopyConnection.open(server, isAlone: isAlone)
     let deadline = Deadline.after(Self.patience)
     do {
-      try connection.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", by: deadline)
-      guard try Schema.isThere(connection, by: deadline) else { throw CopyFailure.nothingThere }
-      try Schema.check(connection, by: deadline)
-      vault = try DataKeys.look(in: ReadContext(within: connection, patience: Self.patience), with: master)
+      vault = try Rights.explained(connection, by: deadline) { [connection] in
+        try connection.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", by: deadline)
+        guard try Schema.isThere(connection, by: deadline) else { throw CopyFailure.nothingThere }
+        try Schema.check(connection, by: deadline)
+        return try DataKeys.look(in: ReadContext(within: connection, patience: Self.patience), with: master)
+      }
     } catch {
       CopyConnection.close(connection)
       throw error

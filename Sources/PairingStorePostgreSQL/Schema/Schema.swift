@@ -20,14 +20,16 @@ enum Schema {
       _ = try timelines.check(connection, by: deadline)
     }
     defer { connection.close() }
-    try connection.begin(by: deadline)
-    try makeIfMissing(connection, by: deadline)
-    try done(connection.commit(by: deadline))
-    // In a transaction of the usual kind, which has the cluster to itself and shows that this role may write.
-    let context = WriteContext(try Transaction(connection, isShared: false, by: deadline))
-    let value = try body(context)
-    try done(context.transaction.commit("SELECT 1"))
-    return value
+    return try Rights.explained(connection, by: deadline) {
+      try connection.begin(by: deadline)
+      try makeIfMissing(connection, by: deadline)
+      try done(connection.commit(by: deadline))
+      // In a transaction of the usual kind, which has the cluster to itself and shows that this role may write.
+      let context = WriteContext(try Transaction(connection, isShared: false, by: deadline))
+      let value = try body(context)
+      try done(context.transaction.commit("SELECT 1"))
+      return value
+    }
   }
 
   /// Makes the tables in the open transaction if there are none, and sees that they are these.
@@ -110,13 +112,25 @@ public enum SchemaFailure: Error, Hashable, Sendable, CustomStringConvertible {
   /// A part that every version has is not there.
   case damaged(String)
 
+  /// Where its rows went, when it is closed because they went elsewhere.
+  public var hint: String? {
+    guard case .closed(let state) = self, state.hasPrefix(Self.moved) else { return nil }
+    return
+      "start the service there, without --database postgresql://…; regentd move --to takes it to a database that is "
+      + "empty (createdb), and what is in this one stays until somebody drops it"
+  }
+
+  /// How a database begins that says where its rows went.
+  static let moved = "moved to "
+
   /// What is wrong and what to do about it.
   public var description: String {
     switch self {
     case .otherVersion(let found):
       "the database has tables of version \(found), and this program uses version \(Schema.version): "
         + "install the version that belongs to it"
-    case .closed(let state): "the database is closed to all services (it is \(state)): see what moves it"
+    case .closed(let state):
+      "the database is closed to all services (it is \(state))\(state.hasPrefix(Self.moved) ? "" : ": see what moves it")"
     case .foreign(let what): "the database has a \(what), which runs when a row is written: drop it"
     case .damaged(let what): "the database is damaged: \(what)"
     }

@@ -57,7 +57,9 @@ import RegentPlatform
     let lines = TextLines.texts(of: Array(words.utf8)).filter { $0.contains(": ") && !$0.hasPrefix("LOCATION") }
     let line = lines.first ?? "\(host) cannot be reached"
     if let state = state(in: line) {
-      return PostgreSQLError(.refused, sentence(for: state, line), hint: hint(for: state))
+      return PostgreSQLError(
+        .refused, sentence(for: state, line),
+        hint: state == .noRight ? "as its owner: GRANT CONNECT ON DATABASE DATABASE TO ROLE" : hint(for: state))
     }
     if unsafe library.needsPassword(handle) == 1 {
       return PostgreSQLError(
@@ -89,6 +91,7 @@ import RegentPlatform
     case .noDatabase: "\(host) has no database of that name (\(state.code))"
     case .tooManyConnections: "\(host) has as many connections as it takes (\(state.code))"
     case .starting: "\(host) is starting or stopping (\(state.code))"
+    case .noRight: "\(host) does not let this role into the database (\(state.code))"
     default: line
     }
   }

@@ -78,7 +78,9 @@ func hint(for state: SQLState) -> String? {
   case .wrongPassword: "compare the file with the password with the server: psql -W -h HOST -U USER DATABASE"
   case .notAdmitted: "add a line for this role and this machine to pg_hba.conf, and make the role: createuser USER"
   case .noDatabase: "make it: createdb --owner=USER --encoding=UTF8 DATABASE"
-  case .noRight: "give the role its rights; operating.md lists them (package regent-doc)"
+  case .noRight:
+    "as the owner of the tables: GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ROLE; "
+      + "operating.md lists all rights (package regent-doc)"
   case .diskFull: "free some space on the server's file system"
   case .tooManyConnections: "raise max_connections, or give fewer connections to other programs"
   case .noStatement, .statementThere: poolerHint

@@ -51,6 +51,8 @@ extension SQLState {
   public static let statementThere = SQLState("42P05")
   /// The role may not do that.
   public static let noRight = SQLState("42501")
+  /// There is no such schema, or none in which the role may make anything.
+  public static let noSchema = SQLState("3F000")
   /// There is no such table.
   public static let noTable = SQLState("42P01")
   /// The server has no room: disk, memory or connections.

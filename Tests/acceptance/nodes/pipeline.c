@@ -2,18 +2,10 @@
    program can have durable that does nothing else. Prints rows a second.
 
    usage: pipeline CONNECTION FROM INTO */
-#include <libpq-fe.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "inserting.h"
 #include <time.h>
 
-enum { AT_ONCE = 64, COLUMNS = 64 };
-
-static void want(int is_fine, PGconn *connection) {
-  if (is_fine) return;
-  fprintf(stderr, "pipeline: %s", PQerrorMessage(connection));
-  exit(1);
-}
+enum { AT_ONCE = 64 };
 
 int main(int count, char **words) {
   if (count != 4) return 2;
@@ -25,15 +17,8 @@ int main(int count, char **words) {
   PGresult *rows = PQexecParams(connection, text, 0, NULL, NULL, NULL, NULL, 1);
   want(PQresultStatus(rows) == PGRES_TUPLES_OK, connection);
   int columns = PQnfields(rows), number = PQntuples(rows);
-  if (columns > COLUMNS || number == 0) return 2;
-  int length = snprintf(text, sizeof text, "INSERT INTO %s VALUES (", words[3]);
-  for (int column = 1; column <= columns; column++)
-    length += snprintf(text + length, sizeof text - length, "%s$%d", column == 1 ? "" : ", ", column);
-  snprintf(text + length, sizeof text - length, ")");
-  PGresult *made = PQprepare(connection, "insert", text, 0, NULL);
-  want(PQresultStatus(made) == PGRES_COMMAND_OK, connection);
-  PQclear(made);
-  want(PQenterPipelineMode(connection), connection);
+  if (number == 0) return 2;
+  prepare_insert(connection, words[3], columns);
   struct timespec begun, ended;
   clock_gettime(CLOCK_MONOTONIC, &begun);
   for (int first = 0; first < number; first += AT_ONCE) {

@@ -3,14 +3,11 @@
    Rows are those of one table, into another of the same columns. Prints rows a second of all.
 
    usage: writers CONNECTION FROM INTO WRITERS ROWS SECONDS taking-turns|side-by-side */
-#include <libpq-fe.h>
+#include "inserting.h"
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { COLUMNS = 64 };
 static const char *place, *from, *into, *question;
 static int rows_each;
 static double ends;
@@ -19,12 +16,6 @@ static double now(void) {
   struct timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
   return time.tv_sec + time.tv_nsec / 1e9;
-}
-
-static void want(int is_fine, PGconn *connection) {
-  if (is_fine) return;
-  fprintf(stderr, "writers: %s", PQerrorMessage(connection));
-  exit(1);
 }
 
 /* The answers to what was sent, up to the end of this piece of the pipeline. */
@@ -52,14 +43,8 @@ static void *write_rows(void *number) {
   snprintf(text, sizeof text, "SELECT * FROM %s LIMIT 1", from);
   PGresult *row = PQexecParams(connection, text, 0, NULL, NULL, NULL, NULL, 1);
   want(PQresultStatus(row) == PGRES_TUPLES_OK && PQntuples(row) == 1, connection);
-  int columns = PQnfields(row), length = snprintf(text, sizeof text, "INSERT INTO %s VALUES (", into);
-  for (int column = 1; column <= columns; column++)
-    length += snprintf(text + length, sizeof text - length, "%s$%d", column == 1 ? "" : ", ", column);
-  snprintf(text + length, sizeof text - length, ")");
-  PGresult *made = PQprepare(connection, "insert", text, 0, NULL);
-  want(PQresultStatus(made) == PGRES_COMMAND_OK, connection);
-  PQclear(made);
-  want(PQenterPipelineMode(connection), connection);
+  int columns = PQnfields(row);
+  prepare_insert(connection, into, columns);
   unsigned short seed[3] = {(unsigned short)(size_t)number, (unsigned short)time(NULL), 7};
   long written = 0;
   while (now() < ends) {
