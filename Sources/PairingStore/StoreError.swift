@@ -53,8 +53,7 @@ extension StoreError: CustomStringConvertible {
     case .unkeepable(let what): "the database cannot keep \(what)"
     case .diskFull: "the disk is full: make room, the service goes on by itself"
     case .unavailable(let reason): "the store cannot be reached (\(reason)): try again"
-    case .unknownOutcome(let reason):
-      "the store failed while writing (\(reason)): it is being reopened"
+    case .unknownOutcome(let reason): "nobody knows yet whether it was written (\(reason)): look before you do it again"
     }
   }
 }

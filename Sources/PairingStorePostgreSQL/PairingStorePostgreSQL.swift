@@ -71,6 +71,32 @@ public final class PostgreSQLStore: Store {
   /// How long the database has not answered, by the reader and the lane; `nil` when it does.
   public var awayFor: Duration? { database.health.awayFor }
 
+  /// What was written since it was opened.
+  public var numbers: WriteNumbers { database.health.numbers }
+
+  /// Looks whether there is room on the server's disk for more than a row, and is used by whoever was told so before.
+  ///
+  /// A small row finds room in a page that is there, so writing one shows nothing. What does not fit a statement's memory
+  /// goes into a file of the server's that needs room as rows do, beside them, and is gone with the statement.
+  ///
+  /// - Throws: that the disk is full; that it cannot be told is no reason to write nothing.
+  public func lookForRoom() async throws(StoreError) {
+    do throws(StoreError) {
+      try await read { context, _ in
+        _ = try context.ask("SELECT set_config('work_mem', '64kB', true), set_config('temp_tablespaces', '', true)")
+        _ = try context.ask("SELECT count(*) FROM generate_series(1, 40000)")
+      }
+    } catch .diskFull {
+      throw .diskFull
+    } catch {}
+    database.health.isFull.note(false)
+  }
+
+  /// Refuses while the disk, which was found full, has no room: whoever asks often does not have it searched each time.
+  func requireRoom() async throws(StoreError) {
+    if database.health.isFull.isSo { try await lookForRoom() }
+  }
+
   /// How many writes wait for the one that is under way.
   package var waitingWrites: Int { database.waitingWrites }
 

@@ -122,3 +122,8 @@ extension WriteContext {
     try run(SQL(unsafeRawSQL: careful, values)) == 1
   }
 }
+
+extension SQLiteStore {
+  /// Nothing: each write needs room in the log, so one that is committed has shown that there is some.
+  func requireRoom() async throws(StoreError) {}
+}

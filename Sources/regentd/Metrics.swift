@@ -1,7 +1,9 @@
 import RegentHTTPCodec
 import HTTPServer
 import PairingService
+import PairingStorePostgreSQL
 import RegentPairing
+import RegentSQL
 import SQLite
 
 /// A server of its own for numbers: what watches the service must not be open to whom it serves.
@@ -56,26 +58,35 @@ func exposition(_ numbers: Statistics) -> String {
 
 /// What the database has done, as Prometheus reads it.
 func exposition(_ numbers: DatabaseStatistics) -> String {
-  numbers.commitMicroseconds.exposition(
-    "commit_seconds", "How long a commit took until it was on the disk.",
-    // 64 µs to 8 s: from a fast disk to one that is about to fail.
-    bounds: (6...23).map { (bits: $0, label: seconds(microseconds: 1 << $0)) },
-    sum: seconds(microseconds: numbers.commitMicroseconds.sum))
-    + numbers.batchSizes.exposition(
-      "commit_requests", "Changes that one commit made durable.",
-      bounds: (1...8).map { (bits: $0, label: String((1 << $0) - 1)) },
-      sum: String(numbers.batchSizes.sum))
-    + [
-      ("commits_failed_total", "Commits that were given up as a whole.", numbers.rollbacks),
-      ("disk_full_total", "Commits that found the disk full.", numbers.diskFull),
-    ].map { name, help, value in
-      "# HELP regent_\(name) \(help)\n# TYPE regent_\(name) counter\nregent_\(name) \(value)\n"
-    }.joined()
+  commits(numbers.commitMicroseconds, of: numbers.batchSizes, failed: numbers.rollbacks, full: numbers.diskFull)
     + "# HELP regent_log_pages Pages in the write-ahead log.\n# TYPE regent_log_pages gauge\n"
     + "regent_log_pages \(numbers.logPages)\n"
 }
 
-extension SQLite.Histogram {
+/// What a database on a server has done, as Prometheus reads it; its log is the server's own.
+func exposition(_ numbers: WriteNumbers) -> String {
+  commits(numbers.commitMicroseconds, of: numbers.batchSizes, failed: numbers.rollbacks, full: numbers.diskFull)
+}
+
+private func commits(_ microseconds: Histogram, of batches: Histogram, failed: Int, full: Int) -> String {
+  microseconds.exposition(
+    "commit_seconds", "How long a commit took until it was on the disk.",
+    // 64 µs to 8 s: from a fast disk to one that is about to fail.
+    bounds: (6...23).map { (bits: $0, label: seconds(microseconds: 1 << $0)) },
+    sum: seconds(microseconds: microseconds.sum))
+    + batches.exposition(
+      "commit_requests", "Changes that one commit made durable.",
+      bounds: (1...8).map { (bits: $0, label: String((1 << $0) - 1)) },
+      sum: String(batches.sum))
+    + [
+      ("commits_failed_total", "Commits that were given up as a whole.", failed),
+      ("disk_full_total", "How often the disk was found full.", full),
+    ].map { name, help, value in
+      "# HELP regent_\(name) \(help)\n# TYPE regent_\(name) counter\nregent_\(name) \(value)\n"
+    }.joined()
+}
+
+extension Histogram {
   /// A histogram as Prometheus reads it; each bound counts what lies below the power of two with so many bits.
   fileprivate func exposition(
     _ name: String, _ help: String, bounds: [(bits: Int, label: String)], sum: String

@@ -133,6 +133,7 @@ private func openDatabase(
       store, ServerUpkeep(paths, store),
       {
         databaseAway(store.awayFor) + standbyAwaited(store.awaitsStandby) + bellUnheard(store.isDeaf)
+          + exposition(store.numbers)
       }
     )
   }

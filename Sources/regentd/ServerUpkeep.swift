@@ -72,10 +72,8 @@ actor ServerUpkeep: AdminUpkeep {
     var findings: [Finding] = []
     do {
       findings += Self.findings(of: try await store.server())
-      findings += hearingFindings() + standbyFindings()
-      let began = Clocks.monotonicNanoseconds()
-      try await store.tryWriting()
-      findings += Self.findings(ofWritingIn: .nanoseconds(Int64(Clocks.monotonicNanoseconds() - began)))
+      findings += hearingFindings()
+      findings += try await writingFindings()
       findings += try await rowFindings(
         of: store, whoWrote: "find out which roles can write the database; an earlier backup may hold what is missing")
     } catch {
@@ -85,6 +83,41 @@ actor ServerUpkeep: AdminUpkeep {
     }
     findings.append(masterKeyFinding(paths))
     return findings
+  }
+
+  /// Whether anything can be written, and how long that takes.
+  private func writingFindings() async throws(StoreError) -> [Finding] {
+    do throws(StoreError) {
+      try await store.lookForRoom()
+      // A trial would wait as well, and be told after seconds that nobody knows.
+      guard !store.awaitsStandby, let span = try await trial() else { return standbyFindings() }
+      return Self.findings(ofWritingIn: span)
+    } catch .diskFull {
+      return [
+        Finding(
+          "disk", .bad, "the disk of the database's server is full: nothing can be written",
+          fix: "make room there, writing goes on by itself: df -h")
+      ]
+    }
+  }
+
+  /// How long a change takes; nothing when it waits for the standby.
+  private func trial() async throws(StoreError) -> Duration? {
+    let outcome = Locked<Result<Duration, StoreError>?>(nil)
+    Task { [store] in
+      let began = Clocks.monotonicNanoseconds()
+      do throws(StoreError) {
+        try await store.tryWriting()
+        outcome.withLock { $0 = .success(.nanoseconds(Int64(Clocks.monotonicNanoseconds() - began))) }
+      } catch {
+        outcome.withLock { $0 = .failure(error) }
+      }
+    }
+    while true {
+      if let outcome = outcome.withLock({ $0 }) { return try outcome.get() }
+      if store.awaitsStandby { return nil }
+      try? await Task.sleep(for: .milliseconds(10))
+    }
   }
 
   /// Whether changes get through to the standby.

@@ -59,6 +59,82 @@ import Testing
     }
   }
 
+  @Test func `says what it waits for, and what to do`() throws {
+    let server = try PostgreSQLServer()
+    try withTemporaryFolder { folder in
+      let (shell, port) = (Operator(folder: folder), try freePort())
+      func psql(_ line: String) throws {
+        try shell.get("psql -q -h \(server.folder) -p \(server.port) -U regent -c \"\(line)\" postgres >psql")
+      }
+      func waits(for standby: String) throws {
+        try psql("ALTER SYSTEM SET synchronous_standby_names = '\(standby)'")
+        try psql("SELECT pg_reload_conf()")
+      }
+      try withService("--database", server.socketURL, "--metrics-listen", "127.0.0.1:\(port)", in: folder) { service in
+        try shell.get("regentctl requestor add acme")
+        let numbers = try shell.get("curl -s 127.0.0.1:\(port)/metrics")
+        for name in ["commits_failed_total", "disk_full_total"] {
+          #expect(numbers.contains("\nregent_\(name){node="), "\(name)")
+        }
+        #expect(numbers.contains("\nregent_commit_seconds_bucket{node="))
+
+        try waits(for: "away")
+        let said = try eventually("a change that waits") { () throws -> String? in
+          let done = try shell.type("regentctl requestor add tv\(UInt32.random(in: 0 ... .max))")
+          return done.status == 0 ? nil : done.errorText
+        }
+        #expect(said.contains("it waits for the standby") || said.contains("changes wait for the standby"), "\(said)")
+        #expect(said.contains("hint: see what is the matter: regentctl doctor"), "\(said)")
+        let waiting = try shell.get("SECONDS=0; regentctl doctor || true; echo took $SECONDS")
+        #expect(waiting.contains("changes wait for the standby: none is acknowledged"), "\(waiting)")
+        #expect(waiting.contains("every row is signed") && !waiting.contains("pg_isready"), "\(waiting)")
+        let took = waiting.split(separator: " ").last.flatMap { Int($0) } ?? 99
+        #expect(took < 6, "\(waiting)")
+        try waits(for: "")
+        try eventually("changes to go through") {
+          try shell.type("regentctl requestor add late").status == 0 ? true : nil
+        }
+
+        kill(try server.pid, SIGINT)
+        try eventually("the server to end") { server.isReady ? nil : true }
+        let doctor = try shell.get("regentctl doctor || true")
+        #expect(doctor.contains("see whether the server runs and lets this role in: pg_isready, psql"), "\(doctor)")
+        #expect(doctor.split(separator: "\(server.port)").count == 2, "named once: \(doctor)")
+        let list = try shell.refusal("regentctl node list")
+        #expect(list.contains("hint: see what is the matter: regentctl doctor"), "\(list)")
+        try eventually("the alert's number") { () throws -> Bool? in
+          let line = try shell.get("curl -s 127.0.0.1:\(port)/metrics | grep '^regent_database_away_seconds'")
+          return (line.split(separator: " ").last.flatMap { Int($0) } ?? 0) > 2 ? true : nil
+        }
+      }
+    }
+  }
+
+  @Test(.enabled(if: getuid() == 0, "mounting takes root"))
+  func `says that the server's disk is full, until there is room`() throws {
+    let server = try PostgreSQLServer()
+    let disk = try SmallDisk(of: server)
+    try withTemporaryFolder { folder in
+      let shell = Operator(folder: folder)
+      try withService("--database", server.socketURL, in: folder) { service in
+        try shell.get("regentctl requestor add acme")
+        try disk.fill()
+        let full = try shell.get("regentctl doctor || true")
+        #expect(full.contains("the disk of the database's server is full: nothing can be written"), "\(full)")
+        #expect(full.contains("every row is signed"), "\(full)")
+        func ready() throws -> String { try shell.get("curl -s -w ' %{http_code}' \(service.url)/readyz") }
+        let said = try eventually("readyz to say so", within: 60) { () throws -> String? in
+          let text = try ready()
+          return text.hasSuffix("503") ? text : nil
+        }
+        #expect(said.contains("the disk is full: nothing can be written"), "\(said)")
+        try disk.makeRoom()
+        try eventually("readyz to be well") { try ready().hasSuffix("200") ? true : nil }
+        #expect(try !shell.get("regentctl doctor || true").contains("the disk of the database's server"))
+      }
+    }
+  }
+
   @Test func `refuses what would show a password, and what is not there`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)

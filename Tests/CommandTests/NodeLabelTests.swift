@@ -36,6 +36,10 @@ import Testing
     let names = text.split { !($0.isLetter || $0 == "_") }.filter { $0.hasPrefix("regent_") }
     #expect(Set(names).count == 7)
     for name in names { #expect(offered.contains("\n\(name) "), "\(name)") }
+    // Those of a database in a file, but for its log, are a server's as well.
+    for name in ["commit_seconds_count", "commits_failed_total", "disk_full_total"] {
+      #expect(exposition(WriteNumbers()).contains("\nregent_\(name) 0\n"), "\(name)")
+    }
     for line in ["regent_standby_awaited 1", "regent_clock_off_seconds -2.5", "regent_clock_outvoted 1"] {
       #expect(offered.contains("\n\(line)\n"), "\(line)")
     }

@@ -295,6 +295,25 @@ struct NewsTests {
     }
   }
 
+  @Test func `a node is as old as it was, and drains, when a standby was promoted`() async throws {
+    try await withTwo { place, one, other in
+      func own() async throws -> NodeRecord? { try await other.nodes().first { $0.id.text == "one" } }
+      #expect(try await other.tell(named("one"), .drain))
+      try await eventually("one to hear it") { try await one.report("").instruction == .drain ? true : nil }
+      let operating = try place.connect()
+      let before = try #require(try await own())
+      // Old enough for the difference to be seen.
+      try await Task.sleep(for: .seconds(3))
+      // It is not logged, so a standby has nothing of it.
+      try operating.run("TRUNCATE node", by: serverDeadline)
+      let after = try await eventually("one to be there again") { try await own() }
+      #expect(after.started.since(before.started).wholeMilliseconds.magnitude < 1_000, "\(after) \(before)")
+      #expect(after.instruction == .drain)
+      #expect(try await other.tell(named("one"), nil))
+      try await eventually("one to hear that it is over") { try await one.report("").instruction == nil ? true : nil }
+    }
+  }
+
   @Test func `nodes hear what others say of themselves, and what operators want of them`() async throws {
     try await withTwo { _, one, other in
       _ = try await one.report("I am one")

@@ -64,7 +64,8 @@ struct UnknownOutcomeTests {
     // Nobody sees what the standby may not have, and what is asked meanwhile gets an answer in time.
     let others = try await store.requestors
     let refused = try await outcome { try await store.add("REFUSED") }
-    guard case .unavailable = refused else { Issue.record("\(String(describing: refused))"); return }
+    guard case .unavailable(let why) = refused else { Issue.record("\(String(describing: refused))"); return }
+    #expect(why == "changes wait for the standby")
     try operating.requireStandby("")
     try await eventually("the lane to go on") { try await outcome { try await store.add("AFTER") } == nil ? true : nil }
     try await eventually("the store to say that it waits no more") { store.awaitsStandby ? nil : true }

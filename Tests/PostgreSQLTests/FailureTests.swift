@@ -83,10 +83,18 @@ struct FailureTests {
       _ = try Connection.open(ConnectionSettings(url: "postgresql://regent@127.0.0.1:\(port)/regent"), by: soon)
     }
     #expect(nobody.kind == .unreachable, "\(nobody)")
+    #expect(nobody.message == "127.0.0.1:\(port) cannot be reached: Connection refused")
+    // Of several each is named once.
+    let all = try failure {
+      let url = "postgresql://regent@127.0.0.1:\(port),127.0.0.1:\(server.port)/other"
+      _ = try Connection.open(ConnectionSettings(url: url), by: soon)
+    }
+    #expect(
+      all.message == "\(nobody.message); 127.0.0.1:\(server.port) has no database “other” (3D000)", "\(all)")
     let database = try failure {
       _ = try Connection.open(ConnectionSettings(url: "postgresql://regent@127.0.0.1:\(server.port)/other"), by: soon)
     }
-    #expect(database.kind == .refused && database.message.contains("no database of that name"), "\(database)")
+    #expect(database.kind == .refused && database.message.contains("has no database “other” (3D000)"), "\(database)")
     let role = try failure {
       _ = try Connection.open(ConnectionSettings(url: "postgresql://nobody@127.0.0.1:\(server.port)/regent"), by: soon)
     }

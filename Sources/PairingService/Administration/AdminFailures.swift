@@ -28,7 +28,9 @@ extension AdminError {
     case .notFound(let what): self.init(.notFound, error.description, hint: Self.hint(about: what))
     case .changedMeanwhile: self.init(.changedMeanwhile, error.description)
     case .unkeepable: self.init(.invalid, error.description)
-    case .diskFull, .unavailable, .unknownOutcome: self.init(.unavailable, error.description)
+    case .diskFull: self.init(.unavailable, error.description)
+    case .unavailable, .unknownOutcome:
+      self.init(.unavailable, error.description, hint: "see what is the matter: regentctl doctor")
     case .refused, .notInForce, .pass, .exchange, .codeTaken, .tooManyLiveCodes, .tooManyClients, .sessionEnded:
       self.init(.refused, error.description)
     }

@@ -54,26 +54,49 @@ final class SignInCheck: Sendable {
       subjects.append((.account(provider, name), free))
     }
     if let source { subjects.append((.source(source), Self.freeForSource)) }
+    let look = try await look(name, password, provider, subjects, address)
+    guard case .right(let name, let stored) = look.verdict else { return look.verdict }
+    // Not under way any more: a right password is no guess, however long the store takes to write.
+    for subject in look.forgiven { try await core.store.clearLoginFailures(of: subject) }
+    guard look.isOutdated else { return look.verdict }
+    return .right(name, proved: await renewed(password, stored, of: name, at: provider))
+  }
+
+  /// What came of a look at a password.
+  private struct Look {
+    var verdict: Verdict
+    /// Whose wrong ones a right one ends.
+    var forgiven: [LoginSubject] = []
+    /// Whether the password is to be hashed anew.
+    var isOutdated = false
+  }
+
+  /// Checks the limits, and the password when they allow it.
+  private func look(
+    _ name: AccountName?, _ password: String, _ provider: ProviderID,
+    _ subjects: [(subject: LoginSubject, free: Int)], _ address: IPAddress?
+  ) async throws -> Look {
     let ahead = enter(subjects.map(\.subject))
     defer { leave(subjects.map(\.subject)) }
-
     var forgiven: [LoginSubject] = []
     for (place, (subject, free)) in subjects.enumerated() {
       let failures = try await core.store.loginFailures(of: subject)
       if failures != nil, subject.isOfAccount { forgiven.append(subject) }
       if let wait = pause(after: failures, free, underWay: ahead[place]) {
         throttled(subject, address)
-        return .wait(wait)
+        return Look(verdict: .wait(wait))
       }
     }
-    return try await checkAndCount(name, password, provider, subjects.map(\.subject), forgiven, address)
+    var look = try await checkAndCount(name, password, provider, subjects.map(\.subject), address)
+    look.forgiven = forgiven
+    return look
   }
 
   /// Checks the password; a wrong one is counted for the account and for the address.
   private func checkAndCount(
     _ name: AccountName?, _ password: String, _ provider: ProviderID,
-    _ subjects: [LoginSubject], _ forgiven: [LoginSubject], _ address: IPAddress?
-  ) async throws -> Verdict {
+    _ subjects: [LoginSubject], _ address: IPAddress?
+  ) async throws -> Look {
     var account: Account?
     var stored: String?
     if let name {
@@ -86,7 +109,7 @@ final class SignInCheck: Sendable {
         Secret(password), against: stored, beside: core.passwordForms.forms(at: provider))
     } catch {
       core.log.warning("password", ("reason", error.description))
-      return .busy
+      return Look(verdict: .busy)
     }
     guard check != .wrong, let name, let account, let stored, !account.isDisabled else {
       for subject in subjects {
@@ -98,11 +121,9 @@ final class SignInCheck: Sendable {
       core.audit.note(
         .service, "session.start", account.map { "\(provider)/\($0.name)" } ?? provider.text,
         .refused, onceFor: "\(provider)/\(name?.description ?? "")", from: address)
-      return .wrong
+      return Look(verdict: .wrong)
     }
-    for subject in forgiven { try await core.store.clearLoginFailures(of: subject) }
-    guard check == .rightButOutdated else { return .right(name, proved: stored) }
-    return .right(name, proved: await renewed(password, stored, of: name, at: provider))
+    return Look(verdict: .right(name, proved: stored), isOutdated: check == .rightButOutdated)
   }
 
   private func read(

@@ -22,6 +22,7 @@ final class NodeAnnouncer: @unchecked Sendable {
   private let lane: Int64
   private let presence: Presence
   private let onDisplaced: @Sendable (PostgreSQLError) -> Void
+  private let arrived = Clocks.monotonicNanoseconds()
   private var nextBeat: UInt64 = 0
   /// Until then nobody else listens, on the monotonic clock.
   private let aloneUntil = Locked<UInt64>(0)
@@ -131,9 +132,10 @@ final class NodeAnnouncer: @unchecked Sendable {
 
   /// Whether the name is ours.
   private func isTaken() throws(PostgreSQLError) -> Bool {
-    let said = talk.withLock { $0.said }
+    let (said, wish) = talk.withLock { ($0.said, $0.heard.instruction?.rawValue ?? "") }
+    let age = Int64((Clocks.monotonicNanoseconds() - arrived) / 1_000_000)
     let asked = wallClock()
-    guard let row = try link.run([presence.beat(said)])[0].first else { return false }
+    guard let row = try link.run([presence.beat(said, age: age, wish: wish)])[0].first else { return false }
     let answered = wallClock()
     let instruction = NodeInstruction(rawValue: try row.text(0))
     let others = Int(try row.integer(1))

@@ -27,13 +27,17 @@ struct Presence: Sendable {
   /// `said` is what it says of itself; the row that comes back is what operators want of it, how many others serve,
   /// whether a COMMIT waits for the standby, what time it is there, who is silent without having gone, and what the
   /// others say of themselves, a line each.
-  func beat(_ said: String) -> SQL {
+  ///
+  /// The table is empty after a fail-over, as it is not logged: `age` is how long the node has been there, in
+  /// milliseconds, and `wish` what operators wanted of it until then.
+  func beat(_ said: String, age: Int64, wish: String) -> SQL {
     """
-    INSERT INTO node (name, lane, backend, version, said)
-    VALUES (\(name), \(lane), pg_backend_pid(), \(version), \(said))
+    INSERT INTO node (name, lane, backend, version, said, started, wish)
+    VALUES (\(name), \(lane), pg_backend_pid(), \(version), \(said),
+      now() - CAST(\(age) AS BIGINT) * INTERVAL '1 millisecond', \(wish))
     ON CONFLICT (name) DO UPDATE SET lane = EXCLUDED.lane, backend = EXCLUDED.backend, version = EXCLUDED.version,
     seen = now(), said = EXCLUDED.said,
-    started = CASE WHEN node.lane = EXCLUDED.lane THEN node.started ELSE now() END,
+    started = CASE WHEN node.lane = EXCLUDED.lane THEN node.started ELSE EXCLUDED.started END,
     wish = CASE WHEN node.lane = EXCLUDED.lane THEN node.wish ELSE '' END
     WHERE node.lane = EXCLUDED.lane OR NOT \(part: Self.isHeard)
     OR NOT \(part: Self.isServed)

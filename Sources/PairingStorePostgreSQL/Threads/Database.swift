@@ -22,11 +22,11 @@ final class Database: Sendable {
 
   init(_ options: PostgreSQLStoreOptions, _ timelines: Timelines) throws {
     health = Health(timelines)
-    patience = Patience(options.patience, most: Self.most)
     var threads: [DedicatedThread] = []
     let number = Int64.random(in: 1 ... .max)
     announcer = NodeAnnouncer(options, health, lane: number)
     try announcer.arrive()
+    patience = Patience(options.patience, most: Self.most, standby: announcer.awaitsStandby)
     deafness = Condition(options.onHearing)
     let (writes, reads, patience, health) = (writes, reads, patience, health)
     let (news, announcer, told) = (news, announcer, ToldChanges())
@@ -205,6 +205,9 @@ final class Health: Sendable {
   let timelines: Timelines
   /// Since when the last try of a connection has been one that failed; on the monotonic clock.
   private let awaySince = Locked<UInt64?>(nil)
+  /// Whether the disk was full when somebody needed room there last.
+  let isFull = Condition { _ in }
+  private let counted = Locked(WriteNumbers())
 
   init(_ timelines: Timelines) { self.timelines = timelines }
 
@@ -218,4 +221,22 @@ final class Health: Sendable {
   func noteAnswer() { awaySince.withLock { $0 = nil } }
 
   func noteSilence() { awaySince.withLock { $0 = $0 ?? Clocks.monotonicNanoseconds() } }
+
+  var numbers: WriteNumbers { counted.withLock { $0 } }
+
+  func noteFull() {
+    isFull.note(true)
+    counted.withLock { $0.diskFull += 1 }
+  }
+
+  func noteCommit(requests: Int, nanoseconds: UInt64) {
+    counted.withLock { numbers in
+      numbers.batchSizes.record(requests)
+      numbers.commitMicroseconds.record(Int(nanoseconds / 1_000))
+    }
+  }
+
+  func noteRollback(_ error: PostgreSQLError) {
+    if error.isTrouble { counted.withLock { $0.rollbacks += 1 } }
+  }
 }

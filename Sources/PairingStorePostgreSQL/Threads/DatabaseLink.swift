@@ -83,6 +83,7 @@ final class DatabaseLink {
   /// Says what came of the last exchange, for who asks whether the database answers: what a server says of a statement
   /// is an answer, and that none could be asked is none.
   func note(_ error: PostgreSQLError?) {
+    if error?.state == .diskFull { health.noteFull() }
     if error?.isAnswer ?? true { health.noteAnswer() } else { health.noteSilence() }
   }
 

@@ -13,6 +13,7 @@ import RegentPlatform
 // 2. only that thread calls `serve`.
 final class Lane: @unchecked Sendable {
   private let link: DatabaseLink
+  private let health: Health
   private let node: String
   private let lane: Int64
   private let announcer: NodeAnnouncer
@@ -29,6 +30,7 @@ final class Lane: @unchecked Sendable {
     self.lane = lane
     self.announcer = announcer
     self.told = told
+    self.health = health
     link = DatabaseLink(options, health, occupies: true)
     node = options.node
   }
@@ -119,6 +121,7 @@ final class Lane: @unchecked Sendable {
     if let failure = transaction.failure ?? unfit {
       transaction.rollBack()
       link.note(transaction.failure)
+      if let failure = transaction.failure { health.noteRollback(failure) }
       // A statement before the COMMIT: whatever broke, nothing was written. Each alone would wait as long again for a
       // database that does not answer.
       return link.isOpen ? .again(failure) : .away(failure)
@@ -138,20 +141,28 @@ final class Lane: @unchecked Sendable {
       return .settled
     }
     let next = number + 1
+    let began = Clocks.monotonicNanoseconds()
+    func count() {
+      health.noteCommit(requests: answers.count, nanoseconds: Clocks.monotonicNanoseconds() - began)
+    }
     switch transaction.commit(entry(next), of: lane) {
     case .committed:
       number = next
       link.note(nil)
+      count()
       settle()
       return .settled
     case .notCommitted(let error):
       link.note(error)
+      health.noteRollback(error)
       return .again(error)
     case .unknown(let error):
       link.note(error)
       guard resolve(next, after: error, requests) else {
+        health.noteRollback(error)
         return .again(error)
       }
+      count()
       settle()
       return .settled
     }

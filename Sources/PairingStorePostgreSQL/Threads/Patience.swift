@@ -14,14 +14,17 @@ final class Patience: Sendable {
 
   private let span: UInt64
   private let most: Int
+  private let standby: Condition
   private let state = Monitor(State())
 
   /// Between two looks at one that waits.
   private static let pause: UInt64 = 100_000_000
 
-  init(_ span: Duration, most: Int) {
+  /// `standby` is whether a COMMIT waits for it, for whoever is told why there is no answer.
+  init(_ span: Duration, most: Int, standby: Condition) {
     self.span = span.wholeNanoseconds
     self.most = most
+    self.standby = standby
   }
 
   /// When what begins now must be answered, on the monotonic clock.
@@ -52,7 +55,7 @@ final class Patience: Sendable {
         let pause = min(request.ends, Clocks.monotonicNanoseconds() + Self.pause)
         if state.wait(until: pause, for: { $0.open.isClosed ? true : nil }) == true { break }
       }
-      request.giveUp()
+      request.giveUp(forStandby: standby.isSo)
     }
   }
 

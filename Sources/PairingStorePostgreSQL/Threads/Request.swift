@@ -59,12 +59,19 @@ final class Request: Sendable {
     if state.withLock({ Self.take(&$0) }) != .answered { refuse(error) }
   }
 
-  /// Its time is over.
-  func giveUp() {
+  /// Its time is over; `forStandby` says that a COMMIT, its own or one before it, waits for the standby.
+  func giveUp(forStandby: Bool) {
     switch state.withLock({ Self.take(&$0) }) {
     case .answered: break
-    case .waiting: refuse(StoreError.unavailable(reason: "the database did not answer in time"))
-    case .running: refuse(StoreError.unknown(nil))
+    case .waiting:
+      refuse(
+        StoreError.unavailable(
+          reason: forStandby ? "changes wait for the standby" : "the database did not answer in time"))
+    case .running:
+      refuse(
+        forStandby
+          ? StoreError.unknownOutcome(reason: "it waits for the standby, and counts when that has it")
+          : StoreError.unknown(nil))
     }
   }
 

@@ -41,6 +41,7 @@ extension RowStore {
       try context.run("INSERT INTO numbers (id, text, signature) VALUES ('trial', '', \([UInt8]()))")
       try context.run("DELETE FROM numbers WHERE id = 'trial'")
     }
+    try await requireRoom()
   }
 
   /// Forgets what nobody can ask for any more.

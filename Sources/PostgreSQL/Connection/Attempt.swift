@@ -5,6 +5,7 @@ import RegentPlatform
 /// A connection on its way to one server.
 @safe struct Attempt: ~Copyable {
   private let host: ConnectionSettings.Host
+  private let database: String
   private let library: ClientLibrary
   private let notices: NoticeLog
   private var handle: OpaquePointer?
@@ -14,6 +15,7 @@ import RegentPlatform
   ) throws(PostgreSQLError) {
     self.host = host
     self.library = library
+    database = parameters.first { $0.name == "dbname" }.map { String(decoding: $0.value, as: UTF8.self) } ?? ""
     notices = NoticeLog(library)
     let names = parameters.map { Array($0.name.utf8) }
     let started = unsafe withCStrings(names) { names in
@@ -71,8 +73,11 @@ import RegentPlatform
         .untrusted, "\(host) could not prove who it is: \(line)",
         hint: "name the authority of its certificate in the URL: ?sslrootcert=FILE")
     }
+    // libpq names the server in its own way, and the several of a URL are named in one.
+    let why = line.firstRange(of: " failed: ").map { line[$0.upperBound...] }
     return PostgreSQLError(
-      .unreachable, line, hint: "see whether it runs and is allowed through: pg_isready -h HOST -p PORT")
+      .unreachable, why.map { "\(host) cannot be reached: \($0)" } ?? line,
+      hint: "see whether it runs and is allowed through: pg_isready -h HOST -p PORT")
   }
 
   /// The state in `… FATAL:  28P01: words`.
@@ -88,7 +93,7 @@ import RegentPlatform
     switch state {
     case .wrongPassword: "\(host) refused the password (\(state.code))"
     case .notAdmitted: "\(host) lets this role or this machine not in (\(state.code))"
-    case .noDatabase: "\(host) has no database of that name (\(state.code))"
+    case .noDatabase: "\(host) has no database “\(database)” (\(state.code))"
     case .tooManyConnections: "\(host) has as many connections as it takes (\(state.code))"
     case .starting: "\(host) is starting or stopping (\(state.code))"
     case .noRight: "\(host) does not let this role into the database (\(state.code))"

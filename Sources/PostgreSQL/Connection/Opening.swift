@@ -43,7 +43,10 @@ extension Connection {
   ) -> PostgreSQLError {
     let worst = mostTelling(failures.map(\.error))
     guard failures.count > 1 else { return worst }
-    let all = failures.map { "\($0.host): \($0.error.message)" }.joined(separator: "; ")
+    // Most errors name their server.
+    let all = failures.map { host, error in
+      error.message.contains(host.name) ? error.message : "\(host): \(error.message)"
+    }.joined(separator: "; ")
     return PostgreSQLError(worst.kind, all, hint: worst.hint)
   }
 

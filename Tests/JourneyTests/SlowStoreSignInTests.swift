@@ -1,0 +1,51 @@
+import HTTPTestSupport
+import PairingStore
+import PairingStoreMemory
+import RegentHTTPCodec
+import RegentPairing
+import RegentPlatform
+import ServiceTestSupport
+import StoreConformance
+import TestSupport
+import Testing
+
+@testable import PairingService
+
+/// A store that takes its time to forget what was wrong, as one does whose standby is away.
+private final class SlowToForgiveStore: ForwardingStore {
+  let target: any Store = MemoryStore()
+  let waiting = Locked(0)
+  let mayGoOn = Locked(false)
+
+  func clearLoginFailures(of subject: LoginSubject) async throws(StoreError) {
+    waiting.withLock { $0 += 1 }
+    while !mayGoOn.withLock({ $0 }) { try? await Task.sleep(for: .milliseconds(1)) }
+    try await target.clearLoginFailures(of: subject)
+  }
+}
+
+@Suite struct `a right password` {
+  @Test func `is no guess while the store takes its time`() async throws {
+    let store = SlowToForgiveStore()
+    let service = try await TestService(on: store)
+    let check = SignInCheck(service.core)
+    let address = IPAddress(ipv4: 0xCB00_7101)
+    @Sendable func verify(_ password: String) async throws -> SignInCheck.Verdict {
+      try await check.verify(Sample.account, password, at: try named(Sample.provider), from: address)
+    }
+    #expect(try await verify("wrong") == .wrong)
+    let count = LoginThrottle.free * 2
+    let tries = (1...count).map { number in
+      Task {
+        // One after the other: so many at once would be guesses until they were looked at.
+        try await eventually("those before it to wait") { store.waiting.withLock { $0 } >= number - 1 ? true : nil }
+        return try await verify(Sample.password)
+      }
+    }
+    try await eventually("all to wait for the store") { store.waiting.withLock { $0 } >= count ? true : nil }
+    store.mayGoOn.withLock { $0 = true }
+    for tried in tries {
+      guard case .right = try await tried.value else { Issue.record("taken for a guess"); continue }
+    }
+  }
+}
