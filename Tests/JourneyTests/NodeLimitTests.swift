@@ -71,6 +71,32 @@ private func isShut(to peer: Peer, at node: TestService) -> Bool {
     }
   }
 
+  /// The store is asked about each code, and takes its time: they must not all be let through meanwhile.
+  @Test(arguments: Ground.allCases)
+  func `who guesses many codes at once has the tries of one who waits`(ground: Ground) async throws {
+    try await withNodes(on: ground) { nodes in
+      let peer = Peer.network(IPAddress(ipv4: 0xCB00_7101), port: 1)
+      let client = InProcessClient(try await nodes.a.phoneRouter(), peer: peer)
+      let statuses = try await withThrowingTaskGroup(of: UInt16.self) { group in
+        for number in 0..<60 {
+          var phone = PhoneBrowser(client)
+          try await phone.open("/")
+          let guess = try #require(RegistrationCode(ordinal: UInt64(number)))
+          group.addTask { [phone] in
+            var phone = phone
+            try await phone.send("/code", ["code": guess.wire])
+            return phone.page.status
+          }
+        }
+        return try await group.reduce(into: []) { $0.append($1) }
+      }
+      let tried = statuses.count { $0 == 422 }
+      // Those that are at the same line of our code in the same moment may each be one more.
+      #expect((5...15).contains(tried), "\(tried) were looked at")
+      #expect(statuses.count { $0 == 429 } == 60 - tried)
+    }
+  }
+
   @Test(arguments: Ground.allCases)
   func `a node that begins anew knows who guessed at others`(ground: Ground) async throws {
     try await withNodes(on: ground) { nodes in

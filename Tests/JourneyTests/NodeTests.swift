@@ -139,7 +139,7 @@ private let question = "/api/v1/tokens/authn"
         #expect(try await atB.get("/reggie/v1/REF30/regcode/\(code)").status == 200)
         try await nodes.a.approve(code)
         // By its clock the code is over, and the yes came before.
-        nodes.b.clock.pass(.seconds(1801))
+        nodes.b.pass(.seconds(1801))
         #expect(try await atB.get("/reggie/v1/REF30/regcode/\(code)")["state"] == "approved")
         #expect(try await atB.get(question).status == 200)
       }
@@ -257,6 +257,17 @@ private let question = "/api/v1/tokens/authn"
       #expect(nodes.b.core.nodeNews.isLate)
       try await nodes.hearing {
         try await eventually("node B hears again") { !nodes.b.core.nodeNews.isLate }
+      }
+      try await nodes.withBoxes { atA, atB in
+        _ = try await atA.code()
+        var stranger = atB
+        stranger.device = "a box that node B does not know"
+        for box in [atB, stranger] { #expect(try await box.get(question).status == 404) }
+        nodes.b.clock.pass(.seconds(3))
+        #expect(try await atB.get(question).status == 404, "memory may say: not yet")
+        let refused = try await stranger.get(question)
+        #expect(refused.status == 503 && refused.response.header("retry-after") != nil)
+        #expect(try await atB.get("/api/v1/authorize?resource=One").status == 503)
       }
       let alone = try await TestService()
       alone.clock.pass(.seconds(3))

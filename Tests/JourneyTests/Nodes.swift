@@ -46,6 +46,14 @@ struct Nodes: Sendable {
   }
 }
 
+extension TestService {
+  /// Lets time pass in which a node heard that there is nothing new.
+  func pass(_ span: Duration) {
+    clock.pass(span)
+    core.nodeNews.note()
+  }
+}
+
 /// Each request goes to the next of several.
 final class InTurn: TestClient {
   private let clients: [any TestClient]

@@ -75,6 +75,37 @@ struct NewsTests {
     }
   }
 
+  @Test func `of a database that was moved away there are no news, and nothing of it is believed`() async throws {
+    try await withTwo { place, one, other in
+      let operating = try place.connect()
+      let from = try await one.endOfChanges()
+      for state in ["moved to a file", "moving"] {
+        try operating.run("UPDATE cluster SET state = \(state)", by: serverDeadline)
+        let error = await #expect(throws: StoreError.self) {
+          _ = try await one.changes(after: from, waiting: .milliseconds(1))
+        }
+        #expect(error?.description.contains(state) == true, "\(error as Any)")
+        await #expect(throws: StoreError.self) { try await other.tryWriting() }
+      }
+      try operating.run("UPDATE cluster SET state = 'open'", by: serverDeadline)
+      _ = try await one.changes(after: from, waiting: .milliseconds(1))
+    }
+  }
+
+  @Test func `numbers that have come to their end, or are none, end no node`() async throws {
+    try await withTwo { place, one, other in
+      let operating = try place.connect()
+      let from = try await one.endOfChanges()
+      for number in [Int64.max, -1] {
+        try operating.run("UPDATE cluster SET changes = \(number)", by: serverDeadline)
+        await #expect(throws: StoreError.self) { try await other.add("REF31") }
+        _ = try? await one.changes(after: from, waiting: .milliseconds(1))
+      }
+      try operating.run("UPDATE cluster SET changes = 7, live_codes = \(Int64.max)", by: serverDeadline)
+      try await other.add("REF31")
+    }
+  }
+
   @Test func `who is alone rings for nobody, until somebody listens`() async throws {
     try await withTwo { place, one, other in
       other.close()

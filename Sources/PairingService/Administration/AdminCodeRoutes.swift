@@ -83,9 +83,14 @@ extension AdminCall {
       let result = try await core.codeTransitions.approve(record.id, request, audit: line)
       return CodeEntry(result.change.record, at: now)
     } catch {
-      await core.audit.write(
-        .operator(`operator`), "code.approve", record.id.text, .refused,
-        detail: "\(detail): \(error)")
+      switch error {
+      // Nobody refused it, and a line would wait as long as it did.
+      case .unavailable, .unknownOutcome, .diskFull: break
+      default:
+        await core.audit.write(
+          .operator(`operator`), "code.approve", record.id.text, .refused,
+          detail: "\(detail): \(error)")
+      }
       throw AdminError(error)
     }
   }

@@ -41,5 +41,7 @@ extension Duration {
   var magnitude: Duration { self < .zero ? .zero - self : self }
 
   /// `12 s ahead of` or `12 s behind`, for a clock that is so much ahead.
-  var aheadInWords: String { "\(magnitude.components.seconds) s \(self > .zero ? "ahead of" : "behind")" }
+  var aheadInWords: String {
+    "\((magnitude + .milliseconds(500)).components.seconds) s \(self > .zero ? "ahead of" : "behind")"
+  }
 }

@@ -50,6 +50,8 @@ extension Phone {
     if hasOpened(code, call), let record = core.codes.find(hash) { return record }
     try core.limits.mayTryCode(from: address, as: .phone(call.account))
     try await core.codeLooks.lookAfresh(at: hash)
+    // Once more: many that came at once were all let through before the first was found to be wrong.
+    try core.limits.mayTryCode(from: address, as: .phone(call.account))
     guard let record = core.codes.find(hash), call.now < record.flow.forgettable
     else {
       core.limits.wrongCode(from: address, as: .phone(call.account))

@@ -23,15 +23,11 @@ package struct HealthRoutes: Sendable {
           do throws(StoreError) {
             // The cheapest question that goes to the disk and back.
             _ = try await core.store.newestAuditNumber()
-            try await writing.check()
-            guard !core.nodeNews.isLate else { throw .unavailable(reason: "nothing is heard of other nodes") }
-            guard !core.drain.isOn else {
-              // Nothing is wrong: no line in the log each time that a load balancer asks.
-              reply.complete(Self.answer(.serviceUnavailable, "draining", core.options.version))
-              return
-            }
-            guard core.nodeNews.clockStanding != .outvoted else {
-              let word = "the clock is wrong: most others agree on another time"
+            // Trying it would take as long as whoever asks waits.
+            if !core.store.awaitsStandby { try await writing.check() }
+            try core.requireNews()
+            if let word = Self.reason(core) {
+              // No line in the log each time that a load balancer asks.
               reply.complete(Self.answer(.serviceUnavailable, word, core.options.version))
               return
             }
@@ -46,6 +42,14 @@ package struct HealthRoutes: Sendable {
         }
       }
     }
+  }
+
+  /// Why nobody new is to be sent here, though the store answers.
+  private static func reason(_ core: ServiceCore) -> String? {
+    if core.drain.isOn { return "draining" }
+    if core.store.awaitsStandby { return "changes wait for the standby" }
+    if core.nodeNews.clockStanding == .outvoted { return "the clock is wrong: most others agree on another time" }
+    return nil
   }
 
   private static let disputed = "is not the database's, and nobody can tell which is wrong"

@@ -6,6 +6,9 @@ public protocol NodeStore: Sendable {
   /// store has, and nobody need look.
   var isShared: Bool { get }
 
+  /// Whether a change has waited for more than a second until it is safe elsewhere, too: none comes to its end then.
+  var awaitsStandby: Bool { get }
+
   /// Where the log of changes ends now: what others write from here on is behind it.
   func endOfChanges() async throws(StoreError) -> ChangePosition
 
@@ -73,4 +76,8 @@ extension NodeStore {
   public func share(_ guesses: [WrongGuess]) async throws(StoreError) {
     try await withCheckedContinuation { told in share(guesses) { told.resume(returning: $0) } }.get()
   }
+}
+
+extension NodeStore {
+  public var awaitsStandby: Bool { false }
 }

@@ -160,7 +160,7 @@ final class News: @unchecked Sendable {
   private func read(_ connection: Connection, after position: ChangePosition) throws -> ChangePage {
     let batch: [SQL] = [
       """
-      SELECT c.changes, k.n, k.lane, k.what FROM cluster c LEFT JOIN LATERAL (
+      SELECT c.changes, k.n, k.lane, k.what, c.state, c.schema FROM cluster c LEFT JOIN LATERAL (
         SELECT n, lane, what FROM change WHERE n > \(position.change) ORDER BY n LIMIT \(Self.page)
       ) k ON true WHERE c.id = 1 ORDER BY k.n
       """,
@@ -184,9 +184,12 @@ final class News: @unchecked Sendable {
   }
 
   private func readChanges(_ rows: Rows, _ position: inout ChangePosition) throws -> (Set<StoreChange>, isWhole: Bool) {
-    guard let newest = try rows.first?.integer(0) else {
+    guard let cluster = rows.first else {
       throw SchemaFailure.damaged("the row of the table “cluster” is missing")
     }
+    // Whoever reads on from a database that was moved away would say yes to what was ended elsewhere.
+    try Schema.check(state: cluster.text(4), version: cluster.integer(5))
+    let newest = try cluster.integer(0)
     let before = position.change
     position.change = newest
     // Behind where we were: what was acknowledged is gone, or it is another database.

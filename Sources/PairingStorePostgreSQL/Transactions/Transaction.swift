@@ -59,6 +59,9 @@ final class Transaction {
       throw SchemaFailure.damaged("the row of the table “cluster” is missing")
     }
     newestChange = try cluster.integer(3)
+    guard (0..<Int64.max).contains(newestChange) else {
+      throw SchemaFailure.damaged("the table “cluster” says that its changes have come to number \(newestChange)")
+    }
     try Schema.check(state: cluster.text(0), version: cluster.integer(1))
     liveCodes = try cluster.isNull(2) ? nil : Int(cluster.integer(2))
     isLiveCodesChanged = false
