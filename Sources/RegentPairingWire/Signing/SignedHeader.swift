@@ -183,14 +183,6 @@ extension Span<UInt8> {
     place + 2 < count && self[place + 2] == UInt8(ascii: "p") && spells(publicKeyMark, from: place)
   }
 
-  /// Whether a text stands at a place.
-  fileprivate func spells(_ text: String, from start: Int) -> Bool {
-    let letters = text.utf8.span
-    guard letters.count <= count - start else { return false }
-    for place in letters.indices where letters[place] != self[start + place] { return false }
-    return true
-  }
-
   /// The bytes as text; they were seen to be ASCII, or what is made of them allows nothing else.
   fileprivate func text(_ range: Range<Int>) -> String {
     guard let text = try? UTF8Span(validating: extracting(range)) else { return "" }
