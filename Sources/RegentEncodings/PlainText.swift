@@ -1,4 +1,26 @@
 extension Span<UInt8> {
+  /// Whether the bytes of a text stand at a place.
+  package func spells(_ text: String, from start: Int) -> Bool { has(text.utf8.span, from: start) }
+
+  /// Whether other bytes stand at a place; eight are compared at once.
+  package func has(_ other: Span<UInt8>, from start: Int) -> Bool {
+    let size = other.count
+    guard start >= 0, size <= count &- start else { return false }
+    guard size >= 8 else {
+      for place in other.indices where other[place] != self[start &+ place] { return false }
+      return true
+    }
+    var place = 0
+    while true {
+      let ours = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: start &+ place, as: UInt64.self)
+      let theirs = unsafe other.bytes.unsafeLoadUnaligned(fromByteOffset: place, as: UInt64.self)
+      guard ours == theirs else { return false }
+      if place == size &- 8 { return true }
+      // The last eight may be some that were compared before.
+      place = min(place &+ 8, size &- 8)
+    }
+  }
+
   /// Where the first byte stands, from a place on, that is no visible character of ASCII and no space, or that is
   /// `mark`; eight bytes are looked at at once.
   package func endOfPlainText(from start: Int, before mark: UInt8) -> Int {

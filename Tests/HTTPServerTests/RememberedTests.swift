@@ -1,6 +1,7 @@
 import HTTPServer
 import RegentHTTPCodec
 import HTTPTestSupport
+import RegentEncodings
 import Testing
 
 /// What a handler leaves with a connection.
@@ -68,6 +69,20 @@ private let handler = ClosureHandler { request in
   func `are the same, have other credentials, or differ`(head: String, likeness: RememberedHead.Likeness) throws {
     let known = try #require(RememberedHead(try request(Self.first), atMost: 1024))
     #expect(known.likeness(of: try request(head)) == likeness)
+  }
+
+  @Test(arguments: ["one", "another", "o"])
+  func `lend the credentials of both`(value: String) throws {
+    for tail in ["", "\nZ: z"] {
+      let first = Self.first.replacing("\nZ: z", with: tail)
+      let known = try #require(RememberedHead(try request(first), atMost: 1024))
+      let other = try request(first.replacing("one", with: value))
+      #expect(known.likeness(of: other) != .other)
+      known.withCredentials(of: other) { theirs, before in
+        let (new, old) = ([UInt8](copying: theirs), [UInt8](copying: before))
+        #expect(new == Array(value.utf8) && old == Array("one".utf8))
+      }
+    }
   }
 
   @Test func `with a body are never the same, and not kept with two credentials or too many bytes`() throws {

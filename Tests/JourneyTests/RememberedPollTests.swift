@@ -1,5 +1,6 @@
 import HTTPServer
 import HTTPTestSupport
+import PairingStore
 import RegentPairing
 import RegentPlatform
 import ServiceTestSupport
@@ -29,6 +30,19 @@ extension TestService {
   fileprivate func watched() throws -> (client: InProcessClient, read: CountedHandler) {
     let read = CountedHandler(try Router(ServiceRoutes.devices(core), refuse: ServiceRoutes.refuse))
     return (InProcessClient(RememberedPolls(core, before: read)), read)
+  }
+
+  fileprivate func change(_ change: (inout Requestor) -> Void) async throws {
+    let before = try #require(core.provisioning.now.requestor(try named(Sample.requestor)))
+    var after = before
+    change(&after)
+    _ = try await core.store.put(.requestor(after), replacing: .requestor(before), audit: nil, at: core.clock.now)
+    try await core.refreshProvisioning()
+  }
+
+  fileprivate func revokeKey(_ id: String) async throws {
+    try await core.store.setState(of: try named(id), to: .revoked, audit: nil, at: core.clock.now)
+    try await core.refreshProvisioning()
   }
 }
 
@@ -70,6 +84,83 @@ extension TestService {
     #expect(read.times == before)
     #expect(try await client.get(poll).status == 401)
     #expect(read.times == before + 1)
+  }
+
+  @Test func `is signed with a key and under a policy that stand now`() async throws {
+    let service = try await TestService()
+    let (client, read) = try service.watched()
+    try await service.addKey("other-key")
+    _ = try await service.code(client)
+    func status(path: String = "/api/v1/tokens/authn", key: String = Sample.publicKey) async throws -> UInt16 {
+      try await client.get(poll, headers: [try service.signature("GET", path, publicKey: key)]).status
+    }
+    // The end of a path is good under the usual policy.
+    for _ in 0..<3 { #expect(try await status(path: "/authn") == 404) }
+    let before = read.times
+    #expect(try await status(path: "/authn", key: "other-key") == 404)
+    for _ in 0..<2 { #expect(try await status(path: "/authn") == 404) }
+    try await service.change { $0.signaturePolicy = .strict }
+    #expect(try await status(path: "/authn") == 401)
+    try await service.change { $0.signaturePolicy = .standard }
+    for _ in 0..<2 { #expect(try await status(path: "/authn", key: "other-key") == 404) }
+    try await service.revokeKey("other-key")
+    for _ in 0..<2 { #expect(try await status(path: "/authn", key: "other-key") == 401) }
+    #expect(try await status(path: "/authn") == 404)
+    #expect(read.times == before)
+  }
+
+  @Test func `tells when its key was used, to a minute`() async throws {
+    let service = try await TestService()
+    let (client, _) = try service.watched()
+    let key: PublicKey = try named(Sample.publicKey)
+    _ = try await service.code(client)
+    let start = service.clock.now
+    #expect(service.core.keyUses.of(key) == start)
+    for (passed, noted) in [(59, 0), (1, 60), (30, 60), (-80, 10), (3600, 3610)] {
+      service.clock.pass(.seconds(passed))
+      _ = try await service.call(client, "GET", poll)
+      #expect(service.core.keyUses.of(key) == start + .seconds(noted), "\(passed)")
+    }
+  }
+
+  @Test func `may use its header again where its requestor allows that, and no longer`() async throws {
+    let service = try await TestService()
+    let (client, _) = try service.watched()
+    _ = try await service.code(client)
+    try await service.change { $0.signaturePolicy = .compatible }
+    let header = try service.signature("GET", "/api/v1/tokens/authn")
+    for _ in 0..<3 { #expect(try await client.get(poll, headers: [header]).status == 404) }
+    try await service.change { $0.signaturePolicy = .standard }
+    #expect(try await client.get(poll, headers: [header]).status == 404)
+    #expect(try await client.get(poll, headers: [header]).status == 401)
+  }
+
+  @Test func `has its nonce once, also when those of its key were let go`() throws {
+    let start = Instant(milliseconds: 1_700_000_000_000)
+    let nonces = UsedNonces(startingAt: start, keptAs: nil, capacity: 100)
+    let key: PublicKey = try named("key")
+    let look = { (nonce: String, known: KeyNonces?, now: Instant) throws(SignatureRefusal) in
+      try nonces.check(nonce.utf8.span, of: key, known, signedAt: now, from: 1, at: now)
+    }
+    let first = try look("a", nil, start)
+    try nonces.take(first, of: key, at: start)
+    // While a nonce of it may come again nothing is let go, whatever the caller knew of the keys.
+    nonces.sweep(keeping: [], at: start)
+    #expect(throws: SignatureRefusal.replayed) { try look("a", nil, start) }
+    #expect(throws: SignatureRefusal.replayed) { try look("a", first.nonces, start) }
+    let late = start + .seconds(601)
+    nonces.sweep(keeping: [], at: late)
+    let (one, other) = (try look("b", first.nonces, late), try look("b", nil, late))
+    #expect(one.nonces === other.nonces && one.nonces !== first.nonces)
+    try nonces.take(one, of: key, at: late)
+    #expect(throws: SignatureRefusal.replayed) { try nonces.take(other, of: key, at: late) }
+    // Let go between the look and the use.
+    let far = late + .seconds(601)
+    let third = try look("c", nil, far)
+    nonces.sweep(keeping: [], at: far)
+    try nonces.take(third, of: key, at: far)
+    #expect(throws: SignatureRefusal.replayed) { try look("c", third.nonces, far) }
+    #expect(throws: SignatureRefusal.replayed) { try look("c", nil, far) }
   }
 
   @Test func `ends with its token`() async throws {

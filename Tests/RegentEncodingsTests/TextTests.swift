@@ -36,6 +36,23 @@ struct TextTests {
     }
   }
 
+  @Test func `a text is found where it stands, and nowhere else`() {
+    func spells(_ bytes: [UInt8], _ text: String, _ start: Int) -> Bool { bytes.span.spells(text, from: start) }
+    for size in 0..<26 {
+      let text = String((0..<size).map { Character(Unicode.Scalar(UInt8(0x41 + $0))) })
+      for start in 0..<4 {
+        let bytes = [UInt8](repeating: 0x2E, count: start) + text.utf8
+        #expect(spells(bytes, text, start) && spells(bytes + [0x2E], text, start))
+        #expect(!spells(bytes, text + "x", start) && !spells(bytes, text, start + 1) && !spells(bytes, text, -1))
+        for place in 0..<size {
+          var wrong = bytes
+          wrong[start + place] ^= 0x20
+          #expect(!spells(wrong, text, start))
+        }
+      }
+    }
+  }
+
   @Test func `bytes of a span, and zeros`() {
     for count in [0, 1, 7, 32, 1000] {
       let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0) }

@@ -57,6 +57,14 @@ import Testing
     #expect(throws: expected) { try IPNetwork(parsing: text) }
   }
 
+  @Test func `each number of an IPv4 address is written as it is`() {
+    for number in 0...255 {
+      for text in ["\(number).0.10.100", "9.\(number).99.\(255 - number)"] {
+        #expect(IPAddress(text)?.description == text)
+      }
+    }
+  }
+
   @Test func `budgets can be kept by network`() throws {
     let address = try #require(IPAddress("2001:db8:1:2:3:4:5:6"))
     #expect(address.network(leadingBits: 64).description == "2001:db8:1:2::")

@@ -18,7 +18,7 @@ import Testing
     return SignedCall(
       signedText: text,
       SignedCall.Places(
-        method: 0..<nonce.lowerBound, nonce: nonce, requestURI: nonce.upperBound..<text.count),
+        method: 0..<nonce.lowerBound, nonce: nonce, requestTime: nonce, requestURI: nonce.upperBound..<text.count),
       requestor: try name(requestor), signatureMethod: signature, requestTime: time,
       publicKey: try name("k"), signature: [])
   }

@@ -100,10 +100,17 @@ extension ConformanceFixture {
   func registration(
     _ number: Int, device: Int = 1, match: NumberMatch? = nil, second: Int = 0
   ) throws -> RegistrationRecord {
-    RegistrationRecord(
+    // All that is kept of a box as text, each another one, so that none may be left out or come back as another.
+    let older = OlderDeviceFields(
+      deviceType: "television", deviceUser: "a user", appID: "an app", appVersion: "1.2",
+      registrationURL: "https://tv.example/r")
+    return RegistrationRecord(
       id: try Self.name("registration-\(number)"), code: try hash(number), requestor: requestor,
       device: try Self.name("device-\(device)"), deviceHash: try hash(1000 + device),
-      rowKey: rowKey, about: DeviceDescription(name: "A box", userAgent: "box/1"),
+      rowKey: rowKey,
+      about: DeviceDescription(
+        name: "A box", information: "{\"model\":\"Box 3\"}", userAgent: "box/1", older: older, data: "its data",
+        options: "its options"),
       flow: PairingFlow(issued: at(second), lifetime: .usual, match: match))
   }
 

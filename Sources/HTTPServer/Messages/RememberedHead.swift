@@ -23,10 +23,8 @@ public struct RememberedHead: Sendable {
   public init?(_ request: Request, atMost most: Int) {
     let storage = request.storage
     let head = storage.head
-    let table = storage.parsed.table
     guard head.count <= most, storage.body.isEmpty,
-      let value = table.first(.authorization, in: head.span),
-      !table.isRepeated(.authorization, in: head.span)
+      case (let value?, false) = storage.parsed.table.single(.authorization, in: head.span)
     else { return nil }
     // A copy: the storage itself is used again.
     bytes = Array(head[...])
@@ -53,6 +51,15 @@ public struct RememberedHead: Sendable {
         return .otherCredentials
       }
     }
+  }
+
+  /// Lends the credentials of a request that differs in nothing else, and the remembered ones.
+  public func withCredentials<Result, Failure: Error>(
+    of request: Request, _ read: (_ theirs: Span<UInt8>, _ known: Span<UInt8>) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let head = request.storage.head
+    let end = head.count - (bytes.count - credentials.upperBound)
+    return try read(head.span.extracting(credentials.lowerBound..<end), bytes.span.extracting(credentials))
   }
 }
 

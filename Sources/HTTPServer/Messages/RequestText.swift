@@ -95,8 +95,9 @@ extension Request {
     _ name: HeaderName, _ read: (UTF8Span?) -> Result
   ) throws(RequestTextError) -> Result {
     try withHead { (head, bytes) throws(RequestTextError) in
-      guard let range = head.table.first(name, in: bytes) else { return read(nil) }
-      guard !head.table.isRepeated(name, in: bytes) else { throw .repeatedHeader(name) }
+      let (value, isRepeated) = head.table.single(name, in: bytes)
+      guard let range = value else { return read(nil) }
+      guard !isRepeated else { throw .repeatedHeader(name) }
       guard let text = try? UTF8Span(validating: bytes.extracting(range.indices)) else {
         throw .headerNotText(name)
       }

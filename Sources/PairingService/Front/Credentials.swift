@@ -29,13 +29,18 @@ package struct SignedCaller: Sendable {
   /// What the caller's access token says, when there was one: true for as long as the same token is shown.
   package let claims: AccessTokens.Claims?
   fileprivate let use: NonceUse?
+  /// How the next call of the same caller is read; nil when this one was read so, or has a token.
+  package let signer: KnownSigner?
 }
 
-/// A nonce that was good when it was looked at.
-private struct NonceUse: Sendable {
-  let call: SignedCall
-  let hash: UInt64
-  let source: UInt64?
+/// What the signed header of a call says of the next one in the same words.
+///
+/// What its words decide under one policy: for whom the key is, method and path. Not whether the key stands.
+package struct KnownSigner: Sendable {
+  fileprivate let shape: SignedHeaderShape
+  /// What the words agree with.
+  fileprivate let policy: SignaturePolicy
+  fileprivate let nonces: KeyNonces?
 }
 
 /// Checks who makes a call of protocol V1, by its signed header or its access token.
@@ -139,10 +144,37 @@ package final class Credentials: Sendable {
       throw .invalidClient
     }
     let caller = Caller.client(claims.requestor, claims.client, claims.application)
-    return SignedCaller(caller: caller, claims: claims, use: nil)
+    return SignedCaller(caller: caller, claims: claims, use: nil, signer: nil)
   }
 
   // MARK: - Signed headers
+
+  /// Who makes a call in the words of one that was let through, with a signed header of the same shape.
+  ///
+  /// - Returns: nil when anything else in it differs, or in what operators made: then all of it is to be read.
+  func caller(of request: Request, like known: RememberedPoll, at now: Instant) throws(CallError) -> SignedCaller? {
+    guard let signer = known.signer, let key = provisioning.now.callKeys[signer.shape.publicKey],
+      key.policy == signer.policy, key.pair.requestor == signer.shape.requestor
+    else { return nil }
+    return try known.head.withCredentials(of: request) { (header, before) throws(CallError) -> SignedCaller? in
+      guard let news = signer.shape.read(header, like: before) else { return nil }
+      let mac = signer.shape.signatureMethod == .hmacSHA256 ? key.sha256 : key.sha1
+      let isGenuine = mac.isValid(news.signature.span, for: header.extracting(news.signedText))
+      var use: NonceUse?
+      do throws(SignatureRefusal) {
+        try SignaturePolicy.check(news.requestTime, at: now)
+        guard isGenuine else { throw .wrongSignature }
+        if key.policy.remembersNonces {
+          use = try nonces.check(
+            header.extracting(news.nonce), of: key.pair.publicKey, signer.nonces, signedAt: news.requestTime,
+            from: request.clientAddress?.shareOfRoom, at: now)
+        }
+      } catch {
+        throw refused(error, request, key.pair.requestor, key.pair.publicKey)
+      }
+      return caller(with: key, use, nil, at: now)
+    }
+  }
 
   private func keyPair(_ call: SignedCall, _ request: Request, at now: Instant)
     throws(CallError) -> SignedCaller
@@ -170,25 +202,27 @@ package final class Credentials: Sendable {
       guard isGenuine else { throw .wrongSignature }
       // Last, and only for what somebody with the secret has signed. A repeated header must not count as a call of the
       // box that signed it: whoever saw one could use up the box's limit.
-      if policy.remembersNonces { use = try look(at: call, request, at: now) }
+      if policy.remembersNonces {
+        use = try nonces.check(
+          call.signedText.span.extracting(call.places.nonce), of: call.publicKey, signedAt: call.requestTime,
+          from: request.clientAddress?.shareOfRoom, at: now)
+      }
     } catch {
       throw refused(error, request, owner, call.publicKey)
     }
-    if key.hasToNoteUse(at: now) { keyUses.note(call.publicKey, at: now) }
-    // Boxes in the field still have it; once this stands still, revoking it hurts nobody.
-    if key.pair.state == .retired { metrics.count(.callsByRetiredKeys) }
-    return SignedCaller(caller: .keyPair(owner, call.publicKey), claims: nil, use: use)
+    let signer = KnownSigner(shape: SignedHeaderShape(call), policy: policy, nonces: use?.nonces)
+    return caller(with: key, use, signer, at: now)
   }
 
-  private func look(at call: SignedCall, _ request: Request, at now: Instant)
-    throws(SignatureRefusal) -> NonceUse
-  {
-    // Swift's hash is keyed anew in every process: nobody can choose two nonces that collide.
-    var hasher = Hasher()
-    call.hashNonce(into: &hasher)
-    let hash = UInt64(bitPattern: Int64(hasher.finalize()))
-    try nonces.check(call, hash, at: now)
-    return NonceUse(call: call, hash: hash, source: request.clientAddress?.shareOfRoom)
+  /// Somebody who has signed a call.
+  private func caller(
+    with key: ProvisioningSnapshot.CallKey, _ use: NonceUse?, _ signer: KnownSigner?, at now: Instant
+  ) -> SignedCaller {
+    if key.hasToNoteUse(at: now) { keyUses.note(key.pair.publicKey, at: now) }
+    // Boxes in the field still have it; once this stands still, revoking it hurts nobody.
+    if key.pair.state == .retired { metrics.count(.callsByRetiredKeys) }
+    return SignedCaller(
+      caller: .keyPair(key.pair.requestor, key.pair.publicKey), claims: nil, use: use, signer: signer)
   }
 
   /// Uses the caller's nonce up: after the limits, so that what they turn away takes no room.
@@ -197,11 +231,11 @@ package final class Credentials: Sendable {
   package func useUp(_ signed: SignedCaller, _ request: Request, at now: Instant)
     throws(CallError)
   {
-    guard let use = signed.use else { return }
+    guard let use = signed.use, case .keyPair(let requestor, let key) = signed.caller else { return }
     do throws(SignatureRefusal) {
-      try nonces.take(use.call, use.hash, from: use.source, at: now)
+      try nonces.take(use, of: key, at: now)
     } catch {
-      throw refused(error, request, use.call.requestor, use.call.publicKey)
+      throw refused(error, request, requestor, key)
     }
   }
 

@@ -30,6 +30,8 @@ final class RememberedPoll: Sendable {
   let requestor: RequestorID
   /// What its access token says, when it had one.
   let claims: AccessTokens.Claims?
+  /// How its signed header was made, when it had one.
+  let signer: KnownSigner?
 
   /// Nothing for what is no poll of a device that has to ask again.
   init?(
@@ -43,6 +45,7 @@ final class RememberedPoll: Sendable {
     self.device = device
     requestor = signed.caller.requestor
     claims = signed.claims
+    signer = signed.signer
   }
 }
 

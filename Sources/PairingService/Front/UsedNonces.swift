@@ -13,23 +13,10 @@ internal import RegentPlatform
 package final class UsedNonces: Sendable {
   /// For how long a caller stays away for whose nonce there is no room.
   static let pause: Duration = .seconds(3)
-  /// Marks of one key: as many as there is room for far ahead of now, and some more for seconds that are near.
-  private static let mostMarks = 32_768
-
-  private struct State {
-    var windows: [PublicKey: ReplayWindow] = [:]
-    /// Of calls that were signed later than they came, by the second of their signature.
-    var ahead: [PublicKey: [Int64: [UInt64]]] = [:]
-    var marks: [PublicKey: Int] = [:]
-    /// The same of the process before.
-    var earlier: [PublicKey: [Int64: Set<UInt64>]]
-    /// What was used at other nodes.
-    var elsewhere: [PublicKey: NoncesElsewhere] = [:]
-  }
 
   private let startedAt: Instant
   private let capacity: Int
-  private let state: Locked<State>
+  private let keys: Locked<[PublicKey: KeyNonces]>
   /// Where other nodes are told; nil where there is none.
   private let shared: BatchedSender<UsedNonce>?
 
@@ -41,91 +28,74 @@ package final class UsedNonces: Sendable {
     self.capacity = capacity
     self.shared = shared
     let earlier = texts.map { Self.marks(in: $0, after: start) }
-    state = Locked(
-      State(earlier: earlier.reduce(into: [:]) { $0.merge($1) { $0.merging($1) { $0.union($1) } } }))
+      .reduce(into: [:]) { $0.merge($1) { $0.merging($1) { $0.union($1) } } }
+    keys = Locked(earlier.mapValues { KeyNonces(startingAt: start, capacity: capacity, earlier: $0) })
   }
 
-  /// Whether a nonce can be taken, as far as its time and its having been used are concerned.
-  func check(_ call: SignedCall, _ hash: UInt64, at now: Instant) throws(SignatureRefusal) {
-    let (key, signedAt) = (call.publicKey, call.requestTime)
-    try state.withLock { state throws(SignatureRefusal) in
-      if let used = state.earlier[key]?[signedAt.second], used.contains(Self.mark(call.nonce)) {
-        throw .replayed
-      }
-      if let elsewhere = state.elsewhere[key] { try elsewhere.check(signedAt.second, Self.mark(call.nonce)) }
-      try state.windows[key, default: ReplayWindow(startingAt: startedAt, capacity: capacity)]
-        .check(nonce: hash, signedAt: signedAt, at: now)
+  private func nonces(of key: PublicKey) -> KeyNonces {
+    keys.withLock { keys in
+      if let known = keys[key] { return known }
+      let new = KeyNonces(startingAt: startedAt, capacity: capacity)
+      keys[key] = new
+      return new
+    }
+  }
+
+  /// Looks whether a nonce can be taken, as far as its time and its having been used are concerned; `known` is what
+  /// the caller has of the key from an earlier call.
+  func check(
+    _ nonce: Span<UInt8>, of key: PublicKey, _ known: KeyNonces? = nil, signedAt: Instant, from source: UInt64?,
+    at now: Instant
+  ) throws(SignatureRefusal) -> NonceUse {
+    // Swift's hash is keyed anew in every process: nobody can choose two nonces that collide.
+    var hasher = Hasher()
+    hasher.combine(nonce)
+    let hash = UInt64(bitPattern: Int64(hasher.finalize()))
+    let isTold = shared != nil || signedAt.second > now.second
+    let use = NonceUse(
+      nonces: known ?? nonces(of: key), hash: hash, mark: isTold ? Self.mark(nonce) : nil, signedAt: signedAt,
+      source: source)
+    return try looking(use, key) { use throws(SignatureRefusal) in
+      try use.nonces.check(use, at: now) { use.mark ?? Self.mark(nonce) }
     }
   }
 
   /// Takes a nonce.
-  func take(
-    _ call: SignedCall, _ hash: UInt64, from source: UInt64?, at now: Instant
-  ) throws(SignatureRefusal) {
-    let (key, signedAt) = (call.publicKey, call.requestTime)
-    let second = signedAt.second
-    let mark = second > now.second || shared != nil ? Self.mark(call.nonce) : nil
-    try state.withLock { state throws(SignatureRefusal) in
-      try state.windows[key, default: ReplayWindow(startingAt: startedAt, capacity: capacity)]
-        .accept(nonce: hash, from: source, signedAt: signedAt, at: now)
-      guard let mark, second > now.second, state.marks[key, default: 0] < Self.mostMarks else { return }
-      state.ahead[key, default: [:]][second, default: []].append(mark)
-      state.marks[key, default: 0] += 1
-    }
-    if let shared, let mark { shared.add(UsedNonce(key: key, second: second, mark: mark)) }
+  func take(_ use: NonceUse, of key: PublicKey, at now: Instant) throws(SignatureRefusal) {
+    let use = try looking(use, key) { use throws(SignatureRefusal) in try use.nonces.take(use, at: now) }
+    if let shared, let mark = use.mark { shared.add(UsedNonce(key: key, second: use.signedAt.second, mark: mark)) }
+  }
+
+  /// Does something with the nonces of a key; with those that are now, if the ones it has were let go.
+  private func looking(
+    _ use: NonceUse, _ key: PublicKey, _ work: (NonceUse) throws(SignatureRefusal) -> Bool
+  ) throws(SignatureRefusal) -> NonceUse {
+    var use = use
+    while try !work(use) { use.nonces = nonces(of: key) }
+    return use
   }
 
   /// Remembers what calls at other nodes have used.
   func note(_ nonces: [UsedNonce]) {
-    guard !nonces.isEmpty else { return }
-    state.withLock { state in
-      for nonce in nonces {
-        state.elsewhere[nonce.key, default: NoncesElsewhere(capacity: capacity)].add(nonce.second, nonce.mark)
-      }
-    }
+    for nonce in nonces { while !self.nonces(of: nonce.key).note(nonce) {} }
   }
 
   /// Lets go of what nobody needs.
   func sweep(keeping keys: some Sequence<PublicKey>, at now: Instant) {
-    let keys = Set(keys)
-    state.withLock { state in
-      for key in state.windows.keys {
-        if keys.contains(key) {
-          state.windows[key]?.sweep(at: now)
-        } else {
-          state.windows[key] = nil
-        }
-      }
-      state.ahead = state.ahead.compactMapValues { seconds in
-        let left = seconds.filter { $0.key > now.second }
-        return left.isEmpty ? nil : left
-      }
-      state.marks = state.ahead.mapValues { $0.values.reduce(0) { $0 + $1.count } }
-      // Beyond their window the times themselves are refused.
-      let over = (now - SignaturePolicy.window).second
-      for key in state.elsewhere.keys {
-        state.elsewhere[key]?.sweep(before: over)
-        if !keys.contains(key) { state.elsewhere[key] = nil }
-      }
-      state.earlier = state.earlier.compactMapValues { seconds in
-        let left = seconds.filter { $0.key >= over }
-        return left.isEmpty ? nil : left
-      }
+    let kept = Set(keys)
+    self.keys.withLock { keys in
+      for (key, nonces) in keys where !nonces.sweep(isKept: kept.contains(key), at: now) { keys[key] = nil }
     }
   }
 
   /// Until when honest calls are refused because the clock was set back; nil when they are not.
   package var closedUntil: Instant? {
-    state.withLock { $0.windows.values.compactMap(\.closedUntil).max() }
+    keys.withLock { $0.values.compactMap(\.closedUntil).max() }
   }
 
   /// What ``init(startingAt:keptAs:capacity:)`` reads; what was read, too, as long as it may be needed.
   func text(at now: Instant) -> String {
-    var kept = state.withLock { state in
-      state.earlier.mapValues { seconds in seconds.mapValues(Array.init) }
-        .merging(state.ahead) { $0.merging($1, uniquingKeysWith: +) }
-    }
-    kept = kept.mapValues { $0.filter { $0.key > now.second } }.filter { !$0.value.isEmpty }
+    let kept = self.keys.withLock { $0.mapValues { $0.marks(after: now.second) } }.filter { !$0.value.isEmpty }
     let keys = kept.sorted { $0.key < $1.key }.map { key, seconds in
       let marks = seconds.sorted { $0.key < $1.key }.map { second, marks in
         JSONObject.Member(
@@ -163,7 +133,17 @@ package final class UsedNonces: Sendable {
   }
 
   /// The same in every process.
-  private static func mark(_ nonce: String) -> UInt64 {
-    SHA256.hash(Array(nonce.utf8)).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+  private static func mark(_ nonce: Span<UInt8>) -> UInt64 {
+    SHA256.hash(nonce).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
   }
+}
+
+/// A nonce that was good when it was looked at.
+struct NonceUse: Sendable {
+  fileprivate(set) var nonces: KeyNonces
+  let hash: UInt64
+  /// What is written down or told of it, if anything is.
+  let mark: UInt64?
+  let signedAt: Instant
+  let source: UInt64?
 }

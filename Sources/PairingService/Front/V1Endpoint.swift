@@ -63,6 +63,8 @@ package struct V1Endpoints: Sendable {
       let found =
         if let claims {
           try core.credentials.caller(claims, request, at: now)
+        } else if let known, let signed = try core.credentials.caller(of: request, like: known, at: now) {
+          signed
         } else {
           try core.credentials.caller(of: request, words.parameters, at: now)
         }
@@ -79,8 +81,8 @@ package struct V1Endpoints: Sendable {
         return frame.perform(try limited(call, signed, words.work))
       } catch {
         var response = frame.response(error)
-        // What the connection has stays good while the same one calls; a new token is read for the next poll.
-        if known == nil || known?.claims != signed.claims {
+        // What the connection has stays good while the same one calls; what was read anew is for the next poll.
+        if known == nil || known?.claims != signed.claims || signed.signer != nil {
           response.remembered = RememberedPoll(request, words, device, signed, after: error)
         }
         return .now(response)

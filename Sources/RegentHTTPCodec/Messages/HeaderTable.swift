@@ -41,15 +41,15 @@ public struct HeaderTable: Sendable {
     return nil
   }
 
-  /// Whether more than one field has that name.
-  public func isRepeated(_ name: HeaderName, in bytes: Span<UInt8>) -> Bool {
+  /// The value of the first field with that name, and whether there is another one.
+  public func single(_ name: HeaderName, in bytes: Span<UInt8>) -> (value: ByteRange?, isRepeated: Bool) {
     let wanted = name.text.utf8.span
-    var seen = false
+    var value: ByteRange?
     for field in fields where bytes.equal(field.name, ignoringCase: wanted) {
-      if seen { return true }
-      seen = true
+      if value != nil { return (value, true) }
+      value = field.value
     }
-    return false
+    return (value, false)
   }
 
   /// The values of every field with that name, in the order they came.

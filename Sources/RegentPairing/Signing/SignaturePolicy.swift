@@ -50,13 +50,18 @@ extension SignaturePolicy {
     try check(call, owner: owner, method: method, path: path.span, at: now)
   }
 
+  /// Whether a caller signed about now.
+  public static func check(_ requestTime: Instant, at now: Instant) throws(SignatureRefusal) {
+    let age = now.since(requestTime)
+    guard age <= window, age >= .zero - window else { throw .outsideWindow }
+  }
+
   /// The same, on the path where it lies.
   public func check(
     _ call: SignedCall, owner: RequestorID, method: String, path: Span<UInt8>, at now: Instant
   ) throws(SignatureRefusal) {
     guard call.requestor == owner else { throw .wrongRequestor }
-    let age = now.since(call.requestTime)
-    guard age <= Self.window, age >= .zero - Self.window else { throw .outsideWindow }
+    try Self.check(call.requestTime, at: now)
     switch self {
     case .compatible: return
     case .standard:

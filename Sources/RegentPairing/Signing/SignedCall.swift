@@ -5,12 +5,13 @@
 public struct SignedCall: Hashable, Sendable {
   /// Where its texts stand in what was signed.
   public struct Places: Hashable, Sendable {
-    let method, nonce, requestURI: Range<Int>
+    public let method, nonce, requestTime, requestURI: Range<Int>
 
     /// Each of them within the signed text, whose characters are of ASCII.
-    public init(method: Range<Int>, nonce: Range<Int>, requestURI: Range<Int>) {
+    public init(method: Range<Int>, nonce: Range<Int>, requestTime: Range<Int>, requestURI: Range<Int>) {
       self.method = method
       self.nonce = nonce
+      self.requestTime = requestTime
       self.requestURI = requestURI
     }
   }
@@ -26,7 +27,7 @@ public struct SignedCall: Hashable, Sendable {
   public let signature: [UInt8]
   /// The bytes that the signature covers, exactly as received.
   public let signedText: [UInt8]
-  let places: Places
+  public let places: Places
 
   /// A header that has been read.
   public init(
@@ -48,20 +49,6 @@ public struct SignedCall: Hashable, Sendable {
   public var nonce: String { text(places.nonce) }
   /// The path that was signed, as the caller wrote it.
   public var requestURI: String { text(places.requestURI) }
-
-  /// Feeds the nonce to a hash, byte by byte the same for the same nonce alone.
-  public func hashNonce(into hasher: inout Hasher) {
-    let bytes = signedText.span
-    var (word, count) = (UInt64(0), 0)
-    for place in places.nonce {
-      word = word << 8 | UInt64(bytes[place])
-      count += 1
-      if count & 7 == 0 { hasher.combine(word) }
-    }
-    // The last word may repeat bytes of the one before it; with the length, that tells every nonce from every other.
-    hasher.combine(word)
-    hasher.combine(count)
-  }
 
   private func text(_ range: Range<Int>) -> String { String(decoding: signedText[range], as: UTF8.self) }
 }

@@ -67,8 +67,8 @@ public enum SignedHeaderError: Error, Hashable, Sendable {
 }
 
 /// What ends the signed text.
-private let publicKeyMark = ", public_key="
-private let signatureMark = ", signature="
+let publicKeyMark = ", public_key="
+let signatureMark = ", signature="
 
 /// The method and fields before the public key, as places in the header: nothing is copied before it is needed.
 private struct SignedFields {
@@ -156,7 +156,7 @@ private struct SignedFields {
     guard let publicKey = PublicKey(header.text(publicKey)) else { throw .unreadable("public_key") }
     guard let signature = try? Base64.decode(header.extracting(signature)), !signature.isEmpty
     else { throw .unreadable("signature") }
-    let places = SignedCall.Places(method: method, nonce: nonce, requestURI: try value(4))
+    let places = SignedCall.Places(method: method, nonce: nonce, requestTime: try value(3), requestURI: try value(4))
     return SignedCall(
       signedText: header.bytes(signed), places, requestor: requestor, signatureMethod: signatureMethod,
       requestTime: Instant(milliseconds: milliseconds), publicKey: publicKey, signature: signature)
@@ -181,14 +181,6 @@ extension Span<UInt8> {
   /// Whether the signed text ends at a place; its third letter tells that of nearly all other fields.
   fileprivate func isPublicKeyMark(at place: Int) -> Bool {
     place + 2 < count && self[place + 2] == UInt8(ascii: "p") && spells(publicKeyMark, from: place)
-  }
-
-  /// Whether a text stands at a place.
-  fileprivate func spells(_ text: String, from start: Int) -> Bool {
-    let letters = text.utf8.span
-    guard letters.count <= count - start else { return false }
-    for place in letters.indices where letters[place] != self[start + place] { return false }
-    return true
   }
 
   /// The bytes as text; they were seen to be ASCII, or what is made of them allows nothing else.

@@ -15,6 +15,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let text = String(decoding: input.dropFirst(), as: UTF8.self)
   switch first {
   case UInt8(ascii: "H"): readHeader(text)
+  case UInt8(ascii: "S"): readByShape(text)
   case UInt8(ascii: "T"): readToken(text)
   case UInt8(ascii: "D"): readDevice(text)
   case UInt8(ascii: "C"): readCode(text)
@@ -42,6 +43,28 @@ private func readHeader(_ text: String) {
       ["", call.method], ["nonce", call.nonce], ["request_uri", call.requestURI],
       ["requestor_id", call.requestor.text], ["signature_method", call.signatureMethod.rawValue],
     ], "\(fields)")
+}
+
+/// Two headers, a line each: the second is read by the shape of the first as by itself, or not.
+private func readByShape(_ text: String) {
+  let lines = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false).map { Array($0.utf8) }
+  guard lines.count == 2, let first = try? SignedHeader.read(lines[0].span),
+    let news = SignedHeaderShape(first).read(lines[1].span, like: lines[0].span)
+  else { return }
+  do {
+    let call = try SignedHeader.read(lines[1].span)
+    promise(
+      "what is new is what the header says",
+      lines[1][news.signedText] == call.signedText[...]
+        && lines[1][news.nonce] == call.signedText[call.places.nonce] && news.requestTime == call.requestTime
+        && news.signature == call.signature)
+    promise(
+      "all else is as it was",
+      call.requestor == first.requestor && call.publicKey == first.publicKey && call.method == first.method
+        && call.requestURI == first.requestURI && call.signatureMethod == first.signatureMethod)
+  } catch {
+    broken("what is read by a shape can be read", "\(error)")
+  }
 }
 
 /// The method and the fields that are known, in order of their names, as a reader of plain texts finds them.
