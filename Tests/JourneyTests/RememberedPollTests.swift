@@ -137,7 +137,7 @@ extension TestService {
 
   @Test func `has its nonce once, also when those of its key were let go`() throws {
     let start = Instant(milliseconds: 1_700_000_000_000)
-    let nonces = UsedNonces(startingAt: start, keptAs: nil, capacity: 100)
+    let nonces = UsedNonces(startingAt: start, keptAs: [], capacity: 100)
     let key: PublicKey = try named("key")
     let look = { (nonce: String, known: KeyNonces?, now: Instant) throws(SignatureRefusal) in
       try nonces.check(nonce.utf8.span, of: key, known, signedAt: now, from: 1, at: now)
