@@ -76,8 +76,8 @@ public final class PostgreSQLStore: Store {
 
   /// Looks whether there is room on the server's disk for more than a row, and is used by whoever was told so before.
   ///
-  /// A small row finds room in a page that is there, so writing one shows nothing. What does not fit a statement's memory
-  /// goes into a file of the server's that needs room as rows do, beside them, and is gone with the statement.
+  /// A small row finds room in a page that is there, so writing one shows nothing. What does not fit a statement's
+  /// memory goes into a file of the server's that needs room as rows do, beside them, and is gone with the statement.
   ///
   /// - Throws: that the disk is full; that it cannot be told is no reason to write nothing.
   public func lookForRoom() async throws(StoreError) {

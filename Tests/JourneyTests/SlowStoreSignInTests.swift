@@ -19,7 +19,7 @@ private final class SlowToForgiveStore: ForwardingStore {
 
   func clearLoginFailures(of subject: LoginSubject) async throws(StoreError) {
     waiting.withLock { $0 += 1 }
-    while !mayGoOn.withLock({ $0 }) { try? await Task.sleep(for: .milliseconds(1)) }
+    _ = try? await eventually("the test to let it go on") { mayGoOn.withLock { $0 } ? true : nil }
     try await target.clearLoginFailures(of: subject)
   }
 }

@@ -302,8 +302,10 @@ struct NewsTests {
       try await eventually("one to hear it") { try await one.report("").instruction == .drain ? true : nil }
       let operating = try place.connect()
       let before = try #require(try await own())
-      // Old enough for the difference to be seen.
-      try await Task.sleep(for: .seconds(3))
+      try await eventually("it to be old enough for the difference to be seen") { () throws -> Bool? in
+        let age: SQL = "SELECT CAST(extract(epoch FROM now() - started) AS BIGINT) FROM node WHERE name = 'one'"
+        return try operating.run(age, by: serverDeadline)[0].integer(0) > 3 ? true : nil
+      }
       // It is not logged, so a standby has nothing of it.
       try operating.run("TRUNCATE node", by: serverDeadline)
       let after = try await eventually("one to be there again") { try await own() }
