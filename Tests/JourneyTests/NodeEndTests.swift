@@ -57,10 +57,10 @@ private func withCrossing(_ story: (_ nodes: Nodes, _ a: CrossingStore, _ b: Cro
     try await withCrossing { nodes, store, _ in
       try await nodes.withBoxes { atA, atB in
         let code = try await atA.code()
-        nodes.a.pass(.milliseconds(1_799_999))
+        nodes.pass(.milliseconds(1_799_999), at: nodes.a)
         store.next {
           // Node A has read the clock, and writes when node B has told the box.
-          nodes.b.pass(.seconds(2))
+          nodes.pass(.seconds(2), at: nodes.b)
           let told = try await atB.get(question)
           #expect(told.status == 410)
         }
@@ -76,7 +76,7 @@ private func withCrossing(_ story: (_ nodes: Nodes, _ a: CrossingStore, _ b: Cro
     try await withCrossing { nodes, _, store in
       try await nodes.withBoxes { atA, atB in
         let code = try await atA.code()
-        nodes.b.pass(.seconds(1802))
+        nodes.pass(.seconds(1802), at: nodes.b)
         store.next {
           // Node A's clock is behind.
           nodes.a.clock.setAhead(.seconds(-10))
@@ -93,7 +93,7 @@ private func withCrossing(_ story: (_ nodes: Nodes, _ a: CrossingStore, _ b: Cro
     try await withNodes(on: .memory) { nodes in
       try await nodes.withBoxes { atA, _ in
         let id = try nodes.a.found(try await atA.code())
-        nodes.a.pass(.seconds(1800))
+        nodes.pass(.seconds(1800), at: nodes.a)
         let (a, b) = (nodes.a.core, nodes.b.core)
         #expect(try await b.store.expire(id, at: b.clock.now)?.flow.state == .expired)
         // As the log of changes has it do.
@@ -111,7 +111,7 @@ private func withCrossing(_ story: (_ nodes: Nodes, _ a: CrossingStore, _ b: Cro
         let code = try await atA.code()
         let path = "/reggie/v1/REF30/regcode/\(code)"
         #expect(try await atB.get(path)["state"] == "offered")
-        nodes.b.pass(.seconds(1800))
+        nodes.pass(.seconds(1800), at: nodes.b)
         #expect(try await atB.get(path).status == 200, "who looked before its end says: not yet")
         nodes.a.clock.setAhead(.seconds(-1))
         try await nodes.a.approve(code)

@@ -36,6 +36,12 @@ struct Nodes: Sendable {
     try await story()
   }
 
+  /// Lets time pass in which both heard that there is nothing new.
+  func pass(_ span: Duration, at node: TestService) {
+    node.clock.pass(span)
+    for one in [a, b] { one.core.nodeNews.note() }
+  }
+
   /// Runs a story with a box that calls either.
   func withBoxes(_ story: (_ atA: Box, _ atB: Box) async throws -> Void) async throws {
     try await TestTransport.inProcess.withClient(of: try a.router()) { one in
@@ -43,14 +49,6 @@ struct Nodes: Sendable {
         try await story(Box(service: a, client: one), Box(service: b, client: other))
       }
     }
-  }
-}
-
-extension TestService {
-  /// Lets time pass in which a node heard that there is nothing new.
-  func pass(_ span: Duration) {
-    clock.pass(span)
-    core.nodeNews.note()
   }
 }
 
