@@ -176,6 +176,13 @@ actor ServerUpkeep: AdminUpkeep {
     }
     if server.oldestTransaction > standing {
       found.append(
+    if let fix = server.revocation {
+      found.append(
+        Finding(
+          "database-rights", .warning,
+          "every role of the server may connect to the database: whoever does can ring the nodes' bell and take locks",
+          fix: fix))
+    }
         Finding(
           "lanes", .bad,
           "a transaction has been open for \(server.oldestTransaction.components.seconds) s: every other change waits "
