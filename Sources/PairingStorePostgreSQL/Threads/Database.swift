@@ -13,6 +13,7 @@ final class Database: Sendable {
   let deafness: Condition
   private let patience: Patience
   private let isEnding = Monitor(false)
+  private let readers: [Reader]
   private let threads: [DedicatedThread]
 
   /// What is waiting for a thread at most; beyond it whoever asks is refused at once.
@@ -28,6 +29,7 @@ final class Database: Sendable {
     try announcer.arrive()
     patience = Patience(options.patience, most: Self.most, standby: announcer.awaitsStandby)
     deafness = Condition(options.onHearing)
+    readers = (1...max(1, options.readers)).map { [health] _ in Reader(options, health) }
     let (writes, reads, patience, health) = (writes, reads, patience, health)
     let (news, announcer, told) = (news, announcer, ToldChanges())
     do {
@@ -35,10 +37,9 @@ final class Database: Sendable {
       try lane.open()
       threads.append(
         try DedicatedThread.start(named: "pg lane", turns: .short) { lane.serve(writes) })
-      for number in 1...max(1, options.readers) {
-        let reader = Reader(options, health)
+      for (number, reader) in readers.enumerated() {
         threads.append(
-          try DedicatedThread.start(named: "pg reader \(number)", turns: .short) { reader.serve(reads) })
+          try DedicatedThread.start(named: "pg reader \(number + 1)", turns: .short) { reader.serve(reads) })
       }
       let listener = News(options, health, lane: number, announcer: announcer, told: told, deafness: deafness)
       threads.append(try DedicatedThread.start(named: "pg news", turns: .short) { listener.serve(news) })
@@ -87,6 +88,13 @@ final class Database: Sendable {
   private func shut() {
     writes.close()
     reads.close()
+  /// Tells whoever waits now that there is no answer; what comes later waits as ever.
+  func giveUp() {
+    patience.giveUp()
+    for read in reads.withLock({ $0.take(.max) }) { read.refuse(Reader.late) }
+    for reader in readers { reader.giveUp() }
+  }
+
     news.close()
     announcer.close()
     isEnding.end()
@@ -151,7 +159,7 @@ struct Queue<Item> {
 
   /// Takes the next, at most so many.
   mutating func take(_ most: Int) -> [Item] {
-    let end = min(items.count, first + most)
+    let end = first + min(count, most)
     defer {
       first = end
       // Also when it never runs empty: each is moved once at most on average.
