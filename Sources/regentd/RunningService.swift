@@ -152,11 +152,16 @@ private func openDatabase(
         "bell-unheard", over: "bell-heard",
         hint: "what other nodes write is looked for every 20 ms; behind a pooler: session mode, or the "
           + "port of the server itself; where LISTEN cannot work: --wakeups poll")
+      options.onFlood = log.trouble(
+        "bell-flooded", over: "bell-heard",
+        hint: "somebody rings the nodes' bell (NOTIFY) more often than nodes do; for a minute what other nodes write "
+          + "is looked for every 20 ms, then it is listened to again: let nobody else connect to the database")
     }
     return (
       store, ServerUpkeep(paths, store),
       {
-        databaseAway(store.awayFor) + standbyAwaited(store.awaitsStandby) + bellUnheard(store.isDeaf)
+        databaseAway(store.awayFor) + standbyAwaited(store.awaitsStandby)
+          + bellUnheard(store.isDeaf || store.isFlooded)
           + exposition(store.numbers)
       }
     )

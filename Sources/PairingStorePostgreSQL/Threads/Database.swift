@@ -11,9 +11,10 @@ final class Database: Sendable {
   private let news = Monitor(Queue<PendingNews>())
   let announcer: NodeAnnouncer
   let deafness: Condition
+  let flood: Condition
   private let patience: Patience
-  private let isEnding = Monitor(false)
   private let readers: [Reader]
+  private let isEnding = Monitor(false)
   private let threads: [DedicatedThread]
 
   /// What is waiting for a thread at most; beyond it whoever asks is refused at once.
@@ -28,8 +29,9 @@ final class Database: Sendable {
     announcer = NodeAnnouncer(options, health, lane: number)
     try announcer.arrive()
     patience = Patience(options.patience, most: Self.most, standby: announcer.awaitsStandby)
-    deafness = Condition(options.onHearing)
     readers = (1...max(1, options.readers)).map { [health] _ in Reader(options, health) }
+    deafness = Condition(options.onHearing)
+    flood = Condition(options.onFlood)
     let (writes, reads, patience, health) = (writes, reads, patience, health)
     let (news, announcer, told) = (news, announcer, ToldChanges())
     do {
@@ -41,7 +43,8 @@ final class Database: Sendable {
         threads.append(
           try DedicatedThread.start(named: "pg reader \(number + 1)", turns: .short) { reader.serve(reads) })
       }
-      let listener = News(options, health, lane: number, announcer: announcer, told: told, deafness: deafness)
+      let listener = News(
+        options, health, lane: number, announcer: announcer, told: told, deafness: deafness, flood: flood)
       threads.append(try DedicatedThread.start(named: "pg news", turns: .short) { listener.serve(news) })
       threads.append(try DedicatedThread.start(named: "pg announcer", turns: .short) { announcer.serve() })
       if options.connection.hosts.count > 1 {
@@ -85,9 +88,6 @@ final class Database: Sendable {
     patience.close()
   }
 
-  private func shut() {
-    writes.close()
-    reads.close()
   /// Tells whoever waits now that there is no answer; what comes later waits as ever.
   func giveUp() {
     patience.giveUp()
@@ -95,6 +95,9 @@ final class Database: Sendable {
     for reader in readers { reader.giveUp() }
   }
 
+  private func shut() {
+    writes.close()
+    reads.close()
     news.close()
     announcer.close()
     isEnding.end()
