@@ -53,6 +53,9 @@ public final class PostgreSQLStore: Store {
   /// Blocks the caller, for as long as one answer may take.
   public func close() { database.close() }
 
+  /// Tells whoever waits that nobody knows what comes of his change, that nothing was written, or nothing could be read.
+  public func giveUp() { database.giveUp() }
+
   /// Whether a store was made in the database before.
   ///
   /// Blocks the caller.
@@ -103,6 +106,9 @@ public final class PostgreSQLStore: Store {
   /// Whether it does not hear the bell of other nodes, not even its own; it looks often then.
   public var isDeaf: Bool { database.deafness.isSo }
 
+  /// Whether somebody rings the bell so often that it is not listened to; it looks often then.
+  public var isFlooded: Bool { database.flood.isSo }
+
   /// Whether a COMMIT, of whichever node, has waited for the standby for more than a second.
   public var awaitsStandby: Bool { database.announcer.awaitsStandby.isSo }
 
@@ -133,6 +139,10 @@ public struct PostgreSQLStoreOptions: Sendable {
   public var lookPause = Duration.milliseconds(250)
   /// Called when the bell is not heard any more, and when it is again.
   public var onHearing: @Sendable (_ isDeaf: Bool) -> Void = { _ in }
+  /// Called when somebody floods the bell, and when it is heard again.
+  public var onFlood: @Sendable (_ isFlooded: Bool) -> Void = { _ in }
+  /// For how long the bell is not listened to after a flood.
+  public var floodPause = Duration.seconds(60)
   /// Called when a COMMIT waits for the standby, and when none does any more.
   public var onStandby: @Sendable (_ isAwaited: Bool) -> Void = { _ in }
   /// How many reads run at the same time, each over a connection of its own.

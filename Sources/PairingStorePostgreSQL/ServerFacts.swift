@@ -35,6 +35,10 @@ public struct ServerFacts: Hashable, Sendable {
   /// Whether somebody stands in between who may give each transaction another connection.
   public var isPooled = false
 
+  /// What takes from everybody the right to connect to the database, and leaves it to this role; `nil` when nobody else
+  /// was given it by that.
+  public var revocation: String?
+
   /// A server of which nothing is to be said.
   public init() {}
 
@@ -49,7 +53,10 @@ public struct ServerFacts: Hashable, Sendable {
       CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT), pg_backend_pid(),
       (SELECT CAST(coalesce(max(extract(epoch FROM clock_timestamp() - xact_start)), 0) * 1000 AS BIGINT)
         FROM pg_stat_activity WHERE datname = current_database() AND usename = current_user
-        AND pid <> pg_backend_pid() AND application_name <> 'regent copy')
+        AND pid <> pg_backend_pid() AND application_name <> 'regent copy'),
+      CASE WHEN has_database_privilege('public', current_database(), 'CONNECT') THEN
+        format('GRANT CONNECT ON DATABASE %I TO %I; REVOKE CONNECT ON DATABASE %1$I FROM PUBLIC',
+          current_database(), current_user) END
       """)
     let answered = wallClock()
     guard let row = rows.first else { throw PostgreSQLError(.value, "the server says nothing of itself") }
@@ -59,6 +66,7 @@ public struct ServerFacts: Hashable, Sendable {
     clockAhead = PairingStorePostgreSQL.clockAhead(
       of: Instant(milliseconds: try row.integer(3)), asked: asked, answered: answered)
     oldestTransaction = .milliseconds(try row.integer(5))
+    revocation = try row.isNull(6) ? nil : row.text(6)
     // A pooler names itself, and not the server's process.
     isPooled = try row.integer(4) != Int64(context.backend)
     // Whoever makes a copy of the server is no standby.

@@ -11,6 +11,8 @@ import RegentPlatform
 protocol OpenedStore: Store {
   /// Finishes what waits; blocks the caller.
   func close()
+  /// Tells whoever waits for the database that there is no answer; what comes later waits as ever.
+  func giveUp()
   /// Seals the data keys with another master key.
   func changeMasterKey(from old: Secret, to new: Secret) async throws
   /// How many rows do not verify.
@@ -19,7 +21,10 @@ protocol OpenedStore: Store {
   func auditProblems(step: Int) async throws(StoreError) -> [String]
 }
 
-extension SQLiteStore: OpenedStore {}
+extension SQLiteStore: OpenedStore {
+  /// Its disk answers, or nothing does.
+  func giveUp() {}
+}
 extension PostgreSQLStore: OpenedStore {}
 
 /// How many rows are looked at in one go.

@@ -83,8 +83,14 @@ struct RunningService {
   /// In microseconds.
   private static let patience: UInt32 = 500_000
 
+  /// Tells whoever waits for the database still that there will be no answer.
+  func giveUp() { store.giveUp() }
+
   /// Keeps what was counted and finishes what is being written; nothing may be answered any more.
-  func close() async {
+  ///
+  /// - Parameter end: on the monotonic clock; a database that does not answer is left then.
+  /// - Returns: whether it was closed.
+  func close(by end: UInt64) async -> Bool {
     let (kept, ended) = AsyncStream<Never>.makeStream()
     Task { [core] in
       await Upkeep(core).keepEverything()
@@ -97,7 +103,25 @@ struct RunningService {
       ended.finish()
     }
     if sleeper != nil { for await _ in kept {} }
-    store.close()
+    let (closing, closed) = AsyncStream<Bool>.makeStream()
+    @Sendable func tell(_ isClosed: Bool) {
+      closed.yield(isClosed)
+      closed.finish()
+    }
+    let closer = try? DedicatedThread.start(named: "closing") { [store] in
+      store.close()
+      tell(true)
+    }
+    guard closer != nil else {
+      store.close()
+      return true
+    }
+    _ = try? DedicatedThread.start(named: "closing") {
+      _ = Monitor(false).wait(until: end) { $0 ? true : nil }
+      tell(false)
+    }
+    for await isClosed in closing { return isClosed }
+    return false
   }
 }
 
@@ -128,11 +152,16 @@ private func openDatabase(
         "bell-unheard", over: "bell-heard",
         hint: "what other nodes write is looked for every 20 ms; behind a pooler: session mode, or the "
           + "port of the server itself; where LISTEN cannot work: --wakeups poll")
+      options.onFlood = log.trouble(
+        "bell-flooded", over: "bell-heard",
+        hint: "somebody rings the nodes' bell (NOTIFY) more often than nodes do; for a minute what other nodes write "
+          + "is looked for every 20 ms, then it is listened to again: let nobody else connect to the database")
     }
     return (
       store, ServerUpkeep(paths, store),
       {
-        databaseAway(store.awayFor) + standbyAwaited(store.awaitsStandby) + bellUnheard(store.isDeaf)
+        databaseAway(store.awayFor) + standbyAwaited(store.awaitsStandby)
+          + bellUnheard(store.isDeaf || store.isFlooded)
           + exposition(store.numbers)
       }
     )

@@ -82,12 +82,36 @@ func serve(_ settings: ServiceSettings, _ console: Console, _ held: HeldSignals)
     }
     manager.ready("listening on \(addresses.joined(separator: ", "))")
   }
+  await end(service, of: server, manager, log)
+}
+
+/// Ends everything, a little sooner than in the five seconds that were promised: the last line takes time, too.
+private func end(_ service: RunningService, of server: Server, _ manager: ServiceManager, _ log: Log) async {
+  let began = Clocks.monotonicNanoseconds()
+  @Sendable func after(_ milliseconds: UInt64) -> UInt64 { began + milliseconds * 1_000_000 }
   manager.stopping()
   service.letGo()
-  // A little less than the five seconds that were promised: closing and the last log line take time, too.
-  server.stop(within: .milliseconds(4_500))
-  await service.close()
-  log.info("stopped", ["requests": .number(Int64(server.statistics.requests))])
+  let isDrained = Monitor(false)
+  // Whoever waits for a database that does not answer is told so, while there is somebody to tell.
+  _ = try? DedicatedThread.start(named: "giving up") {
+    if isDrained.wait(until: after(3_200), for: { $0 ? true : nil }) == nil { service.giveUp() }
+  }
+  server.stop(within: .milliseconds(3_700))
+  isDrained.withLock { $0 = true }
+  isDrained.wakeAll()
+  let isClosed = await service.close(by: after(4_700))
+  let requests = LogValue.number(Int64(server.statistics.requests))
+  guard isClosed else {
+    log.warning(
+      "stopped",
+      [
+        "requests": requests,
+        "hint": "the database did not answer and was left: what was acknowledged is there, and the name is free in 5 s",
+      ])
+    // Its threads wait for it in a library that must not be taken down under them.
+    Glibc._exit(0)
+  }
+  log.info("stopped", ["requests": requests])
 }
 
 /// Each connection is an open file; the usual soft limit of 1,024 is there for programs that use `select`.

@@ -148,6 +148,14 @@ actor ServerUpkeep: AdminUpkeep {
 
   /// Whether this node hears the others in time.
   private func hearingFindings() -> [Finding] {
+    guard !store.isFlooded else {
+      return [
+        Finding(
+          "wakeups", .warning,
+          "somebody rings the nodes' bell (NOTIFY) more often than nodes do; they are looked at every 20 ms",
+          fix: "let nobody else connect to the database; pg_stat_activity names who is connected")
+      ]
+    }
     guard store.isDeaf else { return [] }
     return [
       Finding(
@@ -168,6 +176,13 @@ actor ServerUpkeep: AdminUpkeep {
             + "synchronous_commit is off", fix: "set all three on, in postgresql.conf and for this role"))
     }
     found += standbyFindings(of: server)
+    if let fix = server.revocation {
+      found.append(
+        Finding(
+          "database-rights", .warning,
+          "every role of the server may connect to the database: whoever does can ring the nodes' bell and take locks",
+          fix: fix))
+    }
     if server.isPooled {
       found.append(
         Finding(

@@ -45,6 +45,14 @@ import Testing
     }
   }
 
+  @Test func `a database to which everybody may connect is named, with what ends that`() {
+    var server = ServerFacts()
+    func said() -> [String?] { ServerUpkeep.findings(of: server).filter { $0.check == "database-rights" }.map(\.fix) }
+    #expect(said() == [])
+    server.revocation = "REVOKE CONNECT ON DATABASE regent FROM PUBLIC"
+    #expect(said() == [server.revocation])
+  }
+
   @Test func `a standby that does not stream, or for which nobody waits, is named`() {
     func said(_ standbys: [ServerFacts.Standby], isWanted: Bool = true) -> [String] {
       var server = ServerFacts()

@@ -136,6 +136,47 @@ import Testing
     }
   }
 
+  @Test(arguments: [true, false])
+  func `end in five seconds, also when the database does not answer`(isFrozen: Bool) throws {
+    let server = try PostgreSQLServer()
+    try withTemporaryFolder { folder in
+      let shell = Operator(folder: folder)
+      try withService("--database", server.socketURL, "--node", "a", in: folder) { service in
+        try shell.get("regentctl requestor add acme && regentctl key issue acme --json > key")
+        let box = try ShellBox(shell, service, key: "key")
+        _ = try box.code(device: "box-1")
+        let all = "$(cat /proc/\(try server.pid)/task/*/children)"
+        if isFrozen {
+          try shell.get("kill -STOP \(server.pid) \(all)")
+        } else {
+          for line in ["ALTER SYSTEM SET synchronous_standby_names = 'away'", "SELECT pg_reload_conf()"] {
+            try shell.get("psql -q -h \(server.folder) -p \(server.port) -U regent -c \"\(line)\" postgres >psql")
+          }
+          usleep(300_000)
+        }
+        // Written by nobody knows whom, when the end comes.
+        try shell.get(
+          "(SERVICE=\(service.url) KEY=key bash ./call POST '/reggie/v1/acme/regcode.json?deviceId=box-2' > hung &) ; sleep 1"
+        )
+        let began = ContinuousClock.now
+        service.program.signal(SIGTERM)
+        #expect(try service.program.wait() == 0)
+        let took = ContinuousClock.now - began
+        #expect(took < .milliseconds(5_500), "\(took)")
+        let told = try shell.get("sleep 0.2; tail -n 1 hung")
+        #expect(told.hasSuffix("503"), "\(told)")
+        if isFrozen {
+          try shell.get("kill -CONT \(server.pid) \(all)")
+        } else {
+          // The name was given back, with no standby to wait for.
+          let names = try shell.get(
+            "psql -qAt -h \(server.folder) -p \(server.port) -U regent -c 'SELECT count(*) FROM node' regent")
+          #expect(names.hasPrefix("0"), "\(names)")
+        }
+      }
+    }
+  }
+
   @Test func `say what is no name and no wake-up`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)

@@ -22,6 +22,24 @@ import Testing
     #expect(ahead(11_000, 4_000, 9_000) == .seconds(-2))
   }
 
+  @Test func `whether everybody may connect, and what takes that away`() async throws {
+    let place = try DatabasePlace(on: PostgreSQLServer())
+    let store = try PostgreSQLStore(place.options())
+    defer { store.close() }
+    let statements = try #require(try await store.server().revocation)
+    #expect(
+      statements
+        == "GRANT CONNECT ON DATABASE regent TO regent; REVOKE CONNECT ON DATABASE regent FROM PUBLIC")
+    let operating = try place.connect()
+    try operating.run("CREATE ROLE stranger LOGIN", by: serverDeadline)
+    #expect(throws: Never.self) { try place.connect(as: "stranger").close() }
+    for statement in statements.split(separator: "; ") {
+      try operating.run("\(unsafeRawSQL: String(statement))", by: serverDeadline)
+    }
+    #expect(try await store.server().revocation == nil)
+    #expect(throws: PostgreSQLError.self) { try place.connect(as: "stranger").close() }
+  }
+
   @Test func `who follows it, and what of that a role of the least rights sees`() async throws {
     let server = try PostgreSQLServer()
     let place = try DatabasePlace(on: server)

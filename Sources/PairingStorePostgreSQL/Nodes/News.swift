@@ -12,7 +12,13 @@ final class News: @unchecked Sendable {
   private let announcer: NodeAnnouncer
   private let told: ToldChanges
   private let deafness: Condition
+  private let flood: Condition
   private let usesBell: Bool
+  /// Bells since the last look, and those of them that are no node's.
+  private var rings = (all: 0, strange: 0)
+  /// Until then the bell is not listened to, because of a flood.
+  private var quietUntil: UInt64 = 0
+  private let floodPause: UInt64
   /// The connection that listens.
   private var listener: Connection?
   private var listensSince: UInt64 = 0
@@ -39,18 +45,23 @@ final class News: @unchecked Sendable {
   private static let alone: UInt64 = 1_500_000_000
   /// Between two looks, however many nodes ring: each rings at most so often.
   private static let leastPause: UInt64 = 2_000_000
+  /// Between two looks so many bells may come: a node rings 500 times a second at most, and nobody else has to ring.
+  private static let mostRings = 10_000
+  private static let mostStrange = 100
   /// Rows of one look.
   private static let page = 1_000
 
   init(
     _ options: PostgreSQLStoreOptions, _ health: Health, lane: Int64, announcer: NodeAnnouncer, told: ToldChanges,
-    deafness: Condition
+    deafness: Condition, flood: Condition
   ) {
     link = DatabaseLink(options, health)
     self.lane = lane
     self.announcer = announcer
     self.told = told
     self.deafness = deafness
+    self.flood = flood
+    floodPause = options.floodPause.wholeNanoseconds
     usesBell = options.wakeups == .bell
     usualPause = options.lookPause.wholeNanoseconds
   }
@@ -70,19 +81,37 @@ final class News: @unchecked Sendable {
   }
 
   private func answer(_ request: PendingNews, _ queue: Monitor<Queue<PendingNews>>) throws -> ChangePage {
+    do {
+      return try look(request, queue)
+    } catch {
+      // Whoever may connect can ring. What is queued goes with the connection, and another one does not listen.
+      guard link.isFlooded || isFlood else { throw error }
+      link.close()
+      (listener, rings) = (nil, (0, 0))
+      quietUntil = Clocks.monotonicNanoseconds() + floodPause
+      flood.note(true)
+      return try look(request, queue)
+    }
+  }
+
+  private var isFlood: Bool { rings.all > Self.mostRings || rings.strange > Self.mostStrange }
+
+  private func look(_ request: PendingNews, _ queue: Monitor<Queue<PendingNews>>) throws -> ChangePage {
     var position = request.position
     var mayWait = Clocks.monotonicNanoseconds() < request.ends
     while true {
       let connection = try listening()
+      let hearsBell = listener === connection
       // Whoever has read everything and comes back is told by the bell that there is more.
-      if !(usesBell && mayWait && looked?.upTo == position && looked?.over === connection) {
+      if !(hearsBell && mayWait && looked?.upTo == position && looked?.over === connection) {
         rest(until: lookedAt + Self.leastPause, queue)
         let page = try read(connection, after: position)
+        rings = (0, 0)
         guard page.isNothing, Clocks.monotonicNanoseconds() < request.ends, !isEnding() else { return page }
         position = page.position
       }
       mayWait = false
-      if usesBell {
+      if hearsBell {
         try wait(connection, until: request.ends)
       } else {
         rest(until: min(request.ends, Clocks.monotonicNanoseconds() + Self.shortPause), queue)
@@ -103,7 +132,7 @@ final class News: @unchecked Sendable {
       listener = nil
     }
     let connection = try link.opened()
-    guard usesBell, connection !== listener else { return connection }
+    guard usesBell, connection !== listener, quietUntil <= Clocks.monotonicNanoseconds() else { return connection }
     try connection.listen(to: Bell.channel, by: link.deadline)
     let now = Clocks.monotonicNanoseconds()
     (listener, listensSince, heard, rung) = (connection, now, now, now)
@@ -143,10 +172,15 @@ final class News: @unchecked Sendable {
     let left = Duration.nanoseconds(Int64(end > now ? end - now : 0))
     var hasNews = false
     for bell in try connection.notifications(by: .after(left)) {
-      guard let (from, meaning) = Bell.read(bell.payload) else { continue }
+      rings.all += 1
+      guard let (from, meaning) = Bell.read(bell.payload) else {
+        rings.strange += 1
+        continue
+      }
       if from == lane {
         (heard, rung) = (Clocks.monotonicNanoseconds(), nil)
         deafness.note(false)
+        flood.note(false)
         if age(of: heardOther) > Self.aloneAfter { announcer.noteAlone(until: heard + Self.alone) }
       } else {
         heardOther = Clocks.monotonicNanoseconds()
@@ -154,6 +188,7 @@ final class News: @unchecked Sendable {
         if meaning == .news { hasNews = true }
       }
     }
+    if isFlood { throw PostgreSQLError(.lost, "more bells were rung than nodes ring") }
     return hasNews
   }
 

@@ -11,7 +11,9 @@ final class Database: Sendable {
   private let news = Monitor(Queue<PendingNews>())
   let announcer: NodeAnnouncer
   let deafness: Condition
+  let flood: Condition
   private let patience: Patience
+  private let readers: [Reader]
   private let isEnding = Monitor(false)
   private let threads: [DedicatedThread]
 
@@ -27,7 +29,9 @@ final class Database: Sendable {
     announcer = NodeAnnouncer(options, health, lane: number)
     try announcer.arrive()
     patience = Patience(options.patience, most: Self.most, standby: announcer.awaitsStandby)
+    readers = (1...max(1, options.readers)).map { [health] _ in Reader(options, health) }
     deafness = Condition(options.onHearing)
+    flood = Condition(options.onFlood)
     let (writes, reads, patience, health) = (writes, reads, patience, health)
     let (news, announcer, told) = (news, announcer, ToldChanges())
     do {
@@ -35,12 +39,12 @@ final class Database: Sendable {
       try lane.open()
       threads.append(
         try DedicatedThread.start(named: "pg lane", turns: .short) { lane.serve(writes) })
-      for number in 1...max(1, options.readers) {
-        let reader = Reader(options, health)
+      for (number, reader) in readers.enumerated() {
         threads.append(
-          try DedicatedThread.start(named: "pg reader \(number)", turns: .short) { reader.serve(reads) })
+          try DedicatedThread.start(named: "pg reader \(number + 1)", turns: .short) { reader.serve(reads) })
       }
-      let listener = News(options, health, lane: number, announcer: announcer, told: told, deafness: deafness)
+      let listener = News(
+        options, health, lane: number, announcer: announcer, told: told, deafness: deafness, flood: flood)
       threads.append(try DedicatedThread.start(named: "pg news", turns: .short) { listener.serve(news) })
       threads.append(try DedicatedThread.start(named: "pg announcer", turns: .short) { announcer.serve() })
       if options.connection.hosts.count > 1 {
@@ -82,6 +86,13 @@ final class Database: Sendable {
   deinit {
     shut()
     patience.close()
+  }
+
+  /// Tells whoever waits now that there is no answer; what comes later waits as ever.
+  func giveUp() {
+    patience.giveUp()
+    for read in reads.withLock({ $0.take(.max) }) { read.refuse(Reader.late) }
+    for reader in readers { reader.giveUp() }
   }
 
   private func shut() {
@@ -151,7 +162,7 @@ struct Queue<Item> {
 
   /// Takes the next, at most so many.
   mutating func take(_ most: Int) -> [Item] {
-    let end = min(items.count, first + most)
+    let end = first + min(count, most)
     defer {
       first = end
       // Also when it never runs empty: each is moved once at most on average.

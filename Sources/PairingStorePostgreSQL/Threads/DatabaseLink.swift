@@ -96,6 +96,9 @@ final class DatabaseLink {
   /// Whether the last connection can still be used.
   var isOpen: Bool { connection?.isOpen ?? false }
 
+  /// Whether the last connection was closed because too many bells were rung.
+  var isFlooded: Bool { connection?.isFlooded ?? false }
+
   func close() { connection?.close() }
 }
 

@@ -10,6 +10,8 @@ final class Patience: Sendable {
     ///
     /// Otherwise it looks by itself: waking it for each write costs the writer more than all that the thread does.
     var isAsleep = false
+    /// Those that end by then are told at once.
+    var hurried: UInt64 = 0
   }
 
   private let span: UInt64
@@ -47,13 +49,22 @@ final class Patience: Sendable {
     state.wakeAll()
   }
 
+  /// Tells whoever waits now; who comes later waits as ever.
+  func giveUp() {
+    let last = end
+    state.withLock { $0.hurried = last }
+    state.wakeAll()
+  }
+
   /// Tells whoever has waited too long, until nothing more comes.
   func serve() {
     while let request = next() {
       // They come in the order of their ends: whoever waits for the first is in time for the others.
       while request.isOpen, Clocks.monotonicNanoseconds() < request.ends {
         let pause = min(request.ends, Clocks.monotonicNanoseconds() + Self.pause)
-        if state.wait(until: pause, for: { $0.open.isClosed ? true : nil }) == true { break }
+        if state.wait(until: pause, for: { $0.open.isClosed || request.ends <= $0.hurried ? true : nil }) == true {
+          break
+        }
       }
       request.giveUp(forStandby: standby.isSo)
     }

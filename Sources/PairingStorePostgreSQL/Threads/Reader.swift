@@ -9,12 +9,14 @@ import RegentPlatform
 /// out in one round trip, what several ask once; and they are run again with the answers, which are all of one moment.
 /// A read may be run again anyway: over another connection.
 ///
-/// Handed to its thread when that starts, and used by it alone.
+/// Handed to its thread when that starts, and used by it alone, but for ``giveUp()``.
 // @unchecked Sendable, because:
 // 1. it is made before its thread starts, which orders memory;
-// 2. only that thread calls `serve`.
+// 2. only that thread calls `serve`;
+// 3. what it has taken is behind a lock.
 final class Reader: @unchecked Sendable {
   private let link: DatabaseLink
+  private let taken = Locked([PendingRead]())
 
   init(_ options: PostgreSQLStoreOptions, _ health: Health) { link = DatabaseLink(options, health) }
 
@@ -27,15 +29,24 @@ final class Reader: @unchecked Sendable {
     while true {
       let reads: [PendingRead] = queue.next(Self.most)
       guard !reads.isEmpty else { break }
+      taken.withLock { $0 = reads }
+      defer { taken.withLock { $0 = [] } }
       for read in reads.count > 1 ? together(reads.filter(isInTime)) : reads where isInTime(read) { answer(read) }
     }
     link.close()
   }
 
+  /// Tells those that it has taken that there is no answer; it finds out for itself when the database does not answer.
+  func giveUp() {
+    for read in taken.withLock({ $0 }) { read.refuse(Self.late) }
+  }
+
+  static let late = StoreError.unavailable(reason: "the database did not answer in time")
+
   /// Whether somebody waits for it still; whose time is over is told so.
   private func isInTime(_ read: PendingRead) -> Bool {
     if Clocks.monotonicNanoseconds() < read.ends { return true }
-    read.refuse(StoreError.unavailable(reason: "the database did not answer in time"))
+    read.refuse(Self.late)
     return false
   }
 

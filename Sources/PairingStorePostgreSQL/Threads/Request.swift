@@ -81,7 +81,7 @@ final class Request: Sendable {
   }
 }
 
-/// A read on its way to a reader; it may be run again over another connection.
+/// A read on its way to a reader; it may be run again over another connection, and is answered once.
 struct PendingRead: Sendable {
   /// Runs it; what it gives back tells whoever asked.
   let run: @Sendable (ReadContext) throws -> @Sendable () -> Void
@@ -93,10 +93,18 @@ struct PendingRead: Sendable {
     completion: @escaping @Sendable (Result<Value, any Error>) -> Void
   ) {
     self.ends = ends
+    let isAnswered = Locked(false)
+    @Sendable func answer(_ result: Result<Value, any Error>) {
+      let isLate = isAnswered.withLock { isAnswered in
+        defer { isAnswered = true }
+        return isAnswered
+      }
+      if !isLate { completion(result) }
+    }
     run = { context in
       let value = try body(context)
-      return { completion(.success(value)) }
+      return { answer(.success(value)) }
     }
-    refuse = { completion(.failure($0)) }
+    refuse = { answer(.failure($0)) }
   }
 }

@@ -9,6 +9,7 @@ import Glibc
   let library: ClientLibrary
   private var handle: OpaquePointer?
   private let notices: NoticeLog
+  private let bells = Bells()
   private var statements: [String: PreparedStatement] = [:]
   private var statementsMade = 0
 
@@ -29,6 +30,9 @@ import Glibc
 
   /// Whether it can still be used.
   public var isOpen: Bool { unsafe handle != nil }
+
+  /// Whether it was closed because more bells were rung than anybody hears.
+  public var isFlooded: Bool { bells.isFlood }
 
   /// Ends the connection; a transaction that is open is undone by the server.
   public func close() {
@@ -163,6 +167,7 @@ extension Connection {
   /// Waits until a bell was rung, and gives all that were.
   ///
   /// - Returns: nothing when none was rung by the deadline, which closes nothing.
+  /// - Throws: `.lost`, also when too many were rung: ``isFlooded`` tells.
   public func notifications(by deadline: Deadline) throws(PostgreSQLError) -> [Notification] {
     var found = try heard()
     while found.isEmpty {
@@ -179,15 +184,13 @@ extension Connection {
 
   private func heard() throws(PostgreSQLError) -> [Notification] {
     let handle = try unsafe opened()
-    var found: [Notification] = []
-    while let bell = unsafe library.notifications(handle) {
-      unsafe found.append(
-        Notification(
-          channel: String(cString: bell.pointee.relname), payload: String(cString: bell.pointee.extra),
-          backend: bell.pointee.be_pid))
-      unsafe library.free(bell)
+    do throws(PostgreSQLError) {
+      try unsafe bells.take(from: handle, library)
+    } catch {
+      close()
+      throw error
     }
-    return found
+    return bells.takeAll()
   }
 }
 
@@ -259,7 +262,7 @@ extension Connection {
     let handle = try unsafe opened()
     notices.clear()
     do throws(PostgreSQLError) {
-      let wire = unsafe Wire(handle, library, deadline)
+      let wire = unsafe Wire(handle, library, bells, deadline)
       let results = try wire.exchange(commands)
       var failure: PostgreSQLError?
       for (result, command) in zip(results, commands) where failure == nil { failure = result.error(command.text) }

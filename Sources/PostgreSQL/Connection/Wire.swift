@@ -5,11 +5,13 @@ import Glibc
 @safe struct Wire {
   private let handle: OpaquePointer
   private let library: ClientLibrary
+  private let bells: Bells
   private let deadline: Deadline
 
-  init(_ handle: OpaquePointer, _ library: ClientLibrary, _ deadline: Deadline) {
+  init(_ handle: OpaquePointer, _ library: ClientLibrary, _ bells: Bells, _ deadline: Deadline) {
     unsafe self.handle = unsafe handle
     self.library = library
+    self.bells = bells
     self.deadline = deadline
   }
 
@@ -55,6 +57,7 @@ import Glibc
       guard events != 0 else { throw late }
       // A connection that broke still has to say why: `next` finds it.
       if events & POLLIN != 0, unsafe library.consumeInput(handle) != 1 { return }
+      try unsafe bells.take(from: handle, library)
     }
   }
 
@@ -63,6 +66,7 @@ import Glibc
     while unsafe library.isBusy(handle) == 1 {
       guard deadline.wait(for: POLLIN, on: unsafe library.socket(handle)) != 0 else { throw late }
       if unsafe library.consumeInput(handle) != 1, unsafe library.isBusy(handle) == 1 { throw lost }
+      try unsafe bells.take(from: handle, library)
     }
     return unsafe library.getResult(handle).map { unsafe ResultHandle(owning: $0, library) }
   }
