@@ -53,7 +53,7 @@ public final class PostgreSQLStore: Store {
   /// Blocks the caller, for as long as one answer may take.
   public func close() { database.close() }
 
-  /// Tells whoever waits that nobody knows what comes of his change, that nothing was written, or nothing could be read.
+  /// Tells whoever waits that nobody knows what comes of his change, or that nothing was written or read.
   public func giveUp() { database.giveUp() }
 
   /// Whether a store was made in the database before.

@@ -83,6 +83,10 @@ struct WaitingTests {
       "the quickest of hundreds of refusals is compared with the quickest of others between them"
     ),
     (
+      "CommandTests/NodeProgramTests.swift", ["ContinuousClock"],
+      "the five seconds that the help promises, which a service manager counts"
+    ),
+    (
       "RegentPlatformTests/ServiceTests.swift", ["monotonicMicroseconds"],
       "the time that systemd is told lies between two readings"
     ),

@@ -152,7 +152,11 @@ import Testing
           for line in ["ALTER SYSTEM SET synchronous_standby_names = 'away'", "SELECT pg_reload_conf()"] {
             try shell.get("psql -q -h \(server.folder) -p \(server.port) -U regent -c \"\(line)\" postgres >psql")
           }
-          usleep(300_000)
+          try eventually("the server to read its settings") {
+            let names = try shell.get(
+              "psql -qAt -h \(server.folder) -p \(server.port) -U regent -c 'SHOW synchronous_standby_names' regent")
+            return names.hasPrefix("away") ? true : nil
+          }
         }
         // Written by nobody knows whom, when the end comes.
         try shell.get(

@@ -191,14 +191,11 @@ struct NewsTests {
     // Also right after it has tried to listen again.
     for turn in 1...4 {
       heard.withLock { $0.removeAll() }
-      let began = ContinuousClock.now
       try await one.add("REF\(turn)")
-      let written = ContinuousClock.now
-      try await eventually("the other one to hear", within: 20) { heard.withLock { $0.isEmpty } ? nil : true }
-      #expect(ContinuousClock.now - written < .seconds(2), "written in \(written - began)")
+      try await eventually("the other one to hear", within: 2) { heard.withLock { $0.isEmpty } ? nil : true }
       try await pass(milliseconds: 700)
     }
-    #expect(other.isFlooded && rung.withLock { $0 } > 0)
+    #expect(rung.withLock { $0 } > 0)
     isOver.withLock { $0 = true }
     try await eventually("the store to listen again") { other.isFlooded ? nil : true }
     heard.withLock { $0.removeAll() }
