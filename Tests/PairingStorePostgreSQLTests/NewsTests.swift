@@ -21,7 +21,7 @@ extension PostgreSQLStore {
 /// Two stores on one database: what one writes, and what the other hears of it.
 @Suite("What nodes on one PostgreSQL database hear of each other", .serialized)
 struct NewsTests {
-  private func withTwo(
+  func withTwo(
     _ wakeups: Wakeups = .bell, _ body: (DatabasePlace, PostgreSQLStore, PostgreSQLStore) async throws -> Void
   ) async throws {
     let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
@@ -322,104 +322,5 @@ struct NewsTests {
     try await again.add("BESIDE")
     try operating.run("UPDATE cluster SET schema = schema + 1", by: serverDeadline)
     await #expect(throws: StoreError.self) { try await again.add("BEYOND") }
-  }
-
-  @Test func `no two stores have one name at a time`() async throws {
-    let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
-    defer { try? place.remove() }
-    let displaced = Locked<PostgreSQLError?>(nil)
-    var options = try place.options(node: "box")
-    options.onDisplaced = { error in displaced.withLock { $0 = error } }
-    let store = try PostgreSQLStore(options)
-    defer { store.close() }
-    let refused = #expect(throws: PostgreSQLError.self) { try PostgreSQLStore(place.options(node: "box")).close() }
-    #expect(refused?.message == "another service that is called “box” uses this database")
-    #expect(refused?.hint?.contains("--node NAME") == true)
-    try PostgreSQLStore(place.options(node: "other")).close()
-    // The server works for it no more: it is gone, however young its last word is.
-    let operating = try place.connect()
-    try operating.run("UPDATE node SET lane = 1, backend = 0, seen = now() WHERE name = 'box'", by: serverDeadline)
-    // Whoever finds that another one has its name says so.
-    let told = try await eventually("the first one to be displaced") {
-      try operating.run(
-        "UPDATE node SET lane = 1, backend = pg_backend_pid(), seen = now() WHERE name = 'box'", by: serverDeadline)
-      return displaced.withLock { $0 }
-    }
-    #expect(told.message == refused?.message)
-  }
-
-  @Test func `a name is free when its store is gone`() async throws {
-    let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
-    defer { try? place.remove() }
-    try PostgreSQLStore(place.options(node: "box")).close()
-    let operating = try place.connect()
-    func names() throws -> Int64? {
-      try operating.run("SELECT count(*) FROM node", by: serverDeadline).first?.integer(0)
-    }
-    #expect(try names() == 0)
-    // Killed: its row is young, and the server works for it no more.
-    try operating.run("INSERT INTO node (name, lane, backend, version) VALUES ('box', 1, 0, '')", by: serverDeadline)
-    try PostgreSQLStore(place.options(node: "box")).close()
-    // Behind a pooler its connection goes on.
-    try operating.run(
-      """
-      INSERT INTO node (name, lane, backend, version, seen)
-      VALUES ('box', 1, pg_backend_pid(), '', now() - INTERVAL '6 seconds')
-      """, by: serverDeadline)
-    try PostgreSQLStore(place.options(node: "box")).close()
-  }
-
-  @Test func `a node that was killed is silent, and one that has gone is not`() async throws {
-    try await withTwo { place, one, _ in
-      let operating = try place.connect()
-      try PostgreSQLStore(place.options(node: "gone")).close()
-      try operating.run(
-        """
-        INSERT INTO node (name, lane, backend, version, seen)
-        VALUES ('killed', 1, 0, '', now() - INTERVAL '6 seconds'), ('young', 2, 0, '', now())
-        """, by: serverDeadline)
-      try await eventually("the node that was killed") {
-        let heard = try await one.report("")
-        return heard.silent == [try named("killed")] && heard.serving == 3 ? true : nil
-      }
-    }
-  }
-
-  @Test func `a node is as old as it was, and drains, when a standby was promoted`() async throws {
-    try await withTwo { place, one, other in
-      func own() async throws -> NodeRecord? { try await other.nodes().first { $0.id.text == "one" } }
-      #expect(try await other.tell(named("one"), .drain))
-      try await eventually("one to hear it") { try await one.report("").instruction == .drain ? true : nil }
-      let operating = try place.connect()
-      let before = try #require(try await own())
-      try await eventually("it to be old enough for the difference to be seen") { () throws -> Bool? in
-        let age: SQL = "SELECT CAST(extract(epoch FROM now() - started) AS BIGINT) FROM node WHERE name = 'one'"
-        return try operating.run(age, by: serverDeadline)[0].integer(0) > 3 ? true : nil
-      }
-      // It is not logged, so a standby has nothing of it.
-      try operating.run("TRUNCATE node", by: serverDeadline)
-      let after = try await eventually("one to be there again") { try await own() }
-      #expect(after.started.since(before.started).wholeMilliseconds.magnitude < 1_000, "\(after) \(before)")
-      #expect(after.instruction == .drain)
-      #expect(try await other.tell(named("one"), nil))
-      try await eventually("one to hear that it is over") { try await one.report("").instruction == nil ? true : nil }
-    }
-  }
-
-  @Test func `nodes hear what others say of themselves, and what operators want of them`() async throws {
-    try await withTwo { _, one, other in
-      _ = try await one.report("I am one")
-      let heard = try await eventually("what one says of itself") {
-        let nodes = try await other.nodes()
-        return nodes.first?.said == "I am one" ? nodes : nil
-      }
-      #expect(heard.map(\.id.text) == ["one", "other"] && heard.allSatisfy { $0.instruction == nil })
-      #expect(try await other.tell(named("one"), .drain))
-      #expect(try await !other.tell(named("nobody"), .drain))
-      try await eventually("one to hear it") { try await one.report("").instruction == .drain ? true : nil }
-      #expect(try await other.report("").instruction == nil)
-      #expect(try await other.tell(named("one"), nil))
-      try await eventually("one to hear that it is over") { try await one.report("").instruction == nil ? true : nil }
-    }
   }
 }
