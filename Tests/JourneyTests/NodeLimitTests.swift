@@ -77,12 +77,16 @@ private func isShut(to peer: Peer, at node: TestService) -> Bool {
     try await withNodes(on: ground) { nodes in
       let peer = Peer.network(IPAddress(ipv4: 0xCB00_7101), port: 1)
       let client = InProcessClient(try await nodes.a.phoneRouter(), peer: peer)
+      var phones: [PhoneBrowser] = []
+      for _ in 0..<60 {
+        var phone = PhoneBrowser(client)
+        try await phone.open("/")
+        phones.append(phone)
+      }
       let statuses = try await withThrowingTaskGroup(of: UInt16.self) { group in
-        for number in 0..<60 {
-          var phone = PhoneBrowser(client)
-          try await phone.open("/")
+        for (number, phone) in phones.enumerated() {
           let guess = try #require(RegistrationCode(ordinal: UInt64(number)))
-          group.addTask { [phone] in
+          group.addTask {
             var phone = phone
             try await phone.send("/code", ["code": guess.wire])
             return phone.page.status

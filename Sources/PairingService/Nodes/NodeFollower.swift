@@ -105,8 +105,9 @@ package struct NodeFollower: Sendable {
 }
 
 extension ServiceCore {
-  /// Whoever hears nothing of the others refuses what stands on more than the store's own rows: a key that was revoked
-  /// elsewhere, or a rule that is gone, is good in memory still. "Not yet" is said all the same.
+  /// Whoever hears nothing of the others refuses what stands on more than the store's own rows.
+  ///
+  /// A key that was revoked elsewhere, or a rule that is gone, is good in memory still. "Not yet" is said all the same.
   func requireNews() throws(StoreError) {
     if nodeNews.isLate { throw .unavailable(reason: "nothing is heard of other nodes") }
   }
