@@ -36,11 +36,16 @@ package struct SignedCaller: Sendable {
 /// What the signed header of a call says of the next one in the same words.
 ///
 /// What its words decide under one policy: for whom the key is, method and path. Not whether the key stands.
-package struct KnownSigner: Sendable {
+/// An object, as every caller is handed on with it, most of them with none.
+package final class KnownSigner: Sendable {
   fileprivate let shape: SignedHeaderShape
   /// What the words agree with.
   fileprivate let policy: SignaturePolicy
   fileprivate let nonces: KeyNonces?
+
+  fileprivate init(shape: SignedHeaderShape, policy: SignaturePolicy, nonces: KeyNonces?) {
+    (self.shape, self.policy, self.nonces) = (shape, policy, nonces)
+  }
 }
 
 /// Checks who makes a call of protocol V1, by its signed header or its access token.
