@@ -68,7 +68,8 @@ package struct V1Endpoints: Sendable {
         } else {
           try core.credentials.caller(of: request, words.parameters, at: now)
         }
-      guard let signed = found else { return GrantCalls(core).answer(request, words) }
+      // Without `consume` it is copied, which a poll would feel.
+      guard let signed = consume found else { return GrantCalls(core).answer(request, words) }
       let provisioned = core.provisioning.now
       if known?.requestor != signed.caller.requestor { try words.mustName(signed.caller.requestor) }
       guard let requestor = provisioned.requestor(signed.caller.requestor) else { throw .notAuthorized }
