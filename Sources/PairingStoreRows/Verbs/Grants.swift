@@ -67,8 +67,8 @@ extension RowStore {
       sql: "\(all: Tables.grants) WHERE authentication = \(grant.authentication.text)", table: Tables.grants.name,
       columns: ["authentication"])
     return try await write(
-      asking: { [ofSignIn, Tables.oauthClients.row(grant.client.text)] + SignedRows.questions(of: grant) },
-      thenAsking: { context in try SignedRows.moreQuestions(context, of: grant) }
+      asking: { [ofSignIn] + SignedRows.questions(onWhich: grant) },
+      thenAsking: { context in try SignedRows.moreQuestions(context, onWhich: grant) }
     ) { context, rows in
       guard let signIn = try rows.standing(context, grant.authentication, at: now) else {
         throw StoreError.notFound(what: "authentication")
@@ -103,8 +103,8 @@ extension RowStore {
     // Sealed before the transaction, which others may wait for.
     let values = Tables.grants.encode(grant, vault)
     return try await write(
-      asking: { [Tables.oauthClients.row(grant.client.text)] + SignedRows.questions(of: grant) },
-      thenAsking: { context in try SignedRows.moreQuestions(context, of: grant) }
+      asking: { [Tables.grants.row(grant.id.text)] + SignedRows.questions(onWhich: grant) },
+      thenAsking: { context in try SignedRows.moreQuestions(context, onWhich: grant) }
     ) { [self] context, rows in
       // The mark tells of what was committed, and the transaction of what others did in it before. The row is the one
       // that was seen when it has its signature, which is over the generation, too.
@@ -123,7 +123,7 @@ extension RowStore {
   }
 
   public func prolong(_ grant: GrantRecord, at now: Instant) async throws(StoreError) {
-    try await write(asking: { SignedRows.questions(of: grant) }) { context, rows in
+    try await write(asking: { [Tables.grants.row(grant.id.text)] }) { context, rows in
       guard let stored = try rows.one(context, Tables.grants, Tables.grants.row(grant.id.text)),
         stored.record.isValid(at: now), stored.record.generation == grant.generation,
         stored.record.idle < grant.idle
@@ -219,13 +219,13 @@ extension SignedRows {
     return StandingGrant(grant: grant, client: client, signIn: signIn, version: version)
   }
 
-  /// Where a grant and its sign-in lie.
-  fileprivate static func questions(of grant: GrantRecord) -> [Question] {
-    [Tables.grants.row(grant.id.text), Tables.authentications.row(grant.authentication.text)]
+  /// What a grant stands on: its client and its sign-in; and what that stands on, once it is read.
+  fileprivate static func questions(onWhich grant: GrantRecord) -> [Question] {
+    [Tables.oauthClients.row(grant.client.text), Tables.authentications.row(grant.authentication.text)]
   }
 
   fileprivate static func moreQuestions(
-    _ context: borrowing ReadContext, of grant: GrantRecord
+    _ context: borrowing ReadContext, onWhich grant: GrantRecord
   ) throws -> [Question] {
     try questions(context, onWhich: Tables.authentications.row(grant.authentication.text))
   }
