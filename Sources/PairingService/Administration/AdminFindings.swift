@@ -16,18 +16,14 @@ extension AdminCall {
     let ready = Finding(
       "provisioning", .good,
       "requestors that are ready: \(core.provisioning.now.records.requestors.count)")
-    wrong += try await nodeFindings()
-    return try await backupFindings() + addressFindings(isOneOfSeveral: isOneOfSeveral()) + clockFindings()
+    let nodes = try await stored { () throws(StoreError) in try await core.store.nodes() }
+    wrong += NodeCare.findings(about: nodes)
+    return try await backupFindings() + addressFindings(isOneOfSeveral: nodes.count > 1) + clockFindings()
       + codeFindings()
       + (wrong.isEmpty ? [ready] : wrong)
   }
 
-  /// Whether phones come to a load balancer, and not to this node.
-  private func isOneOfSeveral() async throws(AdminError) -> Bool {
-    guard core.store.isShared else { return false }
-    return try await stored { () throws(StoreError) in try await core.store.nodes() }.count > 1
-  }
-
+  /// With several nodes phones come to a load balancer, and not to this one.
   private func addressFindings(isOneOfSeveral: Bool) -> [Finding] {
     let url = core.options.publicURL
     if url.isLoopbackURL {

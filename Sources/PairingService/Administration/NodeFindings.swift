@@ -4,14 +4,6 @@ internal import PairingStore
 
 // What is to be said of the nodes, for `regentctl doctor`.
 
-extension AdminCall {
-  /// About those that the asked one has heard of.
-  func nodeFindings() async throws(AdminError) -> [Finding] {
-    let nodes = try await stored { () throws(StoreError) in try await core.store.nodes() }
-    return NodeCare.findings(about: nodes)
-  }
-}
-
 /// What is to be said of nodes that serve together.
 enum NodeCare {
   /// Signatures are good for minutes, and codes, leases and permits end by the clock of whoever looks.
