@@ -70,3 +70,17 @@ public import Glibc
   /// Wakes every waiting thread.
   public func wakeAll() { unsafe pthread_cond_broadcast(changed) }
 }
+
+extension Monitor<Bool> {
+  /// Wakes whoever rests, for good.
+  public func end() {
+    withLock { $0 = true }
+    wakeAll()
+  }
+
+  /// Rests until a moment on the monotonic clock, or until it is ended.
+  ///
+  /// - Returns: whether it was ended.
+  @discardableResult
+  public func rest(until moment: UInt64) -> Bool { wait(until: moment) { $0 ? true : nil } != nil }
+}

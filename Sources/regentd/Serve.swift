@@ -94,11 +94,10 @@ private func end(_ service: RunningService, of server: Server, _ manager: Servic
   let isDrained = Monitor(false)
   // Whoever waits for a database that does not answer is told so, while there is somebody to tell.
   _ = try? DedicatedThread.start(named: "giving up") {
-    if isDrained.wait(until: after(3_200), for: { $0 ? true : nil }) == nil { service.giveUp() }
+    if !isDrained.rest(until: after(3_200)) { service.giveUp() }
   }
   server.stop(within: .milliseconds(3_700))
-  isDrained.withLock { $0 = true }
-  isDrained.wakeAll()
+  isDrained.end()
   let isClosed = await service.close(by: after(4_700))
   let requests = LogValue.number(Int64(server.statistics.requests))
   guard isClosed else {

@@ -39,6 +39,6 @@ enum CopyConnection {
 
   /// Waits a moment before the next try.
   static func pause() {
-    _ = Monitor(false).wait(until: Clocks.monotonicNanoseconds() + 100_000_000) { $0 ? true : nil }
+    Monitor(false).rest(until: Clocks.monotonicNanoseconds() + 100_000_000)
   }
 }

@@ -51,10 +51,9 @@ final class Database: Sendable {
         let isEnding = isEnding
         threads.append(
           try DedicatedThread.start(named: "pg scout") {
-            func rest() -> Bool {
-              isEnding.wait(until: Clocks.monotonicNanoseconds() + Self.scoutPause) { $0 ? true : nil } == nil
+            while !isEnding.rest(until: Clocks.monotonicNanoseconds() + Self.scoutPause) {
+              timelines.look(at: options.connection)
             }
-            while rest() { timelines.look(at: options.connection) }
           })
       }
       threads.append(try DedicatedThread.start(named: "pg patience") { patience.serve() })
@@ -200,14 +199,6 @@ extension Monitor {
       return queue.isClosed ? [] : nil
     }
     return items ?? []
-  }
-}
-
-extension Monitor<Bool> {
-  /// Wakes whoever rests until this.
-  fileprivate func end() {
-    withLock { $0 = true }
-    wakeAll()
   }
 }
 

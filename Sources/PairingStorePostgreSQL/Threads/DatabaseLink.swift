@@ -90,7 +90,7 @@ final class DatabaseLink {
   /// Waits before the next try of what must succeed in the end.
   func pause() {
     let now = Clocks.monotonicNanoseconds()
-    _ = Monitor(false).wait(until: now + Self.pause) { $0 ? true : nil }
+    Monitor(false).rest(until: now + Self.pause)
   }
 
   /// Whether the last connection can still be used.
