@@ -34,6 +34,16 @@ public enum StoreError: Error, Hashable, Sendable {
   case unknownOutcome(reason: String)
 }
 
+extension StoreError {
+  /// Whether the store could not do it, whatever it was: nothing of it was refused.
+  public var isOutage: Bool {
+    switch self {
+    case .diskFull, .unavailable, .unknownOutcome: true
+    default: false
+    }
+  }
+}
+
 extension StoreError: CustomStringConvertible {
   /// What failed, on what, and what to do about it.
   public var description: String {

@@ -62,9 +62,7 @@ extension Querying where Self: ~Copyable {
     return TablePage(
       count: places.count, condition: "rowid >= \(from) AND rowid <= \(last)", next: last < .max ? last + 1 : nil)
   }
-}
 
-extension Querying where Self: ~Copyable {
   /// Asks a question, whose answer costs too little here to be kept.
   borrowing func each(_ question: Question, _ body: (borrowing Row) throws -> Void) throws {
     try each(question.sql, body)
@@ -81,6 +79,9 @@ extension SQLiteStore {
   ) async throws -> Value {
     try await database.write(body)
   }
+
+  /// Nothing: each write needs room in the log, so one that is committed has shown that there is some.
+  func requireRoom() async throws(StoreError) {}
 }
 
 extension WriteContext {
@@ -121,9 +122,4 @@ extension WriteContext {
   ) throws -> Bool {
     try run(SQL(unsafeRawSQL: careful, values)) == 1
   }
-}
-
-extension SQLiteStore {
-  /// Nothing: each write needs room in the log, so one that is committed has shown that there is some.
-  func requireRoom() async throws(StoreError) {}
 }

@@ -4,6 +4,8 @@ public import RegentPairing
 extension ForwardingStore {
   public var isShared: Bool { target.isShared }
 
+  public var awaitsStandby: Bool { target.awaitsStandby }
+
   public func endOfChanges() async throws(StoreError) -> ChangePosition { try await target.endOfChanges() }
 
   public func changes(after position: ChangePosition, waiting span: Duration) async throws(StoreError) -> ChangePage {

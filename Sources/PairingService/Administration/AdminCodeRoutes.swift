@@ -83,10 +83,8 @@ extension AdminCall {
       let result = try await core.codeTransitions.approve(record.id, request, audit: line)
       return CodeEntry(result.change.record, at: now)
     } catch {
-      switch error {
-      // Nobody refused it, and a line would wait as long as it did.
-      case .unavailable, .unknownOutcome, .diskFull: break
-      default:
+      // In an outage nobody refused it, and a line would wait as long as it did.
+      if !error.isOutage {
         await core.audit.write(
           .operator(`operator`), "code.approve", record.id.text, .refused,
           detail: "\(detail): \(error)")

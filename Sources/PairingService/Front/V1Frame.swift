@@ -200,9 +200,6 @@ extension Response {
 extension ServiceLog {
   /// The store's own trouble: the caller gets a 503 that names no file.
   package func storeFailed(_ error: StoreError) {
-    switch error {
-    case .diskFull, .unavailable, .unknownOutcome: self.error("store", ("reason", error.description))
-    default: break
-    }
+    if error.isOutage { self.error("store", ("reason", error.description)) }
   }
 }

@@ -67,6 +67,8 @@ public protocol NodeStore: Sendable {
 }
 
 extension NodeStore {
+  public var awaitsStandby: Bool { false }
+
   /// Tells them and waits until others can read them.
   public func share(_ nonces: [UsedNonce]) async throws(StoreError) {
     try await withCheckedContinuation { told in share(nonces) { told.resume(returning: $0) } }.get()
@@ -76,8 +78,4 @@ extension NodeStore {
   public func share(_ guesses: [WrongGuess]) async throws(StoreError) {
     try await withCheckedContinuation { told in share(guesses) { told.resume(returning: $0) } }.get()
   }
-}
-
-extension NodeStore {
-  public var awaitsStandby: Bool { false }
 }
