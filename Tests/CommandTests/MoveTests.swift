@@ -78,13 +78,16 @@ extension RunningProgram {
 
 /// `regentd move`, as an operator has it.
 @Suite struct `A database that moves to a server and back` {
-  @Test func `takes every sign-in and every code along`() throws {
+  /// Runs a story with a server that has nothing yet.
+  private func withServer(_ story: (Operator, PostgreSQLServer, _ url: String) throws -> Void) throws {
     let server = try PostgreSQLServer()
-    let url = server.socketURL
-    try withTemporaryFolder { folder in
-      let shell = Operator(folder: folder)
+    try withTemporaryFolder { try story(Operator(folder: $0), server, server.socketURL) }
+  }
+
+  @Test func `takes every sign-in and every code along`() throws {
+    try withServer { shell, server, url in
       var waiting = ""
-      try withService(in: folder) { service in
+      try withService(in: shell.folder) { service in
         try shell.provisionSample()
         let box = try ShellBox(shell, service, key: "key")
         try shell.approve(box.code(device: "box-1"))
@@ -102,7 +105,7 @@ extension RunningProgram {
       for command in ["serve --listen 127.0.0.1:0", "check", "move --to '\(url)'"] {
         #expect(try shell.refusal("regentd \(command)").contains("was moved to \(url)"), "\(command)")
       }
-      try withService("--database", url, in: folder) { service in
+      try withService("--database", url, in: shell.folder) { service in
         let box = try ShellBox(shell, service, key: "key")
         #expect(try box.signIn(device: "box-1").status == 200)
         try shell.approve(waiting)
@@ -124,7 +127,7 @@ extension RunningProgram {
         "\(closed)")
       #expect(closed.contains("hint: start the service there"), "\(closed)")
       #expect(try shell.refusal("regentd move --from '\(url)'").contains("already"))
-      try withService(in: folder) { service in
+      try withService(in: shell.folder) { service in
         let box = try ShellBox(shell, service, key: "key")
         for device in ["box-1", "box-2"] { #expect(try box.signIn(device: device).status == 200) }
         try shell.approve(waiting)
@@ -143,17 +146,14 @@ extension RunningProgram {
   }
 
   @Test func `brings back what the nodes have kept: used nonces, keys in use, the day's numbers`() throws {
-    let server = try PostgreSQLServer()
-    let url = server.socketURL
-    try withTemporaryFolder { folder in
-      let shell = Operator(folder: folder)
+    try withServer { shell, _, url in
       try shell.makeBackup()
       try shell.get("regentd move --to '\(url)'")
       // Signed two minutes ahead, so that it is in its time when the service has been started anew.
       func call(_ service: RegentdProcess) throws -> String {
         try shell.get("curl -s -o /dev/null -w '%{http_code}' -H \"$(cat header)\" \(service.url)/api/v1/config/acme")
       }
-      try withService("--database", url, in: folder) { service in
+      try withService("--database", url, in: shell.folder) { service in
         try shell.get("regentctl key issue acme --json > key")
         _ = try ShellBox(shell, service, key: "key").code(device: "box-1")
         try shell.get(
@@ -170,7 +170,7 @@ extension RunningProgram {
         #expect(try service.program.wait() == 0)
       }
       try shell.get("regentd move --from '\(url)'")
-      try withService(in: folder) { service in
+      try withService(in: shell.folder) { service in
         let again = try call(service)
         #expect(again == "401", "used at a node, so not here")
         let keys = try shell.get("regentctl key list acme --json")
@@ -182,10 +182,7 @@ extension RunningProgram {
   }
 
   @Test func `killed on the way there leaves the file as it was, or everything on the server`() throws {
-    let server = try PostgreSQLServer()
-    let url = server.socketURL
-    try withTemporaryFolder { folder in
-      let shell = Operator(folder: folder)
+    try withServer { shell, server, url in
       try shell.makeBackup()
       let hash = "sha256sum \(shell.state)/regent.db"
       let before = try shell.get(hash)
@@ -203,7 +200,7 @@ extension RunningProgram {
       #expect(try shell.get(hash) == before)
       #expect(try shell.type("test -e \(shell.state)/regent.db.moving").status != 0)
       #expect(try shell.ask(server, "SELECT (SELECT count(*) FROM data_key) + (SELECT count(*) FROM audit)") == "0")
-      try withService(in: folder) { service in
+      try withService(in: shell.folder) { service in
         try shell.get("regentctl requestor show acme")
         service.program.signal(15)
         #expect(try service.program.wait() == 0)
@@ -222,15 +219,12 @@ extension RunningProgram {
       #expect(elsewhere.contains("the other place was \(url)"), "\(elsewhere)")
       let finished = try shell.get("regentd move --to '\(url)'")
       #expect(finished.contains("everything had reached the server before the move was cut short"), "\(finished)")
-      try withService("--database", url, in: folder) { _ in try shell.get("regentctl requestor show acme") }
+      try withService("--database", url, in: shell.folder) { _ in try shell.get("regentctl requestor show acme") }
     }
   }
 
   @Test func `killed on the way back leaves the server as it was, or everything in the file`() throws {
-    let server = try PostgreSQLServer()
-    let url = server.socketURL
-    try withTemporaryFolder { folder in
-      let shell = Operator(folder: folder)
+    try withServer { shell, server, url in
       try shell.makeBackup()
       try shell.get("regentd move --to '\(url)'")
       let holder = try shell.hold("audit", "ACCESS EXCLUSIVE", on: server)
@@ -239,7 +233,7 @@ extension RunningProgram {
       try first.cut()
       try shell.letGo(holder, on: server)
       #expect(try shell.type("ls \(shell.state)/regent.db").status != 0)
-      try withService("--database", url, in: folder) { service in
+      try withService("--database", url, in: shell.folder) { service in
         try shell.get("regentctl requestor add later")
         service.program.signal(15)
         #expect(try service.program.wait() == 0)
@@ -252,16 +246,13 @@ extension RunningProgram {
       try shell.setStandby("", on: server)
       let finished = try shell.get("regentd move --from '\(url)'")
       #expect(finished.contains("everything was in the file before the move was cut short"), "\(finished)")
-      try withService(in: folder) { _ in try shell.get("regentctl requestor show later") }
+      try withService(in: shell.folder) { _ in try shell.get("regentctl requestor show later") }
       #expect(try shell.ask(server, "SELECT state FROM cluster").hasPrefix("moved to a file"))
     }
   }
 
   @Test func `brings along what version 0.1.0 wrote`() throws {
-    let server = try PostgreSQLServer()
-    let url = server.socketURL
-    try withTemporaryFolder { folder in
-      let shell = Operator(folder: folder)
+    try withServer { shell, server, url in
       let fixture = "\(packageFolder())/Tests/fixtures/0.1.0"
       try shell.get("mkdir -p -m 700 .local .local/state .local/state/regent")
       try shell.get(

@@ -22,13 +22,15 @@ extension PostgreSQLStore {
 @Suite("What nodes on one PostgreSQL database hear of each other", .serialized)
 struct NewsTests {
   func withTwo(
-    _ wakeups: Wakeups = .bell, _ body: (DatabasePlace, PostgreSQLStore, PostgreSQLStore) async throws -> Void
+    _ wakeups: Wakeups = .bell, on server: PostgreSQLServer? = nil, floodPause: Duration = .seconds(60),
+    _ body: (DatabasePlace, PostgreSQLStore, PostgreSQLStore) async throws -> Void
   ) async throws {
-    let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
+    let place = try DatabasePlace(on: server ?? PostgreSQLServer.shared.get())
     defer { try? place.remove() }
     func open(_ name: String) throws -> PostgreSQLStore {
       var options = try place.options(node: name)
       options.wakeups = wakeups
+      options.floodPause = floodPause
       // Whoever has a bell is woken by nothing else.
       options.lookPause = .seconds(3600)
       return try PostgreSQLStore(options)
@@ -150,57 +152,49 @@ struct NewsTests {
   ])
   func `a flood of bells is not listened to, and news are heard without them`(bell: String) async throws {
     // Its own server: everybody on a database hears its bells.
-    let place = try DatabasePlace(on: PostgreSQLServer())
-    func open(_ name: String) throws -> PostgreSQLStore {
-      var options = try place.options(node: name)
-      options.lookPause = .seconds(3600)
-      options.floodPause = .seconds(2)
-      return try PostgreSQLStore(options)
-    }
-    let (one, other) = (try open("one"), try open("other"))
-    defer {
-      one.close()
-      other.close()
-    }
-    try place.connect().run("CREATE ROLE stranger LOGIN", by: serverDeadline)
-    let heard = Locked(Set<StoreChange>())
-    let following = Task {
-      var position = try await other.endOfChanges()
-      while !Task.isCancelled {
-        let page = try await other.changes(after: position, waiting: .milliseconds(250))
-        heard.withLock { $0.formUnion(page.changes) }
-        position = page.position
+    try await withTwo(on: PostgreSQLServer(), floodPause: .seconds(2)) { place, one, other in
+      try place.connect().run("CREATE ROLE stranger LOGIN", by: serverDeadline)
+      let heard = Locked(Set<StoreChange>())
+      let following = Task {
+        var position = try await other.endOfChanges()
+        while !Task.isCancelled {
+          let page = try await other.changes(after: position, waiting: .milliseconds(250))
+          heard.withLock { $0.formUnion(page.changes) }
+          position = page.position
+        }
       }
-    }
-    defer { following.cancel() }
-    let isOver = Locked(false)
-    let rung = Locked(0)
-    let flood = try DedicatedThread.start(named: "flood") {
-      guard let stranger = try? place.connect(as: "stranger") else { return }
-      let ring: SQL = """
-        SELECT count(*) FROM (
-          SELECT pg_notify('regent_news', \(unsafeRawSQL: bell)) FROM generate_series(1, 20000) AS n) AS bells
-        """
-      while !isOver.withLock({ $0 }), (try? stranger.run(ring, by: serverDeadline)) != nil { rung.withLock { $0 += 1 } }
-    }
-    defer {
+      defer { following.cancel() }
+      let isOver = Locked(false)
+      let rung = Locked(0)
+      let flood = try DedicatedThread.start(named: "flood") {
+        guard let stranger = try? place.connect(as: "stranger") else { return }
+        let ring: SQL = """
+          SELECT count(*) FROM (
+            SELECT pg_notify('regent_news', \(unsafeRawSQL: bell)) FROM generate_series(1, 20000) AS n) AS bells
+          """
+        while !isOver.withLock({ $0 }), (try? stranger.run(ring, by: serverDeadline)) != nil {
+          rung.withLock { $0 += 1 }
+        }
+      }
+      defer {
+        isOver.withLock { $0 = true }
+        flood.join()
+      }
+      try await eventually("the store to stop listening", within: 20) { other.isFlooded ? true : nil }
+      // Also right after it has tried to listen again.
+      for turn in 1...4 {
+        heard.withLock { $0.removeAll() }
+        try await one.add("REF\(turn)")
+        try await eventually("the other one to hear", within: 2) { heard.withLock { $0.isEmpty } ? nil : true }
+        try await pass(milliseconds: 700)
+      }
+      #expect(rung.withLock { $0 } > 0)
       isOver.withLock { $0 = true }
-      flood.join()
-    }
-    try await eventually("the store to stop listening", within: 20) { other.isFlooded ? true : nil }
-    // Also right after it has tried to listen again.
-    for turn in 1...4 {
+      try await eventually("the store to listen again") { other.isFlooded ? nil : true }
       heard.withLock { $0.removeAll() }
-      try await one.add("REF\(turn)")
-      try await eventually("the other one to hear", within: 2) { heard.withLock { $0.isEmpty } ? nil : true }
-      try await pass(milliseconds: 700)
+      try await one.add("LAST")
+      try await eventually("the other one to hear") { heard.withLock { $0.isEmpty } ? nil : true }
     }
-    #expect(rung.withLock { $0 } > 0)
-    isOver.withLock { $0 = true }
-    try await eventually("the store to listen again") { other.isFlooded ? nil : true }
-    heard.withLock { $0.removeAll() }
-    try await one.add("LAST")
-    try await eventually("the other one to hear") { heard.withLock { $0.isEmpty } ? nil : true }
   }
 
   @Test func `what a store wrote itself it is not told, unless nobody was told what came of it`() async throws {
