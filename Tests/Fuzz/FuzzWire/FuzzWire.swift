@@ -48,15 +48,17 @@ private func readHeader(_ text: String) {
 /// Two headers, a line each: the second is read by the shape of the first as by itself, or not.
 private func readByShape(_ text: String) {
   let lines = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false).map { Array($0.utf8) }
-  guard lines.count == 2, let first = try? SignedHeader.read(lines[0].span),
-    let news = SignedHeaderShape(first).read(lines[1].span, like: lines[0].span)
+  guard lines.count == 2 else { return }
+  let (known, next) = (lines[0], lines[1])
+  guard let first = try? SignedHeader.read(known.span),
+    let news = SignedHeaderShape(first).read(next.span, like: known.span)
   else { return }
   do {
-    let call = try SignedHeader.read(lines[1].span)
+    let call = try SignedHeader.read(String(decoding: next, as: UTF8.self))
     promise(
       "what is new is what the header says",
-      lines[1][news.signedText] == call.signedText[...]
-        && lines[1][news.nonce] == call.signedText[call.places.nonce] && news.requestTime == call.requestTime
+      next[news.signedText] == call.signedText[...]
+        && next[news.nonce] == call.signedText[call.places.nonce] && news.requestTime == call.requestTime
         && news.signature == call.signature)
     promise(
       "all else is as it was",
