@@ -45,11 +45,13 @@ private func readHeader(_ text: String) {
     ], "\(fields)")
 }
 
-/// Two headers, a line each: the second is read by the shape of the first as by itself, or not.
+/// A header, and the next one, which is read by the shape of the first as by itself, or not.
+///
+/// Of the next one it has three lines, nonce, time and signature, or one with all of it.
 private func readByShape(_ text: String) {
-  let lines = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false).map { Array($0.utf8) }
-  guard lines.count == 2 else { return }
-  let (known, next) = (lines[0], lines[1])
+  let lines = text.split(separator: "\n", maxSplits: 3, omittingEmptySubsequences: false).map { Array($0.utf8) }
+  guard let known = lines.first, lines.count == 2 || lines.count == 4, let next = nextHeader(known, lines.dropFirst())
+  else { return }
   guard let first = try? SignedHeader.read(known.span),
     let news = SignedHeaderShape(first).read(next.span, like: known.span)
   else { return }
@@ -67,6 +69,18 @@ private func readByShape(_ text: String) {
   } catch {
     broken("what is read by a shape can be read", "\(error)")
   }
+}
+
+private func nextHeader(_ known: [UInt8], _ lines: ArraySlice<[UInt8]>) -> [UInt8]? {
+  guard lines.count == 3 else { return lines.first }
+  guard let call = try? SignedHeader.read(known.span) else { return nil }
+  var next = known
+  let signature = known.count - Base64.encode(call.signature).utf8.count
+  let places = [call.places.nonce, call.places.requestTime, signature..<known.count]
+  for (place, value) in zip(places, lines).sorted(by: { $0.0.lowerBound > $1.0.lowerBound }) {
+    next.replaceSubrange(place, with: value)
+  }
+  return next
 }
 
 /// The method and the fields that are known, in order of their names, as a reader of plain texts finds them.
