@@ -82,6 +82,15 @@ extension MemoryStore {
     return after
   }
 
+  /// Sets the failures of a subject, as long as they are what the caller knows.
+  public func replaceLoginFailures(of subject: LoginSubject, _ known: LoginFailures?, by failures: LoginFailures?)
+    async throws(StoreError) -> Bool
+  {
+    guard self.failures[subject] == known else { return false }
+    self.failures[subject] = failures
+    return true
+  }
+
   /// Forgets the failures of a subject.
   public func clearLoginFailures(of subject: LoginSubject) async throws(StoreError) {
     failures[subject] = nil

@@ -154,6 +154,12 @@ extension ForwardingStore {
     try await target.recordLoginFailure(of: subject, at: now)
   }
 
+  public func replaceLoginFailures(of subject: LoginSubject, _ known: LoginFailures?, by failures: LoginFailures?)
+    async throws(StoreError) -> Bool
+  {
+    try await target.replaceLoginFailures(of: subject, known, by: failures)
+  }
+
   public func clearLoginFailures(of subject: LoginSubject) async throws(StoreError) {
     try await target.clearLoginFailures(of: subject)
   }

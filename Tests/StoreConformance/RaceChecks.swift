@@ -185,5 +185,24 @@ extension StoreConformance {
       let failures = try await stage.store.loginFailures(of: .source(source))
       try expect(failures?.count == 32, "counted \(String(describing: failures))")
     },
+    ConformanceCheck("of many who take the same try for a password one has it, and can give it back") { stage in
+      let source = LoginSubject.source(try found(SourceKey(address: [10, 0, 0, 1]), "source"))
+      for isKnown in [false, true] {
+        let known = isKnown ? try await stage.store.recordLoginFailure(of: source, at: stage.at(0)) : nil
+        let after = LoginThrottle.adding(to: known, at: stage.at(1))
+        let results = try await stage.together(32) { number in
+          let store = number.isMultiple(of: 2) ? stage.store : stage.other
+          return try await store.replaceLoginFailures(of: source, known, by: after)
+        }
+        try expect(results.successes().count == 32, "\(results)")
+        try expect(results.successes().count { $0 } == 1, "\(results.successes().count { $0 }) had it")
+        let taken = try await stage.other.loginFailures(of: source)
+        try expect(taken == after, "counted \(String(describing: taken))")
+        let isBack = try await stage.other.replaceLoginFailures(of: source, after, by: known)
+        try expect(isBack, "it could not be given back")
+        let left = try await stage.store.loginFailures(of: source)
+        try expect(left == known, "left \(String(describing: left))")
+      }
+    },
   ]
 }

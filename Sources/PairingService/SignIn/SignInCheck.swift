@@ -29,6 +29,8 @@ final class SignInCheck: Sendable {
   ///
   /// One address has ``LoginThrottle/free`` of them: anybody could keep a viewer out otherwise by knowing her name.
   private static let freeForAccount = 100
+  /// How long one waits whose place somebody else has.
+  private static let moment: Duration = .seconds(1)
   private let core: ServiceCore
   /// How many passwords are being looked at now, so that many at once count as many one after the other.
   private let underWay = Locked([LoginSubject: Int]())
@@ -55,8 +57,9 @@ final class SignInCheck: Sendable {
     }
     if let source { subjects.append((.source(source), Self.freeForSource)) }
     let look = try await look(name, password, provider, subjects, address)
-    guard case .right(let name, let stored) = look.verdict else { return look.verdict }
     // Not under way any more: a right password is no guess, however long the store takes to write.
+    for place in look.unused { try await giveBack(place) }
+    guard case .right(let name, let stored) = look.verdict else { return look.verdict }
     for subject in look.forgiven { try await core.store.clearLoginFailures(of: subject) }
     guard look.isOutdated else { return look.verdict }
     return .right(name, proved: await renewed(password, stored, of: name, at: provider))
@@ -67,6 +70,8 @@ final class SignInCheck: Sendable {
     var verdict: Verdict
     /// Whose wrong ones a right one ends.
     var forgiven: [LoginSubject] = []
+    /// Places that were taken for what was no wrong one.
+    var unused: [Place] = []
     /// Whether the password is to be hashed anew.
     var isOutdated = false
   }
@@ -79,20 +84,36 @@ final class SignInCheck: Sendable {
     let ahead = enter(subjects.map(\.subject))
     defer { leave(subjects.map(\.subject)) }
     var forgiven: [LoginSubject] = []
-    for (place, (subject, free)) in subjects.enumerated() {
+    var scarce: [Place] = []
+    for (number, (subject, free)) in subjects.enumerated() {
       let failures = try await core.store.loginFailures(of: subject)
-      if failures != nil, subject.isOfAccount { forgiven.append(subject) }
-      if let wait = pause(after: failures, free, underWay: ahead[place]) {
+      switch admission(after: failures, free, underWay: ahead[number]) {
+      case .free: if failures == nil { continue }
+      case .scarce: scarce.append(Place(of: subject, after: failures, at: core.clock.now))
+      case .wait(let wait):
         throttled(subject, address)
         return Look(verdict: .wait(wait))
       }
+      if subject.isOfAccount { forgiven.append(subject) }
     }
-    var look = try await checkAndCount(name, password, provider, subjects.map(\.subject), address)
+    for (number, place) in scarce.enumerated() {
+      if try await take(place) { continue }
+      throttled(place.subject, address)
+      return Look(verdict: .wait(Self.moment), unused: Array(scarce[..<number]))
+    }
+    let counted = Set(scarce.map(\.subject))
+    var look = try await checkAndCount(
+      name, password, provider, subjects.map(\.subject).filter { !counted.contains($0) }, address)
     look.forgiven = forgiven
+    switch look.verdict {
+    case .wrong: break
+    case .right: look.unused = scarce.filter { !$0.subject.isOfAccount }
+    case .wait, .busy: look.unused = scarce
+    }
     return look
   }
 
-  /// Checks the password; a wrong one is counted for the account and for the address.
+  /// Checks the password; a wrong one is counted for the account and for the address, where it is not counted yet.
   private func checkAndCount(
     _ name: AccountName?, _ password: String, _ provider: ProviderID,
     _ subjects: [LoginSubject], _ address: IPAddress?
@@ -167,13 +188,48 @@ final class SignInCheck: Sendable {
 
   // MARK: - Limits
 
-  private func pause(after failures: LoginFailures?, _ free: Int, underWay ahead: Int) -> Duration? {
+  /// Whether one more may be looked at.
+  private enum Admission {
+    /// It may, whatever other nodes look at meanwhile.
+    case free
+    /// It may when no other node takes the place.
+    case scarce
+    case wait(Duration)
+  }
+
+  private func admission(after failures: LoginFailures?, _ free: Int, underWay ahead: Int) -> Admission {
     // The rule is written for accounts; a source has more tries before the same pauses begin.
     let counted = failures.map {
       LoginFailures(count: max(0, $0.count - (free - LoginThrottle.free)), last: $0.last)
     }
-    if let wait = LoginThrottle.pause(after: counted, at: core.clock.now) { return wait }
-    return ahead > 0 && (failures?.count ?? 0) + ahead >= free ? .seconds(1) : nil
+    if let wait = LoginThrottle.pause(after: counted, at: core.clock.now) { return .wait(wait) }
+    let nodes = core.limits.nodes
+    // As if every other node looked at as many at this moment.
+    if (failures?.count ?? 0) + (ahead + 1) * nodes <= free { return .free }
+    if ahead > 0 { return .wait(Self.moment) }
+    return nodes > 1 ? .scarce : .free
+  }
+
+  /// One of the last tries that a subject has, in the store before the password is looked at: no two nodes have it.
+  private struct Place {
+    let subject: LoginSubject
+    let before: LoginFailures?
+    let after: LoginFailures
+
+    init(of subject: LoginSubject, after before: LoginFailures?, at now: Instant) {
+      self.subject = subject
+      self.before = before
+      after = LoginThrottle.adding(to: before, at: now)
+    }
+  }
+
+  private func take(_ place: Place) async throws(StoreError) -> Bool {
+    try await core.store.replaceLoginFailures(of: place.subject, place.before, by: place.after)
+  }
+
+  /// What others have counted since stays counted, with this one.
+  private func giveBack(_ place: Place) async throws(StoreError) {
+    _ = try await core.store.replaceLoginFailures(of: place.subject, place.after, by: place.before)
   }
 
   private func throttled(_ subject: LoginSubject, _ address: IPAddress?) {

@@ -14,6 +14,14 @@ public protocol LoginFailureStore: Sendable {
   func recordLoginFailure(of subject: LoginSubject, at now: Instant)
     async throws(StoreError) -> LoginFailures
 
+  /// Sets the failures of a subject, as long as they are what the caller knows.
+  ///
+  /// Guarantees: of several at once who know the same, on whichever nodes, one does it.
+  ///
+  /// - Returns: whether it was this one.
+  func replaceLoginFailures(of subject: LoginSubject, _ known: LoginFailures?, by failures: LoginFailures?)
+    async throws(StoreError) -> Bool
+
   /// Forgets the failures of a subject: an account has signed in.
   func clearLoginFailures(of subject: LoginSubject) async throws(StoreError)
 }

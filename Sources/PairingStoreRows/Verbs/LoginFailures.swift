@@ -23,6 +23,23 @@ extension RowStore {
     }
   }
 
+  /// Sets the failures of a subject, as long as they are what the caller knows.
+  public func replaceLoginFailures(of subject: LoginSubject, _ known: LoginFailures?, by failures: LoginFailures?)
+    async throws(StoreError) -> Bool
+  {
+    let key = subject.key
+    return try await write { context, rows in
+      let stored = try rows.failures(context, key)
+      guard stored?.record.failures == known else { return false }
+      if let failures {
+        try rows.put(context, Tables.loginFailures, CountedFailures(subject: key, failures: failures), over: stored)
+      } else {
+        try context.run("DELETE FROM login_failure WHERE subject = \(key)")
+      }
+      return true
+    }
+  }
+
   /// Forgets the failures of a subject.
   public func clearLoginFailures(of subject: LoginSubject) async throws(StoreError) {
     let key = subject.key
