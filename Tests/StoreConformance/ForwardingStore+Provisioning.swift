@@ -154,10 +154,12 @@ extension ForwardingStore {
     try await target.recordLoginFailure(of: subject, at: now)
   }
 
-  public func replaceLoginFailures(of subject: LoginSubject, _ known: LoginFailures?, by failures: LoginFailures?)
-    async throws(StoreError) -> Bool
-  {
-    try await target.replaceLoginFailures(of: subject, known, by: failures)
+  public func takeLoginTry(of subject: LoginSubject, free: Int, at now: Instant) async throws(StoreError) -> LoginTry? {
+    try await target.takeLoginTry(of: subject, free: free, at: now)
+  }
+
+  public func giveBack(_ counted: LoginTry, of subject: LoginSubject) async throws(StoreError) {
+    try await target.giveBack(counted, of: subject)
   }
 
   public func clearLoginFailures(of subject: LoginSubject) async throws(StoreError) {

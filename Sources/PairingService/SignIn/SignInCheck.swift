@@ -29,7 +29,7 @@ final class SignInCheck: Sendable {
   ///
   /// One address has ``LoginThrottle/free`` of them: anybody could keep a viewer out otherwise by knowing her name.
   private static let freeForAccount = 100
-  /// How long one waits whose place somebody else has.
+  /// How long one waits whose try somebody else has.
   private static let moment: Duration = .seconds(1)
   private let core: ServiceCore
   /// How many passwords are being looked at now, so that many at once count as many one after the other.
@@ -58,7 +58,7 @@ final class SignInCheck: Sendable {
     if let source { subjects.append((.source(source), Self.freeForSource)) }
     let look = try await look(name, password, provider, subjects, address)
     // Not under way any more: a right password is no guess, however long the store takes to write.
-    for place in look.unused { try await giveBack(place) }
+    for (subject, counted) in look.unused { try await core.store.giveBack(counted, of: subject) }
     guard case .right(let name, let stored) = look.verdict else { return look.verdict }
     for subject in look.forgiven { try await core.store.clearLoginFailures(of: subject) }
     guard look.isOutdated else { return look.verdict }
@@ -70,8 +70,8 @@ final class SignInCheck: Sendable {
     var verdict: Verdict
     /// Whose wrong ones a right one ends.
     var forgiven: [LoginSubject] = []
-    /// Places that were taken for what was no wrong one.
-    var unused: [Place] = []
+    /// Tries that were counted for what was no wrong one.
+    var unused: [(LoginSubject, LoginTry)] = []
     /// Whether the password is to be hashed anew.
     var isOutdated = false
   }
@@ -84,31 +84,34 @@ final class SignInCheck: Sendable {
     let ahead = enter(subjects.map(\.subject))
     defer { leave(subjects.map(\.subject)) }
     var forgiven: [LoginSubject] = []
-    var scarce: [Place] = []
+    var scarce: [(LoginSubject, free: Int)] = []
     for (number, (subject, free)) in subjects.enumerated() {
       let failures = try await core.store.loginFailures(of: subject)
       switch admission(after: failures, free, underWay: ahead[number]) {
       case .free: if failures == nil { continue }
-      case .scarce: scarce.append(Place(of: subject, after: failures, at: core.clock.now))
+      case .scarce: scarce.append((subject, free))
       case .wait(let wait):
         throttled(subject, address)
         return Look(verdict: .wait(wait))
       }
       if subject.isOfAccount { forgiven.append(subject) }
     }
-    for (number, place) in scarce.enumerated() {
-      if try await take(place) { continue }
-      throttled(place.subject, address)
-      return Look(verdict: .wait(Self.moment), unused: Array(scarce[..<number]))
+    var taken: [(LoginSubject, LoginTry)] = []
+    for (subject, free) in scarce {
+      guard let counted = try await core.store.takeLoginTry(of: subject, free: free, at: core.clock.now) else {
+        throttled(subject, address)
+        return Look(verdict: .wait(Self.moment), unused: taken)
+      }
+      taken.append((subject, counted))
     }
-    let counted = Set(scarce.map(\.subject))
+    let counted = Set(taken.map(\.0))
     var look = try await checkAndCount(
       name, password, provider, subjects.map(\.subject).filter { !counted.contains($0) }, address)
     look.forgiven = forgiven
     switch look.verdict {
     case .wrong: break
-    case .right: look.unused = scarce.filter { !$0.subject.isOfAccount }
-    case .wait, .busy: look.unused = scarce
+    case .right: look.unused = taken.filter { !$0.0.isOfAccount }
+    case .wait, .busy: look.unused = taken
     }
     return look
   }
@@ -190,46 +193,17 @@ final class SignInCheck: Sendable {
 
   /// Whether one more may be looked at.
   private enum Admission {
-    /// It may, whatever other nodes look at meanwhile.
     case free
-    /// It may when no other node takes the place.
+    /// It may when it is counted before, as others may count at this moment.
     case scarce
     case wait(Duration)
   }
 
   private func admission(after failures: LoginFailures?, _ free: Int, underWay ahead: Int) -> Admission {
-    // The rule is written for accounts; a source has more tries before the same pauses begin.
-    let counted = failures.map {
-      LoginFailures(count: max(0, $0.count - (free - LoginThrottle.free)), last: $0.last)
-    }
-    if let wait = LoginThrottle.pause(after: counted, at: core.clock.now) { return .wait(wait) }
-    let nodes = core.limits.nodes
-    // As if every other node looked at as many at this moment.
-    if (failures?.count ?? 0) + (ahead + 1) * nodes <= free { return .free }
-    if ahead > 0 { return .wait(Self.moment) }
-    return nodes > 1 ? .scarce : .free
-  }
-
-  /// One of the last tries that a subject has, in the store before the password is looked at: no two nodes have it.
-  private struct Place {
-    let subject: LoginSubject
-    let before: LoginFailures?
-    let after: LoginFailures
-
-    init(of subject: LoginSubject, after before: LoginFailures?, at now: Instant) {
-      self.subject = subject
-      self.before = before
-      after = LoginThrottle.adding(to: before, at: now)
-    }
-  }
-
-  private func take(_ place: Place) async throws(StoreError) -> Bool {
-    try await core.store.replaceLoginFailures(of: place.subject, place.before, by: place.after)
-  }
-
-  /// What others have counted since stays counted, with this one.
-  private func giveBack(_ place: Place) async throws(StoreError) {
-    _ = try await core.store.replaceLoginFailures(of: place.subject, place.after, by: place.before)
+    if let wait = LoginThrottle.pause(after: failures, free: free, at: core.clock.now) { return .wait(wait) }
+    let (nodes, count) = (core.limits.nodes, failures?.count ?? 0)
+    if nodes > 1 { return ahead == 0 && count + nodes <= free ? .free : .scarce }
+    return ahead > 0 && count + ahead >= free ? .wait(Self.moment) : .free
   }
 
   private func throttled(_ subject: LoginSubject, _ address: IPAddress?) {

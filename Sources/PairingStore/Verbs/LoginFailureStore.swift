@@ -14,13 +14,15 @@ public protocol LoginFailureStore: Sendable {
   func recordLoginFailure(of subject: LoginSubject, at now: Instant)
     async throws(StoreError) -> LoginFailures
 
-  /// Sets the failures of a subject, as long as they are what the caller knows.
+  /// Counts a try as a failure before the password is looked at.
   ///
-  /// Guarantees: of several at once who know the same, on whichever nodes, one does it.
+  /// Guarantees: of several at once, on whichever nodes, each is counted on the one before; who has to wait is not.
   ///
-  /// - Returns: whether it was this one.
-  func replaceLoginFailures(of subject: LoginSubject, _ known: LoginFailures?, by failures: LoginFailures?)
-    async throws(StoreError) -> Bool
+  /// - Returns: nothing for whoever has to wait (``LoginThrottle/pause(after:free:at:)``).
+  func takeLoginTry(of subject: LoginSubject, free: Int, at now: Instant) async throws(StoreError) -> LoginTry?
+
+  /// Takes a try back that was no failure (``LoginThrottle/givingBack(_:from:)``).
+  func giveBack(_ counted: LoginTry, of subject: LoginSubject) async throws(StoreError)
 
   /// Forgets the failures of a subject: an account has signed in.
   func clearLoginFailures(of subject: LoginSubject) async throws(StoreError)
