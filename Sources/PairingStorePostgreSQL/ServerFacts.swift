@@ -35,7 +35,7 @@ public struct ServerFacts: Hashable, Sendable {
   /// Whether somebody stands in between who may give each transaction another connection.
   public var isPooled = false
 
-  /// Who holds a lock that only services and copies have to take, and may not write the tables: `the role “x” (process 1)`.
+  /// Who holds a lock of services and copies, and may not write the tables: `the role “x” (process 1)`.
   public var strangers: [String] = []
   /// What ends the sessions of these.
   public var ending: String?
@@ -78,10 +78,7 @@ public struct ServerFacts: Hashable, Sendable {
       try TablelessLock.holders(context.ask(lock.others())).filter { !$0.counts }
     }
     strangers = holders.map(\.words)
-    let processes = Set(holders.map(\.process)).sorted()
-    ending =
-      processes.isEmpty
-      ? nil : processes.map { "SELECT pg_terminate_backend(\($0))" }.joined(separator: "; ")
+    ending = holders.isEmpty ? nil : Set(holders.map(\.ending)).sorted().joined(separator: "; ")
     // Whoever makes a copy of the server is no standby.
     standbys = try context.ask(
       """

@@ -86,8 +86,8 @@ private struct Stranger {
       facts.strangers == [
         "the role “\(stranger.role)” (process \(second))", "the role “\(stranger.role)” (process \(first))",
       ])
-    let processes = [first, second].sorted().map { "SELECT pg_terminate_backend(\($0))" }
-    #expect(facts.ending == processes.joined(separator: "; "))
+    let ending = [first, second].map { "SELECT pg_terminate_backend(\($0))" }.sorted()
+    #expect(facts.ending == ending.joined(separator: "; "))
     store.close()
     other.close()
     let refused = #expect(throws: PostgreSQLError.self) { try ServerFilling(place.settings()).close() }

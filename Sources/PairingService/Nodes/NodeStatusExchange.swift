@@ -13,7 +13,7 @@ package struct NodeStatusExchange: Sendable {
     package var isDraining = false
     /// How much later its clock is than the store's; nothing until it has looked.
     package var clockAhead: Duration?
-    /// The address that it gives to boxes and phones, and as whom it signs; nothing where a node of before says nothing.
+    /// The address that it gives to boxes and phones, and as whom it signs; one of the release before says nothing.
     package var publicURL: String?
 
     package init(

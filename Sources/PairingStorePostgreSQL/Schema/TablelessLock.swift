@@ -1,8 +1,9 @@
 import PostgreSQL
 import RegentSQL
 
-/// A lock that has no table, so that whoever may connect can take it: it counts when its holder may write our tables, or
-/// make them.
+/// A lock that has no table, so that whoever may connect can take it: it counts when its holder may write our tables.
+///
+/// Where there are none yet, when he may make them.
 ///
 /// The lock of a table would ask for a right by itself, and for a transaction that is open as long as the service.
 struct TablelessLock: Sendable {
@@ -23,7 +24,17 @@ struct TablelessLock: Sendable {
     /// Whether this keeps anybody from anything.
     let counts: Bool
 
-    var words: String { "the role “\(role)” (process \(process))" }
+    /// A transaction that was prepared for a COMMIT in two steps goes on without a process.
+    private var isPrepared: Bool { process == 0 }
+
+    var words: String {
+      isPrepared ? "a transaction in pg_prepared_xacts" : "the role “\(role)” (process \(process))"
+    }
+
+    /// What a superuser types against it.
+    var ending: String {
+      isPrepared ? "ROLLBACK PREPARED with its name, gid" : "SELECT pg_terminate_backend(\(process))"
+    }
   }
 
   /// The question for the others.
