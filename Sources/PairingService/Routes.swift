@@ -32,19 +32,31 @@ package enum ServiceRoutes {
 
   /// The answer to what no route takes; nothing of a request is repeated in it.
   package static func refuse(_ request: Request, _ refusal: Refusal) -> Response {
+    if let answer = answer(refusal.status, to: request) { return answer }
+    var response = Response.text(refusal.status, "\(refusal.status.reason)\n")
+    response.addHeader(.cacheControl, "no-store")
+    return response
+  }
+
+  /// The answer of a node that can decide nothing now, in the form of the path: a page where there is one for people.
+  static func unavailable(_ request: Request, page: (Request) -> Response) -> Response {
+    guard var response = answer(.serviceUnavailable, to: request) else { return page(request) }
+    response.addRetryAfter(RightTimePause.span)
+    if request.isCrossOrigin, !isOAuth(request.path) { CrossOrigin.allow(&response) }
+    return response
+  }
+
+  /// A status in the form that programs read at this path; nil where no program asks.
+  private static func answer(_ status: Status, to request: Request) -> Response? {
     let path = String(decoding: request.path.prefix(16), as: UTF8.self)
-    if path.hasPrefix("/oauth/") { return OAuthFrame.refusal(refusal.status, to: request) }
-    guard ["/api/", "/reggie/", "/o/"].contains(where: path.hasPrefix) else {
-      var response = Response.text(refusal.status, "\(refusal.status.reason)\n")
-      response.addHeader(.cacheControl, "no-store")
-      return response
-    }
+    if path.hasPrefix("/oauth/") { return OAuthFrame.refusal(status, to: request) }
+    guard ["/api/", "/reggie/", "/o/"].contains(where: path.hasPrefix) else { return nil }
     let (_, suffix) = WireFormat.split(path: String(decoding: request.path, as: UTF8.self))
     let parameter = try? (try? request.queryParameters())?.single(Field.format)
     let format = request.wireFormat(
       suffix: suffix.map { ".\($0.rawValue)" }, parameter: parameter ?? nil)
-    let document = ErrorDocument(status: Int(refusal.status.rawValue))
-    var response = V1Reply(refusal.status, document, format).response
+    let document = ErrorDocument(status: Int(status.rawValue))
+    var response = V1Reply(status, document, format).response
     response.addHeader(.cacheControl, "no-store")
     return response
   }

@@ -35,6 +35,11 @@ public struct ServerFacts: Hashable, Sendable {
   /// Whether somebody stands in between who may give each transaction another connection.
   public var isPooled = false
 
+  /// Who holds a lock of services and copies, and may not write the tables: `the role “x” (process 1)`.
+  public var strangers: [String] = []
+  /// What ends the sessions of these.
+  public var ending: String?
+
   /// What takes from everybody the right to connect to the database, and leaves it to this role; `nil` when nobody else
   /// was given it by that.
   public var revocation: String?
@@ -69,6 +74,11 @@ public struct ServerFacts: Hashable, Sendable {
     revocation = try row.isNull(6) ? nil : row.text(6)
     // A pooler names itself, and not the server's process.
     isPooled = try row.integer(4) != Int64(context.backend)
+    let holders = try [TablelessLock.use, .tables].flatMap { lock in
+      try TablelessLock.holders(context.ask(lock.others())).filter { !$0.counts }
+    }
+    strangers = holders.map(\.words)
+    ending = holders.isEmpty ? nil : Set(holders.map(\.ending)).sorted().joined(separator: "; ")
     // Whoever makes a copy of the server is no standby.
     standbys = try context.ask(
       """

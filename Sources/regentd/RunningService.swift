@@ -42,7 +42,9 @@ struct RunningService {
       let phone = try await Phone(core, pages)
       handler = PathPrefixHandler(
         options.basePath,
-        RememberedPolls(core, before: try Router(ServiceRoutes.all(core, phone), refuse: phone.refuse)))
+        RightTime(
+          core, page: phone.unavailable,
+          before: RememberedPolls(core, before: try Router(ServiceRoutes.all(core, phone), refuse: phone.refuse))))
       // What one service alone says stays as it is, for the dashboards that there are.
       let node = settings.paths.server != nil || settings.isNodeNamed ? settings.node : nil
       let numbers: @Sendable () -> String = {

@@ -183,6 +183,14 @@ actor ServerUpkeep: AdminUpkeep {
           "every role of the server may connect to the database: whoever does can ring the nodes' bell and take locks",
           fix: fix))
     }
+    if let ending = server.ending {
+      found.append(
+        Finding(
+          "database-locks", .bad,
+          "\(server.strangers.joined(separator: ", ")) may not write here and holds a lock of services and copies: services "
+            + "go on without it, and no copy that needs the database alone is made",
+          fix: "\(ending); then let nobody else connect to the database"))
+    }
     if server.isPooled {
       found.append(
         Finding(

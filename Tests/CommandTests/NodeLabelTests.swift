@@ -88,6 +88,15 @@ import Testing
       ])
   }
 
+  @Test func `who holds locks of ours, and may not, is said with what ends it`() {
+    var server = ServerFacts()
+    #expect(!ServerUpkeep.findings(of: server).contains { $0.check == "database-locks" })
+    (server.strangers, server.ending) = (["the role “x” (process 7)"], "SELECT pg_terminate_backend(7)")
+    let found = ServerUpkeep.findings(of: server).first { $0.check == "database-locks" }
+    #expect(found?.status == .bad && found?.detail.hasPrefix("the role “x” (process 7) may not write here") == true)
+    #expect(found?.fix == "SELECT pg_terminate_backend(7); then let nobody else connect to the database")
+  }
+
   @Test func `clocks that are apart are said`() {
     func said(_ ahead: Duration) -> [String] {
       var server = ServerFacts()

@@ -91,6 +91,50 @@ private final class OtherClocksStore: ForwardingStore {
       ])
   }
 
+  /// For whatever time it is there a client would throw away what is good.
+  @Test func `says 503 for all that is decided by the time, and nothing is lost by that`() async throws {
+    let store = OtherClocksStore()
+    let service = try await TestService(on: store)
+    let client = InProcessClient(try await service.phoneRouter())
+    func hear(_ own: Duration) async throws {
+      store.hear(own: own, [NodeStatusExchange.Said(clockAhead: .zero)])
+      try await NodeStatusExchange(service.core).once()
+    }
+    let box = try await OAuthBox(service, client)
+    let tokens = try await box.pair()
+    let refresh = try #require(tokens.refresh)
+    let code = try await box.begin()
+    // The clock goes, and nobody has waited for it.
+    let days: Duration = .seconds(40 * 86_400)
+    service.clock.setAhead(days)
+    try await hear(days)
+    for answer in [try await box.refresh(refresh), try await box.ask(code.device)] {
+      #expect(answer.status == 503 && answer.error == "temporarily_unavailable", "\(answer.text)")
+      #expect(answer.header("retry-after") == "5")
+    }
+    // Everything that there is, in the form of its path.
+    for (_, pattern) in try await service.mountedRoutes() {
+      let steps = pattern.prefix { $0 != "[" }.split(separator: "/", omittingEmptySubsequences: false)
+      let path = steps.map { step in
+        if step.hasPrefix("{") { return "x" }
+        return step.hasPrefix("(") ? String(step.dropFirst().dropLast()) : String(step)
+      }.joined(separator: "/")
+      for method in ["GET", "POST", "PUT", "DELETE"] {
+        let answer = try await client.send(TestRequest(method, path))
+        let isTimeless = ["/healthz", "/readyz", "/static/"].contains(where: path.hasPrefix)
+        #expect(isTimeless || (answer.status == 503 && answer.header("retry-after") == "5"), "\(method) \(path)")
+      }
+    }
+    #expect(try await client.get("/healthz").status == 200)
+    let page = try await client.send(TestRequest("GET", "/", headers: [("Accept-Language", "it")]))
+    #expect(page.text.contains("lang=\"it\""))
+    // Set right, everything is as it was.
+    service.clock.setAhead(.zero)
+    try await hear(.zero)
+    #expect(try await box.refresh(refresh).status == 200)
+    #expect(try await box.ask(code.device).error == "authorization_pending")
+  }
+
   @Test func `is named by doctor, and is out on a real server`() async throws {
     let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
     defer { try? place.remove() }

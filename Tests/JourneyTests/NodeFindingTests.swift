@@ -90,6 +90,29 @@ private final class SilentNodesStore: ForwardingStore {
     #expect(NodeCare.findings(about: well).isEmpty)
   }
 
+  @Test func `several public addresses are several issuers`() throws {
+    func node(_ name: String, _ address: String?) throws -> NodeRecord {
+      NodeRecord(
+        id: try named(name), version: "0.2.0", started: Instant(milliseconds: 0), silence: .zero,
+        said: NodeStatusExchange.Said(publicURL: address).text, instruction: nil)
+    }
+    let (tv, other) = ("https://tv.example.org", "https://other.example.org")
+    #expect(try NodeCare.findings(about: [node("a", tv), node("b", tv), node("of-before", nil)]).isEmpty)
+    let found = try NodeCare.findings(about: [node("a", tv), node("b", other), node("c", tv)])
+    #expect(
+      found.map { "\($0.status) \($0.check): \($0.detail)" } == [
+        "bad nodes: their public addresses differ, and none takes the tokens of another: \(other) at b; \(tv) at a, c"
+      ])
+    #expect(found.first?.fix == "start all of them with the same --public-url, that of the load balancer")
+  }
+
+  @Test(arguments: Ground.allCases)
+  func `each node says its own public address`(ground: Ground) async throws {
+    try await withNodes(on: ground) { nodes in
+      #expect(NodeStatusExchange(nodes.b.core).own.publicURL == "https://tv.example.org")
+    }
+  }
+
   @Test func `who is silent, whose clock is wrong, and that releases are too far apart`() throws {
     let found = NodeCare.findings(about: [
       try node("a", "0.1.0", silence: .seconds(90)), try node("b", ahead: .milliseconds(-2400)),

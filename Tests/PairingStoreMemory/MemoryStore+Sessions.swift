@@ -82,6 +82,18 @@ extension MemoryStore {
     return after
   }
 
+  /// Counts a try as a failure before the password is looked at.
+  public func takeLoginTry(of subject: LoginSubject, free: Int, at now: Instant) async throws(StoreError) -> LoginTry? {
+    let before = failures[subject]
+    guard LoginThrottle.pause(after: before, free: free, at: now) == nil else { return nil }
+    return LoginTry(before: before, after: try await recordLoginFailure(of: subject, at: now))
+  }
+
+  /// Takes a try back that was no failure.
+  public func giveBack(_ counted: LoginTry, of subject: LoginSubject) async throws(StoreError) {
+    failures[subject] = LoginThrottle.givingBack(counted, from: failures[subject])
+  }
+
   /// Forgets the failures of a subject.
   public func clearLoginFailures(of subject: LoginSubject) async throws(StoreError) {
     failures[subject] = nil

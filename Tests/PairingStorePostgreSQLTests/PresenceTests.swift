@@ -94,6 +94,44 @@ extension NewsTests {
     }
   }
 
+  /// The tables are not signed: whoever may write there may write any time.
+  @Test func `times that nobody can wait for keep no node from listing, hearing and serving`() async throws {
+    try await withTwo { place, one, other in
+      let operating = try place.connect()
+      try await eventually("both to have heard of each other") { try await one.report("").serving == 2 ? true : nil }
+      let from = try await other.changes(after: other.endOfChanges(), waiting: .zero).position
+      let nonce = UsedNonce(key: try named("key"), second: 7, mark: 9)
+      try await one.share([nonce])
+      try operating.run(
+        """
+        INSERT INTO node (name, lane, backend, version, seen, started) VALUES
+        ('far', 1, 0, '', 'infinity', 'infinity'), ('gone', 2, 0, '', '-infinity', '-infinity'),
+        ('late', 3, 0, '', '9999-01-01', now()), ('odd', 4, 0, '', now(), '-infinity')
+        """, by: serverDeadline)
+      try operating.run(
+        """
+        INSERT INTO nonce (n, lane, used, guesses, at)
+        SELECT n + 1, CAST(1 AS BIGINT), '', '', CAST('infinity' AS TIMESTAMPTZ) FROM nonce_count UNION ALL
+        SELECT n + 2, 1, '', '', '-infinity' FROM nonce_count UNION ALL SELECT n + 3, 1, '', '', '9999-01-01' FROM nonce_count
+        """, by: serverDeadline)
+      try operating.run("UPDATE nonce_count SET n = n + 3", by: serverDeadline)
+      try operating.run("INSERT INTO lease (name, node, until) VALUES ('upkeep', 'x', 'infinity')", by: serverDeadline)
+      let nodes = try await one.nodes()
+      #expect(nodes.map(\.id.text) == ["far", "late", "odd", "one", "other"])
+      #expect(nodes.map { $0.silence >= .seconds(86_400) } == [true, true, false, false, false], "\(nodes)")
+      #expect(try await other.changes(after: from, waiting: .zero).nonces == [nonce])
+      try await eventually("nobody to count who was forged") {
+        let heard = try await one.report("")
+        return try heard.serving == 3 && heard.silent == [named("far"), named("gone"), named("late")] ? true : nil
+      }
+      #expect(try await !one.tell(named("far"), .drain))
+      #expect(try await one.take(.upkeep, as: named("one"), for: .seconds(10), at: Instant(milliseconds: 0)))
+      #expect(try await one.nodes().map(\.id.text) == ["odd", "one", "other"])
+      let left = try operating.run("SELECT count(*) FROM nonce WHERE at > now() + INTERVAL '1 day'", by: serverDeadline)
+      #expect(try left[0].integer(0) == 0)
+    }
+  }
+
   @Test func `nodes hear what others say of themselves, and what operators want of them`() async throws {
     try await withTwo { _, one, other in
       _ = try await one.report("I am one")

@@ -9,7 +9,9 @@ extension TestService {
     let phone = try await phone()
     return PathPrefixHandler(
       core.options.basePath,
-      RememberedPolls(core, before: try Router(ServiceRoutes.all(core, phone), refuse: phone.refuse)))
+      RightTime(
+        core, page: phone.unavailable,
+        before: RememberedPolls(core, before: try Router(ServiceRoutes.all(core, phone), refuse: phone.refuse))))
   }
 
   /// Every route there is: method and pattern.

@@ -154,6 +154,14 @@ extension ForwardingStore {
     try await target.recordLoginFailure(of: subject, at: now)
   }
 
+  public func takeLoginTry(of subject: LoginSubject, free: Int, at now: Instant) async throws(StoreError) -> LoginTry? {
+    try await target.takeLoginTry(of: subject, free: free, at: now)
+  }
+
+  public func giveBack(_ counted: LoginTry, of subject: LoginSubject) async throws(StoreError) {
+    try await target.giveBack(counted, of: subject)
+  }
+
   public func clearLoginFailures(of subject: LoginSubject) async throws(StoreError) {
     try await target.clearLoginFailures(of: subject)
   }

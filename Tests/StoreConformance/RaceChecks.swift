@@ -185,5 +185,36 @@ extension StoreConformance {
       let failures = try await stage.store.loginFailures(of: .source(source))
       try expect(failures?.count == 32, "counted \(String(describing: failures))")
     },
+    ConformanceCheck("of many tries for passwords at once as many are taken as are free, and given back they are none")
+    { stage in
+      let source = LoginSubject.source(try found(SourceKey(address: [10, 0, 0, 1]), "source"))
+      func failures() async throws -> LoginFailures? { try await stage.other.loginFailures(of: source) }
+      func take(_ count: Int, _ second: Int) async throws -> [LoginTry] {
+        let results = try await stage.together(count) { number in
+          let store = number.isMultiple(of: 2) ? stage.store : stage.other
+          return try await store.takeLoginTry(of: source, free: 8, at: stage.at(second))
+        }
+        try expect(results.successes().count == count, "\(results)")
+        return results.successes().compactMap(\.self)
+      }
+      let taken = try await take(32, 1)
+      try expect(taken.count == 8, "\(taken.count) were taken")
+      let full = try await failures()
+      try expect(full == LoginFailures(count: 8, last: stage.at(1)), "counted \(String(describing: full))")
+      // After the pause there is one.
+      let one = try await take(32, 2)
+      try expect(one.count == 1, "\(one.count) were taken after the pause")
+      // Given back it is as if it had not been; those with others behind them are one less.
+      for counted in one { try await stage.store.giveBack(counted, of: source) }
+      let before = try await failures()
+      try expect(before == full, "left \(String(describing: before))")
+      for counted in taken.prefix(7) { try await stage.store.giveBack(counted, of: source) }
+      let left = try await failures()
+      try expect(left?.count == 1, "left \(String(describing: left))")
+      for counted in taken.suffix(1) { try await stage.store.giveBack(counted, of: source) }
+      let none = try await failures()
+      try expect(none == nil, "left \(String(describing: none))")
+      for counted in taken.suffix(1) { try await stage.store.giveBack(counted, of: source) }
+    },
   ]
 }

@@ -32,7 +32,23 @@ enum NodeCare {
           "they are of versions that do not serve together: \(versions.sorted().joined(separator: ", "))",
           fix: "upgrade those that are behind, one release after the other"))
     }
+    if let finding = finding(aboutAddressesOf: said.compactMap { node in node.words.publicURL.map { (node.id, $0) } }) {
+      found.append(finding)
+    }
     return found
+  }
+
+  /// Several addresses are several issuers: what one of them gave out the others refuse.
+  private static func finding(aboutAddressesOf nodes: [(id: NodeID, address: String)]) -> Finding? {
+    let addresses = Dictionary(grouping: nodes, by: \.address)
+    guard addresses.count > 1 else { return nil }
+    let words = addresses.sorted { $0.key < $1.key }.map { address, nodes in
+      "\(address) at \(nodes.map(\.id.text).sorted().joined(separator: ", "))"
+    }
+    return Finding(
+      "nodes", .bad,
+      "their public addresses differ, and none takes the tokens of another: \(words.joined(separator: "; "))",
+      fix: "start all of them with the same --public-url, that of the load balancer")
   }
 
   private static func finding(

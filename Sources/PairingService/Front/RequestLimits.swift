@@ -195,6 +195,9 @@ package final class RequestLimits: Sendable {
   /// what one node alone would give.
   func divide(among nodes: Int) { state.withLock { $0.nodes = max(nodes, 1) } }
 
+  /// How many nodes have the limits together, as far as this one has heard.
+  var nodes: Int { state.withLock { $0.nodes } }
+
   /// Takes one that is new at a network address.
   package func take(
     _ newcomer: Newcomer, from address: IPAddress?, at requestor: RequestorID

@@ -145,7 +145,7 @@ extension V1Words {
 
 extension Request {
   /// Whether a browser on another site asks.
-  fileprivate var isCrossOrigin: Bool { header(.origin) != nil }
+  var isCrossOrigin: Bool { header(.origin) != nil }
 }
 
 extension V1Outcome {

@@ -30,6 +30,7 @@ struct V1Frame: Sendable {
     Task {
       do {
         try core.requireNews()
+        try core.requireRightTime()
         switch try await work() {
         case .reply(let answer): reply.complete(response(answer))
         case .wait(let wait): park(reply, wait)
@@ -48,6 +49,7 @@ struct V1Frame: Sendable {
       var response: Response
       do {
         try core.requireNews()
+        try core.requireRightTime()
         response = self.response(try await work())
       } catch {
         response = self.response(failure: error)

@@ -43,12 +43,13 @@ package struct NodeFollower: Sendable {
   ///
   /// - Returns: how far it came. When it throws, the same piece is read again: looking twice changes nothing.
   func step(from position: ChangePosition?) async throws -> ChangePosition {
+    // First, because a clock that is wrong refuses what is good.
+    try await NodeStatusExchange(core).once()
     guard let position else {
       let end = try await core.store.endOfChanges()
       try await lookAtEverything()
       return end
     }
-    try await NodeStatusExchange(core).once()
     let page = try await core.store.changes(after: position, waiting: Self.wait)
     core.nonces.note(page.nonces)
     core.limits.note(page.guesses)

@@ -13,11 +13,16 @@ package struct NodeStatusExchange: Sendable {
     package var isDraining = false
     /// How much later its clock is than the store's; nothing until it has looked.
     package var clockAhead: Duration?
+    /// The address that it gives to boxes and phones, and as whom it signs; one of the release before says nothing.
+    package var publicURL: String?
 
-    package init(waiting: Int = 0, isDraining: Bool = false, clockAhead: Duration? = nil) {
+    package init(
+      waiting: Int = 0, isDraining: Bool = false, clockAhead: Duration? = nil, publicURL: String? = nil
+    ) {
       self.waiting = waiting
       self.isDraining = isDraining
       self.clockAhead = clockAhead
+      self.publicURL = publicURL
     }
 
     /// What another node has said; nothing where that is not understood.
@@ -26,11 +31,13 @@ package struct NodeStatusExchange: Sendable {
       waiting = Int(clamping: object["waiting"]?.int64 ?? 0)
       isDraining = object["draining"]?.bool ?? false
       clockAhead = object["clockAhead"]?.int64.map { .milliseconds($0) }
+      publicURL = object["publicURL"]?.string
     }
 
     var text: String {
       var said: JSONObject = ["waiting": .integer(Int64(waiting)), "draining": .bool(isDraining)]
       if let clockAhead { said["clockAhead"] = .integer(clockAhead.wholeMilliseconds) }
+      if let publicURL { said["publicURL"] = .string(publicURL) }
       return JSONValue.object(said).description
     }
   }
@@ -41,7 +48,9 @@ package struct NodeStatusExchange: Sendable {
 
   /// What this node says now.
   package var own: Said {
-    Said(waiting: core.waiters.count, isDraining: core.drain.isOn, clockAhead: core.nodeNews.clockAhead)
+    Said(
+      waiting: core.waiters.count, isDraining: core.drain.isOn, clockAhead: core.nodeNews.clockAhead,
+      publicURL: core.options.publicURL)
   }
 
   /// Says it to the others, and does what operators want who asked one of them.

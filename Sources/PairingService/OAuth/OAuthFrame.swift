@@ -64,6 +64,7 @@ struct OAuthFrame: Sendable {
     _ request: Request, _ work: @Sendable () async throws -> Response
   ) async -> Response {
     do {
+      try core.requireRightTime()
       return Self.allowing(try await work(), request)
     } catch {
       return response(error, to: request)

@@ -48,6 +48,12 @@ package struct Phone: Sendable {
     response.status = refusal.status
     return response
   }
+
+  /// The page of a node that can decide nothing now.
+  package func unavailable(_ request: Request) -> Response {
+    let (call, isNew) = call(request, nil)
+    return response(.notice(.busy, wait: RightTimePause.span), to: call, isNew: isNew)
+  }
 }
 
 /// Decides a page; what it changes in the call goes into the answer.

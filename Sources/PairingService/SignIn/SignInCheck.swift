@@ -29,6 +29,8 @@ final class SignInCheck: Sendable {
   ///
   /// One address has ``LoginThrottle/free`` of them: anybody could keep a viewer out otherwise by knowing her name.
   private static let freeForAccount = 100
+  /// How long one waits whose try somebody else has.
+  private static let moment: Duration = .seconds(1)
   private let core: ServiceCore
   /// How many passwords are being looked at now, so that many at once count as many one after the other.
   private let underWay = Locked([LoginSubject: Int]())
@@ -55,8 +57,9 @@ final class SignInCheck: Sendable {
     }
     if let source { subjects.append((.source(source), Self.freeForSource)) }
     let look = try await look(name, password, provider, subjects, address)
-    guard case .right(let name, let stored) = look.verdict else { return look.verdict }
     // Not under way any more: a right password is no guess, however long the store takes to write.
+    for (subject, counted) in look.unused { try await core.store.giveBack(counted, of: subject) }
+    guard case .right(let name, let stored) = look.verdict else { return look.verdict }
     for subject in look.forgiven { try await core.store.clearLoginFailures(of: subject) }
     guard look.isOutdated else { return look.verdict }
     return .right(name, proved: await renewed(password, stored, of: name, at: provider))
@@ -67,6 +70,8 @@ final class SignInCheck: Sendable {
     var verdict: Verdict
     /// Whose wrong ones a right one ends.
     var forgiven: [LoginSubject] = []
+    /// Tries that were counted for what was no wrong one.
+    var unused: [(LoginSubject, LoginTry)] = []
     /// Whether the password is to be hashed anew.
     var isOutdated = false
   }
@@ -79,20 +84,39 @@ final class SignInCheck: Sendable {
     let ahead = enter(subjects.map(\.subject))
     defer { leave(subjects.map(\.subject)) }
     var forgiven: [LoginSubject] = []
-    for (place, (subject, free)) in subjects.enumerated() {
+    var scarce: [(LoginSubject, free: Int)] = []
+    for (number, (subject, free)) in subjects.enumerated() {
       let failures = try await core.store.loginFailures(of: subject)
-      if failures != nil, subject.isOfAccount { forgiven.append(subject) }
-      if let wait = pause(after: failures, free, underWay: ahead[place]) {
+      switch admission(after: failures, free, underWay: ahead[number]) {
+      case .free: if failures == nil { continue }
+      case .scarce: scarce.append((subject, free))
+      case .wait(let wait):
         throttled(subject, address)
         return Look(verdict: .wait(wait))
       }
+      if subject.isOfAccount { forgiven.append(subject) }
     }
-    var look = try await checkAndCount(name, password, provider, subjects.map(\.subject), address)
+    var taken: [(LoginSubject, LoginTry)] = []
+    for (subject, free) in scarce {
+      guard let counted = try await core.store.takeLoginTry(of: subject, free: free, at: core.clock.now) else {
+        throttled(subject, address)
+        return Look(verdict: .wait(Self.moment), unused: taken)
+      }
+      taken.append((subject, counted))
+    }
+    let counted = Set(taken.map(\.0))
+    var look = try await checkAndCount(
+      name, password, provider, subjects.map(\.subject).filter { !counted.contains($0) }, address)
     look.forgiven = forgiven
+    switch look.verdict {
+    case .wrong: break
+    case .right: look.unused = taken.filter { !$0.0.isOfAccount }
+    case .wait, .busy: look.unused = taken
+    }
     return look
   }
 
-  /// Checks the password; a wrong one is counted for the account and for the address.
+  /// Checks the password; a wrong one is counted for the account and for the address, where it is not counted yet.
   private func checkAndCount(
     _ name: AccountName?, _ password: String, _ provider: ProviderID,
     _ subjects: [LoginSubject], _ address: IPAddress?
@@ -167,13 +191,19 @@ final class SignInCheck: Sendable {
 
   // MARK: - Limits
 
-  private func pause(after failures: LoginFailures?, _ free: Int, underWay ahead: Int) -> Duration? {
-    // The rule is written for accounts; a source has more tries before the same pauses begin.
-    let counted = failures.map {
-      LoginFailures(count: max(0, $0.count - (free - LoginThrottle.free)), last: $0.last)
-    }
-    if let wait = LoginThrottle.pause(after: counted, at: core.clock.now) { return wait }
-    return ahead > 0 && (failures?.count ?? 0) + ahead >= free ? .seconds(1) : nil
+  /// Whether one more may be looked at.
+  private enum Admission {
+    case free
+    /// It may when it is counted before, as others may count at this moment.
+    case scarce
+    case wait(Duration)
+  }
+
+  private func admission(after failures: LoginFailures?, _ free: Int, underWay ahead: Int) -> Admission {
+    if let wait = LoginThrottle.pause(after: failures, free: free, at: core.clock.now) { return .wait(wait) }
+    let (nodes, count) = (core.limits.nodes, failures?.count ?? 0)
+    if nodes > 1 { return ahead == 0 && count + nodes <= free ? .free : .scarce }
+    return ahead > 0 && count + ahead >= free ? .wait(Self.moment) : .free
   }
 
   private func throttled(_ subject: LoginSubject, _ address: IPAddress?) {

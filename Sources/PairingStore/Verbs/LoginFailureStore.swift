@@ -14,6 +14,16 @@ public protocol LoginFailureStore: Sendable {
   func recordLoginFailure(of subject: LoginSubject, at now: Instant)
     async throws(StoreError) -> LoginFailures
 
+  /// Counts a try as a failure before the password is looked at.
+  ///
+  /// Guarantees: of several at once, on whichever nodes, each is counted on the one before; who has to wait is not.
+  ///
+  /// - Returns: nothing for whoever has to wait (``LoginThrottle/pause(after:free:at:)``).
+  func takeLoginTry(of subject: LoginSubject, free: Int, at now: Instant) async throws(StoreError) -> LoginTry?
+
+  /// Takes a try back that was no failure (``LoginThrottle/givingBack(_:from:)``).
+  func giveBack(_ counted: LoginTry, of subject: LoginSubject) async throws(StoreError)
+
   /// Forgets the failures of a subject: an account has signed in.
   func clearLoginFailures(of subject: LoginSubject) async throws(StoreError)
 }

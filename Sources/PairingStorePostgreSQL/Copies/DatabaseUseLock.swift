@@ -7,13 +7,15 @@ import RegentSQL
 /// It ends with its connection, however that ends; behind a pooler in transaction mode it stays until the pooler closes
 /// that one, so copies are made without one.
 enum DatabaseUseLock {
-  /// "RGN1", and the schema, as two services may have a schema each of one database.
-  private static let lock: SQL = "1380404785, coalesce(hashtext(current_schema()), 0)"
+  private static let lock = TablelessLock.use
 
   /// For the connection over which a service writes.
+  ///
+  /// Where a stranger keeps it from that it goes on without: a copy that comes then sees its node.
   static func share(_ connection: Connection, by deadline: Deadline) throws(PostgreSQLError) {
-    try take("SELECT pg_try_advisory_lock_shared(\(part: lock))", connection, by: deadline) {
-      PostgreSQLError(
+    try take("SELECT pg_try_advisory_lock_shared(\(part: lock.key))", connection, alone: true, by: deadline) { others in
+      guard others.contains(where: \.counts) else { return nil }
+      return PostgreSQLError(
         .refused, "the database is being moved or restored",
         hint: "wait until that regentd has ended, then start this one")
     }
@@ -24,7 +26,13 @@ enum DatabaseUseLock {
     func refusal() -> PostgreSQLError {
       PostgreSQLError(.refused, "another service uses this database", hint: "stop it first")
     }
-    try take("SELECT pg_try_advisory_lock(\(part: lock))", connection, by: deadline, refusal)
+    try take("SELECT pg_try_advisory_lock(\(part: lock.key))", connection, alone: false, by: deadline) { others in
+      guard !others.contains(where: \.counts), let stranger = others.first else { return refusal() }
+      // Services that come meanwhile would not notice a copy without it.
+      return PostgreSQLError(
+        .refused, "\(stranger.words), which may not write here, holds the lock that keeps services from a copy",
+        hint: "end it: \(stranger.ending); and let nobody else connect to the database")
+    }
     guard try hasNode(connection, by: deadline) else { return }
     connection.close()
     throw refusal()
@@ -39,12 +47,21 @@ enum DatabaseUseLock {
     return !nodes.isEmpty
   }
 
-  /// The connection is closed when the lock is not to be had.
+  /// The connection is closed when the lock is not to be had; `refusal` may find that it can be done without.
   private static func take(
-    _ question: SQL, _ connection: Connection, by deadline: Deadline, _ refusal: () -> PostgreSQLError
+    _ question: SQL, _ connection: Connection, alone: Bool, by deadline: Deadline,
+    _ refusal: ([TablelessLock.Holder]) -> PostgreSQLError?
   ) throws(PostgreSQLError) {
     do throws(PostgreSQLError) {
-      guard try connection.run(question, by: deadline).first?.integer(0) == 1 else { throw refusal() }
+      while try connection.run(question, by: deadline).first?.integer(0) != 1 {
+        let others = try lock.holders(connection, alone: alone, by: deadline)
+        if !others.isEmpty {
+          if let error = refusal(others) { throw error }
+          return
+        }
+        // It was let go in between.
+        CopyConnection.pause()
+      }
     } catch {
       connection.close()
       throw error

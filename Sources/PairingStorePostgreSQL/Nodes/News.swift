@@ -200,7 +200,9 @@ final class News: @unchecked Sendable {
       ) k ON true WHERE c.id = 1 ORDER BY k.n
       """,
       """
-      SELECT c.n, k.n, k.used, k.guesses, CAST(extract(epoch FROM now() - k.at) * 1000 AS BIGINT)
+      SELECT c.n, k.n, k.used, k.guesses,
+      CASE WHEN isfinite(k.at) THEN CAST(extract(epoch FROM now() - k.at) * 1000 AS BIGINT)
+        WHEN k.n IS NOT NULL THEN CAST(\(Presence.memory) AS BIGINT) END
       FROM nonce_count c LEFT JOIN LATERAL (
         SELECT n, used, guesses, at FROM nonce WHERE n > \(position.nonce) AND lane <> \(lane) ORDER BY n LIMIT \(Self.page)
       ) k ON true WHERE c.id = 1 ORDER BY k.n

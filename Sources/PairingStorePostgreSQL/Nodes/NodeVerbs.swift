@@ -48,8 +48,10 @@ extension PostgreSQLStore {
     try await read { context, _ in
       let found = try context.all(
         """
-        SELECT name, version, CAST(extract(epoch FROM started) * 1000 AS BIGINT),
-        CAST(greatest(extract(epoch FROM now() - seen), 0) * 1000 AS BIGINT), said, wish
+        SELECT name, version,
+        CASE WHEN isfinite(started) THEN CAST(extract(epoch FROM started) * 1000 AS BIGINT) ELSE 0 END,
+        CASE WHEN \(part: Moments.isComing("seen")) THEN CAST(\(Presence.memory) AS BIGINT)
+          ELSE CAST(greatest(extract(epoch FROM now() - seen), 0) * 1000 AS BIGINT) END, said, wish
         FROM node WHERE seen > now() - INTERVAL '1 day' ORDER BY name
         """
       ) { row in
@@ -92,7 +94,7 @@ extension PostgreSQLStore {
           INSERT INTO lease (name, node, until)
           VALUES (\(duty.rawValue), \(node.text), now() + CAST(\(milliseconds) AS BIGINT) * INTERVAL '1 millisecond')
           ON CONFLICT (name) DO UPDATE SET node = EXCLUDED.node, until = EXCLUDED.until
-          WHERE lease.node = EXCLUDED.node OR lease.until <= now()
+          WHERE lease.node = EXCLUDED.node OR lease.until <= now() OR \(part: Moments.isComing("lease.until"))
           """) == 1
       if isOurs { try Self.trim(context) }
       return isOurs
@@ -108,11 +110,12 @@ extension PostgreSQLStore {
         """
         DELETE FROM \(unsafeRawSQL: table) WHERE n IN (
           SELECT n FROM (SELECT n, at FROM \(unsafeRawSQL: table) ORDER BY n LIMIT \(trimmedAtOnce)) AS oldest
-          WHERE at < now() - INTERVAL '15 minutes'
+          WHERE at < now() - INTERVAL '15 minutes' OR \(part: Moments.isComing("at"))
           OR n <= (SELECT max(n) FROM \(unsafeRawSQL: table)) - CAST(\(most) AS BIGINT))
         """)
     }
-    try context.run("DELETE FROM node WHERE seen < now() - INTERVAL '1 day'")
+    try context.run(
+      "DELETE FROM node WHERE seen < now() - INTERVAL '1 day' OR \(part: Moments.isComing("seen"))")
   }
 }
 

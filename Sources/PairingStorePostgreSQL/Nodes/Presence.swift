@@ -13,9 +13,15 @@ struct Presence: Sendable {
   /// Between two beats.
   static let pause: UInt64 = 1_000_000_000
 
+  /// So long a node is remembered that says nothing: a day, in milliseconds.
+  static let memory: Int64 = 86_400_000
+
   /// The condition that the node of a row was heard of lately, by the database's clock.
   static let isHeard: SQL =
-    "node.seen > now() - CAST(\(NodeID.silence.wholeMilliseconds) AS BIGINT) * INTERVAL '1 millisecond'"
+    """
+    (node.seen > now() - CAST(\(NodeID.silence.wholeMilliseconds) AS BIGINT) * INTERVAL '1 millisecond'
+    AND NOT \(part: Moments.isComing("node.seen")))
+    """
 
   /// The condition that the server works for the node of a row.
   static let isServed: SQL = "EXISTS (SELECT 1 FROM pg_stat_activity a WHERE a.pid = node.backend)"
@@ -58,5 +64,17 @@ struct Presence: Sendable {
     PostgreSQLError(
       .refused, "another service that is called “\(name)” uses this database",
       hint: "give each its own name: regentd serve --node NAME; or stop the other one first")
+  }
+}
+
+/// Times in tables that are not signed: whoever may write there may write any.
+///
+/// `infinity` is among them, from which nothing can be taken away and which no number can say.
+enum Moments {
+  /// The condition that a time is more than a day ahead of the database's clock.
+  ///
+  /// No node wrote that, and who waits for it waits for ever. Less is what a clock leaves behind that was set back.
+  static func isComing(_ column: String) -> SQL {
+    SQL(unsafeRawSQL: "\(column) > now() + INTERVAL '1 day'", [])
   }
 }

@@ -5,10 +5,8 @@ import RegentSQL
 enum Schema {
   /// What this program makes and uses; a change of the tables is the next number.
   static let version = Int64(1 + migrations.count)
-  /// "RGNT": of two services that start at once, one makes the tables.
-  ///
-  /// Two schemas of one database are none of each other's business.
-  private static let lock: SQL = "1380404820, coalesce(hashtext(current_schema()), 0)"
+  /// Of two services that start at once, one makes the tables.
+  private static let lock = TablelessLock.tables
 
   /// Connects, makes the tables if there are none, sees that they are these, and opens what `body` opens in them.
   static func open<Value>(
@@ -47,8 +45,28 @@ enum Schema {
   /// Waits for whoever makes or fills the tables, and keeps others from it until the end of the transaction.
   ///
   /// A role that may only read and write the tables may do that, too.
+  ///
+  /// Nobody waits for a stranger: where there are tables the row of `cluster` keeps others away as well, and of two who
+  /// make them one is refused.
   static func wait(_ connection: Connection, by deadline: Deadline) throws(PostgreSQLError) {
-    try connection.run("SELECT 1 FROM pg_advisory_xact_lock(\(part: lock))", by: deadline)
+    var others: [TablelessLock.Holder] = []
+    do throws(PostgreSQLError) {
+      let question: SQL = "SELECT pg_try_advisory_xact_lock(\(part: lock.key))"
+      while try connection.run(question, by: deadline).first?.integer(0) != 1 {
+        others = try lock.holders(connection, by: deadline)
+        if !others.isEmpty, !others.contains(where: \.counts) {
+          guard try isThere(connection, by: deadline) else { return }
+          try connection.run("SELECT 1 FROM cluster WHERE id = 1 FOR UPDATE", by: deadline)
+          return
+        }
+        CopyConnection.pause()
+      }
+    } catch {
+      guard error.kind == .deadline, let other = others.first(where: \.counts) else { throw error }
+      throw PostgreSQLError(
+        .refused, "\(other.words) still makes or fills the tables",
+        hint: "wait for it, or see what it does: SELECT * FROM pg_stat_activity WHERE pid = \(other.process)")
+    }
   }
 
   private static func done(_ outcome: CommitOutcome) throws(PostgreSQLError) {

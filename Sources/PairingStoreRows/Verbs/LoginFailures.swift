@@ -13,13 +13,30 @@ extension RowStore {
     async throws(StoreError) -> LoginFailures
   {
     try await write { context, rows in
+      try rows.countFailure(context, subject, over: rows.failures(context, subject.key), at: now)
+    }
+  }
+
+  /// Counts a try as a failure before the password is looked at.
+  public func takeLoginTry(of subject: LoginSubject, free: Int, at now: Instant) async throws(StoreError) -> LoginTry? {
+    try await write { context, rows in
       let stored = try rows.failures(context, subject.key)
-      let before = try stored ?? (subject.inherits ? rows.failures(context, CountedFailures.others) : nil)
-      let after = LoginThrottle.adding(to: before?.record.failures, at: now)
-      try rows.put(
-        context, Tables.loginFailures, CountedFailures(subject: subject.key, failures: after),
-        over: stored)
-      return after
+      guard LoginThrottle.pause(after: stored?.record.failures, free: free, at: now) == nil else { return nil }
+      let after = try rows.countFailure(context, subject, over: stored, at: now)
+      return LoginTry(before: stored?.record.failures, after: after)
+    }
+  }
+
+  /// Takes a try back that was no failure.
+  public func giveBack(_ counted: LoginTry, of subject: LoginSubject) async throws(StoreError) {
+    let key = subject.key
+    try await write { context, rows in
+      guard let stored = try rows.failures(context, key) else { return }
+      guard let left = LoginThrottle.givingBack(counted, from: stored.record.failures) else {
+        try context.run("DELETE FROM login_failure WHERE subject = \(key)")
+        return
+      }
+      try rows.put(context, Tables.loginFailures, CountedFailures(subject: key, failures: left), over: stored)
     }
   }
 
@@ -63,6 +80,16 @@ extension SignedRows {
         subject: CountedFailures.others,
         failures: LoginThrottle.others(others?.record.failures, forgetting: greatest, at: now)), over: others)
     return least.count
+  }
+
+  fileprivate func countFailure(
+    _ context: borrowing WriteContext, _ subject: LoginSubject, over stored: Stored<CountedFailures>?, at now: Instant
+  ) throws -> LoginFailures {
+    let before = try stored ?? (subject.inherits ? failures(context, CountedFailures.others) : nil)
+    let after = LoginThrottle.adding(to: before?.record.failures, at: now)
+    try put(
+      context, Tables.loginFailures, CountedFailures(subject: subject.key, failures: after), over: stored)
+    return after
   }
 
   fileprivate func failures<Context: Querying & ~Copyable>(

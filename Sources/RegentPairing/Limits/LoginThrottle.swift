@@ -13,6 +13,20 @@ public struct LoginFailures: Hashable, Sendable {
   }
 }
 
+/// A try that was counted as a failure before anybody knew whether it is one.
+public struct LoginTry: Hashable, Sendable {
+  /// The failures without it.
+  public let before: LoginFailures?
+  /// What is kept while the password is looked at.
+  public let after: LoginFailures
+
+  /// A try from what it changed.
+  public init(before: LoginFailures?, after: LoginFailures) {
+    self.before = before
+    self.after = after
+  }
+}
+
 /// How long an account or a source is kept from the next try.
 ///
 /// The counts are durable: who could restart the service would otherwise start anew. The pause doubles and has an end,
@@ -41,7 +55,10 @@ public enum LoginThrottle {
   }
 
   /// How long to wait before a password is even looked at; none when it may be.
-  public static func pause(after failures: LoginFailures?, at now: Instant) -> Duration? {
+  ///
+  /// The pauses begin after so many as are free: one address is many households, and has more.
+  public static func pause(after failures: LoginFailures?, free: Int = LoginThrottle.free, at now: Instant) -> Duration?
+  {
     guard let failures, failures.count >= free else { return nil }
     // Counted by a clock that was ahead: every try would find its whole pause before it, until that time comes.
     guard failures.last <= now + longestPause else { return nil }
@@ -50,6 +67,14 @@ public enum LoginThrottle {
     let left = (failures.last + pause).since(now)
     // A clock that was set back would turn a pause of seconds into one of hours: never longer than the rule's own.
     return left > .zero ? min(left, pause) : nil
+  }
+
+  /// The failures when a try that was counted as one was none; nothing where there are none left.
+  ///
+  /// What others have counted since stays, and so does the time of the last of them.
+  public static func givingBack(_ counted: LoginTry, from failures: LoginFailures?) -> LoginFailures? {
+    guard let failures, failures != counted.after else { return failures == nil ? nil : counted.before }
+    return failures.count > 1 ? LoginFailures(count: failures.count - 1, last: failures.last) : nil
   }
 
   /// The failures after one more.
