@@ -56,14 +56,14 @@ public final class PostgreSQLStore: Store {
   /// Tells whoever waits that nobody knows what comes of his change, or that nothing was written or read.
   public func giveUp() { database.giveUp() }
 
-  /// Whether a store was made in the database before.
+  /// Whether a store was made in the database before, also when this role may not see it yet.
   ///
   /// Blocks the caller.
   public static func isMade(on server: ConnectionSettings) throws(PostgreSQLError) -> Bool {
     let deadline = Deadline.after(.seconds(10))
     let connection = try Connection.open(server, by: deadline)
     defer { connection.close() }
-    return try Schema.isThere(connection, by: deadline)
+    return try Rights.findTables(connection, by: deadline)
   }
 
   /// What the server says of itself.
