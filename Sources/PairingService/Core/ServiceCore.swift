@@ -15,6 +15,8 @@ package final class ServiceCore: Sendable {
   package let clock: ServiceClock
   /// Where lines for whoever runs the service go.
   package let log: ServiceLog
+  /// What it is told while the store does not do what calls want of it.
+  package let storeTrouble: StoreTrouble
   /// Hashes of secret things.
   package let hasher: KeyedHasher
   /// What operators made.
@@ -80,6 +82,7 @@ package final class ServiceCore: Sendable {
     self.clock = clock
     let log = log.capped(by: clock)
     self.log = log
+    storeTrouble = StoreTrouble(log, clock: clock)
     hasher = try await KeyedHasher(store)
     provisioning = try await ProvisioningCache(store)
     codes = LiveCodes(clock: clock, isShared: store.isShared)
