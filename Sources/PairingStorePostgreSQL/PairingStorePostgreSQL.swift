@@ -56,14 +56,14 @@ public final class PostgreSQLStore: Store {
   /// Tells whoever waits that nobody knows what comes of his change, or that nothing was written or read.
   public func giveUp() { database.giveUp() }
 
-  /// Whether a store was made in the database before.
+  /// Whether a store was made in the database before, also when this role may not see it yet.
   ///
   /// Blocks the caller.
   public static func isMade(on server: ConnectionSettings) throws(PostgreSQLError) -> Bool {
     let deadline = Deadline.after(.seconds(10))
     let connection = try Connection.open(server, by: deadline)
     defer { connection.close() }
-    return try Schema.isThere(connection, by: deadline)
+    return try Rights.findTables(connection, by: deadline)
   }
 
   /// What the server says of itself.
@@ -109,6 +109,9 @@ public final class PostgreSQLStore: Store {
   /// Whether somebody rings the bell so often that it is not listened to; it looks often then.
   public var isFlooded: Bool { database.flood.isSo }
 
+  /// Whether the server has no room for the bell that it rings; others look often then.
+  public var isMute: Bool { database.announcer.muteness.isSo }
+
   /// Whether a COMMIT, of whichever node, has waited for the standby for more than a second.
   public var awaitsStandby: Bool { database.announcer.awaitsStandby.isSo }
 
@@ -141,6 +144,8 @@ public struct PostgreSQLStoreOptions: Sendable {
   public var onHearing: @Sendable (_ isDeaf: Bool) -> Void = { _ in }
   /// Called when somebody floods the bell, and when it is heard again.
   public var onFlood: @Sendable (_ isFlooded: Bool) -> Void = { _ in }
+  /// Called when the server has no room for a bell, and when it has again.
+  public var onMuteness: @Sendable (_ isMute: Bool) -> Void = { _ in }
   /// For how long the bell is not listened to after a flood.
   public var floodPause = Duration.seconds(60)
   /// Called when a COMMIT waits for the standby, and when none does any more.

@@ -13,16 +13,18 @@ import RegentPlatform
 struct MasterKeyFile {
   private let paths: ServicePaths
   private var next: String { "\(paths.masterKey).next" }
+  /// Longer than a first start takes.
+  private static let patience = Duration.seconds(60)
 
   init(_ paths: ServicePaths) { self.paths = paths }
 
   /// Opens the database with its key; the first start makes both.
   ///
-  /// `isSealed` says that the database is there: then it must not be given a new key.
-  func open<Opened>(isSealed: Bool, _ open: (Secret) throws -> Opened) throws -> Opened {
-    guard let pending = try read(next) else { return try open(try current(isSealed: isSealed)) }
+  /// `isSealed` says whether the database is there: then it must not be given a new key.
+  func open<Opened>(isSealed: () throws -> Bool, _ open: (Secret) throws -> Opened) throws -> Opened {
+    guard let pending = try read(next) else { return try openCurrent(isSealed, open) }
     do {
-      let store = try open(try current(isSealed: isSealed))
+      let store = try openCurrent(isSealed, open)
       // The change never reached the database: nothing is sealed with the new key.
       try DurableFile.remove(next)
       return store
@@ -30,6 +32,33 @@ struct MasterKeyFile {
       let store = try open(pending)
       try adopt(pending)
       return store
+    }
+  }
+
+  private func openCurrent<Opened>(_ isSealed: () throws -> Bool, _ open: (Secret) throws -> Opened) throws -> Opened {
+    guard try !isSealed() else { return try open(try current()) }
+    // A key that another first start has just made must not be taken away by that one while this one seals with it.
+    let lock = try? FileLock(beside: paths.masterKey, patience: Self.patience)
+    let opened = Result { try openFirst(isSealed, open) }
+    lock?.release()
+    return try opened.get()
+  }
+
+  private func openFirst<Opened>(_ isSealed: () throws -> Bool, _ open: (Secret) throws -> Opened) throws -> Opened {
+    if let key = try read(paths.masterKey) { return try open(key) }
+    // A database without its key is of no use, and a new key would only hide that.
+    guard try !isSealed() else { throw missing }
+    let key = Random.secret(32)
+    try write(key, toNew: paths.masterKey)
+    do {
+      return try open(key)
+    } catch {
+      // When nothing is sealed with it, the next start may be meant for a database that has another one. Where nobody
+      // knows it stays.
+      var isUseless = (try? isSealed()) == false
+      if case StoreKeyFailure.wrongMasterKey = error { isUseless = true }
+      if isUseless { try? DurableFile.remove(paths.masterKey) }
+      throw error
     }
   }
 
@@ -68,7 +97,7 @@ struct MasterKeyFile {
         "the master key is a credential of the service manager, which the service cannot write",
         hint: "give the service a file of its own with --master-key, then change it")
     }
-    let old = try current(isSealed: true)
+    let old = try current()
     let new = Random.secret(32)
     try write(new, to: next)
     try await store.changeMasterKey(from: old, to: new)
@@ -90,12 +119,16 @@ struct MasterKeyFile {
     try DurableFile.write(Array((Hex.encode(key.exposedBytes()) + "\n").utf8), to: path)
   }
 
-  private func current(isSealed: Bool) throws -> Secret {
-    if let key = try read(paths.masterKey) { return key }
-    // A database without its key is of no use, and a new key would only hide that.
-    guard !isSealed else { throw missing }
-    let key = Random.secret(32)
-    try write(key, to: paths.masterKey)
+  /// Writes a key where none may be: one that was put there meanwhile stays.
+  private func write(_ key: Secret, toNew path: String) throws {
+    let draft = "\(path).first"
+    try write(key, to: draft)
+    defer { try? DurableFile.remove(draft) }
+    try DurableFile.keep(draft, as: path)
+  }
+
+  private func current() throws -> Secret {
+    guard let key = try read(paths.masterKey) else { throw missing }
     return key
   }
 

@@ -53,7 +53,7 @@ extension Move {
       try await copy(snapshot, to: draft, paths, count) { store in
         try await store.append(
           copyEntry(CopyMark(action: "database.move", detail: "from a server (\(note.name))"), by: person))
-        if let numbers = try await dayNumbers(in: store) { try await store.keepNumbers(numbers, as: .day) }
+        if let numbers = try await dayNumbers(in: store) { try await keepDayNumbers(numbers, in: store) }
       }.sent
     }
     try marker.beginArriving(note)

@@ -16,7 +16,7 @@ func openStore(
 ) throws -> SQLiteStore {
   try MovedDatabase(of: paths.database).refuseService()
   try RestoredDatabase(of: paths.database).finish()
-  return try MasterKeyFile(paths).open(isSealed: PrivateFile.check(paths.database)) { key in
+  return try MasterKeyFile(paths).open(isSealed: { try PrivateFile.check(paths.database) }) { key in
     try openStore(at: paths.database, key, onMigration: onMigration, onFailStop: onFailStop)
   }
 }

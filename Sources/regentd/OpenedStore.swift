@@ -37,8 +37,7 @@ func openStore(
   on server: ConnectionSettings, _ paths: ServicePaths, as node: NodeID,
   _ change: (inout PostgreSQLStoreOptions) -> Void
 ) throws -> PostgreSQLStore {
-  let isMade = try PostgreSQLStore.isMade(on: server)
-  return try MasterKeyFile(paths).open(isSealed: isMade) { key in
+  try MasterKeyFile(paths).open(isSealed: { try PostgreSQLStore.isMade(on: server) }) { key in
     var options = PostgreSQLStoreOptions(
       connection: server, masterKey: key, node: node.text,
       wallClock: { Instant(milliseconds: Clocks.wallMilliseconds()) })

@@ -224,7 +224,7 @@ private func check(
       try await store.keepNumbers(String(made.milliseconds), as: .backup)
     }
     // Nodes have their own on a server; whoever goes on with a file has those of the whole service.
-    if isForFile, let numbers { try await store.keepNumbers(numbers, as: .day) }
+    if isForFile, let numbers { try await keepDayNumbers(numbers, in: store) }
     try await onThread("restore") { store.close() }
   } catch {
     store.close()

@@ -159,12 +159,17 @@ private func openDatabase(
         "bell-flooded", over: "bell-heard",
         hint: "somebody rings the nodes' bell (NOTIFY) more often than nodes do; for a minute what other nodes write "
           + "is looked for every 20 ms, then it is listened to again: let nobody else connect to the database")
+      options.onMuteness = log.trouble(
+        "bell-unrung", over: "bell-rung",
+        hint:
+          "the server's queue for NOTIFY is full; what other nodes write is looked for every 20 ms: end the session "
+          + "that listens and is in a transaction for hours (pg_stat_activity, xact_start)")
     }
     return (
       store, ServerUpkeep(paths, store),
       {
         databaseAway(store.awayFor) + standbyAwaited(store.awaitsStandby)
-          + bellUnheard(store.isDeaf || store.isFlooded)
+          + bellUnheard(store.isDeaf || store.isFlooded || store.isMute)
           + exposition(store.numbers)
       }
     )

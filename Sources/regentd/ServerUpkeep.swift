@@ -156,6 +156,15 @@ actor ServerUpkeep: AdminUpkeep {
           fix: "let nobody else connect to the database; pg_stat_activity names who is connected")
       ]
     }
+    guard !store.isMute else {
+      return [
+        Finding(
+          "wakeups", .warning,
+          "the server's queue for the nodes' bell (NOTIFY) is full; they are looked at every 20 ms",
+          fix: "end the session that listens and is in a transaction for hours: SELECT pid, usename, xact_start FROM "
+            + "pg_stat_activity ORDER BY xact_start LIMIT 1, then pg_terminate_backend")
+      ]
+    }
     guard store.isDeaf else { return [] }
     return [
       Finding(

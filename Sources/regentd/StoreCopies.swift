@@ -77,6 +77,13 @@ func dayNumbers(in store: SQLiteStore) async throws -> String? {
     at: Instant(milliseconds: Clocks.wallMilliseconds()))
 }
 
+/// Makes these the numbers of a copy that is to be used in a file; its nodes have none any more, so that a server to
+/// which the file goes on the same day counts nothing twice.
+func keepDayNumbers(_ numbers: String, in store: SQLiteStore) async throws {
+  try await store.keepNumbers(numbers, as: .day)
+  for node in try await store.keptNumbersOfNodes(.day).keys { try await store.keepNumbers("", as: .day, of: node) }
+}
+
 /// Puts everything that a file holds into an empty database on a server, in one transaction, and says what arrived.
 ///
 /// `mark` is a line of the audit log in the file that no other copy has; `decide` is the last thing before the COMMIT.

@@ -85,6 +85,8 @@ import Testing
         }
         #expect(said.contains("it waits for the standby") || said.contains("changes wait for the standby"), "\(said)")
         #expect(said.contains("hint: see what is the matter: regentctl doctor"), "\(said)")
+        let ready = try shell.get("curl -s -m 3 -w ' %{http_code}' \(service.url)/readyz")
+        #expect(ready.contains("changes wait for the standby") && ready.hasSuffix("503"), "\(ready)")
         let waiting = try shell.get("SECONDS=0; regentctl doctor || true; echo took $SECONDS")
         #expect(waiting.contains("changes wait for the standby: none is acknowledged"), "\(waiting)")
         #expect(waiting.contains("every row is signed") && !waiting.contains("pg_isready"), "\(waiting)")

@@ -181,6 +181,38 @@ extension RunningProgram {
     }
   }
 
+  @Test func `what was counted on the day of a move is counted once, there and back and there again`() throws {
+    try withServer { shell, server, url in
+      /// Runs the service, in which so many boxes ask for codes; says how many it has counted today.
+      func counted(_ options: [String], boxes: Int) throws -> String {
+        let service = try RegentdProcess(
+          try builtProgram("regentd"), in: shell.folder, options, environment: ["HOME": shell.folder])
+        if try shell.type("test -e key").status != 0 {
+          try shell.get("regentctl requestor add acme && regentctl key issue acme --json > key")
+        }
+        let box = try ShellBox(shell, service, key: "key")
+        for _ in 0..<boxes { _ = try box.code(device: "box-\(UInt32.random(in: 0 ... .max))") }
+        let said = try shell.get("regentctl stats --json | grep -o '\"started\":[0-9]*' | head -n 1")
+        service.program.signal(15)
+        #expect(try service.program.wait() == 0)
+        return said
+      }
+      func node(_ name: String, on url: String) -> [String] { ["--database", url, "--node", name] }
+      _ = try shell.ask(server, "CREATE DATABASE other")
+      let other = url.hasSuffix("/regent") ? "\(url.dropLast("regent".count))other" : ""
+      #expect(try counted([], boxes: 2) == #""started":2"#)
+      try shell.get("regentd move --to '\(url)'")
+      #expect(try counted(node("a", on: url), boxes: 1) == #""started":3"#)
+      #expect(try counted(node("b", on: url), boxes: 1) == #""started":4"#)
+      #expect(try counted(node("c", on: url), boxes: 0) == #""started":4"#)
+      try shell.get("regentd move --from '\(url)'")
+      #expect(try counted([], boxes: 1) == #""started":5"#)
+      try shell.get("regentd move --to '\(other)'")
+      #expect(try counted(node("a", on: other), boxes: 1) == #""started":6"#)
+      #expect(try counted(node("d", on: other), boxes: 0) == #""started":6"#)
+    }
+  }
+
   @Test func `killed on the way there leaves the file as it was, or everything on the server`() throws {
     try withServer { shell, server, url in
       try shell.makeBackup()

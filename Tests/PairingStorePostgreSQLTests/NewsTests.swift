@@ -197,6 +197,69 @@ struct NewsTests {
     }
   }
 
+  /// The server's queue for bells takes 8 GB, so a full one is played where the server tells of it: at the COMMIT.
+  @Test func `a server that has no room for a bell refuses no change and no nonce`() async throws {
+    let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
+    defer { try? place.remove() }
+    let (operating, full) = (try place.connect(), "\(place.schema)_full")
+    func type(_ words: String) throws { try operating.run("\(unsafeRawSQL: words)", by: serverDeadline) }
+    try type("CREATE SCHEMA \(full)")
+    defer { try? type("DROP SCHEMA \(full) CASCADE") }
+    try type("CREATE TABLE \(full).bell (payload TEXT)")
+    try type(
+      """
+      CREATE FUNCTION \(full).refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        RAISE EXCEPTION 'too many notifications in the NOTIFY queue' USING ERRCODE = '54000';
+      END $$
+      """)
+    try type(
+      """
+      CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON \(full).bell DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW EXECUTE FUNCTION \(full).refuse()
+      """)
+    func ring(_ body: String) throws {
+      try type("CREATE OR REPLACE FUNCTION \(full).pg_notify(TEXT, TEXT) RETURNS VOID LANGUAGE sql AS $$ \(body) $$")
+    }
+    try ring("INSERT INTO \(full).bell VALUES ($2)")
+    let changes = Locked<[Bool]>([])
+    func open(_ name: String) throws -> PostgreSQLStore {
+      var options = try place.options(node: name)
+      options.connection.session["search_path"] = "\(place.schema), \(full), pg_catalog"
+      options.onMuteness = { isMute in if name == "one" { changes.withLock { $0.append(isMute) } } }
+      // Whoever hears no bell looks by itself.
+      options.lookPause = .seconds(3600)
+      return try PostgreSQLStore(options)
+    }
+    let (one, other) = (try open("one"), try open("other"))
+    defer {
+      one.close()
+      other.close()
+    }
+    var position = try await other.endOfChanges()
+    let nonces = try (1...3).map { UsedNonce(key: try named("key"), second: Int64($0), mark: 1) }
+    for nonce in nonces.dropLast() { try await one.share([nonce]) }
+    try await one.add("REF30")
+    #expect(one.isMute)
+    var (heard, used) = (Set<StoreChange>(), Set<UsedNonce>())
+    try await eventually("the other one to find it") {
+      let page = try await other.changes(after: position, waiting: .milliseconds(250))
+      position = page.position
+      heard.formUnion(page.changes)
+      used.formUnion(page.nonces)
+      return heard == [.provisioning] && used.count == 2 ? true : nil
+    }
+    try await eventually("the other one to say that it hears no bell") {
+      position = try await other.changes(after: position, waiting: .milliseconds(250)).position
+      return other.isDeaf ? true : nil
+    }
+    try ring("SELECT pg_catalog.pg_notify($1, $2)")
+    try await eventually("it to ring again") {
+      try await one.share([nonces[2]])
+      return one.isMute ? nil : true
+    }
+    #expect(changes.withLock { $0 } == [true, false], "told once each")
+  }
+
   @Test func `what a store wrote itself it is not told, unless nobody was told what came of it`() async throws {
     try await withTwo { place, one, other in
       let from = try await one.endOfChanges()

@@ -51,6 +51,19 @@ struct PostgreSQLStatementTests {
     #expect(try connection.run("SELECT 1 FROM thing", by: soon).isEmpty && connection.isOpen)
   }
 
+  @Test func `of a batch whose end fails nothing stays, and the connection goes on`() throws {
+    let connection = try connectShared()
+    try connection.run(
+      "CREATE TEMPORARY TABLE other (id BIGINT, CONSTRAINT late UNIQUE (id) DEFERRABLE INITIALLY DEFERRED)", by: soon)
+    for _ in 1...2 {
+      let error = try failure {
+        _ = try connection.run(["INSERT INTO other VALUES (\(1))", "INSERT INTO other VALUES (\(1))"], by: soon)
+      }
+      #expect(error.state == .constraintUnique && error.constraint == "late", "\(error)")
+      #expect(try connection.run("SELECT count(*) FROM other", by: soon)[0].integer(0) == 0)
+    }
+  }
+
   @Test func `a broken rule of the schema has a type`() throws {
     let connection = try connectShared()
     try connection.run(

@@ -59,15 +59,19 @@ extension AdminCall {
     return try await stored { () throws(StoreError) in try await core.store.liveCodes(at: now) }
   }
 
-  /// Of all nodes together: what others count is as old as what they have kept last, a minute at most.
+  /// Of all nodes together, and of the service before it had nodes, on the day of a move: what others count is as old
+  /// as what they have kept last, a minute at most.
   fileprivate func stats() async throws(AdminError) -> Stats {
     var day = core.metrics.today(at: now)
     var waiting = core.waiters.count
     if let own = core.keeper {
-      let (kept, nodes) = try await stored { () throws(StoreError) in
-        (try await core.store.keptNumbersOfNodes(.day), try await core.store.nodes())
+      let (kept, before, nodes) = try await stored { () throws(StoreError) in
+        (
+          try await core.store.keptNumbersOfNodes(.day), try await core.store.keptNumbers(.day),
+          try await core.store.nodes()
+        )
       }
-      for (node, text) in kept where node != own {
+      for text in kept.filter({ $0.key != own }).values + [before].compactMap(\.self) {
         if let others = DayNumbers(keptAs: text, at: now) { day.add(others) }
       }
       for node in nodes where node.id != own && node.silence < NodeID.silence {

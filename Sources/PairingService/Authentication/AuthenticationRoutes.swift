@@ -110,9 +110,14 @@ package struct AuthenticationRoutes: Sendable {
 
   /// The same, and what the device's code has come to: a yes between the two questions is one.
   private func foundAfterLook(_ question: DeviceQuestion) async throws -> V1Reply? {
+    let signIns = core.codes.signIns
     if let reply = try await found(question) { return reply }
-    try await core.codeLooks.look(at: question.device.hash, of: question.requestor)
+    let isLearned = try await core.codeLooks.look(at: question.device.hash, of: question.requestor)
     let code = core.codes.latest(of: question.device.hash, at: question.requestor)
+    if isLearned, code?.record.flow.state.isPending == true {
+      // There was no code in memory that could have been told so: the next poll need not ask again.
+      core.signInTransitions.noteNone(of: question.device.hash, at: question.requestor, asOf: signIns)
+    }
     return code?.record.flow.state.status == .approved ? try await found(question) : nil
   }
 

@@ -52,7 +52,7 @@ extension ServiceCore {
     do {
       return viewer(of: try await signIn(try call.newcomer(device), at: open, .degraded), profile)
     } catch let error as StoreError {
-      log.storeFailed(error)
+      storeTrouble.note(error)
       throw CallError(error, while: need)
     }
   }

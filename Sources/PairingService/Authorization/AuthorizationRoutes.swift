@@ -58,7 +58,7 @@ package struct AuthorizationRoutes: Sendable {
     do throws(StoreError) {
       return (try await core.permitting(resource.id, to: viewer), source)
     } catch {
-      core.log.storeFailed(error)
+      core.storeTrouble.note(error)
       throw CallError(error, while: .toWatch)
     }
   }

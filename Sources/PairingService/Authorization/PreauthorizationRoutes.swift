@@ -55,7 +55,7 @@ package struct PreauthorizationRoutes: Sendable {
       }
       return viewer
     } catch {
-      core.log.storeFailed(error)
+      core.storeTrouble.note(error)
       throw CallError(error, while: .toPreauthorize)
     }
   }

@@ -111,7 +111,7 @@ package struct ClientRoutes: Sendable {
     } catch let error as CallError {
       return refusal(error, to: request)
     } catch let error as StoreError {
-      core.log.storeFailed(error)
+      core.storeTrouble.note(error)
       return refusal(CallError(error), to: request)
     } catch {
       core.log.error("call-failed", ("reason", "\(error)"))

@@ -62,7 +62,7 @@ struct EnrolmentRoutes: Sendable {
       return answer(pair, key, message)
     } catch {
       guard case .notFound = error else {
-        core.log.storeFailed(error)
+        core.storeTrouble.note(error)
         throw CallError(error)
       }
       throw refused(asked.id, request, isGuess: isGuess)

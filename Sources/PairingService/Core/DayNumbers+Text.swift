@@ -29,8 +29,8 @@ extension DayNumbers {
     (try? JSONValue(reading: text).object)?["kept"]?.int64.map(Instant.init(milliseconds:))
   }
 
-  /// What a service that has no nodes goes on with: what those that it had have kept, added up; its own when that is
-  /// later, or when there were none.
+  /// What a service that has no nodes goes on with: what those that it had have kept, added to what it counted before
+  /// it had them; its own when that is later, or when there were none.
   package static func gathered(_ own: String?, ofNodes nodes: some Sequence<String>, at now: Instant) -> String? {
     guard
       let last = nodes.max(by: {
@@ -38,7 +38,7 @@ extension DayNumbers {
       }),
       let time = keptTime(of: last), time > own.flatMap(keptTime) ?? Instant(milliseconds: .min)
     else { return own }
-    let days = nodes.compactMap { DayNumbers(keptAs: $0, at: now) }
+    let days = ([own].compactMap(\.self) + Array(nodes)).compactMap { DayNumbers(keptAs: $0, at: now) }
     guard var day = days.first else { return last }
     for other in days.dropFirst() { day.add(other) }
     day.times = day.times.suffix(mostTimes)

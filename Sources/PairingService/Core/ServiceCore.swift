@@ -15,6 +15,8 @@ package final class ServiceCore: Sendable {
   package let clock: ServiceClock
   /// Where lines for whoever runs the service go.
   package let log: ServiceLog
+  /// What it is told while the store does not do what calls want of it.
+  package let storeTrouble: StoreTrouble
   /// Hashes of secret things.
   package let hasher: KeyedHasher
   /// What operators made.
@@ -80,6 +82,7 @@ package final class ServiceCore: Sendable {
     self.clock = clock
     let log = log.capped(by: clock)
     self.log = log
+    storeTrouble = StoreTrouble(log, clock: clock)
     hasher = try await KeyedHasher(store)
     provisioning = try await ProvisioningCache(store)
     codes = LiveCodes(clock: clock, isShared: store.isShared)
@@ -89,9 +92,11 @@ package final class ServiceCore: Sendable {
     drain = Drain(waiters)
     boxDecisions = BoxDecisions(store, waiters, clock: clock)
     let node = store.isShared ? options.node : nil
-    let day = try await store.keptNumbers(.day, asNode: node)
-    metrics = ServiceMetrics(clock, kept: day)
-    age = AgeTime(clock, keptAs: try await store.keptTime(asNode: node, at: clock.now), day: day)
+    // Not what the service counted before it had nodes: each of them would go on from it, and it is counted once.
+    metrics = ServiceMetrics(clock, kept: try await store.keptNumbers(.day, of: node))
+    age = AgeTime(
+      clock, keptAs: try await store.keptTime(asNode: node, at: clock.now),
+      day: try await store.keptNumbers(.day, asNode: node))
     lastUses = LastUseTimes()
     keyUses = KeyUseTimes(keptAs: try await store.keptNumbers(.keys, asNode: node))
     for text in try await store.keptByFormerNodes(.keys) { keyUses.learn(text) }

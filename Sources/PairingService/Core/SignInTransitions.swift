@@ -57,6 +57,12 @@ package struct SignInTransitions: Sendable {
     return pickUp
   }
 
+  /// Notes what ``pickUp(_:at:)`` found, for a code that memory has learned only after it; `signIns` are those of before
+  /// it.
+  func noteNone(of device: DeviceHash, at requestor: RequestorID, asOf signIns: Int) {
+    codes.noteSignIn(false, of: device, at: requestor, asOf: signIns)
+  }
+
   /// Tells a held poll of the sign-in that its code was approved with just now, from what that transaction looked up
   /// and wrote: the store need not be asked again.
   ///

@@ -21,6 +21,14 @@ package final class KeyNonces: Sendable {
     /// What was used at other nodes.
     var elsewhere: NoncesElsewhere?
     var isLetGo = false
+
+    mutating func inWindow(
+      or new: @autoclosure () -> ReplayWindow, _ use: (inout ReplayWindow) throws(SignatureRefusal) -> Void
+    ) throws(SignatureRefusal) {
+      var used = window.take() ?? new()
+      defer { window = used }
+      try use(&used)
+    }
   }
 
   private let startedAt: Instant
@@ -33,6 +41,8 @@ package final class KeyNonces: Sendable {
     state = Locked(State(earlier: earlier))
   }
 
+  private var newWindow: ReplayWindow { ReplayWindow(startingAt: startedAt, capacity: capacity) }
+
   /// Whether a nonce can be taken; false when these were let go.
   func check(_ use: NonceUse, at now: Instant, mark: () -> UInt64) throws(SignatureRefusal) -> Bool {
     try state.withLock { state throws(SignatureRefusal) in
@@ -40,8 +50,9 @@ package final class KeyNonces: Sendable {
       let second = use.signedAt.second
       if let used = state.earlier[second], used.contains(mark()) { throw .replayed }
       if let elsewhere = state.elsewhere { try elsewhere.check(second, mark()) }
-      if state.window == nil { state.window = ReplayWindow(startingAt: startedAt, capacity: capacity) }
-      guard try state.window?.check(nonce: use.hash, signedAt: use.signedAt, at: now) != nil else { throw .tooMany }
+      try state.inWindow(or: newWindow) { window throws(SignatureRefusal) in
+        try window.check(nonce: use.hash, signedAt: use.signedAt, at: now)
+      }
       return true
     }
   }
@@ -50,9 +61,9 @@ package final class KeyNonces: Sendable {
   func take(_ use: NonceUse, at now: Instant) throws(SignatureRefusal) -> Bool {
     try state.withLock { state throws(SignatureRefusal) in
       guard !state.isLetGo else { return false }
-      if state.window == nil { state.window = ReplayWindow(startingAt: startedAt, capacity: capacity) }
-      let taken: ()? = try state.window?.accept(nonce: use.hash, from: use.source, signedAt: use.signedAt, at: now)
-      guard taken != nil else { throw .tooMany }
+      try state.inWindow(or: newWindow) { window throws(SignatureRefusal) in
+        try window.accept(nonce: use.hash, from: use.source, signedAt: use.signedAt, at: now)
+      }
       let second = use.signedAt.second
       guard let mark = use.mark, second > now.second, state.marks < Self.mostMarks else { return true }
       state.ahead[second, default: []].append(mark)

@@ -1,6 +1,6 @@
 internal import RegentHTTPCodec
 package import HTTPServer
-package import PairingStore
+internal import PairingStore
 internal import RegentCryptography
 internal import RegentPairing
 internal import RegentPairingWire
@@ -91,7 +91,7 @@ struct V1Frame: Sendable {
   func response(failure error: any Error) -> Response {
     if let error = error as? CallError { return response(error) }
     if let error = error as? StoreError {
-      core.log.storeFailed(error)
+      core.storeTrouble.note(error)
       return response(CallError(error))
     }
     core.log.error("call-failed", ("reason", "\(error)"))
@@ -196,12 +196,5 @@ extension Response {
   /// Whole seconds, rounded up: sooner would be refused again.
   package mutating func addRetryAfter(_ span: Duration) {
     addHeader(.retryAfter, String(max(1, (span.wholeMilliseconds + 999) / 1000)))
-  }
-}
-
-extension ServiceLog {
-  /// The store's own trouble: the caller gets a 503 that names no file.
-  package func storeFailed(_ error: StoreError) {
-    if error.isOutage { self.error("store", ("reason", error.description)) }
   }
 }

@@ -55,9 +55,14 @@ package struct CodeLooks: Sendable {
   }
 
   /// Looks at the code that answers for a device, unless memory has one waiting.
-  package func look(at device: DeviceHash, of requestor: RequestorID) async throws(StoreError) {
-    guard mustLook(at: codes.latest(of: device, at: requestor)?.record) else { return }
-    if let record = try await store.registration(of: device, at: requestor, at: clock.now) { try await learn(record) }
+  ///
+  /// - Returns: whether there was something to look at.
+  @discardableResult
+  package func look(at device: DeviceHash, of requestor: RequestorID) async throws(StoreError) -> Bool {
+    guard mustLook(at: codes.latest(of: device, at: requestor)?.record) else { return false }
+    guard let record = try await store.registration(of: device, at: requestor, at: clock.now) else { return false }
+    try await learn(record)
+    return true
   }
 
   /// Makes memory know what the store has; a code whose time is over is ended there first, and once.

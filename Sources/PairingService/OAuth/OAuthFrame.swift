@@ -138,7 +138,7 @@ struct OAuthFrame: Sendable {
     switch error {
     case let error as CallError: return answer(error)
     case let error as StoreError:
-      core.log.storeFailed(error)
+      core.storeTrouble.note(error)
       return answer(CallError(error))
     default:
       core.log.error("call-failed", ("reason", "\(error)"))

@@ -215,7 +215,7 @@ extension Phone {
     case let error as CallError where error.status == .tooManyRequests:
       return .notice(.tooManyTries, wait: error.retryAfter, retry: call.code.map(startOver))
     case let error as StoreError:
-      core.log.storeFailed(error)
+      core.storeTrouble.note(error)
       return answer(error, call)
     default:
       let reference = Random.uuid()

@@ -28,6 +28,7 @@ package struct Upkeep: Sendable {
     var recount = core.clock.uptime + Self.keyGrain
     while !Task.isCancelled {
       await once()
+      core.storeTrouble.tell()
       tellDoubt(&doubts)
       if core.clock.uptime >= due {
         due = core.clock.uptime + Self.keepingPause

@@ -29,6 +29,11 @@ final class NodeAnnouncer: @unchecked Sendable {
   /// What this node says of itself, and what operators want of it.
   private let talk = Locked((said: "", heard: ClusterStatus()))
   private let rings: Bool
+  /// Whether the server has no room for a bell.
+  let muteness: Condition
+  /// Until then none is rung, as there was no room.
+  private var muteUntil: UInt64 = 0
+  private static let mutePause: UInt64 = 1_000_000_000
   /// Whether a COMMIT of some node waits for the standby: this one waits for none, so it can tell.
   let awaitsStandby: Condition
   private let wallClock: @Sendable () -> Instant
@@ -48,6 +53,7 @@ final class NodeAnnouncer: @unchecked Sendable {
     onDisplaced = options.onDisplaced
     rings = options.wakeups == .bell
     awaitsStandby = Condition(options.onStandby)
+    muteness = Condition(options.onMuteness)
     wallClock = options.wallClock
   }
 
@@ -185,12 +191,24 @@ final class NodeAnnouncer: @unchecked Sendable {
         CAST(\(ChangeLog.text(of: guesses)) AS TEXT) FROM next
         """)
     }
-    if rings, due.bell != nil || !isAlone {
+    let began = Clocks.monotonicNanoseconds()
+    let hasBell = rings && began >= muteUntil && (due.bell != nil || !isAlone)
+    if hasBell {
       let payload = Bell.payload(due.bell == .trial && !hasWords ? .trial : .news, from: lane)
       batch.append("SELECT pg_notify(\(Bell.channel.description), \(payload))")
     }
-    // Told twice is told.
-    try link.run(batch)
+    guard !batch.isEmpty else { return }
+    do throws(PostgreSQLError) {
+      // Told twice is told.
+      try link.run(batch)
+      if hasBell { muteness.note(false) }
+    } catch {
+      // The server's queue for bells is full, which its COMMIT says, and all of the batch was undone.
+      guard hasBell, error.state == .tooLarge else { throw error }
+      muteUntil = began + Self.mutePause
+      muteness.note(true)
+      if hasWords { try link.run(batch.dropLast()) }
+    }
   }
 }
 

@@ -25,6 +25,11 @@ struct Rights {
     (role, schema, owner) = (try row.text(0), try row.text(1), try row.isNull(2) ? nil : row.text(2))
   }
 
+  /// Whether there are tables, also such as this role may not see.
+  static func findTables(_ connection: Connection, by deadline: Deadline) throws(PostgreSQLError) -> Bool {
+    try Rights(connection, by: deadline).owner != nil
+  }
+
   /// Runs what a role without some right cannot, and says which GRANT is missing.
   static func explained<Value>(
     _ connection: Connection, by deadline: Deadline, _ body: () throws -> Value

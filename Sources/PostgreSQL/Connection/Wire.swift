@@ -33,7 +33,15 @@ import Glibc
       }
       guard try next() == nil else { throw PostgreSQLError(.misuse, "a statement gave more than one result") }
     }
-    guard try next()?.status == PGRES_PIPELINE_SYNC, unsafe library.exitPipeline(handle) == 1 else { throw lost }
+    var end = try next()
+    // Without a transaction the commands were one, whose COMMIT comes here: it may fail when each of them went well.
+    let failure = end?.error(nil)
+    if failure != nil {
+      end = try next()
+      if end == nil { end = try next() }
+    }
+    guard end?.status == PGRES_PIPELINE_SYNC, unsafe library.exitPipeline(handle) == 1 else { throw lost }
+    if let failure { throw failure }
     return results
   }
 
