@@ -57,8 +57,8 @@ package struct SignInTransitions: Sendable {
     return pickUp
   }
 
-  /// Notes what ``pickUp(_:at:)`` found, for a code that memory has learned only after it; `signIns` are those of before
-  /// it.
+  /// Notes that ``pickUp(_:at:)`` found nothing, for a code that memory has learned only after it; `signIns` are those
+  /// of before it.
   func noteNone(of device: DeviceHash, at requestor: RequestorID, asOf signIns: Int) {
     codes.noteSignIn(false, of: device, at: requestor, asOf: signIns)
   }
