@@ -72,6 +72,9 @@ import Testing
     #expect(!codes.waits(device, at: requestor, start))
     codes.noteSignIn(true, of: device, at: requestor, asOf: before)
     #expect(codes.latest(of: device, at: requestor)?.hasEarlierSignIn == true)
+    // Nor does it take away what is known: a poll that begins to wait now would wait until its own end.
+    codes.noteSignIn(false, of: device, at: requestor, asOf: before)
+    #expect(codes.latest(of: device, at: requestor)?.hasEarlierSignIn == true)
     codes.noteSignIn(false, of: device, at: requestor, asOf: codes.signIns)
     #expect(codes.waits(device, at: requestor, start))
   }

@@ -117,8 +117,9 @@ package final class LiveCodes: Sendable {
     _ isSignedIn: Bool?, of device: DeviceHash, at requestor: RequestorID, asOf signIns: Int? = nil
   ) {
     tables.withLock { tables in
-      let isSignedIn = tables.believed(isSignedIn, asOf: signIns)
-      guard let known = tables.latest[DeviceKey(requestor: requestor, device: device)]?.known,
+      // Of a "no" that is not believed nothing is learned: the sign-in that has overtaken it may be this device's.
+      guard isSignedIn == nil || tables.believed(isSignedIn, asOf: signIns) != nil,
+        let known = tables.latest[DeviceKey(requestor: requestor, device: device)]?.known,
         known.hasEarlierSignIn != isSignedIn
       else { return }
       tables.replace(known, known.moved(to: known.record, hasEarlierSignIn: isSignedIn))
