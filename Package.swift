@@ -316,7 +316,7 @@ let package = Package(
         "HTTPServer", "RegentHTTPClient", "RegentHTTPCodec", "RegentJSON", "RegentPlatform", "RegentCryptography",
         "HTTPTestSupport", "ServiceTestSupport", "PlayerExample", "regentd", "regentctl",
       ],
-      exclude: ["Machine/every-pair.txt"]),
+      exclude: ["Machine/every-pair.txt", "Machine/platform-account.txt"]),
     // The example of docs/examples/player, built with the tests so that it never stops compiling.
     .target(
       name: "PlayerExample", dependencies: ["AccessEnabler"],
