@@ -33,7 +33,7 @@ import Testing
           let first = try await told(one)
           #expect(try await ask(one, first).status == 200)
           #expect(try await ask(other, first).error == "use_dpop_nonce")
-          nodes.a.clock.pass(.seconds(300))
+          nodes.pass(.seconds(300), at: nodes.a)
           #expect(try await ask(one, first).status == 200, "its own goes on")
           let nonce = try await told(one)
           #expect(nonce != first)
@@ -41,6 +41,19 @@ import Testing
           #expect(try await told(other) == nonce)
           #expect(try await ask(one, nonce).status == 200)
         }
+      }
+    }
+  }
+
+  @Test func `is not told that its token was stolen by one that stood still meanwhile`() async throws {
+    try await withNodes(on: .memory) { nodes in
+      try await withOAuth(nodes.b) { client in
+        let box = try await OAuthBox(nodes.b, client)
+        let token = try #require(try await box.pair().refresh)
+        nodes.b.clock.pass(.seconds(3))
+        let late = try await box.refresh(token)
+        #expect(late.status == 503 && late.error == "temporarily_unavailable", "\(late.text)")
+        #expect(late.header("retry-after") != nil)
       }
     }
   }

@@ -139,20 +139,42 @@ private final class TroubledStore: ForwardingStore {
       service.clock.pass(.seconds(60))
       try await call(10)
       #expect(told() == ["store calls=59 seconds=60"])
-      service.clock.pass(.seconds(60))
-      service.core.storeTrouble.tell()
-      #expect(told() == ["store calls=9 seconds=60"])
-      store.trouble.withLock { $0 = nil }
-      #expect(try await box.get(question).status != 503)
       service.clock.pass(.seconds(59))
-      service.core.storeTrouble.tell()
+      try await call(1)
+      // What asks by itself is no call.
+      service.core.storeTrouble.note(.unavailable(reason: "away"), isCall: false)
       #expect(told() == [])
       service.clock.pass(.seconds(1))
+      service.core.storeTrouble.tell()
+      #expect(told() == ["store calls=10 seconds=60"])
+      store.trouble.withLock { $0 = nil }
+      #expect(try await box.get(question).status != 503)
+      service.clock.pass(.seconds(58))
+      service.core.storeTrouble.tell()
+      #expect(told() == [])
+      // It says how long there was trouble, not when that was found out.
+      service.clock.pass(.seconds(1))
       for _ in 1...2 { service.core.storeTrouble.tell() }
-      #expect(told() == ["store-back calls=70 seconds=180"])
+      #expect(told() == ["store-back calls=71 seconds=119"])
       store.trouble.withLock { $0 = .unavailable(reason: "away") }
       try await call(2)
       #expect(told() == ["store"])
     }
+  }
+
+  @Test func `is one line of what other nodes are not told, until they are told again`() throws {
+    let lines = Locked<[String]>([])
+    let outcome = Locked<Result<Void, StoreError>>(.failure(.unavailable(reason: "away")))
+    let log = ServiceLog { _, event, _ in lines.withLock { $0.append("\(event)") } }
+    let sender = BatchedSender<Int>(most: 9, failure: "nonces-untold", log: log) { _, told in
+      told(outcome.withLock { $0 })
+    }
+    for number in 0..<50 { sender.add(number) }
+    #expect(lines.withLock { $0 } == ["nonces-untold"])
+    outcome.withLock { $0 = .success(()) }
+    sender.add(50)
+    outcome.withLock { $0 = .failure(.unavailable(reason: "away")) }
+    for number in 51..<60 { sender.add(number) }
+    #expect(lines.withLock { $0 } == ["nonces-untold", "nonces-untold"])
   }
 }

@@ -3,15 +3,16 @@ internal import RegentPairing
 internal import RegentPlatform
 
 /// What the log says while the store does not do what calls want of it: a line when that begins, one a minute with how
-/// many calls it were, and one when it is over.
+/// many calls it were, and one when there was no more of it for a minute.
 ///
 /// Each call that is refused would say the same, and in an outage there are thousands of them.
 package final class StoreTrouble: Sendable {
   private struct Episode {
     let began: Uptime
+    var last: Uptime
     var toldAt: Uptime
     var told: Set<Kind>
-    var calls = 1
+    var calls = 0
     var untold = 0
     var reason: String
   }
@@ -29,40 +30,44 @@ package final class StoreTrouble: Sendable {
   }
 
   /// The store's own trouble: the caller gets a 503 that names no file.
-  package func note(_ error: StoreError) {
+  ///
+  /// What asks every few seconds by itself is no call.
+  package func note(_ error: StoreError, isCall: Bool = true) {
     guard let kind = Kind(error) else { return }
     let (now, reason) = (clock.uptime, error.description)
     let isNew = episode.withLock { episode in
-      guard var known = episode else {
-        episode = Episode(began: now, toldAt: now, told: [kind], reason: reason)
-        return true
-      }
-      known.calls += 1
+      var known = episode ?? Episode(began: now, last: now, toldAt: now, told: [], reason: reason)
+      known.last = now
       known.reason = reason
       let isNew = known.told.insert(kind).inserted
-      if !isNew { known.untold += 1 }
+      if isCall { known.calls += 1 }
+      if isCall, !isNew { known.untold += 1 }
       episode = known
       return isNew
     }
     if isNew { log.error("store", ("reason", reason)) } else { tell() }
   }
 
-  /// Says once a minute how many calls were refused; that it is over, when none was.
+  /// Says once a minute how many calls were refused; that it is over, when there was nothing for as long.
   func tell() {
     let now = clock.uptime
     let told = episode.withLock { episode -> Episode? in
-      guard let known = episode, now.since(known.toldAt) >= Self.pause else { return nil }
+      guard let known = episode else { return nil }
+      if now.since(known.last) >= Self.pause {
+        episode = nil
+        return known
+      }
+      guard known.untold > 0, now.since(known.toldAt) >= Self.pause else { return nil }
       episode?.toldAt = now
       episode?.untold = 0
-      if known.untold == 0 { episode = nil }
       return known
     }
     guard let told else { return }
-    if told.untold > 0 {
+    if now.since(told.last) >= Self.pause {
+      log.info("store-back", ("calls", "\(told.calls)"), ("seconds", Self.seconds(told.began, told.last)))
+    } else {
       log.error(
         "store", ("reason", told.reason), ("calls", "\(told.untold)"), ("seconds", Self.seconds(told.toldAt, now)))
-    } else {
-      log.info("store-back", ("calls", "\(told.calls)"), ("seconds", Self.seconds(told.began, now)))
     }
   }
 

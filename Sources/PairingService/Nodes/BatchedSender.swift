@@ -11,11 +11,13 @@ final class BatchedSender<Item: Sendable>: Sendable {
   private struct State {
     var due: [Item] = []
     var isSending = false
+    /// Whether the log says already that nothing is sent: in an outage every call would say it again.
+    var isFailing = false
   }
 
   /// More in one such moment are not sent.
   private let most: Int
-  /// What the log says of those that could not be sent.
+  /// What the log says when some could not be sent, once until some can.
   private let failure: StaticString
   private let log: ServiceLog
   private let send: @Sendable ([Item], @escaping Told) -> Void
@@ -44,11 +46,17 @@ final class BatchedSender<Item: Sendable>: Sendable {
   private func sendNext() {
     guard let batch = next() else { return }
     send(batch) { [self] outcome in
-      if case .failure(let error) = outcome {
-        log.warning(failure, ("count", "\(batch.count)"), ("reason", "\(error)"))
-      }
+      note(outcome)
       sendNext()
     }
+  }
+
+  private func note(_ outcome: Result<Void, StoreError>) {
+    let wasFailing = state.withLock { state in
+      defer { if case .failure = outcome { state.isFailing = true } else { state.isFailing = false } }
+      return state.isFailing
+    }
+    if case .failure(let error) = outcome, !wasFailing { log.warning(failure, ("reason", "\(error)")) }
   }
 
   /// What is to be sent now; nothing when all was.

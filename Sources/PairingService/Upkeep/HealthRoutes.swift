@@ -34,7 +34,7 @@ package struct HealthRoutes: Sendable {
             let clock = core.clockTrouble?.word ?? (core.nodeNews.clockStanding == .disputed ? Self.disputed : nil)
             reply.complete(Self.answer(.ok, "ready", core.options.version, clock: clock))
           } catch {
-            core.storeTrouble.note(error)
+            core.storeTrouble.note(error, isCall: false)
             let word =
               error == .diskFull ? "the disk is full: nothing can be written" : "the store does not answer"
             reply.complete(Self.answer(.serviceUnavailable, word, core.options.version))

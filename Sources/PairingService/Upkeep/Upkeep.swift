@@ -73,7 +73,7 @@ package struct Upkeep: Sendable {
     do {
       try await core.passwordForms.recount()
     } catch {
-      core.log.warning("upkeep", ("reason", "\(error)"))
+      warn(error)
     }
   }
 
@@ -125,7 +125,7 @@ package struct Upkeep: Sendable {
     do {
       for text in try await core.store.keptNumbersOfNodes(.keys).values { core.keyUses.learn(text) }
     } catch {
-      core.log.warning("upkeep", ("reason", "\(error)"))
+      warn(error)
     }
   }
 
@@ -134,9 +134,15 @@ package struct Upkeep: Sendable {
       try await core.store.keepNumbers(text, as: kind, of: core.keeper)
       return true
     } catch {
-      core.log.warning("upkeep", ("reason", "\(error)"))
+      warn(error)
       return false
     }
+  }
+
+  /// An outage is told by the calls' lines, or begins one.
+  private func warn(_ error: any Error) {
+    if let error = error as? StoreError, error.isOutage { return core.storeTrouble.note(error, isCall: false) }
+    core.log.warning("upkeep", ("reason", "\(error)"))
   }
 
   /// Whether this node forgets for all that share the store.
@@ -168,7 +174,7 @@ package struct Upkeep: Sendable {
       try await core.oauth.keys.retireReplaced(
         tokenLifetime: core.options.oauthTokenLifetime, at: age)
     } catch {
-      core.log.warning("upkeep", ("reason", "\(error)"))
+      warn(error)
     }
   }
 }
