@@ -64,7 +64,7 @@ struct OAuthFrame: Sendable {
     _ request: Request, _ work: @Sendable () async throws -> Response
   ) async -> Response {
     do {
-      // A node that stood still for a minute would take a refresh that its client has long repeated elsewhere for theft.
+      // A node that stood still would take a refresh that its client has long repeated elsewhere for theft.
       try core.requireNews()
       try core.requireRightTime()
       return Self.allowing(try await work(), request)
