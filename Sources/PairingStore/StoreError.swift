@@ -35,11 +35,16 @@ public enum StoreError: Error, Hashable, Sendable {
 }
 
 extension StoreError {
-  /// Whether the store could not do it, whatever it was: nothing of it was refused.
-  public var isOutage: Bool {
+  /// Why a store can do nothing of what it is asked.
+  public enum Outage: Hashable, Sendable { case full, away, unknown }
+
+  /// Why the store could not do it, whatever it was; nothing when the store has refused something.
+  public var outage: Outage? {
     switch self {
-    case .diskFull, .unavailable, .unknownOutcome: true
-    default: false
+    case .diskFull: .full
+    case .unavailable: .away
+    case .unknownOutcome: .unknown
+    default: nil
     }
   }
 }

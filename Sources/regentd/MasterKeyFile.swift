@@ -64,7 +64,7 @@ struct MasterKeyFile {
 
   /// Opens a database with whichever of the two keys fits; nothing is settled, and no key is made.
   func look<Opened>(_ open: (Secret) throws -> Opened) throws -> Opened {
-    guard let key = try read(paths.masterKey) else { throw missing }
+    let key = try current()
     do {
       return try open(key)
     } catch StoreKeyFailure.wrongMasterKey(let name) {

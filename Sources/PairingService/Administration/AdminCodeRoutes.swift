@@ -84,7 +84,7 @@ extension AdminCall {
       return CodeEntry(result.change.record, at: now)
     } catch {
       // In an outage nobody refused it, and a line would wait as long as it did.
-      if !error.isOutage {
+      if error.outage == nil {
         await core.audit.write(
           .operator(`operator`), "code.approve", record.id.text, .refused,
           detail: "\(detail): \(error)")

@@ -11,13 +11,11 @@ package final class StoreTrouble: Sendable {
     let began: Uptime
     var last: Uptime
     var toldAt: Uptime
-    var told: Set<Kind>
+    var told: Set<StoreError.Outage>
     var calls = 0
     var untold = 0
     var reason: String
   }
-
-  fileprivate enum Kind { case full, away, unknown }
 
   private static let pause: Duration = .seconds(60)
   private let episode = Locked<Episode?>(nil)
@@ -33,13 +31,13 @@ package final class StoreTrouble: Sendable {
   ///
   /// What asks every few seconds by itself is no call.
   package func note(_ error: StoreError, isCall: Bool = true) {
-    guard let kind = Kind(error) else { return }
+    guard let outage = error.outage else { return }
     let (now, reason) = (clock.uptime, error.description)
     let isNew = episode.withLock { episode in
       var known = episode ?? Episode(began: now, last: now, toldAt: now, told: [], reason: reason)
       known.last = now
       known.reason = reason
-      let isNew = known.told.insert(kind).inserted
+      let isNew = known.told.insert(outage).inserted
       if isCall { known.calls += 1 }
       if isCall, !isNew { known.untold += 1 }
       episode = known
@@ -72,16 +70,4 @@ package final class StoreTrouble: Sendable {
   }
 
   private static func seconds(_ start: Uptime, _ end: Uptime) -> String { "\(end.since(start).components.seconds)" }
-}
-
-extension StoreTrouble.Kind {
-  /// Nothing when the store has only refused something.
-  fileprivate init?(_ error: StoreError) {
-    switch error {
-    case .diskFull: self = .full
-    case .unavailable: self = .away
-    case .unknownOutcome: self = .unknown
-    default: return nil
-    }
-  }
 }

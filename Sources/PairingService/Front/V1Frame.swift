@@ -29,8 +29,7 @@ struct V1Frame: Sendable {
   ) {
     Task {
       do {
-        try core.requireNews()
-        try core.requireRightTime()
+        try core.requireToDecide()
         switch try await work() {
         case .reply(let answer): reply.complete(response(answer))
         case .wait(let wait): park(reply, wait)
@@ -48,8 +47,7 @@ struct V1Frame: Sendable {
     Task {
       var response: Response
       do {
-        try core.requireNews()
-        try core.requireRightTime()
+        try core.requireToDecide()
         response = self.response(try await work())
       } catch {
         response = self.response(failure: error)

@@ -52,11 +52,12 @@ final class BatchedSender<Item: Sendable>: Sendable {
   }
 
   private func note(_ outcome: Result<Void, StoreError>) {
-    let wasFailing = state.withLock { state in
-      defer { if case .failure = outcome { state.isFailing = true } else { state.isFailing = false } }
-      return state.isFailing
+    guard case .failure(let error) = outcome else { return state.withLock { $0.isFailing = false } }
+    let isNew = state.withLock { state in
+      defer { state.isFailing = true }
+      return !state.isFailing
     }
-    if case .failure(let error) = outcome, !wasFailing { log.warning(failure, ("reason", "\(error)")) }
+    if isNew { log.warning(failure, ("reason", "\(error)")) }
   }
 
   /// What is to be sent now; nothing when all was.

@@ -108,7 +108,8 @@ package struct NodeFollower: Sendable {
 extension ServiceCore {
   /// Whoever hears nothing of the others refuses what stands on more than the store's own rows.
   ///
-  /// A key that was revoked elsewhere, or a rule that is gone, is good in memory still. "Not yet" is said all the same.
+  /// A key that was revoked elsewhere, or a rule that is gone, is good in memory still; and a node that stood still
+  /// would take a refresh that its client has long repeated elsewhere for theft. "Not yet" is said all the same.
   func requireNews() throws(StoreError) {
     if nodeNews.isLate { throw .unavailable(reason: "nothing is heard of other nodes") }
   }
@@ -138,6 +139,9 @@ package final class NodeNews: Sendable {
 
   /// How this node's clock stands among the others.
   package var clockStanding: NodeClocks.Standing { clocks.withLock { $0.standing } }
+
+  /// Whether most others agree on another time; alone nobody tells a node so.
+  package var isOutvoted: Bool { isNeeded && clockStanding == .outvoted }
 
   /// How far clocks are ahead of the store's: this node's, and those of others that are heard.
   ///

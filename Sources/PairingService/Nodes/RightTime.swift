@@ -10,19 +10,16 @@ package struct RightTime<Next: Handler>: Handler {
   private let core: ServiceCore
   private let page: @Sendable (Request) -> Response
   private let next: Next
-  private let isNeeded: Bool
 
   /// Puts itself before all routes of a service; `page` makes the answer where somebody looks at it.
   package init(_ core: ServiceCore, page: @escaping @Sendable (Request) -> Response, before next: Next) {
     self.core = core
     self.page = page
     self.next = next
-    // Alone nobody tells a node that its clock is wrong.
-    isNeeded = core.store.isShared
   }
 
   package func handle(_ request: Request) -> Answer {
-    guard isNeeded, core.nodeNews.clockStanding == .outvoted, !isTimeless(request) else { return next.handle(request) }
+    guard core.nodeNews.isOutvoted, !isTimeless(request) else { return next.handle(request) }
     return .now(ServiceRoutes.unavailable(request, page: page))
   }
 
@@ -35,9 +32,12 @@ package struct RightTime<Next: Handler>: Handler {
 }
 
 extension ServiceCore {
-  /// The same for what was asked while the clock was right, or nobody had noticed yet: replies that were held.
-  func requireRightTime() throws(CallError) {
-    if nodeNews.clockStanding == .outvoted { throw CallError(.serviceUnavailable, retryAfter: RightTimePause.span) }
+  /// Before whatever is decided later than it was asked, as it was held or stands on the store.
+  ///
+  /// Others must be heard, and this node's clock must be right still.
+  func requireToDecide() throws {
+    try requireNews()
+    if nodeNews.isOutvoted { throw CallError(.serviceUnavailable, retryAfter: RightTimePause.span) }
   }
 }
 

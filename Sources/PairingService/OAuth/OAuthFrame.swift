@@ -64,9 +64,7 @@ struct OAuthFrame: Sendable {
     _ request: Request, _ work: @Sendable () async throws -> Response
   ) async -> Response {
     do {
-      // A node that stood still would take a refresh that its client has long repeated elsewhere for theft.
-      try core.requireNews()
-      try core.requireRightTime()
+      try core.requireToDecide()
       return Self.allowing(try await work(), request)
     } catch {
       return response(error, to: request)

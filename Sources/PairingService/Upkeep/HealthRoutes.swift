@@ -48,7 +48,7 @@ package struct HealthRoutes: Sendable {
   private static func reason(_ core: ServiceCore) -> String? {
     if core.drain.isOn { return "draining" }
     if core.store.awaitsStandby { return "changes wait for the standby" }
-    if core.nodeNews.clockStanding == .outvoted { return "the clock is wrong: most others agree on another time" }
+    if core.nodeNews.isOutvoted { return "the clock is wrong: most others agree on another time" }
     return nil
   }
 

@@ -141,7 +141,7 @@ package struct Upkeep: Sendable {
 
   /// An outage is told by the calls' lines, or begins one.
   private func warn(_ error: any Error) {
-    if let error = error as? StoreError, error.isOutage { return core.storeTrouble.note(error, isCall: false) }
+    if let error = error as? StoreError, error.outage != nil { return core.storeTrouble.note(error, isCall: false) }
     core.log.warning("upkeep", ("reason", "\(error)"))
   }
 
