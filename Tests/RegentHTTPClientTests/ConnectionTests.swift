@@ -81,6 +81,25 @@ private let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
     #expect(server.connections == 2)
   }
 
+  @Test func `what has a connection of its own is sent once, also where one is kept`() async throws {
+    let server = try ScriptedServer { number, connection in
+      connection.readRequest()
+      if number == 2 { return }
+      for _ in 1...2 {
+        connection.send(ok)
+        connection.readRequest()
+      }
+    }
+    let client = makeClient()
+    var request = try ClientRequest(.get, ClientURL(server.url))
+    _ = try await client.send(request)
+    request.usesNewConnection = true
+    #expect(await outcome(client, request).failureKind == .connectionLost)
+    request.usesNewConnection = false
+    _ = try await client.send(request)
+    #expect(server.connections == 2, "it was not sent again, and the kept one is kept")
+  }
+
   @Test func `what may have been done is not done twice`() async throws {
     let seen = Atomic(0)
     let server = try ScriptedServer { _, connection in

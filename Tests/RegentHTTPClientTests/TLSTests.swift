@@ -77,19 +77,21 @@ private let year: Int64 = 365 * 24 * hour
     for _ in 0..<5 {
       let server = try TLSServer(world.get())
       let client = try client()
-      func connections(_ method: Method) async throws -> String? {
-        let url = try ClientURL("\(server.url)/")
-        return try await client.send(ClientRequest(method, url)).header(
-          HeaderName(literal: "X-Connections"))
+      func connections(_ method: Method, usesNewConnection: Bool = false) async throws -> String? {
+        var request = ClientRequest(method, try ClientURL("\(server.url)/"))
+        request.usesNewConnection = usesNewConnection
+        return try await client.send(request).header(HeaderName(literal: "X-Connections"))
       }
       let start = Clocks.bootNanoseconds()
       let counted = [
         try await connections(.get), try await connections(.get), try await connections(.post),
         try await connections(.get),
       ]
+      let own = try await connections(.get, usesNewConnection: true)
       guard Clocks.bootNanoseconds() - start < 60_000_000_000 else { continue }
       #expect(counted.dropLast() == ["1", "1", "2"])
       #expect(counted.last != "3")
+      #expect(own == "3")
       return
     }
     Issue.record("four calls took over a minute, five times")

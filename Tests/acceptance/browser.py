@@ -9,14 +9,10 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
 import pages
-from service import PASSWORD, ROOT
+from service import PASSWORD, ROOT, Failure
 
 LANGUAGES = ("en", "it", "es", "ko")
 TEXTS = {tag: json.loads((ROOT / f"web/locales/{tag}.json").read_text()) for tag in LANGUAGES}
-
-
-class Failure(Exception):
-    """A story that did not go as told."""
 
 
 class Phone:

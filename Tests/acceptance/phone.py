@@ -16,11 +16,11 @@ import time
 import traceback
 
 import pages
-from browser import LANGUAGES, Failure, Phone
+from browser import LANGUAGES, Phone
 from phone_codes import deny, expired_code, family, live_result, number, race, scanned_link, typed_code, wrong_code
 from phone_pages import (
     guest, keyboard, language_switch, no_frame, paints_first, screens, way_back, way_back_is_shut)
-from service import Service
+from service import Failure, Service
 
 EVERYTHING = (
     typed_code, scanned_link, live_result, wrong_code, expired_code, deny, number, family, race, screens, guest,

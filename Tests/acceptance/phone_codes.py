@@ -6,8 +6,8 @@ import urllib.parse
 
 from selenium.webdriver.common.by import By
 
-from browser import Failure, Phone, become
-from service import Box, connected, until
+from browser import Phone, become
+from service import Box, Failure, connected, until
 
 # What one page may weigh in all, at its first visit.
 HEAVIEST = 60 * 1024

@@ -9,8 +9,8 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
-from browser import LANGUAGES, Failure, Phone
-from service import PASSWORD, REQUESTOR, Box
+from browser import LANGUAGES, Phone
+from service import PASSWORD, REQUESTOR, Box, Failure
 
 
 def screens(phone):

@@ -29,6 +29,10 @@ LOGO = ('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><path d="M0 0
 PATIENCE = 60
 
 
+class Failure(Exception):
+    """A story that did not go as told."""
+
+
 def until(what, condition, seconds=PATIENCE):
     """Waits until the condition gives something, and gives that."""
     end = time.monotonic() + seconds

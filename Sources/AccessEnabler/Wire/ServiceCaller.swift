@@ -108,11 +108,12 @@ final class ServiceCaller: Sendable {
     let first = signer.header(wire, requestor: requestor, at: clock.now(for: call.service))
     let response = try await send(wire, call, first)
     // A box with a wrong clock corrects itself once and repeats the call with a signature of its own. So does one whose
-    // call reached a service that was started after it was signed.
+    // call reached a service that was started after it was signed, or reached it twice: a kept connection died, whose
+    // node had used the signature up. The second must not go that way as well, so it has a connection of its own.
     guard response.status == Status(401), let date = response.serverDate else { return response }
     clock.correct(call.service, date)
     let second = signer.header(wire, requestor: requestor, at: clock.now(for: call.service))
-    return try await send(wire, call, second)
+    return try await send(wire, call, second, usesNewConnection: true)
   }
 
   private func bearerResponse(
@@ -141,7 +142,7 @@ final class ServiceCaller: Sendable {
   }
 
   private func send(
-    _ wire: WireCall, _ call: OutgoingCall, _ authorization: String?
+    _ wire: WireCall, _ call: OutgoingCall, _ authorization: String?, usesNewConnection: Bool = false
   ) async throws(ServiceFailure) -> ClientResponse {
     do throws(ClientError) {
       let query = wire.query.isEmpty ? "" : "?" + PercentEncoding.form(wire.query)
@@ -149,6 +150,7 @@ final class ServiceCaller: Sendable {
       var request = ClientRequest(
         wire.method, try ClientURL(call.service + wire.path + query), body: body)
       request.deadline = call.deadline
+      request.usesNewConnection = usesNewConnection
       request.addHeader(.accept, "application/json")
       if let authorization { request.addHeader(.authorization, authorization) }
       if wire.form != nil {

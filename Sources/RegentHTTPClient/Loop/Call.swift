@@ -11,12 +11,13 @@ final class Call {
   var carrier = Carrier.nobody
   var phase = ClientError.Phase.connecting
   /// A kept connection may have died unseen; then the call is repeated once, on a new one.
-  var needsNewConnection = false
+  var needsNewConnection: Bool
   private var redirectsSeen = 0
 
   init(_ ticket: CallTicket) {
     self.ticket = ticket
     request = ticket.request
+    needsNewConnection = ticket.request.usesNewConnection
   }
 
   var origin: Origin { request.url.origin }
@@ -61,6 +62,6 @@ final class Call {
     // Another host must not learn what was meant for this one.
     if leaves { request.removeHeaders([.authorization, .cookie]) }
     request.url = next
-    needsNewConnection = false
+    needsNewConnection = ticket.request.usesNewConnection
   }
 }

@@ -20,6 +20,9 @@ public struct ClientRequest: Sendable {
   public var deadline = Duration.seconds(30)
   /// The most bytes the answer's body may have.
   public var responseLimit = 1 << 20
+  /// Whether it has a connection of its own, and so is sent once: what goes over a kept one is sent again, as it is,
+  /// when that had died.
+  public var usesNewConnection = false
   /// What to do with redirects.
   public var redirects = RedirectPolicy.give
   /// The headers in the order they were added.
