@@ -27,7 +27,25 @@ public final class SmallDisk: Sendable {
   }
 
   /// Takes all the room there is.
-  public func fill() throws { _ = try run("dd", ["if=/dev/zero", "of=\(filling)", "bs=4k"]) }
+  ///
+  /// Whoever asks for room has his answer a moment before the server takes its temporary file away, whose room would be
+  /// free afterwards.
+  public func fill() throws {
+    let done = try run(
+      "bash",
+      [
+        "-c",
+        """
+        for try in $(seq 300); do
+          [ -z "$(find "$0/rows" -path '*/pgsql_tmp/*')" ] && exec dd if=/dev/zero of="$1" bs=4k
+          sleep 0.1
+        done
+        exit 7
+        """, place, filling,
+      ])
+    // It ends when there is no room any more.
+    guard done.status == 1 else { throw TestSupportError("the small disk is not filled: \(done.errorText)") }
+  }
 
   /// Gives it back.
   public func makeRoom() throws { _ = try run("rm", [filling]) }
